@@ -99,11 +99,9 @@ struct Frames<'a, O> {
 }
 
 impl<O: Outlet> Segments for Frames<'_, O> {
-    #[inline(never)]
+    #[inline(always)]
     fn take(&mut self, segment: &TcpSegment) {
-        let mut headers = self.out.buffer();
-        write_tcp(self.template, self.ports, segment, self.checksums, &mut headers);
-        self.out.send(headers, segment.payload);
+        send_whole(self.template, self.ports, segment, self.checksums, self.out);
     }
 
     #[inline(always)]
@@ -113,6 +111,20 @@ impl<O: Outlet> Segments for Frames<'_, O> {
         write_usual(self.template, &segment, self.checksums, &mut headers);
         self.out.send(headers, segment.payload);
     }
+}
+
+/// Sends a segment of any form.
+#[inline(never)]
+fn send_whole(
+    template: &mut FrameTemplate,
+    ports: (u16, u16),
+    segment: &TcpSegment,
+    checksums: Checksums,
+    out: &mut impl Outlet,
+) {
+    let mut headers = out.buffer();
+    write_tcp(template, ports, segment, checksums, &mut headers);
+    out.send(headers, segment.payload);
 }
 
 /// The end that connects at `start`, writes until `stop` or what there is, and closes.

@@ -16,7 +16,6 @@ use super::handshake::{Agreement, Handshake};
 use super::receiver::{Path, Receiver};
 use super::sender::{FIRST_BYTE, Sender, SenderSettings};
 use super::sequence::Numbering;
-use super::ticks::earliest;
 use crate::wire::{Ecn, TcpFlags, TcpSegment, UsualSegment};
 use sojourn_packet::Time;
 
@@ -112,7 +111,7 @@ impl Connection {
     fn new(config: TcpConfig, state: State) -> Connection {
         Connection {
             state,
-            handshake: Handshake::default(),
+            handshake: Handshake::new(),
             peer_syn: TcpSegment::default(),
             agreement: Agreement::default(),
             local: Numbering::new(config.initial_sequence),
@@ -162,7 +161,7 @@ impl Connection {
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         let of_halves = self.sender.deadline().min(self.receiver.deadline());
-        earliest([self.handshake.deadline, Some(of_halves)])
+        Some(of_halves.min(self.handshake.deadline)).filter(|at| *at < Time::MAX)
     }
 
     /// Does what is due at `now`; segments that follow are polled.
@@ -202,11 +201,11 @@ impl Connection {
         !self.sender.is_at_rest()
     }
 
-    /// Hands over the data that are to be sent now, where nothing goes before them.
+    /// Hands over the data that are to be sent now, where there may be some and nothing goes before.
     #[inline(always)]
     pub(crate) fn send_data(&mut self, now: Time, to: &mut impl Segments) {
         debug_assert!(!self.is_preempted());
-        while let Some(outgoing) = self.sender.poll_transmit(now) {
+        while let Some(outgoing) = self.sender.poll_busy(now) {
             self.tell_data(now, &outgoing, to);
         }
     }

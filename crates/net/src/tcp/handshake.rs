@@ -81,36 +81,42 @@ pub(crate) fn syn_options(
 }
 
 /// The SYN or SYN-ACK of this end: whether it is to be sent, and sent again.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Handshake {
     pub(crate) pending: bool,
-    pub(crate) deadline: Option<Time>,
+    /// When it is sent again; [`Time::MAX`] for never.
+    pub(crate) deadline: Time,
     tries: u32,
     sent: Time,
 }
 
 impl Handshake {
+    /// Nothing was sent.
+    pub(crate) fn new() -> Handshake {
+        Handshake { pending: false, deadline: Time::MAX, tries: 0, sent: Time::ZERO }
+    }
+
     /// The segment goes out.
     pub(crate) fn sent(&mut self, now: Time) {
         let rto = Time(INITIAL_RTO.0 << self.tries.min(8)).min(MAX_RTO);
         self.pending = false;
-        self.deadline = Some(expiry(now, rto));
+        self.deadline = expiry(now, rto);
         self.tries += 1;
         self.sent = now;
     }
 
     /// The timer may have expired.
     pub(crate) fn on_timer(&mut self, now: Time) {
-        if self.deadline.is_some_and(|deadline| now >= deadline) {
+        if now >= self.deadline {
             self.pending = true;
-            self.deadline = None;
+            self.deadline = Time::MAX;
         }
     }
 
     /// The answer came; its round-trip time, unless the segment was sent twice (Karn's rule).
     pub(crate) fn answered(&mut self, now: Time) -> Option<Time> {
         self.pending = false;
-        self.deadline = None;
+        self.deadline = Time::MAX;
         (self.tries == 1).then(|| now.saturating_sub(self.sent))
     }
 

@@ -39,13 +39,17 @@ pub(crate) fn whole(wait: Time) -> Time {
 }
 
 /// The same in ticks. What is less than a microsecond does not count.
-fn whole_ticks(wait: Time) -> u64 {
+pub(crate) fn whole_ticks(wait: Time) -> u64 {
     wait.0.saturating_add(TICK.0 - MICROSECOND) / TICK.0
 }
 
 /// When a timer expires that is set at `now` for `wait` from then on.
 pub(crate) fn expiry(now: Time, wait: Time) -> Time {
-    let wait = whole_ticks(wait);
+    expiry_of(now, whole_ticks(wait))
+}
+
+/// The same of a time to wait in ticks.
+pub(crate) fn expiry_of(now: Time, wait: u64) -> Time {
     let mut shift = 0;
     while wait >= FINEST << shift {
         shift += COARSER;

@@ -258,11 +258,16 @@ impl DelayedAck {
     }
 
     /// An acknowledgement goes out at `now`, alone or with data.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, now: Time, path: &Path) {
+        // Nothing is owed either.
+        if !self.scheduled {
+            return;
+        }
         if self.expires <= now && self.waits() {
             self.expired(path);
         }
-        if self.scheduled && self.quick > 0 {
+        if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
                 self.delay = Some(MIN_DELAY);

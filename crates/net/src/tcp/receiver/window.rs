@@ -169,6 +169,7 @@ impl ReceiveWindow {
 
     /// A segment of `payload` bytes is queued to be read while `held` waits, or is part of what
     /// waits; true if the window grows with it.
+    #[inline(always)]
     pub(super) fn on_segment(&mut self, payload: u32, held: Held, in_order: bool) -> bool {
         const SMALL: u32 = 128;
         if payload < SMALL || self.grown >= self.clamp {

@@ -211,7 +211,7 @@ impl Sender {
             rack: Rack::new(),
             rate: DeliveryRate::new(),
             rtt: estimator,
-            timer: SenderTimer::default(),
+            timer: SenderTimer::new(),
             usage: WindowUsage::default(),
             state: State::Open,
             episode_end: 0,
@@ -273,8 +273,9 @@ impl Sender {
         if !self.buffer.waits() {
             return false;
         }
-        if self.scoreboard.in_flight() < self.window.cwnd {
-            self.buffer.expand(self.window.cwnd);
+        let cwnd = self.window.cwnd;
+        if self.buffer.may_expand(cwnd) && self.scoreboard.in_flight() < cwnd {
+            self.buffer.reckon(cwnd);
         }
         let has_space = self.buffer.has_space(self.scoreboard.una());
         if has_space {
@@ -340,7 +341,6 @@ impl Sender {
     /// When [`Sender::on_timer`] must be called, or there is something to poll; [`Time::MAX`] if never.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
-        let alarm = self.timer.deadline().unwrap_or(Time::MAX);
-        alarm.min(self.pacing.deadline().unwrap_or(Time::MAX))
+        self.timer.deadline().min(self.pacing.deadline())
     }
 }

@@ -13,7 +13,7 @@ const AVOIDANCE_PERCENT: u128 = 120;
 const UNPACED: u64 = 10;
 
 /// The pacing clock.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pacing {
     /// Payload bytes per second; 0 before anything is known.
     rate: u64,
@@ -25,8 +25,8 @@ pub(crate) struct Pacing {
     limit: Option<u64>,
     /// When the next segment may go.
     next: Time,
-    /// Something would have gone, but for the pacing.
-    waiting: bool,
+    /// When to try again, if something would have gone but for the pacing; [`Time::MAX`] if not.
+    again: Time,
 }
 
 impl Pacing {
@@ -36,7 +36,7 @@ impl Pacing {
         let enforced = by_control || setting.is_asked_for();
         // A window-based sender knows no rate before its first round trip, but may know a limit.
         let rate = required.map_or(limit.unwrap_or(0), |rate| at_most(rate, limit));
-        Pacing { rate, enforced, by_control, limit, ..Pacing::default() }
+        Pacing { rate, enforced, by_control, limit, next: Time::ZERO, again: Time::MAX }
     }
 
     /// Payload bytes per second.
@@ -59,9 +59,9 @@ impl Pacing {
         self.next
     }
 
-    /// How long the next segment must wait.
-    pub(crate) fn delay(&self, now: Time) -> Time {
-        if self.enforced { self.next.saturating_sub(now) } else { Time::ZERO }
+    /// How long the next segment must wait, if the rate is kept to.
+    pub(crate) fn delay(&self, now: Time) -> Option<Time> {
+        self.enforced.then(|| self.next.saturating_sub(now))
     }
 
     pub(crate) fn set_rate(&mut self, rate: u64) {
@@ -99,18 +99,18 @@ impl Pacing {
     /// False if the next segment, which would go, must wait.
     pub(crate) fn may_send(&mut self, now: Time) -> bool {
         let may = !self.enforced || self.next <= now;
-        self.waiting = !may;
+        self.again = if may { Time::MAX } else { self.next };
         may
     }
 
     /// Whether something would go is asked anew.
     pub(crate) fn ask_again(&mut self) {
-        self.waiting = false;
+        self.again = Time::MAX;
     }
 
-    /// When to try again.
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        self.waiting.then_some(self.next)
+    /// When to try again; [`Time::MAX`] if nothing waits for it.
+    pub(crate) fn deadline(&self) -> Time {
+        self.again
     }
 }
 
@@ -133,9 +133,9 @@ mod tests {
         });
         pacing.sent(Time(0), 1000, 10);
         assert!(!pacing.may_send(Time::from_micros(999)));
-        assert_eq!(pacing.deadline(), Some(Time::from_millis(1)));
+        assert_eq!(pacing.deadline(), Time::from_millis(1));
         assert!(pacing.may_send(Time::from_millis(1)));
-        assert_eq!(pacing.deadline(), None);
+        assert_eq!(pacing.deadline(), Time::MAX);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! where one in slow start is, the segments after it are paired otherwise. Works in offsets of the
 //! stream; knows neither what was lost nor when anything goes out.
 
+use super::FIRST_BYTE;
 use std::collections::VecDeque;
 
 /// The buffer that a socket begins with (the second number of `tcp_wmem`), and what it may become.
@@ -86,6 +87,12 @@ impl SendBuffer {
         self.offered
     }
 
+    /// True if the application has never wanted to write.
+    #[inline]
+    pub(super) fn is_untouched(&self) -> bool {
+        self.offered == FIRST_BYTE
+    }
+
     /// True if the buffer has taken all that the application wants to write.
     pub(super) fn has_all(&self) -> bool {
         self.written == self.offered
@@ -106,16 +113,15 @@ impl SendBuffer {
         self.offered = offset.max(self.written);
     }
 
-    /// The window has `cwnd` segments and is not filled: there may be more room.
+    /// True if there is more room once a window of `cwnd` segments is not filled.
     #[inline]
-    pub(super) fn expand(&mut self, cwnd: u32) {
-        if cwnd > self.reckoned_for {
-            self.reckon(cwnd);
-        }
+    pub(super) fn may_expand(&self, cwnd: u32) -> bool {
+        cwnd > self.reckoned_for
     }
 
+    /// There is the room that a window of `cwnd` segments asks for.
     #[inline(never)]
-    fn reckon(&mut self, cwnd: u32) {
+    pub(super) fn reckon(&mut self, cwnd: u32) {
         self.reckoned_for = cwnd;
         let window = u64::from(cwnd).max(LEAST_WINDOW);
         let wanted = self.windows * window * self.reckoned;
@@ -229,14 +235,14 @@ mod tests {
         let mut buffer = unlimited();
         assert_eq!((buffer.capacity, buffer.written), (87_040, 32 * MSS));
         for acknowledged in 1..=3 {
-            buffer.expand(10 + acknowledged as u32);
+            buffer.reckon(10 + acknowledged as u32);
             assert!(!buffer.has_space(acknowledged * MSS), "after {acknowledged}");
         }
-        buffer.expand(14);
+        buffer.reckon(14);
         assert!(buffer.has_space(4 * MSS));
         buffer.fill(4 * MSS, 20 * MSS);
         assert_eq!((buffer.capacity, buffer.written), (121_856, 49 * MSS));
-        buffer.expand(19);
+        buffer.reckon(19);
         assert!(buffer.has_space(9 * MSS));
         buffer.fill(9 * MSS, 29 * MSS);
         assert_eq!((buffer.capacity, buffer.written), (165_376, 70 * MSS));

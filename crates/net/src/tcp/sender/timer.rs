@@ -3,7 +3,7 @@
 //! the reordering window (RFC 8985 section 6.3).
 
 use super::rtt::MAX_RTO;
-use crate::tcp::ticks::expiry;
+use crate::tcp::ticks::{expiry_of, whole_ticks};
 use sojourn_packet::Time;
 
 /// What the timer is set for.
@@ -18,37 +18,51 @@ pub(crate) enum Alarm {
 }
 
 /// The timer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SenderTimer {
-    set: Option<(Alarm, Time)>,
+    alarm: Option<Alarm>,
+    /// When it expires; [`Time::MAX`] if it is not set.
+    at: Time,
     /// Timeouts since the last measurement of the round-trip time.
     backoff: u32,
 }
 
 impl SenderTimer {
-    pub(crate) fn deadline(&self) -> Option<Time> {
-        self.set.map(|(_, at)| at)
+    /// A timer that is not set.
+    pub(crate) fn new() -> SenderTimer {
+        SenderTimer { alarm: None, at: Time::MAX, backoff: 0 }
+    }
+
+    /// When it expires; [`Time::MAX`] if it is not set.
+    pub(crate) fn deadline(&self) -> Time {
+        self.at
     }
 
     /// What it is set for.
     pub(crate) fn alarm(&self) -> Option<Alarm> {
-        self.set.map(|(alarm, _)| alarm)
+        self.alarm
     }
 
     /// Sets it for `wait` from `now` on, in whole ticks.
     pub(crate) fn set(&mut self, alarm: Alarm, now: Time, wait: Time) {
-        self.set = Some((alarm, expiry(now, wait)));
+        self.set_ticks(alarm, now, whole_ticks(wait));
+    }
+
+    /// The same for so many ticks.
+    #[inline(always)]
+    pub(crate) fn set_ticks(&mut self, alarm: Alarm, now: Time, wait: u64) {
+        (self.alarm, self.at) = (Some(alarm), expiry_of(now, wait));
     }
 
     pub(crate) fn stop(&mut self) {
-        self.set = None;
+        (self.alarm, self.at) = (None, Time::MAX);
     }
 
     /// What is due at `now`; the timer stops.
     pub(crate) fn take_due(&mut self, now: Time) -> Option<Alarm> {
-        let (alarm, _) = self.set.filter(|(_, at)| *at <= now)?;
-        self.set = None;
-        Some(alarm)
+        let due = self.alarm.filter(|_| self.at <= now)?;
+        self.stop();
+        Some(due)
     }
 
     /// It has expired: twice the time from now on.
@@ -63,6 +77,9 @@ impl SenderTimer {
 
     /// The timeout with its backoff.
     pub(crate) fn backed_off(&self, rto: Time) -> Time {
+        if self.backoff == 0 {
+            return rto.min(MAX_RTO);
+        }
         Time(rto.0.saturating_mul(1 << self.backoff.min(20))).min(MAX_RTO)
     }
 }

@@ -4,7 +4,7 @@
 use super::timer::Alarm;
 use super::{Sender, TIMER_SLACK};
 use crate::tcp::congestion::State;
-use crate::tcp::ticks::{coarse, whole};
+use crate::tcp::ticks::{ticks, whole_ticks};
 use sojourn_packet::Time;
 
 /// A timeout that is over already is one in a microsecond.
@@ -32,7 +32,7 @@ impl Sender {
     /// The timer may have expired; segments that follow are polled.
     #[inline(always)]
     pub(crate) fn on_timer(&mut self, now: Time) {
-        if self.timer.deadline().is_some_and(|at| at <= now) {
+        if self.timer.deadline() <= now {
             self.on_expiry(now);
         }
     }
@@ -138,7 +138,7 @@ impl Sender {
         } else {
             self.rto()
         };
-        self.timer.set(Alarm::Timeout, now, whole(wait) + coarse(self.pacing.delay(now)));
+        self.timer.set_ticks(Alarm::Timeout, now, self.ticks_to_wait(now, wait));
     }
 
     /// Sets the timer for a loss probe, two round trips from now, not later than `timeout`; with a
@@ -157,7 +157,13 @@ impl Sender {
         if timeout > now {
             wait = wait.min(timeout - now);
         }
-        self.timer.set(Alarm::Probe, now, whole(wait) + coarse(self.pacing.delay(now)));
+        self.timer.set_ticks(Alarm::Probe, now, self.ticks_to_wait(now, wait));
         true
+    }
+
+    /// A time to wait in ticks, and those that pacing holds the next segment back.
+    #[inline(always)]
+    fn ticks_to_wait(&self, now: Time, wait: Time) -> u64 {
+        whole_ticks(wait) + self.pacing.delay(now).map_or(0, ticks)
     }
 }

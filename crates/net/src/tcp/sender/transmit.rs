@@ -14,14 +14,27 @@ use sojourn_packet::Time;
 
 impl Sender {
     /// The next segment that may be sent now.
-    #[inline(always)]
     pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
-        if self.is_at_rest() {
-            return None;
-        }
+        if self.is_at_rest() { None } else { self.poll_busy(now) }
+    }
+
+    /// The same of a sender that is not at rest.
+    #[inline(always)]
+    pub(crate) fn poll_busy(&mut self, now: Time) -> Option<Outgoing> {
         self.pacing.ask_again();
-        let usual = self.forced.is_none() && self.retransmit == Retransmit::Nothing;
-        let mut outgoing = if usual { self.send_new(now) } else { self.send_unusual(now) };
+        if self.sends_new_alone()
+            && let Some(outgoing) = self.send_new(now)
+        {
+            self.sent_since_poll = true;
+            return Some(outgoing);
+        }
+        self.poll_others(now)
+    }
+
+    /// The next segment where no new one goes as usual.
+    #[inline(never)]
+    fn poll_others(&mut self, now: Time) -> Option<Outgoing> {
+        let mut outgoing = if self.sends_new_alone() { None } else { self.send_unusual(now) };
         if outgoing.is_none() && self.write_more() {
             outgoing = self.send_unusual(now);
         }
@@ -30,6 +43,12 @@ impl Sender {
             None => self.end_burst(now),
         }
         outgoing
+    }
+
+    /// True if nothing is to be sent again.
+    #[inline(always)]
+    fn sends_new_alone(&self) -> bool {
+        self.forced.is_none() && self.retransmit == Retransmit::Nothing
     }
 
     /// The next segment, whatever is to be considered.
@@ -105,7 +124,7 @@ impl Sender {
         }
         if start == self.scoreboard.una() && self.timer.alarm() != Some(Alarm::Reordering) {
             // The timer is for the oldest segment, which has just been sent.
-            let wait = self.rto() + coarse(self.pacing.delay(now));
+            let wait = self.rto() + self.pacing.delay(now).map_or(Time::ZERO, coarse);
             self.timer.set(Alarm::Timeout, now, wait);
         }
         Some(outgoing)
@@ -132,13 +151,16 @@ impl Sender {
     /// settled: the other end sends, and this one only receives.
     #[inline(always)]
     pub(crate) fn is_at_rest(&self) -> bool {
+        if self.buffer.is_untouched() && !self.closing {
+            return true; // As all of an end that never sends.
+        }
         self.scoreboard.outstanding() == 0
             && !self.has_unsent()
             && self.forced.is_none()
             && !self.sent_since_poll
             && !self.deferred
             && !self.buffer.waits()
-            && self.pacing.deadline().is_none()
+            && self.pacing.deadline() == Time::MAX
     }
 
     /// True if there are data, or a FIN, that were never sent.
@@ -164,6 +186,10 @@ impl Sender {
     /// modification), unless it is the last.
     fn next_new(&self, nagle: bool) -> Option<(u32, bool)> {
         let (start, written) = (self.scoreboard.next(), self.buffer.written());
+        let full = start + u64::from(self.mss);
+        if full < written && full <= self.window_edge {
+            return Some((self.mss, false)); // As nearly always.
+        }
         if start > written {
             return None; // The FIN is out.
         }
@@ -292,6 +318,7 @@ impl Sender {
     }
 
     /// Nothing more goes now.
+    #[inline(always)]
     fn end_burst(&mut self, now: Time) {
         self.burst_left = 0;
         let sent = std::mem::take(&mut self.sent_since_poll);

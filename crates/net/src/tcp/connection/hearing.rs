@@ -161,6 +161,7 @@ impl Connection {
             Some(heard) => heard.packets > 0,
             None => plain.ece && !self.agreement.accurate,
         };
-        self.sender.on_ack(now, &Acknowledgement { sack: &blocks, ece, counted, ..plain });
+        let info = Acknowledgement { sack: &blocks, ece, counted, ..plain };
+        self.sender.on_ack(now, &info, None);
     }
 }

@@ -88,27 +88,9 @@ impl Sender {
         is_at_rest
     }
 
-    /// An acknowledgement arrived that has no ranges and tells of no marks, as nearly all.
+    /// Any acknowledgement arrived. `run` is what was taken of its segments already.
     #[inline(never)]
-    pub(crate) fn on_plain_ack(
-        &mut self,
-        now: Time,
-        (ack, window): (u64, u64),
-        echo: Option<Echo>,
-        carries_data: bool,
-    ) {
-        let plain = Acknowledgement { ack, window, echo, carries_data, ..Acknowledgement::PLAIN };
-        self.hear(now, &plain);
-    }
-
-    /// Any acknowledgement arrived.
-    #[inline(never)]
-    pub(crate) fn on_ack(&mut self, now: Time, info: &Acknowledgement) {
-        self.hear(now, info);
-    }
-
-    #[inline(always)]
-    fn hear(&mut self, now: Time, info: &Acknowledgement) {
+    pub(crate) fn on_ack(&mut self, now: Time, info: &Acknowledgement, run: Option<PlainRun>) {
         if info.ack > self.scoreboard.next() {
             return;
         }
@@ -128,48 +110,46 @@ impl Sender {
             ece: info.ece,
             ..AckOutcome::default()
         };
-        self.read(now, info, &mut outcome);
+        self.read(now, info, run, &mut outcome);
         let not_duplicate = outcome.acked > 0 || info.carries_data || window_moved;
         outcome.duplicate = !(outcome.advanced || not_duplicate || outcome.dsack || old);
         if !was_idle && !old {
             self.rack.adapt(outcome.gathered.prior_delivered(), self.rate.delivered());
         }
         if self.probe.is_some_and(|probe| info.ack >= probe.end) {
-            self.end_probe(info.ack, outcome, not_duplicate);
+            self.end_probe(info.ack, &outcome, not_duplicate);
         }
         let dubious = !not_duplicate || outcome.sacked || outcome.ece || outcome.dsack;
         if old || was_idle {
             if outcome.sacked || outcome.dsack {
-                self.reconsider(now, info.echo, outcome);
+                self.reconsider(now, info.echo, &mut outcome);
             }
             return;
         }
         if dubious || self.state != State::Open {
-            outcome = self.reconsider(now, info.echo, outcome);
+            self.reconsider(now, info.echo, &mut outcome);
         }
         if outcome.set_timer {
             self.set_timer(now);
         }
         self.rate.settle(now, &outcome.gathered);
         if self.pacing.is_by_control() {
-            self.control_rate(now, outcome, before);
+            self.control_rate(now, &outcome, before);
         } else {
             self.control_window(now, &outcome, before);
         }
     }
 
     /// Not all is well: what that means for the state.
-    #[inline(never)]
-    fn reconsider(&mut self, now: Time, echo: Option<Echo>, outcome: AckOutcome) -> AckOutcome {
-        let echo = echo.map(|echo| echo.millisecond(now));
-        let mut outcome = AckOutcome { echo, ..outcome };
-        self.change_state(now, &mut outcome);
-        outcome
+    fn reconsider(&mut self, now: Time, echo: Option<Echo>, outcome: &mut AckOutcome) {
+        outcome.echo = echo.map(|echo| echo.millisecond(now));
+        self.change_state(now, outcome);
     }
 
     /// The peer's window (RFC 9293 section 3.10.7.4): a later acknowledgement or a larger window
     /// counts. A smaller one beside what was acknowledged before is only old.
-    fn read_window(&mut self, ack: u64, window: u64) -> bool {
+    #[inline(always)]
+    pub(super) fn read_window(&mut self, ack: u64, window: u64) -> bool {
         let moved = ack > self.scoreboard.una() || window > self.peer_window;
         if moved {
             self.peer_window = window;
@@ -179,8 +159,13 @@ impl Sender {
         moved
     }
 
-    #[inline(always)]
-    fn read(&mut self, now: Time, info: &Acknowledgement, outcome: &mut AckOutcome) {
+    fn read(
+        &mut self,
+        now: Time,
+        info: &Acknowledgement,
+        run: Option<PlainRun>,
+        outcome: &mut AckOutcome,
+    ) {
         if outcome.advanced {
             self.timeouts_in_row = 0;
             self.buffer.acknowledged(info.ack);
@@ -192,12 +177,14 @@ impl Sender {
             self.read_blocks(now, info, highest, outcome);
         }
         if self.hears_marks {
-            *outcome = self.read_marked(now, *info, (highest, delivered), *outcome);
+            self.read_marked(now, info, run, (highest, delivered), outcome);
         } else {
-            self.read_cumulative(now, info, highest, outcome);
+            self.read_cumulative(now, info, run, highest, outcome);
         }
         if !had_sacked {
-            self.suspect_delay(outcome);
+            let quiet = !(outcome.sacked || outcome.ece || outcome.dsack);
+            let runt = outcome.acked == 1 && self.is_runt(outcome.old_una, &outcome.gathered);
+            outcome.delayed = quiet && runt;
         }
         self.measure(now, info.echo, outcome);
     }
@@ -208,24 +195,24 @@ impl Sender {
     fn read_marked(
         &mut self,
         now: Time,
-        info: Acknowledgement,
+        info: &Acknowledgement,
+        run: Option<PlainRun>,
         (highest, delivered): (u64, u64),
-        mut outcome: AckOutcome,
-    ) -> AckOutcome {
+        outcome: &mut AckOutcome,
+    ) {
         // Linux counts what is selectively acknowledged before, and the rest behind.
-        self.delivered_marked += self.under_echo(&info, delivered);
+        self.delivered_marked += self.under_echo(info, delivered);
         self.tell_marks(info.ack);
         let rest = self.rate.delivered();
-        self.read_cumulative(now, &info, highest, &mut outcome);
+        self.read_cumulative(now, info, run, highest, outcome);
         self.delivered_marked += match info.counted {
             Some(heard) => {
                 let marked = heard.marked(self.rate.delivered() - delivered, self.mss);
                 outcome.marked = u32::try_from(marked).unwrap_or(u32::MAX);
                 marked
             }
-            None => self.under_echo(&info, rest),
+            None => self.under_echo(info, rest),
         };
-        outcome
     }
 
     /// Segments delivered since there were `before`, if the acknowledgement says that they were marked.
@@ -307,44 +294,25 @@ impl Sender {
         }
     }
 
-    #[inline(always)]
     fn read_cumulative(
         &mut self,
         now: Time,
         info: &Acknowledgement,
+        run: Option<PlainRun>,
         highest: u64,
         outcome: &mut AckOutcome,
     ) {
         let mut lowest = u64::MAX;
-        if let Some(PlainRun { first, last, segments }) = self.scoreboard.take_plain(info.ack) {
-            let (first_start, first_end, first_at) = first;
-            outcome.acked = segments;
-            outcome.acked_span = Some((first_at, last.at));
-            outcome.original_arrived |= first_end <= self.episode_end;
-            lowest = first_start;
-            self.rate.arrived_with(segments, &last, &mut outcome.gathered);
-            self.rack.arrived(now, &last, self.rtt.min());
-        }
-        if self.scoreboard.has_below(info.ack) {
-            (*outcome, lowest) = self.read_others(now, *info, *outcome, lowest);
-        }
-        self.scoreboard.advance(info.ack);
-        if lowest < highest {
-            self.rack.reordered(lowest, self.scoreboard.highest_sacked(), self.mss);
-        }
-    }
-
-    /// The same of segments that were sent again or of which something was heard before.
-    #[inline(never)]
-    fn read_others(
-        &mut self,
-        now: Time,
-        info: Acknowledgement,
-        mut outcome: AckOutcome,
-        mut lowest: u64,
-    ) -> (AckOutcome, u64) {
         let min_rtt = self.rtt.min();
         let (end, rack, rate) = (self.episode_end, &mut self.rack, &mut self.rate);
+        if let Some(run) = run.or_else(|| self.scoreboard.take_plain(info.ack)) {
+            outcome.acked = run.segments;
+            outcome.acked_span = Some((run.first.at, run.last.at));
+            outcome.original_arrived |= run.first.end <= end;
+            lowest = run.first.start;
+            rate.arrived_with(run.segments, &run.last, &mut outcome.gathered);
+            rack.arrived(now, &run.last, min_rtt);
+        }
         self.scoreboard.acknowledge(info.ack, |sent| {
             outcome.acked += 1;
             if sent.retransmitted {
@@ -361,22 +329,21 @@ impl Sender {
                 }
             }
         });
-        (outcome, lowest)
+        self.scoreboard.advance(info.ack);
+        if lowest < highest {
+            self.rack.reordered(lowest, self.scoreboard.highest_sacked(), self.mss);
+        }
     }
 
     /// A lone runt, acknowledged alone: the receiver has probably waited for a second segment.
     #[inline(always)]
-    fn suspect_delay(&self, outcome: &mut AckOutcome) {
-        let newly = self.scoreboard.una() - outcome.old_una;
-        outcome.delayed = outcome.acked == 1
-            && newly < u64::from(self.mss)
-            && outcome.gathered.prior_delivered() + 1 == self.rate.delivered()
-            && !(outcome.sacked || outcome.ece || outcome.dsack);
+    pub(super) fn is_runt(&self, old_una: u64, gathered: &Gathered) -> bool {
+        self.scoreboard.una() - old_una < u64::from(self.mss)
+            && gathered.prior_delivered() + 1 == self.rate.delivered()
     }
 
     /// The round-trip time (RFC 6298 section 3, RFC 7323 section 4): of segments sent once, else by
     /// the timestamp if data were acknowledged.
-    #[inline(always)]
     fn measure(&mut self, now: Time, echo: Option<Echo>, outcome: &mut AckOutcome) {
         let since = |at: Time| now.saturating_sub(at);
         let acked = outcome.acked_span.filter(|_| !outcome.retransmitted);
@@ -391,7 +358,8 @@ impl Sender {
             newest = oldest;
         }
         if let (Some(oldest), Some(newest)) = (oldest, newest) {
-            self.take_rtt(now, oldest, newest, outcome);
+            outcome.rtt = Some(newest);
+            self.take_rtt(now, (oldest, newest), outcome.delayed);
         }
         let front = self.scoreboard.front();
         // A block for what was sent after the oldest segment was sent last says nothing of it.
@@ -400,9 +368,8 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn take_rtt(&mut self, now: Time, oldest: Time, newest: Time, outcome: &mut AckOutcome) {
-        outcome.rtt = Some(newest);
-        if !outcome.delayed || newest <= self.rtt.min() {
+    pub(super) fn take_rtt(&mut self, now: Time, (oldest, newest): (Time, Time), delayed: bool) {
+        if !delayed || newest <= self.rtt.min() {
             self.rtt.see_min(now, newest);
         }
         let (una, next) = (self.scoreboard.una(), self.scoreboard.next());
@@ -415,7 +382,7 @@ impl Sender {
 
     /// An acknowledgement of all that a loss probe ends (RFC 8985 section 7.4).
     #[cold]
-    fn end_probe(&mut self, ack: u64, outcome: AckOutcome, not_duplicate: bool) {
+    fn end_probe(&mut self, ack: u64, outcome: &AckOutcome, not_duplicate: bool) {
         let Some(probe) = self.probe else { return };
         if !probe.retransmission || outcome.probe_dsack {
             // New data have arrived, or both the original and the probe: nothing was lost.
@@ -449,7 +416,7 @@ impl Sender {
 
     /// A control that sets its rate, and with it the window, by each acknowledgement.
     #[inline(never)]
-    fn control_rate(&mut self, now: Time, outcome: AckOutcome, before: Before) {
+    fn control_rate(&mut self, now: Time, outcome: &AckOutcome, before: Before) {
         let sample = RateSample {
             rtt: outcome.rtt,
             lost: (self.scoreboard.lost_total() - before.lost) as u32,
@@ -468,7 +435,6 @@ impl Sender {
         }
     }
 
-    #[inline(always)]
     fn control_window(&mut self, now: Time, outcome: &AckOutcome, before: Before) {
         let spread = self.state != State::Cwr || !self.control.reduces_at_once();
         if self.state.is_reducing() && spread {
@@ -483,13 +449,23 @@ impl Sender {
                 self.window.cwnd = cwnd;
             }
         } else if outcome.acked > 0 || (self.rack.is_reordered() && outcome.sacked) {
-            let window_limited = self.usage.is_limited(&self.window);
             // What was marked grows nothing where marks are counted.
-            let acked = outcome.gathered.delivered.saturating_sub(outcome.marked);
-            let ack = Ack { now, acked, window_limited };
-            self.control.on_ack(&mut self.window, &ack);
-            self.usage.touched(now);
+            self.grow(now, outcome.gathered.delivered.saturating_sub(outcome.marked));
         }
+        self.follow_window();
+    }
+
+    /// The control hears of segments that have arrived.
+    #[inline(always)]
+    pub(super) fn grow(&mut self, now: Time, acked: u32) {
+        let window_limited = self.usage.is_limited(&self.window);
+        self.control.on_ack(&mut self.window, &Ack { now, acked, window_limited });
+        self.usage.touched(now);
+    }
+
+    /// The rate is what the window makes it.
+    #[inline(always)]
+    pub(super) fn follow_window(&mut self) {
         let outstanding = self.scoreboard.outstanding();
         self.pacing.follow(&self.window, outstanding, self.mss, self.rtt.srtt());
     }

@@ -1,6 +1,6 @@
 //! The sending half of a connection: which bytes go out, when, and when again.
 //!
-//! An acknowledgement is read in `acknowledge.rs` and may change the state in `recovery.rs`; what
+//! An acknowledgement is read in `acknowledge.rs`, nearly always in `calm.rs`, and may change the state in `recovery.rs`; what
 //! goes out is decided in `transmit.rs`, what happens without an acknowledgement in `timers.rs`.
 //! They stand on the scoreboard (what is outstanding), RACK (what is lost), rate, round-trip time,
 //! pacing, proportional reduction and undo, a file each, and on a congestion control. Works in
@@ -8,6 +8,7 @@
 //! half.
 
 mod acknowledge;
+mod calm;
 mod offload;
 mod pacing;
 mod prr;

@@ -39,8 +39,7 @@ impl Sent {
 /// Segments in the order of sending, each sent once and arrived in order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainRun {
-    /// Offsets of the first, and when it was sent.
-    pub(crate) first: (u64, u64, Time),
+    pub(crate) first: Sent,
     pub(crate) last: Sent,
     pub(crate) segments: u32,
 }
@@ -214,14 +213,19 @@ impl Scoreboard {
     /// which nothing was heard yet. What is left is for [`Scoreboard::acknowledge`], and then [`Scoreboard::advance`].
     #[inline(always)]
     pub(crate) fn take_plain(&mut self, ack: u64) -> Option<PlainRun> {
-        let front = self.segments.front().filter(|front| front.is_plain_below(ack))?;
-        let first = (front.start, front.end, front.at);
+        let first = *self.segments.front().filter(|front| front.is_plain_below(ack))?;
         let (mut segments, mut last) = (1, self.segments.pop_front()?);
         while self.segments.front().is_some_and(|front| front.is_plain_below(ack)) {
             segments += 1;
             last = self.segments.pop_front()?;
         }
         Some(PlainRun { first, last, segments })
+    }
+
+    /// True if nothing has arrived out of order of what is outstanding.
+    #[inline(always)]
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.sacked.is_empty()
     }
 
     /// True if a segment begins below `ack`.

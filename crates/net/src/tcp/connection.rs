@@ -36,7 +36,7 @@ pub struct Connection {
     state: State,
     handshake: Handshake,
     /// The peer's SYN, which a SYN-ACK answers.
-    peer_syn: TcpSegment,
+    peer_syn: Option<Box<TcpSegment>>,
     agreement: Agreement,
     local: Numbering,
     remote: Numbering,
@@ -112,7 +112,7 @@ impl Connection {
         Connection {
             state,
             handshake: Handshake::new(),
-            peer_syn: TcpSegment::default(),
+            peer_syn: None,
             agreement: Agreement::default(),
             local: Numbering::new(config.initial_sequence),
             remote: Numbering::new(0),

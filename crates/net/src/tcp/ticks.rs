@@ -50,9 +50,10 @@ pub(crate) fn expiry(now: Time, wait: Time) -> Time {
 
 /// The same of a time to wait in ticks.
 pub(crate) fn expiry_of(now: Time, wait: u64) -> Time {
-    let mut shift = 0;
-    while wait >= FINEST << shift {
+    let (mut shift, mut reach) = (0, FINEST);
+    while wait >= reach {
         shift += COARSER;
+        reach <<= COARSER;
     }
     Time(((((ticks(now) + wait) >> shift) + 1) << shift) * TICK.0)
 }

@@ -39,7 +39,7 @@ impl Connection {
             return;
         }
         self.agree(syn);
-        self.peer_syn = *syn;
+        self.peer_syn = Some(Box::new(*syn));
         self.state = State::SynReceived;
         self.handshake.pending = true;
     }
@@ -104,14 +104,14 @@ impl Connection {
             if self.config.marks() == Marks::Accurate {
                 segment.flags = segment.flags | TcpFlags::AE;
             }
-        } else {
-            let agreed = Some((&self.agreement, &self.peer_syn));
+        } else if let Some(syn) = self.peer_syn.as_deref() {
+            let agreed = Some((&self.agreement, syn));
             segment.options = syn_options(&self.config, agreed, now, self.ts_recent);
             segment.flags = TcpFlags::SYN | TcpFlags::ACK;
             segment.ack = self.remote.number_of(FIRST_BYTE);
             self.last_ack_sent = FIRST_BYTE;
             if self.agreement.accurate {
-                segment.flags = segment.flags | accurate::answer_to(self.peer_syn.ecn);
+                segment.flags = segment.flags | accurate::answer_to(syn.ecn);
                 segment.options.acc_ecn = accurate::first_option(segment.options.room());
             } else if self.agreement.ecn {
                 segment.flags = segment.flags | TcpFlags::ECE;

@@ -43,7 +43,7 @@ pub struct Receiver {
     /// Ranges to report, the one that changed last first (RFC 2018 section 4).
     recent: SmallVec<[(u64, u64); 4]>,
     /// Ranges of a report that must go before anything else is said.
-    overdue: Option<SmallVec<[(u64, u64); 4]>>,
+    overdue: Option<Box<[(u64, u64)]>>,
     /// What arrived twice last, until it is reported (D-SACK, RFC 2883).
     duplicate: Option<(u64, u64)>,
     acks: DelayedAck,
@@ -231,7 +231,7 @@ impl Receiver {
     }
 
     /// The report that must go before anything else is said.
-    pub(crate) fn take_overdue(&mut self) -> Option<SmallVec<[(u64, u64); 4]>> {
+    pub(crate) fn take_overdue(&mut self) -> Option<Box<[(u64, u64)]>> {
         self.overdue.take()
     }
 

@@ -117,9 +117,15 @@ impl Cubic {
         }
         let now_ticks = ticks(now);
         let recent = |(last, at): (u32, u64)| last == cwnd && now_ticks - at <= UPDATE_INTERVAL;
-        if self.evaluated.is_some_and(recent) {
-            return;
+        if !self.evaluated.is_some_and(recent) {
+            self.evaluate(now, cwnd, acked);
         }
+    }
+
+    /// The same with another window or long after the last time.
+    #[inline(never)]
+    fn evaluate(&mut self, now: Time, cwnd: u32, acked: u32) {
+        let now_ticks = ticks(now);
         let this_tick = self.evaluated.is_some_and(|(_, at)| at == now_ticks);
         let epoch = self.epoch.get_or_insert_with(|| {
             self.evaluated = None;

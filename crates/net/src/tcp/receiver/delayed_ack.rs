@@ -223,13 +223,24 @@ impl DelayedAck {
     }
 
     fn wait(&mut self, now: Time, path: &Path) {
-        let mut delay = self.delay.unwrap_or(MIN_DELAY);
+        match self.delay {
+            Some(delay) if delay != MIN_DELAY => self.wait_longer(now, delay, path),
+            _ => self.wait_for(now, MIN_DELAY),
+        }
+    }
+
+    #[inline(never)]
+    fn wait_longer(&mut self, now: Time, mut delay: Time, path: &Path) {
         if delay > MIN_DELAY {
             let longest = if self.pingpong { MAX_PINGPONG_DELAY } else { MAX_DELAY };
             let longest = path.srtt.map_or(longest, |srtt| longest.min(whole(srtt).max(MIN_DELAY)));
             delay = delay.min(longest);
         }
-        delay = delay.min(LONGEST);
+        self.wait_for(now, delay.min(LONGEST));
+    }
+
+    #[inline(always)]
+    fn wait_for(&mut self, now: Time, delay: Time) {
         let (clock, delay) = (coarse(now), whole(delay));
         match self.due {
             // One that is nearly due is sent now.

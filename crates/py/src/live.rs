@@ -316,12 +316,7 @@ fn sort(waiting: &mut ByPort, observations: Vec<Observation>) -> usize {
                 waiting.entry(packet.port.0).or_default().rows.push(&packet);
             }
             Observation::Frame(frame) => {
-                waiting.entry(frame.port.0).or_default().frames.push(CapturedFrame {
-                    time: frame.time.0,
-                    point: frame.point,
-                    original_len: frame.packet.len().0 as u32,
-                    bytes: frame.packet.bytes,
-                });
+                waiting.entry(frame.port.0).or_default().frames.push(frame.into());
             }
         }
     }

@@ -126,3 +126,11 @@ pub struct CapturedFrame {
     /// Its length on the wire without FCS; what `bytes` lacks are zeros.
     pub original_len: u32,
 }
+
+impl From<sojourn_switch::CapturedFrame> for CapturedFrame {
+    fn from(frame: sojourn_switch::CapturedFrame) -> CapturedFrame {
+        let sojourn_switch::CapturedFrame { time, point, packet, .. } = frame;
+        let original_len = packet.len().0 as u32;
+        CapturedFrame { time: time.0, point, bytes: packet.bytes, original_len }
+    }
+}

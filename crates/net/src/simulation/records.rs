@@ -3,11 +3,10 @@
 use super::parts::Node;
 use super::region::{HostId, HostPlace, Region};
 use crate::host::Exchange;
-use crate::records::CapturedFrame;
 use sojourn_packet::Time;
 
 /// So many rows are made columns at a time: each column is then looked for once, not for each packet.
-pub(super) const ROWS_AT_ONCE: usize = 256;
+pub(super) const BATCH: usize = 256;
 
 impl Region {
     /// Writes down the rows and frames that wait in all switches.
@@ -34,12 +33,7 @@ impl Region {
         *counted = 0;
         for frame in switch.take_frames() {
             if let Some(bottleneck) = observed(frame.port) {
-                bottlenecks[bottleneck].capture.push(CapturedFrame {
-                    time: frame.time.0,
-                    point: frame.point,
-                    original_len: frame.packet.len().0 as u32,
-                    bytes: frame.packet.bytes,
-                });
+                bottlenecks[bottleneck].capture.push(frame.into());
             }
         }
     }

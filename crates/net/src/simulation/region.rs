@@ -12,8 +12,7 @@ use super::inbound::{Arriving, Inbound};
 use super::numbers::Numbers;
 use super::outlet::{HostOutlet, Sending};
 use super::parts::{Behind, Bottleneck, Counters, Door, Due, HostState, Node};
-use super::records::ROWS_AT_ONCE;
-use super::records::{Delivered, FlowSample};
+use super::records::{BATCH, Delivered, FlowSample};
 use super::slab::{PacketSlab, Slot};
 use super::transfers::Planned;
 use super::{Act, FOR_CONTROLLER, SAMPLE_INTERVAL};
@@ -322,7 +321,7 @@ impl Region {
         let rows = switch.rows().len();
         self.rows += rows - *counted;
         *counted = rows;
-        if rows >= ROWS_AT_ONCE || switch.has_frames() {
+        if rows >= BATCH || switch.has_frames() {
             self.record(place);
         }
     }

@@ -87,29 +87,18 @@ pub(crate) struct EventQueue<E> {
     horizon: Time,
     /// Not behind any event: what the levels of those in the wheel are counted from.
     present: Time,
-    /// The slot that has the earliest events of the wheel, if there are any.
-    first: First,
+    /// Of the earliest event of the wheel, if there is one.
+    earliest: Time,
     /// The wheel, level by level: events from `horizon` on.
     slots: Vec<Slot>,
     /// The slots of each level that have events, one bit each.
     occupied: [u64; LEVELS],
     /// The levels that have events, one bit each.
     levels: u32,
-    /// Room of slots of each level that were emptied: those of a level have about as many events.
+    /// Room of slots of each level that had many events and were emptied: those of a level have about as
+    /// many. Slots that have few keep theirs.
     room: [Vec<Vec<Entry>>; LEVELS],
     of: PhantomData<E>,
-}
-
-/// A slot and the instant of its first event.
-#[derive(Clone, Copy, Debug)]
-struct First {
-    at: Time,
-    level: usize,
-    digit: usize,
-}
-
-impl First {
-    const NONE: First = First { at: Time::MAX, level: 0, digit: 0 };
 }
 
 /// Events whose instants have all digits from a level on in common.
@@ -129,7 +118,7 @@ impl<E: AsWords> EventQueue<E> {
             near: Vec::with_capacity(MANY),
             horizon: Time::ZERO,
             present: Time::ZERO,
-            first: First::NONE,
+            earliest: Time::MAX,
             slots: std::iter::repeat_with(slot).take(LEVELS * SLOTS).collect(),
             occupied: [0; LEVELS],
             levels: 0,
@@ -160,7 +149,11 @@ impl<E: AsWords> EventQueue<E> {
         debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
         let (at, words) = (at.max(self.taken), event.words());
         if at >= self.horizon {
-            return self.put(at, number, words.0, words.1);
+            if at >= self.earliest || self.levels == 0 || self.near.len() >= FEW {
+                return self.put(at, number, words.0, words.1);
+            }
+            // It comes before all that is in the wheel.
+            self.horizon = Time(at.0 + 1);
         }
         if self.near.len() >= MANY {
             self.spread();
@@ -183,14 +176,7 @@ impl<E: AsWords> EventQueue<E> {
             let place = self.near.partition_point(|other| entry.is_before(other));
             return self.near.insert(place, entry);
         }
-        // Few come before it, and are moved by one: the next one's place is free then.
-        let mut place = len - 1;
-        self.near.push(self.near[place]);
-        while place > 0 && !entry.is_before(&self.near[place - 1]) {
-            self.near[place] = self.near[place - 1];
-            place -= 1;
-        }
-        self.near[place] = entry;
+        insert(&mut self.near, entry);
     }
 
     /// Puts an event into the wheel.
@@ -200,26 +186,31 @@ impl<E: AsWords> EventQueue<E> {
         let level = usize::from(LEVEL_OF[differing.ilog2() as usize]);
         let digit = digit(at, level);
         let place = level * SLOTS + digit;
-        if self.slots[place].events.is_empty() {
-            self.occupy(level, digit, place);
-        }
         let slot = &mut self.slots[place];
-        slot.earliest = slot.earliest.min(at);
+        if slot.events.len() == slot.events.capacity() {
+            self.widen(level, place);
+            return self.put(at, number, head, body);
+        }
         slot.events.push(Entry { at, number, head, body });
-        if at <= self.first.at {
-            self.first = First { at, level, digit };
-        }
-    }
-
-    /// Notes that a slot gets its first event, and gives it the room of one that was emptied.
-    #[inline(never)]
-    fn occupy(&mut self, level: usize, digit: usize, place: usize) {
-        let events = &mut self.slots[place].events;
-        if events.capacity() == 0 {
-            *events = self.room[level].pop().unwrap_or_default();
-        }
+        slot.earliest = slot.earliest.min(at);
+        // Whether these are so already no processor foresees, so nothing asks.
         self.occupied[level] |= 1 << digit;
         self.levels |= 1 << level;
+        self.earliest = self.earliest.min(at);
+    }
+
+    /// Makes room in a slot that has none left: that of one of its level that had many events and was
+    /// emptied, if it has none at all.
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self, level: usize, place: usize) {
+        let events = &mut self.slots[place].events;
+        if events.capacity() == 0
+            && let Some(room) = self.room[level].pop()
+        {
+            *events = room;
+        }
+        events.reserve(FEW / 4);
     }
 
     /// Puts the near events into the wheel: they have become too many to be kept sorted.
@@ -231,20 +222,24 @@ impl<E: AsWords> EventQueue<E> {
         }
     }
 
-    /// Finds the slot that has the earliest events of the wheel.
-    fn find_first(&self) -> First {
-        if self.levels == 0 {
-            return First::NONE;
-        }
+    /// Finds the level and the digit of the slot that has the earliest events of the wheel, in which
+    /// there are some.
+    fn first(&self) -> (usize, usize) {
         let level = self.levels.trailing_zeros() as usize;
-        let digit = self.occupied[level].trailing_zeros() as usize;
-        First { at: self.slots[level * SLOTS + digit].earliest, level, digit }
+        (level, self.occupied[level].trailing_zeros() as usize)
     }
 
     /// Notes that a slot has no events any more.
     fn vacate(&mut self, level: usize, digit: usize) {
         self.occupied[level] &= !(1 << digit);
         self.levels &= !(u32::from(self.occupied[level] == 0) << level);
+        self.earliest = match self.levels {
+            0 => Time::MAX,
+            _ => {
+                let (level, digit) = self.first();
+                self.slots[level * SLOTS + digit].earliest
+            }
+        };
     }
 
     /// The instant of the earliest event.
@@ -252,7 +247,7 @@ impl<E: AsWords> EventQueue<E> {
     pub(crate) fn next_time(&self) -> Option<Time> {
         match self.near.last() {
             Some(next) => Some(next.at),
-            None => (self.levels != 0).then_some(self.first.at),
+            None => (self.levels != 0).then_some(self.earliest),
         }
     }
 
@@ -271,12 +266,10 @@ impl<E: AsWords> EventQueue<E> {
     /// must be no near ones.
     #[inline(never)]
     fn open_slot(&mut self) {
-        let First { level, digit, .. } = self.first;
+        let (level, digit) = self.first();
+        let place = level * SLOTS + digit;
+        let earliest = std::mem::replace(&mut self.slots[place].earliest, Time::MAX);
         self.vacate(level, digit);
-        self.first = self.find_first();
-        let slot = &mut self.slots[level * SLOTS + digit];
-        let earliest = std::mem::replace(&mut slot.earliest, Time::MAX);
-        let mut events = std::mem::take(&mut slot.events);
         // The slot's first instant, and its last.
         let bit = level as u32 * DIGIT;
         let begin = earliest.0 >> bit << bit;
@@ -284,23 +277,46 @@ impl<E: AsWords> EventQueue<E> {
         debug_assert_eq!(self::digit(earliest, level), digit);
         self.present = Time(begin);
         // All events of a slot of the lowest level are at one instant.
-        if events.len() <= FEW || level == 0 {
-            std::mem::swap(&mut self.near, &mut events);
-            if self.near.len() > 1 {
-                self.near.sort_unstable_by(|one, other| match other.is_before(one) {
-                    true => Ordering::Less,
-                    false => Ordering::Greater,
-                });
-            }
+        if self.slots[place].events.len() <= FEW || level == 0 {
+            let events = &mut self.slots[place].events;
+            sort(events, &mut self.near);
+            events.clear();
             self.horizon = Time(end.saturating_add(1));
         } else {
             self.horizon = self.present;
+            let mut events = std::mem::take(&mut self.slots[place].events);
             for entry in events.drain(..) {
                 self.put(entry.at, entry.number, entry.head, entry.body);
             }
+            self.room[level].push(events);
         }
-        self.room[level].push(events);
     }
+}
+
+/// Puts events into an empty list, the next one last.
+#[inline(always)]
+fn sort(events: &[Entry], into: &mut Vec<Entry>) {
+    if events.len() <= FEW {
+        events.iter().for_each(|entry| insert(into, *entry));
+        return;
+    }
+    into.extend_from_slice(events);
+    into.sort_unstable_by(|one, other| match other.is_before(one) {
+        true => Ordering::Less,
+        false => Ordering::Greater,
+    });
+}
+
+/// Puts an event among few sorted ones, the next one last.
+#[inline(always)]
+fn insert(sorted: &mut Vec<Entry>, entry: Entry) {
+    let mut place = sorted.len();
+    sorted.push(entry);
+    while place > 0 && !entry.is_before(&sorted[place - 1]) {
+        sorted[place] = sorted[place - 1];
+        place -= 1;
+    }
+    sorted[place] = entry;
 }
 
 #[cfg(test)]

@@ -162,6 +162,6 @@ impl Connection {
             None => plain.ece && !self.agreement.accurate,
         };
         let info = Acknowledgement { sack: &blocks, ece, counted, ..plain };
-        self.sender.on_ack(now, &info, None);
+        self.sender.on_ack(now, &info);
     }
 }

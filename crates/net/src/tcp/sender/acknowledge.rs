@@ -4,7 +4,6 @@
 use super::prr::Progress;
 use super::rate::Gathered;
 use super::recovery::Retransmit;
-use super::scoreboard::PlainRun;
 use super::{Acknowledgement, Sender};
 use crate::tcp::congestion::{Ack, Flow, Marked, RateSample, RttSample, State};
 use crate::tcp::ticks::Echo;
@@ -88,9 +87,9 @@ impl Sender {
         is_at_rest
     }
 
-    /// Any acknowledgement arrived. `run` is what was taken of its segments already.
+    /// Any acknowledgement arrived.
     #[inline(never)]
-    pub(crate) fn on_ack(&mut self, now: Time, info: &Acknowledgement, run: Option<PlainRun>) {
+    pub(crate) fn on_ack(&mut self, now: Time, info: &Acknowledgement) {
         if info.ack > self.scoreboard.next() {
             return;
         }
@@ -110,7 +109,7 @@ impl Sender {
             ece: info.ece,
             ..AckOutcome::default()
         };
-        self.read(now, info, run, &mut outcome);
+        self.read(now, info, &mut outcome);
         let not_duplicate = outcome.acked > 0 || info.carries_data || window_moved;
         outcome.duplicate = !(outcome.advanced || not_duplicate || outcome.dsack || old);
         if !was_idle && !old {
@@ -163,7 +162,6 @@ impl Sender {
         &mut self,
         now: Time,
         info: &Acknowledgement,
-        run: Option<PlainRun>,
         outcome: &mut AckOutcome,
     ) {
         if outcome.advanced {
@@ -177,9 +175,9 @@ impl Sender {
             self.read_blocks(now, info, highest, outcome);
         }
         if self.hears_marks {
-            self.read_marked(now, info, run, (highest, delivered), outcome);
+            self.read_marked(now, info, (highest, delivered), outcome);
         } else {
-            self.read_cumulative(now, info, run, highest, outcome);
+            self.read_cumulative(now, info, highest, outcome);
         }
         if !had_sacked {
             let quiet = !(outcome.sacked || outcome.ece || outcome.dsack);
@@ -196,7 +194,6 @@ impl Sender {
         &mut self,
         now: Time,
         info: &Acknowledgement,
-        run: Option<PlainRun>,
         (highest, delivered): (u64, u64),
         outcome: &mut AckOutcome,
     ) {
@@ -204,7 +201,7 @@ impl Sender {
         self.delivered_marked += self.under_echo(info, delivered);
         self.tell_marks(info.ack);
         let rest = self.rate.delivered();
-        self.read_cumulative(now, info, run, highest, outcome);
+        self.read_cumulative(now, info, highest, outcome);
         self.delivered_marked += match info.counted {
             Some(heard) => {
                 let marked = heard.marked(self.rate.delivered() - delivered, self.mss);
@@ -298,20 +295,20 @@ impl Sender {
         &mut self,
         now: Time,
         info: &Acknowledgement,
-        run: Option<PlainRun>,
         highest: u64,
         outcome: &mut AckOutcome,
     ) {
         let mut lowest = u64::MAX;
         let min_rtt = self.rtt.min();
         let (end, rack, rate) = (self.episode_end, &mut self.rack, &mut self.rate);
-        if let Some(run) = run.or_else(|| self.scoreboard.take_plain(info.ack)) {
+        if let Some(run) = self.scoreboard.plain_run(info.ack) {
             outcome.acked = run.segments;
             outcome.acked_span = Some((run.first.at, run.last.at));
             outcome.original_arrived |= run.first.end <= end;
             lowest = run.first.start;
-            rate.arrived_with(run.segments, &run.last, &mut outcome.gathered);
-            rack.arrived(now, &run.last, min_rtt);
+            rate.arrived_with(run.segments, run.last, &mut outcome.gathered);
+            rack.arrived(now, run.last, min_rtt);
+            self.scoreboard.take(outcome.acked);
         }
         self.scoreboard.acknowledge(info.ack, |sent| {
             outcome.acked += 1;

@@ -23,29 +23,31 @@ impl Sender {
         if ack > self.scoreboard.next() {
             return;
         }
-        let run = if self.is_calm() { self.scoreboard.take_plain(ack) } else { None };
-        let Some(run) = run.filter(|_| !self.scoreboard.has_below(ack)) else {
+        let run = if self.is_calm() { self.scoreboard.plain_run(ack) } else { None };
+        let Some(run) = run.filter(|run| !run.goes_on) else {
             let plain =
                 Acknowledgement { ack, window, echo, carries_data, ..Acknowledgement::PLAIN };
-            self.on_ack(now, &plain, run);
+            self.on_ack(now, &plain);
             return;
         };
+        let since = |at: Time| now.saturating_sub(at);
+        let (segments, round_trips) = (run.segments, (since(run.first.at), since(run.last.at)));
+        let mut gathered = Gathered::default();
+        self.rate.arrived_with(segments, run.last, &mut gathered);
+        self.rack.arrived(now, run.last, self.rtt.min());
         let old_una = self.scoreboard.una();
         self.read_window(ack, window);
         self.retransmit = Retransmit::Nothing;
         self.timeouts_in_row = 0;
         self.buffer.acknowledged(ack);
-        let mut gathered = Gathered::default();
-        self.rate.arrived_with(run.segments, &run.last, &mut gathered);
-        self.rack.arrived(now, &run.last, self.rtt.min());
+        self.scoreboard.take(segments);
         self.scoreboard.advance(ack);
-        let delayed = run.segments == 1 && self.is_runt(old_una, &gathered);
-        let since = |at: Time| now.saturating_sub(at);
-        self.take_rtt(now, (since(run.first.at), since(run.last.at)), delayed);
+        let delayed = segments == 1 && self.is_runt(old_una, &gathered);
+        self.take_rtt(now, round_trips, delayed);
         self.rack.adapt(gathered.prior_delivered(), self.rate.delivered());
         self.set_timer(now);
         self.rate.settle(now, &gathered);
-        self.grow(now, run.segments);
+        self.grow(now, segments);
         self.follow_window();
     }
 
@@ -132,15 +134,15 @@ mod tests {
                     Step::OutOfOrder(from, len) => {
                         let sack = [(behind(from), behind(from + len))];
                         let info = Acknowledgement { ack: una, sack: &sack, ..info };
-                        predicted.on_ack(now, &info, None);
-                        any.on_ack(now, &info, None);
+                        predicted.on_ack(now, &info);
+                        any.on_ack(now, &info);
                         None
                     }
                     Step::Nothing => None,
                 };
                 if let Some(ack) = ack {
                     predicted.on_plain_ack(now, (ack, WINDOW), None, false);
-                    any.on_ack(now, &Acknowledgement { ack, ..info }, None);
+                    any.on_ack(now, &Acknowledgement { ack, ..info });
                 }
                 prop_assert_eq!(format!("{:?}", predicted), format!("{:?}", any));
                 prop_assert_eq!(poll(&mut predicted, now), poll(&mut any, now));

@@ -36,12 +36,15 @@ impl Sent {
     }
 }
 
-/// Segments in the order of sending, each sent once and arrived in order.
+/// Segments in the order of sending, each sent once and arrived in order. They are looked at where they
+/// lie: to copy what was written a piece at a time is to wait for it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PlainRun {
-    pub(crate) first: Sent,
-    pub(crate) last: Sent,
+pub(crate) struct PlainRun<'a> {
+    pub(crate) first: &'a Sent,
+    pub(crate) last: &'a Sent,
     pub(crate) segments: u32,
+    /// Behind them is another that has arrived, or a part of it.
+    pub(crate) goes_on: bool,
 }
 
 /// What loss detection says of a segment in flight.
@@ -209,29 +212,35 @@ impl Scoreboard {
         self.retransmissions.push_back((sent.transmission, sent.end - 1));
     }
 
-    /// Everything below `ack` has arrived: takes the segments at the front that were sent once and of
-    /// which nothing was heard yet. What is left is for [`Scoreboard::acknowledge`], and then [`Scoreboard::advance`].
+    /// Everything below `ack` has arrived: the segments at the front that were sent once and of which
+    /// nothing was heard yet, if there are some. [`Scoreboard::take`] takes them; what is left is for
+    /// [`Scoreboard::acknowledge`], and then [`Scoreboard::advance`].
     #[inline(always)]
-    pub(crate) fn take_plain(&mut self, ack: u64) -> Option<PlainRun> {
-        let first = *self.segments.front().filter(|front| front.is_plain_below(ack))?;
-        let (mut segments, mut last) = (1, self.segments.pop_front()?);
-        while self.segments.front().is_some_and(|front| front.is_plain_below(ack)) {
-            segments += 1;
-            last = self.segments.pop_front()?;
+    pub(crate) fn plain_run(&self, ack: u64) -> Option<PlainRun<'_>> {
+        let first = self.segments.front().filter(|front| front.is_plain_below(ack))?;
+        let (mut last, mut segments) = (first, 1);
+        while let Some(next) = self.segments.get(segments as usize) {
+            if !next.is_plain_below(ack) {
+                let goes_on = next.start < ack;
+                return Some(PlainRun { first, last, segments, goes_on });
+            }
+            (last, segments) = (next, segments + 1);
         }
-        Some(PlainRun { first, last, segments })
+        Some(PlainRun { first, last, segments, goes_on: false })
+    }
+
+    /// Takes so many segments, which were looked at as a [`PlainRun`].
+    #[inline(always)]
+    pub(crate) fn take(&mut self, segments: u32) {
+        for _ in 0..segments {
+            self.segments.pop_front();
+        }
     }
 
     /// True if nothing has arrived out of order of what is outstanding.
     #[inline(always)]
     pub(crate) fn is_in_order(&self) -> bool {
         self.sacked.is_empty()
-    }
-
-    /// True if a segment begins below `ack`.
-    #[inline(always)]
-    pub(crate) fn has_below(&self, ack: u64) -> bool {
-        self.segments.front().is_some_and(|front| front.start < ack)
     }
 
     /// Takes the segments that everything below `ack` has arrived of; `each` sees those that are done.
@@ -451,8 +460,9 @@ mod tests {
                 }
             }
             Step::Ack(n) if n * 10 >= board.una() && n * 10 <= board.next() => {
-                let plain = board.take_plain(n * 10);
-                *arrived += plain.map_or(0, |run| run.segments.into());
+                let plain = board.plain_run(n * 10).map_or(0, |run| run.segments);
+                board.take(plain);
+                *arrived += u64::from(plain);
                 board.acknowledge(n * 10, |sent| *arrived += u64::from(!sent.sacked));
                 board.advance(n * 10);
             }

@@ -98,7 +98,7 @@ impl Ledger {
             return Ok(());
         };
         let came = self.held.remove(&sent.packet.id.0);
-        let mut expected = came.expect("what is sent came in and is sent once").packet;
+        let mut expected = came.expect("what is sent came in and is sent once").packet.clone();
         if ecn::is_marked(&sent.packet) {
             prop_assert!(ecn::mark(&mut expected), "only what is capable of ECN is marked");
         }
@@ -177,10 +177,10 @@ proptest! {
                         }
                         Step::Dequeue { gap } => {
                             now += Time(gap);
-                            out.extend(queue.dequeue(now, &mut drops).map(|p| p.packet));
+                            out.extend(queue.dequeue(now, &mut drops).map(|p| p.packet.clone()));
                         }
                     }
-                    out.extend(drops.drain().map(|(p, _)| p.packet));
+                    out.extend(drops.drain().map(|(p, _)| p.packet.clone()));
                 }
                 (out, queue.counters())
             };

@@ -9,7 +9,7 @@ use crate::ecn;
 use crate::observation::{Transmit, Verdict};
 use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use crate::tm::port::{Decision, Port};
-use crate::tm::queued::Queued;
+use crate::tm::queued::{Contents, Queued};
 use crate::tm::scheduler::Turn;
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_packet::{Carried, EgressDecision, EgressFate, EgressInput, Mirror};
@@ -48,8 +48,7 @@ impl Switch {
         let now = self.now;
         let port = &mut self.ports[index];
         let queue = &mut port.queues[turn.queue];
-        // Stays where the discipline has put it: it is large.
-        let mut taken = queue.discipline.dequeue(now, &mut self.drops);
+        let taken = queue.discipline.dequeue(now, &mut self.drops);
         queue.dequeued(taken.as_ref(), &mut self.buffer, &self.drops);
         port.note_backlog(turn.queue);
         if let Some(packet) = &taken {
@@ -59,8 +58,9 @@ impl Switch {
             }
         }
         self.settle_drops(index, turn.queue);
-        if let Some(packet) = &mut taken {
-            self.leave(index, turn.queue, packet);
+        if let Some(mut packet) = taken {
+            self.leave(index, turn.queue, &mut packet);
+            self.places.leave(packet);
         }
     }
 
@@ -137,7 +137,8 @@ impl Switch {
             length: queued.length(),
             mirrored: queued.tag.mirror_requested.is_copy(),
         };
-        self.plane.egress_pass(&input, &mut queued.packet, &mut queued.carried)
+        let Contents { packet, carried, .. } = &mut **queued;
+        self.plane.egress_pass(&input, packet, carried)
     }
 
     /// A packet that found its port free, and for which nothing but that was chosen, goes onto the
@@ -152,9 +153,10 @@ impl Switch {
         let Port { id, observed, .. } = *port;
         if observed {
             let tag = self.tag(&packet, true);
-            let queued = Queued::entering(packet.name(), tag, Carried::default());
-            let queued = Queued { enqueued: now, ..queued };
+            let mut queued = self.places.enter(packet.name(), tag, Carried::default());
+            queued.enqueued = now;
             self.observe(index, 0, &queued, Verdict::Sent);
+            self.places.leave(queued);
         }
         self.transmits.push(Transmit { port: id, packet, start, end });
     }

@@ -8,7 +8,7 @@ use super::{Admitted, Event, Resubmitted, Returned, Switch};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::tm::queue::Room;
-use crate::tm::queued::{Noted, Queued, Requested, Tag};
+use crate::tm::queued::{Contents, Noted, Queued, Requested, Tag};
 use crate::tm::replication::CopyOrder;
 use sojourn_packet::{Admission, Carried, IngressDecision, IngressInput, PortId, Replication};
 use sojourn_packet::{Bytes, Packet, Time};
@@ -50,7 +50,7 @@ impl Switch {
             return self.send_through(index, packet);
         }
         let tag = self.tag(&packet, true);
-        let queued = Queued::entering(packet, tag, Carried::default());
+        let queued = self.places.enter(packet, tag, Carried::default());
         self.enqueue_at(index, usize::from(Admission::default().queue), queued);
     }
 
@@ -60,7 +60,7 @@ impl Switch {
         let out = self.plane.forwarder().and_then(|forwarder| forwarder.port(came_by, packet));
         let Some(out) = out else {
             let tag = self.tag(packet, true);
-            let gone = Queued::entering(packet.name(), tag, Carried::default());
+            let gone = self.places.enter(packet.name(), tag, Carried::default());
             self.drop_at_ingress(came_by, gone, false);
             return None;
         };
@@ -118,7 +118,8 @@ impl Switch {
         from_wire: bool,
     ) {
         let tag = self.tag(&packet, from_wire);
-        self.ingress_pass((port, self.now, 0), Queued::entering(packet, tag, carried));
+        let queued = self.places.enter(packet, tag, carried);
+        self.ingress_pass((port, self.now, 0), queued);
     }
 
     /// What is noted of a packet as it comes to ingress.
@@ -142,7 +143,7 @@ impl Switch {
             return self.submit(input, times, packet);
         }
         let mut admitted = Admitted::nowhere(packet);
-        let Queued { packet, carried, .. } = &mut admitted.packet;
+        let Contents { packet, carried, .. } = &mut *admitted.packet;
         let decision = self.plane.ingress_pass(&input, packet, carried);
         self.carry_out(&input, times, decision, admitted);
     }
@@ -238,7 +239,8 @@ impl Switch {
         let mut tag = copy.tag;
         tag.arrived = self.capturing.then(|| Box::new(copy.packet.clone()));
         let (packet, carried) = (copy.packet, copy.carried);
-        let queued = Queued { packet, enqueued: self.now, tag, noted, carried };
+        let mut queued = self.places.enter(packet, tag, carried);
+        (queued.enqueued, queued.noted) = (self.now, noted);
         if let Some(group) = session.group {
             let request = Replication { groups: [Some(group), None], ..Replication::default() };
             self.replicate(&request, session.queue, &queued);
@@ -263,7 +265,8 @@ impl Switch {
         let (now, port) = (self.now, &mut self.ports[index]);
         // Where nothing waits and nothing is decided, a packet is not moved into a queue and out again.
         if port.is_free(now) && port.queues[0].note_passage(now, &mut packet, &mut self.buffer) {
-            return self.leave(index, 0, &mut packet);
+            self.leave(index, 0, &mut packet);
+            return self.places.leave(packet);
         }
         self.enqueue_at(index, number, packet);
     }
@@ -275,7 +278,6 @@ impl Switch {
         let now = self.now;
         let port = &mut self.ports[index];
         let queue = &mut port.queues[number];
-        // What is large is handed on as it is.
         match queue.find_room(now, &mut packet, &mut self.buffer) {
             Room::None => self.drops.push(packet, DropKind::Tail),
             room => {

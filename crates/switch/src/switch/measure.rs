@@ -95,6 +95,7 @@ impl Switch {
                 DropKind::Aqm => Verdict::Aqm,
             };
             self.observe(index, number, &packet, verdict);
+            self.places.leave(packet);
         }
         self.drops = drops;
     }

@@ -29,7 +29,7 @@ use crate::statistics::{IngressStatistics, RecirculationStatistics};
 use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
-use crate::tm::queued::Queued;
+use crate::tm::queued::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
 use overlap::Passes;
@@ -63,6 +63,8 @@ pub struct Switch {
     events: Events,
     /// Packets between ingress and the traffic manager.
     admitted: VecDeque<Admitted>,
+    /// Where packets are kept from ingress to egress.
+    places: Places,
     /// Packets on their way to a second ingress pass.
     resubmitted: VecDeque<Resubmitted>,
     /// How often a packet may be resubmitted.

@@ -5,7 +5,7 @@
 
 use super::{Admitted, Event, Switch};
 use crate::tm::port::Port;
-use crate::tm::queued::{Queued, Tag};
+use crate::tm::queued::{Contents, Queued, Tag};
 use sojourn_packet::{IngressInput, IngressOutput, Packet, PassId, PortId, QueueDepths, Time};
 use std::collections::BTreeMap;
 
@@ -52,8 +52,10 @@ impl QueueDepths for Depths<'_> {
 impl Switch {
     /// Lets a pass begin.
     #[cold]
-    pub(super) fn submit(&mut self, input: IngressInput, resubmitted: u32, packet: Queued) {
-        let Queued { packet, carried, tag, .. } = packet;
+    pub(super) fn submit(&mut self, input: IngressInput, resubmitted: u32, mut queued: Queued) {
+        let Contents { packet, carried, tag, .. } = std::mem::take(&mut *queued);
+        self.places.leave(queued);
+        
         let (Some(passes), Some(plane)) = (&mut self.passes, self.plane.overlapping()) else {
             return;
         };
@@ -77,7 +79,7 @@ impl Switch {
         while let Some((inside, out)) = self.next_completed() {
             let Inside { input, resubmitted, packet: Packet { id, flow, .. }, tag } = inside;
             let (decision, left, carried) = out.into_decision();
-            let packet = Queued::entering(Packet { id, flow, ..left }, tag, carried);
+            let packet = self.places.enter(Packet { id, flow, ..left }, tag, carried);
             self.carry_out(&input, resubmitted, decision, Admitted::nowhere(packet));
         }
         // What is due has been done, so that a data plane which says otherwise lets time pass.

@@ -10,6 +10,7 @@ use crate::switch::events::Events;
 use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
+use crate::tm::queued::Places;
 use crate::tm::replication::ReplicationEngine;
 use sojourn_packet::{DataPlane, PortId, Time};
 use std::collections::VecDeque;
@@ -69,6 +70,7 @@ impl Switch {
             egress_latency: config.egress_latency,
             events: Events::default(),
             admitted: VecDeque::new(),
+            places: Places::default(),
             resubmitted: VecDeque::new(),
             resubmit_limit: config.resubmit_limit,
             returned: VecDeque::new(),

@@ -3,9 +3,9 @@
 use sojourn_packet::Carried;
 use sojourn_packet::{Bytes, Packet, Time};
 use std::num::NonZeroU64;
+use std::ops::{Deref, DerefMut};
 
-/// When the pass ran that asked for a copy, if the packet is one. In eight bytes, so that what waits
-/// for the traffic manager has at most 128 and is moved without a call.
+/// When the pass ran that asked for a copy, if the packet is one, in eight bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Requested(Option<NonZeroU64>);
 
@@ -54,9 +54,14 @@ pub(crate) struct Noted {
     pub bypass_egress: bool,
 }
 
-/// A packet in a queue.
+/// A packet in a queue, at a place that it keeps: it goes from list to list without being moved. What is
+/// written a field at a time and then copied whole is waited for.
 #[derive(Clone, Debug, Default)]
-pub struct Queued {
+pub struct Queued(Box<Contents>);
+
+/// What is known of a packet in a queue.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
     /// The packet, bridged or mirror header in front.
     pub packet: Packet,
     /// When it was enqueued.
@@ -70,14 +75,7 @@ pub struct Queued {
 impl Queued {
     /// A packet enqueued at an instant, as a discipline sees it.
     pub fn new(packet: Packet, enqueued: Time) -> Queued {
-        Queued { packet, enqueued, ..Queued::default() }
-    }
-
-    /// A packet that has not come to a queue yet.
-    #[inline(always)]
-    pub(crate) fn entering(packet: Packet, tag: Tag, carried: Carried) -> Queued {
-        // Each part once: a default one would be made and dropped for what is left of it.
-        Queued { packet, enqueued: Time::ZERO, tag, noted: Noted::default(), carried }
+        Queued(Box::new(Contents { packet, enqueued, ..Contents::default() }))
     }
 
     /// Its length without FCS, headers of the switch's own included.
@@ -93,6 +91,49 @@ impl Queued {
     }
 }
 
+impl Deref for Queued {
+    type Target = Contents;
+
+    #[inline(always)]
+    fn deref(&self) -> &Contents {
+        &self.0
+    }
+}
+
+impl DerefMut for Queued {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Contents {
+        &mut self.0
+    }
+}
+
+/// Places that packets have left, for those that come.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    left: Vec<Queued>,
+}
+
+impl Places {
+    /// A packet that has not come to a queue yet gets a place.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, packet: Packet, tag: Tag, carried: Carried) -> Queued {
+        let mut queued = self.left.pop().unwrap_or_default();
+        let contents = &mut *queued.0;
+        contents.packet = packet;
+        contents.enqueued = Time::ZERO;
+        contents.tag = tag;
+        contents.noted = Noted::default();
+        contents.carried = carried;
+        queued
+    }
+
+    /// A packet has left, or was dropped.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, queued: Queued) {
+        self.left.push(queued);
+    }
+}
+
 /// Length of a packet as the traffic manager counts it.
 #[inline]
 pub fn counted_length(packet: &Packet) -> u32 {
@@ -104,8 +145,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_in_a_queue_is_moved_without_a_call() {
-        assert!(size_of::<Queued>() <= 112, "{} bytes", size_of::<Queued>());
+    fn a_packet_that_comes_has_nothing_of_the_one_whose_place_it_gets() {
+        let mut places = Places::default();
+        let tag = Tag { from_wire: true, arrived_marked: true, ..Tag::default() };
+        let packet = Packet { bytes: vec![1], ..Packet::default() };
+        let mut gone = places.enter(packet, tag, Carried::from(Box::new(7)));
+        (gone.enqueued, gone.noted.cos, gone.noted.bypass_egress) = (Time(5), 3, true);
+        places.leave(gone);
+        let next = places.enter(Packet::default(), Tag::default(), Carried::default());
+        assert_eq!(format!("{next:?}"), format!("{:?}", Queued::default()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use sojourn_packet::PortId;
 use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};
 
 /// A packet on its way out of a front-panel port.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transmit {
     /// The port.
     pub port: PortId,

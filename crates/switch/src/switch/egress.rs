@@ -6,7 +6,7 @@
 
 use super::{Event, Returned, Switch};
 use crate::ecn;
-use crate::observation::{Transmit, Verdict};
+use crate::observation::Verdict;
 use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use crate::tm::port::{Decision, Port};
 use crate::tm::queued::{Contents, Queued};
@@ -158,7 +158,7 @@ impl Switch {
             self.observe(index, 0, &queued, Verdict::Sent);
             self.places.leave(queued);
         }
-        self.transmits.push(Transmit { port: id, packet, start, end });
+        self.outgoing.put(id, packet, start, end);
     }
 
     /// A packet leaves egress as it is in `queued`: onto the wire, or back to ingress.
@@ -173,7 +173,7 @@ impl Switch {
         port.sent.add(size);
         let packet = std::mem::take(&mut queued.packet);
         match port.recirculation {
-            None => self.transmits.push(Transmit { port: port.id, packet, start, end }),
+            None => self.outgoing.put(port.id, packet, start, end),
             Some(latency) => {
                 port.returning.push_back(packet);
                 self.events.set(end + latency, Event::Return(index as u16));

@@ -12,6 +12,7 @@ mod events;
 mod generate;
 mod ingress;
 mod measure;
+mod outgoing;
 mod overlap;
 mod reconfigure;
 mod rounds;
@@ -32,6 +33,7 @@ use crate::tm::port::Port;
 use crate::tm::queued::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
+use outgoing::Outgoing;
 use overlap::Passes;
 use rounds::Rounds;
 use sojourn_packet::{Carried, DataPlane, PortId, Replication};
@@ -75,7 +77,7 @@ pub struct Switch {
     capturing: bool,
     /// Reused by every queue operation.
     drops: Drops,
-    transmits: Vec<Transmit>,
+    outgoing: Outgoing,
     rows: Vec<PacketObservation>,
     frames: Vec<CapturedFrame>,
     ingress_statistics: IngressStatistics,
@@ -183,27 +185,27 @@ impl Switch {
     /// True if there is a packet for a wire.
     #[inline]
     pub fn has_transmits(&self) -> bool {
-        !self.transmits.is_empty()
+        !self.outgoing.is_empty()
     }
 
     /// Hands out the packets for wires, in the order of departure per port; each when it is dequeued,
     /// before its [`start`](Transmit::start).
     #[inline]
     pub fn take_transmits(&mut self) -> Drain<'_, Transmit> {
-        self.transmits.drain(..)
+        self.outgoing.take()
     }
 
     /// The packets for wires that wait to be handed out, in the same order, to be emptied where they are:
     /// what is left of them is [forgotten](Switch::forget_transmits).
     #[inline]
     pub fn transmits(&mut self) -> &mut [Transmit] {
-        &mut self.transmits
+        self.outgoing.waiting()
     }
 
     /// Forgets the packets for wires: they were looked at.
     #[inline]
     pub fn forget_transmits(&mut self) {
-        self.transmits.clear();
+        self.outgoing.forget();
     }
 
     /// Hands out the measurements: rows in the order of time, then frames in theirs.

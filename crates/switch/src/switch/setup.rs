@@ -1,5 +1,6 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
+use super::outgoing::Outgoing;
 use super::overlap::Passes;
 use super::rounds::Rounds;
 use super::{Disciplines, Generators, Switch};
@@ -75,7 +76,7 @@ impl Switch {
             resubmit_limit: config.resubmit_limit,
             returned: VecDeque::new(),
             drops: Drops::default(),
-            transmits: Vec::new(),
+            outgoing: Outgoing::default(),
             rows: Vec::new(),
             frames: Vec::new(),
             ingress_statistics: IngressStatistics::default(),

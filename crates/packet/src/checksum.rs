@@ -76,17 +76,16 @@ impl OnesComplementSum {
     /// True if the summed bytes contained a correct checksum field.
     #[inline]
     pub fn is_valid(self) -> bool {
-        self.checksum() == 0
+        self.0 > 0 && self.0.is_multiple_of(0xffff)
     }
 }
 
-/// The sum in 16 bits: what is above them is added to what is below, until nothing is above.
+/// The sum in 16 bits. To add what is above them to what is below, until nothing is above, leaves the
+/// remainder by 2^16 - 1, and that instead of 0 if there was anything.
 #[inline]
 fn folded(sum: u64) -> u16 {
-    let sum = (sum >> 32) + (sum & 0xffff_ffff);
-    let sum = (sum >> 32) + (sum & 0xffff_ffff);
-    let sum = (sum >> 16) + (sum & 0xffff);
-    ((sum >> 16) + (sum & 0xffff)) as u16
+    let remainder = (sum % 0xffff) as u16;
+    if remainder == 0 && sum > 0 { 0xffff } else { remainder }
 }
 
 #[cfg(test)]

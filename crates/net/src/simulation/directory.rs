@@ -4,7 +4,10 @@
 
 use super::region::HostPlace;
 use crate::config::Addresses;
-use crate::wire::{IpAddress, addressee, destination, flow_of, flow_of_ports};
+use crate::wire::{
+    IpAddress, Role, addressee, destination, flow_in_group, flow_of, flow_of_ports,
+    untagged_ipv4_destination,
+};
 use sojourn_packet::{Packet, Time};
 
 /// The access link of a host that is in another region.
@@ -52,6 +55,7 @@ impl Directory {
 
     /// The host that a frame is for, if it is one behind that link, and the delay up to it. The two
     /// hosts of a flow are never behind the same link.
+    #[inline(always)]
     pub(super) fn find(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
         self.end(self.flow(packet, access)?, access)
     }
@@ -66,6 +70,7 @@ impl Directory {
     }
 
     /// The flow of a frame for somebody behind that link.
+    #[inline(always)]
     fn flow(&self, packet: &Packet, access: u16) -> Option<u32> {
         match self.access_links.get(usize::from(access))? {
             Addresses::Own { ipv4, ipv6 } => {
@@ -76,10 +81,24 @@ impl Directory {
                 };
                 if is_its { flow_of_ports(ports) } else { None }
             }
-            group => {
-                let (flow, role) = flow_of(destination(packet)?)?;
-                (role.group() == *group).then_some(flow)
-            }
+            Addresses::Clients => flow_at(packet, Role::Client),
+            Addresses::Servers => flow_at(packet, Role::Server),
         }
     }
+}
+
+/// The flow of a frame for a host of a group.
+#[inline(always)]
+fn flow_at(packet: &Packet, role: Role) -> Option<u32> {
+    match untagged_ipv4_destination(packet) {
+        Some(address) => flow_in_group(address, role),
+        None => any_flow_at(packet, role),
+    }
+}
+
+/// The same of any frame.
+#[inline(never)]
+fn any_flow_at(packet: &Packet, role: Role) -> Option<u32> {
+    let (flow, found) = flow_of(destination(packet)?)?;
+    (found == role).then_some(flow)
 }

@@ -135,26 +135,34 @@ pub fn networks_of(role: Role) -> [(IpAddr, u8); 2] {
     [(IpAddr::V4(v4), 9), (IpAddr::V6(v6), 64)]
 }
 
+/// The flow of a group's host that has this address, if there can be one.
+#[inline(always)]
+pub fn flow_in_group(ip: Ipv4Addr, role: Role) -> Option<u32> {
+    let network = match role {
+        Role::Client => TEN,
+        Role::Server => TEN | SERVER_BIT,
+    };
+    let host = ip.to_bits() ^ network;
+    (host < SERVER_BIT).then(|| host.checked_sub(1)).flatten()
+}
+
 /// The flow and role of the host that has this address, if any flow number can have it.
 pub fn flow_of(ip: IpAddress) -> Option<(u32, Role)> {
-    let (host, is_server) = match ip {
-        IpAddress::V4(ip) => {
-            let bits = ip.to_bits();
-            if bits >> 24 != 10 {
-                return None;
-            }
-            (bits & (SERVER_BIT - 1), bits & SERVER_BIT != 0)
-        }
+    match ip {
+        IpAddress::V4(ip) => [Role::Client, Role::Server]
+            .into_iter()
+            .find_map(|role| Some((flow_in_group(ip, role)?, role))),
         IpAddress::V6(ip) => {
             let bits = ip.to_bits();
             let subnet = (bits >> 64) as u64;
             if bits >> 112 != 0xfd00 || subnet & 0xffff_ffff_ffff > 1 {
                 return None;
             }
-            (u32::try_from(bits as u64).ok()?, subnet & 1 == 1)
+            let host = u32::try_from(bits as u64).ok()?;
+            let role = if subnet & 1 == 1 { Role::Server } else { Role::Client };
+            Some((host.checked_sub(1)?, role))
         }
-    };
-    Some((host.checked_sub(1)?, if is_server { Role::Server } else { Role::Client }))
+    }
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
 use super::error::WireError;
-use super::ip::{Ecn, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
+use super::ip::{Ecn, IPV4_FRONT_LEN, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
 use super::predicted::{self, Checksums, UsualSegment};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
-use sojourn_packet::{IpHeader, OnesComplementSum, Packet};
+use sojourn_packet::{ETHERTYPE_IPV4, IpHeader, OnesComplementSum, Packet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A frame that a host could read.
@@ -81,6 +81,14 @@ pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
         return Err(WireError::Protocol);
     };
     Ok(Frame { source: ip.source, destination: ip.destination, ports, transport })
+}
+
+/// Where a frame of IPv4 without tags goes, which nearly all are; checks nothing else.
+#[inline(always)]
+pub fn untagged_ipv4_destination(packet: &Packet) -> Option<Ipv4Addr> {
+    let front = packet.bytes.first_chunk::<IPV4_FRONT_LEN>()?;
+    let is_one = front[12..14] == ETHERTYPE_IPV4.to_be_bytes();
+    is_one.then(|| Ipv4Addr::new(front[30], front[31], front[32], front[33]))
 }
 
 /// Where a frame goes by its IP header, if it has one, behind VLAN tags too; checks nothing else.

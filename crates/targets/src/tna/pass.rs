@@ -67,7 +67,7 @@ impl Pass<'_> {
         gress: &mut Gress,
         front: impl Fn(u8) -> u64,
         packet: &Packet,
-        answers: impl FnOnce(&Frame),
+        mut answers: impl FnMut(&Frame),
     ) -> Result<Option<u64>, Halt> {
         let Some((joined, frame)) = gress.joined_frame() else { return Ok(None) };
         let Some((words, mut wanted)) = joined.chain.front else { return Ok(None) };

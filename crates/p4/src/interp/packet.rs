@@ -244,10 +244,9 @@ impl PacketOut {
     /// old memory.
     #[inline]
     pub fn exchange(&mut self, packet: &mut Vec<u8>, behind: usize) {
-        let mut whole = std::mem::take(&mut self.buffer);
-        whole.truncate(self.len);
-        whole.extend_from_slice(packet.get(behind..).unwrap_or_default());
-        self.buffer = std::mem::replace(packet, whole);
+        std::mem::swap(&mut self.buffer, packet);
+        packet.truncate(self.len);
+        packet.extend_from_slice(self.buffer.get(behind..).unwrap_or_default());
         self.clear();
     }
 

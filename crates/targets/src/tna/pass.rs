@@ -58,16 +58,16 @@ pub struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Runs a pass at once on a packet in front of which the chip has put words, with `answers` having
-    /// seen the frame behind the control. Says how many bits of the packet itself the headers stand
-    /// for that were written; none if that cannot be, and nothing has happened.
+    /// Runs a pass at once on a packet in front of which the chip has put words, up to where its frame
+    /// says what the control has decided; what may be left of it is for [`Pass::finish`]. Says how many
+    /// bits of the packet itself the headers stand for that are written; none if that cannot be, and
+    /// nothing has happened.
     #[inline(always)]
     pub fn run_at_once(
         &mut self,
         gress: &mut Gress,
         front: impl Fn(u8) -> u64,
         packet: &Packet,
-        mut answers: impl FnMut(&Frame),
     ) -> Result<Option<u64>, Halt> {
         let Some((joined, frame)) = gress.joined_frame() else { return Ok(None) };
         let Some((words, mut wanted)) = joined.chain.front else { return Ok(None) };
@@ -84,16 +84,16 @@ impl Pass<'_> {
         let out = joined.whole.then_some(&mut *self.written);
         let ends = (PacketIn::new(&packet.bytes, packet.zeros), out);
         let (chain, runtime) = (&joined.chain, &mut *self.runtime);
-        let Some(ran) = self.interpreter.run_fronted(chain, frame, ends, self.tables, runtime)
-        else {
-            return Ok(None);
-        };
-        let consumed = ran?;
-        answers(frame);
-        if !joined.whole {
-            self.run_deparser(gress)?;
+        self.interpreter.run_fronted(chain, frame, ends, self.tables, runtime).transpose()
+    }
+
+    /// Runs the deparser, if it was not in what ran at once.
+    #[inline(always)]
+    pub fn finish(&mut self, gress: &mut Gress) -> Result<(), Halt> {
+        match gress.joined {
+            Some(Joined { whole: true, .. }) => Ok(()),
+            _ => self.run_deparser(gress),
         }
-        Ok(Some(consumed))
     }
 
     /// Runs a pass on a packet with these bytes in front of it, and says the same; none if it is dropped at

@@ -176,10 +176,10 @@ impl Tofino {
             let (mut pass, Beside { ingress, admitted, clock, .. }) = self.parts(input.now);
             let words = ingress_front(input, clock, of_port);
             let words = |word: u8| words[usize::from(word & 1)];
-            let answers = |frame: &Frame| admitted.read(frame, admission);
-            let ran = pass.run_at_once(ingress, words, packet, answers)?;
-            if ran.is_some() {
-                return Ok(ran);
+            if let Some(consumed) = pass.run_at_once(ingress, words, packet)? {
+                admitted.read(ingress.control_frame(), admission);
+                pass.finish(ingress)?;
+                return Ok(Some(consumed));
             }
         }
         self.ingress_behind(input, of_port, packet, admission)
@@ -233,14 +233,15 @@ impl Tofino {
         packet: &Packet,
     ) -> Result<Option<(u64, u8)>, Halt> {
         self.runtime.begin(input.now, u64::from(input.length));
-        let (drop, mut drop_ctl) = (self.egress_drop, 0);
+        let drop = self.egress_drop;
         let (mut pass, Beside { egress, clock, .. }) = self.parts(input.now);
         let words = |word: u8| egress_front(input, clock, word);
-        let answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;
-        match pass.run_at_once(egress, words, packet, answers)? {
-            Some(consumed) => Ok(Some((consumed, drop_ctl))),
-            None => self.egress_behind(input, packet),
-        }
+        let Some(consumed) = pass.run_at_once(egress, words, packet)? else {
+            return self.egress_behind(input, packet);
+        };
+        let drop_ctl = drop.or_zero(egress.control_frame()) as u8;
+        pass.finish(egress)?;
+        Ok(Some((consumed, drop_ctl)))
     }
 
     /// The same with what the chip puts in front of the packet as bytes.

@@ -123,6 +123,9 @@ class Simulation:
     def report(self) -> str:
         """The counters so far, as JSON."""
 
+    def counters(self, log_lines: int) -> str:
+        """The same as a run's file has them, a line each, with how many lines programs logged."""
+
 class Replay:
     """An AQM that is asked about the packets of a trace."""
 

@@ -6,7 +6,6 @@ changes no row. Knows no statistics and no plots.
 """
 
 import contextlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -190,7 +189,7 @@ class _Outputs:
         self._take_registers()
         late = time.monotonic() - self._last >= _PATIENCE
         if late or self._simulation.waiting >= self._at_once:
-            self._take_rows()
+            self._take_rows(journal=late)
         if late:
             self._write_counters()
             self._last = time.monotonic()
@@ -204,22 +203,20 @@ class _Outputs:
             names = self._simulation.watched_registers()
             self._registers.write(table_from_columns(REGISTER_SCHEMA, columns, names))
 
-    def _take_rows(self) -> None:
+    def _take_rows(self, *, journal: bool) -> None:
         self._take_registers()
         for bottleneck, writer in enumerate(self._packets):
-            writer.write_columns(self._simulation.take_packets(bottleneck))
-        self._flows.write_columns(self._simulation.take_flows())
+            writer.write_columns(self._simulation.take_packets(bottleneck), journal=journal)
+        self._flows.write_columns(self._simulation.take_flows(), journal=journal)
         if self._exchanges is not None:
-            self._exchanges.write_columns(self._simulation.take_exchanges())
+            self._exchanges.write_columns(self._simulation.take_exchanges(), journal=journal)
         if self._datagrams is not None:
-            self._datagrams.write_columns(self._simulation.take_datagrams())
+            self._datagrams.write_columns(self._simulation.take_datagrams(), journal=journal)
         for bottleneck, capture in enumerate(self._captures):
             capture.write(self._simulation.take_capture(bottleneck))
 
     def _write_counters(self) -> None:
-        counters = json.loads(self._simulation.report()) | {"log_lines": self._log.count}
-        text = json.dumps(counters, indent=2) + "\n"
-        write_text(self._folder / COUNTERS, text)
+        write_text(self._folder / COUNTERS, self._simulation.counters(self._log.count) + "\n")
 
     def __enter__(self) -> Self:
         return self
@@ -236,7 +233,7 @@ class _Outputs:
                 closing.callback(capture.close)
             for writer in self._writers:
                 closing.callback(writer.finish)
-            closing.callback(self._take_rows)
+            closing.callback(self._take_rows, journal=False)
 
 
 class _ProgramLog:

@@ -34,6 +34,9 @@ ROW_GROUP = 1 << 15
 _FEW_VALUES = {"flow", "source", "size", "queue", "verdict", "register"}
 """Columns that are written as numbers into a dictionary; others as differences from row to row."""
 
+_NOT_NOTED = 4 * ROW_GROUP
+"""Rows that come into the journal at last, whether that is wanted or not."""
+
 _SOUGHT = {"enqueued", "dequeued", "time"}
 """Columns in which readers look for a range."""
 
@@ -171,8 +174,11 @@ class RowWriter:
         self._sink = _SafeSink(path, ballast)
         self._pieces: deque[Columns | pa.Table] = deque()
         self._rows = 0
+        self._not_noted: list[Columns | pa.Table] = []
+        self._rows_not_noted = 0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rows")
         self._writing: Future[None] | None = None
+        self._ending: Future[None] | None = None
         name, bits, *_ = _core.row_columns(rows)[0]
         self._first, self._width = name, bits // 8
         # On another core, while the run makes its first rows.
@@ -213,12 +219,12 @@ class RowWriter:
 
         return table_from_columns(self._schema, columns)
 
-    def _note(self, piece: "Columns | pa.Table") -> None:
-        self._journal.write(self._table(piece) if isinstance(piece, Mapping) else piece)
+    def _note(self, pieces: "list[Columns | pa.Table]") -> None:
+        for table in self._tables(pieces):
+            self._journal.write(table)
 
-    def _tables(self) -> "Iterator[pa.Table]":
-        """The pieces that have come, in order; columns one behind the other are one table."""
-        pieces = [self._pieces.popleft() for _ in range(len(self._pieces))]
+    def _tables(self, pieces: "list[Columns | pa.Table]") -> "Iterator[pa.Table]":
+        """The pieces in order; columns one behind the other are one table."""
         for are_columns, run in groupby(pieces, lambda piece: isinstance(piece, Mapping)):
             if are_columns:
                 same = list(run)
@@ -230,16 +236,32 @@ class RowWriter:
     def _write_group(self, rows: int) -> None:
         import pyarrow as pa
 
-        table = pa.concat_tables([self._waiting, *self._tables()])
+        pieces = [self._pieces.popleft() for _ in range(len(self._pieces))]
+        table = pa.concat_tables([self._waiting, *self._tables(pieces)])
         self._waiting = table.slice(rows)
         self._writer.write_table(table.slice(0, rows), row_group_size=ROW_GROUP)
         self._sink.drain()
 
+    def _end(self) -> None:
+        """Writes the file's end; then the journal has done its work."""
+        with contextlib.ExitStack() as closing:
+            closing.callback(self._end_journal)
+            closing.callback(self._sink.close)
+            closing.callback(self._sink.drain)
+            self._writer.close()
+
+    def _end_journal(self) -> None:
+        """Removes the journal of a file that can be read, whatever went wrong at its end."""
+        with contextlib.suppress(OSError):
+            if _has_its_end(self._path):
+                self._journal.drop()
+
     # What the run calls.
 
-    def write_columns(self, columns: Columns) -> None:
-        """Takes rows as `write` does."""
-        self._take(columns, len(columns[self._first]) // self._width)
+    def write_columns(self, columns: Columns, *, journal: bool = True) -> None:
+        """Takes rows as `write` does. Unless it is wanted, they come into the journal only with
+        later ones, or once they are many: a short run needs none."""
+        self._take(columns, len(columns[self._first]) // self._width, journal=journal)
 
     def write(self, table: "pa.Table") -> None:
         """Takes rows. An `OSError` may be that of earlier rows; after it the file can still be
@@ -247,9 +269,13 @@ class RowWriter:
         """
         self._take(table, table.num_rows)
 
-    def _take(self, piece: "Columns | pa.Table", rows: int) -> None:
+    def _take(self, piece: "Columns | pa.Table", rows: int, *, journal: bool = True) -> None:
         self._pieces.append(piece)
-        self._thread.submit(self._note, piece)
+        self._not_noted.append(piece)
+        self._rows_not_noted += rows
+        if journal or self._rows_not_noted >= _NOT_NOTED:
+            self._thread.submit(self._note, self._not_noted)
+            self._not_noted, self._rows_not_noted = [], 0
         self._rows += rows
         while self._rows >= ROW_GROUP:
             self._begin_group(ROW_GROUP)
@@ -268,28 +294,28 @@ class RowWriter:
             writing.result()
 
     def finish(self) -> None:
-        """Begins to write the rows that wait, the last ones: files that are finished one after the
-        other and then closed are written at the same time.
+        """Begins to write the rows that wait, the last ones, and the file's end: files that are
+        finished one after the other and then closed are written at the same time.
         """
-        if self._rows:
-            self._begin_group(self._rows)
+        if self._ending is not None:
+            return
+        try:
+            if self._rows:
+                self._begin_group(self._rows)
+        finally:
+            self._ending = self._thread.submit(self._end)
 
     def close(self) -> None:
-        """Writes the rows that wait and the file's end; then the journal has done its work."""
+        """Sees to it that all rows and the file's end are written."""
         with contextlib.ExitStack() as closing:
-            closing.callback(self._end_journal)
-            closing.callback(self._sink.close)
-            closing.callback(self._sink.drain)
-            closing.callback(lambda: self._writer.close())
             closing.callback(self._thread.shutdown)
+            closing.callback(self._end_file)
             closing.callback(self._end_group)
             self.finish()
 
-    def _end_journal(self) -> None:
-        """Removes the journal of a file that can be read, whatever went wrong at its end."""
-        with contextlib.suppress(OSError):
-            if _has_its_end(self._path):
-                self._journal.drop()
+    def _end_file(self) -> None:
+        if self._ending is not None:
+            self._ending.result()
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::config::{self, Aqm, RunConfig};
 use sojourn_engine::control;
 use sojourn_engine::{Watched, WatchedRegisters};
+use sojourn_net::RunReport;
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::Switch;
 use sojourn_targets::control::Query;
@@ -326,7 +327,24 @@ impl Simulation {
 
     /// The counters so far, as JSON.
     fn report(&mut self) -> PyResult<String> {
-        serde_json::to_string(&self.run().report())
-            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+        serde_json::to_string(&self.run().report()).map_err(unwritten)
     }
+
+    /// The same as a run's file has them, a line each, with the lines that programs have logged.
+    fn counters(&mut self, log_lines: u64) -> PyResult<String> {
+        let report = self.run().report();
+        serde_json::to_string_pretty(&Counters { report, log_lines }).map_err(unwritten)
+    }
+}
+
+fn unwritten(error: serde_json::Error) -> PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err(error.to_string())
+}
+
+/// What a run's file of counters has.
+#[derive(serde::Serialize)]
+struct Counters {
+    #[serde(flatten)]
+    report: RunReport,
+    log_lines: u64,
 }

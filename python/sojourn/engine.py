@@ -175,6 +175,9 @@ class _Outputs:
         others = (self._flows, self._exchanges, self._datagrams, self._registers)
         self._writers = [*self._packets, *(writer for writer in others if writer is not None)]
         self._last = time.monotonic()
+        # At last, for it takes the interpreter, which the run does without from here on.
+        for writer in self._writers:
+            writer.prepare()
 
     def _wanted(self, name: str, rows: str, kinds: set[str]) -> RowWriter | None:
         """A file for rows that only some kinds of traffic have."""

@@ -181,8 +181,8 @@ class RowWriter:
         self._ending: Future[None] | None = None
         name, bits, *_ = _core.row_columns(rows)[0]
         self._first, self._width = name, bits // 8
-        # On another core, while the run makes its first rows.
-        self._thread.submit(lambda: self._writer)
+        # The thread begins here, with nothing to hold the interpreter for.
+        self._thread.submit(int)
 
     # What needs pyarrow, in the file's own thread.
 
@@ -257,6 +257,10 @@ class RowWriter:
                 self._journal.drop()
 
     # What the run calls.
+
+    def prepare(self) -> None:
+        """Has what is needed for the first rows made on another core, while they are made."""
+        self._thread.submit(lambda: self._writer)
 
     def write_columns(self, columns: Columns, *, journal: bool = True) -> None:
         """Takes rows as `write` does. Unless it is wanted, they come into the journal only with

@@ -49,6 +49,13 @@ impl OnesComplementSum {
         self.add(u16::to_be(word).into())
     }
 
+    /// Adds pairs of words, the first one of each in the highest bits.
+    #[inline(always)]
+    pub fn pairs<const N: usize>(self, pairs: [u32; N]) -> OnesComplementSum {
+        // Less than 2^32 of them have a sum of 64 bits.
+        self.add(pairs.iter().map(|pair| u64::from(pair.to_be())).sum())
+    }
+
     /// Adds four words, the first one in the highest bits.
     #[inline]
     pub fn words(self, words: u64) -> OnesComplementSum {
@@ -112,6 +119,15 @@ mod tests {
             let parts = OnesComplementSum::default().bytes(front).bytes(back).checksum();
             assert_eq!(parts, of_words(&bytes).checksum(), "{cut}");
         }
+    }
+
+    #[test]
+    fn words_add_up_the_same_by_one_two_and_four() {
+        let none = OnesComplementSum::default();
+        let by_one =
+            [0x8001, 0xfffe, 0xffff, 0x1234].iter().fold(none, |sum, word| sum.word(*word));
+        assert_eq!(none.pairs([0x8001_fffe, 0xffff_1234]).folded(), by_one.folded());
+        assert_eq!(none.words(0x8001_fffe_ffff_1234).folded(), by_one.folded());
     }
 
     #[test]

@@ -16,7 +16,9 @@ pub(crate) fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u6
             bytes.copy_within(kept.., headers);
             bytes.truncate(bytes.len() - (kept - headers));
         }
-        bytes[..headers].copy_from_slice(written.bytes());
+        if headers > 0 {
+            bytes[..headers].copy_from_slice(written.bytes());
+        }
     } else if bytes.capacity() >= written.capacity() {
         // The packet gets the buffer of the deparser, and that the packet's, which is as large.
         written.exchange(bytes, kept);

@@ -15,11 +15,12 @@ mod udp;
 
 pub use address::{
     Endpoint, Endpoints, IpAddress, Role, endpoints, flow_endpoints, flow_in_group, flow_of,
-    flow_of_ports,
-    networks_of,
+    flow_of_ports, networks_of,
 };
 pub use error::WireError;
-pub use frame::{Frame, Transport, addressee, destination, read_frame, read_usual, untagged_ipv4_destination};
+pub use frame::{
+    Frame, Transport, addressee, destination, read_frame, read_usual, untagged_ipv4_destination,
+};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
 pub use predicted::{Checksums, LEN as USUAL_LEN, UsualSegment};

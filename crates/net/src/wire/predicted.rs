@@ -112,14 +112,10 @@ pub(super) fn write(
     header[24..28].copy_from_slice(&timestamps.value.to_be_bytes());
     header[28..32].copy_from_slice(&timestamps.echo.to_be_bytes());
     if checksums == Checksums::Made {
-        let pair = |one: u32, other: u32| u64::from(one) << 32 | u64::from(other);
-        let checksum = template
-            .pseudo(transport_len)
-            .words(pair(ports, segment.seq))
-            .words(pair(segment.ack, control))
-            .words(pair(u32::from_be_bytes(OPTIONS), timestamps.value))
-            .words(timestamps.echo.into())
-            .checksum();
+        let options = u32::from_be_bytes(OPTIONS);
+        let Timestamps { value, echo } = timestamps;
+        let words = [ports, segment.seq, segment.ack, control, options, value, echo];
+        let checksum = template.pseudo(transport_len).pairs(words).checksum();
         header[16..18].copy_from_slice(&checksum.to_be_bytes());
         template.sum_ipv4(&own, ip);
     }

@@ -7,6 +7,7 @@
 use super::{Event, Returned, Switch};
 use crate::ecn;
 use crate::observation::Verdict;
+use crate::statistics::RecirculationStatistics;
 use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use crate::tm::port::{Decision, Port};
 use crate::tm::queued::{Contents, Queued};
@@ -96,7 +97,7 @@ impl Switch {
             EgressFate::Recirculated => self.send_back(index, packet),
             EgressFate::Dropped => {
                 // The scheduler had given the slot away: it passes unused.
-                self.hold_wire(index, slot);
+                hold_wire(&mut self.recirculation, now, &mut self.ports[index], slot);
                 self.ports[index].queues[queue].statistics.egress_drops.add(slot);
                 self.observe(index, queue, packet, Verdict::Aqm);
             }
@@ -164,12 +165,12 @@ impl Switch {
     /// A packet leaves egress as it is in `queued`: onto the wire, or back to ingress.
     #[inline(always)]
     fn depart(&mut self, index: usize, queue: usize, queued: &mut Queued) {
-        let (start, size) = (self.now + self.egress_latency, queued.size());
-        self.observe_sent(index, queue, queued);
+        let (now, size, port) = (self.now, queued.size(), &mut self.ports[index]);
+        self.told.sent(now, port, queue, queued);
         // The slot of a packet that is sent is as long as what the wire carries: a bridged header
         // that egress takes off again fits into the internal speed-up (full rate up to 28 bytes).
-        let end = self.hold_wire(index, size) + self.egress_latency;
-        let port = &mut self.ports[index];
+        let start = now + self.egress_latency;
+        let end = hold_wire(&mut self.recirculation, now, port, size) + self.egress_latency;
         port.sent.add(size);
         let packet = std::mem::take(&mut queued.packet);
         match port.recirculation {
@@ -193,16 +194,6 @@ impl Switch {
         self.events.set(self.now + latency, Event::Again);
     }
 
-    /// Holds a port's wire for a frame and the gap after it; returns when the frame is through.
-    #[inline(always)]
-    fn hold_wire(&mut self, index: usize, frame: Bytes) -> Time {
-        let port = &mut self.ports[index];
-        if port.recirculation.is_some() {
-            self.recirculation.wire_bits += (wire_bytes(frame).0 + INTER_FRAME_GAP) * 8;
-        }
-        port.hold_wire(self.now, frame)
-    }
-
     /// A pass of this instant asks for a copy, which its deparser has written at `written`.
     #[cold]
     pub(super) fn request_mirror(&mut self, mirror: Mirror, written: Time) {
@@ -210,4 +201,18 @@ impl Switch {
             self.events.set(arrival, Event::MirrorCopy);
         }
     }
+}
+
+/// Holds a port's wire for a frame and the gap after it; returns when the frame is through.
+#[inline(always)]
+fn hold_wire(
+    recirculation: &mut RecirculationStatistics,
+    now: Time,
+    port: &mut Port,
+    frame: Bytes,
+) -> Time {
+    if port.recirculation.is_some() {
+        recirculation.wire_bits += (wire_bytes(frame).0 + INTER_FRAME_GAP) * 8;
+    }
+    port.hold_wire(now, frame)
 }

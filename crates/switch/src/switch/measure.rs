@@ -130,7 +130,7 @@ impl Switch {
     ) {
         let port = &self.ports[index];
         if port.observed && is_original(packet) {
-            self.rows.push(row(port, queue, packet, self.now, verdict));
+            self.told.rows.push(row(port, queue, packet, self.now, verdict));
         }
     }
 
@@ -148,24 +148,6 @@ impl Switch {
         }
     }
 
-    /// Writes the row, and the frame, of a packet that leaves.
-    #[inline(always)]
-    pub(super) fn observe_sent(&mut self, index: usize, queue: usize, packet: &Queued) {
-        let port = &mut self.ports[index];
-        let marked = !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
-        if marked {
-            port.queues[queue].statistics.marked.add(packet.size());
-        }
-        if port.observed && is_original(packet) {
-            let verdict = if marked { Verdict::Mark } else { Verdict::Sent };
-            self.rows.push(row(port, queue, packet, self.now, verdict));
-        }
-        if port.capture {
-            let (time, point, port) = (self.now, CapturePoint::Left, port.id);
-            self.frames.push(CapturedFrame { time, point, port, packet: packet.packet.clone() });
-        }
-    }
-
     /// Keeps the frame of a packet that comes to a queue, if the port captures.
     #[inline(always)]
     pub(super) fn capture_entry(&mut self, index: usize, packet: &Queued) {
@@ -179,7 +161,35 @@ impl Switch {
         if let Some(frame) = &packet.tag.arrived {
             let (time, point) = (self.now, CapturePoint::Entered);
             let (port, packet) = (self.ports[index].id, (**frame).clone());
-            self.frames.push(CapturedFrame { time, point, port, packet });
+            self.told.frames.push(CapturedFrame { time, point, port, packet });
+        }
+    }
+}
+
+/// What is told of packets at ports, until somebody takes it.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// In the order of time.
+    pub(super) rows: Vec<PacketObservation>,
+    /// In theirs.
+    pub(super) frames: Vec<CapturedFrame>,
+}
+
+impl Told {
+    /// Writes the row, and the frame, of a packet that leaves, and counts its mark.
+    #[inline(always)]
+    pub(super) fn sent(&mut self, now: Time, port: &mut Port, queue: usize, packet: &Queued) {
+        let marked = !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
+        if marked {
+            port.queues[queue].statistics.marked.add(packet.size());
+        }
+        if port.observed && is_original(packet) {
+            let verdict = if marked { Verdict::Mark } else { Verdict::Sent };
+            self.rows.push(row(port, queue, packet, now, verdict));
+        }
+        if port.capture {
+            let (time, point, port) = (now, CapturePoint::Left, port.id);
+            self.frames.push(CapturedFrame { time, point, port, packet: packet.packet.clone() });
         }
     }
 }

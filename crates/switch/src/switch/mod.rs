@@ -33,6 +33,7 @@ use crate::tm::port::Port;
 use crate::tm::queued::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
+use measure::Told;
 use outgoing::Outgoing;
 use overlap::Passes;
 use rounds::Rounds;
@@ -78,8 +79,7 @@ pub struct Switch {
     /// Reused by every queue operation.
     drops: Drops,
     outgoing: Outgoing,
-    rows: Vec<PacketObservation>,
-    frames: Vec<CapturedFrame>,
+    told: Told,
     ingress_statistics: IngressStatistics,
     egress_parser_rejected: u64,
     recirculation: RecirculationStatistics,
@@ -210,31 +210,31 @@ impl Switch {
 
     /// Hands out the measurements: rows in the order of time, then frames in theirs.
     pub fn take_observations(&mut self) -> impl Iterator<Item = Observation> {
-        let rows = self.rows.drain(..).map(Observation::Packet);
-        rows.chain(self.frames.drain(..).map(Observation::Frame))
+        let rows = self.told.rows.drain(..).map(Observation::Packet);
+        rows.chain(self.told.frames.drain(..).map(Observation::Frame))
     }
 
     /// The rows that wait to be taken, in the order of time.
     #[inline]
     pub fn rows(&self) -> &[PacketObservation] {
-        &self.rows
+        &self.told.rows
     }
 
     /// Forgets the rows that wait: they were looked at.
     #[inline]
     pub fn forget_rows(&mut self) {
-        self.rows.clear();
+        self.told.rows.clear();
     }
 
     /// True if captured frames wait to be taken.
     #[inline]
     pub fn has_frames(&self) -> bool {
-        !self.frames.is_empty()
+        !self.told.frames.is_empty()
     }
 
     /// Hands out the captured frames, in the order of time.
     pub fn take_frames(&mut self) -> Drain<'_, CapturedFrame> {
-        self.frames.drain(..)
+        self.told.frames.drain(..)
     }
 
     /// The data plane, for its control plane.

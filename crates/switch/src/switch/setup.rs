@@ -1,5 +1,6 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
+use super::measure::Told;
 use super::outgoing::Outgoing;
 use super::overlap::Passes;
 use super::rounds::Rounds;
@@ -77,8 +78,7 @@ impl Switch {
             returned: VecDeque::new(),
             drops: Drops::default(),
             outgoing: Outgoing::default(),
-            rows: Vec::new(),
-            frames: Vec::new(),
+            told: Told::default(),
             ingress_statistics: IngressStatistics::default(),
             egress_parser_rejected: 0,
             generators: Generators::default(),

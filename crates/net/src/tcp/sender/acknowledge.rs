@@ -158,12 +158,7 @@ impl Sender {
         moved
     }
 
-    fn read(
-        &mut self,
-        now: Time,
-        info: &Acknowledgement,
-        outcome: &mut AckOutcome,
-    ) {
+    fn read(&mut self, now: Time, info: &Acknowledgement, outcome: &mut AckOutcome) {
         if outcome.advanced {
             self.timeouts_in_row = 0;
             self.buffer.acknowledged(info.ack);

@@ -194,6 +194,9 @@ class _Outputs:
         if late or self._simulation.waiting >= self._at_once:
             self._take_rows(journal=late)
         if late:
+            # Whoever finds counters finds the rows that they are of.
+            for writer in self._writers:
+                writer.await_journal()
             self._write_counters()
             self._last = time.monotonic()
 

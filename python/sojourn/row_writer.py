@@ -176,6 +176,7 @@ class RowWriter:
         self._rows = 0
         self._not_noted: list[Columns | pa.Table] = []
         self._rows_not_noted = 0
+        self._noting: Future[None] | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rows")
         self._writing: Future[None] | None = None
         self._ending: Future[None] | None = None
@@ -273,12 +274,17 @@ class RowWriter:
         """
         self._take(table, table.num_rows)
 
+    def await_journal(self) -> None:
+        """Returns once the rows for which that was wanted are in the journal."""
+        if self._noting is not None:
+            self._noting.result()
+
     def _take(self, piece: "Columns | pa.Table", rows: int, *, journal: bool = True) -> None:
         self._pieces.append(piece)
         self._not_noted.append(piece)
         self._rows_not_noted += rows
         if journal or self._rows_not_noted >= _NOT_NOTED:
-            self._thread.submit(self._note, self._not_noted)
+            self._noting = self._thread.submit(self._note, self._not_noted)
             self._not_noted, self._rows_not_noted = [], 0
         self._rows += rows
         while self._rows >= ROW_GROUP:

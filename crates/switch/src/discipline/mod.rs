@@ -25,7 +25,7 @@ pub mod red;
 #[cfg(test)]
 mod testing;
 
-pub use crate::tm::queued::Queued;
+pub use crate::tm::queued::{Contents, Queued};
 pub use backlog::{Backlog, Held};
 pub use flow_hash::flow_hash;
 pub use parameters::{Allowed, Kind, Parameter, Settings};

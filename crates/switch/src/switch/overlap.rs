@@ -55,7 +55,6 @@ impl Switch {
     pub(super) fn submit(&mut self, input: IngressInput, resubmitted: u32, mut queued: Queued) {
         let Contents { packet, carried, tag, .. } = std::mem::take(&mut *queued);
         self.places.leave(queued);
-
         let (Some(passes), Some(plane)) = (&mut self.passes, self.plane.overlapping()) else {
             return;
         };

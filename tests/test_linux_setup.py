@@ -215,7 +215,7 @@ def test_flows_start_on_the_kernel_when_they_do_in_the_simulator() -> None:
         job = job_of(config)
         simulation = _core.Simulation(json.dumps(config))
         simulation.advance(120_000_000, 1_000_000)
-        simulated = [flow["started"] for flow in json.loads(simulation.report())["flows"]]
+        simulated = [flow["started"] for flow in json.loads(simulation.counters(0))["flows"]]
         assert [flow["start"] - THERE for flow in job["flows"]] == simulated
         spans.append(max(simulated) - min(simulated))
     # Not in step, and with another seed otherwise.
@@ -401,7 +401,7 @@ def test_the_guest_is_told_the_very_traffic_that_the_simulator_sends() -> None:
         later = -10 * MS if source == 3 else THERE
         guest = job_of(config)["flows"][source]["transfers"]
         assert [at for at, _ in guest] == [int(at) + later for at, _ in transfers]
-    reports = json.loads(simulation.report())["flows"]
+    reports = json.loads(simulation.counters(0))["flows"]
     assert [report["started"] + THERE for report in reports[:2]] == [
         flow["start"] for flow in job_of(config)["flows"][:2]
     ]

@@ -120,11 +120,8 @@ class Simulation:
     def switch_report(self, switch: int) -> str:
         """What is counted at a switch, as JSON."""
 
-    def report(self) -> str:
-        """The counters so far, as JSON."""
-
     def counters(self, log_lines: int) -> str:
-        """The same as a run's file has them, a line each, with how many lines programs logged."""
+        """The counters so far with how many lines programs have logged, as JSON, a line each."""
 
 class Replay:
     """An AQM that is asked about the packets of a trace."""

@@ -3,8 +3,8 @@
 Stands on the engine's columns, and on pyarrow once rows are there: it takes longer to load than a
 short run, so that each file's own thread loads it while the run goes on. The same rows in the same
 order give the same bytes, whatever pieces they arrive in. A Parquet file can be read only once its
-end is written, so until then its rows are also in a journal beside it, an Arrow stream, which can
-be read whatever has ended the process.
+end is written, so until then its rows come into a journal beside it as well, when the run asks for
+it or they are many: an Arrow stream, which can be read whatever has ended the process.
 """
 
 import contextlib

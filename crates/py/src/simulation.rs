@@ -325,20 +325,12 @@ impl Simulation {
         })
     }
 
-    /// The counters so far, as JSON.
-    fn report(&mut self) -> PyResult<String> {
-        serde_json::to_string(&self.run().report()).map_err(unwritten)
-    }
-
-    /// The same as a run's file has them, a line each, with the lines that programs have logged.
+    /// The counters so far with how many lines programs have logged, as JSON, a line each.
     fn counters(&mut self, log_lines: u64) -> PyResult<String> {
         let report = self.run().report();
-        serde_json::to_string_pretty(&Counters { report, log_lines }).map_err(unwritten)
+        serde_json::to_string_pretty(&Counters { report, log_lines })
+            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
     }
-}
-
-fn unwritten(error: serde_json::Error) -> PyErr {
-    pyo3::exceptions::PyRuntimeError::new_err(error.to_string())
 }
 
 /// What a run's file of counters has.

@@ -241,7 +241,7 @@ def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, fl
     packets = 0
     while not simulation.finished:
         simulation.advance(run.config["duration"], ROWS_AT_ONCE)
-        packets += len(simulation.take_packets(0)["verdict"])
+        packets += simulation.take_packets(0).count
         simulation.take_flows()
     return told(packets)
 

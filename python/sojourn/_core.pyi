@@ -56,6 +56,17 @@ class Configuration:
         place of a switch that has an AQM of its own, that of a table, and the table's entries; or
         the commands' text."""
 
+class Columns:
+    """Rows of one kind: a column's bytes, little-endian, by its name, made when they are asked
+    for."""
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+
+    def keys(self) -> list[str]: ...
+    def __getitem__(self, name: str, /) -> bytes: ...
+
 class Simulation:
     """One run. It reads no clock: it is told how far to go."""
 
@@ -76,12 +87,12 @@ class Simulation:
     def waiting(self) -> int:
         """Rows of all kinds and captured frames that wait to be taken."""
 
-    def take_packets(self, bottleneck: int = 0) -> dict[str, bytes]:
+    def take_packets(self, bottleneck: int = 0) -> Columns:
         """The rows that wait at a measured queue."""
 
-    def take_flows(self) -> dict[str, bytes]: ...
-    def take_exchanges(self) -> dict[str, bytes]: ...
-    def take_datagrams(self) -> dict[str, bytes]: ...
+    def take_flows(self) -> Columns: ...
+    def take_exchanges(self) -> Columns: ...
+    def take_datagrams(self) -> Columns: ...
     def take_capture(self, bottleneck: int = 0) -> list[tuple[int, int, bytes, int]]:
         """Frames at a measured queue: time, interface (0 entered, 1 left), bytes, length on the
         wire."""
@@ -89,7 +100,7 @@ class Simulation:
     def watched_registers(self) -> list[str]:
         """The registers that are looked at, by full name."""
 
-    def take_registers(self) -> dict[str, bytes]:
+    def take_registers(self) -> Columns:
         """Changes of their values that wait."""
 
     def take_passes(self) -> str:
@@ -360,7 +371,7 @@ class LiveSwitch:
     def fetch(self) -> int:
         """Fetches the rows and frames that wait in the ring; how many they were."""
 
-    def take_packets(self, port: int) -> dict[str, bytes]: ...
+    def take_packets(self, port: int) -> Columns: ...
     def take_capture(self, port: int) -> list[tuple[int, int, bytes, int]]: ...
     def take_arrivals(self) -> list[tuple[int, int, bytes]]:
         """When, ns, at which port, and the bytes of the recorded frames that were fetched."""
@@ -377,7 +388,7 @@ class LiveSwitch:
 
 def drive_switch(
     config: str, programs: list[Program], arrivals: Sequence[tuple[int, int, bytes]], until: int
-) -> tuple[dict[int, dict[str, bytes]], str]:
+) -> tuple[dict[int, Columns], str]:
     """The rows of each port, and the switch's statistics as JSON, of a live switch's configuration
     into which frames come at instants in virtual time: ns, port, bytes, in the order of time."""
 

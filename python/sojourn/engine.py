@@ -19,7 +19,7 @@ from sojourn import _core
 from sojourn.errors import Interrupted, output_error
 from sojourn.layout import shown
 from sojourn.pcapng import CaptureWriter
-from sojourn.row_writer import ROWS_AT_ONCE, Ballast, RowWriter
+from sojourn.row_writer import ROWS_AT_ONCE, Ballast, RowWriter, writing_thread
 from sojourn.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
 from sojourn.scenario import Plan, PlannedRun
 from sojourn.scripted import Controller
@@ -27,7 +27,7 @@ from sojourn.writing import write_text
 
 _EXCHANGING, _VOICES = {"transfers", "requests"}, {"voip"}
 
-_STEPS = 200
+_STEPS = 20
 """Pieces in which simulated time is taken, so that progress can be seen and a run be stopped, until
 it is known how long one takes."""
 
@@ -105,8 +105,8 @@ def _simulate_one(
     simulation = _core.Simulation(run.configuration, list(run.programs))
     simulation.use_threads(threads)
     try:
-        # Each core has a cache of its own.
-        at_once = ROWS_AT_ONCE * threads
+        # Each core that drives switches has a cache of its own.
+        at_once = ROWS_AT_ONCE * min(threads, len(run.config["network"]["switches"]))
         with _Outputs(folder, simulation, run, at_once) as outputs:
             controller = None
             if run.script is not None:
@@ -161,14 +161,16 @@ class _Outputs:
         self._simulation = simulation
         self._at_once = at_once
         self._ballast = Ballast(folder)
+        self._threads = [writing_thread() for _ in run.bottlenecks]
         self._packets = [
-            RowWriter(folder / queue.rows, "packets", self._ballast) for queue in run.bottlenecks
+            RowWriter(folder / queue.rows, "packets", self._ballast, thread)
+            for queue, thread in zip(run.bottlenecks, self._threads, strict=True)
         ]
-        self._flows = RowWriter(folder / FLOWS, "flows", self._ballast)
+        self._flows = self._file(FLOWS, "flows")
         kinds = {flow["kind"] for flow in run.config["flows"]}
-        self._exchanges = self._wanted(EXCHANGES, "exchanges", kinds & _EXCHANGING)
-        self._datagrams = self._wanted(DATAGRAMS, "datagrams", kinds & _VOICES)
-        self._registers = self._wanted(REGISTERS, "registers", _traced(run.config))
+        self._exchanges = self._file(EXCHANGES, "exchanges") if kinds & _EXCHANGING else None
+        self._datagrams = self._file(DATAGRAMS, "datagrams") if kinds & _VOICES else None
+        self._registers = self._file(REGISTERS, "registers") if _traced(run.config) else None
         captured = run.bottlenecks if run.config["capture"] else ()
         self._captures = [CaptureWriter(folder / queue.capture) for queue in captured]
         self._log = _ProgramLog(folder / LOG)
@@ -179,9 +181,9 @@ class _Outputs:
         for writer in self._writers:
             writer.prepare()
 
-    def _wanted(self, name: str, rows: str, kinds: set[str]) -> RowWriter | None:
-        """A file for rows that only some kinds of traffic have."""
-        return RowWriter(self._folder / name, rows, self._ballast) if kinds else None
+    def _file(self, name: str, rows: str) -> RowWriter:
+        """A file of few rows, which need no thread of their own."""
+        return RowWriter(self._folder / name, rows, self._ballast, self._threads[0])
 
     def take(self) -> None:
         """Takes what the program has logged, and rows and frames once as many wait in the engine
@@ -228,15 +230,18 @@ class _Outputs:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ballast.release()
         # What is named last is done first, and each whatever has become of the others.
         with contextlib.ExitStack() as closing:
+            for thread in self._threads:
+                closing.callback(thread.shutdown)
             for writer in self._writers:
                 closing.callback(writer.close)
             closing.callback(self._write_counters)
             closing.callback(self._log.close)
             for capture in self._captures:
                 closing.callback(capture.close)
+            # A writer whose disk is full has done that by itself.
+            closing.callback(self._ballast.release)
             for writer in self._writers:
                 closing.callback(writer.finish)
             closing.callback(self._take_rows, journal=False)

@@ -10,26 +10,28 @@ it or they are many: an Arrow stream, which can be read whatever has ended the p
 import contextlib
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
 
-from sojourn import _core
 from sojourn.run_files import BALLAST, journal_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-Columns = Mapping[str, bytes]
-"""Rows as the engine's little-endian columns."""
-
 ROW_GROUP = 1 << 15
-"""Rows held in memory before they are written."""
+"""Rows of a row group, of which at most two are in memory."""
+
+_FIRST_GROUPS = ROW_GROUP // 4
+"""Rows of each of the first groups: the end of a run waits for its last group, which is then no
+large part of a short run."""
+
+_FIRST_ROWS = 4 * ROW_GROUP
+"""Rows in such groups; from here on the last group is no large part of the file."""
 
 _FEW_VALUES = {"flow", "source", "size", "queue", "verdict", "register"}
 """Columns that are written as numbers into a dictionary; others as differences from row to row."""
@@ -48,6 +50,17 @@ _MAGIC = b"PAR1"
 
 _BALLAST = 8 << 20
 """Bytes kept free on the disk, so that a file can be finished properly after the disk is full."""
+
+
+class Columns(Protocol):
+    """Rows as the engine hands them over: a column's bytes, little-endian, by its name."""
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+
+    def __getitem__(self, name: str, /) -> bytes:
+        """A column."""
 
 
 class Ballast:
@@ -159,14 +172,30 @@ def _has_its_end(path: Path) -> bool:
         return file.read() == _MAGIC and length <= size - 3 * len(_MAGIC)
 
 
-class RowWriter:
-    """A Parquet file that takes rows in pieces of any length and writes row groups of one length.
+def writing_thread() -> ThreadPoolExecutor:
+    """A thread for files of rows, which begins here, with nothing to hold the interpreter for."""
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rows")
+    thread.submit(int)
+    return thread
 
-    Journal and row groups are written while more rows come in, by a thread of the file's own.
+
+def group_at(row: int) -> int:
+    """Rows of the row group that begins with a row, unless the file ends in it."""
+    return _FIRST_GROUPS if row < _FIRST_ROWS else ROW_GROUP
+
+
+class RowWriter:
+    """A Parquet file that takes rows in pieces of any length and writes row groups of `group_at`.
+
+    Journal and row groups are written while more rows come in, by a thread of the file's own or one
+    that writes others, too.
     """
 
-    def __init__(self, path: Path, rows: str, ballast: Ballast) -> None:
-        """`rows` is the kind of rows, as the engine calls it."""
+    def __init__(
+        self, path: Path, rows: str, ballast: Ballast, thread: ThreadPoolExecutor | None = None
+    ) -> None:
+        """`rows` is the kind of rows, as the engine calls it; `thread` is whose who gives it, to be
+        shut down once the file is closed."""
         self._kind = rows
         self._path = path
         # The journal is there before the file, so that a file without one is a whole one.
@@ -174,18 +203,16 @@ class RowWriter:
         self._sink = _SafeSink(path, ballast)
         self._pieces: deque[Columns | pa.Table] = deque()
         self._rows = 0
+        self._grouped = 0
         self._not_noted: list[Columns | pa.Table] = []
         self._rows_not_noted = 0
         self._noting: Future[None] | None = None
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rows")
-        self._writing: Future[None] | None = None
+        self._own = contextlib.ExitStack()
+        self._thread = thread or self._own.enter_context(writing_thread())
+        self._writing: deque[tuple[int, Future[None]]] = deque()
         self._ending: Future[None] | None = None
-        name, bits, *_ = _core.row_columns(rows)[0]
-        self._first, self._width = name, bits // 8
-        # The thread begins here, with nothing to hold the interpreter for.
-        self._thread.submit(int)
 
-    # What needs pyarrow, in the file's own thread.
+    # What needs pyarrow, in the file's thread.
 
     @cached_property
     def _schema(self) -> "pa.Schema":
@@ -215,10 +242,12 @@ class RowWriter:
         """Rows that are not in a row group yet."""
         return self._schema.empty_table()
 
-    def _table(self, columns: Columns) -> "pa.Table":
+    def _table(self, pieces: "list[Columns]") -> "pa.Table":
+        """A table of columns that come one behind the other."""
         from sojourn.record import table_from_columns
 
-        return table_from_columns(self._schema, columns)
+        joined = {name: b"".join(one[name] for one in pieces) for name in self._schema.names}
+        return table_from_columns(self._schema, joined)
 
     def _note(self, pieces: "list[Columns | pa.Table]") -> None:
         for table in self._tables(pieces):
@@ -226,13 +255,19 @@ class RowWriter:
 
     def _tables(self, pieces: "list[Columns | pa.Table]") -> "Iterator[pa.Table]":
         """The pieces in order; columns one behind the other are one table."""
-        for are_columns, run in groupby(pieces, lambda piece: isinstance(piece, Mapping)):
-            if are_columns:
-                same = list(run)
-                names = self._schema.names
-                yield self._table({name: b"".join(one[name] for one in same) for name in names})
-            else:
-                yield from run
+        import pyarrow as pa
+
+        columns: list[Columns] = []
+        for piece in pieces:
+            if not isinstance(piece, pa.Table):
+                columns.append(piece)
+                continue
+            if columns:
+                yield self._table(columns)
+                columns = []
+            yield piece
+        if columns:
+            yield self._table(columns)
 
     def _write_group(self, rows: int) -> None:
         import pyarrow as pa
@@ -266,7 +301,7 @@ class RowWriter:
     def write_columns(self, columns: Columns, *, journal: bool = True) -> None:
         """Takes rows as `write` does. Unless it is wanted, they come into the journal only with
         later ones, or once they are many: a short run needs none."""
-        self._take(columns, len(columns[self._first]) // self._width, journal=journal)
+        self._take(columns, columns.count, journal=journal)
 
     def write(self, table: "pa.Table") -> None:
         """Takes rows. An `OSError` may be that of earlier rows; after it the file can still be
@@ -287,26 +322,29 @@ class RowWriter:
             self._noting = self._thread.submit(self._note, self._not_noted)
             self._not_noted, self._rows_not_noted = [], 0
         self._rows += rows
-        while self._rows >= ROW_GROUP:
-            self._begin_group(ROW_GROUP)
+        while self._rows >= group_at(self._grouped):
+            self._begin_group(group_at(self._grouped))
 
     def _begin_group(self, rows: int) -> None:
-        """Has a row group written, once the one before it is. At most two are in memory."""
+        """Has a row group written, behind those before it, once there is room for it in memory."""
         self._rows -= rows
+        self._grouped += rows
         try:
-            self._end_group()
+            self._end_groups(2 * ROW_GROUP - rows)
         finally:
-            self._writing = self._thread.submit(self._write_group, rows)
+            self._writing.append((rows, self._thread.submit(self._write_group, rows)))
 
-    def _end_group(self) -> None:
-        if self._writing is not None:
-            writing, self._writing = self._writing, None
+    def _end_groups(self, left: int = 0) -> None:
+        """Waits until all groups but so many rows of them are written. An `OSError` is of any."""
+        while sum(rows for rows, _ in self._writing) > left or (
+            self._writing and self._writing[0][1].done()
+        ):
+            _, writing = self._writing.popleft()
             writing.result()
 
     def finish(self) -> None:
-        """Begins to write the rows that wait, the last ones, and the file's end: files that are
-        finished one after the other and then closed are written at the same time.
-        """
+        """Begins to write the rows that wait, the last ones, and the file's end, of which `close`
+        waits for the end: files that are all finished first are written at the same time."""
         if self._ending is not None:
             return
         try:
@@ -318,9 +356,9 @@ class RowWriter:
     def close(self) -> None:
         """Sees to it that all rows and the file's end are written."""
         with contextlib.ExitStack() as closing:
-            closing.callback(self._thread.shutdown)
+            closing.callback(self._own.close)
             closing.callback(self._end_file)
-            closing.callback(self._end_group)
+            closing.callback(self._end_groups)
             self.finish()
 
     def _end_file(self) -> None:

@@ -4,6 +4,7 @@
 //! pyarrow makes a table of them without copying (`record.py`). The copy here takes 0.02 us a row,
 //! where writing one to Parquet takes 0.25: what `arrow` with its dozen crates would save.
 
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::RegisterRows;
@@ -11,18 +12,72 @@ use sojourn_engine::replay::TraceRows;
 use sojourn_net::records::{Column, Rows, Shown, Values};
 use sojourn_net::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict};
 
+/// Rows of one kind. A column's bytes are made when they are asked for, by whichever thread asks: a
+/// run that goes on need not wait for what becomes of its rows.
+#[pyclass(frozen, module = "sojourn._core")]
+pub struct Columns {
+    rows: Box<dyn Kept>,
+}
+
+/// Rows of any kind.
+trait Kept: Send + Sync {
+    fn columns(&self) -> &'static [Column];
+    fn values(&self) -> Vec<Values<'_>>;
+}
+
+impl<R: Rows + Send + Sync> Kept for R {
+    fn columns(&self) -> &'static [Column] {
+        R::COLUMNS
+    }
+
+    fn values(&self) -> Vec<Values<'_>> {
+        Rows::values(self)
+    }
+}
+
+impl Columns {
+    /// Keeps rows until somebody asks for their columns.
+    pub fn of(rows: impl Rows + Send + Sync + 'static) -> Columns {
+        Columns { rows: Box::new(rows) }
+    }
+}
+
+#[pymethods]
+impl Columns {
+    /// How many rows there are.
+    #[getter]
+    fn count(&self) -> usize {
+        self.rows.values().first().map_or(0, Values::len)
+    }
+
+    /// The names of the columns, in their order.
+    fn keys(&self) -> Vec<&'static str> {
+        self.rows.columns().iter().map(|column| column.name).collect()
+    }
+
+    /// A column's bytes.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let place = self.rows.columns().iter().position(|column| column.name == name);
+        let place = place.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        bytes(py, self.rows.values()[place])
+    }
+}
+
 /// The columns of rows by name.
 pub fn columns<'py, R: Rows>(py: Python<'py>, rows: &R) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
     for (column, values) in R::COLUMNS.iter().zip(rows.values()) {
-        let bytes = match values {
-            Values::U8(values) => PyBytes::new(py, values),
-            Values::U32(values) => little_endian(py, values, u32::to_le_bytes)?,
-            Values::U64(values) => little_endian(py, values, u64::to_le_bytes)?,
-        };
-        columns.set_item(column.name, bytes)?;
+        columns.set_item(column.name, bytes(py, values)?)?;
     }
     Ok(columns)
+}
+
+fn bytes<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'py, PyBytes>> {
+    match values {
+        Values::U8(values) => Ok(PyBytes::new(py, values)),
+        Values::U32(values) => little_endian(py, values, u32::to_le_bytes),
+        Values::U64(values) => little_endian(py, values, u64::to_le_bytes),
+    }
 }
 
 fn little_endian<'py, T: Copy, const N: usize>(

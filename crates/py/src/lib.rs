@@ -31,7 +31,7 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use super::columns::{row_columns, verdicts};
+    use super::columns::{Columns, row_columns, verdicts};
     #[pymodule_export]
     use super::commands::{Commands, uncommented};
     #[pymodule_export]

@@ -1,13 +1,13 @@
 //! A live switch as a Python object: started, asked, stopped; its rows as columns.
 
-use crate::columns;
+use crate::columns::{self, Columns};
 use crate::errors::{ConfigError, SojournError};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use crate::servers::{LiveDevice, ToController};
 use crate::surroundings::Surroundings;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use sojourn_engine::control::{self, BatchError};
 use sojourn_engine::{StandaloneConfig, drive, standalone};
 use sojourn_live::{
@@ -202,9 +202,9 @@ impl LiveSwitch {
     }
 
     /// The packet rows of a port that were fetched, as little-endian columns.
-    fn take_packets<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {
+    fn take_packets(&self, port: u16) -> Columns {
         let rows = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.rows));
-        columns::columns(py, &rows.unwrap_or_default())
+        Columns::of(rows.unwrap_or_default())
     }
 
     /// The captured frames of a port that were fetched: time in ns, point (0 entered, 1 left), bytes,
@@ -326,13 +326,13 @@ fn sort(waiting: &mut ByPort, observations: Vec<Observation>) -> usize {
 /// The rows of each port and the switch's statistics, as JSON, of a switch into which frames come at
 /// instants in virtual time: ns, port, bytes, in the order of time. It runs until `until`, ns.
 #[pyfunction]
-pub fn drive_switch<'py>(
-    py: Python<'py>,
+pub fn drive_switch(
+    py: Python<'_>,
     config: &str,
-    programs: Vec<PyRef<'py, Program>>,
+    programs: Vec<PyRef<'_, Program>>,
     arrivals: Vec<(u64, u16, Vec<u8>)>,
     until: u64,
-) -> PyResult<(BTreeMap<u16, Bound<'py, PyDict>>, String)> {
+) -> PyResult<(BTreeMap<u16, Columns>, String)> {
     let config: StandaloneConfig =
         serde_json::from_str(config).map_err(|error| ConfigError::new_err(error.to_string()))?;
     let programs = handed(&programs);
@@ -351,7 +351,7 @@ pub fn drive_switch<'py>(
         Ok((waiting, switch.statistics()))
     });
     let (waiting, statistics) = driven.map_err(|error| run_refused(&error))?;
-    let rows = waiting.iter().map(|(port, at)| Ok((*port, columns::columns(py, &at.rows)?)));
+    let rows = waiting.into_iter().map(|(port, at)| (port, Columns::of(at.rows)));
     let statistics = serde_json::to_string(&statistics).map_err(wrong)?;
-    Ok((rows.collect::<PyResult<_>>()?, statistics))
+    Ok((rows.collect(), statistics))
 }

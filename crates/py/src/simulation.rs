@@ -1,13 +1,13 @@
 //! A run as a Python object: advanced without the interpreter lock, read as columns.
 
-use crate::columns::{self, columns};
+use crate::columns::{self, Columns};
 use crate::entries::Beside;
 use crate::errors::ConfigError;
 use crate::operations::{Asked, batch_refused};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use sojourn_engine::config::{self, Aqm, RunConfig};
 use sojourn_engine::control;
 use sojourn_engine::{Watched, WatchedRegisters};
@@ -195,27 +195,23 @@ impl Simulation {
 
     /// The packet rows that wait at a bottleneck, as little-endian columns.
     #[pyo3(signature = (bottleneck = 0))]
-    fn take_packets<'py>(
-        &mut self,
-        py: Python<'py>,
-        bottleneck: usize,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.run().read_packets_of(bottleneck, |rows| columns(py, rows))
+    fn take_packets(&mut self, bottleneck: usize) -> Columns {
+        Columns::of(self.run().take_packets_of(bottleneck))
     }
 
     /// The flow samples that wait, as little-endian columns.
-    fn take_flows<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns(py, &self.run().take_flows())
+    fn take_flows(&mut self) -> Columns {
+        Columns::of(self.run().take_flows())
     }
 
     /// The transfers and requests that wait, as little-endian columns.
-    fn take_exchanges<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns(py, &self.run().take_exchanges())
+    fn take_exchanges(&mut self) -> Columns {
+        Columns::of(self.run().take_exchanges())
     }
 
     /// The datagrams of voices that wait, as little-endian columns.
-    fn take_datagrams<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns(py, &self.run().take_datagrams())
+    fn take_datagrams(&mut self) -> Columns {
+        Columns::of(self.run().take_datagrams())
     }
 
     /// The captured frames that wait at a measured queue: time in ns, point (0 entered, 1 left),
@@ -236,8 +232,8 @@ impl Simulation {
     }
 
     /// The changes of registers that wait, as little-endian columns.
-    fn take_registers<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns(py, &self.watched.take())
+    fn take_registers(&mut self) -> Columns {
+        Columns::of(self.watched.take())
     }
 
     /// The passes of packets that were followed since the last call, as JSON.

@@ -9,7 +9,6 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from sojourn import _core
 from sojourn.live.running import Recording
 from sojourn.record import MARK, SENT, VERDICTS
+from sojourn.row_writer import Columns
 
 KEPT = 240
 """Moments that are kept for each port: a minute."""
@@ -73,7 +73,7 @@ class Observed:
         self._used: set[tuple[str, str, int]] = set()
         recording.watchers.append(self._take)
 
-    def _take(self, port: int, columns: Mapping[str, bytes], now: float) -> None:
+    def _take(self, port: int, columns: Columns, now: float) -> None:
         verdict = np.frombuffer(columns["verdict"], np.uint8)
         size = np.frombuffer(columns["size"], "<u4")
         enqueued = np.frombuffer(columns["enqueued"], "<i8")

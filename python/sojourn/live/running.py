@@ -7,7 +7,7 @@ written. When that cannot follow, the engine counts the rows as lost, and no pac
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from sojourn.live.ask import LOOP, NOTHING, LivePlan
 from sojourn.live.offloads import switched_off
 from sojourn.pcapng import CaptureWriter
 from sojourn.programs import sources_of
-from sojourn.row_writer import Ballast, RowWriter
+from sojourn.row_writer import Ballast, Columns, RowWriter
 from sojourn.run_files import COUNTERS, LOG
 from sojourn.writing import write_text
 
@@ -105,9 +105,6 @@ def _until(seconds: float | None, each: Callable[[], None], over: Callable[[floa
         each()
         if ends:
             return
-
-
-Columns = Mapping[str, bytes]
 
 
 class Recording:

@@ -68,6 +68,22 @@ pub enum Values<'a> {
     U64(&'a [u64]),
 }
 
+impl Values<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::U8(values) => values.len(),
+            Values::U32(values) => values.len(),
+            Values::U64(values) => values.len(),
+        }
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// A type that a column's values may have.
 pub trait Value: Copy {
     /// How many bits it has.
@@ -159,6 +175,12 @@ macro_rules! rows {
             /// True if there is none.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
+            }
+
+            /// Hands over all rows, and has room for as many more.
+            pub fn take(&mut self) -> $rows {
+                $(let $column = Vec::with_capacity(self.$column.capacity());)+
+                std::mem::replace(self, $rows { $($column),+ })
             }
 
             /// Forgets all rows and keeps their room.

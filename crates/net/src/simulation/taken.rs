@@ -31,7 +31,7 @@ impl Simulation {
     /// Hands over the packet rows that wait at a bottleneck, counted from 0; none if there is no
     /// such bottleneck.
     pub fn take_packets_of(&mut self, bottleneck: usize) -> PacketRows {
-        self.packets_of(bottleneck).map(std::mem::take).unwrap_or_default()
+        self.packets_of(bottleneck).map(PacketRows::take).unwrap_or_default()
     }
 
     /// Shows the packet rows that wait at a bottleneck, as [`Simulation::take_packets_of`] hands them

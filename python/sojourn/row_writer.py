@@ -204,8 +204,8 @@ class RowWriter:
         self._pieces: deque[Columns | pa.Table] = deque()
         self._rows = 0
         self._grouped = 0
-        self._not_noted: list[Columns | pa.Table] = []
         self._rows_not_noted = 0
+        self._not_noted: list[pa.Table] = []
         self._noting: Future[None] | None = None
         self._own = contextlib.ExitStack()
         self._thread = thread or self._own.enter_context(writing_thread())
@@ -249,16 +249,13 @@ class RowWriter:
         joined = {name: b"".join(one[name] for one in pieces) for name in self._schema.names}
         return table_from_columns(self._schema, joined)
 
-    def _note(self, pieces: "list[Columns | pa.Table]") -> None:
-        for table in self._tables(pieces):
-            self._journal.write(table)
-
-    def _tables(self, pieces: "list[Columns | pa.Table]") -> "Iterator[pa.Table]":
-        """The pieces in order; columns one behind the other are one table."""
+    def _tables(self) -> "Iterator[pa.Table]":
+        """The pieces that have come, in order; columns one behind the other are one table."""
         import pyarrow as pa
 
         columns: list[Columns] = []
-        for piece in pieces:
+        for _ in range(len(self._pieces)):
+            piece = self._pieces.popleft()
             if not isinstance(piece, pa.Table):
                 columns.append(piece)
                 continue
@@ -269,13 +266,24 @@ class RowWriter:
         if columns:
             yield self._table(columns)
 
-    def _write_group(self, rows: int) -> None:
+    def _gather(self) -> None:
+        """Takes the pieces that have come; whose columns they were has their room again."""
         import pyarrow as pa
 
-        pieces = [self._pieces.popleft() for _ in range(len(self._pieces))]
-        table = pa.concat_tables([self._waiting, *self._tables(pieces)])
-        self._waiting = table.slice(rows)
-        self._writer.write_table(table.slice(0, rows), row_group_size=ROW_GROUP)
+        tables = list(self._tables())
+        self._waiting = pa.concat_tables([self._waiting, *tables])
+        self._not_noted += tables
+
+    def _note(self) -> None:
+        self._gather()
+        for table in self._not_noted:
+            self._journal.write(table)
+        self._not_noted = []
+
+    def _write_group(self, rows: int) -> None:
+        self._gather()
+        table, self._waiting = self._waiting.slice(0, rows), self._waiting.slice(rows)
+        self._writer.write_table(table, row_group_size=ROW_GROUP)
         self._sink.drain()
 
     def _end(self) -> None:
@@ -316,11 +324,10 @@ class RowWriter:
 
     def _take(self, piece: "Columns | pa.Table", rows: int, *, journal: bool = True) -> None:
         self._pieces.append(piece)
-        self._not_noted.append(piece)
         self._rows_not_noted += rows
         if journal or self._rows_not_noted >= _NOT_NOTED:
-            self._noting = self._thread.submit(self._note, self._not_noted)
-            self._not_noted, self._rows_not_noted = [], 0
+            self._noting = self._thread.submit(self._note)
+            self._rows_not_noted = 0
         self._rows += rows
         while self._rows >= group_at(self._grouped):
             self._begin_group(group_at(self._grouped))

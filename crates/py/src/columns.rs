@@ -11,6 +11,7 @@ use sojourn_engine::RegisterRows;
 use sojourn_engine::replay::TraceRows;
 use sojourn_net::records::{Column, Rows, Shown, Values};
 use sojourn_net::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rows of one kind. A column's bytes are made when they are asked for, by whichever thread asks: a
 /// run that goes on need not wait for what becomes of its rows.
@@ -25,20 +26,72 @@ trait Kept: Send + Sync {
     fn values(&self) -> Vec<Values<'_>>;
 }
 
-impl<R: Rows + Send + Sync> Kept for R {
+/// Rows that go when they have been read.
+struct Given<R>(R);
+
+impl<R: Rows + Send + Sync> Kept for Given<R> {
     fn columns(&self) -> &'static [Column] {
         R::COLUMNS
     }
 
     fn values(&self) -> Vec<Values<'_>> {
-        Rows::values(self)
+        self.0.values()
     }
 }
 
 impl Columns {
     /// Keeps rows until somebody asks for their columns.
     pub fn of(rows: impl Rows + Send + Sync + 'static) -> Columns {
-        Columns { rows: Box::new(rows) }
+        Columns { rows: Box::new(Given(rows)) }
+    }
+
+    /// The same of a run's packets, whose room goes back to the run behind them.
+    pub fn of_packets(rows: PacketRows, room: &PacketRoom) -> Columns {
+        Columns { rows: Box::new(Returned { rows, to: room.clone() }) }
+    }
+}
+
+/// Room of packet rows that were read, for those that come: memory that is new costs a run more than
+/// to fill it.
+#[derive(Clone, Default)]
+pub struct PacketRoom(Arc<Mutex<Vec<PacketRows>>>);
+
+impl PacketRoom {
+    /// As many are kept as a run is ahead of who writes its rows.
+    const MOST: usize = 8;
+
+    /// Some of it, if there is any.
+    pub fn take(&self) -> PacketRows {
+        self.rooms().pop().unwrap_or_default()
+    }
+
+    fn rooms(&self) -> MutexGuard<'_, Vec<PacketRows>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Packet rows that leave their room behind.
+struct Returned {
+    rows: PacketRows,
+    to: PacketRoom,
+}
+
+impl Kept for Returned {
+    fn columns(&self) -> &'static [Column] {
+        PacketRows::COLUMNS
+    }
+
+    fn values(&self) -> Vec<Values<'_>> {
+        self.rows.values()
+    }
+}
+
+impl Drop for Returned {
+    fn drop(&mut self) {
+        let mut rooms = self.to.rooms();
+        if rooms.len() < PacketRoom::MOST {
+            rooms.push(std::mem::take(&mut self.rows));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run as a Python object: advanced without the interpreter lock, read as columns.
 
-use crate::columns::{self, Columns};
+use crate::columns::{self, Columns, PacketRoom};
 use crate::entries::Beside;
 use crate::errors::ConfigError;
 use crate::operations::{Asked, batch_refused};
@@ -124,6 +124,7 @@ pub struct Simulation {
     run: Mutex<sojourn_net::Simulation>,
     /// What is seen of its programs, where something is to be.
     watched: WatchedRegisters,
+    room: PacketRoom,
 }
 
 impl Simulation {
@@ -155,7 +156,8 @@ impl Simulation {
         let (config, programs) = (config.read()?, handed(&programs));
         let run = py.detach(|| sojourn_engine::watched_simulation(&config, &programs));
         let (run, watched) = run.map_err(|error| run_refused(&error))?;
-        Ok(Simulation { run: Mutex::new(run), watched: WatchedRegisters::new(watched) })
+        let watched = WatchedRegisters::new(watched);
+        Ok(Simulation { run: Mutex::new(run), watched, room: PacketRoom::default() })
     }
 
     /// Uses up to so many threads from here on; what happens is the same with any number.
@@ -196,7 +198,9 @@ impl Simulation {
     /// The packet rows that wait at a bottleneck, as little-endian columns.
     #[pyo3(signature = (bottleneck = 0))]
     fn take_packets(&mut self, bottleneck: usize) -> Columns {
-        Columns::of(self.run().take_packets_of(bottleneck))
+        let room = self.room.take();
+        let rows = self.run().exchange_packets_of(bottleneck, room);
+        Columns::of_packets(rows, &self.room)
     }
 
     /// The flow samples that wait, as little-endian columns.

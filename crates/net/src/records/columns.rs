@@ -177,12 +177,6 @@ macro_rules! rows {
                 self.len() == 0
             }
 
-            /// Hands over all rows, and has room for as many more.
-            pub fn take(&mut self) -> $rows {
-                $(let $column = Vec::with_capacity(self.$column.capacity());)+
-                std::mem::replace(self, $rows { $($column),+ })
-            }
-
             /// Forgets all rows and keeps their room.
             pub fn clear(&mut self) {
                 $(self.$column.clear();)+

@@ -31,11 +31,18 @@ impl Simulation {
     /// Hands over the packet rows that wait at a bottleneck, counted from 0; none if there is no
     /// such bottleneck.
     pub fn take_packets_of(&mut self, bottleneck: usize) -> PacketRows {
-        self.packets_of(bottleneck).map(PacketRows::take).unwrap_or_default()
+        self.exchange_packets_of(bottleneck, PacketRows::default())
+    }
+
+    /// The same, and goes on in the room of other rows, which are forgotten: what is as large as they
+    /// are is slow to get.
+    pub fn exchange_packets_of(&mut self, bottleneck: usize, mut room: PacketRows) -> PacketRows {
+        room.clear();
+        self.packets_of(bottleneck).map(|rows| std::mem::replace(rows, room)).unwrap_or_default()
     }
 
     /// Shows the packet rows that wait at a bottleneck, as [`Simulation::take_packets_of`] hands them
-    /// over, and uses their room again: what is as large as they are is slow to get.
+    /// over, and uses their room again.
     pub fn read_packets_of<T>(
         &mut self,
         bottleneck: usize,

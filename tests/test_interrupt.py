@@ -168,3 +168,29 @@ main()
 def test_ctrl_c_while_the_command_line_is_imported_is_an_interruption() -> None:
     done = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+DEAF = """
+import os, signal, time
+from sojourn.cli import signals
+
+class Deaf:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+signals.listen()
+try:
+    Deaf()
+    while True:
+        time.sleep(0.01)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+def test_ctrl_c_is_heard_where_an_exception_is_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DEAF], capture_output=True, text=True, timeout=AT_ONCE, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "heard\n", "")

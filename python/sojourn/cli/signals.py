@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from types import FrameType
 
 from sojourn.errors import EXIT_INTERRUPTED
@@ -21,6 +21,8 @@ _SAME_WISH = 3.0
 """Seconds in which further signals mean what the first one meant."""
 _DEAF = 0.8
 """Seconds after which an interpreter that has not heard a signal is in the engine."""
+_AGAIN = 0.05
+"""Seconds until a signal that went unheard is given again."""
 
 
 class _Signals:
@@ -35,6 +37,15 @@ class _Signals:
         if now - self._first >= _SAME_WISH:
             self._first = now
             raise KeyboardInterrupt
+
+    def hear_again(self, ignored: "sys.UnraisableHookArgs", /) -> None:
+        """What was raised where nothing can be caught, as in a destructor, is raised again when the
+        interpreter is out of there."""
+        if ignored.exc_type is KeyboardInterrupt:
+            self._first = -_SAME_WISH
+            Timer(_AGAIN, signal.raise_signal, [signal.SIGINT]).start()
+        else:
+            sys.__unraisablehook__(ignored)
 
     def watch(self, pipe: int) -> None:
         """Runs in a thread of its own: each byte is a signal that the process got."""
@@ -51,6 +62,7 @@ def listen() -> None:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    sys.unraisablehook = signals.hear_again
     Thread(target=signals.watch, args=(reading,), name="signals", daemon=True).start()
     for number in (signal.SIGINT, signal.SIGTERM):
         # What is ignored by whoever started the process stays so.

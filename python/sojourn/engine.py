@@ -234,6 +234,7 @@ class _Outputs:
         with contextlib.ExitStack() as closing:
             for thread in self._threads:
                 closing.callback(thread.shutdown)
+            # The others are written here while the packets are written there.
             for writer in self._writers:
                 closing.callback(writer.close)
             closing.callback(self._write_counters)
@@ -242,7 +243,7 @@ class _Outputs:
                 closing.callback(capture.close)
             # A writer whose disk is full has done that by itself.
             closing.callback(self._ballast.release)
-            for writer in self._writers:
+            for writer in self._packets:
                 closing.callback(writer.finish)
             closing.callback(self._take_rows, journal=False)
 

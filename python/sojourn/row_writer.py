@@ -10,12 +10,12 @@ it or they are many: an Arrow stream, which can be read whatever has ended the p
 import contextlib
 import os
 from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
 from sojourn.run_files import BALLAST, journal_of
 
@@ -211,6 +211,7 @@ class RowWriter:
         self._thread = thread or self._own.enter_context(writing_thread())
         self._writing: deque[tuple[int, Future[None]]] = deque()
         self._ending: Future[None] | None = None
+        self._last: Future[None] | None = None
 
     # What needs pyarrow, in the file's thread.
 
@@ -304,7 +305,7 @@ class RowWriter:
 
     def prepare(self) -> None:
         """Has what is needed for the first rows made on another core, while they are made."""
-        self._thread.submit(lambda: self._writer)
+        self._submit(lambda: self._writer)
 
     def write_columns(self, columns: Columns, *, journal: bool = True) -> None:
         """Takes rows as `write` does. Unless it is wanted, they come into the journal only with
@@ -326,7 +327,7 @@ class RowWriter:
         self._pieces.append(piece)
         self._rows_not_noted += rows
         if journal or self._rows_not_noted >= _NOT_NOTED:
-            self._noting = self._thread.submit(self._note)
+            self._noting = self._submit(self._note)
             self._rows_not_noted = 0
         self._rows += rows
         while self._rows >= group_at(self._grouped):
@@ -339,7 +340,7 @@ class RowWriter:
         try:
             self._end_groups(2 * ROW_GROUP - rows)
         finally:
-            self._writing.append((rows, self._thread.submit(self._write_group, rows)))
+            self._writing.append((rows, self._submit(self._write_group, rows)))
 
     def _end_groups(self, left: int = 0) -> None:
         """Waits until all groups but so many rows of them are written. An `OSError` is of any."""
@@ -349,28 +350,43 @@ class RowWriter:
             _, writing = self._writing.popleft()
             writing.result()
 
+    def _submit(self, task: Callable[..., Any], *given: object) -> Future[Any]:
+        """Has something done by the file's thread, behind all else that it does for the file."""
+        self._last = self._thread.submit(task, *given)
+        return self._last
+
     def finish(self) -> None:
-        """Begins to write the rows that wait, the last ones, and the file's end, of which `close`
-        waits for the end: files that are all finished first are written at the same time."""
+        """Has the rows that wait, the last ones, and the file's end written by the file's thread,
+        for which `close` waits: other files can be closed meanwhile."""
         if self._ending is not None:
             return
         try:
             if self._rows:
                 self._begin_group(self._rows)
         finally:
-            self._ending = self._thread.submit(self._end)
+            self._ending = self._submit(self._end)
 
     def close(self) -> None:
-        """Sees to it that all rows and the file's end are written."""
+        """Writes the rows that wait and the file's end, unless they are being written."""
         with contextlib.ExitStack() as closing:
             closing.callback(self._own.close)
             closing.callback(self._end_file)
             closing.callback(self._end_groups)
-            self.finish()
 
     def _end_file(self) -> None:
-        if self._ending is not None:
-            self._ending.result()
+        if self._ending is None:
+            self._ending = Future()
+            self._ending.set_result(None)
+            self._end_here()
+        self._ending.result()
+
+    def _end_here(self) -> None:
+        if self._last is not None:
+            wait([self._last])
+        with contextlib.ExitStack() as closing:
+            closing.callback(self._end)
+            if self._rows:
+                self._write_group(self._rows)
 
     def __enter__(self) -> Self:
         return self

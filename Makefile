@@ -9,12 +9,15 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BUILT := $(VENV)/.built
 DOCS := $(VENV)/.docs
+WHEEL := dist/.built
 
 # The interpreter that the extension is built for; the same for every cargo command, so that none of
 # them makes another rebuild.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
+SHIPPED := $(ENGINE) README.md $(shell find python p4 scenarios hardware \
+	\( -name __pycache__ -o -name _data -o -name '*.so' \) -prune -o -type f -print)
 
 .PHONY: demo test build bench bench-ns3 bench-scaling bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
 
@@ -91,11 +94,14 @@ $(DOCS): $(INSTALLED) requirements-docs.lock
 # twice, the second time by what the first has seen of all shipped scenarios, where the toolchain has
 # what that needs.
 PROFILER := $(wildcard $(shell rustc --print sysroot 2>/dev/null)/lib/rustlib/*/bin/llvm-profdata)
-wheel: $(INSTALLED)
+wheel: $(WHEEL)
+	@ls dist/*.whl
+
+$(WHEEL): $(INSTALLED) $(SHIPPED) bench/rows.py
 	@[ -n "$(PROFILER)" ] || echo 'built without a profile, some ten percent slower: rustup component add llvm-tools'
 	@mkdir -p target
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --quiet $(if $(PROFILER),--pgo) --out dist
-	@ls dist/*.whl
+	@touch $@
 
 build: $(BUILT)
 

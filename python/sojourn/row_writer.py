@@ -1,7 +1,7 @@
 """Rows written as a run goes: Parquet files that grow in bounded row groups.
 
 Stands on the engine's columns, and on pyarrow once rows are there: it takes longer to load than a
-short run, so that each file's own thread loads it while the run goes on. The same rows in the same
+short run, so that a file's thread loads it while the run goes on. The same rows in the same
 order give the same bytes, whatever pieces they arrive in. A Parquet file can be read only once its
 end is written, so until then its rows come into a journal beside it as well, when the run asks for
 it or they are many: an Arrow stream, which can be read whatever has ended the process.
@@ -194,8 +194,8 @@ class RowWriter:
     def __init__(
         self, path: Path, rows: str, ballast: Ballast, thread: ThreadPoolExecutor | None = None
     ) -> None:
-        """`rows` is the kind of rows, as the engine calls it; `thread` is whose who gives it, to be
-        shut down once the file is closed."""
+        """`rows` is the kind of rows, as the engine calls it. Whoever gives a `thread` shuts it down
+        once the file is closed."""
         self._kind = rows
         self._path = path
         # The journal is there before the file, so that a file without one is a whole one.
@@ -213,7 +213,7 @@ class RowWriter:
         self._ending: Future[None] | None = None
         self._last: Future[None] | None = None
 
-    # What needs pyarrow, in the file's thread.
+    # What needs pyarrow: in the file's thread, and once that has done all, in the one that closes it.
 
     @cached_property
     def _schema(self) -> "pa.Schema":

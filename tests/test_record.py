@@ -9,9 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sojourn import _core
 from sojourn.record import PACKET_SCHEMA, VERDICTS
 from sojourn.record import table_from_columns as table_of
 from sojourn.row_writer import ROW_GROUP, Ballast, RowWriter, _has_its_end
+from sojourn.runner import plan_scenario
 
 
 def columns(first: int, count: int) -> dict[str, bytes]:
@@ -74,6 +76,18 @@ def test_the_bytes_do_not_depend_on_the_pieces_that_rows_arrive_in(tmp_path: Pat
     found = pq.ParquetFile(tmp_path / "one").metadata
     groups = [found.row_group(place).num_rows for place in range(found.num_row_groups)]
     assert groups == [ROW_GROUP // 4] * 16 + [ROW_GROUP] * 2 + [1000]
+
+
+def test_a_run_hands_over_columns_by_their_names() -> None:
+    scenario = {"title": "x", "duration": "50 ms", "aqms": ["fifo"], "flows": [{"rtt": "9 ms"}]}
+    run = plan_scenario(scenario | {"switch": {"rate": "9 Mbit/s"}}).runs[0]
+    simulation = _core.Simulation(run.configuration, list(run.programs))
+    simulation.advance(run.config["duration"], 1 << 20)
+    first, second = simulation.take_packets(), simulation.take_packets()
+    assert first.keys() == [name for name, *_ in _core.row_columns("packets") or ()]
+    assert len(first["packet"]) == 8 * first.count > 0 == second.count
+    with pytest.raises(KeyError, match="packets"):
+        first["packets"]
 
 
 class FullDisk:

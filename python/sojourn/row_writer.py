@@ -194,8 +194,8 @@ class RowWriter:
     def __init__(
         self, path: Path, rows: str, ballast: Ballast, thread: ThreadPoolExecutor | None = None
     ) -> None:
-        """`rows` is the kind of rows, as the engine calls it. Whoever gives a `thread` shuts it down
-        once the file is closed."""
+        """`rows` is the kind of rows, as the engine calls it. A `thread` that is given is shut down
+        by whoever gives it, once the file is closed."""
         self._kind = rows
         self._path = path
         # The journal is there before the file, so that a file without one is a whole one.
@@ -213,7 +213,7 @@ class RowWriter:
         self._ending: Future[None] | None = None
         self._last: Future[None] | None = None
 
-    # What needs pyarrow: in the file's thread, and once that has done all, in the one that closes it.
+    # What needs pyarrow: in the file's thread, and behind all that is done there in its closer's.
 
     @cached_property
     def _schema(self) -> "pa.Schema":

@@ -79,15 +79,25 @@ def test_the_bytes_do_not_depend_on_the_pieces_that_rows_arrive_in(tmp_path: Pat
 
 
 def test_a_run_hands_over_columns_by_their_names() -> None:
-    scenario = {"title": "x", "duration": "50 ms", "aqms": ["fifo"], "flows": [{"rtt": "9 ms"}]}
-    run = plan_scenario(scenario | {"switch": {"rate": "9 Mbit/s"}}).runs[0]
-    simulation = _core.Simulation(run.configuration, list(run.programs))
-    simulation.advance(run.config["duration"], 1 << 20)
-    first, second = simulation.take_packets(), simulation.take_packets()
+    first, second = handed_over()
     assert first.keys() == [name for name, *_ in _core.row_columns("packets") or ()]
     assert len(first["packet"]) == 8 * first.count > 0 == second.count
     with pytest.raises(KeyError, match="packets"):
         first["packets"]
+
+
+def test_columns_are_equal_that_say_the_same() -> None:
+    (first, second), (again, _) = handed_over(), handed_over()
+    assert first == again != second
+
+
+def handed_over() -> tuple[_core.Columns, _core.Columns]:
+    """The rows of a run, and what is left then."""
+    scenario = {"title": "x", "duration": "50 ms", "aqms": ["fifo"], "flows": [{"rtt": "9 ms"}]}
+    run = plan_scenario(scenario | {"switch": {"rate": "9 Mbit/s"}}).runs[0]
+    simulation = _core.Simulation(run.configuration, list(run.programs))
+    simulation.advance(run.config["duration"], 1 << 20)
+    return simulation.take_packets(), simulation.take_packets()
 
 
 class FullDisk:

@@ -65,6 +65,9 @@ class Columns:
         """How many rows there are."""
 
     def keys(self) -> list[str]: ...
+    def __eq__(self, other: object, /) -> bool:
+        """True if both have the same rows."""
+
     def __getitem__(self, name: str, /) -> bytes: ...
 
 class Simulation:

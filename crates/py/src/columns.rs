@@ -15,9 +15,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rows of one kind. A column's bytes are made when they are asked for, by whichever thread asks: a
 /// run that goes on need not wait for what becomes of its rows.
-#[pyclass(frozen, module = "sojourn._core")]
+#[pyclass(frozen, eq, module = "sojourn._core")]
 pub struct Columns {
     rows: Box<dyn Kept>,
+}
+
+impl PartialEq for Columns {
+    /// True if both have the same rows of one kind.
+    fn eq(&self, other: &Columns) -> bool {
+        self.rows.columns() == other.rows.columns() && self.rows.values() == other.rows.values()
+    }
 }
 
 /// Rows of any kind.

@@ -64,7 +64,6 @@ class Columns:
     def count(self) -> int:
         """How many rows there are."""
 
-    def keys(self) -> list[str]: ...
     def __eq__(self, other: object, /) -> bool:
         """True if both have the same rows."""
 

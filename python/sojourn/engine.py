@@ -195,6 +195,7 @@ class _Outputs:
         late = time.monotonic() - self._last >= _PATIENCE
         if late or self._simulation.waiting >= self._at_once:
             self._take_rows(journal=late)
+            self._take_frames()
         if late:
             # Whoever finds counters finds the rows that they are of.
             for writer in self._writers:
@@ -220,6 +221,8 @@ class _Outputs:
             self._exchanges.write_columns(self._simulation.take_exchanges(), journal=journal)
         if self._datagrams is not None:
             self._datagrams.write_columns(self._simulation.take_datagrams(), journal=journal)
+
+    def _take_frames(self) -> None:
         for bottleneck, capture in enumerate(self._captures):
             capture.write(self._simulation.take_capture(bottleneck))
 
@@ -241,7 +244,8 @@ class _Outputs:
             closing.callback(self._log.close)
             for capture in self._captures:
                 closing.callback(capture.close)
-            # A writer whose disk is full has done that by itself.
+            closing.callback(self._take_frames)
+            # Those who write rows do that by themselves where the disk is full.
             closing.callback(self._ballast.release)
             for writer in self._packets:
                 closing.callback(writer.finish)

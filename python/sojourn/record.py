@@ -48,20 +48,19 @@ DATAGRAM_SCHEMA = schema_of("datagrams")
 REGISTER_SCHEMA = schema_of("registers")
 
 
-Columns = _core.Columns | Mapping[str, bytes]
-"""Rows as little-endian columns, by name."""
-
-
 def table_from_columns(
-    schema: pa.Schema, columns: Columns, names: Sequence[str] = VERDICTS
+    schema: pa.Schema,
+    columns: _core.Columns | Mapping[str, bytes],
+    names: Sequence[str] = VERDICTS,
 ) -> pa.Table:
     """A table over the engine's little-endian columns, without copying them. `names` are what a
     column of names counts."""
-    return pa.Table.from_arrays([_array(field, columns, names) for field in schema], schema=schema)
+    arrays = [_array(field, columns[field.name], names) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _array(field: pa.Field, columns: Columns, names: Sequence[str]) -> pa.Array:
-    buffer = pa.py_buffer(columns[field.name])
+def _array(field: pa.Field, column: bytes, names: Sequence[str]) -> pa.Array:
+    buffer = pa.py_buffer(column)
     named = pa.types.is_dictionary(field.type)
     kind = field.type.index_type if named else field.type
     values = pa.Array.from_buffers(kind, len(buffer) * 8 // kind.bit_width, [None, buffer])

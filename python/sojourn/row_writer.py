@@ -370,15 +370,8 @@ class RowWriter:
         """Writes the rows that wait and the file's end, unless they are being written."""
         with contextlib.ExitStack() as closing:
             closing.callback(self._own.close)
-            closing.callback(self._end_file)
+            closing.callback(self._ending.result if self._ending else self._end_here)
             closing.callback(self._end_groups)
-
-    def _end_file(self) -> None:
-        if self._ending is None:
-            self._ending = Future()
-            self._ending.set_result(None)
-            self._end_here()
-        self._ending.result()
 
     def _end_here(self) -> None:
         if self._last is not None:

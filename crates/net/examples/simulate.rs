@@ -1,7 +1,7 @@
 //! A run of the simulator alone, for counting what it costs: ten CUBIC flows behind a native CoDel
-//! at 100 Mbit/s, round-trip times of 50 to 95 ms, for so many milliseconds.
+//! at 100 Mbit/s, or so many, round-trip times of 50 ms and 5 ms more each, for so many milliseconds.
 //!
-//!     cargo run --release -p sojourn-net --example simulate -- MILLISECONDS
+//!     cargo run --release -p sojourn-net --example simulate -- MILLISECONDS [FLOWS]
 //!
 //! Prints how many packets came to the bottleneck.
 
@@ -12,12 +12,12 @@ use std::hint::black_box;
 
 const RATE: u64 = 100_000_000;
 
-fn config(milliseconds: u64) -> RunConfig {
+fn config(milliseconds: u64, flows: u64) -> RunConfig {
     let flow = |i: u64| {
         let rtt = 50_000_000 + 5_000_000 * i;
         format!(r#"{{"kind": "tcp", "congestion_control": "cubic", "rtt": {rtt}}}"#)
     };
-    let flows = (0..10).map(flow).collect::<Vec<_>>().join(", ");
+    let flows = (0..flows).map(flow).collect::<Vec<_>>().join(", ");
     let text = format!(
         r#"{{"duration": {}, "aqm": {{"kind": "native", "name": "codel"}}, "flows": [{flows}]}}"#,
         milliseconds * 1_000_000
@@ -30,12 +30,17 @@ fn config(milliseconds: u64) -> RunConfig {
 }
 
 fn main() {
-    let given = std::env::args().nth(1).and_then(|word| word.parse().ok());
-    let Some(milliseconds) = given else {
-        eprintln!("usage: simulate MILLISECONDS");
-        std::process::exit(2);
+    let given: Result<Vec<u64>, _> = std::env::args().skip(1).map(|word| word.parse()).collect();
+    let (milliseconds, flows) = match given.as_deref() {
+        Ok(&[milliseconds]) => (milliseconds, 10),
+        Ok(&[milliseconds, flows]) => (milliseconds, flows),
+        _ => {
+            eprintln!("usage: simulate MILLISECONDS [FLOWS]");
+            std::process::exit(2);
+        }
     };
-    let mut run = Simulation::new(config(milliseconds), None).expect("a valid configuration");
+    let mut run =
+        Simulation::new(config(milliseconds, flows), None).expect("a valid configuration");
     let mut packets = 0;
     while !run.finished() {
         run.advance(Time::MAX, 65_536);

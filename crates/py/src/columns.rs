@@ -33,23 +33,20 @@ trait Kept: Send + Sync {
     fn values(&self) -> Vec<Values<'_>>;
 }
 
-/// Rows that go when they have been read.
-struct Given<R>(R);
-
-impl<R: Rows + Send + Sync> Kept for Given<R> {
+impl<R: Rows + Send + Sync> Kept for R {
     fn columns(&self) -> &'static [Column] {
         R::COLUMNS
     }
 
     fn values(&self) -> Vec<Values<'_>> {
-        self.0.values()
+        Rows::values(self)
     }
 }
 
 impl Columns {
     /// Keeps rows until somebody asks for their columns.
     pub fn of(rows: impl Rows + Send + Sync + 'static) -> Columns {
-        Columns { rows: Box::new(Given(rows)) }
+        Columns { rows: Box::new(rows) }
     }
 
     /// The same of a run's packets, whose room goes back to the run behind them.
@@ -89,7 +86,7 @@ impl Kept for Returned {
     }
 
     fn values(&self) -> Vec<Values<'_>> {
-        self.rows.values()
+        Rows::values(&self.rows)
     }
 }
 
@@ -108,11 +105,6 @@ impl Columns {
     #[getter]
     fn count(&self) -> usize {
         self.rows.values().first().map_or(0, Values::len)
-    }
-
-    /// The names of the columns, in their order.
-    fn keys(&self) -> Vec<&'static str> {
-        self.rows.columns().iter().map(|column| column.name).collect()
     }
 
     /// A column's bytes.

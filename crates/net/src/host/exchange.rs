@@ -7,7 +7,7 @@ use super::tcp::{Socket, sample_of};
 use super::{Exchange, Outlet, SenderSample};
 use crate::app::Questions;
 use crate::tcp::{Connection, SegmentForm, TcpConfig};
-use crate::wire::{Checksums, Endpoint};
+use crate::wire::{Endpoint, Written};
 use sojourn_packet::Time;
 
 /// How much a request and its response have, in bytes.
@@ -56,7 +56,7 @@ impl Requester {
         &mut self,
         now: Time,
         ports: (u16, u16),
-        segment: &impl SegmentForm,
+        segment: impl SegmentForm,
     ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
         if self.delivered() >= self.sizes.response * (self.answered + 1)
@@ -85,7 +85,7 @@ impl Requester {
         self.connected = true;
     }
 
-    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
         if now < self.start {
             return;
         }
@@ -98,7 +98,7 @@ impl Requester {
                 self.asked += 1;
                 self.socket.connection.set_written(self.asked * self.sizes.request);
             }
-            if !self.socket.send_one(now, checksums, out) {
+            if !self.socket.send_one(now, written, out) {
                 return;
             }
         }
@@ -143,7 +143,7 @@ impl Responder {
         &mut self,
         now: Time,
         ports: (u16, u16),
-        segment: &impl SegmentForm,
+        segment: impl SegmentForm,
     ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
         let connection = &mut self.socket.connection;
@@ -156,8 +156,8 @@ impl Responder {
         self.socket.connection.next_timer()
     }
 
-    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
-        self.socket.transmit(now, checksums, out);
+    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+        self.socket.transmit(now, written, out);
     }
 
     pub(super) fn sample(&self) -> SenderSample {

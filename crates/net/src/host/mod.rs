@@ -13,7 +13,7 @@ pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
 use crate::tcp::SegmentForm;
-use crate::wire::{Checksums, Frame, Transport};
+use crate::wire::{Frame, Transport, Written};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// Where a host's frames go.
@@ -99,7 +99,7 @@ impl Host {
         &mut self,
         now: Time,
         ports: (u16, u16),
-        segment: &impl SegmentForm,
+        segment: impl SegmentForm,
     ) -> Received {
         let (known, news) = match self {
             Host::TcpClient(host) => (host.receive(now, ports, segment), false),
@@ -129,16 +129,16 @@ impl Host {
     pub(crate) fn transmit(
         &mut self,
         now: Time,
-        checksums: Checksums,
+        written: Written,
         out: &mut impl Outlet,
     ) -> Option<Time> {
         match self {
             Host::TcpClient(host) => {
-                host.transmit(now, checksums, out);
+                host.transmit(now, written, out);
                 host.next_timer()
             }
             Host::TcpServer(host) => {
-                host.transmit(now, checksums, out);
+                host.transmit(now, written, out);
                 host.next_timer()
             }
             Host::UdpSource(host) => {
@@ -146,11 +146,11 @@ impl Host {
                 host.next_timer()
             }
             Host::Requester(host) => {
-                host.transmit(now, checksums, out);
+                host.transmit(now, written, out);
                 host.next_timer()
             }
             Host::Responder(host) => {
-                host.transmit(now, checksums, out);
+                host.transmit(now, written, out);
                 host.next_timer()
             }
             Host::UdpSink(_) | Host::Idle => None,

@@ -5,7 +5,8 @@ use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
 use crate::tcp::{Connection, SegmentForm, Segments, TcpConfig, earliest};
 use crate::wire::{
-    Checksums, Endpoint, FrameTemplate, Protocol, TcpSegment, UsualSegment, write_tcp, write_usual,
+    Endpoint, FrameTemplate, Protocol, SackBlocks, TcpSegment, UsualSegment, Written, write_tcp,
+    write_usual,
 };
 use sojourn_packet::Time;
 
@@ -28,7 +29,7 @@ impl Socket {
         &mut self,
         now: Time,
         ports: (u16, u16),
-        segment: &impl SegmentForm,
+        segment: impl SegmentForm,
     ) -> bool {
         let mine = ports == (self.ports.1, self.ports.0);
         if mine {
@@ -39,25 +40,25 @@ impl Socket {
 
     /// Sends all that is to be sent at `now`.
     #[inline(always)]
-    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
         self.connection.advance(now);
-        if self.connection.is_preempted() && !self.send_first(now, checksums, out) {
+        if self.connection.is_preempted() && !self.send_first(now, written, out) {
             return;
         }
         if self.connection.may_send_data() {
-            self.send_data(now, checksums, out);
+            self.send_data(now, written, out);
         }
         if self.connection.owes_acknowledgement(now) {
-            self.acknowledge(now, checksums, out);
+            self.acknowledge(now, written, out);
         }
     }
 
     /// Sends what goes before data; false if nothing else can.
     #[cold]
     #[inline(never)]
-    fn send_first(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) -> bool {
+    fn send_first(&mut self, now: Time, written: Written, out: &mut impl Outlet) -> bool {
         while self.connection.is_preempted() {
-            if !self.send_one(now, checksums, out) {
+            if !self.send_one(now, written, out) {
                 return false;
             }
         }
@@ -65,27 +66,22 @@ impl Socket {
     }
 
     #[inline(never)]
-    fn send_data(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+    fn send_data(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
         let Socket { connection, template, ports } = self;
-        connection.send_data(now, &mut Frames { template, ports: *ports, checksums, out });
+        connection.send_data(now, &mut Frames { template, ports: *ports, written, out });
     }
 
     #[inline(never)]
-    fn acknowledge(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+    fn acknowledge(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
         let Socket { connection, template, ports } = self;
-        connection.acknowledge(now, &mut Frames { template, ports: *ports, checksums, out });
+        connection.acknowledge(now, &mut Frames { template, ports: *ports, written, out });
     }
 
     /// Sends the next segment; false if there is none.
-    pub(super) fn send_one(
-        &mut self,
-        now: Time,
-        checksums: Checksums,
-        out: &mut impl Outlet,
-    ) -> bool {
+    pub(super) fn send_one(&mut self, now: Time, written: Written, out: &mut impl Outlet) -> bool {
         let Some(segment) = self.connection.poll_transmit(now) else { return false };
         let Socket { template, ports, .. } = self;
-        Frames { template, ports: *ports, checksums, out }.take(&segment);
+        Frames { template, ports: *ports, written, out }.take(&segment);
         true
     }
 }
@@ -94,22 +90,22 @@ impl Socket {
 struct Frames<'a, O> {
     template: &'a mut FrameTemplate,
     ports: (u16, u16),
-    checksums: Checksums,
+    written: Written,
     out: &'a mut O,
 }
 
 impl<O: Outlet> Segments for Frames<'_, O> {
     #[inline(always)]
     fn take(&mut self, segment: &TcpSegment) {
-        send_whole(self.template, self.ports, segment, self.checksums, self.out);
+        send_whole(self.template, self.ports, segment, self.written, self.out);
     }
 
     #[inline(always)]
-    fn take_usual(&mut self, segment: &UsualSegment) {
+    fn take_usual(&mut self, segment: &UsualSegment, sack: Option<&SackBlocks>) {
         let segment = UsualSegment { ports: self.ports, ..*segment };
         let mut headers = self.out.buffer();
-        write_usual(self.template, &segment, self.checksums, &mut headers);
-        self.out.send(headers, segment.payload);
+        let zeros = write_usual(self.template, &segment, sack, self.written, &mut headers);
+        self.out.send(headers, zeros);
     }
 }
 
@@ -119,11 +115,11 @@ fn send_whole(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     segment: &TcpSegment,
-    checksums: Checksums,
+    written: Written,
     out: &mut impl Outlet,
 ) {
     let mut headers = out.buffer();
-    write_tcp(template, ports, segment, checksums, &mut headers);
+    write_tcp(template, ports, segment, written, &mut headers);
     out.send(headers, segment.payload);
 }
 
@@ -175,7 +171,7 @@ impl TcpClient {
         &mut self,
         now: Time,
         ports: (u16, u16),
-        segment: &impl SegmentForm,
+        segment: impl SegmentForm,
     ) -> bool {
         self.socket.receive(now, ports, segment)
     }
@@ -196,7 +192,7 @@ impl TcpClient {
     }
 
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
         if now < self.start || (!self.connected && self.stopped(now)) {
             return;
         }
@@ -204,7 +200,7 @@ impl TcpClient {
             self.connect();
         }
         self.write(now);
-        self.socket.transmit(now, checksums, out);
+        self.socket.transmit(now, written, out);
     }
 
     #[cold]
@@ -291,7 +287,7 @@ impl TcpServer {
         &mut self,
         now: Time,
         ports: (u16, u16),
-        segment: &impl SegmentForm,
+        segment: impl SegmentForm,
     ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
         if let Some((size, started)) = self.expected
@@ -311,8 +307,8 @@ impl TcpServer {
     }
 
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, checksums: Checksums, out: &mut impl Outlet) {
-        self.socket.transmit(now, checksums, out);
+    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+        self.socket.transmit(now, written, out);
     }
 
     pub(super) fn has_news(&self) -> bool {

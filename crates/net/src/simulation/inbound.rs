@@ -58,24 +58,23 @@ impl Inbound {
         self.lists.push(List { first: NONE, last: NONE });
     }
 
-    /// Something will reach a host, not before what is on its way already. True if it is the first:
-    /// then its instant is to be waited for.
+    /// Something will reach a host, not before what is on its way already: where it is to be put down,
+    /// and true if it is the first; then its instant is to be waited for.
     #[inline(always)]
-    pub(super) fn put(&mut self, host: HostPlace, due: Instant, arriving: Arriving) -> bool {
+    pub(super) fn put(&mut self, host: HostPlace, due: Instant) -> (&mut Arriving, bool) {
         let index = self.free.pop().unwrap_or_else(|| self.grow());
-        let place = &mut self.places[index as usize];
-        place.arriving = arriving;
-        place.next = NONE;
         let list = &mut self.lists[host.0 as usize];
         let last = std::mem::replace(&mut list.last, index);
         if last == NONE {
             list.first = index;
-            return true;
+        } else {
+            let before = &mut self.places[last as usize];
+            before.next = index;
+            (before.next_at, before.next_number) = due;
         }
-        let before = &mut self.places[last as usize];
-        before.next = index;
-        (before.next_at, before.next_number) = due;
-        false
+        let place = &mut self.places[index as usize];
+        place.next = NONE;
+        (&mut place.arriving, last == NONE)
     }
 
     #[cold]
@@ -108,8 +107,11 @@ mod tests {
     use super::*;
     use crate::event::EventQueue;
 
-    fn segment(seq: u32) -> Arriving {
-        Arriving::Segment(UsualSegment { seq, ..UsualSegment::default() })
+    /// Puts a segment; true if it is the first.
+    fn put(inbound: &mut Inbound, host: HostPlace, due: Instant, seq: u32) -> bool {
+        let (place, is_first) = inbound.put(host, due);
+        *place = Arriving::Segment(UsualSegment { seq, ..UsualSegment::default() });
+        is_first
     }
 
     fn seq(arriving: &Arriving) -> u32 {
@@ -126,19 +128,19 @@ mod tests {
         let mut due = |at| (Time(at), numbers.take_number());
         let hosts = [HostPlace(0), HostPlace(1)];
         hosts.iter().for_each(|_| inbound.attach());
-        assert!(inbound.put(hosts[0], due(10), segment(1)));
-        assert!(inbound.put(hosts[1], due(5), segment(2)));
+        assert!(put(&mut inbound, hosts[0], due(10), 1));
+        assert!(put(&mut inbound, hosts[1], due(5), 2));
         let third = due(20);
-        assert!(!inbound.put(hosts[0], third, segment(3)));
+        assert!(!put(&mut inbound, hosts[0], third, 3));
         let (first, next) = inbound.take(hosts[0]);
         assert_eq!((seq(first), next), (1, Some(third)));
         let fourth = due(20);
-        assert!(!inbound.put(hosts[0], fourth, segment(4)));
+        assert!(!put(&mut inbound, hosts[0], fourth, 4));
         let (second, next) = inbound.take(hosts[0]);
         assert_eq!((seq(second), next), (3, Some(fourth)));
         let (third, next) = inbound.take(hosts[0]);
         assert_eq!((seq(third), next), (4, None));
-        assert!(inbound.put(hosts[0], due(30), segment(5)), "nothing was on its way");
+        assert!(put(&mut inbound, hosts[0], due(30), 5), "nothing was on its way");
         assert_eq!(seq(inbound.take(hosts[1]).0), 2);
     }
 

@@ -18,7 +18,8 @@ use super::transfers::Planned;
 use super::{Act, FOR_CONTROLLER, SAMPLE_INTERVAL};
 use crate::event::EventQueue;
 use crate::host::{Datagram, Exchange, Host, Received};
-use crate::wire::{Checksums, read_frame};
+use crate::tcp::Usual;
+use crate::wire::{Written, read_frame};
 use sojourn_packet::{HeaderBytes, Packet, Time};
 use sojourn_switch::PortId;
 
@@ -68,7 +69,7 @@ pub(super) struct Region {
     pub(super) sending: Sending,
     pub(super) inbound: Inbound,
     /// What hosts do with them.
-    pub(super) checksums: Checksums,
+    pub(super) written: Written,
     pub(super) counters: Counters,
     /// Packet rows that wait, at all bottlenecks.
     pub(super) rows: usize,
@@ -82,7 +83,7 @@ pub(super) struct Region {
 
 impl Region {
     /// A region in which there is nothing, of so many.
-    pub(super) fn new(place: u8, of: usize, checksums: Checksums) -> Region {
+    pub(super) fn new(place: u8, of: usize, written: Written) -> Region {
         let numbers = if of == 1 { Numbers::of_only_region() } else { Numbers::of_region(place) };
         Region {
             place,
@@ -99,9 +100,9 @@ impl Region {
             transfers: Vec::new(),
             soonest: (Time::MAX, 0),
             events: EventQueue::new(),
-            sending: Sending::new(PacketSlab::new(checksums), numbers),
+            sending: Sending::new(PacketSlab::new(written), numbers),
             inbound: Inbound::default(),
-            checksums,
+            written,
             counters: Counters::default(),
             rows: 0,
             flows: Vec::new(),
@@ -289,29 +290,32 @@ impl Region {
                 continue;
             };
             let at = wire.carry(transmit);
-            let packet = std::mem::take(&mut transmit.packet);
+            let packet = &mut transmit.packet;
             match wire.end {
                 Behind::Switch(door) => {
-                    let event = Event::AtSwitch(door, slab.put(packet));
+                    let event = Event::AtSwitch(door, slab.put(std::mem::take(packet)));
                     events.push(at + wire.passage, event);
                 }
                 Behind::Region(way) => {
                     let way = &mut border.ways_out[usize::from(way)];
-                    way.put(at + wire.passage, self.now, packet, slab);
+                    way.put(at + wire.passage, self.now, std::mem::take(packet), slab);
                 }
                 Behind::Hosts(access) => {
-                    let found = match self.checksums {
-                        Checksums::Made => directory.find(&packet, access),
-                        Checksums::Left => directory.end(packet.flow.0, access),
+                    let found = match self.written {
+                        Written::Whole => directory.find(packet, access),
+                        Written::Unsummed | Written::Compact => {
+                            directory.end(packet.flow.0, access)
+                        }
                     };
                     let Some((host, delay)) = found else {
                         self.counters.stray += 1;
                         continue;
                     };
                     let at = at + delay;
-                    let arriving = slab.arriving(packet, self.checksums);
                     let due = (at, events.take_number());
-                    if inbound.put(host, due, arriving) {
+                    let (place, is_first) = inbound.put(host, due);
+                    *place = slab.arriving(packet, self.written);
+                    if is_first {
                         events.push_numbered(due.0, due.1, Event::AtHost(host));
                     }
                 }
@@ -333,14 +337,20 @@ impl Region {
         if let Some((at, number)) = next {
             self.events.push_numbered(at, number, Event::AtHost(host));
         }
-        match *arriving {
-            Arriving::Segment(ref usual) => {
-                let receiver = &mut self.host_states[host.0 as usize].host;
-                let received = receiver.receive_tcp(self.now, usual.ports, usual);
-                self.answer(host, received);
-            }
-            Arriving::Frame(slot) => self.deliver_any(host, slot),
-        }
+        let sacked;
+        let usual = match *arriving {
+            Arriving::Segment(ref usual) => Usual(usual, None),
+            Arriving::Frame(slot) => match self.sending.slab.take_sacked(slot) {
+                Some(read) => {
+                    sacked = read;
+                    Usual(&sacked.0, Some(&sacked.1))
+                }
+                None => return self.deliver_any(host, slot),
+            },
+        };
+        let receiver = &mut self.host_states[host.0 as usize].host;
+        let received = receiver.receive_tcp(self.now, usual.0.ports, usual);
+        self.answer(host, received);
     }
 
     /// The same of a frame that has not the usual form.
@@ -380,7 +390,7 @@ impl Region {
             sending: &mut self.sending,
             events: &mut self.events,
         };
-        let next = state.host.transmit(self.now, self.checksums, &mut outlet);
+        let next = state.host.transmit(self.now, self.written, &mut outlet);
         self.set_timer_at(host, next);
     }
 

@@ -94,10 +94,10 @@ pub(super) fn regions(
     nodes: Vec<Node>,
     plans: Plans,
 ) -> Vec<Region> {
-    let checksums = switches::checksums(config, layout);
+    let written = switches::written(config, layout, &nodes);
     let count = homes.switches.iter().map(|home| home.region() + 1).max().unwrap_or(1);
     let mut regions: Vec<Region> =
-        (0..count).map(|place| Region::new(place as u8, count, checksums)).collect();
+        (0..count).map(|place| Region::new(place as u8, count, written)).collect();
     add_access_links(&mut regions, config, layout, homes, &nodes);
     add_nodes(&mut regions, layout, homes, nodes);
     add_hosts(&mut regions, config, layout, homes);

@@ -2,7 +2,7 @@
 //! arrived, so that nothing is allocated per packet.
 
 use super::inbound::Arriving;
-use crate::wire::{Checksums, USUAL_LEN, read_usual};
+use crate::wire::{SackBlocks, USUAL_LEN, UsualSegment, Written, read_sacked, read_usual};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.
@@ -21,10 +21,10 @@ pub(super) struct PacketSlab {
 
 impl PacketSlab {
     /// Nothing under way. Where nobody looks at frames nobody makes them longer either.
-    pub(super) fn new(checksums: Checksums) -> PacketSlab {
-        let room = match checksums {
-            Checksums::Made => HEADER_ROOM,
-            Checksums::Left => USUAL_LEN,
+    pub(super) fn new(written: Written) -> PacketSlab {
+        let room = match written {
+            Written::Whole => HEADER_ROOM,
+            Written::Unsummed | Written::Compact => USUAL_LEN,
         };
         PacketSlab { room, ..PacketSlab::default() }
     }
@@ -53,14 +53,23 @@ impl PacketSlab {
 
     /// What is on its way to a host with a frame: the segment that it has, if it is of the usual form.
     #[inline(always)]
-    pub(super) fn arriving(&mut self, packet: Packet, checksums: Checksums) -> Arriving {
-        match read_usual(&packet, checksums) {
+    pub(super) fn arriving(&mut self, packet: &mut Packet, written: Written) -> Arriving {
+        match read_usual(packet, written) {
             Some(segment) => {
-                self.recycle(packet.bytes);
+                self.recycle(std::mem::take(&mut packet.bytes));
                 Arriving::Segment(segment)
             }
-            None => Arriving::Frame(self.put(packet)),
+            None => Arriving::Frame(self.put(std::mem::take(packet))),
         }
+    }
+
+    /// Takes a frame that has come to its host, if it is a compact segment with ranges.
+    #[inline(never)]
+    pub(super) fn take_sacked(&mut self, slot: Slot) -> Option<(UsualSegment, SackBlocks)> {
+        let read = read_sacked(self.packets[slot.0 as usize].as_ref()?)?;
+        let packet = self.take(slot);
+        self.recycle(packet.bytes);
+        Some(read)
     }
 
     /// An empty buffer for the headers of a new packet.

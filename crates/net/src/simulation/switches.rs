@@ -6,7 +6,7 @@ use super::parts::{AccessLink, Behind, Door, Due, Node, Wire};
 use super::{Act, HandedOver, RECIRCULATION};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
-use crate::wire::Checksums;
+use crate::wire::Written;
 use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig, cells_for_bytes};
@@ -163,14 +163,17 @@ fn data_plane(
     }
 }
 
-/// Hosts leave checksums out where no program, no capture and no controller reads frames.
-pub(super) fn checksums(config: &RunConfig, layout: &Layout) -> Checksums {
+/// Hosts leave checksums out where no program, no capture and no controller reads frames, and all that
+/// need not be on a wire where no switch does.
+pub(super) fn written(config: &RunConfig, layout: &Layout, nodes: &[Node]) -> Written {
     let is_blind =
         |switch: &SwitchLayout| matches!(switch.aqm, Aqm::Native(_)) && switch.cpu.is_none();
-    if !config.capture && layout.switches.iter().all(is_blind) {
-        Checksums::Left
+    if config.capture || !layout.switches.iter().all(is_blind) {
+        Written::Whole
+    } else if nodes.iter().any(|node| node.switch.reads_frames()) {
+        Written::Unsummed
     } else {
-        Checksums::Made
+        Written::Compact
     }
 }
 

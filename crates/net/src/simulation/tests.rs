@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Aqm;
 use crate::records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
-use crate::wire::{Checksums, Frame, Role, Transport, flow_of, read_frame};
+use crate::wire::{Frame, Role, Transport, Written, flow_of, read_frame};
 use serde_json::{Value, json};
 use sojourn_packet::{Admission, Carried, EgressDecision, EgressFate, EgressInput};
 use sojourn_packet::{IngressDecision, IngressInput};
@@ -72,17 +72,29 @@ impl Done {
 }
 
 #[test]
-fn hosts_that_leave_checksums_out_do_as_those_whose_frames_are_looked_at() {
+fn hosts_that_write_little_do_as_those_whose_frames_are_looked_at() {
+    for (discipline, written) in [
+        (json!({"name": "codel", "ecn": 1}), Written::Compact),
+        (json!({"name": "fq_codel", "ecn": 1}), Written::Unsummed),
+    ] {
+        frames_do_not_matter(discipline, written);
+    }
+}
+
+/// Runs a discipline under which hosts write so much of their frames, and with a capture, which reads all.
+fn frames_do_not_matter(discipline: Value, written: Written) {
     let flows = [
         tcp(10),
         json!({"kind": "tcp", "rtt": 20_000_000, "ecn": true}),
         json!({"kind": "tcp", "rtt": 30_000_000, "ip_version": 6}),
         json!({"kind": "udp", "rtt": 0, "rate": 5_000_000}),
     ];
-    let unseen = config(2.0, json!({"name": "codel", "ecn": 1}), &flows);
+    let unseen = config(2.0, discipline, &flows);
     let seen = RunConfig { capture: true, ..unseen.clone() };
-    let layout_of = |config: &RunConfig| switches::checksums(config, &layout::layout(config));
-    assert_eq!((layout_of(&unseen), layout_of(&seen)), (Checksums::Left, Checksums::Made));
+    let written_by = |config: &RunConfig| {
+        Simulation::new(config.clone(), None).expect("a valid configuration").regions[0].written
+    };
+    assert_eq!((written_by(&unseen), written_by(&seen)), (written, Written::Whole));
     let (unseen, seen) = (run(&unseen), run(&seen));
     assert!(unseen.count(Verdict::Mark) > 0 && unseen.count(Verdict::Aqm) > 0);
     assert_eq!(unseen.packets, seen.packets);

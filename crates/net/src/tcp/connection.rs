@@ -8,7 +8,7 @@ mod hearing;
 mod opening;
 mod telling;
 
-pub use hearing::{Arrival, SegmentForm};
+pub use hearing::{Arrival, SegmentForm, Usual};
 
 use super::accurate::Accurate;
 use super::config::TcpConfig;
@@ -16,7 +16,7 @@ use super::handshake::{Agreement, Handshake};
 use super::receiver::{Path, Receiver};
 use super::sender::{FIRST_BYTE, Sender, SenderSettings};
 use super::sequence::Numbering;
-use crate::wire::{Ecn, TcpFlags, TcpSegment, UsualSegment};
+use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpSegment, UsualSegment};
 use sojourn_packet::Time;
 
 /// The states of RFC 9293 section 3.3.2 up to the open connection; closing is the halves' own.
@@ -58,8 +58,9 @@ pub struct Connection {
 pub(crate) trait Segments {
     fn take(&mut self, segment: &TcpSegment);
 
-    /// One that has timestamps alone, as nearly all have; its ports are not filled in.
-    fn take_usual(&mut self, segment: &UsualSegment);
+    /// One that has timestamps alone, as nearly all have, or ranges besides; its ports are not filled
+    /// in.
+    fn take_usual(&mut self, segment: &UsualSegment, sack: Option<&SackBlocks>);
 }
 
 /// One segment.
@@ -68,8 +69,8 @@ impl Segments for Option<TcpSegment> {
         *self = Some(*segment);
     }
 
-    fn take_usual(&mut self, segment: &UsualSegment) {
-        *self = Some(segment.segment());
+    fn take_usual(&mut self, segment: &UsualSegment, sack: Option<&SackBlocks>) {
+        *self = Some(segment.with_ranges(sack.copied().unwrap_or_default()));
     }
 }
 

@@ -24,7 +24,7 @@ mod ticks;
 
 pub use config::TcpConfig;
 pub(crate) use connection::Segments;
-pub use connection::{Arrival, Connection, SegmentForm};
+pub use connection::{Arrival, Connection, SegmentForm, Usual};
 pub(crate) use ticks::earliest;
 
 #[cfg(test)]

@@ -2,11 +2,14 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
+use super::compact;
 use super::error::WireError;
 use super::ip::{Ecn, IPV4_FRONT_LEN, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
-use super::predicted::{self, Checksums, UsualSegment};
+use super::options::SackBlocks;
+use super::predicted::{self, UsualSegment};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
+use super::written::Written;
 use sojourn_packet::{ETHERTYPE_IPV4, IpHeader, OnesComplementSum, Packet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -43,11 +46,19 @@ struct Ip {
     addresses: OnesComplementSum,
 }
 
-/// What a frame of the usual form says, whose checksums are right if they were made; of any other,
+/// What a frame of the usual form says, whose checksums are right if it has any; of any other,
 /// [`read_frame`] says more.
 #[inline]
-pub fn read_usual(packet: &Packet, checksums: Checksums) -> Option<UsualSegment> {
-    predicted::read(packet, checksums)
+pub fn read_usual(packet: &Packet, written: Written) -> Option<UsualSegment> {
+    match written {
+        Written::Compact => compact::read(packet).or_else(|| predicted::read(packet, written)),
+        Written::Whole | Written::Unsummed => predicted::read(packet, written),
+    }
+}
+
+/// The same of a segment with ranges that was written compactly.
+pub fn read_sacked(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
+    compact::read_sacked(packet)
 }
 
 /// Reads a frame and checks what a host checks. It has no VLAN: a frame with a tag is not for it.

@@ -5,6 +5,7 @@
 //! Where an IP header lies, and the checksum, are the packet crate's. Stands on it alone; must not know connections, hosts or time.
 
 mod address;
+mod compact;
 mod error;
 mod frame;
 mod ip;
@@ -12,6 +13,7 @@ mod options;
 mod predicted;
 mod tcp;
 mod udp;
+mod written;
 
 pub use address::{
     Endpoint, Endpoints, IpAddress, Role, endpoints, flow_endpoints, flow_in_group, flow_of,
@@ -19,14 +21,16 @@ pub use address::{
 };
 pub use error::WireError;
 pub use frame::{
-    Frame, Transport, addressee, destination, read_frame, read_usual, untagged_ipv4_destination,
+    Frame, Transport, addressee, destination, read_frame, read_sacked, read_usual,
+    untagged_ipv4_destination,
 };
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
-pub use predicted::{Checksums, LEN as USUAL_LEN, UsualSegment};
+pub use predicted::{LEN as USUAL_LEN, UsualSegment};
 pub use sojourn_packet::ETHERNET_HEADER_LEN;
 pub use tcp::{TcpFlags, TcpSegment, write_tcp, write_usual};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};
+pub use written::Written;
 
 /// The largest IP packet on our links (Ethernet's usual MTU), in bytes.
 pub const MTU: u32 = 1500;

@@ -109,6 +109,11 @@ impl SackBlocks {
         }
     }
 
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The blocks in the order in which they stand in the option.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]

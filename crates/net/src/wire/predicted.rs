@@ -7,8 +7,9 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::ip::{Ecn, FrameTemplate, IPV4_FRONT_LEN, IPV4_HEADER_LEN, Protocol};
-use super::options::{NOP, TIMESTAMPS, TcpOptions, Timestamps};
+use super::options::{NOP, SackBlocks, TIMESTAMPS, TcpOptions, Timestamps};
 use super::tcp::{TCP_HEADER_LEN, TcpFlags, TcpSegment};
+use super::written::Written;
 use sojourn_packet::{ETHERTYPE_IPV4, HeaderBytes, OnesComplementSum, Packet};
 
 /// A TCP header with the timestamps and the padding in front of them (RFC 7323 appendix A).
@@ -18,34 +19,6 @@ pub const LEN: usize = IPV4_FRONT_LEN + TRANSPORT_LEN;
 /// The byte that has its length, and no reserved bit.
 const DATA_OFFSET: u8 = (TRANSPORT_LEN as u8 / 4) << 4;
 const OPTIONS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
-
-/// Whether the frames that nearly all are have their checksums.
-///
-/// ```
-/// use sojourn_net::config::IpVersion;
-/// use sojourn_net::wire::{
-///     Checksums, FrameTemplate, Protocol, TcpOptions, TcpSegment, Timestamps, flow_endpoints,
-///     read_frame, read_usual, write_tcp,
-/// };
-/// use sojourn_packet::Packet;
-/// let ends = flow_endpoints(0, IpVersion::V4);
-/// let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
-/// let options = TcpOptions { timestamps: Some(Timestamps::default()), ..TcpOptions::default() };
-/// let (ports, segment) = ((ends.client.port, 80), TcpSegment { options, ..TcpSegment::default() });
-/// let mut frame = Packet::default();
-/// write_tcp(&mut template, ports, &segment, Checksums::Left, &mut frame.bytes);
-/// assert!(read_frame(&frame).is_err(), "a checksum is wrong");
-/// assert!(read_usual(&frame, Checksums::Left).is_some());
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Checksums {
-    /// Made where they are sent and checked where they arrive.
-    #[default]
-    Made,
-    /// Neither: no program, no capture and nobody else reads the frames on their way, and nothing
-    /// there breaks them.
-    Left,
-}
 
 /// What a frame of the usual form says, in the little room that this needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,8 +45,14 @@ impl UsualSegment {
     /// The same as any segment is.
     #[inline(always)]
     pub fn segment(&self) -> TcpSegment {
+        self.with_ranges(SackBlocks::default())
+    }
+
+    /// The same with ranges, as any segment is.
+    #[inline]
+    pub fn with_ranges(&self, sack: SackBlocks) -> TcpSegment {
         let UsualSegment { seq, ack, timestamps, payload, flags, window, ecn, .. } = *self;
-        let options = TcpOptions { timestamps: Some(timestamps), ..TcpOptions::default() };
+        let options = TcpOptions { timestamps: Some(timestamps), sack, ..TcpOptions::default() };
         TcpSegment { seq, ack, flags, window, options, payload, ecn }
     }
 }
@@ -89,7 +68,7 @@ pub(super) fn prepare(bytes: &mut [u8; LEN]) {
 pub(super) fn write(
     template: &mut FrameTemplate,
     segment: &UsualSegment,
-    checksums: Checksums,
+    written: Written,
     out: &mut HeaderBytes,
 ) {
     let UsualSegment { ports, timestamps, .. } = *segment;
@@ -111,7 +90,7 @@ pub(super) fn write(
     header[12..16].copy_from_slice(&control.to_be_bytes());
     header[24..28].copy_from_slice(&timestamps.value.to_be_bytes());
     header[28..32].copy_from_slice(&timestamps.echo.to_be_bytes());
-    if checksums == Checksums::Made {
+    if written == Written::Whole {
         let options = u32::from_be_bytes(OPTIONS);
         let Timestamps { value, echo } = timestamps;
         let words = [ports, segment.seq, segment.ack, control, options, value, echo];
@@ -123,7 +102,7 @@ pub(super) fn write(
 
 /// Reads a frame that has the form and right checksums, none of whose payload is stored.
 #[inline]
-pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<UsualSegment> {
+pub(super) fn read(packet: &Packet, written: Written) -> Option<UsualSegment> {
     let bytes: &[u8; LEN] = packet.bytes.as_slice().try_into().ok()?;
     let half = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let word =
@@ -140,7 +119,7 @@ pub(super) fn read(packet: &Packet, checksums: Checksums) -> Option<UsualSegment
     if !has_the_form || !(TRANSPORT_LEN..=room).contains(&transport_len) {
         return None;
     }
-    if checksums == Checksums::Made && !is_valid(bytes, transport_len as u16) {
+    if written == Written::Whole && !is_valid(bytes, transport_len as u16) {
         return None;
     }
     Some(UsualSegment {

@@ -1,9 +1,11 @@
 //! TCP segments, written and read (RFC 9293 section 3.1).
 
+use super::compact;
 use super::error::WireError;
 use super::ip::{Ecn, FrameTemplate, put_front};
-use super::options::TcpOptions;
-use super::predicted::{self, Checksums, UsualSegment};
+use super::options::{SackBlocks, TcpOptions};
+use super::predicted::{self, UsualSegment};
+use super::written::Written;
 use sojourn_packet::{HeaderBytes, OnesComplementSum};
 use std::ops::BitOr;
 
@@ -67,39 +69,45 @@ pub struct TcpSegment {
 
 /// Appends the whole frame up to the payload to `out`.
 ///
-/// `ports` are the source's and the destination's. Frames of a form that is not the usual one have
-/// their checksums always.
+/// `ports` are the source's and the destination's. No frame is compact, and those of a form that is not
+/// the usual one have their checksums always.
 #[inline]
 pub fn write_tcp(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     segment: &TcpSegment,
-    checksums: Checksums,
+    written: Written,
     out: &mut HeaderBytes,
 ) {
     match segment.options.timestamps_alone() {
-        Some(timestamps) => {
+        Some(timestamps) if template.is_ipv4() => {
             let TcpSegment { seq, ack, flags, window, payload, ecn, .. } = *segment;
             let usual = UsualSegment { ports, seq, ack, timestamps, payload, flags, window, ecn };
-            write_usual(template, &usual, checksums, out);
+            predicted::write(template, &usual, written, out);
         }
-        None => write_any(template, ports, segment, out),
+        _ => write_any(template, ports, segment, out),
     }
 }
 
-/// The same of a segment that has timestamps alone.
+/// The same of a segment of a connection that is not ECN-capable, which has timestamps and perhaps
+/// ranges; returns how many zeros are behind what is written, the payload among them.
 #[inline(always)]
 pub fn write_usual(
     template: &mut FrameTemplate,
     segment: &UsualSegment,
-    checksums: Checksums,
+    sack: Option<&SackBlocks>,
+    written: Written,
     out: &mut HeaderBytes,
-) {
-    if template.is_ipv4() {
-        predicted::write(template, segment, checksums, out);
-    } else {
-        write_any(template, segment.ports, &segment.segment(), out);
+) -> u32 {
+    if written == Written::Compact {
+        return compact::write(template, segment, sack, out);
     }
+    match sack {
+        None if template.is_ipv4() => predicted::write(template, segment, written, out),
+        None => write_any(template, segment.ports, &segment.segment(), out),
+        Some(sack) => write_any(template, segment.ports, &segment.with_ranges(*sack), out),
+    }
+    segment.payload
 }
 
 /// With any options, behind either version of IP.

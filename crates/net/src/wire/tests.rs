@@ -11,7 +11,7 @@ fn tcp_packet(flow: u32, version: IpVersion, segment: &TcpSegment) -> Packet {
     let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
     let mut bytes = HeaderBytes::new();
     let ports = (ends.client.port, ends.server.port);
-    write_tcp(&mut template, ports, segment, Checksums::Made, &mut bytes);
+    write_tcp(&mut template, ports, segment, Written::Whole, &mut bytes);
     Packet { bytes, zeros: segment.payload, ..Packet::default() }
 }
 
@@ -50,6 +50,13 @@ prop_compose! {
         TcpSegment { seq, ack, flags: TcpFlags(flags), window, options, payload,
                      ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ecn)] }
     }
+}
+
+/// So many as have room beside timestamps.
+fn first_three(sack: &SackBlocks) -> SackBlocks {
+    let mut first = SackBlocks::default();
+    sack.as_slice().iter().take(3).for_each(|(left, right)| first.push(*left, *right));
+    first
 }
 
 fn check_ip(packet: &SlicedPacket) -> bool {
@@ -255,7 +262,7 @@ proptest! {
         // The second frame has another identification.
         for _ in 0..2 {
             let (mut short, mut long) = (HeaderBytes::new(), HeaderBytes::new());
-            let made = Checksums::Made;
+            let made = Written::Whole;
             write_tcp(&mut template.clone(), ports, &segment, made, &mut short);
             tcp::write_any(&mut template, ports, &segment, &mut long);
             prop_assert_eq!(short, long);
@@ -278,7 +285,7 @@ proptest! {
             *byte ^= 1 << mutation.map_or(0, |(_, bit)| bit);
         }
         let any = read_frame(&packet);
-        if let Some(usual) = predicted::read(&packet, Checksums::Made) {
+        if let Some(usual) = predicted::read(&packet, Written::Whole) {
             let (ports, segment) = (usual.ports, usual.segment());
             let of_any = any.map(|frame| (frame.ports, frame.transport));
             prop_assert_eq!(Ok((ports, Transport::Tcp(segment))), of_any);
@@ -291,5 +298,45 @@ proptest! {
             });
             prop_assert!(!alone, "the form is not seen");
         }
+    }
+
+    #[test]
+    fn a_compact_segment_says_what_its_frame_does_is_as_long_and_has_no_ip_header(
+        segment in segments(), timestamps: (u32, u32), flow in 0u32..100_000, version in version()
+    ) {
+        let options = TcpOptions {
+            timestamps: Some(Timestamps { value: timestamps.0, echo: timestamps.1 }),
+            sack: first_three(&segment.options.sack),
+            ..TcpOptions::default()
+        };
+        let segment = TcpSegment { options, ecn: Ecn::NotEct, ..segment };
+        let TcpSegment { seq, ack, flags, window, payload, ecn, .. } = segment;
+        let ends = flow_endpoints(flow, version);
+        let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
+        let (ports, timestamps) = ((ends.client.port, ends.server.port), options.timestamps.unwrap());
+        let usual = UsualSegment { ports, seq, ack, timestamps, payload, flags, window, ecn };
+        let ranges = Some(&options.sack).filter(|sack| !sack.is_empty());
+        let mut sent = |written| {
+            let mut packet = Packet::default();
+            packet.zeros = write_usual(&mut template, &usual, ranges, written, &mut packet.bytes);
+            packet
+        };
+        let (compact, whole) = (sent(Written::Compact), sent(Written::Whole));
+        prop_assert_eq!(compact.len(), whole.len());
+        prop_assert_eq!(sojourn_packet::IpHeader::of(&compact), None);
+        let of_whole = read_frame(&whole).map(|frame| (frame.ports, frame.transport));
+        prop_assert_eq!(Ok((ports, Transport::Tcp(segment))), of_whole);
+        match ranges {
+            None => prop_assert_eq!(read_usual(&compact, Written::Compact), Some(usual)),
+            Some(sack) => {
+                prop_assert_eq!(read_usual(&compact, Written::Compact), None);
+                prop_assert_eq!(read_sacked(&compact), Some((usual, *sack)));
+            }
+        }
+        // Whatever else comes is none.
+        prop_assert!(read_sacked(&whole).is_none());
+        let rest = compact.bytes.len() - 1;
+        let cut = Packet { bytes: compact.bytes[..rest].to_vec(), ..compact };
+        prop_assert!(read_usual(&cut, Written::Compact).is_none() && read_sacked(&cut).is_none());
     }
 }

@@ -293,6 +293,10 @@ impl Discipline for CodelLinux {
         Some(packet)
     }
 
+    fn reads_frames(&self) -> bool {
+        false
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

@@ -184,7 +184,7 @@ enum Signal {
 
 /// How long the packet at the head has waited; none for an empty queue.
 fn head_delay(queue: &Backlog, now: Time) -> Option<Time> {
-    Some(now.saturating_sub(queue.front()?.enqueued))
+    Some(now.saturating_sub(queue.head()?.0))
 }
 
 impl DualPi2 {
@@ -302,6 +302,10 @@ impl Discipline for DualPi2 {
                 Signal::None => return Some(packet),
             }
         }
+    }
+
+    fn reads_frames(&self) -> bool {
+        false
     }
 
     fn held(&self) -> Held {

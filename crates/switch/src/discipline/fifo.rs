@@ -57,6 +57,10 @@ impl Discipline for Fifo {
         self.backlog.pop()
     }
 
+    fn reads_frames(&self) -> bool {
+        false
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

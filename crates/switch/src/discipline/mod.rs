@@ -94,6 +94,12 @@ pub trait Discipline: Send + fmt::Debug {
     /// What it holds.
     fn held(&self) -> Held;
 
+    /// Whether it looks at more of a frame than its length and its ECN field. Where nobody does, hosts
+    /// need not write down more.
+    fn reads_frames(&self) -> bool {
+        true
+    }
+
     /// Packets held.
     fn packets(&self) -> usize {
         self.held().packets

@@ -289,6 +289,10 @@ impl Discipline for Pie {
         Some(packet)
     }
 
+    fn reads_frames(&self) -> bool {
+        false
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

@@ -313,6 +313,10 @@ impl Discipline for PieLinux {
         Some(packet)
     }
 
+    fn reads_frames(&self) -> bool {
+        false
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

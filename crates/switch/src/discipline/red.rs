@@ -311,6 +311,10 @@ impl Discipline for Red {
         Some(packet)
     }
 
+    fn reads_frames(&self) -> bool {
+        false
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

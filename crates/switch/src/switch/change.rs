@@ -173,10 +173,10 @@ impl Switch {
                     continue;
                 }
                 let queue = &mut self.ports[index].queues[number];
-                let (pace, packet_limit) = (queue.pace, queue.packet_limit);
-                replaced.push(QueueWas { port: index, queue: number, pace, packet_limit });
+                let (pace, packet_limit) = (queue.pace.clone(), queue.packet_limit);
                 queue.packet_limit = change.packet_limit.or(packet_limit);
                 let new = pace.with(change.packet_pace, change.bit_pace);
+                replaced.push(QueueWas { port: index, queue: number, pace, packet_limit });
                 self.ports[index].repace(number, new);
             }
             self.serve(index);

@@ -4,6 +4,7 @@
 //! shaper tokens and holds its slot on the wire, which stays idle for that long. A native
 //! discipline drops before, in the queue, and holds neither.
 
+use super::ingress::note_arrival;
 use super::{Event, Returned, Switch};
 use crate::ecn;
 use crate::observation::Verdict;
@@ -153,8 +154,8 @@ impl Switch {
         port.sent.add(size);
         let Port { id, observed, .. } = *port;
         if observed {
-            let tag = self.tag(&packet, true);
-            let mut queued = self.places.enter(packet.name(), tag, Carried::default());
+            let mut queued = self.places.enter(packet.name(), Carried::default());
+            note_arrival(&mut queued.tag, &packet, true, self.capturing);
             queued.enqueued = now;
             self.observe(index, 0, &queued, Verdict::Sent);
             self.places.leave(queued);

@@ -8,7 +8,7 @@ use super::{Admitted, Event, Resubmitted, Returned, Switch};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::tm::queue::Room;
-use crate::tm::queued::{Contents, Noted, Queued, Requested, Tag};
+use crate::tm::queued::{Contents, Noted, Queued, Tag};
 use crate::tm::replication::CopyOrder;
 use sojourn_packet::{Admission, Carried, IngressDecision, IngressInput, PortId, Replication};
 use sojourn_packet::{Bytes, Packet, Time};
@@ -49,8 +49,7 @@ impl Switch {
         if port.is_free(self.now) && port.queues[0].pass_through(&packet, GREEN, &mut self.buffer) {
             return self.send_through(index, packet);
         }
-        let tag = self.tag(&packet, true);
-        let queued = self.places.enter(packet, tag, Carried::default());
+        let queued = self.come_in(packet, Carried::default(), true);
         self.enqueue_at(index, usize::from(Admission::default().queue), queued);
     }
 
@@ -59,8 +58,8 @@ impl Switch {
     fn way(&mut self, came_by: PortId, packet: &Packet) -> Option<usize> {
         let out = self.plane.forwarder().and_then(|forwarder| forwarder.port(came_by, packet));
         let Some(out) = out else {
-            let tag = self.tag(packet, true);
-            let gone = self.places.enter(packet.name(), tag, Carried::default());
+            let mut gone = self.places.enter(packet.name(), Carried::default());
+            note_arrival(&mut gone.tag, packet, true, self.capturing);
             self.drop_at_ingress(came_by, gone, false);
             return None;
         };
@@ -117,21 +116,17 @@ impl Switch {
         carried: Carried,
         from_wire: bool,
     ) {
-        let tag = self.tag(&packet, from_wire);
-        let queued = self.places.enter(packet, tag, carried);
+        let queued = self.come_in(packet, carried, from_wire);
         self.ingress_pass((port, self.now, 0), queued);
     }
 
-    /// What is noted of a packet as it comes to ingress.
+    /// A packet that comes to ingress gets a place.
     #[inline(always)]
-    pub(super) fn tag(&self, packet: &Packet, from_wire: bool) -> Tag {
-        Tag {
-            from_wire,
-            arrived_length: packet.len().0 as u32,
-            arrived_marked: ecn::is_marked(packet),
-            arrived: if self.capturing { Some(Box::new(packet.clone())) } else { None },
-            mirror_requested: Requested::default(),
-        }
+    fn come_in(&mut self, packet: Packet, carried: Carried, from_wire: bool) -> Queued {
+        let mut queued = self.places.enter(packet, carried);
+        let Contents { packet, tag, .. } = &mut *queued;
+        note_arrival(tag, packet, from_wire, self.capturing);
+        queued
     }
 
     /// A packet that has arrived at a port at an instant enters ingress, resubmitted so many times.
@@ -239,8 +234,8 @@ impl Switch {
         let mut tag = copy.tag;
         tag.arrived = self.capturing.then(|| Box::new(copy.packet.clone()));
         let (packet, carried) = (copy.packet, copy.carried);
-        let mut queued = self.places.enter(packet, tag, carried);
-        (queued.enqueued, queued.noted) = (self.now, noted);
+        let mut queued = self.places.enter(packet, carried);
+        (queued.enqueued, queued.tag, queued.noted) = (self.now, tag, noted);
         if let Some(group) = session.group {
             let request = Replication { groups: [Some(group), None], ..Replication::default() };
             self.replicate(&request, session.queue, &queued);
@@ -291,5 +286,17 @@ impl Switch {
         if !waits {
             self.serve(index);
         }
+    }
+}
+
+/// Notes what is known of a packet as it comes to ingress. A field at a time, where it stays: put together
+/// elsewhere and copied, the copy would wait for the fields.
+#[inline(always)]
+pub(super) fn note_arrival(tag: &mut Tag, packet: &Packet, from_wire: bool, is_kept: bool) {
+    tag.from_wire = from_wire;
+    tag.arrived_length = packet.len().0 as u32;
+    tag.arrived_marked = ecn::is_marked(packet);
+    if is_kept {
+        tag.arrived = Some(Box::new(packet.clone()));
     }
 }

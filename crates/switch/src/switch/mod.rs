@@ -140,6 +140,17 @@ impl Switch {
         self.forwards.then_some(self.ingress_latency)
     }
 
+    /// Whether something here looks at more of frames than their length and their ECN field: a program,
+    /// a capture, routes, or a discipline that tells flows apart.
+    pub fn reads_frames(&self) -> bool {
+        let is_led = |port: &Port| port.behind.is_some() || port.recirculation.is_some();
+        let mut queues = self.ports.iter().flat_map(|port| &port.queues);
+        !self.forwards
+            || self.capturing
+            || !self.ports.iter().all(is_led)
+            || queues.any(|queue| queue.discipline.reads_frames())
+    }
+
     /// A packet whose last bit arrived at a port one [`Switch::passage`] before `now`. Does
     /// everything due up to `now` first.
     #[inline]

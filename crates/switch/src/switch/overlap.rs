@@ -78,7 +78,8 @@ impl Switch {
         while let Some((inside, out)) = self.next_completed() {
             let Inside { input, resubmitted, packet: Packet { id, flow, .. }, tag } = inside;
             let (decision, left, carried) = out.into_decision();
-            let packet = self.places.enter(Packet { id, flow, ..left }, tag, carried);
+            let mut packet = self.places.enter(Packet { id, flow, ..left }, carried);
+            packet.tag = tag;
             self.carry_out(&input, resubmitted, decision, Admitted::nowhere(packet));
         }
         // What is due has been done, so that a data plane which says otherwise lets time pass.

@@ -28,9 +28,10 @@ pub struct Line {
     /// Free from `free` + `fraction`/`rate` nanoseconds on.
     free: u64,
     fraction: u64,
-    /// What was held last, and the last frame, since sizes repeat and a division is slow.
+    /// What was held last, and the last two sizes of frames, since sizes repeat and a division is slow.
     last: Span,
     frame: FrameSpans,
+    other: FrameSpans,
 }
 
 /// How long a size holds a line: `whole` + `parts`/rate nanoseconds, `parts` less than the rate.
@@ -60,10 +61,16 @@ impl FrameSpans {
 
 impl Span {
     fn new(size: Bytes, rate: u64) -> Span {
-        // In u128 because a line may be fast, a packet long, and neither is bounded here.
-        let total = u128::from(size.0) * 8_000_000_000;
-        let (whole, parts) = (total / u128::from(rate), total % u128::from(rate));
-        Span { size, whole: whole as u64, parts: parts as u64 }
+        const BITS: u64 = 8_000_000_000;
+        // A packet's length is not bounded here.
+        let (whole, parts) = match size.0.checked_mul(BITS) {
+            Some(total) => (total / rate, total % rate),
+            None => {
+                let (total, rate) = (u128::from(size.0) * u128::from(BITS), u128::from(rate));
+                ((total / rate) as u64, (total % rate) as u64)
+            }
+        };
+        Span { size, whole, parts }
     }
 }
 
@@ -72,7 +79,7 @@ impl Line {
     pub fn new(rate: Rate) -> Line {
         assert!(rate.0 > 0, "a line without a rate");
         let (last, frame) = (Span::new(Bytes(0), rate.0), FrameSpans::new(Bytes(0), rate.0));
-        Line { rate: rate.0, free: 0, fraction: 0, last, frame }
+        Line { rate: rate.0, free: 0, fraction: 0, last, frame, other: frame }
     }
 
     /// Another rate for what is held from here on; it must not be zero.
@@ -106,7 +113,7 @@ impl Line {
     #[inline(always)]
     pub fn hold_frame(&mut self, now: Time, frame: Bytes) -> Time {
         if self.frame.size != frame {
-            self.frame = FrameSpans::new(frame, self.rate);
+            self.look_up(frame);
         }
         let FrameSpans { frame, slot, .. } = self.frame;
         if now > self.ready() {
@@ -117,6 +124,15 @@ impl Line {
         let (through, fraction) = self.behind(frame);
         (self.free, self.fraction) = self.behind(slot);
         whole(through, fraction)
+    }
+
+    /// Has the spans of another frame than the last one ready.
+    #[inline(never)]
+    fn look_up(&mut self, frame: Bytes) {
+        std::mem::swap(&mut self.frame, &mut self.other);
+        if self.frame.size != frame {
+            self.frame = FrameSpans::new(frame, self.rate);
+        }
     }
 
     /// When a span that begins when the line is free is over, as it is kept.
@@ -160,6 +176,25 @@ mod tests {
             now = line.hold(now, Bytes(73));
         }
         assert_eq!(now, Time(3_000 * 4_293 + 1_000));
+    }
+
+    #[test]
+    fn frames_of_three_sizes_by_turns_take_what_each_takes() {
+        let mut line = Line::new(Rate(3_000_000_000));
+        for size in [66, 78, 66, 1514, 78, 66, 66, 1514] {
+            let start = line.ready();
+            let alone = Line::new(Rate(3_000_000_000)).hold_frame(Time::ZERO, Bytes(size));
+            let through = line.hold_frame(start, Bytes(size));
+            // What is left of a nanosecond can make it one more.
+            assert!((alone.0 - 1..=alone.0).contains(&(through.0 - start.0)), "{size}");
+        }
+    }
+
+    #[test]
+    fn a_packet_of_any_length_has_its_time() {
+        let mut line = Line::new(Rate(8_000_000_000));
+        assert_eq!(line.hold(Time::ZERO, Bytes(1 << 40)), Time(1 << 40));
+        assert_eq!(line.hold(Time(1 << 40), Bytes(1)), Time((1 << 40) + 1));
     }
 
     #[test]

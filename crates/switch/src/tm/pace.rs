@@ -7,9 +7,13 @@
 use crate::tm::line::Line;
 use sojourn_packet::{Bytes, Rate, Time};
 
-/// The rates of a queue, none or both.
+/// The rates of a queue, none or both. Hardly ever is there one, so they take no room among what each
+/// packet needs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pace(Option<Box<Rates>>);
+
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
+struct Rates {
     /// A line on which every packet is one byte long.
     packets: Option<Line>,
     bits: Option<Line>,
@@ -19,37 +23,49 @@ impl Pace {
     /// A pace of so many packets and bits a second; neither must be 0.
     pub fn new(packets: Option<u64>, bits: Option<Rate>) -> Pace {
         let packets = packets.map(|rate| Line::new(Rate(rate.saturating_mul(8))));
-        Pace { packets, bits: bits.map(Line::new) }
+        Pace::of(Rates { packets, bits: bits.map(Line::new) })
+    }
+
+    fn of(rates: Rates) -> Pace {
+        let is_some = rates.packets.is_some() || rates.bits.is_some();
+        Pace(is_some.then(|| Box::new(rates)))
+    }
+
+    fn rates(&self) -> Rates {
+        self.0.as_deref().copied().unwrap_or_default()
     }
 
     /// The same with another rate of packets or bits, where one is given; the other goes on.
-    pub fn with(self, packets: Option<Option<u64>>, bits: Option<Option<Rate>>) -> Pace {
-        Pace {
-            packets: packets.map_or(self.packets, |rate| Pace::new(rate, None).packets),
-            bits: bits.map_or(self.bits, |rate| rate.map(Line::new)),
-        }
+    pub fn with(&self, packets: Option<Option<u64>>, bits: Option<Option<Rate>>) -> Pace {
+        let was = self.rates();
+        Pace::of(Rates {
+            packets: packets.map_or(was.packets, |rate| Pace::new(rate, None).rates().packets),
+            bits: bits.map_or(was.bits, |rate| rate.map(Line::new)),
+        })
     }
 
     /// True if there is no rate.
     #[inline]
     pub fn is_none(&self) -> bool {
-        self.packets.is_none() && self.bits.is_none()
+        self.0.is_none()
     }
 
     /// When the next packet may go.
     #[inline]
     pub fn ready(&self) -> Time {
+        let Some(Rates { packets, bits }) = self.0.as_deref() else { return Time::ZERO };
         let ready = |line: &Option<Line>| line.as_ref().map_or(Time::ZERO, Line::ready);
-        ready(&self.packets).max(ready(&self.bits))
+        ready(packets).max(ready(bits))
     }
 
     /// A packet that takes `bytes` bytes on the wire goes now.
     #[inline]
     pub fn charge(&mut self, now: Time, bytes: u32) {
-        if let Some(line) = &mut self.packets {
+        let Some(Rates { packets, bits }) = self.0.as_deref_mut() else { return };
+        if let Some(line) = packets {
             line.hold(now, Bytes(1));
         }
-        if let Some(line) = &mut self.bits {
+        if let Some(line) = bits {
             line.hold(now, Bytes(bytes.into()));
         }
     }

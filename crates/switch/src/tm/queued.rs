@@ -114,14 +114,14 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// A packet that has not come to a queue yet gets a place.
+    /// A packet that has not come to a queue yet gets a place; its tag is to be written there.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, packet: Packet, tag: Tag, carried: Carried) -> Queued {
+    pub(crate) fn enter(&mut self, packet: Packet, carried: Carried) -> Queued {
         let mut queued = self.left.pop().unwrap_or_default();
         let contents = &mut *queued.0;
         contents.packet = packet;
         contents.enqueued = Time::ZERO;
-        contents.tag = tag;
+        contents.tag = Tag::default();
         contents.noted = Noted::default();
         contents.carried = carried;
         queued
@@ -149,10 +149,11 @@ mod tests {
         let mut places = Places::default();
         let tag = Tag { from_wire: true, arrived_marked: true, ..Tag::default() };
         let packet = Packet { bytes: vec![1], ..Packet::default() };
-        let mut gone = places.enter(packet, tag, Carried::from(Box::new(7)));
+        let mut gone = places.enter(packet, Carried::from(Box::new(7)));
+        gone.tag = tag;
         (gone.enqueued, gone.noted.cos, gone.noted.bypass_egress) = (Time(5), 3, true);
         places.leave(gone);
-        let next = places.enter(Packet::default(), Tag::default(), Carried::default());
+        let next = places.enter(Packet::default(), Carried::default());
         assert_eq!(format!("{next:?}"), format!("{:?}", Queued::default()));
     }
 

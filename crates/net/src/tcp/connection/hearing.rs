@@ -4,7 +4,9 @@ use super::{Connection, State};
 use crate::tcp::receiver::Incoming;
 use crate::tcp::sender::{Acknowledgement, FIRST_BYTE};
 use crate::tcp::ticks::Echo;
-use crate::wire::{Ecn, TcpFlags, TcpOptions, TcpSegment, Timestamps, UsualSegment};
+use crate::wire::{
+    AccEcn, Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps, UsualSegment,
+};
 use smallvec::SmallVec;
 use sojourn_packet::Time;
 
@@ -18,12 +20,16 @@ pub struct Arrival<'a> {
     payload: u32,
     ecn: Ecn,
     timestamps: Option<Timestamps>,
-    /// If there are others than timestamps.
-    options: Option<&'a TcpOptions>,
+    sack: Option<&'a SackBlocks>,
+    acc_ecn: Option<AccEcn>,
 }
 
+/// A segment of the usual form, with the ranges that it may have besides.
+#[derive(Clone, Copy, Debug)]
+pub struct Usual<'a>(pub &'a UsualSegment, pub Option<&'a SackBlocks>);
+
 /// A form in which segments arrive.
-pub trait SegmentForm {
+pub trait SegmentForm: Copy {
     /// What is read of it on an open connection.
     fn arrival(&self) -> Arrival<'_>;
 
@@ -31,37 +37,30 @@ pub trait SegmentForm {
     fn whole(&self) -> TcpSegment;
 }
 
-impl SegmentForm for TcpSegment {
+impl SegmentForm for &TcpSegment {
     #[inline(always)]
     fn arrival(&self) -> Arrival<'_> {
-        let TcpSegment { seq, ack, flags, window, payload, ecn, options } = self;
-        Arrival {
-            seq: *seq,
-            ack: *ack,
-            flags: *flags,
-            window: *window,
-            payload: *payload,
-            ecn: *ecn,
-            timestamps: options.timestamps,
-            options: Some(options),
-        }
+        let TcpSegment { seq, ack, flags, window, payload, ecn, ref options } = **self;
+        let TcpOptions { timestamps, acc_ecn, .. } = *options;
+        let sack = Some(&options.sack);
+        Arrival { seq, ack, flags, window, payload, ecn, timestamps, sack, acc_ecn }
     }
 
     fn whole(&self) -> TcpSegment {
-        *self
+        **self
     }
 }
 
-impl SegmentForm for UsualSegment {
+impl SegmentForm for Usual<'_> {
     #[inline(always)]
     fn arrival(&self) -> Arrival<'_> {
-        let UsualSegment { seq, ack, flags, window, payload, ecn, timestamps, .. } = *self;
-        let timestamps = Some(timestamps);
-        Arrival { seq, ack, flags, window, payload, ecn, timestamps, options: None }
+        let UsualSegment { seq, ack, flags, window, payload, ecn, timestamps, .. } = *self.0;
+        let (timestamps, sack) = (Some(timestamps), self.1);
+        Arrival { seq, ack, flags, window, payload, ecn, timestamps, sack, acc_ecn: None }
     }
 
     fn whole(&self) -> TcpSegment {
-        self.segment()
+        self.0.with_ranges(self.1.copied().unwrap_or_default())
     }
 }
 
@@ -70,7 +69,7 @@ const PLAIN: Acknowledgement = Acknowledgement::PLAIN;
 impl Connection {
     /// A segment arrived.
     #[inline(always)]
-    pub fn receive(&mut self, now: Time, segment: &impl SegmentForm) {
+    pub fn receive(&mut self, now: Time, segment: impl SegmentForm) {
         if self.state == State::Established || self.opens(now, &segment.whole()) {
             self.on_segment(now, &segment.arrival());
         }
@@ -125,11 +124,11 @@ impl Connection {
         let Some(ack) = self.acknowledged_offset(segment.flags, segment.ack) else { return };
         let window = u64::from(segment.window) << self.agreement.peer_shift;
         let ece = self.agreement.ecn && segment.flags.contains(TcpFlags::ECE);
-        let has_ranges = segment.options.is_some_and(|options| !options.sack.as_slice().is_empty());
+        let has_ranges = segment.sack.is_some_and(|sack| !sack.is_empty());
         if has_ranges || ece || self.accurate.is_some() {
             let carries_data = segment.payload > 0;
             let plain = Acknowledgement { ack, window, echo, ece, carries_data, ..PLAIN };
-            self.hear_more(now, segment.flags, segment.options, plain);
+            self.hear_more(now, segment, plain);
         } else if !self.sender.hears_at_rest(ack, window) {
             self.sender.on_plain_ack(now, (ack, window), echo, segment.payload > 0);
         }
@@ -137,16 +136,9 @@ impl Connection {
 
     /// An acknowledgement with ranges, or one that counts marks.
     #[inline(never)]
-    fn hear_more(
-        &mut self,
-        now: Time,
-        flags: TcpFlags,
-        options: Option<&TcpOptions>,
-        plain: Acknowledgement,
-    ) {
-        let ranges = options.map_or(&[][..], |options| options.sack.as_slice());
+    fn hear_more(&mut self, now: Time, segment: &Arrival, plain: Acknowledgement) {
         let mut blocks = SmallVec::<[(u64, u64); 4]>::new();
-        for (left, right) in ranges {
+        for (left, right) in segment.sack.map_or(&[][..], SackBlocks::as_slice) {
             let near = |number| self.local.offset_of(number, plain.ack);
             if let (Some(start), Some(end)) = (near(*left), near(*right)) {
                 blocks.push((start, end));
@@ -154,9 +146,8 @@ impl Connection {
         }
         // The last segment of the handshake tells of the SYN-ACK in place of the counter.
         let of_handshake = self.sender.next() == FIRST_BYTE && !plain.carries_data;
-        let counters = options.and_then(|options| options.acc_ecn);
         let counted = self.accurate.as_mut().filter(|_| !of_handshake);
-        let counted = counted.map(|own| own.heard(flags, counters));
+        let counted = counted.map(|own| own.heard(segment.flags, segment.acc_ecn));
         let ece = match counted {
             Some(heard) => heard.packets > 0,
             None => plain.ece && !self.agreement.accurate,

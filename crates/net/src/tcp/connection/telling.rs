@@ -18,27 +18,28 @@ impl Connection {
     /// Hands over an acknowledgement; whatever is owed to the peer is in it.
     #[inline(always)]
     pub(super) fn tell(&mut self, now: Time, to: &mut impl Segments) {
-        if self.is_plain() {
-            to.take_usual(&self.plain_acknowledgement(now));
-        } else {
-            to.take(&self.full_acknowledgement(now));
+        let plain = self.receiver.reports_nothing();
+        if !self.says_little() || !(plain || self.agreement.sack) {
+            return to.take(&self.full_acknowledgement(now));
         }
+        let sack = if plain { None } else { Some(self.reported_blocks()) };
+        to.take_usual(&self.plain_acknowledgement(now), sack.as_ref());
     }
 
     /// Hands over a segment of data; whatever is owed to the peer is in it.
     #[inline(always)]
     pub(super) fn tell_data(&mut self, now: Time, outgoing: &Outgoing, to: &mut impl Segments) {
-        if self.is_plain() {
-            to.take_usual(&self.plain_data(now, outgoing));
+        if self.says_little() && self.receiver.reports_nothing() {
+            to.take_usual(&self.plain_data(now, outgoing), None);
         } else {
             to.take(&self.full_data(now, outgoing));
         }
     }
 
-    /// True if there is nothing to tell but what arrived in order, by timestamps, as nearly always.
+    /// True if there is nothing to tell but what arrived, by timestamps, as nearly always.
     #[inline(always)]
-    fn is_plain(&self) -> bool {
-        self.agreement.timestamps && !self.agreement.ecn && self.receiver.reports_nothing()
+    fn says_little(&self) -> bool {
+        self.agreement.timestamps && !self.agreement.ecn
     }
 
     #[inline(always)]
@@ -132,15 +133,29 @@ impl Connection {
         segment
     }
 
+    /// What arrived behind a gap or twice, beside timestamps.
+    #[inline(never)]
+    fn reported_blocks(&self) -> SackBlocks {
+        self.blocks(self.receiver.reported().take(SackBlocks::BESIDE_TIMESTAMPS))
+    }
+
+    #[inline]
+    fn blocks(&self, ranges: impl Iterator<Item = (u64, u64)>) -> SackBlocks {
+        let mut sack = SackBlocks::default();
+        for (start, end) in ranges {
+            sack.push(self.remote.number_of(start), self.remote.number_of(end));
+        }
+        sack
+    }
+
     fn bare(&mut self, now: Time, ranges: &[(u64, u64)], window: u16) -> TcpSegment {
         let timestamps = self.timestamps(now);
-        let mut sack = SackBlocks::default();
-        if self.agreement.sack {
-            let room = if timestamps.is_some() { SackBlocks::BESIDE_TIMESTAMPS } else { 4 };
-            for (start, end) in ranges.iter().take(room) {
-                sack.push(self.remote.number_of(*start), self.remote.number_of(*end));
-            }
-        }
+        let room = match (self.agreement.sack, timestamps) {
+            (false, _) => 0,
+            (true, Some(_)) => SackBlocks::BESIDE_TIMESTAMPS,
+            (true, None) => 4,
+        };
+        let sack = self.blocks(ranges.iter().take(room).copied());
         let mut options = TcpOptions { timestamps, sack, ..TcpOptions::default() };
         let mut flags = TcpFlags::ACK;
         if let Some(own) = &mut self.accurate {

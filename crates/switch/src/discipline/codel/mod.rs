@@ -171,8 +171,8 @@ impl CodelQueue for Managed<'_> {
     }
 
     fn head(&self) -> Option<(Time, Bytes)> {
-        let head = self.backlog.front()?;
-        Some((head.enqueued, self.backlog.bytes() - head.size()))
+        let (enqueued, size) = self.backlog.head()?;
+        Some((enqueued, self.backlog.bytes() - size))
     }
 
     fn drop(&mut self, packet: Queued) {
@@ -192,6 +192,10 @@ impl Discipline for Codel {
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
         let mut queue = Managed { ecn: self.ecn, backlog: &mut self.backlog, drops };
         dequeue(&self.params, &mut self.state, &mut self.stats, now, &mut queue)
+    }
+
+    fn reads_frames(&self) -> bool {
+        false
     }
 
     fn held(&self) -> Held {

@@ -1,0 +1,36 @@
+//! How much of their frames hosts write down.
+
+/// How hosts write frames of the form that nearly all have ([`UsualSegment`](super::UsualSegment)); any
+/// other is whole.
+///
+/// ```
+/// use sojourn_net::config::IpVersion;
+/// use sojourn_net::wire::{
+///     FrameTemplate, Protocol, UsualSegment, Written, flow_endpoints, read_frame, read_usual,
+///     write_usual,
+/// };
+/// use sojourn_packet::Packet;
+/// let ends = flow_endpoints(0, IpVersion::V4);
+/// let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
+/// let segment = UsualSegment { ports: (5_001, 80), payload: 1_448, ..UsualSegment::default() };
+/// let mut sent = |written| {
+///     let mut frame = Packet::default();
+///     frame.zeros = write_usual(&mut template, &segment, None, written, &mut frame.bytes);
+///     assert_eq!(read_usual(&frame, written), Some(segment));
+///     frame
+/// };
+/// assert!(read_frame(&sent(Written::Whole)).is_ok());
+/// assert!(read_frame(&sent(Written::Unsummed)).is_err(), "a checksum is wrong");
+/// assert_eq!(sent(Written::Compact).len(), sent(Written::Whole).len());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Written {
+    /// As they are on a wire. Checksums are made where they are sent and checked where they arrive.
+    #[default]
+    Whole,
+    /// Without checksums: no program, no capture and nobody else reads the frames on their way, but
+    /// for addresses, ports and the ECN field, and nothing there breaks them.
+    Unsummed,
+    /// As their host has them: nobody reads more than the ECN field.
+    Compact,
+}

@@ -8,7 +8,7 @@
 use super::region::HostPlace;
 use super::slab::Slot;
 use crate::event::Number;
-use crate::wire::UsualSegment;
+use crate::wire::{CompactSegment, UsualSegment};
 use sojourn_packet::Time;
 
 /// Behind the last of a list.
@@ -18,6 +18,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arriving {
     Segment(UsualSegment),
+    /// Copied whole, to be read where it is needed.
+    Compact(CompactSegment),
     /// A frame of any other form.
     Frame(Slot),
 }
@@ -117,7 +119,7 @@ mod tests {
     fn seq(arriving: &Arriving) -> u32 {
         match arriving {
             Arriving::Segment(segment) => segment.seq,
-            Arriving::Frame(slot) => panic!("a frame at {slot:?}"),
+            other => panic!("{other:?}"),
         }
     }
 

@@ -314,7 +314,7 @@ impl Region {
                     let at = at + delay;
                     let due = (at, events.take_number());
                     let (place, is_first) = inbound.put(host, due);
-                    *place = slab.arriving(packet, self.written);
+                    slab.put_down(packet, self.written, place);
                     if is_first {
                         events.push_numbered(due.0, due.1, Event::AtHost(host));
                     }
@@ -337,10 +337,14 @@ impl Region {
         if let Some((at, number)) = next {
             self.events.push_numbered(at, number, Event::AtHost(host));
         }
-        let sacked;
+        let (segment, sacked);
         let usual = match *arriving {
+            Arriving::Compact(ref compact) => {
+                segment = compact.read();
+                Usual(&segment, None)
+            }
             Arriving::Segment(ref usual) => Usual(usual, None),
-            Arriving::Frame(slot) => match self.sending.slab.take_sacked(slot) {
+            Arriving::Frame(slot) => match self.sending.slab.take_sacked(slot, self.written) {
                 Some(read) => {
                     sacked = read;
                     Usual(&sacked.0, Some(&sacked.1))

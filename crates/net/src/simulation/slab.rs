@@ -2,7 +2,9 @@
 //! arrived, so that nothing is allocated per packet.
 
 use super::inbound::Arriving;
-use crate::wire::{SackBlocks, USUAL_LEN, UsualSegment, Written, read_sacked, read_usual};
+use crate::wire::{
+    CompactSegment, SackBlocks, USUAL_LEN, UsualSegment, Written, read_sacked, read_usual,
+};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.
@@ -51,21 +53,33 @@ impl PacketSlab {
         self.packets[slot.0 as usize].take().expect("it was put there")
     }
 
-    /// What is on its way to a host with a frame: the segment that it has, if it is of the usual form.
+    /// Puts down what is on its way to a host with a frame: the segment that it has, if it is of the
+    /// usual form. Each kind for itself, where it stays: put together first, it would be moved once more.
     #[inline(always)]
-    pub(super) fn arriving(&mut self, packet: &mut Packet, written: Written) -> Arriving {
-        match read_usual(packet, written) {
-            Some(segment) => {
-                self.recycle(std::mem::take(&mut packet.bytes));
-                Arriving::Segment(segment)
-            }
-            None => Arriving::Frame(self.put(std::mem::take(packet))),
+    pub(super) fn put_down(&mut self, packet: &mut Packet, written: Written, at: &mut Arriving) {
+        if written == Written::Compact
+            && let Some(segment) = CompactSegment::of(packet)
+        {
+            *at = Arriving::Compact(segment);
+        } else if let Some(segment) = read_usual(packet, written) {
+            *at = Arriving::Segment(segment);
+        } else {
+            *at = Arriving::Frame(self.put(std::mem::take(packet)));
+            return;
         }
+        self.recycle(std::mem::take(&mut packet.bytes));
     }
 
     /// Takes a frame that has come to its host, if it is a compact segment with ranges.
     #[inline(never)]
-    pub(super) fn take_sacked(&mut self, slot: Slot) -> Option<(UsualSegment, SackBlocks)> {
+    pub(super) fn take_sacked(
+        &mut self,
+        slot: Slot,
+        written: Written,
+    ) -> Option<(UsualSegment, SackBlocks)> {
+        if written != Written::Compact {
+            return None;
+        }
         let read = read_sacked(self.packets[slot.0 as usize].as_ref()?)?;
         let packet = self.take(slot);
         self.recycle(packet.bytes);

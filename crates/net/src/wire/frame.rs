@@ -50,13 +50,10 @@ struct Ip {
 /// [`read_frame`] says more.
 #[inline]
 pub fn read_usual(packet: &Packet, written: Written) -> Option<UsualSegment> {
-    match written {
-        Written::Compact => compact::read(packet).or_else(|| predicted::read(packet, written)),
-        Written::Whole | Written::Unsummed => predicted::read(packet, written),
-    }
+    predicted::read(packet, written)
 }
 
-/// The same of a segment with ranges that was written compactly.
+/// What a compact segment with ranges says.
 pub fn read_sacked(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
     compact::read_sacked(packet)
 }

@@ -19,6 +19,7 @@ pub use address::{
     Endpoint, Endpoints, IpAddress, Role, endpoints, flow_endpoints, flow_in_group, flow_of,
     flow_of_ports, networks_of,
 };
+pub use compact::CompactSegment;
 pub use error::WireError;
 pub use frame::{
     Frame, Transport, addressee, destination, read_frame, read_sacked, read_usual,

@@ -6,8 +6,8 @@
 /// ```
 /// use sojourn_net::config::IpVersion;
 /// use sojourn_net::wire::{
-///     FrameTemplate, Protocol, UsualSegment, Written, flow_endpoints, read_frame, read_usual,
-///     write_usual,
+///     CompactSegment, FrameTemplate, Protocol, UsualSegment, Written, flow_endpoints, read_frame,
+///     read_usual, write_usual,
 /// };
 /// use sojourn_packet::Packet;
 /// let ends = flow_endpoints(0, IpVersion::V4);
@@ -16,7 +16,8 @@
 /// let mut sent = |written| {
 ///     let mut frame = Packet::default();
 ///     frame.zeros = write_usual(&mut template, &segment, None, written, &mut frame.bytes);
-///     assert_eq!(read_usual(&frame, written), Some(segment));
+///     let compact = CompactSegment::of(&frame).map(|segment| segment.read());
+///     assert_eq!(compact.or(read_usual(&frame, written)), Some(segment));
 ///     frame
 /// };
 /// assert!(read_frame(&sent(Written::Whole)).is_ok());

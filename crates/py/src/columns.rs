@@ -65,8 +65,8 @@ impl PacketRoom {
     const MOST: usize = 8;
 
     /// Some of it, if there is any.
-    pub fn take(&self) -> PacketRows {
-        self.rooms().pop().unwrap_or_default()
+    pub fn take(&self) -> Option<PacketRows> {
+        self.rooms().pop()
     }
 
     fn rooms(&self) -> MutexGuard<'_, Vec<PacketRows>> {

@@ -167,7 +167,10 @@ impl Simulation {
 
     /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
     fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) {
+        // Not when rows are taken: whoever is done with them at once gives their own room back.
+        let room = self.room.clone();
         let run = self.run();
+        run.reuse_room(|| room.take());
         py.detach(|| run.advance(Time(until), max_rows));
     }
 
@@ -198,8 +201,7 @@ impl Simulation {
     /// The packet rows that wait at a bottleneck, as little-endian columns.
     #[pyo3(signature = (bottleneck = 0))]
     fn take_packets(&mut self, bottleneck: usize) -> Columns {
-        let room = self.room.take();
-        let rows = self.run().exchange_packets_of(bottleneck, room);
+        let rows = self.run().take_packets_of(bottleneck);
         Columns::of_packets(rows, &self.room)
     }
 

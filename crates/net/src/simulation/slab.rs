@@ -26,7 +26,8 @@ impl PacketSlab {
     pub(super) fn new(written: Written) -> PacketSlab {
         let room = match written {
             Written::Whole => HEADER_ROOM,
-            Written::Unsummed | Written::Compact => USUAL_LEN,
+            Written::Unsummed => USUAL_LEN,
+            Written::Compact => CompactSegment::LEN,
         };
         PacketSlab { room, ..PacketSlab::default() }
     }

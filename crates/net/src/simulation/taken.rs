@@ -31,14 +31,18 @@ impl Simulation {
     /// Hands over the packet rows that wait at a bottleneck, counted from 0; none if there is no
     /// such bottleneck.
     pub fn take_packets_of(&mut self, bottleneck: usize) -> PacketRows {
-        self.exchange_packets_of(bottleneck, PacketRows::default())
+        self.packets_of(bottleneck).map(std::mem::take).unwrap_or_default()
     }
 
-    /// The same, and goes on in the room of other rows, which are forgotten: what is as large as they
-    /// are is slow to get.
-    pub fn exchange_packets_of(&mut self, bottleneck: usize, mut room: PacketRows) -> PacketRows {
-        room.clear();
-        self.packets_of(bottleneck).map(|rows| std::mem::replace(rows, room)).unwrap_or_default()
+    /// Bottlenecks whose packet rows were handed over go on in the room of other rows, which are
+    /// forgotten, while there is some: what is as large as they are is slow to get.
+    pub fn reuse_room(&mut self, mut room: impl FnMut() -> Option<PacketRows>) {
+        let bottlenecks = self.regions.iter_mut().flat_map(|region| &mut region.bottlenecks);
+        let without = bottlenecks.filter(|bottleneck| bottleneck.rows.packet.capacity() == 0);
+        for (bottleneck, mut rows) in without.map_while(|without| Some((without, room()?))) {
+            rows.clear();
+            bottleneck.rows = rows;
+        }
     }
 
     /// Shows the packet rows that wait at a bottleneck, as [`Simulation::take_packets_of`] hands them

@@ -14,8 +14,7 @@ use sojourn_packet::{HeaderBytes, Packet};
 
 /// IEEE 802 Local Experimental EtherType 1 (RFC 9542 section B.3), as it lies on a wire.
 const ETHERTYPE: [u8; 2] = 0x88b5_u16.to_be_bytes();
-/// Bytes of a segment without ranges.
-const LEN: usize = 32;
+const LEN: usize = CompactSegment::LEN;
 
 type Word = [u8; 8];
 
@@ -24,6 +23,9 @@ type Word = [u8; 8];
 pub struct CompactSegment([u64; LEN / 8]);
 
 impl CompactSegment {
+    /// Its bytes.
+    pub const LEN: usize = 32;
+
     /// What a packet is, if it is one.
     #[inline(always)]
     pub fn of(packet: &Packet) -> Option<CompactSegment> {

@@ -1,4 +1,5 @@
-//! What lies on the wire: Ethernet, IPv4, IPv6, TCP and UDP headers, written and read.
+//! What lies on the wire: Ethernet, IPv4, IPv6, TCP and UDP headers, written and read, and what goes in
+//! their place where nobody looks (`written.rs`).
 //!
 //! The codecs are our own because the payload is counted, not stored: ready-made ones want to sum
 //! a payload slice for the checksum, and a payload of zeros adds nothing to it but its length.

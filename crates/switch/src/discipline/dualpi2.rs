@@ -184,7 +184,7 @@ enum Signal {
 
 /// How long the packet at the head has waited; none for an empty queue.
 fn head_delay(queue: &Backlog, now: Time) -> Option<Time> {
-    Some(now.saturating_sub(queue.head()?.0))
+    Some(now.saturating_sub(queue.front()?.enqueued))
 }
 
 impl DualPi2 {

@@ -217,9 +217,9 @@ impl CodelQueue for Managed<'_> {
 
     /// Behind it are the flow's own, in the kernel those of all flows.
     fn head(&self) -> Option<(Time, Bytes)> {
-        let (enqueued, size) = self.backlog.head()?;
+        let head = self.backlog.front()?;
         let bytes = if self.linux { *self.bytes } else { self.backlog.bytes() };
-        Some((enqueued, bytes - size))
+        Some((head.enqueued, bytes - head.size()))
     }
 
     fn drop(&mut self, packet: Queued) {

@@ -179,7 +179,7 @@ impl Pi2 {
 
     fn update_until(&mut self, now: Time) {
         while let Some(at) = self.update.due(now) {
-            let head = self.backlog.head().map_or(at, |(enqueued, _)| enqueued);
+            let head = self.backlog.front().map_or(at, |packet| packet.enqueued);
             let delay = at.saturating_sub(head);
             let (target, previous) = (self.params.target.0, self.state.previous.0);
             let change = proportional_integral(self.params.gains, target, previous, delay.0);

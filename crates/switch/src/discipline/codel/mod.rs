@@ -171,8 +171,8 @@ impl CodelQueue for Managed<'_> {
     }
 
     fn head(&self) -> Option<(Time, Bytes)> {
-        let (enqueued, size) = self.backlog.head()?;
-        Some((enqueued, self.backlog.bytes() - size))
+        let head = self.backlog.front()?;
+        Some((head.enqueued, self.backlog.bytes() - head.size()))
     }
 
     fn drop(&mut self, packet: Queued) {

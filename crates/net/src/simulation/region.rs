@@ -68,7 +68,7 @@ pub(super) struct Region {
     pub(super) events: EventQueue<Event>,
     pub(super) sending: Sending,
     pub(super) inbound: Inbound,
-    /// What hosts do with them.
+    /// How much of their frames hosts write.
     pub(super) written: Written,
     pub(super) counters: Counters,
     /// Packet rows that wait, at all bottlenecks.

@@ -2,9 +2,7 @@
 //! arrived, so that nothing is allocated per packet.
 
 use super::inbound::Arriving;
-use crate::wire::{
-    CompactSegment, SackBlocks, USUAL_LEN, UsualSegment, Written, read_sacked, read_usual,
-};
+use crate::wire::{CompactSegment, SackBlocks, USUAL_LEN, UsualSegment, Written, read_usual};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.
@@ -81,7 +79,7 @@ impl PacketSlab {
         if written != Written::Compact {
             return None;
         }
-        let read = read_sacked(self.packets[slot.0 as usize].as_ref()?)?;
+        let read = CompactSegment::with_ranges(self.packets[slot.0 as usize].as_ref()?)?;
         let packet = self.take(slot);
         self.recycle(packet.bytes);
         Some(read)

@@ -70,7 +70,7 @@ impl Segments for Option<TcpSegment> {
     }
 
     fn take_usual(&mut self, segment: &UsualSegment, sack: Option<&SackBlocks>) {
-        *self = Some(segment.with_ranges(sack.copied().unwrap_or_default()));
+        *self = Some(segment.with_ranges(sack));
     }
 }
 

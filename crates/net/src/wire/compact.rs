@@ -14,13 +14,10 @@ use sojourn_packet::{HeaderBytes, Packet};
 
 /// IEEE 802 Local Experimental EtherType 1 (RFC 9542 section B.3), as it lies on a wire.
 const ETHERTYPE: [u8; 2] = 0x88b5_u16.to_be_bytes();
-const LEN: usize = CompactSegment::LEN;
-
-type Word = [u8; 8];
 
 /// A segment without ranges, not taken apart yet.
 #[derive(Clone, Copy, Debug)]
-pub struct CompactSegment([u64; LEN / 8]);
+pub struct CompactSegment([u64; CompactSegment::LEN / 8]);
 
 impl CompactSegment {
     /// Its bytes.
@@ -33,7 +30,7 @@ impl CompactSegment {
     }
 
     #[inline(always)]
-    fn from_bytes(bytes: &[u8; LEN]) -> Option<CompactSegment> {
+    fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<CompactSegment> {
         let (words, _) = bytes.as_chunks::<8>();
         let word = |at: usize| u64::from_le_bytes(words[at]);
         let is_one = bytes[12..14] == ETHERTYPE;
@@ -52,6 +49,21 @@ impl CompactSegment {
             pair(timestamps.echo, halves(ports.0, ports.1)),
             pair(payload, window.into()),
         ])
+    }
+
+    /// What a packet says that is a segment with ranges.
+    pub fn with_ranges(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
+        let (front, ranges) = packet.bytes.split_first_chunk()?;
+        let (ranges, rest) = ranges.as_chunks();
+        if ranges.is_empty() || !rest.is_empty() {
+            return None;
+        }
+        let mut sack = SackBlocks::default();
+        for range in ranges {
+            let range = u64::from_le_bytes(*range);
+            sack.push(range as u32, (range >> 32) as u32);
+        }
+        Some((CompactSegment::from_bytes(front)?.read(), sack))
     }
 
     /// What it says.
@@ -81,14 +93,14 @@ pub(super) fn write(
     sack: Option<&SackBlocks>,
     out: &mut HeaderBytes,
 ) -> u32 {
-    out.extend_from_slice(&[0; LEN]);
-    let bytes = out.last_chunk_mut::<LEN>().expect("it was appended");
+    out.extend_from_slice(&[0; CompactSegment::LEN]);
+    let bytes = out.last_chunk_mut::<{ CompactSegment::LEN }>().expect("it was appended");
     let (words, _) = bytes.as_chunks_mut::<8>();
     for (place, word) in words.iter_mut().zip(CompactSegment::new(segment).0) {
         *place = word.to_le_bytes();
     }
     let option = sack.map_or(0, |sack| append(sack, out));
-    (template.header_len() + TRANSPORT_LEN + option - LEN) as u32 + segment.payload
+    (template.header_len() + TRANSPORT_LEN + option - CompactSegment::LEN) as u32 + segment.payload
 }
 
 /// Appends the ranges; returns how much longer that makes the rest of the frame: the option's header.
@@ -98,19 +110,4 @@ fn append(sack: &SackBlocks, out: &mut HeaderBytes) -> usize {
         out.extend_from_slice(&(u64::from(*left) | u64::from(*right) << 32).to_le_bytes());
     }
     if sack.is_empty() { 0 } else { 4 }
-}
-
-/// Reads a segment that has ranges, if a packet is one.
-pub(super) fn read_sacked(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
-    let (front, ranges) = packet.bytes.split_first_chunk::<LEN>()?;
-    let (ranges, rest): (&[Word], _) = ranges.as_chunks();
-    if ranges.is_empty() || !rest.is_empty() {
-        return None;
-    }
-    let mut sack = SackBlocks::default();
-    for range in ranges {
-        let range = u64::from_le_bytes(*range);
-        sack.push(range as u32, (range >> 32) as u32);
-    }
-    Some((CompactSegment::from_bytes(front)?.read(), sack))
 }

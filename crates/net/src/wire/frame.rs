@@ -2,10 +2,8 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
-use super::compact;
 use super::error::WireError;
 use super::ip::{Ecn, IPV4_FRONT_LEN, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
-use super::options::SackBlocks;
 use super::predicted::{self, UsualSegment};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
@@ -51,11 +49,6 @@ struct Ip {
 #[inline]
 pub fn read_usual(packet: &Packet, written: Written) -> Option<UsualSegment> {
     predicted::read(packet, written)
-}
-
-/// What a compact segment with ranges says.
-pub fn read_sacked(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
-    compact::read_sacked(packet)
 }
 
 /// Reads a frame and checks what a host checks. It has no VLAN: a frame with a tag is not for it.

@@ -23,8 +23,7 @@ pub use address::{
 pub use compact::CompactSegment;
 pub use error::WireError;
 pub use frame::{
-    Frame, Transport, addressee, destination, read_frame, read_sacked, read_usual,
-    untagged_ipv4_destination,
+    Frame, Transport, addressee, destination, read_frame, read_usual, untagged_ipv4_destination,
 };
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};

@@ -2,7 +2,7 @@
 //! timestamps alone, and are written and read at fixed places.
 //!
 //! A shorter way to what the codecs beside it say, which are right; whatever has another form, or a
-//! wrong checksum, is left to them. Where nobody on the way reads bytes, frames of this form go without
+//! wrong checksum, is left to them. Where nobody on the way reads more than addresses and marks, frames of this form go without
 //! their checksums, as a host leaves them to its network card.
 
 use super::ETHERNET_HEADER_LEN;
@@ -45,14 +45,15 @@ impl UsualSegment {
     /// The same as any segment is.
     #[inline(always)]
     pub fn segment(&self) -> TcpSegment {
-        self.with_ranges(SackBlocks::default())
+        self.with_ranges(None)
     }
 
     /// The same with ranges, as any segment is.
     #[inline]
-    pub fn with_ranges(&self, sack: SackBlocks) -> TcpSegment {
+    pub fn with_ranges(&self, sack: Option<&SackBlocks>) -> TcpSegment {
         let UsualSegment { seq, ack, timestamps, payload, flags, window, ecn, .. } = *self;
-        let options = TcpOptions { timestamps: Some(timestamps), sack, ..TcpOptions::default() };
+        let (timestamps, sack) = (Some(timestamps), sack.copied().unwrap_or_default());
+        let options = TcpOptions { timestamps, sack, ..TcpOptions::default() };
         TcpSegment { seq, ack, flags, window, options, payload, ecn }
     }
 }

@@ -102,10 +102,10 @@ pub fn write_usual(
     if written == Written::Compact {
         return compact::write(template, segment, sack, out);
     }
-    match sack {
-        None if template.is_ipv4() => predicted::write(template, segment, written, out),
-        None => write_any(template, segment.ports, &segment.segment(), out),
-        Some(sack) => write_any(template, segment.ports, &segment.with_ranges(*sack), out),
+    if sack.is_none() && template.is_ipv4() {
+        predicted::write(template, segment, written, out);
+    } else {
+        write_any(template, segment.ports, &segment.with_ranges(sack), out);
     }
     segment.payload
 }

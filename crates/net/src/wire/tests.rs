@@ -329,17 +329,17 @@ proptest! {
         match ranges {
             None => {
                 prop_assert_eq!(CompactSegment::of(&compact).map(|c| c.read()), Some(usual));
-                prop_assert!(read_sacked(&compact).is_none());
+                prop_assert!(CompactSegment::with_ranges(&compact).is_none());
             }
             Some(sack) => {
                 prop_assert!(CompactSegment::of(&compact).is_none());
-                prop_assert_eq!(read_sacked(&compact), Some((usual, *sack)));
+                prop_assert_eq!(CompactSegment::with_ranges(&compact), Some((usual, *sack)));
             }
         }
         // Whatever else comes is none.
-        prop_assert!(CompactSegment::of(&whole).is_none() && read_sacked(&whole).is_none());
+        prop_assert!(CompactSegment::of(&whole).is_none() && CompactSegment::with_ranges(&whole).is_none());
         let rest = compact.bytes.len() - 1;
         let cut = Packet { bytes: compact.bytes[..rest].to_vec(), ..compact };
-        prop_assert!(CompactSegment::of(&cut).is_none() && read_sacked(&cut).is_none());
+        prop_assert!(CompactSegment::of(&cut).is_none() && CompactSegment::with_ranges(&cut).is_none());
     }
 }

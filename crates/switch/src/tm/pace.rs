@@ -19,11 +19,14 @@ struct Rates {
     bits: Option<Line>,
 }
 
+fn packets_line(rate: u64) -> Line {
+    Line::new(Rate(rate.saturating_mul(8)))
+}
+
 impl Pace {
     /// A pace of so many packets and bits a second; neither must be 0.
     pub fn new(packets: Option<u64>, bits: Option<Rate>) -> Pace {
-        let packets = packets.map(|rate| Line::new(Rate(rate.saturating_mul(8))));
-        Pace::of(Rates { packets, bits: bits.map(Line::new) })
+        Pace::of(Rates { packets: packets.map(packets_line), bits: bits.map(Line::new) })
     }
 
     fn of(rates: Rates) -> Pace {
@@ -31,15 +34,11 @@ impl Pace {
         Pace(is_some.then(|| Box::new(rates)))
     }
 
-    fn rates(&self) -> Rates {
-        self.0.as_deref().copied().unwrap_or_default()
-    }
-
     /// The same with another rate of packets or bits, where one is given; the other goes on.
     pub fn with(&self, packets: Option<Option<u64>>, bits: Option<Option<Rate>>) -> Pace {
-        let was = self.rates();
+        let was = self.0.as_deref().copied().unwrap_or_default();
         Pace::of(Rates {
-            packets: packets.map_or(was.packets, |rate| Pace::new(rate, None).rates().packets),
+            packets: packets.map_or(was.packets, |rate| rate.map(packets_line)),
             bits: bits.map_or(was.bits, |rate| rate.map(Line::new)),
         })
     }

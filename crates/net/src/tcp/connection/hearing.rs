@@ -60,7 +60,7 @@ impl SegmentForm for Usual<'_> {
     }
 
     fn whole(&self) -> TcpSegment {
-        self.0.with_ranges(self.1.copied().unwrap_or_default())
+        self.0.with_ranges(self.1)
     }
 }
 

@@ -161,7 +161,7 @@ impl Region {
             } else if let Some((at, event)) = self.events.pop() {
                 self.counters.events += 1;
                 self.now = self.now.max(at);
-                self.handle(event);
+                self.handle(event, end);
             }
         }
         false
@@ -185,7 +185,7 @@ impl Region {
             }
             if let Some((door, packet)) = self.border.take(way, &mut self.sending.slab) {
                 self.counters.events += 1;
-                self.receive(door, packet);
+                self.receive(door, packet, at);
             }
         }
         self.run(end, usize::MAX);
@@ -221,23 +221,31 @@ impl Region {
         self.drain_switch(switch);
     }
 
-    /// A frame comes to a switch.
+    /// A frame comes to a switch, in a region that comes to nothing that is due behind `end`.
     #[inline(always)]
-    fn receive(&mut self, Door { switch, port }: Door, packet: Packet) {
+    fn receive(&mut self, Door { switch, port }: Door, packet: Packet, end: Time) {
         let node = &mut self.nodes[usize::from(switch)];
         match node.passage {
             Some(_) => node.switch.receive_passed(self.now, port, packet),
-            None => node.switch.receive(self.now, port, packet),
+            None => {
+                let event = self.events.next_time().unwrap_or(Time::MAX);
+                let timer = Time(self.soonest.0.0.saturating_sub(1));
+                let quiet = end.min(event).min(timer);
+                let reached = node.switch.receive_until(self.now, port, packet, quiet);
+                // What has happened beyond is an event of its own.
+                self.counters.events += u64::from(reached > self.now);
+                self.now = reached;
+            }
         }
         self.drain_switch(switch);
     }
 
     #[inline]
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: Event, end: Time) {
         match event {
             Event::AtSwitch(door, slot) => {
                 let packet = self.sending.slab.take(slot);
-                self.receive(door, packet);
+                self.receive(door, packet, end);
             }
             Event::Departs(access, slot) => {
                 let packet = self.sending.slab.take(slot);

@@ -381,7 +381,7 @@ impl Switch {
         bytes.extend(self.generators.buffer(pipe, offset, length));
         let port = PortId(u16::from(pipe) * PIPE_PORTS + port % PIPE_PORTS);
         let packet = Packet { bytes, ..Packet::default() };
-        self.enter(port, packet, Carried::default(), false);
+        self.enter(port, packet, Carried::default());
     }
 
     /// An application, unless it has been switched off since.

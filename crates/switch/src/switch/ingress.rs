@@ -17,15 +17,25 @@ use sojourn_packet::{Bytes, Packet, Time};
 const GREEN: u8 = 0;
 
 impl Switch {
-    /// A packet has arrived at a front-panel port.
+    /// A packet has arrived at a front-panel port, and nothing else comes to the switch before `quiet`
+    /// is over.
     #[inline(always)]
-    pub(super) fn arrive(&mut self, port: PortId, packet: Packet) {
+    pub(super) fn arrive(&mut self, port: PortId, packet: Packet, quiet: Time) {
         let Some(index) = self.find_port(port) else {
             self.ingress_statistics.unknown_port.add(packet.len());
             return;
         };
         self.ports[index].received.add(packet.len());
-        self.enter(port, packet, Carried::default(), true);
+        let queued = self.come_in(packet, Carried::default(), true);
+        let Some(admitted) = self.ingress_pass((port, self.now, 0), queued) else { return };
+        let due = self.now + self.ingress_latency;
+        if due <= quiet && self.events.next().is_none_or(|next| due < next) {
+            // Nothing is in front of it, so it need not wait in a list.
+            self.now = due;
+            self.send_on(admitted);
+        } else {
+            self.await_admission(admitted);
+        }
     }
 
     /// A packet that arrived at a front-panel port an ingress latency ago, and for which nothing but
@@ -83,7 +93,7 @@ impl Switch {
         if self.looks_for_patterns() {
             self.look_for_patterns(id, &packet);
         }
-        self.enter(id, packet, Carried::default(), false);
+        self.enter(id, packet, Carried::default());
     }
 
     /// A packet that egress has sent back past the ports.
@@ -94,7 +104,7 @@ impl Switch {
             return;
         }
         self.recirculation.recirculated.add(packet.len());
-        self.enter(port, packet, carried, false);
+        self.enter(port, packet, carried);
     }
 
     /// A resubmitted packet has come round.
@@ -104,20 +114,13 @@ impl Switch {
         if !self.goes_on(r.packet.packet.id, r.packet.size(), Loop::Resubmission(r.port)) {
             return;
         }
-        self.ingress_pass((r.port, r.arrived, r.times), r.packet);
+        self.enter_pass((r.port, r.arrived, r.times), r.packet);
     }
 
-    /// A packet enters ingress for the first time, or again as if it were a new one.
-    #[inline(always)]
-    pub(super) fn enter(
-        &mut self,
-        port: PortId,
-        packet: Packet,
-        carried: Carried,
-        from_wire: bool,
-    ) {
-        let queued = self.come_in(packet, carried, from_wire);
-        self.ingress_pass((port, self.now, 0), queued);
+    /// A packet enters ingress as if it were a new one.
+    pub(super) fn enter(&mut self, port: PortId, packet: Packet, carried: Carried) {
+        let queued = self.come_in(packet, carried, false);
+        self.enter_pass((port, self.now, 0), queued);
     }
 
     /// A packet that comes to ingress gets a place.
@@ -129,21 +132,35 @@ impl Switch {
         queued
     }
 
-    /// A packet that has arrived at a port at an instant enters ingress, resubmitted so many times.
+    /// A packet that has arrived at a port at an instant enters ingress, resubmitted so many times, and
+    /// then waits until it has reached the traffic manager.
+    fn enter_pass(&mut self, arrival: (PortId, Time, u32), packet: Queued) {
+        if let Some(admitted) = self.ingress_pass(arrival, packet) {
+            self.await_admission(admitted);
+        }
+    }
+
+    /// The ingress pass of such a packet; nothing if it does not reach the traffic manager, or not yet.
     #[inline(always)]
-    fn ingress_pass(&mut self, (port, arrived, times): (PortId, Time, u32), packet: Queued) {
+    fn ingress_pass(
+        &mut self,
+        (port, arrived, times): (PortId, Time, u32),
+        packet: Queued,
+    ) -> Option<Admitted> {
         self.ingress_statistics.passes += 1;
         let input = IngressInput { port, arrived, now: self.now, resubmitted: times > 0 };
         if self.passes.is_some() {
-            return self.submit(input, times, packet);
+            self.submit(input, times, packet);
+            return None;
         }
         let mut admitted = Admitted::nowhere(packet);
         let Contents { packet, carried, .. } = &mut *admitted.packet;
         let decision = self.plane.ingress_pass(&input, packet, carried);
-        self.carry_out(&input, times, decision, admitted);
+        self.carry_out(&input, times, decision, admitted)
     }
 
-    /// Does what the data plane has decided for a packet that had been resubmitted `times` times.
+    /// Does what the data plane has decided for a packet that had been resubmitted `times` times; here it
+    /// is again if it reaches the traffic manager, one ingress latency later.
     #[inline(always)]
     pub(super) fn carry_out(
         &mut self,
@@ -151,21 +168,22 @@ impl Switch {
         times: u32,
         decision: IngressDecision,
         mut admitted: Admitted,
-    ) {
-        let due = self.now + self.ingress_latency;
+    ) -> Option<Admitted> {
         let IngressDecision { admission, resubmit, mirror, parser_rejected } = decision;
         self.ingress_statistics.parser_rejected += u64::from(parser_rejected);
         if let Some(mirror) = mirror {
-            self.request_mirror(*mirror, due);
+            self.request_mirror(*mirror, self.now + self.ingress_latency);
         }
         // A resubmission wins over whatever else was decided (TNA, ingress deparser); on Tofino a
         // second one is not possible.
         if resubmit && times < self.resubmit_limit {
-            return self.send_round(input, times, admitted.packet);
+            self.send_round(input, times, admitted.packet);
+            return None;
         }
         self.ingress_statistics.resubmits_refused += u64::from(resubmit);
         if admission.is_nowhere() {
-            return self.drop_at_ingress(input.port, admitted.packet, parser_rejected);
+            self.drop_at_ingress(input.port, admitted.packet, parser_rejected);
+            return None;
         }
         let noted = &mut admitted.packet.noted;
         noted.cos = admission.cos;
@@ -173,8 +191,14 @@ impl Switch {
         noted.bypass_egress = admission.bypass_egress;
         (admitted.unicast, admitted.queue) = (admission.unicast, admission.queue);
         admitted.replication = admission.replication.map(Box::new);
+        Some(admitted)
+    }
+
+    /// Lets a packet that has passed ingress now be on its way to the traffic manager.
+    #[inline(always)]
+    pub(super) fn await_admission(&mut self, admitted: Admitted) {
         self.admitted.push_back(admitted);
-        self.events.set(due, Event::Admit);
+        self.events.set(self.now + self.ingress_latency, Event::Admit);
     }
 
     /// Sends a packet to ingress once more.
@@ -198,7 +222,14 @@ impl Switch {
     /// The oldest admitted packet has reached the traffic manager.
     #[inline(always)]
     pub(super) fn admit(&mut self) {
-        let Some(admitted) = self.admitted.pop_front() else { return };
+        if let Some(admitted) = self.admitted.pop_front() {
+            self.send_on(admitted);
+        }
+    }
+
+    /// The traffic manager gets a packet.
+    #[inline(always)]
+    fn send_on(&mut self, admitted: Admitted) {
         let Admitted { packet, unicast, queue, replication } = admitted;
         if let Some(replication) = replication {
             self.replicate(&replication, queue, &packet);

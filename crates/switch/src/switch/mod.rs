@@ -126,10 +126,18 @@ impl Switch {
     ///
     /// `now` must not be earlier than any instant given before; if it is, the latest one counts.
     pub fn receive(&mut self, now: Time, port: PortId, packet: Packet) {
+        self.receive_until(now, port, packet, now);
+    }
+
+    /// [`Switch::receive`] by who knows that nothing else will be asked of the switch before `quiet` has
+    /// passed: where the packet reaches the traffic manager by then, and nothing else is due before, this
+    /// is done as well. Returns the instant up to which everything has happened.
+    pub fn receive_until(&mut self, now: Time, port: PortId, packet: Packet, quiet: Time) -> Time {
         self.catch_up(now);
-        self.arrive(port, packet);
+        self.arrive(port, packet, quiet);
         // Latencies of zero make consequences due at once.
         self.catch_up(now);
+        self.now
     }
 
     /// How long a packet takes from its arrival at a port to the traffic manager, if nothing happens

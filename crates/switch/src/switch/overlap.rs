@@ -80,7 +80,10 @@ impl Switch {
             let (decision, left, carried) = out.into_decision();
             let mut packet = self.places.enter(Packet { id, flow, ..left }, carried);
             packet.tag = tag;
-            self.carry_out(&input, resubmitted, decision, Admitted::nowhere(packet));
+            let admitted = Admitted::nowhere(packet);
+            if let Some(admitted) = self.carry_out(&input, resubmitted, decision, admitted) {
+                self.await_admission(admitted);
+            }
         }
         // What is due has been done, so that a data plane which says otherwise lets time pass.
         self.wake_for_passes(self.now + Time(1));

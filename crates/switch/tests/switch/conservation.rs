@@ -130,6 +130,19 @@ fn feed(
     }
 }
 
+#[test]
+fn a_packet_that_nothing_comes_behind_for_an_ingress_latency_reaches_its_wire_at_once() {
+    let latency = config().ingress_latency.0;
+    for (quiet, reached) in [(latency, latency), (latency - 1, 0)] {
+        let mut switch = Driver::p4(config(), Fake::new()).switch;
+        let now = switch.receive_until(Time(0), IN, packet(1, 100), Time(quiet));
+        assert_eq!(now, Time(reached));
+        assert_eq!(switch.has_transmits(), reached == latency);
+        switch.advance(Time(latency));
+        assert!(switch.has_transmits());
+    }
+}
+
 proptest! {
     #[test]
     fn every_packet_is_found_again(arrivals in arrivals()) {
@@ -166,6 +179,26 @@ proptest! {
         prop_assert_eq!(seldom.switch.next_timer(), None);
         prop_assert_eq!(often.sent, seldom.sent);
         prop_assert_eq!(often.observed, seldom.observed);
+    }
+
+    #[test]
+    fn the_outcome_does_not_depend_on_knowing_when_the_next_packet_comes(arrivals in arrivals()) {
+        let mut ignorant = Driver::p4(tight(), wild_plane());
+        feed(&mut ignorant, &arrivals, |driver, at| driver.run_until(at));
+        ignorant.finish();
+        let mut knowing = Driver::p4(tight(), wild_plane());
+        let mut at = 0;
+        for (id, &(gap, size, front)) in arrivals.iter().enumerate() {
+            at += gap;
+            knowing.run_until(at);
+            let next = arrivals.get(id + 1).map_or(u64::MAX, |next| at + next.0);
+            let (port, packet) = (if front { IN } else { OUT }, packet(id as u64, size));
+            let reached = knowing.switch.receive_until(Time(at), port, packet, Time(next));
+            prop_assert!((at..=next).contains(&reached.0));
+        }
+        knowing.finish();
+        prop_assert_eq!(ignorant.sent, knowing.sent);
+        prop_assert_eq!(ignorant.observed, knowing.observed);
     }
 
     #[test]

@@ -61,6 +61,8 @@ impl Slots {
 pub struct Blocks {
     /// By operation: whether a block begins there.
     pub begins: Vec<bool>,
+    /// By operation: whether one that is not in front of it may jump there.
+    pub looped: Vec<bool>,
     /// Operations at which whoever executes the rest may go on.
     pub entries: Vec<To>,
     /// By operation: the slots that are read there or behind, before they are written.
@@ -121,14 +123,17 @@ impl Blocks {
     /// The blocks of a unit's code.
     pub fn of(code: &UnitCode) -> Blocks {
         let ops = code.ops();
-        let mut begins = vec![false; ops.len()];
+        let [mut begins, mut looped] = [(); 2].map(|()| vec![false; ops.len()]);
         let mut entries = vec![0];
         for at in 0..ops.len() {
             let (to, falls) = flow(code, at);
             if !to.is_empty() && falls {
                 begins[at + 1] = true;
             }
-            to.into_iter().for_each(|to| begins[to as usize] = true);
+            for to in to.into_iter().map(|to| to as usize) {
+                begins[to] = true;
+                looped[to] |= to <= at;
+            }
             if is_exit(code, at) || is_rare_exit(code, at) {
                 code.behind(at, |to| entries.push(to));
                 begins[at] = true;
@@ -142,7 +147,7 @@ impl Blocks {
         let framed = framed(code, &live, &changed(code, &Slots::none(code)));
         let changed = changed(code, &framed);
         let values = values(code, &live, &changed);
-        Blocks { begins, entries, live, values, changed, framed }
+        Blocks { begins, looped, entries, live, values, changed, framed }
     }
 
     /// The slots in the frame that are read at the beginning or behind.

@@ -29,7 +29,7 @@ impl Lower<'_> {
         let is_there = self.is_cell(index, cells);
         let there = self.builder.create_block();
         self.builder.ins().brif(is_there, there, &[], self.labels[&beyond], &[]);
-        self.builder.switch_to_block(there);
+        self.begin(there);
         let cell = self.cell(index, cells);
         let value = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, 0);
         self.put(to, value);
@@ -41,11 +41,11 @@ impl Lower<'_> {
         let is_there = self.is_cell(index, cells);
         let (there, behind) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(is_there, there, &[], behind, &[]);
-        self.builder.switch_to_block(there);
+        self.begin(there);
         let cell = self.cell(index, cells);
         self.builder.ins().store(MemFlags::trusted(), value, cell, 0);
         self.builder.ins().jump(behind, &[]);
-        self.builder.switch_to_block(behind);
+        self.begin(behind);
     }
 
     pub fn map(&mut self, to: At, a: At, function: u16) {

@@ -31,13 +31,13 @@ impl Lower<'_> {
             entries.into_iter().map(|to| (to, self.builder.create_block())).collect();
         let first = entries.get(&0).copied().unwrap_or(elsewhere);
         self.builder.ins().brif(at, others, &[], first, &[]);
-        self.builder.switch_to_block(others);
+        self.begin(others);
         self.jump_to_entry(at, &entries, elsewhere);
         // Not one of those at which anybody goes on: all of it is done without machine code.
-        self.builder.switch_to_block(elsewhere);
+        self.begin(elsewhere);
         self.builder.ins().return_(&[at]);
         for (to, block) in entries {
-            self.builder.switch_to_block(block);
+            self.begin(block);
             self.load_all(to);
             self.builder.ins().jump(self.labels[&to], &[]);
         }
@@ -127,8 +127,8 @@ impl Lower<'_> {
         let (stop, on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(stop);
         self.builder.ins().brif(condition, stop, &[], on, &[]);
-        self.builder.switch_to_block(stop);
+        self.begin(stop);
         self.stop(at);
-        self.builder.switch_to_block(on);
+        self.begin(on);
     }
 }

@@ -36,6 +36,7 @@ pub fn function(
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
+    builder.seal_block(entry);
     let [frame, ends, at] = [0, 1, 2].map(|number| builder.block_params(entry)[number]);
     let labels = (0..code.ops().len()).filter(|at| blocks.begins[*at]);
     let labels = labels.map(|at| (at as To, builder.create_block())).collect();
@@ -46,6 +47,7 @@ pub fn function(
         Lower { code, addresses, blocks, builder, frame, ends, labels, slots, packet, at: 0 };
     lower.enter(at);
     lower.all();
+    // Those that are jumped to from behind.
     lower.builder.seal_all_blocks();
     lower.builder.finalize();
 }
@@ -75,7 +77,11 @@ impl Lower<'_> {
                 if open {
                     self.jump(at as To);
                 }
-                self.builder.switch_to_block(self.labels[&(at as To)]);
+                let label = self.labels[&(at as To)];
+                match self.blocks.looped[at] {
+                    true => self.builder.switch_to_block(label),
+                    false => self.begin(label),
+                }
                 open = true;
             }
             // What stands behind a jump and is no block is never come to.
@@ -83,6 +89,13 @@ impl Lower<'_> {
                 open = self.operation(at);
             }
         }
+    }
+
+    /// Goes on in a block that nothing more will jump to: said at once, for a value that a block might
+    /// have from elsewhere costs time to find out about.
+    pub fn begin(&mut self, block: Block) {
+        self.builder.switch_to_block(block);
+        self.builder.seal_block(block);
     }
 
     /// One operation; false if the block ends with it.

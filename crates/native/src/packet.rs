@@ -214,11 +214,11 @@ pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) 
         let [written, behind] = [(); 2].map(|()| lower.builder.create_block());
         let next = lower.builder.append_block_param(behind, types::I64);
         lower.builder.ins().brif(valid, written, &[], behind, &[room.into()]);
-        lower.builder.switch_to_block(written);
+        lower.begin(written);
         write(lower, room, writer);
         let moved = lower.builder.ins().iadd_imm(room, writer.bytes as i64);
         lower.builder.ins().jump(behind, &[moved.into()]);
-        lower.builder.switch_to_block(behind);
+        lower.begin(behind);
         room = next;
     }
     lower.builder.def_var(room_end, room);

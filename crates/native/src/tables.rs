@@ -40,7 +40,7 @@ pub fn apply(lower: &mut Lower<'_>, at: To, lookup: &Lookup<'_>) {
     let none = lower.labels[&lookup.none];
     switch.emit(&mut lower.builder, action, none);
     for ((number, begin), block) in lookup.actions.iter().enumerate().zip(blocks) {
-        lower.builder.switch_to_block(block);
+        lower.begin(block);
         let data = lookup.data.get(number).into_iter().flatten();
         for ((to, mask), field) in data.zip(3..) {
             let value = word(lower, line, field * WORD);

@@ -94,7 +94,7 @@ impl<'a> Ends<'a> {
 }
 
 /// Runs of a unit before it is compiled: what runs a few packets does not wait for a compiler.
-const RUNS: u32 = 500;
+const RUNS: u32 = 200;
 
 /// A unit's code, and machine code once it pays.
 #[derive(Debug)]

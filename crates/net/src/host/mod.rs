@@ -111,6 +111,34 @@ impl Host {
         Received { known, news }
     }
 
+    /// A segment arrived, as the same and [`Host::transmit`] one behind the other.
+    // By kind once, not for each: a processor cannot foresee whose turn it is.
+    #[inline(never)]
+    pub(crate) fn receive_and_transmit(
+        &mut self,
+        now: Time,
+        (ports, segment): ((u16, u16), impl SegmentForm),
+        written: Written,
+        out: &mut impl Outlet,
+    ) -> (Received, Option<Time>) {
+        match self {
+            Host::TcpClient(host) => {
+                let known = host.receive(now, ports, segment);
+                host.transmit(now, written, out);
+                (Received { known, news: false }, host.next_timer())
+            }
+            Host::TcpServer(host) => {
+                let known = host.receive(now, ports, segment);
+                host.transmit(now, written, out);
+                (Received { known, news: host.has_news() }, host.next_timer())
+            }
+            host => {
+                let received = host.receive_tcp(now, ports, segment);
+                (received, host.transmit(now, written, out))
+            }
+        }
+    }
+
     /// When [`Host::transmit`] has something to do without a frame arriving.
     #[inline(always)]
     pub(crate) fn next_timer(&self) -> Option<Time> {

@@ -3,7 +3,7 @@
 
 use super::events::Event;
 use super::numbers::Numbers;
-use super::parts::AccessLink;
+use super::parts::{AccessLink, HostState};
 use super::slab::PacketSlab;
 use crate::event::EventQueue;
 use crate::host::Outlet;
@@ -34,6 +34,20 @@ pub(super) struct HostOutlet<'a> {
     pub(super) access: u16,
     pub(super) sending: &'a mut Sending,
     pub(super) events: &'a mut EventQueue<Event>,
+}
+
+impl HostState {
+    /// Where its frames go at an instant.
+    #[inline(always)]
+    pub(super) fn outlet<'a>(
+        &self,
+        now: Time,
+        sending: &'a mut Sending,
+        events: &'a mut EventQueue<Event>,
+    ) -> HostOutlet<'a> {
+        let HostState { id, delay, access, .. } = *self;
+        HostOutlet { now, flow: id.flow(), delay, access, sending, events }
+    }
 }
 
 impl Outlet for HostOutlet<'_> {

@@ -10,7 +10,7 @@ use super::events::Event;
 use super::hosts::Place;
 use super::inbound::{Arriving, Inbound};
 use super::numbers::Numbers;
-use super::outlet::{HostOutlet, Sending};
+use super::outlet::Sending;
 use super::parts::{Behind, Bottleneck, Counters, Door, Due, HostState, Node};
 use super::records::{BATCH, Delivered, FlowSample};
 use super::slab::{PacketSlab, Slot};
@@ -341,28 +341,31 @@ impl Region {
     /// A frame reaches its host, which may answer.
     #[inline]
     fn deliver(&mut self, host: HostPlace) {
-        let (arriving, next) = self.inbound.take(host);
+        let Region { now, written, host_states, inbound, sending, events, .. } = self;
+        let (arriving, next) = inbound.take(host);
         if let Some((at, number)) = next {
-            self.events.push_numbered(at, number, Event::AtHost(host));
+            events.push_numbered(at, number, Event::AtHost(host));
         }
-        let (segment, sacked);
-        let usual = match *arriving {
+        let state = &mut host_states[host.0 as usize];
+        let mut outlet = state.outlet(*now, sending, events);
+        let (heard, out) = (&mut state.host, &mut outlet);
+        let (received, timer) = match *arriving {
             Arriving::Compact(ref compact) => {
-                segment = compact.read();
-                Usual(&segment, None)
+                heard.receive_and_transmit(*now, (compact.ports(), compact), *written, out)
             }
-            Arriving::Segment(ref usual) => Usual(usual, None),
-            Arriving::Frame(slot) => match self.sending.slab.take_sacked(slot, self.written) {
-                Some(read) => {
-                    sacked = read;
-                    Usual(&sacked.0, Some(&sacked.1))
+            Arriving::Segment(ref usual) => {
+                heard.receive_and_transmit(*now, (usual.ports, Usual(usual, None)), *written, out)
+            }
+            Arriving::Frame(slot) => match out.sending.slab.take_sacked(slot, *written) {
+                Some((usual, sack)) => {
+                    let segment = (usual.ports, Usual(&usual, Some(&sack)));
+                    heard.receive_and_transmit(*now, segment, *written, out)
                 }
                 None => return self.deliver_any(host, slot),
             },
         };
-        let receiver = &mut self.host_states[host.0 as usize].host;
-        let received = receiver.receive_tcp(self.now, usual.0.ports, usual);
-        self.answer(host, received);
+        self.set_timer_at(host, timer);
+        self.note_received(host, received);
     }
 
     /// The same of a frame that has not the usual form.
@@ -374,34 +377,27 @@ impl Region {
             Ok(frame) => {
                 let receiver = &mut self.host_states[host.0 as usize].host;
                 let received = receiver.receive(self.now, frame);
-                self.answer(host, received);
+                self.note_received(host, received);
+                self.serve(host);
             }
         }
         self.sending.slab.recycle(packet.bytes);
     }
 
     /// A host has read a frame.
-    #[inline]
-    fn answer(&mut self, host: HostPlace, received: Received) {
+    #[inline(always)]
+    fn note_received(&mut self, host: HostPlace, received: Received) {
         self.counters.stray += u64::from(!received.known);
         if received.news {
             self.record_delivery(host);
         }
-        self.serve(host);
     }
 
     /// Sends what a host has to send now and sets its timer.
     #[inline]
     pub(super) fn serve(&mut self, host: HostPlace) {
         let state = &mut self.host_states[host.0 as usize];
-        let mut outlet = HostOutlet {
-            now: self.now,
-            flow: state.id.flow(),
-            delay: state.delay,
-            access: state.access,
-            sending: &mut self.sending,
-            events: &mut self.events,
-        };
+        let mut outlet = state.outlet(self.now, &mut self.sending, &mut self.events);
         let next = state.host.transmit(self.now, self.written, &mut outlet);
         self.set_timer_at(host, next);
     }

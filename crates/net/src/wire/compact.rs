@@ -66,13 +66,20 @@ impl CompactSegment {
         Some((CompactSegment::from_bytes(front)?.read(), sack))
     }
 
+    /// Where it comes from and where it goes.
+    #[inline(always)]
+    pub fn ports(&self) -> (u16, u16) {
+        let ports = (self.0[2] >> 32) as u32;
+        (ports as u16, (ports >> 16) as u16)
+    }
+
     /// What it says.
     #[inline(always)]
     pub fn read(&self) -> UsualSegment {
         let CompactSegment(words) = *self;
         let (low, high) = (|at: usize| words[at] as u32, |at: usize| (words[at] >> 32) as u32);
         UsualSegment {
-            ports: (high(2) as u16, (high(2) >> 16) as u16),
+            ports: self.ports(),
             seq: low(0),
             ack: high(0),
             timestamps: Timestamps { value: low(1), echo: low(2) },

@@ -25,21 +25,24 @@ pub fn wire_bytes(frame: Bytes) -> Bytes {
 pub struct Line {
     /// bit/s, not zero.
     rate: u64,
-    /// Free from `free` + `fraction`/`rate` nanoseconds on.
+    /// Free from `free` + `fraction`/`rate` nanoseconds on: in whole ones, from `ready` on.
     free: u64,
     fraction: u64,
+    ready: Time,
     /// What was held last, and the last two sizes of frames, since sizes repeat and a division is slow.
     last: Span,
     frame: FrameSpans,
     other: FrameSpans,
 }
 
-/// How long a size holds a line: `whole` + `parts`/rate nanoseconds, `parts` less than the rate.
+/// How long a size holds a line: `whole` + `parts`/rate nanoseconds, `parts` less than the rate; that is
+/// over within `rounded`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     size: Bytes,
     whole: u64,
     parts: u64,
+    rounded: Time,
 }
 
 /// How long a frame holds a line, without the gap behind it and with it.
@@ -70,7 +73,7 @@ impl Span {
                 ((total / rate) as u64, (total % rate) as u64)
             }
         };
-        Span { size, whole, parts }
+        Span { size, whole, parts, rounded: rounded(whole, parts) }
     }
 }
 
@@ -79,19 +82,20 @@ impl Line {
     pub fn new(rate: Rate) -> Line {
         assert!(rate.0 > 0, "a line without a rate");
         let (last, frame) = (Span::new(Bytes(0), rate.0), FrameSpans::new(Bytes(0), rate.0));
-        Line { rate: rate.0, free: 0, fraction: 0, last, frame, other: frame }
+        let (free, fraction, ready) = (0, 0, Time::ZERO);
+        Line { rate: rate.0, free, fraction, ready, last, frame, other: frame }
     }
 
     /// Another rate for what is held from here on; it must not be zero.
     pub fn set_rate(&mut self, rate: Rate) {
         // The fraction is counted in the old rate's parts of a nanosecond.
-        *self = Line { free: self.ready().0, ..Line::new(rate) };
+        *self = Line { free: self.ready.0, ready: self.ready, ..Line::new(rate) };
     }
 
     /// The first whole nanosecond at which the line is free.
     #[inline]
     pub fn ready(&self) -> Time {
-        whole(self.free, self.fraction)
+        self.ready
     }
 
     /// Holds the line for `size` bytes from `now` (or from when it is free, if that is later or
@@ -101,11 +105,20 @@ impl Line {
         if self.last.size != size {
             self.last = Span::new(size, self.rate);
         }
-        if now > self.ready() {
-            (self.free, self.fraction) = (now.0, 0);
+        if now > self.ready {
+            return self.begin(now, self.last);
         }
         (self.free, self.fraction) = self.behind(self.last);
-        self.ready()
+        self.ready = rounded(self.free, self.fraction);
+        self.ready
+    }
+
+    /// Holds the idle line from `now` on, when nothing is left of a nanosecond before; returns until when.
+    #[inline(always)]
+    fn begin(&mut self, now: Time, span: Span) -> Time {
+        (self.free, self.fraction) = (now.0 + span.whole, span.parts);
+        self.ready = now + span.rounded;
+        self.ready
     }
 
     /// Holds the line as [`Line::hold`] does for a frame of `frame` bytes (FCS not counted) and the
@@ -116,14 +129,14 @@ impl Line {
             self.look_up(frame);
         }
         let FrameSpans { frame, slot, .. } = self.frame;
-        if now > self.ready() {
-            // Nothing is left of a nanosecond before.
-            (self.free, self.fraction) = (now.0 + slot.whole, slot.parts);
-            return whole(now.0 + frame.whole, frame.parts);
+        if now > self.ready {
+            self.begin(now, slot);
+            return now + frame.rounded;
         }
         let (through, fraction) = self.behind(frame);
         (self.free, self.fraction) = self.behind(slot);
-        whole(through, fraction)
+        self.ready = rounded(self.free, self.fraction);
+        rounded(through, fraction)
     }
 
     /// Has the spans of another frame than the last one ready.
@@ -147,7 +160,7 @@ impl Line {
 
 /// The first whole nanosecond at or behind an instant as it is kept.
 #[inline]
-fn whole(nanosecond: u64, fraction: u64) -> Time {
+fn rounded(nanosecond: u64, fraction: u64) -> Time {
     Time(nanosecond + u64::from(fraction > 0))
 }
 

@@ -5,7 +5,8 @@ use crate::tcp::receiver::Incoming;
 use crate::tcp::sender::{Acknowledgement, FIRST_BYTE};
 use crate::tcp::ticks::Echo;
 use crate::wire::{
-    AccEcn, Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps, UsualSegment,
+    AccEcn, CompactSegment, Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps,
+    UsualSegment,
 };
 use smallvec::SmallVec;
 use sojourn_packet::Time;
@@ -51,12 +52,30 @@ impl SegmentForm for &TcpSegment {
     }
 }
 
+/// What is heard of a segment of the usual form.
+#[inline(always)]
+fn heard<'a>(segment: &UsualSegment, sack: Option<&'a SackBlocks>) -> Arrival<'a> {
+    let UsualSegment { seq, ack, flags, window, payload, ecn, timestamps, .. } = *segment;
+    let timestamps = Some(timestamps);
+    Arrival { seq, ack, flags, window, payload, ecn, timestamps, sack, acc_ecn: None }
+}
+
+/// Taken apart where it is read.
+impl SegmentForm for &CompactSegment {
+    #[inline(always)]
+    fn arrival(&self) -> Arrival<'_> {
+        heard(&self.read(), None)
+    }
+
+    fn whole(&self) -> TcpSegment {
+        self.read().with_ranges(None)
+    }
+}
+
 impl SegmentForm for Usual<'_> {
     #[inline(always)]
     fn arrival(&self) -> Arrival<'_> {
-        let UsualSegment { seq, ack, flags, window, payload, ecn, timestamps, .. } = *self.0;
-        let (timestamps, sack) = (Some(timestamps), self.1);
-        Arrival { seq, ack, flags, window, payload, ecn, timestamps, sack, acc_ecn: None }
+        heard(self.0, self.1)
     }
 
     fn whole(&self) -> TcpSegment {

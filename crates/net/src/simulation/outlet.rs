@@ -1,19 +1,22 @@
 //! From a host onto its link: numbers for what is sent, the shaper and the delay in front of the link,
-//! and the event of the arrival at the switch.
+//! and when it arrives at the switch.
 
 use super::events::Event;
 use super::numbers::Numbers;
-use super::parts::{AccessLink, HostState};
+use super::parts::{AccessLink, Door, HostState};
 use super::slab::PacketSlab;
-use crate::event::EventQueue;
+use crate::event::{EventQueue, Number};
 use crate::host::Outlet;
 use sojourn_packet::{FlowId, HeaderBytes, Packet, Time};
+use std::collections::VecDeque;
 
 /// What the hosts of a region send through.
 pub(super) struct Sending {
     pub(super) access_links: Vec<AccessLink>,
     pub(super) slab: PacketSlab,
     pub(super) numbers: Numbers,
+    /// Frames that have gone onto links since somebody looked.
+    pub(super) on_links: VecDeque<OnLink>,
     /// Packets that a host's own shaper or delay had no room for.
     pub(super) dropped: u64,
 }
@@ -21,8 +24,18 @@ pub(super) struct Sending {
 impl Sending {
     /// No link yet.
     pub(super) fn new(slab: PacketSlab, numbers: Numbers) -> Sending {
-        Sending { access_links: Vec::new(), slab, numbers, dropped: 0 }
+        let (access_links, on_links) = (Vec::new(), VecDeque::new());
+        Sending { access_links, slab, numbers, on_links, dropped: 0 }
     }
+}
+
+/// A frame on its way to a switch.
+pub(super) struct OnLink {
+    /// When it is handed in there, and its place among the events of that instant.
+    pub(super) at: Time,
+    pub(super) number: Number,
+    pub(super) door: Door,
+    pub(super) packet: Packet,
 }
 
 /// Where the frames of one host go at one instant.
@@ -58,12 +71,12 @@ impl Outlet for HostOutlet<'_> {
 
     #[inline(always)]
     fn send(&mut self, bytes: HeaderBytes, zeros: u32) {
-        let Sending { access_links, slab, numbers, dropped } = &mut *self.sending;
+        let Sending { access_links, slab, numbers, on_links, dropped } = &mut *self.sending;
         let (id, flow) = (numbers.next(self.now), FlowId(self.flow));
         let packet = Packet { id, flow, bytes, zeros };
         let link = &mut access_links[usize::from(self.access)];
         match link.departures.leave(self.now, packet.len(), self.flow as usize, self.delay) {
-            Some(at) if at == self.now => link.carry(self.now, packet, slab, self.events),
+            Some(at) if at == self.now => link.carry(self.now, packet, on_links, self.events),
             Some(at) => {
                 let slot = slab.put(packet);
                 self.events.push(at, Event::Departs(self.access, slot));
@@ -83,10 +96,10 @@ impl AccessLink {
         &mut self,
         now: Time,
         packet: Packet,
-        slab: &mut PacketSlab,
+        on_links: &mut VecDeque<OnLink>,
         events: &mut EventQueue<Event>,
     ) {
-        self.carry(now, packet, slab, events);
+        self.carry(now, packet, on_links, events);
     }
 
     /// A frame goes onto the link to the switch.
@@ -95,11 +108,10 @@ impl AccessLink {
         &mut self,
         now: Time,
         packet: Packet,
-        slab: &mut PacketSlab,
+        on_links: &mut VecDeque<OnLink>,
         events: &mut EventQueue<Event>,
     ) {
-        let at = self.to_switch.send(now, packet.len());
-        let event = Event::AtSwitch(self.door, slab.put(packet));
-        events.push(at + self.passage, event);
+        let at = self.to_switch.send(now, packet.len()) + self.passage;
+        on_links.push_back(OnLink { at, number: events.take_number(), door: self.door, packet });
     }
 }

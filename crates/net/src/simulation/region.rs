@@ -10,7 +10,7 @@ use super::events::Event;
 use super::hosts::Place;
 use super::inbound::{Arriving, Inbound};
 use super::numbers::Numbers;
-use super::outlet::Sending;
+use super::outlet::{OnLink, Sending};
 use super::parts::{Behind, Bottleneck, Counters, Door, Due, HostState, Node};
 use super::records::{BATCH, Delivered, FlowSample};
 use super::slab::{PacketSlab, Slot};
@@ -66,6 +66,9 @@ pub(super) struct Region {
     /// The first switch that has something to do, and when.
     pub(super) soonest: (Time, u16),
     pub(super) events: EventQueue<Event>,
+    /// How far it is to run: up to and including an instant, or until so many rows wait.
+    end: Time,
+    max_rows: usize,
     pub(super) sending: Sending,
     pub(super) inbound: Inbound,
     /// How much of their frames hosts write.
@@ -100,6 +103,8 @@ impl Region {
             transfers: Vec::new(),
             soonest: (Time::MAX, 0),
             events: EventQueue::new(),
+            end: Time::ZERO,
+            max_rows: 0,
             sending: Sending::new(PacketSlab::new(written), numbers),
             inbound: Inbound::default(),
             written,
@@ -147,6 +152,7 @@ impl Region {
     /// Runs up to and including `end`, or until `max_rows` packet rows wait, whichever comes first.
     /// True if it was the end.
     pub(super) fn run(&mut self, end: Time, max_rows: usize) -> bool {
+        (self.end, self.max_rows) = (end, max_rows);
         while self.rows < max_rows {
             let event = self.events.next_time().unwrap_or(Time::MAX);
             let (timer, due) = self.soonest;
@@ -161,7 +167,7 @@ impl Region {
             } else if let Some((at, event)) = self.events.pop() {
                 self.counters.events += 1;
                 self.now = self.now.max(at);
-                self.handle(event, end);
+                self.handle(event);
             }
         }
         false
@@ -221,6 +227,36 @@ impl Region {
         self.drain_switch(switch);
     }
 
+    /// Hands in at their switches the frames that one host has sent: each that nothing else comes before
+    /// now, as what would be the next event; the others are events.
+    #[inline(always)]
+    fn hand_in(&mut self) {
+        while let Some(OnLink { at, number, door, packet }) = self.sending.on_links.pop_front() {
+            let due = self.events.next_time().unwrap_or(Time::MAX).min(self.soonest.0);
+            if at < due && at <= self.end && self.rows < self.max_rows {
+                self.counters.events += 1;
+                self.now = at;
+                self.receive(door, packet, self.end);
+            } else {
+                self.await_arrival(OnLink { at, number, door, packet });
+            }
+        }
+    }
+
+    /// Makes an event of a frame's arrival at a switch.
+    #[inline]
+    fn await_arrival(&mut self, OnLink { at, number, door, packet }: OnLink) {
+        let event = Event::AtSwitch(door, self.sending.slab.put(packet));
+        self.events.push_numbered(at, number, event);
+    }
+
+    /// The same of all that several hosts have sent.
+    pub(super) fn await_arrivals(&mut self) {
+        while let Some(frame) = self.sending.on_links.pop_front() {
+            self.await_arrival(frame);
+        }
+    }
+
     /// A frame comes to a switch, in a region that comes to nothing that is due behind `end`.
     #[inline(always)]
     fn receive(&mut self, Door { switch, port }: Door, packet: Packet, end: Time) {
@@ -229,8 +265,9 @@ impl Region {
             Some(_) => node.switch.receive_passed(self.now, port, packet),
             None => {
                 let event = self.events.next_time().unwrap_or(Time::MAX);
+                let frame = self.sending.on_links.front().map_or(Time::MAX, |frame| frame.at);
                 let timer = Time(self.soonest.0.0.saturating_sub(1));
-                let quiet = end.min(event).min(timer);
+                let quiet = end.min(event).min(frame).min(timer);
                 let reached = node.switch.receive_until(self.now, port, packet, quiet);
                 // What has happened beyond is an event of its own.
                 self.counters.events += u64::from(reached > self.now);
@@ -241,17 +278,18 @@ impl Region {
     }
 
     #[inline]
-    fn handle(&mut self, event: Event, end: Time) {
+    fn handle(&mut self, event: Event) {
         match event {
             Event::AtSwitch(door, slot) => {
                 let packet = self.sending.slab.take(slot);
-                self.receive(door, packet, end);
+                self.receive(door, packet, self.end);
             }
             Event::Departs(access, slot) => {
                 let packet = self.sending.slab.take(slot);
-                let Sending { access_links, slab, .. } = &mut self.sending;
+                let Sending { access_links, on_links, .. } = &mut self.sending;
                 let link = &mut access_links[usize::from(access)];
-                link.carry_later(self.now, packet, slab, &mut self.events);
+                link.carry_later(self.now, packet, on_links, &mut self.events);
+                self.hand_in();
             }
             Event::AtHost(host) => self.deliver(host),
             Event::Timer(host) => {
@@ -260,6 +298,7 @@ impl Region {
                 if host_state.timer == self.now {
                     host_state.timer = Time::MAX;
                     self.serve(host);
+                    self.hand_in();
                 }
             }
             Event::Sample => {
@@ -366,6 +405,7 @@ impl Region {
         };
         self.set_timer_at(host, timer);
         self.note_received(host, received);
+        self.hand_in();
     }
 
     /// The same of a frame that has not the usual form.
@@ -379,6 +419,7 @@ impl Region {
                 let received = receiver.receive(self.now, frame);
                 self.note_received(host, received);
                 self.serve(host);
+                self.hand_in();
             }
         }
         self.sending.slab.recycle(packet.bytes);

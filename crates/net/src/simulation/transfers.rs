@@ -107,6 +107,7 @@ impl Region {
                 self.serve(client);
             }
         }
+        self.await_arrivals();
         self.count_shared(first);
         self.schedule_arrival();
     }

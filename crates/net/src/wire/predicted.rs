@@ -136,10 +136,14 @@ pub(super) fn read(packet: &Packet, written: Written) -> Option<UsualSegment> {
 }
 
 /// True if both checksums of a frame are right.
-#[inline]
+#[inline(always)]
 fn is_valid(bytes: &[u8; LEN], transport_len: u16) -> bool {
     let (ip, tcp) = (ETHERNET_HEADER_LEN, IPV4_FRONT_LEN);
-    let addresses = OnesComplementSum::default().bytes(&bytes[ip + 12..tcp]);
+    let four = |at: usize| [0, 1, 2, 3].map(|byte| bytes[at + byte]);
+    let pair = |at: usize| u32::from_be_bytes(four(at));
+    let addresses = OnesComplementSum::default().pairs([pair(ip + 12), pair(ip + 16)]);
+    let header = addresses.pairs([pair(ip), pair(ip + 4), pair(ip + 8)]);
     let pseudo = addresses.word(u16::from(Protocol::Tcp as u8)).word(transport_len);
-    addresses.bytes(&bytes[ip..ip + 12]).is_valid() && pseudo.bytes(&bytes[tcp..]).is_valid()
+    let segment = [0, 4, 8, 12, 16, 20, 24, 28].map(|at| pair(tcp + at));
+    header.is_valid() && pseudo.pairs(segment).is_valid()
 }

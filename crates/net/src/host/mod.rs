@@ -111,8 +111,8 @@ impl Host {
         Received { known, news }
     }
 
-    /// A segment arrived, as the same and [`Host::transmit`] one behind the other.
-    // By kind once, not for each: a processor cannot foresee whose turn it is.
+    /// [`Host::receive_tcp`], then [`Host::transmit`], with what both answer.
+    // The kind is asked for once, not for each: a processor cannot foresee whose turn it is.
     #[inline(never)]
     pub(crate) fn receive_and_transmit(
         &mut self,

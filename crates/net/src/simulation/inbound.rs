@@ -1,9 +1,9 @@
 //! What is on its way to hosts: for each host its frames, in the order of their arrival.
 //!
 //! Frames to one host do not overtake each other, so only the first of each host needs an event; the
-//! others wait behind it, in lists through one array. A segment of the usual form has been read or copied by
-//! then, which takes a third of its frame's room and gives the buffer back where it is still in the
-//! cache. Must not know what a host does with either.
+//! others wait behind it, in lists through one array. A segment of the usual form has been read or
+//! copied by then, which takes a third of its frame's room and gives the buffer back where it is still
+//! in the cache. Must not know what a host does with either.
 
 use super::region::HostPlace;
 use super::slab::Slot;

@@ -191,7 +191,7 @@ impl Region {
             }
             if let Some((door, packet)) = self.border.take(way, &mut self.sending.slab) {
                 self.counters.events += 1;
-                self.receive(door, packet, at);
+                self.receive(door, packet);
             }
         }
         self.run(end, usize::MAX);
@@ -231,14 +231,14 @@ impl Region {
     /// now, as what would be the next event; the others are events.
     #[inline(always)]
     fn hand_in(&mut self) {
-        while let Some(OnLink { at, number, door, packet }) = self.sending.on_links.pop_front() {
+        while let Some(frame) = self.sending.on_links.pop_front() {
             let due = self.events.next_time().unwrap_or(Time::MAX).min(self.soonest.0);
-            if at < due && at <= self.end && self.rows < self.max_rows {
+            if frame.at < due && frame.at <= self.end && self.rows < self.max_rows {
                 self.counters.events += 1;
-                self.now = at;
-                self.receive(door, packet, self.end);
+                self.now = frame.at;
+                self.receive(frame.door, frame.packet);
             } else {
-                self.await_arrival(OnLink { at, number, door, packet });
+                self.await_arrival(frame);
             }
         }
     }
@@ -257,9 +257,9 @@ impl Region {
         }
     }
 
-    /// A frame comes to a switch, in a region that comes to nothing that is due behind `end`.
+    /// A frame comes to a switch.
     #[inline(always)]
-    fn receive(&mut self, Door { switch, port }: Door, packet: Packet, end: Time) {
+    fn receive(&mut self, Door { switch, port }: Door, packet: Packet) {
         let node = &mut self.nodes[usize::from(switch)];
         match node.passage {
             Some(_) => node.switch.receive_passed(self.now, port, packet),
@@ -267,7 +267,7 @@ impl Region {
                 let event = self.events.next_time().unwrap_or(Time::MAX);
                 let frame = self.sending.on_links.front().map_or(Time::MAX, |frame| frame.at);
                 let timer = Time(self.soonest.0.0.saturating_sub(1));
-                let quiet = end.min(event).min(frame).min(timer);
+                let quiet = self.end.min(event).min(frame).min(timer);
                 let reached = node.switch.receive_until(self.now, port, packet, quiet);
                 // What has happened beyond is an event of its own.
                 self.counters.events += u64::from(reached > self.now);
@@ -282,14 +282,13 @@ impl Region {
         match event {
             Event::AtSwitch(door, slot) => {
                 let packet = self.sending.slab.take(slot);
-                self.receive(door, packet, self.end);
+                self.receive(door, packet);
             }
             Event::Departs(access, slot) => {
                 let packet = self.sending.slab.take(slot);
                 let Sending { access_links, on_links, .. } = &mut self.sending;
                 let link = &mut access_links[usize::from(access)];
                 link.carry_later(self.now, packet, on_links, &mut self.events);
-                self.hand_in();
             }
             Event::AtHost(host) => self.deliver(host),
             Event::Timer(host) => {
@@ -298,7 +297,6 @@ impl Region {
                 if host_state.timer == self.now {
                     host_state.timer = Time::MAX;
                     self.serve(host);
-                    self.hand_in();
                 }
             }
             Event::Sample => {
@@ -310,6 +308,7 @@ impl Region {
             Event::Act => self.act(),
             Event::Arrival => self.begin_transfers(),
         }
+        self.hand_in();
     }
 
     /// Takes what a switch has to hand out, after something was done to it.
@@ -405,7 +404,6 @@ impl Region {
         };
         self.set_timer_at(host, timer);
         self.note_received(host, received);
-        self.hand_in();
     }
 
     /// The same of a frame that has not the usual form.
@@ -419,7 +417,6 @@ impl Region {
                 let received = receiver.receive(self.now, frame);
                 self.note_received(host, received);
                 self.serve(host);
-                self.hand_in();
             }
         }
         self.sending.slab.recycle(packet.bytes);

@@ -2,8 +2,8 @@
 //! timestamps alone, and are written and read at fixed places.
 //!
 //! A shorter way to what the codecs beside it say, which are right; whatever has another form, or a
-//! wrong checksum, is left to them. Where nobody on the way reads more than addresses and marks, frames of this form go without
-//! their checksums, as a host leaves them to its network card.
+//! wrong checksum, is left to them. Where nobody on the way reads more than addresses and marks, frames
+//! of this form go without their checksums, as a host leaves them to its network card.
 
 use super::ETHERNET_HEADER_LEN;
 use super::ip::{Ecn, FrameTemplate, IPV4_FRONT_LEN, IPV4_HEADER_LEN, Protocol};
@@ -42,13 +42,7 @@ pub struct UsualSegment {
 }
 
 impl UsualSegment {
-    /// The same as any segment is.
-    #[inline(always)]
-    pub fn segment(&self) -> TcpSegment {
-        self.with_ranges(None)
-    }
-
-    /// The same with ranges, as any segment is.
+    /// The same as any segment is, with ranges if there are some.
     #[inline]
     pub fn with_ranges(&self, sack: Option<&SackBlocks>) -> TcpSegment {
         let UsualSegment { seq, ack, timestamps, payload, flags, window, ecn, .. } = *self;

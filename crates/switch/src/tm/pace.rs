@@ -19,6 +19,7 @@ struct Rates {
     bits: Option<Line>,
 }
 
+/// The line of so many packets a second.
 fn packets_line(rate: u64) -> Line {
     Line::new(Rate(rate.saturating_mul(8)))
 }

@@ -117,16 +117,23 @@ fn arrivals() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     prop::collection::vec((0..2_000u64, 60..1600u32, any::<bool>()), 1..300)
 }
 
+/// The same as instants, ports and packets.
+fn coming(arrivals: &[(u64, u32, bool)]) -> impl Iterator<Item = (u64, PortId, Packet)> {
+    let mut at = 0;
+    arrivals.iter().zip(0..).map(move |(&(gap, size, front), id)| {
+        at += gap;
+        (at, if front { IN } else { OUT }, packet(id, size))
+    })
+}
+
 fn feed(
     driver: &mut Driver,
     arrivals: &[(u64, u32, bool)],
     mut each: impl FnMut(&mut Driver, u64),
 ) {
-    let mut at = 0;
-    for (id, &(gap, size, front)) in arrivals.iter().enumerate() {
-        at += gap;
+    for (at, port, packet) in coming(arrivals) {
         each(driver, at);
-        driver.receive(at, if front { IN } else { OUT }, packet(id as u64, size));
+        driver.receive(at, port, packet);
     }
 }
 
@@ -187,12 +194,10 @@ proptest! {
         feed(&mut ignorant, &arrivals, |driver, at| driver.run_until(at));
         ignorant.finish();
         let mut knowing = Driver::p4(tight(), wild_plane());
-        let mut at = 0;
-        for (id, &(gap, size, front)) in arrivals.iter().enumerate() {
-            at += gap;
+        let mut coming = coming(&arrivals).peekable();
+        while let Some((at, port, packet)) = coming.next() {
             knowing.run_until(at);
-            let next = arrivals.get(id + 1).map_or(u64::MAX, |next| at + next.0);
-            let (port, packet) = (if front { IN } else { OUT }, packet(id as u64, size));
+            let next = coming.peek().map_or(u64::MAX, |(next, ..)| *next);
             let reached = knowing.switch.receive_until(Time(at), port, packet, Time(next));
             prop_assert!((at..=next).contains(&reached.0));
         }

@@ -8,6 +8,11 @@ use sojourn_packet::Time;
 
 /// Four long-lived flows through 20 Mbit/s for two seconds, in a queue that `aqm` manages.
 fn run(aqm: &Value) -> sojourn_net::PacketRows {
+    run_capturing(aqm, false)
+}
+
+/// The same with what a capture of all frames needs, or without.
+fn run_capturing(aqm: &Value, capture: bool) -> sojourn_net::PacketRows {
     let flow = json!({"kind": "tcp", "rtt": 20_000_000});
     let config = json!({
         "duration": 2_000_000_000_u64,
@@ -17,6 +22,7 @@ fn run(aqm: &Value) -> sojourn_net::PacketRows {
             ..LinkSection::bottleneck()
         }),
         "aqm": aqm,
+        "capture": capture,
         "flows": [flow, flow, flow, flow],
     });
     let config = config::read(&config.to_string()).expect("a configuration");
@@ -38,19 +44,31 @@ fn seen(rows: &sojourn_net::PacketRows, fate: Verdict) -> (usize, u64) {
     (fates, waited[waited.len() / 2])
 }
 
-/// CoDel-ACT as a wire between ports 1 and 2, its copies back through the recirculation port.
-fn codel_act() -> Value {
+/// A program as a wire between ports 1 and 2, its copies, if it makes any, back through the recirculation
+/// port.
+fn wire(program: &str) -> Value {
     let forward = |from: u64, to: u64| json!({"match": {"ig_intr_md.ingress_port": from}, "action": "send", "args": {"port": to}});
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4");
     json!({
         "kind": "p4",
-        "program": format!("{root}/tna/codel_act.p4"),
+        "program": format!("{root}/tna/{program}.p4"),
         "include_paths": [format!("{root}/include")],
         "control": {
             "tables": [{"name": "Ingress.forward", "entries": [forward(1, 2), forward(2, 1)]}],
             "mirror_sessions": [{"session": 100, "port": 68, "max_length": 100}],
         },
     })
+}
+
+fn codel_act() -> Value {
+    wire("codel_act")
+}
+
+#[test]
+fn what_a_program_does_not_look_at_need_not_be_in_frames() {
+    let [framed, whole] = [false, true].map(|capture| run_capturing(&wire("p4_codel"), capture));
+    assert!(seen(&framed, Verdict::Aqm).0 > 10);
+    assert!(framed == whole, "rows differ");
 }
 
 #[test]

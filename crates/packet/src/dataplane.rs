@@ -283,6 +283,13 @@ pub trait DataPlane: Any + Send {
         None
     }
 
+    /// Whether a frame leaves each pair of passes with an Ethernet header in front of what was behind the
+    /// one it came with, and nothing of that has been looked at, nor been handed on in a copy: what is there
+    /// does not matter then but for its length.
+    fn reads_ethernet_alone(&self) -> bool {
+        false
+    }
+
     /// The same as one whose ingress passes take time, if they do: the switch then submits them and
     /// does not call [`DataPlane::ingress_pass`], which runs a pass as if it were alone.
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {

@@ -266,6 +266,11 @@ impl DataPlane for Plane {
         self.any_egress(input, packet, carried)
     }
 
+    fn reads_ethernet_alone(&self) -> bool {
+        let mut all = std::iter::once(&self.loaded).chain(self.further.iter().map(|(one, _)| one));
+        self.watch.is_none() && all.all(|loaded| loaded.reads_ethernet_alone())
+    }
+
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
         self.loaded.overlapping()
     }

@@ -81,6 +81,11 @@ pub(crate) struct SenderSample {
 }
 
 impl Host {
+    /// True for the end to which the other opens the connection.
+    pub(crate) fn listens(&self) -> bool {
+        matches!(self, Host::TcpServer(_) | Host::Responder(_))
+    }
+
     /// A frame for this host arrived.
     pub(crate) fn receive(&mut self, now: Time, frame: &Frame) -> Received {
         match (self, &frame.transport) {

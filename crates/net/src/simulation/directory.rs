@@ -5,7 +5,7 @@
 use super::region::HostPlace;
 use crate::config::Addresses;
 use crate::wire::{
-    IpAddress, Role, addressee, destination, flow_in_group, flow_of, flow_of_ports,
+    CompactSegment, IpAddress, Role, addressee, destination, flow_in_group, flow_of, flow_of_ports,
     untagged_ipv4_destination,
 };
 use sojourn_packet::{Packet, Time};
@@ -25,6 +25,8 @@ pub(super) struct Directory {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attachment {
     pub(super) access: u16,
+    /// It is the one to whom the other opens the connection.
+    pub(super) listens: bool,
     /// Where it is kept.
     pub(super) place: HostPlace,
     /// From its access link to the host.
@@ -33,8 +35,12 @@ pub(super) struct Attachment {
 
 impl Attachment {
     /// Of a host in another region.
-    pub(super) const ELSEWHERE: Attachment =
-        Attachment { access: ELSEWHERE, place: HostPlace(u32::MAX), delay: Time::ZERO };
+    pub(super) const ELSEWHERE: Attachment = Attachment {
+        access: ELSEWHERE,
+        listens: false,
+        place: HostPlace(u32::MAX),
+        delay: Time::ZERO,
+    };
 }
 
 impl Directory {
@@ -64,9 +70,42 @@ impl Directory {
     /// of its flow that is there.
     #[inline]
     pub(super) fn end(&self, flow: u32, access: u16) -> Option<(HostPlace, Time)> {
+        let end = self.attachment(flow, access)?;
+        Some((end.place, end.delay))
+    }
+
+    /// The same of a frame that may have been led astray and be a compact segment behind an Ethernet header.
+    #[inline(always)]
+    pub(super) fn find_framed(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
+        match CompactSegment::framed(packet) {
+            Some(segment) => self.end_with(packet.flow.0, segment.ports(), access),
+            None => self.find_other(packet, access),
+        }
+    }
+
+    /// The same of one that is none without ranges.
+    #[inline(never)]
+    fn find_other(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
+        match CompactSegment::framed_with_ranges(packet) {
+            Some((segment, _)) => self.end_with(packet.flow.0, segment.ports, access),
+            None => self.find(packet, access),
+        }
+    }
+
+    /// The end of a flow that a segment with these ports, source and destination, is for, if it is there.
+    #[inline(always)]
+    fn end_with(&self, flow: u32, ports: (u16, u16), access: u16) -> Option<(HostPlace, Time)> {
+        let end = self.attachment(flow, access)?;
+        // Who listens has the lower port.
+        (end.listens == (ports.0 > ports.1)).then_some((end.place, end.delay))
+    }
+
+    /// The end of a flow that is behind that link.
+    #[inline(always)]
+    fn attachment(&self, flow: u32, access: u16) -> Option<&Attachment> {
         let pair = self.attached.get(flow as usize)?;
-        let end = pair[usize::from(pair[0].access != access)];
-        (end.access == access).then_some((end.place, end.delay))
+        let end = &pair[usize::from(pair[0].access != access)];
+        (end.access == access).then_some(end)
     }
 
     /// The flow of a frame for somebody behind that link.

@@ -276,6 +276,8 @@ impl Simulation {
 }
 
 #[cfg(test)]
+mod framed_tests;
+#[cfg(test)]
 mod network_tests;
 #[cfg(test)]
 mod tests;

@@ -128,8 +128,9 @@ impl Region {
             }
             let (id, delay) = (HostId(2 * flow + end as u32), at.leaving[end]);
             self.inbound.attach();
+            let (listens, delay_to) = (host.listens(), at.delay[end]);
             self.host_states.push(HostState { host, id, access, delay, timer: Time::MAX });
-            ends[end] = Attachment { access, place: HostPlace(place), delay: at.delay[end] };
+            ends[end] = Attachment { access, listens, place: HostPlace(place), delay: delay_to };
             place += 1;
         }
         self.directory.attach(flow, ends);
@@ -349,6 +350,7 @@ impl Region {
                 Behind::Hosts(access) => {
                     let found = match self.written {
                         Written::Whole => directory.find(packet, access),
+                        Written::Framed => directory.find_framed(packet, access),
                         Written::Unsummed | Written::Compact => {
                             directory.end(packet.flow.0, access)
                         }

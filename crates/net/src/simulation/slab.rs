@@ -20,10 +20,10 @@ pub(super) struct PacketSlab {
 }
 
 impl PacketSlab {
-    /// Nothing under way. Where nobody looks at frames nobody makes them longer either.
+    /// Nothing under way. Where no program looks at frames nobody makes them longer either.
     pub(super) fn new(written: Written) -> PacketSlab {
         let room = match written {
-            Written::Whole => HEADER_ROOM,
+            Written::Whole | Written::Framed => HEADER_ROOM,
             Written::Unsummed => USUAL_LEN,
             Written::Compact => CompactSegment::LEN,
         };
@@ -56,9 +56,12 @@ impl PacketSlab {
     /// usual form. Each kind for itself, where it stays: put together first, it would be moved once more.
     #[inline(always)]
     pub(super) fn put_down(&mut self, packet: &mut Packet, written: Written, at: &mut Arriving) {
-        if written == Written::Compact
-            && let Some(segment) = CompactSegment::of(packet)
-        {
+        let compact = match written {
+            Written::Compact => CompactSegment::of(packet),
+            Written::Framed => CompactSegment::framed(packet),
+            Written::Whole | Written::Unsummed => None,
+        };
+        if let Some(segment) = compact {
             *at = Arriving::Compact(segment);
         } else if let Some(segment) = read_usual(packet, written) {
             *at = Arriving::Segment(segment);
@@ -76,10 +79,12 @@ impl PacketSlab {
         slot: Slot,
         written: Written,
     ) -> Option<(UsualSegment, SackBlocks)> {
-        if written != Written::Compact {
-            return None;
-        }
-        let read = CompactSegment::with_ranges(self.packets[slot.0 as usize].as_ref()?)?;
+        let packet = self.packets[slot.0 as usize].as_ref()?;
+        let read = match written {
+            Written::Compact => CompactSegment::with_ranges(packet)?,
+            Written::Framed => CompactSegment::framed_with_ranges(packet)?,
+            Written::Whole | Written::Unsummed => return None,
+        };
         let packet = self.take(slot);
         self.recycle(packet.bytes);
         Some(read)

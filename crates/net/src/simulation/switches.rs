@@ -164,12 +164,16 @@ fn data_plane(
 }
 
 /// Hosts leave checksums out where no program, no capture and no controller reads frames, and all that
-/// need not be on a wire where no switch does.
+/// need not be on a wire where no switch does; before programs that read Ethernet headers alone they have
+/// those in front.
 pub(super) fn written(config: &RunConfig, layout: &Layout, nodes: &[Node]) -> Written {
-    let is_blind =
-        |switch: &SwitchLayout| matches!(switch.aqm, Aqm::Native(_)) && switch.cpu.is_none();
-    if config.capture || !layout.switches.iter().all(is_blind) {
+    let none_controls = layout.switches.iter().all(|switch| switch.cpu.is_none());
+    let runs_program = |switch: &SwitchLayout| matches!(switch.aqm, Aqm::HandedOver);
+    if config.capture || !none_controls {
         Written::Whole
+    } else if layout.switches.iter().any(runs_program) {
+        let ethernet_alone = nodes.iter().all(|node| node.switch.reads_ethernet_alone());
+        if ethernet_alone { Written::Framed } else { Written::Whole }
     } else if nodes.iter().any(|node| node.switch.reads_frames()) {
         Written::Unsummed
     } else {

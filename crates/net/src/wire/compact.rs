@@ -5,7 +5,11 @@
 //! each range is behind them. Where a frame has its EtherType, they have the one that IEEE 802 leaves to
 //! local experiments: who looks for an IP header finds none, and so no ECN field, and segments of
 //! ECN-capable transports are not written this way.
+//!
+//! Where programs read Ethernet headers and nothing behind them, a segment has its own in front, with the
+//! EtherType of its frame. That is there once more behind it, where no IP header begins like that.
 
+use super::ETHERNET_HEADER_LEN;
 use super::ip::{Ecn, FrameTemplate};
 use super::options::{SackBlocks, Timestamps};
 use super::predicted::{TRANSPORT_LEN, UsualSegment};
@@ -15,6 +19,9 @@ use sojourn_packet::{HeaderBytes, Packet};
 /// IEEE 802 Local Experimental EtherType 1 (RFC 9542 section B.3), as it lies on a wire.
 const ETHERTYPE: [u8; 2] = 0x88b5_u16.to_be_bytes();
 
+/// Bytes in front of a segment that is framed.
+pub(super) const FRONT: usize = ETHERNET_HEADER_LEN + 2;
+
 /// A segment without ranges, not taken apart yet.
 #[derive(Clone, Copy, Debug)]
 pub struct CompactSegment([u64; CompactSegment::LEN / 8]);
@@ -22,11 +29,21 @@ pub struct CompactSegment([u64; CompactSegment::LEN / 8]);
 impl CompactSegment {
     /// Its bytes.
     pub const LEN: usize = 32;
+    /// With the Ethernet header that it is behind where it is framed.
+    pub const FRAMED_LEN: usize = FRONT + Self::LEN;
 
     /// What a packet is, if it is one.
     #[inline(always)]
     pub fn of(packet: &Packet) -> Option<CompactSegment> {
         CompactSegment::from_bytes(packet.bytes.as_slice().try_into().ok()?)
+    }
+
+    /// What a packet is, if it is one behind an Ethernet header.
+    #[inline(always)]
+    pub fn framed(packet: &Packet) -> Option<CompactSegment> {
+        let bytes: &[u8; Self::FRAMED_LEN] = packet.bytes.as_slice().try_into().ok()?;
+        let (front, segment) = bytes.split_first_chunk()?;
+        is_front(front).then(|| CompactSegment::from_bytes(segment.first_chunk()?)).flatten()
     }
 
     #[inline(always)]
@@ -53,7 +70,17 @@ impl CompactSegment {
 
     /// What a packet says that is a segment with ranges.
     pub fn with_ranges(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
-        let (front, ranges) = packet.bytes.split_first_chunk()?;
+        CompactSegment::ranges_of(&packet.bytes)
+    }
+
+    /// What a packet says that is one behind an Ethernet header.
+    pub fn framed_with_ranges(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
+        let (front, segment) = packet.bytes.split_first_chunk()?;
+        is_front(front).then(|| CompactSegment::ranges_of(segment)).flatten()
+    }
+
+    fn ranges_of(bytes: &[u8]) -> Option<(UsualSegment, SackBlocks)> {
+        let (front, ranges) = bytes.split_first_chunk()?;
         let (ranges, rest) = ranges.as_chunks();
         if ranges.is_empty() || !rest.is_empty() {
             return None;
@@ -108,6 +135,32 @@ pub(super) fn write(
     }
     let option = sack.map_or(0, |sack| append(sack, out));
     (template.header_len() + TRANSPORT_LEN + option - CompactSegment::LEN) as u32 + segment.payload
+}
+
+/// What is in front of a framed segment: an Ethernet header, and its EtherType once more.
+pub(super) fn front(ethernet: &[u8; ETHERNET_HEADER_LEN]) -> [u8; FRONT] {
+    let mut front = [0; FRONT];
+    front[..ETHERNET_HEADER_LEN].copy_from_slice(ethernet);
+    front.copy_within(12..14, ETHERNET_HEADER_LEN);
+    front
+}
+
+/// True for what is in front of a segment if nobody has changed its EtherType.
+#[inline(always)]
+fn is_front(bytes: &[u8; FRONT]) -> bool {
+    bytes[12..14] == bytes[ETHERNET_HEADER_LEN..]
+}
+
+/// [`write`] behind an Ethernet header.
+#[inline(always)]
+pub(super) fn write_framed(
+    template: &FrameTemplate,
+    segment: &UsualSegment,
+    sack: Option<&SackBlocks>,
+    out: &mut HeaderBytes,
+) -> u32 {
+    out.extend_from_slice(&template.front);
+    write(template, segment, sack, out) - FRONT as u32
 }
 
 /// Appends the ranges; returns how much longer that makes the rest of the frame: the option's header.

@@ -5,7 +5,7 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::{Endpoint, IpAddress};
-use super::predicted;
+use super::{compact, predicted};
 use sojourn_packet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, HeaderBytes, OnesComplementSum};
 
 pub(super) const IPV4_HEADER_LEN: usize = 20;
@@ -59,6 +59,8 @@ pub enum Protocol {
 pub struct FrameTemplate {
     /// Behind the headers of IPv4 what the usual TCP header has in each frame ([`predicted`]).
     pub(super) bytes: [u8; predicted::LEN],
+    /// What is in front of segments that are framed ([`compact`]).
+    pub(super) front: [u8; compact::FRONT],
     len: usize,
     /// Sum of the pseudo-header; the transport's length is missing.
     pseudo: OnesComplementSum,
@@ -106,6 +108,7 @@ impl FrameTemplate {
         }
         let fixed = OnesComplementSum::default().bytes(&bytes[ETHERNET_HEADER_LEN..][..ip_len]);
         FrameTemplate {
+            front: compact::front(bytes.first_chunk().expect("an Ethernet header")),
             bytes,
             len: ETHERNET_HEADER_LEN + ip_len,
             pseudo,

@@ -99,8 +99,10 @@ pub fn write_usual(
     written: Written,
     out: &mut HeaderBytes,
 ) -> u32 {
-    if written == Written::Compact {
-        return compact::write(template, segment, sack, out);
+    match written {
+        Written::Compact => return compact::write(template, segment, sack, out),
+        Written::Framed => return compact::write_framed(template, segment, sack, out),
+        Written::Whole | Written::Unsummed => {}
     }
     if sack.is_none() && template.is_ipv4() {
         predicted::write(template, segment, written, out);

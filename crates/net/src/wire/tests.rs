@@ -336,6 +336,18 @@ proptest! {
                 prop_assert_eq!(CompactSegment::with_ranges(&compact), Some((usual, *sack)));
             }
         }
+        let framed = sent(Written::Framed);
+        prop_assert_eq!(framed.len(), whole.len());
+        prop_assert_eq!(&framed.bytes[..ETHERNET_HEADER_LEN], &whole.bytes[..ETHERNET_HEADER_LEN]);
+        prop_assert_eq!(&framed.bytes[ETHERNET_HEADER_LEN + 2..], &compact.bytes[..]);
+        let read = |packet: &Packet| {
+            let alone = CompactSegment::framed(packet).map(|c| (c.read(), SackBlocks::default()));
+            alone.or(CompactSegment::framed_with_ranges(packet))
+        };
+        prop_assert_eq!(read(&framed), Some((usual, options.sack)));
+        let mut changed = framed;
+        changed.bytes[12] ^= 1;
+        prop_assert!([&changed, &whole, &compact].into_iter().all(|packet| read(packet).is_none()));
         // Whatever else comes is none.
         prop_assert!(CompactSegment::of(&whole).is_none() && CompactSegment::with_ranges(&whole).is_none());
         let rest = compact.bytes.len() - 1;

@@ -16,13 +16,15 @@
 /// let mut sent = |written| {
 ///     let mut frame = Packet::default();
 ///     frame.zeros = write_usual(&mut template, &segment, None, written, &mut frame.bytes);
-///     let compact = CompactSegment::of(&frame).map(|segment| segment.read());
-///     assert_eq!(compact.or(read_usual(&frame, written)), Some(segment));
+///     let compact = CompactSegment::of(&frame).or(CompactSegment::framed(&frame));
+///     let read = compact.map(|segment| segment.read()).or(read_usual(&frame, written));
+///     assert_eq!(read, Some(segment));
 ///     frame
 /// };
 /// assert!(read_frame(&sent(Written::Whole)).is_ok());
 /// assert!(read_frame(&sent(Written::Unsummed)).is_err(), "a checksum is wrong");
 /// assert_eq!(sent(Written::Compact).len(), sent(Written::Whole).len());
+/// assert_eq!(sent(Written::Framed).bytes[..14], sent(Written::Whole).bytes[..14]);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Written {
@@ -32,6 +34,8 @@ pub enum Written {
     /// Without checksums: no program, no capture and nobody else reads the frames on their way, but
     /// for addresses, ports and the ECN field, and nothing there breaks them.
     Unsummed,
+    /// As their host has them, behind their Ethernet headers: nobody reads more than those.
+    Framed,
     /// As their host has them: nobody reads more than the ECN field.
     Compact,
 }

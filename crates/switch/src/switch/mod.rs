@@ -159,6 +159,14 @@ impl Switch {
             || queues.any(|queue| queue.discipline.reads_frames())
     }
 
+    /// Whether nothing here looks behind frames' Ethernet headers: no program, no capture and no discipline.
+    pub fn reads_ethernet_alone(&self) -> bool {
+        let mut queues = self.ports.iter().flat_map(|port| &port.queues);
+        self.plane.reads_ethernet_alone()
+            && !self.capturing
+            && !queues.any(|queue| queue.discipline.reads_frames())
+    }
+
     /// A packet whose last bit arrived at a port one [`Switch::passage`] before `now`. Does
     /// everything due up to `now` first.
     #[inline]

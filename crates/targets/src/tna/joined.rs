@@ -35,7 +35,7 @@ pub fn join(
     let program = interpreter.program().clone();
     let parser = Link::plain(gress.parser.unit);
     // A residual checksum is stored once the parser has ended.
-    if has_call(&program, parser.unit, |call| &*call.name == "subtract_all_and_deposit") {
+    if has_call(&program, parser.unit, reads_the_rest) {
         return None;
     }
     let [to_control, to_deparser] = gress.handovers()?;
@@ -98,13 +98,19 @@ fn is_left(control: &Block, deparser: &Block, link: &Link) -> bool {
     control.answers().all(|slot| !written.contains(&slot))
 }
 
+/// True for a call in a parser that is about all that is behind it in the packet.
+pub fn reads_the_rest(call: &ExternCall) -> bool {
+    &*call.name == "subtract_all_and_deposit"
+}
+
 /// True for a call that asks for a copy: what kind of copy is made is read in front of the deparser.
-fn makes_copies(program: &Program, call: &ExternCall) -> bool {
+pub fn makes_copies(program: &Program, call: &ExternCall) -> bool {
     let of = call.object.map(|object| &*program.objects[object.index()].of);
     matches!(of, Some("Mirror" | "Resubmit" | "Digest"))
 }
 
-fn has_call(program: &Program, unit: UnitId, is_one: impl Fn(&ExternCall) -> bool) -> bool {
+/// True if a unit has such a call.
+pub fn has_call(program: &Program, unit: UnitId, is_one: impl Fn(&ExternCall) -> bool) -> bool {
     let mut found = false;
     visit::unit_statements(program, unit, &mut |stmt| {
         found |= matches!(&stmt.kind, StmtKind::Call(call) if is_one(call));

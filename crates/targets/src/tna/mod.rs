@@ -20,6 +20,7 @@ mod arguments;
 mod blocks;
 mod control_plane;
 mod copies;
+mod ethernet_alone;
 pub mod fit;
 mod framed;
 mod gress;

@@ -14,6 +14,7 @@
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
 use super::admitted::Admitted;
+use super::ethernet_alone::reads_ethernet_alone;
 use super::gress::Gress;
 use super::metadata::{Clock, IntrinsicField, Role, egress_front, ingress_front};
 use super::metadata::{write_egress_front, write_ingress_front};
@@ -57,6 +58,8 @@ pub struct Tofino {
     egress_drop: IntrinsicField,
     parser_errors: ParserErrors,
     clock: Clock,
+    /// Both passes look at Ethernet headers and at nothing behind them.
+    reads_ethernet_alone: bool,
     /// The program's text, once it is given.
     pub(super) sources: Option<Arc<SourceMap>>,
     /// Snapshots, once somebody has asked for one.
@@ -80,11 +83,12 @@ impl Tofino {
     ) -> Tofino {
         let program = interpreter.program().clone();
         Tofino {
-            elaborated,
             tables: Tables::new(program.clone()),
             admitted: Admitted::new(&ingress),
+            reads_ethernet_alone: reads_ethernet_alone(&elaborated, &ingress, &egress),
             egress_drop: egress.control.answer(Role::ForDeparser, "drop_ctl"),
             parser_errors: ParserErrors::new(&program.errors),
+            elaborated,
             interpreter,
             runtime,
             ingress,
@@ -332,6 +336,10 @@ impl DataPlane for Tofino {
             self.followed(true, followed);
         }
         out
+    }
+
+    fn reads_ethernet_alone(&self) -> bool {
+        self.reads_ethernet_alone
     }
 }
 

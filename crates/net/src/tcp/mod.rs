@@ -16,6 +16,7 @@ pub mod congestion;
 mod connection;
 mod handshake;
 mod minmax;
+mod pacing_rate;
 mod ranges;
 pub mod receiver;
 pub mod sender;
@@ -25,6 +26,7 @@ mod ticks;
 pub use config::TcpConfig;
 pub(crate) use connection::Segments;
 pub use connection::{Arrival, Connection, SegmentForm, Usual};
+pub use pacing_rate::PacingRate;
 pub(crate) use ticks::earliest;
 
 #[cfg(test)]

@@ -61,6 +61,10 @@ impl Discipline for Fifo {
         false
     }
 
+    fn marks(&self) -> bool {
+        false
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

@@ -100,6 +100,11 @@ pub trait Discipline: Send + fmt::Debug {
         true
     }
 
+    /// Whether it may mark packets.
+    fn marks(&self) -> bool {
+        true
+    }
+
     /// Packets held.
     fn packets(&self) -> usize {
         self.held().packets

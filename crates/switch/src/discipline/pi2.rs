@@ -236,6 +236,10 @@ impl Discipline for Pi2 {
         false
     }
 
+    fn marks(&self) -> bool {
+        self.params.ecn
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

@@ -315,6 +315,10 @@ impl Discipline for Red {
         false
     }
 
+    fn marks(&self) -> bool {
+        self.params.ecn
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

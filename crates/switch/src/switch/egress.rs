@@ -108,7 +108,8 @@ impl Switch {
     /// True if the queue's discipline has marked a packet. A program that keeps headers beside the
     /// bytes writes them over the mark, which is therefore set once more behind it.
     fn marked_in_queue(&self, index: usize, queue: usize, packet: &Queued) -> bool {
-        self.ports[index].queues[queue].managed
+        self.noting.marks
+            && self.ports[index].queues[queue].managed
             && !packet.tag.arrived_marked
             && ecn::is_marked(&packet.packet)
     }
@@ -155,7 +156,7 @@ impl Switch {
         let Port { id, observed, .. } = *port;
         if observed {
             let mut queued = self.places.enter(packet.name(), Carried::default());
-            note_arrival(&mut queued.tag, &packet, true, self.capturing);
+            note_arrival(&mut queued.tag, &packet, true, self.noting);
             queued.enqueued = now;
             self.observe(index, 0, &queued, Verdict::Sent);
             self.places.leave(queued);
@@ -167,7 +168,7 @@ impl Switch {
     #[inline(always)]
     fn depart(&mut self, index: usize, queue: usize, queued: &mut Queued) {
         let (now, size, port) = (self.now, queued.size(), &mut self.ports[index]);
-        self.told.sent(now, port, queue, queued);
+        self.told.sent(now, port, queue, queued, self.noting);
         // The slot of a packet that is sent is as long as what the wire carries: a bridged header
         // that egress takes off again fits into the internal speed-up (full rate up to 28 bytes).
         let start = now + self.egress_latency;

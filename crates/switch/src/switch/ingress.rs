@@ -4,7 +4,7 @@
 //! effect at the traffic manager one ingress latency after the packet's arrival.
 
 use super::rounds::Loop;
-use super::{Admitted, Event, Resubmitted, Returned, Switch};
+use super::{Admitted, Event, Noting, Resubmitted, Returned, Switch};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::tm::queue::Room;
@@ -69,7 +69,7 @@ impl Switch {
         let out = self.plane.forwarder().and_then(|forwarder| forwarder.port(came_by, packet));
         let Some(out) = out else {
             let mut gone = self.places.enter(packet.name(), Carried::default());
-            note_arrival(&mut gone.tag, packet, true, self.capturing);
+            note_arrival(&mut gone.tag, packet, true, self.noting);
             self.drop_at_ingress(came_by, gone, false);
             return None;
         };
@@ -128,7 +128,7 @@ impl Switch {
     fn come_in(&mut self, packet: Packet, carried: Carried, from_wire: bool) -> Queued {
         let mut queued = self.places.enter(packet, carried);
         let Contents { packet, tag, .. } = &mut *queued;
-        note_arrival(tag, packet, from_wire, self.capturing);
+        note_arrival(tag, packet, from_wire, self.noting);
         queued
     }
 
@@ -263,7 +263,7 @@ impl Switch {
         }
         let noted = Noted { cos: session.cos, color: session.color, ..Noted::default() };
         let mut tag = copy.tag;
-        tag.arrived = self.capturing.then(|| Box::new(copy.packet.clone()));
+        tag.arrived = self.noting.frames.then(|| Box::new(copy.packet.clone()));
         let (packet, carried) = (copy.packet, copy.carried);
         let mut queued = self.places.enter(packet, carried);
         (queued.enqueued, queued.tag, queued.noted) = (self.now, tag, noted);
@@ -323,11 +323,11 @@ impl Switch {
 /// Notes what is known of a packet as it comes to ingress. A field at a time, where it stays: put together
 /// elsewhere and copied, the copy would wait for the fields.
 #[inline(always)]
-pub(super) fn note_arrival(tag: &mut Tag, packet: &Packet, from_wire: bool, is_kept: bool) {
+pub(super) fn note_arrival(tag: &mut Tag, packet: &Packet, from_wire: bool, noting: Noting) {
     tag.from_wire = from_wire;
     tag.arrived_length = packet.len().0 as u32;
-    tag.arrived_marked = ecn::is_marked(packet);
-    if is_kept {
+    tag.arrived_marked = noting.marks && ecn::is_marked(packet);
+    if noting.frames {
         tag.arrived = Some(Box::new(packet.clone()));
     }
 }

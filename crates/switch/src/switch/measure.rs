@@ -2,7 +2,7 @@
 //!
 //! Nothing here has an effect on any packet.
 
-use super::{Switch, overlap};
+use super::{Noting, Switch, overlap};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::observation::{CapturePoint, CapturedFrame, PacketObservation, Verdict};
@@ -151,7 +151,7 @@ impl Switch {
     /// Keeps the frame of a packet that comes to a queue, if the port captures.
     #[inline(always)]
     pub(super) fn capture_entry(&mut self, index: usize, packet: &Queued) {
-        if self.capturing && self.ports[index].capture {
+        if self.noting.frames && self.ports[index].capture {
             self.capture_arrived(index, packet);
         }
     }
@@ -178,8 +178,15 @@ pub(super) struct Told {
 impl Told {
     /// Writes the row, and the frame, of a packet that leaves, and counts its mark.
     #[inline(always)]
-    pub(super) fn sent(&mut self, now: Time, port: &mut Port, queue: usize, packet: &Queued) {
-        let marked = !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
+    pub(super) fn sent(
+        &mut self,
+        now: Time,
+        port: &mut Port,
+        queue: usize,
+        packet: &Queued,
+        noting: Noting,
+    ) {
+        let marked = noting.marks && !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
         if marked {
             port.queues[queue].statistics.marked.add(packet.size());
         }

@@ -74,8 +74,7 @@ pub struct Switch {
     resubmit_limit: u32,
     /// Packets on their way from egress to ingress, past all ports.
     returned: VecDeque<Returned>,
-    /// Some port captures, so frames are kept as they arrived.
-    capturing: bool,
+    noting: Noting,
     /// Reused by every queue operation.
     drops: Drops,
     outgoing: Outgoing,
@@ -87,6 +86,15 @@ pub struct Switch {
     generators: Generators,
     /// Counts the times that applications of generators were enabled.
     generated: u32,
+}
+
+/// What is noted of packets as they arrive, for when they leave.
+#[derive(Clone, Copy, Debug)]
+struct Noting {
+    /// Some port captures, so frames are kept as they arrived.
+    frames: bool,
+    /// Something here may mark packets, so it is noted whether they were marked before.
+    marks: bool,
 }
 
 /// A packet that ingress has sent to the traffic manager.
@@ -154,7 +162,7 @@ impl Switch {
         let is_led = |port: &Port| port.behind.is_some() || port.recirculation.is_some();
         let mut queues = self.ports.iter().flat_map(|port| &port.queues);
         !self.forwards
-            || self.capturing
+            || self.noting.frames
             || !self.ports.iter().all(is_led)
             || queues.any(|queue| queue.discipline.reads_frames())
     }
@@ -163,7 +171,7 @@ impl Switch {
     pub fn reads_ethernet_alone(&self) -> bool {
         let mut queues = self.ports.iter().flat_map(|port| &port.queues);
         self.plane.reads_ethernet_alone()
-            && !self.capturing
+            && !self.noting.frames
             && !queues.any(|queue| queue.discipline.reads_frames())
     }
 

@@ -4,7 +4,7 @@ use super::measure::Told;
 use super::outgoing::Outgoing;
 use super::overlap::Passes;
 use super::rounds::Rounds;
-use super::{Disciplines, Generators, Switch};
+use super::{Disciplines, Generators, Noting, Switch};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::discipline::Drops;
 use crate::statistics::{IngressStatistics, RecirculationStatistics};
@@ -50,14 +50,19 @@ impl Switch {
                 port.behind = found;
             }
         }
+        let forwards = plane.forwarder().is_some();
+        let noting = Noting {
+            frames: ports.iter().any(|port| port.capture),
+            marks: ports.iter().any(Port::marks) || !forwards && !plane.reads_ethernet_alone(),
+        };
         let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
         Ok(Switch {
             now: Time::ZERO,
-            forwards: plane.forwarder().is_some(),
+            forwards,
             passes: plane.overlapping().is_some().then(Passes::default),
             plane,
             port_index,
-            capturing: ports.iter().any(|p| p.capture),
+            noting,
             ports,
             buffer: Buffer::new(config.cells),
             core_clock: config.core_clock,

@@ -117,6 +117,11 @@ impl Port {
         self.held_until = Time::ZERO;
     }
 
+    /// True if a discipline here may mark packets.
+    pub fn marks(&self) -> bool {
+        self.queues.iter().any(|queue| queue.discipline.marks())
+    }
+
     /// True if a packet that comes now, and for which nothing but a port was chosen, is sent at once.
     #[inline]
     pub fn is_free(&self, now: Time) -> bool {

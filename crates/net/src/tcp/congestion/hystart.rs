@@ -61,7 +61,8 @@ impl HyStart {
             return false;
         }
         *last = sample.now;
-        let threshold = Time((min_rtt + offload_delay(sample.pacing_rate)).0 / 2);
+        let threshold =
+            Time((min_rtt + offload_delay(sample.pacing_rate.bytes_per_second())).0 / 2);
         sample.now.saturating_sub(*begin) > threshold
     }
 
@@ -87,6 +88,7 @@ fn offload_delay(pacing_rate: u64) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::PacingRate;
 
     /// A round of `n` acknowledgements, `gap` apart, each with `rtt`; the one that ends slow start.
     /// Rounds are told apart by `una`, each a hundred behind the one before.
@@ -95,7 +97,8 @@ mod tests {
         let cwnd = 100;
         (0..n).find(|i| {
             let now = begin + Time(i * gap.0);
-            let sample = RttSample { now, rtt, una, next: una + 100, pacing_rate: 0 };
+            let sample =
+                RttSample { now, rtt, una, next: una + 100, pacing_rate: PacingRate::of(0) };
             hystart.on_rtt(&sample, MIN_RTT, cwnd)
         })
     }
@@ -119,7 +122,13 @@ mod tests {
             let mut hystart = HyStart::default();
             let ended = (0..200).find(|i| {
                 let now = Time(i * 250_000);
-                let sample = RttSample { now, rtt: MS(40), una: 1, next: 1000, pacing_rate };
+                let sample = RttSample {
+                    now,
+                    rtt: MS(40),
+                    una: 1,
+                    next: 1000,
+                    pacing_rate: PacingRate::of(pacing_rate),
+                };
                 hystart.on_rtt(&sample, MIN_RTT, 100)
             });
             assert_eq!(ended, Some(at + u64::from(at == 81)), "{pacing_rate}");
@@ -145,7 +154,8 @@ mod tests {
     fn a_rise_below_4_ms_is_noise_and_above_16_ms_never_is() {
         let ends = |min_rtt: Time, rtt: Time| {
             let mut hystart = HyStart::default();
-            let sample = RttSample { now: MS(1), rtt, una: 1, next: 100, pacing_rate: 0 };
+            let sample =
+                RttSample { now: MS(1), rtt, una: 1, next: 100, pacing_rate: PacingRate::of(0) };
             (0..20).any(|_| hystart.on_rtt(&sample, min_rtt, 100))
         };
         assert!(!ends(MS(2), MS(6)) && ends(MS(2), MS(7)));
@@ -156,14 +166,16 @@ mod tests {
     fn one_quick_round_trip_clears_its_round() {
         let mut hystart = HyStart::default();
         round(&mut hystart, MS(0), Time(0), 1, MS(41));
-        let slow = RttSample { now: MS(0), rtt: MS(60), una: 1, next: 0, pacing_rate: 0 };
+        let slow =
+            RttSample { now: MS(0), rtt: MS(60), una: 1, next: 0, pacing_rate: PacingRate::of(0) };
         assert!((0..20).all(|_| !hystart.on_rtt(&slow, MIN_RTT, 100)));
     }
 
     #[test]
     fn a_small_window_is_left_alone() {
         let mut hystart = HyStart::default();
-        let slow = RttSample { now: MS(0), rtt: MS(80), una: 1, next: 9, pacing_rate: 0 };
+        let slow =
+            RttSample { now: MS(0), rtt: MS(80), una: 1, next: 9, pacing_rate: PacingRate::of(0) };
         assert!((0..20).all(|_| !hystart.on_rtt(&slow, MIN_RTT, 15)));
     }
 }

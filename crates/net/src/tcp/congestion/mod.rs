@@ -25,6 +25,7 @@ pub use new_reno::NewReno;
 pub use prague::Prague;
 pub use window::Window;
 
+use crate::tcp::PacingRate;
 use sojourn_packet::{Named, Register, Time};
 use std::fmt::Debug;
 
@@ -74,8 +75,8 @@ pub struct RttSample {
     pub una: u64,
     /// See `una`.
     pub next: u64,
-    /// Bytes per second at which a paced sender would send; 0 if nothing was measured.
-    pub pacing_rate: u64,
+    /// How fast a paced sender would send; 0 if nothing was measured.
+    pub pacing_rate: PacingRate,
 }
 
 /// How fast data were delivered up to an acknowledgement (the sample of Linux's `tcp_rate.c` and

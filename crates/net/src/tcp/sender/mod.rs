@@ -316,7 +316,7 @@ impl Sender {
 
     /// Payload bytes per second at which the sender paces; absent if it does not.
     pub fn pacing_rate(&self) -> Option<u64> {
-        self.pacing.is_enforced().then(|| self.pacing.rate())
+        self.pacing.is_enforced().then(|| self.pacing.rate().bytes_per_second())
     }
 
     /// Offset of the next new byte (SND.NXT).

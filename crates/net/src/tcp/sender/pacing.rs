@@ -2,27 +2,26 @@
 //! senders that are told to, and the rate by which the bursts of segmentation offload are sized for all.
 
 use crate::config::PacingSetting;
+use crate::tcp::PacingRate;
 use crate::tcp::congestion::Window;
 use sojourn_packet::Time;
 
 /// The rate is so much of a window a round trip, in per cent, in slow start and after it: never
 /// what holds a window-based sender back.
-const SLOW_START_PERCENT: u128 = 200;
-const AVOIDANCE_PERCENT: u128 = 120;
+const SLOW_START_PERCENT: u64 = 200;
+const AVOIDANCE_PERCENT: u64 = 120;
 /// The first segments of a connection are not paced.
 const UNPACED: u64 = 10;
 
 /// The pacing clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
-    /// Payload bytes per second; 0 before anything is known.
-    rate: u64,
+    /// 0 before anything is known.
+    rate: PacingRate,
     /// The rate is kept to, and not only known.
     enforced: bool,
     /// The control sets the rate, and not the window.
     by_control: bool,
-    /// The most that the rate may be.
-    limit: Option<u64>,
     /// When the next segment may go.
     next: Time,
     /// When to try again, if something would have gone but for the pacing; [`Time::MAX`] if not.
@@ -35,12 +34,12 @@ impl Pacing {
         let (by_control, limit) = (required.is_some(), setting.limit());
         let enforced = by_control || setting.is_asked_for();
         // A window-based sender knows no rate before its first round trip, but may know a limit.
-        let rate = required.map_or(limit.unwrap_or(0), |rate| at_most(rate, limit));
-        Pacing { rate, enforced, by_control, limit, next: Time::ZERO, again: Time::MAX }
+        let rate = PacingRate::of(required.or(limit).unwrap_or(0)).limited(limit);
+        Pacing { rate, enforced, by_control, next: Time::ZERO, again: Time::MAX }
     }
 
-    /// Payload bytes per second.
-    pub(crate) fn rate(&self) -> u64 {
+    /// How fast data would be sent that nothing else held back.
+    pub(crate) fn rate(&self) -> PacingRate {
         self.rate
     }
 
@@ -65,30 +64,27 @@ impl Pacing {
     }
 
     pub(crate) fn set_rate(&mut self, rate: u64) {
-        self.rate = at_most(rate, self.limit);
+        self.rate = self.rate.set(rate);
     }
 
     /// The rate of a window-based sender.
+    #[inline(always)]
     pub(crate) fn follow(&mut self, window: &Window, outstanding: u32, mss: u32, srtt: Time) {
         let percent =
             if window.cwnd < window.ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
         let segments = u64::from(window.cwnd.max(outstanding));
-        // 1e7 is a second in ns, divided by the hundred of a per cent.
-        let bytes = u128::from(segments * u64::from(mss)) * (percent * 10_000_000);
-        let srtt = srtt.0.max(1);
-        let rate = match u64::try_from(bytes) {
-            Ok(bytes) => bytes / srtt,
-            Err(_) => u64::try_from(bytes / u128::from(srtt)).unwrap_or(u64::MAX),
-        };
-        self.rate = at_most(rate, self.limit);
+        self.rate = self.rate.following(segments * u64::from(mss), percent, srtt);
     }
 
     /// A burst of `bytes` goes; `sent` segments have gone before it.
     pub(crate) fn sent(&mut self, now: Time, bytes: u64, sent: u64) {
         let before = self.next;
         self.next = self.next.max(now);
-        if self.enforced && self.rate > 0 && sent >= UNPACED {
-            let time = u128::from(bytes) * 1_000_000_000 / u128::from(self.rate);
+        if !self.enforced || sent < UNPACED {
+            return;
+        }
+        let rate = u128::from(self.rate.bytes_per_second());
+        if let Some(time) = (u128::from(bytes) * 1_000_000_000).checked_div(rate) {
             let time = Time(time as u64);
             // A late departure is made up for, by up to half of the time.
             let credit = self.next.saturating_sub(before).min(Time(time.0 / 2));
@@ -112,10 +108,6 @@ impl Pacing {
     pub(crate) fn deadline(&self) -> Time {
         self.again
     }
-}
-
-fn at_most(rate: u64, limit: Option<u64>) -> u64 {
-    limit.map_or(rate, |limit| rate.min(limit))
 }
 
 #[cfg(test)]
@@ -153,10 +145,10 @@ mod tests {
         let mut pacing = Pacing::new(None, UNASKED);
         let mut window = Window::new(100);
         pacing.follow(&window, 0, 1000, Time::from_millis(100));
-        assert_eq!(pacing.rate(), 2_000_000);
+        assert_eq!(pacing.rate().bytes_per_second(), 2_000_000);
         window.ssthresh = 120;
         pacing.follow(&window, 0, 1000, Time::from_millis(100));
-        assert_eq!(pacing.rate(), 1_200_000);
+        assert_eq!(pacing.rate().bytes_per_second(), 1_200_000);
         pacing.sent(Time(0), 1 << 20, 100);
         assert!(pacing.may_send(Time(0)));
     }

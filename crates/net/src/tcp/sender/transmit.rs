@@ -241,7 +241,7 @@ impl Sender {
     #[inline(never)]
     fn next_burst(&mut self, now: Time, payload: u32) -> Option<u32> {
         let full = self.offload.burst(
-            self.pacing.rate(),
+            self.pacing.rate().bytes_per_second(),
             self.rtt.min(),
             self.mss,
             self.control.least_burst(),

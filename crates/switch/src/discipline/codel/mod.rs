@@ -198,6 +198,10 @@ impl Discipline for Codel {
         false
     }
 
+    fn marks(&self) -> bool {
+        self.ecn
+    }
+
     fn held(&self) -> Held {
         self.backlog.held()
     }

@@ -7,7 +7,7 @@
 
 use super::context::{Externs, unheard};
 use super::flat::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
-use super::machine::{Around, At, Ends, MachineCode, ROOM, To};
+use super::machine::{Around, At, Ends, ROOM, To};
 use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use super::{machine, packet};
 use crate::ir::{Program, Slot, UnitId};
@@ -78,6 +78,14 @@ pub struct Chain {
     pub front: Option<(Slot, u8)>,
     /// Slots that a frame needs to be filled.
     pub slots: usize,
+}
+
+/// Where machine code has stopped in front of the end of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    at: To,
+    /// Bits of the packet that have been read.
+    position: u64,
 }
 
 /// A chain as code.
@@ -189,12 +197,41 @@ impl Interpreter {
     }
 
     /// The same by machine code, of a packet whose front lies in the caller's slots: for how many bits of
-    /// the packet what was written stands. None if that cannot be, or not yet: nothing has happened
-    /// then but to the frame.
+    /// the packet what was written stands.
+    ///
+    /// # Errors
+    /// Where machine code has stopped, for [`Interpreter::go_on_fronted`]; nothing if there is none, or not
+    /// yet: nothing has happened then but to the frame.
     #[inline(always)]
     pub fn run_fronted<E: Externs + ?Sized>(
         &self,
         chain: &Chain,
+        frame: &mut Frame,
+        (mut packet, out): (PacketIn<'_>, Option<&mut PacketOut>),
+        tables: &Tables,
+        externs: &mut E,
+    ) -> Result<u64, Option<Stopped>> {
+        let joined = &self.chains[chain.number];
+        let Some(machine) = joined.unit.machine(self.compiler) else { return Err(None) };
+        if joined.cleared {
+            joined.begin(frame);
+        }
+        joined.clear_wide(frame);
+        let lately = unheard(tables, externs);
+        let slots = &mut frame.narrow;
+        let run = |ends: &mut Ends<'_>| machine.run(slots, ends, 0);
+        let at = packet::move_ends(Some(&mut packet), (out, joined.room), lately, run);
+        let position = packet.position();
+        if at == joined.end { Ok(position) } else { Err(Some(Stopped { at, position })) }
+    }
+
+    /// Goes on where machine code has stopped, on the same frame, with the same packet from its front on and
+    /// what was written already; none if it has stopped in the first unit.
+    #[inline(never)]
+    pub fn go_on_fronted<E: Externs + ?Sized>(
+        &self,
+        chain: &Chain,
+        stopped: Stopped,
         frame: &mut Frame,
         (mut packet, mut out): (PacketIn<'_>, Option<&mut PacketOut>),
         tables: &Tables,
@@ -202,34 +239,9 @@ impl Interpreter {
     ) -> Option<Result<u64, Halt>> {
         let joined = &self.chains[chain.number];
         let machine = joined.unit.machine(self.compiler)?;
-        if joined.cleared {
-            joined.begin(frame);
-        }
-        joined.clear_wide(frame);
-        let room = (out.as_deref_mut(), joined.room);
-        let lately = unheard(tables, externs);
-        let slots = &mut frame.narrow;
-        let run = |ends: &mut Ends<'_>| machine.run(slots, ends, 0);
-        let at = packet::move_ends(Some(&mut packet), room, lately, run);
-        if at == joined.end {
-            return Some(Ok(packet.position()));
-        }
-        self.stopped((joined, machine), at, frame, (packet, out), tables, externs)
-    }
-
-    /// Goes on where machine code has stopped; none if that is in the first unit.
-    #[inline(never)]
-    fn stopped<E: Externs + ?Sized>(
-        &self,
-        (joined, machine): (&Joined, &dyn MachineCode),
-        at: To,
-        frame: &mut Frame,
-        (mut packet, mut out): (PacketIn<'_>, Option<&mut PacketOut>),
-        tables: &Tables,
-        externs: &mut E,
-    ) -> Option<Result<u64, Halt>> {
         let code = &joined.unit.code;
-        let mut place = Place::at(at);
+        packet.advance(stopped.position);
+        let mut place = Place::at(stopped.at);
         let mut direct = Direct { code, machine, frame: &mut *frame, tables };
         let lately = unheard(tables, externs);
         let run = |ends: &mut Ends<'_>| direct.go_on(ends, &mut place, externs);

@@ -26,7 +26,7 @@ pub mod tables;
 pub mod trace;
 
 pub use self::exec::NO_ACTION_RAN;
-pub use chain::{Chain, Link, Plan};
+pub use chain::{Chain, Link, Plan, Stopped};
 pub use context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment, NoExterns};
 pub use flat::{Assembler, Calls, FieldList, NoCode};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};

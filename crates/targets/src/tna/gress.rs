@@ -171,6 +171,12 @@ impl Gress {
         self.joined.as_ref().map(|joined| (joined, &mut self.frames[0]))
     }
 
+    /// True if all of it is one chain of code, the deparser too.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.joined.is_some_and(|joined| joined.whole)
+    }
+
     /// The control's frame, once the parser has handed on and until it does itself.
     #[inline]
     pub fn control_frame(&mut self) -> &mut Frame {

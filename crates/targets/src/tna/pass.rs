@@ -6,7 +6,7 @@
 
 use super::gress::{Gress, Joined};
 use super::runtime::Runtime;
-use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
+use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Stopped, Tables};
 use sojourn_p4::ir::Slot;
 use sojourn_packet::Packet;
 use std::sync::Arc;
@@ -60,19 +60,21 @@ pub struct Pass<'a> {
 impl Pass<'_> {
     /// Runs a pass at once on a packet in front of which the chip has put words, up to where its frame
     /// says what the control has decided; what may be left of it is for [`Pass::finish`]. Says how many
-    /// bits of the packet itself the headers stand for that are written; none if that cannot be, and
-    /// nothing has happened.
+    /// bits of the packet itself the headers stand for that are written.
+    ///
+    /// # Errors
+    /// Where it has stopped, for [`Pass::rest`]; nothing if that cannot be, and nothing has happened.
     #[inline(always)]
     pub fn run_at_once(
         &mut self,
         gress: &mut Gress,
         front: impl Fn(u8) -> u64,
         packet: &Packet,
-    ) -> Result<Option<u64>, Halt> {
-        let Some((joined, frame)) = gress.joined_frame() else { return Ok(None) };
-        let Some((words, mut wanted)) = joined.chain.front else { return Ok(None) };
+    ) -> Result<u64, Option<Stopped>> {
+        let Some((joined, frame)) = gress.joined_frame() else { return Err(None) };
+        let Some((words, mut wanted)) = joined.chain.front else { return Err(None) };
         if self.runtime.trace.is_some() {
-            return Ok(None);
+            return Err(None);
         }
         self.written.clear();
         frame.set(joined.chain.input, self.tstamp.into());
@@ -84,16 +86,34 @@ impl Pass<'_> {
         let out = joined.whole.then_some(&mut *self.written);
         let ends = (PacketIn::new(&packet.bytes, packet.zeros), out);
         let (chain, runtime) = (&joined.chain, &mut *self.runtime);
-        self.interpreter.run_fronted(chain, frame, ends, self.tables, runtime).transpose()
+        self.interpreter.run_fronted(chain, frame, ends, self.tables, runtime)
+    }
+
+    /// Runs what was left of what runs at once; none if it has not begun, or has stopped in the parser.
+    pub fn rest(
+        &mut self,
+        ran: Result<u64, Option<Stopped>>,
+        gress: &mut Gress,
+        packet: &Packet,
+    ) -> Result<Option<u64>, Halt> {
+        let stopped = match ran {
+            Ok(consumed) => return Ok(Some(consumed)),
+            Err(None) => return Ok(None),
+            Err(Some(stopped)) => stopped,
+        };
+        let Some((joined, frame)) = gress.joined_frame() else { return Ok(None) };
+        let out = joined.whole.then_some(&mut *self.written);
+        let ends = (PacketIn::new(&packet.bytes, packet.zeros), out);
+        let (chain, runtime) = (&joined.chain, &mut *self.runtime);
+        self.interpreter
+            .go_on_fronted(chain, stopped, frame, ends, self.tables, runtime)
+            .transpose()
     }
 
     /// Runs the deparser, if it was not in what ran at once.
     #[inline(always)]
     pub fn finish(&mut self, gress: &mut Gress) -> Result<(), Halt> {
-        match gress.joined {
-            Some(Joined { whole: true, .. }) => Ok(()),
-            _ => self.run_deparser(gress),
-        }
+        if gress.is_whole() { Ok(()) } else { self.run_deparser(gress) }
     }
 
     /// Runs a pass on a packet with these bytes in front of it, and says the same; none if it is dropped at

@@ -31,7 +31,7 @@ use crate::externs::counter::Count;
 use crate::faults::Faults;
 use crate::phv::Carried;
 use crate::snapshot::Snapshots;
-use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketOut, Tables};
+use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketOut, Stopped, Tables};
 use sojourn_p4::ir::UnitId;
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet, Time};
@@ -165,129 +165,203 @@ impl Tofino {
         (pass, beside)
     }
 
-    /// An ingress pass up to what its deparser wrote: for how many bits of the packet that stands; none if
-    /// the parser drops it.
+    /// An ingress pass.
     #[inline(always)]
-    fn ingress_blocks(
-        &mut self,
-        input: &IngressInput,
-        packet: &Packet,
-        admission: &mut Admission,
-    ) -> Result<Option<u64>, Halt> {
+    fn run_ingress(&mut self, input: &IngressInput, packet: &mut Packet) -> IngressDecision {
         self.runtime.begin(input.now, packet.len().0 + FCS_BYTES);
-        let of_port = self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0);
-        if !input.resubmitted {
-            let (mut pass, Beside { ingress, admitted, clock, .. }) = self.parts(input.now);
-            let words = ingress_front(input, clock, of_port);
-            let words = |word: u8| words[usize::from(word & 1)];
-            if let Some(consumed) = pass.run_at_once(ingress, words, packet)? {
-                admitted.read(ingress.control_frame(), admission);
-                pass.finish(ingress)?;
-                return Ok(Some(consumed));
+        let ran = self.ingress_at_once(input, packet);
+        match ran {
+            Ok(consumed) if self.ingress.is_whole() => {
+                let mut out = IngressDecision::default();
+                self.admitted.read(self.ingress.control_frame(), &mut out.admission);
+                self.leave_ingress(&mut out, consumed, packet);
+                out
             }
+            _ => self.ingress_otherwise(ran, input, packet),
         }
-        self.ingress_behind(input, of_port, packet, admission)
     }
 
-    /// The same with what the chip puts in front of the packet as bytes.
-    #[inline(never)]
-    fn ingress_behind(
+    /// As much of it as runs at once.
+    #[inline(always)]
+    fn ingress_at_once(
         &mut self,
         input: &IngressInput,
-        of_port: u64,
+        packet: &Packet,
+    ) -> Result<u64, Option<Stopped>> {
+        if input.resubmitted {
+            return Err(None);
+        }
+        let of_port = self.port_metadata_of(input);
+        let (mut pass, Beside { ingress, clock, .. }) = self.parts(input.now);
+        let words = ingress_front(input, clock, of_port);
+        pass.run_at_once(ingress, |word| words[usize::from(word & 1)], packet)
+    }
+
+    #[inline(always)]
+    fn port_metadata_of(&self, input: &IngressInput) -> u64 {
+        self.port_metadata.get(usize::from(input.port.0)).copied().unwrap_or(0)
+    }
+
+    /// A pass of which not all has run at once.
+    #[inline(never)]
+    fn ingress_otherwise(
+        &mut self,
+        ran: Result<u64, Option<Stopped>>,
+        input: &IngressInput,
+        packet: &mut Packet,
+    ) -> IngressDecision {
+        let mut out = IngressDecision::default();
+        match self.rest_of_ingress(ran, input, packet, &mut out.admission) {
+            Ok(Some(consumed)) => self.leave_ingress(&mut out, consumed, packet),
+            Ok(None) => out.parser_rejected = true,
+            Err(halt) => {
+                self.runtime.faults.halted(&halt);
+                out = IngressDecision::default();
+            }
+        }
+        out
+    }
+
+    /// The rest of it, up to what its deparser wrote: for how many bits of the packet that stands; none if
+    /// the parser drops it.
+    fn rest_of_ingress(
+        &mut self,
+        ran: Result<u64, Option<Stopped>>,
+        input: &IngressInput,
         packet: &Packet,
         admission: &mut Admission,
     ) -> Result<Option<u64>, Halt> {
+        let of_port = self.port_metadata_of(input);
         let (mut pass, Beside { ingress, admitted, clock, front, .. }) = self.parts(input.now);
+        if let Some(consumed) = pass.rest(ran, ingress, packet)? {
+            admitted.read(ingress.control_frame(), admission);
+            pass.finish(ingress)?;
+            return Ok(Some(consumed));
+        }
         front.clear();
         write_ingress_front(input, clock, of_port, front);
         pass.run_behind(front, ingress, packet, |frame| admitted.read(frame, admission))
     }
 
+    /// The deparser has written what stands for so many bits of a packet.
     #[inline(always)]
-    fn run_ingress(
-        &mut self,
-        input: &IngressInput,
-        packet: &mut Packet,
-        out: &mut IngressDecision,
-    ) -> Result<(), Halt> {
-        let Some(consumed) = self.ingress_blocks(input, packet, &mut out.admission)? else {
-            out.parser_rejected = true;
-            return Ok(());
-        };
-        if self.runtime.pass.asked {
-            if let Some(data) = self.runtime.pass.resubmit.take() {
-                (out.admission, out.resubmit) = (Admission::default(), true);
-                *packet = with_front(&data, packet);
-                return Ok(());
-            }
-            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Ingress, packet);
+    fn leave_ingress(&mut self, out: &mut IngressDecision, consumed: u64, packet: &mut Packet) {
+        if self.runtime.pass.asked && self.asked_in_ingress(out, packet) {
+            return;
         }
         if !out.admission.is_nowhere() {
             deparse(packet, &mut self.written, consumed);
         }
-        Ok(())
     }
 
-    /// An egress pass, likewise, with the bits of `drop_ctl`.
-    #[inline(always)]
-    fn egress_blocks(
-        &mut self,
-        input: &EgressInput,
-        packet: &Packet,
-    ) -> Result<Option<(u64, u8)>, Halt> {
-        self.runtime.begin(input.now, u64::from(input.length));
-        let drop = self.egress_drop;
-        let (mut pass, Beside { egress, clock, .. }) = self.parts(input.now);
-        let words = |word: u8| egress_front(input, clock, word);
-        let Some(consumed) = pass.run_at_once(egress, words, packet)? else {
-            return self.egress_behind(input, packet);
-        };
-        let drop_ctl = drop.or_zero(egress.control_frame()) as u8;
-        pass.finish(egress)?;
-        Ok(Some((consumed, drop_ctl)))
-    }
-
-    /// The same with what the chip puts in front of the packet as bytes.
+    /// The program asks for something beside; true if that is to see the packet once more.
     #[inline(never)]
-    fn egress_behind(
+    fn asked_in_ingress(&mut self, out: &mut IngressDecision, packet: &mut Packet) -> bool {
+        if let Some(data) = self.runtime.pass.resubmit.take() {
+            (out.admission, out.resubmit) = (Admission::default(), true);
+            *packet = with_front(&data, packet);
+            return true;
+        }
+        out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Ingress, packet);
+        false
+    }
+
+    /// An egress pass.
+    #[inline(always)]
+    fn run_egress(&mut self, input: &EgressInput, packet: &mut Packet) -> EgressDecision {
+        self.runtime.begin(input.now, u64::from(input.length));
+        let (mut pass, Beside { egress, clock, .. }) = self.parts(input.now);
+        let ran = pass.run_at_once(egress, |word| egress_front(input, clock, word), packet);
+        match ran {
+            Ok(consumed) if self.egress.is_whole() => {
+                let drop_ctl = self.egress_drop.or_zero(self.egress.control_frame()) as u8;
+                self.leave_egress(drop_ctl, consumed, packet)
+            }
+            _ => self.egress_otherwise(ran, input, packet),
+        }
+    }
+
+    /// A pass of which not all has run at once.
+    #[inline(never)]
+    fn egress_otherwise(
         &mut self,
+        ran: Result<u64, Option<Stopped>>,
+        input: &EgressInput,
+        packet: &mut Packet,
+    ) -> EgressDecision {
+        match self.rest_of_egress(ran, input, packet) {
+            Ok(Some((consumed, drop_ctl))) => self.leave_egress(drop_ctl, consumed, packet),
+            Ok(None) => EgressDecision { parser_rejected: true, ..EgressDecision::default() },
+            Err(halt) => {
+                self.runtime.faults.halted(&halt);
+                EgressDecision::default()
+            }
+        }
+    }
+
+    /// The rest of it, likewise, with the bits of `drop_ctl`.
+    fn rest_of_egress(
+        &mut self,
+        ran: Result<u64, Option<Stopped>>,
         input: &EgressInput,
         packet: &Packet,
     ) -> Result<Option<(u64, u8)>, Halt> {
         let (drop, mut drop_ctl) = (self.egress_drop, 0);
         let (mut pass, Beside { egress, clock, front, .. }) = self.parts(input.now);
-        front.clear();
-        write_egress_front(input, clock, front);
-        let answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;
-        let ran = pass.run_behind(front, egress, packet, answers)?;
+        let mut answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;
+        let ran = match pass.rest(ran, egress, packet)? {
+            Some(consumed) => {
+                answers(egress.control_frame());
+                pass.finish(egress)?;
+                Some(consumed)
+            }
+            None => {
+                front.clear();
+                write_egress_front(input, clock, front);
+                pass.run_behind(front, egress, packet, answers)?
+            }
+        };
         Ok(ran.map(|consumed| (consumed, drop_ctl)))
     }
 
+    /// The deparser has written what stands for so many bits of a packet.
     #[inline(always)]
-    fn run_egress(
-        &mut self,
-        input: &EgressInput,
-        packet: &mut Packet,
-        out: &mut EgressDecision,
-    ) -> Result<(), Halt> {
-        let Some((consumed, drop_ctl)) = self.egress_blocks(input, packet)? else {
-            out.parser_rejected = true;
-            return Ok(());
-        };
+    fn leave_egress(&mut self, drop_ctl: u8, consumed: u64, packet: &mut Packet) -> EgressDecision {
+        let mut out = EgressDecision::default();
         let sent = drop_ctl & 1 == 0;
         let copied = drop_ctl & 4 == 0 && self.runtime.pass.asked;
-        if !sent && !copied {
-            return Ok(());
+        if sent || copied {
+            deparse(packet, &mut self.written, consumed);
         }
-        deparse(packet, &mut self.written, consumed);
         if copied {
             out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, packet);
         }
         if sent {
             out.fate = EgressFate::Sent;
         }
-        Ok(())
+        out
+    }
+
+    /// A pass that a snapshot may follow.
+    #[inline(never)]
+    fn followed_ingress(&mut self, input: &IngressInput, packet: &mut Packet) -> IngressDecision {
+        let followed = self.follow(false);
+        let out = self.run_ingress(input, packet);
+        if let Some(followed) = followed {
+            self.followed(false, followed);
+        }
+        out
+    }
+
+    /// The same in egress.
+    #[inline(never)]
+    fn followed_egress(&mut self, input: &EgressInput, packet: &mut Packet) -> EgressDecision {
+        let followed = self.follow(true);
+        let out = self.run_egress(input, packet);
+        if let Some(followed) = followed {
+            self.followed(true, followed);
+        }
+        out
     }
 }
 
@@ -308,16 +382,10 @@ impl DataPlane for Tofino {
         packet: &mut Packet,
         _: &mut Carried,
     ) -> IngressDecision {
-        let mut out = IngressDecision::default();
-        let followed = self.follow(false);
-        if let Err(halt) = self.run_ingress(input, packet, &mut out) {
-            self.runtime.faults.halted(&halt);
-            out = IngressDecision::default();
+        if self.snapshots.is_some() {
+            return self.followed_ingress(input, packet);
         }
-        if let Some(followed) = followed {
-            self.followed(false, followed);
-        }
-        out
+        self.run_ingress(input, packet)
     }
 
     fn egress_pass(
@@ -326,16 +394,10 @@ impl DataPlane for Tofino {
         packet: &mut Packet,
         _: &mut Carried,
     ) -> EgressDecision {
-        let mut out = EgressDecision::default();
-        let followed = self.follow(true);
-        if let Err(halt) = self.run_egress(input, packet, &mut out) {
-            self.runtime.faults.halted(&halt);
-            out = EgressDecision::default();
+        if self.snapshots.is_some() {
+            return self.followed_egress(input, packet);
         }
-        if let Some(followed) = followed {
-            self.followed(true, followed);
-        }
-        out
+        self.run_egress(input, packet)
     }
 
     fn reads_ethernet_alone(&self) -> bool {

@@ -177,6 +177,11 @@ macro_rules! rows {
                 self.len() == 0
             }
 
+            /// Makes room for so many rows more.
+            pub fn reserve(&mut self, rows: usize) {
+                $(self.$column.reserve_exact(rows);)+
+            }
+
             /// Forgets all rows and keeps their room.
             pub fn clear(&mut self) {
                 $(self.$column.clear();)+

@@ -7,6 +7,8 @@ use sojourn_packet::Time;
 
 /// So many rows are made columns at a time: each column is then looked for once, not for each packet.
 pub(super) const BATCH: usize = 256;
+/// At most so many rows get their room before they are there.
+const ROOM: usize = 1 << 16;
 
 impl Region {
     /// Writes down the rows and frames that wait in all switches.
@@ -17,6 +19,7 @@ impl Region {
     /// Writes down the rows, which are counted by then, and the frames that wait in a switch.
     #[inline(never)]
     pub(super) fn record(&mut self, place: u16) {
+        let room = self.max_rows.saturating_add(BATCH);
         let Region { nodes, bottlenecks, rows, .. } = self;
         let Node { switch, wires, counted, .. } = &mut nodes[usize::from(place)];
         let observed = |port| {
@@ -25,7 +28,15 @@ impl Region {
         };
         for of_port in switch.rows().chunk_by(|one, next| one.port == next.port) {
             match observed(of_port[0].port) {
-                Some(bottleneck) => bottlenecks[bottleneck].rows.extend(of_port),
+                Some(bottleneck) => {
+                    let rows = &mut bottlenecks[bottleneck].rows;
+                    // All at once, if that is not too much: what grows is copied again and again, to
+                    // memory that nobody has touched before.
+                    if rows.packet.capacity() == 0 && room <= ROOM {
+                        rows.reserve(room);
+                    }
+                    rows.extend(of_port);
+                }
                 None => *rows -= of_port.len(),
             }
         }

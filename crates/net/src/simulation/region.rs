@@ -68,7 +68,7 @@ pub(super) struct Region {
     pub(super) events: EventQueue<Event>,
     /// How far it is to run: up to and including an instant, or until so many rows wait.
     end: Time,
-    max_rows: usize,
+    pub(super) max_rows: usize,
     pub(super) sending: Sending,
     pub(super) inbound: Inbound,
     /// How much of their frames hosts write.

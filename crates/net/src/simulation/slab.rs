@@ -56,12 +56,13 @@ impl PacketSlab {
     /// usual form. Each kind for itself, where it stays: put together first, it would be moved once more.
     #[inline(always)]
     pub(super) fn put_down(&mut self, packet: &mut Packet, written: Written, at: &mut Arriving) {
-        let compact = match written {
-            Written::Compact => CompactSegment::of(packet),
-            Written::Framed => CompactSegment::framed(packet),
-            Written::Whole | Written::Unsummed => None,
-        };
-        if let Some(segment) = compact {
+        if written == Written::Compact
+            && let Some(segment) = CompactSegment::of(packet)
+        {
+            *at = Arriving::Compact(segment);
+        } else if written == Written::Framed
+            && let Some(segment) = CompactSegment::framed(packet)
+        {
             *at = Arriving::Compact(segment);
         } else if let Some(segment) = read_usual(packet, written) {
             *at = Arriving::Segment(segment);

@@ -8,8 +8,10 @@
 
 use super::framed::Block;
 use super::gress::Gress;
+use super::handover::shared;
 use super::joined::{has_call, makes_copies, reads_the_rest};
 use super::metadata::{EGRESS_FRONT_BYTES, INGRESS_FRONT_BYTES, Role};
+use crate::uses::{read_by_call, written_by};
 use crate::visit;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, Layout, Next, ParserBody, Pattern, Program, Slot, State, StateId,
@@ -167,22 +169,17 @@ impl Way {
 
 /// How many bits a deparser writes behind a parser that has left so much.
 fn written(program: &Program, gress: &Gress, known: &Known) -> Option<u64> {
-    let [from_parser, from_control] =
-        [(&gress.parser, &gress.control), (&gress.control, &gress.deparser)].map(|(from, to)| {
-            let range = |block: &Block| Some(block.params.get(&Role::Headers)?.range().narrow());
-            Some(range(from)?.zip(range(to)?).collect::<Vec<(usize, usize)>>())
-        });
-    let handed = |known: &Known, slots: &[(usize, usize)]| {
-        let at = |(from, to): &(usize, usize)| {
-            known.get(&Slot(*from as u32)).map(|value| (Slot(*to as u32), *value))
-        };
-        slots.iter().filter_map(at).collect::<Known>()
+    let handed = |known: &Known, from: &Block, to: &Block| {
+        let both = shared(from, to);
+        let slots = both.iter().flat_map(|(from, to)| from.narrow().zip(to.narrow()));
+        let at = |(from, to)| Some((Slot(to as u32), *known.get(&Slot(from as u32))?));
+        slots.filter_map(at).collect::<Known>()
     };
-    let mut known = handed(known, &from_parser?);
+    let mut known = handed(known, &gress.parser, &gress.control);
     let control = Effects::of(program, gress.control.unit);
     control.list(control.stmts()?, &mut known);
     control.doubt(&mut known);
-    let mut known = handed(&known, &from_control?);
+    let mut known = handed(&known, &gress.control, &gress.deparser);
     let deparser = Effects::of(program, gress.deparser.unit);
     if has_call(program, gress.deparser.unit, |call| makes_copies(program, call)) {
         return None;
@@ -214,16 +211,19 @@ impl<'p> Effects<'p> {
         let mut doubtful = HashSet::new();
         let methods = program.objects.iter().filter(|object| object.unit == Some(unit));
         for method in methods.flat_map(|object| &object.methods) {
-            visit::statements(&method.body, &mut |stmt| note_written(stmt, &mut doubtful));
+            visit::statements(&method.body, &mut |stmt| {
+                visit::written(stmt, &mut |slot| {
+                    doubtful.insert(slot);
+                });
+            });
         }
         // Whoever jumps leaves something out.
-        let (mut all, mut jumps) = (HashSet::new(), false);
+        let mut jumps = false;
         visit::unit_statements(program, unit, &mut |stmt| {
-            note_written(stmt, &mut all);
             jumps |= matches!(stmt.kind, StmtKind::Leave(_));
         });
         if jumps {
-            doubtful.extend(all);
+            doubtful.extend(written_by(program, unit));
         }
         Effects { program, unit, doubtful }
     }
@@ -308,12 +308,11 @@ fn forget(known: &mut Known, stmt: &Stmt) {
     visit::written(stmt, &mut |slot| {
         known.remove(&slot);
     });
-}
-
-fn note_written(stmt: &Stmt, slots: &mut HashSet<Slot>) {
-    visit::written(stmt, &mut |slot| {
-        slots.insert(slot);
-    });
+    // Some externs change what they are only given to read.
+    if let StmtKind::Call(call) = &stmt.kind {
+        let read = read_by_call(call);
+        known.retain(|slot, _| !read.contains(slot));
+    }
 }
 
 /// True if something is emitted within a statement.

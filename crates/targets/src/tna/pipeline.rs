@@ -341,28 +341,6 @@ impl Tofino {
         }
         out
     }
-
-    /// A pass that a snapshot may follow.
-    #[inline(never)]
-    fn followed_ingress(&mut self, input: &IngressInput, packet: &mut Packet) -> IngressDecision {
-        let followed = self.follow(false);
-        let out = self.run_ingress(input, packet);
-        if let Some(followed) = followed {
-            self.followed(false, followed);
-        }
-        out
-    }
-
-    /// The same in egress.
-    #[inline(never)]
-    fn followed_egress(&mut self, input: &EgressInput, packet: &mut Packet) -> EgressDecision {
-        let followed = self.follow(true);
-        let out = self.run_egress(input, packet);
-        if let Some(followed) = followed {
-            self.followed(true, followed);
-        }
-        out
-    }
 }
 
 /// What is beside that with which a pass runs.
@@ -383,7 +361,7 @@ impl DataPlane for Tofino {
         _: &mut Carried,
     ) -> IngressDecision {
         if self.snapshots.is_some() {
-            return self.followed_ingress(input, packet);
+            return self.run_followed(false, |plane| plane.run_ingress(input, packet));
         }
         self.run_ingress(input, packet)
     }
@@ -395,7 +373,7 @@ impl DataPlane for Tofino {
         _: &mut Carried,
     ) -> EgressDecision {
         if self.snapshots.is_some() {
-            return self.followed_egress(input, packet);
+            return self.run_followed(true, |plane| plane.run_egress(input, packet));
         }
         self.run_egress(input, packet)
     }

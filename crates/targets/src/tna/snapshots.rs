@@ -20,9 +20,24 @@ impl Tofino {
         self.snapshots.as_deref_mut()
     }
 
+    /// Runs a pass, which is followed if a snapshot waits for its packet.
+    #[inline(never)]
+    pub(super) fn run_followed<D>(
+        &mut self,
+        egress: bool,
+        run: impl FnOnce(&mut Tofino) -> D,
+    ) -> D {
+        let before = self.follow(egress);
+        let out = run(self);
+        if let Some(before) = before {
+            self.followed(egress, before);
+        }
+        out
+    }
+
     /// Has a pass followed if a snapshot waits for its packet.
     #[inline]
-    pub(super) fn follow(&mut self, egress: bool) -> Option<Before> {
+    fn follow(&mut self, egress: bool) -> Option<Before> {
         match &self.snapshots {
             Some(snapshots) if snapshots.follows(egress) => Some(self.begin_to_follow()),
             _ => None,
@@ -36,7 +51,7 @@ impl Tofino {
 
     /// Looks what a pass that was followed is to the snapshots.
     #[cold]
-    pub(super) fn followed(&mut self, egress: bool, before: Before) {
+    fn followed(&mut self, egress: bool, before: Before) {
         let trace = std::mem::take(&mut self.runtime.trace);
         if let (Some(trace), Some(snapshots)) = (&trace, &mut self.snapshots) {
             snapshots.passed(egress, trace);

@@ -43,7 +43,14 @@ fn digit(at: Time, level: usize) -> usize {
 /// A place among the events of an instant. Numbers wrap: of two that are compared neither was taken two
 /// billion events before the other, or it does not matter which comes first, since it is the same always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Number(u32);
+pub(crate) struct Number(pub(crate) u32);
+
+impl Number {
+    #[inline]
+    pub(crate) fn is_before(self, other: Number) -> bool {
+        (self.0.wrapping_sub(other.0) as i32) < 0
+    }
+}
 
 /// An event as two numbers, which stay in registers until they are where they wait: what is put
 /// together in memory from smaller fields and then copied waits for the memory.
@@ -71,7 +78,7 @@ impl Entry {
         if self.at != other.at {
             return self.at < other.at;
         }
-        (self.number.0.wrapping_sub(other.number.0) as i32) < 0
+        self.number.is_before(other.number)
     }
 }
 
@@ -82,6 +89,8 @@ pub(crate) struct EventQueue<E> {
     taken: Time,
     /// Of the next event.
     number: Number,
+    /// The instant of the earliest event; the end of time if there is none.
+    first: Time,
     /// The events before `horizon`, the next one last: most of what is put there comes first.
     near: Vec<Entry>,
     horizon: Time,
@@ -115,6 +124,7 @@ impl<E: AsWords> EventQueue<E> {
         EventQueue {
             taken: Time::ZERO,
             number: Number(0),
+            first: Time::MAX,
             near: Vec::with_capacity(MANY),
             horizon: Time::ZERO,
             present: Time::ZERO,
@@ -148,6 +158,7 @@ impl<E: AsWords> EventQueue<E> {
     pub(crate) fn push_numbered(&mut self, at: Time, number: Number, event: E) {
         debug_assert!(at >= self.taken, "{at} is before {}", self.taken);
         let (at, words) = (at.max(self.taken), event.words());
+        self.first = self.first.min(at);
         if at >= self.horizon {
             if at >= self.earliest || self.levels == 0 || self.near.len() >= FEW {
                 return self.put(at, number, words.0, words.1);
@@ -242,13 +253,18 @@ impl<E: AsWords> EventQueue<E> {
         };
     }
 
-    /// The instant of the earliest event.
+    /// The instant of the earliest event; the end of time if there is none.
     #[inline]
-    pub(crate) fn next_time(&self) -> Option<Time> {
-        match self.near.last() {
-            Some(next) => Some(next.at),
-            None => (self.levels != 0).then_some(self.earliest),
+    pub(crate) fn next_time(&self) -> Time {
+        self.first
+    }
+
+    /// The instant of the earliest event, and its place there.
+    pub(crate) fn next(&mut self) -> Option<(Time, Number)> {
+        while self.near.is_empty() && self.levels != 0 {
+            self.open_slot();
         }
+        self.near.last().map(|next| (next.at, next.number))
     }
 
     /// Takes the earliest event.
@@ -259,6 +275,10 @@ impl<E: AsWords> EventQueue<E> {
         }
         let Entry { at, head, body, .. } = self.near.pop()?;
         self.taken = at;
+        self.first = match self.near.last() {
+            Some(next) => next.at,
+            None => self.earliest,
+        };
         Some((at, E::of((head, body))))
     }
 
@@ -351,7 +371,7 @@ mod tests {
         for (at, name) in [(5, 'a'), (3, 'b'), (5, 'c'), (3, 'd'), (1, 'e')] {
             queue.push(Time(at), name);
         }
-        assert_eq!(queue.next_time(), Some(Time(1)));
+        assert_eq!(queue.next_time(), Time(1));
         let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, name)| name).collect();
         assert_eq!(order, "ebdac");
     }
@@ -376,7 +396,7 @@ mod tests {
         let mut queue = EventQueue::new();
         queue.push(Time::MAX, 'z');
         queue.push(Time(1_000_000), 'b');
-        assert_eq!(queue.next_time(), Some(Time(1_000_000)));
+        assert_eq!(queue.next_time(), Time(1_000_000));
         queue.push(Time(70), 'a');
         let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, name)| name).collect();
         assert_eq!(order, "abz");
@@ -418,8 +438,8 @@ mod tests {
             let mut now = 0u64;
             let check = |queue: &mut EventQueue<usize>, model: &mut BTreeMap<_, _>| {
                 let expected = model.pop_first().map(|((at, number), ())| (Time(at), number));
-                let peeked = queue.next_time();
-                prop_assert_eq!(peeked, expected.map(|(at, _)| at));
+                let next = expected.map_or(Time::MAX, |(at, _)| at);
+                prop_assert_eq!(queue.next_time(), next);
                 prop_assert_eq!(queue.pop(), expected);
                 Ok(expected.map(|(at, _)| at.0))
             };

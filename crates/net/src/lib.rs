@@ -18,6 +18,7 @@ pub mod records;
 pub mod report;
 mod simulation;
 pub mod tcp;
+mod tournament;
 pub mod wire;
 
 pub use config::{ConfigError, RunConfig};

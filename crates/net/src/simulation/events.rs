@@ -1,4 +1,4 @@
-//! What happens outside the switches, as the event queue keeps it: two numbers.
+//! What happens outside the switches, but for what reaches hosts, as the event queue keeps it: two numbers.
 //!
 //! Must not know what is then done.
 
@@ -16,8 +16,6 @@ pub(super) enum Event {
     AtSwitch(Door, Slot),
     /// A frame has passed its host's shaper and delay and goes onto the link.
     Departs(u16, Slot),
-    /// The last bit of the first frame that is on its way to a host reaches it.
-    AtHost(HostPlace),
     /// A host may have something to do.
     Timer(HostPlace),
     /// Flows are sampled.
@@ -34,17 +32,16 @@ impl AsWords for Event {
     #[inline(always)]
     fn words(self) -> Words {
         match self {
-            Event::AtHost(host) => (0, host.0.into()),
             Event::AtSwitch(Door { switch, port }, slot) => {
                 let door = u64::from(switch) << 16 | u64::from(port.0);
-                (1, door << 32 | u64::from(slot.0))
+                (0, door << 32 | u64::from(slot.0))
             }
-            Event::Timer(host) => (2, host.0.into()),
-            Event::Departs(access, slot) => (3, u64::from(access) << 32 | u64::from(slot.0)),
-            Event::Sample => (4, 0),
-            Event::Change => (5, 0),
-            Event::Act => (6, 0),
-            Event::Arrival => (7, 0),
+            Event::Timer(host) => (1, host.0.into()),
+            Event::Departs(access, slot) => (2, u64::from(access) << 32 | u64::from(slot.0)),
+            Event::Sample => (3, 0),
+            Event::Change => (4, 0),
+            Event::Act => (5, 0),
+            Event::Arrival => (6, 0),
         }
     }
 
@@ -52,16 +49,15 @@ impl AsWords for Event {
     fn of((kind, body): Words) -> Event {
         let (high, low) = ((body >> 32) as u32, body as u32);
         match kind {
-            0 => Event::AtHost(HostPlace(low)),
-            1 => {
+            0 => {
                 let (switch, port) = ((high >> 16) as u16, PortId(high as u16));
                 Event::AtSwitch(Door { switch, port }, Slot(low))
             }
-            2 => Event::Timer(HostPlace(low)),
-            3 => Event::Departs(high as u16, Slot(low)),
-            4 => Event::Sample,
-            5 => Event::Change,
-            6 => Event::Act,
+            1 => Event::Timer(HostPlace(low)),
+            2 => Event::Departs(high as u16, Slot(low)),
+            3 => Event::Sample,
+            4 => Event::Change,
+            5 => Event::Act,
             _ => Event::Arrival,
         }
     }
@@ -80,7 +76,6 @@ mod tests {
         prop_oneof![
             (door, slot.clone()).prop_map(|(door, slot)| Event::AtSwitch(door, slot)),
             (any::<u16>(), slot).prop_map(|(access, slot)| Event::Departs(access, slot)),
-            host.clone().prop_map(Event::AtHost),
             host.prop_map(Event::Timer),
             Just(Event::Sample),
             Just(Event::Change),

@@ -1,6 +1,6 @@
 //! What is on its way to hosts: for each host its frames, in the order of their arrival.
 //!
-//! Frames to one host do not overtake each other, so only the first of each host needs an event; the
+//! Frames to one host do not overtake each other, so only the first of each host is a matter of time; the
 //! others wait behind it, in lists through one array. A segment of the usual form has been read or
 //! copied by then, which takes a third of its frame's room and gives the buffer back where it is still
 //! in the cache. Must not know what a host does with either.
@@ -8,6 +8,7 @@
 use super::region::HostPlace;
 use super::slab::Slot;
 use crate::event::Number;
+use crate::tournament::{Instant, Leaf, Tournament};
 use crate::wire::{CompactSegment, UsualSegment};
 use sojourn_packet::Time;
 
@@ -23,9 +24,6 @@ pub(super) enum Arriving {
     /// A frame of any other form.
     Frame(Slot),
 }
-
-/// When something reaches its host, and its place among the events of that instant.
-pub(super) type Instant = (Time, Number);
 
 /// What follows, at the same host: nothing if `next` is [`NONE`].
 // One line of the cache, not parts of two.
@@ -43,32 +41,54 @@ struct Place {
 struct List {
     first: u32,
     last: u32,
+    /// Where its first waits, if there is one.
+    leaf: Leaf,
 }
 
 /// What is on its way to the hosts of a region.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Inbound {
     places: Vec<Place>,
     free: Vec<u32>,
     /// By host.
     lists: Vec<List>,
+    /// The first of each host.
+    firsts: Tournament,
 }
 
 impl Inbound {
-    /// Another host, behind those that are there.
-    pub(super) fn attach(&mut self) {
-        self.lists.push(List { first: NONE, last: NONE });
+    pub(super) fn new() -> Inbound {
+        let firsts = Tournament::new();
+        Inbound { places: Vec::new(), free: Vec::new(), lists: Vec::new(), firsts }
     }
 
-    /// Something will reach a host, not before what is on its way already: where it is to be put down,
-    /// and true if it is the first; then its instant is to be waited for.
+    /// When something reaches a host next; behind all instants of a run if nothing is on its way.
+    #[inline]
+    pub(super) fn next_time(&self) -> Time {
+        self.firsts.next_time()
+    }
+
+    /// What reaches its host next: when, and the host. There must be something.
+    #[inline]
+    pub(super) fn next(&self) -> (Instant, HostPlace) {
+        let (due, host) = self.firsts.first();
+        (due, HostPlace(host))
+    }
+
+    /// Another host, behind those that are there.
+    pub(super) fn attach(&mut self) {
+        self.lists.push(List { first: NONE, last: NONE, leaf: Leaf::default() });
+    }
+
+    /// Something will reach a host, not before what is on its way already: where it is to be put down.
     #[inline(always)]
-    pub(super) fn put(&mut self, host: HostPlace, due: Instant) -> (&mut Arriving, bool) {
+    pub(super) fn put(&mut self, host: HostPlace, due: Instant) -> &mut Arriving {
         let index = self.free.pop().unwrap_or_else(|| self.grow());
         let list = &mut self.lists[host.0 as usize];
         let last = std::mem::replace(&mut list.last, index);
         if last == NONE {
             list.first = index;
+            list.leaf = self.firsts.enter(host.0, due);
         } else {
             let before = &mut self.places[last as usize];
             before.next = index;
@@ -76,7 +96,7 @@ impl Inbound {
         }
         let place = &mut self.places[index as usize];
         place.next = NONE;
-        (&mut place.arriving, last == NONE)
+        &mut place.arriving
     }
 
     #[cold]
@@ -87,63 +107,59 @@ impl Inbound {
         self.places.len() as u32 - 1
     }
 
-    /// Takes the first, which has reached its host, to be looked at where it lies; and when the next
-    /// one will, if there is one. There must be a first.
+    /// Takes what reaches a host first, to be looked at where it lies. There must be something.
     #[inline]
-    pub(super) fn take(&mut self, host: HostPlace) -> (&Arriving, Option<Instant>) {
+    pub(super) fn take(&mut self, host: HostPlace) -> &Arriving {
         let list = &mut self.lists[host.0 as usize];
         let Place { arriving, next, next_number, next_at } = &self.places[list.first as usize];
         self.free.push(list.first);
         list.first = *next;
         if *next == NONE {
             list.last = NONE;
-            return (arriving, None);
+            self.firsts.leave(list.leaf);
+        } else {
+            self.firsts.change(list.leaf, host.0, (*next_at, *next_number));
         }
-        (arriving, Some((*next_at, *next_number)))
+        arriving
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::events::Event;
     use super::*;
-    use crate::event::EventQueue;
 
-    /// Puts a segment; true if it is the first.
-    fn put(inbound: &mut Inbound, host: HostPlace, due: Instant, seq: u32) -> bool {
-        let (place, is_first) = inbound.put(host, due);
+    fn put(inbound: &mut Inbound, host: HostPlace, at: u64, seq: u32) {
+        let place = inbound.put(host, (Time(at), Number(seq)));
         *place = Arriving::Segment(UsualSegment { seq, ..UsualSegment::default() });
-        is_first
     }
 
-    fn seq(arriving: &Arriving) -> u32 {
-        match arriving {
-            Arriving::Segment(segment) => segment.seq,
+    /// Takes what reaches a host next, anywhere: when, the host and the segment.
+    fn take(inbound: &mut Inbound) -> (u64, HostPlace, u32) {
+        let ((at, _), host) = inbound.next();
+        match inbound.take(host) {
+            Arriving::Segment(segment) => (at.0, host, segment.seq),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn each_host_is_reached_in_order_and_told_of_the_next_alone() {
-        let mut inbound = Inbound::default();
-        let mut numbers = EventQueue::<Event>::new();
-        let mut due = |at| (Time(at), numbers.take_number());
+    fn each_host_is_reached_in_order_and_among_hosts_the_first_instant_comes_first() {
+        let mut inbound = Inbound::new();
         let hosts = [HostPlace(0), HostPlace(1)];
         hosts.iter().for_each(|_| inbound.attach());
-        assert!(put(&mut inbound, hosts[0], due(10), 1));
-        assert!(put(&mut inbound, hosts[1], due(5), 2));
-        let third = due(20);
-        assert!(!put(&mut inbound, hosts[0], third, 3));
-        let (first, next) = inbound.take(hosts[0]);
-        assert_eq!((seq(first), next), (1, Some(third)));
-        let fourth = due(20);
-        assert!(!put(&mut inbound, hosts[0], fourth, 4));
-        let (second, next) = inbound.take(hosts[0]);
-        assert_eq!((seq(second), next), (3, Some(fourth)));
-        let (third, next) = inbound.take(hosts[0]);
-        assert_eq!((seq(third), next), (4, None));
-        assert!(put(&mut inbound, hosts[0], due(30), 5), "nothing was on its way");
-        assert_eq!(seq(inbound.take(hosts[1]).0), 2);
+        put(&mut inbound, hosts[0], 10, 1);
+        put(&mut inbound, hosts[1], 5, 2);
+        put(&mut inbound, hosts[0], 20, 3);
+        assert_eq!(take(&mut inbound), (5, hosts[1], 2));
+        assert_eq!(take(&mut inbound), (10, hosts[0], 1));
+        put(&mut inbound, hosts[1], 20, 4);
+        put(&mut inbound, hosts[0], 20, 5);
+        assert_eq!(take(&mut inbound), (20, hosts[0], 3));
+        assert_eq!(take(&mut inbound), (20, hosts[1], 4));
+        assert_eq!(take(&mut inbound), (20, hosts[0], 5));
+        assert!(inbound.next_time() > Time::from_secs(1_000_000), "nothing is on its way");
+        put(&mut inbound, hosts[1], 30, 6);
+        assert_eq!(take(&mut inbound), (30, hosts[1], 6));
     }
 
     #[test]

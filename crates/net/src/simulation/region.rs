@@ -106,7 +106,7 @@ impl Region {
             end: Time::ZERO,
             max_rows: 0,
             sending: Sending::new(PacketSlab::new(written), numbers),
-            inbound: Inbound::default(),
+            inbound: Inbound::new(),
             written,
             counters: Counters::default(),
             rows: 0,
@@ -155,16 +155,22 @@ impl Region {
     pub(super) fn run(&mut self, end: Time, max_rows: usize) -> bool {
         (self.end, self.max_rows) = (end, max_rows);
         while self.rows < max_rows {
-            let event = self.events.next_time().unwrap_or(Time::MAX);
+            let event = self.events.next_time();
+            let arrival = self.inbound.next_time();
             let (timer, due) = self.soonest;
-            if event.min(timer) > end {
+            if event.min(arrival).min(timer) > end {
                 self.now = self.now.max(end);
                 return true;
             }
             // Among equal instants the switches come first.
-            if timer <= event {
+            if timer <= event.min(arrival) {
                 self.now = self.now.max(timer);
                 self.serve_switch(due);
+            } else if arrival < event || (arrival == event && self.arrival_is_first()) {
+                self.counters.events += 1;
+                self.now = arrival;
+                self.deliver(self.inbound.next().1);
+                self.hand_in();
             } else if let Some((at, event)) = self.events.pop() {
                 self.counters.events += 1;
                 self.now = self.now.max(at);
@@ -174,9 +180,24 @@ impl Region {
         false
     }
 
+    /// Of an arrival at a host and an event at one instant: whether the place of the first was taken
+    /// before.
+    #[cold]
+    #[inline(never)]
+    fn arrival_is_first(&mut self) -> bool {
+        let ((_, arrival), _) = self.inbound.next();
+        self.events.next().is_none_or(|(_, event)| arrival.is_before(event))
+    }
+
+    /// When something happens next outside switches.
+    #[inline(always)]
+    fn next_outside(&self) -> Time {
+        self.events.next_time().min(self.inbound.next_time())
+    }
+
     /// When something happens next.
     pub(super) fn next(&self) -> Time {
-        let event = self.events.next_time().unwrap_or(Time::MAX).min(self.soonest.0);
+        let event = self.next_outside().min(self.soonest.0);
         self.border.next().map_or(event, |(at, _)| at.min(event))
     }
 
@@ -233,7 +254,7 @@ impl Region {
     #[inline(always)]
     fn hand_in(&mut self) {
         while let Some(frame) = self.sending.on_links.pop_front() {
-            let due = self.events.next_time().unwrap_or(Time::MAX).min(self.soonest.0);
+            let due = self.next_outside().min(self.soonest.0);
             if frame.at < due && frame.at <= self.end && self.rows < self.max_rows {
                 self.counters.events += 1;
                 self.now = frame.at;
@@ -261,15 +282,14 @@ impl Region {
     /// A frame comes to a switch.
     #[inline(always)]
     fn receive(&mut self, Door { switch, port }: Door, packet: Packet) {
-        let node = &mut self.nodes[usize::from(switch)];
-        match node.passage {
-            Some(_) => node.switch.receive_passed(self.now, port, packet),
+        let place = usize::from(switch);
+        match self.nodes[place].passage {
+            Some(_) => self.nodes[place].switch.receive_passed(self.now, port, packet),
             None => {
-                let event = self.events.next_time().unwrap_or(Time::MAX);
                 let frame = self.sending.on_links.front().map_or(Time::MAX, |frame| frame.at);
                 let timer = Time(self.soonest.0.0.saturating_sub(1));
-                let quiet = self.end.min(event).min(frame).min(timer);
-                let reached = node.switch.receive_until(self.now, port, packet, quiet);
+                let quiet = self.end.min(self.next_outside()).min(frame).min(timer);
+                let reached = self.nodes[place].switch.receive_until(self.now, port, packet, quiet);
                 // What has happened beyond is an event of its own.
                 self.counters.events += u64::from(reached > self.now);
                 self.now = reached;
@@ -291,7 +311,6 @@ impl Region {
                 let link = &mut access_links[usize::from(access)];
                 link.carry_later(self.now, packet, on_links, &mut self.events);
             }
-            Event::AtHost(host) => self.deliver(host),
             Event::Timer(host) => {
                 let host_state = &mut self.host_states[host.0 as usize];
                 // An event that a later, earlier one has replaced finds nothing to do.
@@ -361,11 +380,7 @@ impl Region {
                     };
                     let at = at + delay;
                     let due = (at, events.take_number());
-                    let (place, is_first) = inbound.put(host, due);
-                    slab.put_down(packet, self.written, place);
-                    if is_first {
-                        events.push_numbered(due.0, due.1, Event::AtHost(host));
-                    }
+                    slab.put_down(packet, self.written, inbound.put(host, due));
                 }
             }
         }
@@ -382,10 +397,7 @@ impl Region {
     #[inline]
     fn deliver(&mut self, host: HostPlace) {
         let Region { now, written, host_states, inbound, sending, events, .. } = self;
-        let (arriving, next) = inbound.take(host);
-        if let Some((at, number)) = next {
-            events.push_numbered(at, number, Event::AtHost(host));
-        }
+        let arriving = inbound.take(host);
         let state = &mut host_states[host.0 as usize];
         let mut outlet = state.outlet(*now, sending, events);
         let (heard, out) = (&mut state.host, &mut outlet);

@@ -259,12 +259,12 @@ impl<E: AsWords> EventQueue<E> {
         self.first
     }
 
-    /// The instant of the earliest event, and its place there.
-    pub(crate) fn next(&mut self) -> Option<(Time, Number)> {
+    /// The place of the earliest event among those of its instant.
+    pub(crate) fn next_number(&mut self) -> Option<Number> {
         while self.near.is_empty() && self.levels != 0 {
             self.open_slot();
         }
-        self.near.last().map(|next| (next.at, next.number))
+        self.near.last().map(|next| next.number)
     }
 
     /// Takes the earliest event.

@@ -166,10 +166,12 @@ impl Region {
             if timer <= event.min(arrival) {
                 self.now = self.now.max(timer);
                 self.serve_switch(due);
-            } else if arrival < event || (arrival == event && self.arrival_is_first()) {
+            } else if (arrival < event || (arrival == event && self.arrival_is_first()))
+                && let Some((_, host)) = self.inbound.next()
+            {
                 self.counters.events += 1;
                 self.now = arrival;
-                self.deliver(self.inbound.next().1);
+                self.deliver(host);
                 self.hand_in();
             } else if let Some((at, event)) = self.events.pop() {
                 self.counters.events += 1;
@@ -185,8 +187,9 @@ impl Region {
     #[cold]
     #[inline(never)]
     fn arrival_is_first(&mut self) -> bool {
-        let ((_, arrival), _) = self.inbound.next();
-        self.events.next().is_none_or(|(_, event)| arrival.is_before(event))
+        let arrival = self.inbound.next().map(|((_, number), _)| number);
+        let event = self.events.next_number();
+        arrival.zip(event).is_some_and(|(arrival, event)| arrival.is_before(event))
     }
 
     /// When something happens next outside switches.

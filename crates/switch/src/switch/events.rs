@@ -29,17 +29,24 @@ pub enum Event {
 }
 
 /// The event queue.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Events {
+    /// When the next one is due; the end of time if there is none.
+    first: Time,
     /// The next one last.
     queue: Vec<(Time, Event)>,
 }
 
 impl Events {
+    pub fn new() -> Events {
+        Events { first: Time::MAX, queue: Vec::new() }
+    }
+
     /// Sets an event.
     #[inline]
     pub fn set(&mut self, at: Time, event: Event) {
-        if self.queue.last().is_none_or(|next| at < next.0) {
+        if at < self.first {
+            self.first = at;
             self.queue.push((at, event));
         } else {
             self.insert(at, event);
@@ -56,16 +63,18 @@ impl Events {
     /// When the next event is due.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        self.queue.last().map(|(at, _)| *at)
+        (self.first < Time::MAX).then_some(self.first)
     }
 
     /// Takes the next event that is due at `now` or was before.
     #[inline]
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, Event)> {
-        if self.next()? > now {
+        if self.first > now {
             return None;
         }
-        self.queue.pop()
+        let taken = self.queue.pop();
+        self.first = self.queue.last().map_or(Time::MAX, |(at, _)| *at);
+        taken
     }
 }
 
@@ -75,7 +84,7 @@ mod tests {
 
     #[test]
     fn equal_instants_keep_the_order_in_which_they_were_set() {
-        let mut events = Events::default();
+        let mut events = Events::new();
         events.set(Time(5), Event::Port(9));
         events.set(Time(3), Event::MirrorCopy);
         events.set(Time(5), Event::Admit);
@@ -88,7 +97,7 @@ mod tests {
 
     #[test]
     fn what_is_not_due_stays() {
-        let mut events = Events::default();
+        let mut events = Events::new();
         events.set(Time(5), Event::Admit);
         assert_eq!(events.pop_due(Time(4)), None);
         assert_eq!(events.next(), Some(Time(5)));

@@ -75,7 +75,7 @@ impl Switch {
             replication: ReplicationEngine::new(config.multicast, config.exclusions),
             ingress_latency: config.ingress_latency,
             egress_latency: config.egress_latency,
-            events: Events::default(),
+            events: Events::new(),
             admitted: VecDeque::new(),
             places: Places::default(),
             resubmitted: VecDeque::new(),

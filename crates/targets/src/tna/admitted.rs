@@ -49,29 +49,44 @@ impl Admitted {
         }
     }
 
-    /// Where the traffic manager is told to send a packet.
+    /// Where the traffic manager is told to send a packet and its copies.
+    pub fn read(&self, frame: &Frame) -> Admission {
+        let replication = self.copies.then(|| self.replication(frame)).flatten();
+        Admission { replication, ..self.read_alone(frame) }
+    }
+
+    /// The same of the packet alone.
     #[inline(always)]
-    pub fn read(&self, frame: &Frame, to: &mut Admission) {
-        let drop = self.drop_ctl.or_zero(frame);
-        if self.copies {
-            to.replication = self.replication(frame, drop);
+    pub fn read_alone(&self, frame: &Frame) -> Admission {
+        if self.drop_ctl.or_zero(frame) & 1 != 0 {
+            return Admission::default();
         }
-        if drop & 1 != 0 {
-            return;
-        }
-        to.unicast = self.unicast.get(frame).map(|port| PortId(port as u16));
+        let unicast = self.unicast.get(frame).map(|port| PortId(port as u16));
         if !self.more {
-            return;
+            return Admission { unicast, ..Admission::default() };
         }
         let word = |field: IntrinsicField| field.or_zero(frame) as u8;
-        (to.queue, to.cos, to.color) = (word(self.queue), word(self.cos), word(self.color));
-        to.bypass_egress = self.bypass.or_zero(frame) != 0;
+        Admission {
+            unicast,
+            queue: word(self.queue),
+            cos: word(self.cos),
+            color: word(self.color),
+            bypass_egress: self.bypass.or_zero(frame) != 0,
+            replication: None,
+        }
+    }
+
+    /// True if the traffic manager may be told to make copies.
+    #[inline(always)]
+    pub fn copies(&self) -> bool {
+        self.copies
     }
 
     /// The copies that it is told to make. The first bit of `drop_ctl` stops the packet and its copies, the
     /// second the copy for the processor.
     #[inline(never)]
-    fn replication(&self, frame: &Frame, drop: u128) -> Option<Replication> {
+    fn replication(&self, frame: &Frame) -> Option<Replication> {
+        let drop = self.drop_ctl.or_zero(frame);
         let word = |field: IntrinsicField| field.or_zero(frame) as u16;
         let group = |field: IntrinsicField| field.get(frame).map(|id| id as u16);
         let groups = self.groups.map(group);

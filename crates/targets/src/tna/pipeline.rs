@@ -172,13 +172,27 @@ impl Tofino {
         let ran = self.ingress_at_once(input, packet);
         match ran {
             Ok(consumed) if self.ingress.is_whole() => {
-                let mut out = IngressDecision::default();
-                self.admitted.read(self.ingress.control_frame(), &mut out.admission);
-                self.leave_ingress(&mut out, consumed, packet);
-                out
+                if self.runtime.pass.asked || self.admitted.copies() {
+                    return self.ingress_with_copies(consumed, packet);
+                }
+                let admission = self.admitted.read_alone(self.ingress.control_frame());
+                if !admission.is_nowhere() {
+                    deparse(packet, &mut self.written, consumed);
+                }
+                // From registers: what is filled in piece by piece and then copied waits for the pieces.
+                IngressDecision::admit(admission)
             }
             _ => self.ingress_otherwise(ran, input, packet),
         }
+    }
+
+    /// A pass that has run, of a packet that may not be the only one that goes on.
+    #[inline(never)]
+    fn ingress_with_copies(&mut self, consumed: u64, packet: &mut Packet) -> IngressDecision {
+        let admission = self.admitted.read(self.ingress.control_frame());
+        let mut out = IngressDecision::admit(admission);
+        self.leave_ingress(&mut out, consumed, packet);
+        out
     }
 
     /// As much of it as runs at once.
@@ -234,17 +248,16 @@ impl Tofino {
         let of_port = self.port_metadata_of(input);
         let (mut pass, Beside { ingress, admitted, clock, front, .. }) = self.parts(input.now);
         if let Some(consumed) = pass.rest(ran, ingress, packet)? {
-            admitted.read(ingress.control_frame(), admission);
+            *admission = admitted.read(ingress.control_frame());
             pass.finish(ingress)?;
             return Ok(Some(consumed));
         }
         front.clear();
         write_ingress_front(input, clock, of_port, front);
-        pass.run_behind(front, ingress, packet, |frame| admitted.read(frame, admission))
+        pass.run_behind(front, ingress, packet, |frame| *admission = admitted.read(frame))
     }
 
     /// The deparser has written what stands for so many bits of a packet.
-    #[inline(always)]
     fn leave_ingress(&mut self, out: &mut IngressDecision, consumed: u64, packet: &mut Packet) {
         if self.runtime.pass.asked && self.asked_in_ingress(out, packet) {
             return;

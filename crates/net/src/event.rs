@@ -1,10 +1,11 @@
 //! The queue of future events: earliest first, and among equal instants in order of insertion, or of
 //! when a place among them was taken.
 //!
-//! A hierarchical timing wheel (Varghese and Lauck 1987), because flows are many and a heap's cost
-//! grows with them. Level `l` has a slot for each value of the `l`-th digit of an instant, written in
-//! base 64. An event lies on the level of the highest digit in which its instant differs from the
-//! present; time does not go backwards, so all that lie on a level are earlier than all on the levels
+//! A hierarchical timing wheel (Varghese and Lauck 1987), because flows are many, each with timers that
+//! are hardly ever due, and a heap's cost grows with them. (What hosts wait for all the time is in a
+//! [tournament](crate::tournament).) Level `l` has a slot for each value of the `l`-th digit of an instant,
+//! written in base 64. An event lies on the level of the highest digit in which its instant differs from
+//! the present; time does not go backwards, so all that lie on a level are earlier than all on the levels
 //! above. When the events of a slot become the earliest, they are taken out of the wheel and sorted if
 //! they are few, which they are nearly always; else they move down. Events are numbered as they are put
 //! in, and among equal instants the numbers decide. It must not know what an event is.

@@ -484,3 +484,21 @@ impl Region {
         self.events.push(self.now + passage, event);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_an_arrival_and_an_event_at_one_instant_the_one_whose_place_was_taken_first_comes_first() {
+        for arrival_first in [true, false] {
+            let mut region = Region::new(0, 1, Written::Compact);
+            region.inbound.attach();
+            let numbers = [region.events.take_number(), region.events.take_number()];
+            let [arrival, event] = if arrival_first { numbers } else { [numbers[1], numbers[0]] };
+            region.inbound.put(HostPlace(0), (Time(5), arrival));
+            region.events.push_numbered(Time(5), event, Event::Sample);
+            assert_eq!(region.arrival_is_first(), arrival_first);
+        }
+    }
+}

@@ -262,18 +262,14 @@ impl<E: AsWords> EventQueue<E> {
 
     /// The place of the earliest event among those of its instant.
     pub(crate) fn next_number(&mut self) -> Option<Number> {
-        while self.near.is_empty() && self.levels != 0 {
-            self.open_slot();
-        }
+        self.bring_near();
         self.near.last().map(|next| next.number)
     }
 
     /// Takes the earliest event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, E)> {
-        while self.near.is_empty() && self.levels != 0 {
-            self.open_slot();
-        }
+        self.bring_near();
         let Entry { at, head, body, .. } = self.near.pop()?;
         self.taken = at;
         self.first = match self.near.last() {
@@ -281,6 +277,14 @@ impl<E: AsWords> EventQueue<E> {
             None => self.earliest,
         };
         Some((at, E::of((head, body))))
+    }
+
+    /// Has the earliest event among the near ones, if there is one.
+    #[inline(always)]
+    fn bring_near(&mut self) {
+        while self.near.is_empty() && self.levels != 0 {
+            self.open_slot();
+        }
     }
 
     /// Empties the slot that has the earliest events: they become near, or move to lower levels. There

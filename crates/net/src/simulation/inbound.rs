@@ -71,7 +71,7 @@ impl Inbound {
     /// What reaches its host next: when, and the host.
     #[inline]
     pub(super) fn next(&self) -> Option<(Instant, HostPlace)> {
-        self.firsts.first().map(|(due, _, host)| (due, host))
+        self.firsts.first()
     }
 
     /// Another host, behind those that are there.

@@ -170,7 +170,7 @@ impl Region {
                 && let Some((_, host)) = self.inbound.next()
             {
                 self.counters.events += 1;
-                self.now = arrival;
+                self.now = self.now.max(arrival);
                 self.deliver(host);
                 self.hand_in();
             } else if let Some((at, event)) = self.events.pop() {

@@ -38,6 +38,7 @@ pub struct Events {
 }
 
 impl Events {
+    /// Nothing is due.
     pub fn new() -> Events {
         Events { first: Time::MAX, queue: Vec::new() }
     }

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -63,28 +63,16 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
-def install(packages: Sequence[str]) -> None:
-    """Has Debian's packages installed, where that can be done."""
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-            waits = ("-o", "DPkg::Lock::Timeout=120")
-            subprocess.run(["apt-get", "-qq", *waits, *command], capture_output=True, check=False)
-
-
 @pytest.fixture(scope="session")
 def ping() -> None:
-    """The program, installed if that can be done."""
-    if not shutil.which("ping"):
-        install(["iputils-ping"])
+    """Skips where the program `ping` is missing."""
     if not shutil.which("ping"):
         pytest.skip("not installed: apt-get install iputils-ping")
 
 
 @pytest.fixture(scope="session")
 def uml() -> None:
-    """Debian's kernel, installed if that can be done."""
-    if missing := needs.missing_packages():
-        install(missing)
+    """Skips where Debian's user-mode kernel is missing."""
     if missing := needs.missing_packages():
         pytest.skip(f"not installed: {needs.install_line(missing)}")
 

@@ -55,7 +55,7 @@ def test_the_compiler_takes_a_shipped_program_with_the_stages_that_it_claims(
 @pytest.mark.parametrize("rule", ["T0709", "T0710"])
 def test_the_compiler_refuses_what_breaks_a_rule_about_direct_objects(rule: str) -> None:
     compiler = Path(JUDGE or "", "p4c-tofino")
-    path = Path(__file__).parents[1] / "crates/targets/rules" / f"{rule}.p4"
+    path = Path(__file__).parents[1] / "crates/tofino/rules" / f"{rule}.p4"
 
     def judged(*defines: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([compiler, path, *defines], capture_output=True, text=True)

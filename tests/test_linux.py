@@ -1,6 +1,6 @@
 """The Linux kernel as a ground, from end to end: a guest is booted, measured and ended.
 
-Needs Debian's user-mode-linux; root installs it, others skip with one line. The guest has the real
+Needs Debian's user-mode-linux; skips with one line where it is missing. The guest has the real
 clock, and a busy machine holds it up for tenths of a second. What is asserted of every run holds
 whatever pauses there are: order, conservation, files, laws. Figures are asserted of runs that the
 product itself finds undisturbed; of the others, that it says so.

@@ -1,6 +1,6 @@
 """Every kind of traffic on the Linux kernel, from end to end, in one run for all tests.
 
-Needs Debian's user-mode-linux; root installs it, others skip with one line. The guest has the real
+Needs Debian's user-mode-linux; skips with one line where it is missing. The guest has the real
 clock and may be held up, so what is asserted is what no pause changes: that nothing is faster than
 its way allows, that what was drawn is what was sent, and that all files are there.
 """

@@ -31,13 +31,13 @@ ELSEWHERE = {
     "python bench/targets.py": "tests/test_hardware.py",
     # What `make test` does itself.
     "make demo": "tests/test_demo.py",
-    "cargo run -p sojourn-targets --example rules": "tests/test_stages.py",
+    "cargo run -p sojourn-tofino --example rules": "tests/test_stages.py",
     "cargo test -p sojourn-switch --test second_sources": "Makefile",
     "cargo run -p sojourn-switch --example second_sources": "Makefile",
-    "cargo run --release -p sojourn-targets --example noise": "crates/targets/tests/noise.rs",
+    "cargo run --release -p sojourn-engine --example noise": "crates/engine/tests/noise.rs",
     # Names that stand for the reader's own.
     "sojourn test PROGRAM.p4": "tests/test_stf.py",
-    "example load -- FOLDER": "crates/targets/examples/load.rs",
+    "example load -- FOLDER": "crates/engine/examples/load.rs",
     "l1switchCodel.p4": "tests/test_published.py",
     # On a kernel, or in real time.
     "--on linux": "tests/test_linux.py",

@@ -1,6 +1,6 @@
 """Command files of bmv2's `simple_switch_CLI` as the control plane of a run.
 
-How a line is read is tested in Rust (`crates/targets/src/control/commands/tests.rs`).
+How a line is read is tested in Rust (`crates/engine/tests/commands.rs`).
 """
 
 import shutil

@@ -8,7 +8,7 @@ that of the first `tna.p4`, `v1model.p4` or other that they include, themselves 
 
 counted      programs for Tofino 1 or bmv2's v1model whose every include is there
 loaded       of those, taken by the loader, which is this project's example `load`:
-             cargo build --release -p sojourn-targets --example load
+             cargo build --release -p sojourn-engine --example load
 refused      the rest, each with the first reason in --details
 
 A program may be found wrong for a good reason: what its own compiler refuses, too, is named in a

@@ -1,7 +1,7 @@
 """JSON schemas of the files that a person writes, and a page of all their keys made from them.
 
 Stands on the models that read scenarios and sweeps, whose descriptions these are. A control plane
-is read by the engine (`crates/targets/src/control/mod.rs`), so its schema is written here, and a
+is read by the engine (`crates/control/src/lib.rs`), so its schema is written here, and a
 test holds every shipped file against it.
 """
 

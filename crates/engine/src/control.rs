@@ -5,10 +5,11 @@
 //! tests and a run's control plane come through here. Must not know any language or protocol.
 
 use crate::switch_setup::{group, session};
+use sojourn_control::RuntimeControl;
+use sojourn_control::{Before, ControlError, Operation, Query, QueueSetting, Reply};
 use sojourn_packet::{PortId, Rate, Time};
 use sojourn_switch::{Change, QueueChange, Replaced, ShaperConfig, Switch};
-use sojourn_targets::control::{self, Before, ControlError, Operation, Query, QueueSetting, Reply};
-use sojourn_targets::{Plane, RuntimeControl};
+use sojourn_target::Plane;
 use thiserror::Error;
 
 /// Why an operation cannot be carried out.
@@ -56,7 +57,7 @@ impl BatchError {
 /// use sojourn_engine::control::apply;
 /// use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, StandalonePort, standalone};
 /// use sojourn_packet::Time;
-/// use sojourn_targets::control::Operation;
+/// use sojourn_control::Operation;
 /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
 /// let p4 = P4Aqm {
 ///     program: root.join("tests/stf/v1model/wire.p4").display().to_string(),
@@ -173,7 +174,7 @@ impl<'s> Transaction<'s> {
         let Transaction { switch, now, keeps, pipes, undo } = self;
         let count = crate::control::pipes(switch);
         if !*keeps && count <= 1 {
-            return Ok(control::carry_out(program(switch)?, operation, *now)?);
+            return Ok(sojourn_control::carry_out(program(switch)?, operation, *now)?);
         }
         // Pipes refuse alike, but for entries that clients have put into some of them only: what one
         // refuses none does.
@@ -191,7 +192,7 @@ impl<'s> Transaction<'s> {
             let program = program_of(switch, pipe)?;
             let done = match *keeps || entries {
                 true => undo.before[pipe].carry_out(program, operation, *now),
-                false => control::carry_out(program, operation, *now),
+                false => sojourn_control::carry_out(program, operation, *now),
             };
             match done {
                 Ok(added) => handle = handle.or(added),
@@ -230,7 +231,7 @@ pub fn read(switch: &mut Switch, query: &Query) -> Result<Reply, OperationError>
 /// # Errors
 /// As for [`read`], or there is no such pipe.
 pub fn read_of(switch: &mut Switch, pipe: usize, query: &Query) -> Result<Reply, OperationError> {
-    Ok(control::read(program_of(switch, pipe)?, query)?)
+    Ok(sojourn_control::read(program_of(switch, pipe)?, query)?)
 }
 
 /// How many pipes run the program of a switch, each for itself; 0 without a program.

@@ -7,7 +7,7 @@ use sojourn_p4::diagnostic::{Diagnostic, to_json_string};
 use sojourn_p4::parse::parse_program;
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader, PreprocessOptions};
 use sojourn_p4::source::{SourceMap, Span};
-use sojourn_targets::{LoadOptions, Program};
+use sojourn_target::{LoadOptions, Program};
 use std::path::{Path, PathBuf};
 
 /// All of it, as JSON: `diagnostics`, `names`, `target`, `stages`.
@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 ///
 /// ```
 /// use sojourn_engine::editor::look;
-/// use sojourn_targets::LoadOptions;
+/// use sojourn_target::LoadOptions;
 /// let unsaved = vec![("new.p4".into(), "const bit<8> ONE = two;".to_owned())];
-/// let told = look("new.p4".as_ref(), &LoadOptions::default(), unsaved);
+/// let told = look("new.p4".as_ref(), &crate::builtin::load_options(), unsaved);
 /// assert_eq!(told["diagnostics"][0]["severity"], "error");
 /// ```
 pub fn look(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>) -> Value {

@@ -1,8 +1,8 @@
 //! Why a run cannot be had.
 
+use sojourn_control::ControlError;
 use sojourn_net::ConfigError;
-use sojourn_targets::LoadError;
-use sojourn_targets::control::ControlError;
+use sojourn_target::LoadError;
 use thiserror::Error;
 
 /// Why a run, a replay or a switch of packet tests cannot begin.

@@ -2,6 +2,7 @@
 //!
 //! | part | what it is |
 //! |---|---|
+//! | [`builtin`] | table of the built-in targets |
 //! | [`config`] | a run as data, its P4 programs included |
 //! | [`load`] | programs loaded and configured for a run, and what is said of one |
 //! | [`simulation`] | a configured run in virtual time |
@@ -15,6 +16,7 @@
 //!
 //! It stands on both towers and knows no Python, no clock and no socket.
 
+pub mod builtin;
 pub mod config;
 pub mod control;
 pub mod editor;

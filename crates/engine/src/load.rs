@@ -3,6 +3,7 @@
 use crate::RunError;
 use crate::config::{Aqm, Beside, ControlStep, P4Aqm, RunConfig};
 use crate::switch_setup;
+use sojourn_control::ControlPlane;
 use sojourn_net::config::{invalid, within};
 use sojourn_net::{Act, HandedOver};
 use sojourn_p4::check_program;
@@ -11,8 +12,8 @@ use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::watch::{self, RegisterChange, SharedSeen};
-use sojourn_targets::{ControlPlane, Plane, Program, Targets, traced};
+use sojourn_target::watch::{self, RegisterChange, SharedSeen};
+use sojourn_target::{Plane, Program, traced};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -166,7 +167,7 @@ impl Programs {
         let target = plane.target();
         if p4.discipline.is_some() && !traits.disciplines {
             let (program, found) = (p4.program.clone(), target.title());
-            let others = Targets::default().iter().filter(|other| other.switch().disciplines);
+            let others = crate::builtin::TARGETS.iter().filter(|other| other.switch().disciplines);
             let others = others.map(|other| other.title()).collect::<Vec<_>>().join(" or ");
             return Err(RunError::NoDisciplines { program, found, others });
         }
@@ -192,7 +193,7 @@ impl Programs {
                 if crate::control::is_of_the_switch(operation) {
                     continue;
                 }
-                sojourn_targets::control::carry_out(plane.control(), operation, Time(step.at))
+                sojourn_control::carry_out(plane.control(), operation, Time(step.at))
                     .map_err(|error| RunError::Later { at: step.at, place: place + 1, error })?;
             }
         }

@@ -9,18 +9,19 @@ use crate::RunError;
 use crate::control::{self, BatchError, OperationError};
 use crate::load::Watched;
 use crate::switch_setup;
+use sojourn_control::commands::{Asked, Question, Session};
+use sojourn_control::stf::Statement;
+use sojourn_control::{ControlPlane, RuntimeControl, describe};
+use sojourn_control::{Operation, Query, Reply};
+use sojourn_externs::meter::MeterSpec;
 use sojourn_packet::{DataPlane, FaultReport};
 use sojourn_packet::{Packet, PacketId, Rate, Time};
 use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
 };
-use sojourn_targets::control::commands::{Asked, Question, Session};
-use sojourn_targets::control::stf::Statement;
-use sojourn_targets::control::{Operation, Query, Reply};
-use sojourn_targets::externs::meter::MeterSpec;
-use sojourn_targets::target::{Copies, SwitchTraits, Target};
-use sojourn_targets::watch::Wanted;
-use sojourn_targets::{ControlPlane, Plane, RuntimeControl, describe};
+use sojourn_target::Plane;
+use sojourn_target::target::{Copies, SwitchTraits, Target};
+use sojourn_target::watch::Wanted;
 
 /// What the switch is made of: all ports that its programs can name.
 #[derive(Clone, Debug)]
@@ -64,9 +65,9 @@ const LOOP: Time = Time(400);
 /// ```
 /// use sojourn_engine::{PacketSwitch, PacketSwitchConfig};
 /// use sojourn_packet::{PortId, Time};
-/// use sojourn_targets::{LoadOptions, Program};
+/// use sojourn_target::{LoadOptions, Program};
 /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-/// let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+/// let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..crate::builtin::load_options() };
 /// let program = Program::read(root.join("tests/stf/v1model/wire.p4"), &options)?;
 /// let config = PacketSwitchConfig::of(program.target());
 /// let mut switch = PacketSwitch::new(program.instantiate(1)?, &config)?;
@@ -297,7 +298,7 @@ mod tests {
         Admission, Carried, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
         Packet,
     };
-    use sojourn_targets::Targets;
+    use sojourn_target::Targets;
 
     /// Sends what comes in by port `n` to port `n + 1`; what comes from 68 to port 2.
     struct Next;
@@ -325,7 +326,7 @@ mod tests {
     }
 
     fn bench() -> PacketSwitch {
-        let first = Targets::default().iter().next().unwrap();
+        let first = crate::builtin::TARGETS.iter().next().unwrap();
         PacketSwitch::running(Box::new(Next), &PacketSwitchConfig::of(first)).unwrap()
     }
 

@@ -3,14 +3,14 @@
 //! Tables and registers are the program's; here is what its traffic manager is told. The limits of
 //! Tofino's mirror buffer and its single resubmission do not hold for bmv2.
 
+use sojourn_control::{Batch, ControlError, ControlPlane, Operation, QueueSetting};
 use sojourn_packet::Rate;
 use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_switch::{
     ConfigError, MAX_QUEUES, MirrorConfig, MirrorSession, MulticastGroup, MulticastNode,
     PortConfig, PortId, QueueConfig, SessionDirection, ShapedRate, ShaperConfig, SwitchConfig,
 };
-use sojourn_targets::control::{self, Batch, ControlError, ControlPlane, Operation, QueueSetting};
-use sojourn_targets::target::{Copies, SwitchTraits};
+use sojourn_target::target::{Copies, SwitchTraits};
 
 /// The highest number of a session of bmv2.
 const LAST_SESSION: u16 = 0x7fff;
@@ -30,7 +30,7 @@ pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlE
     for (at, operation) in batch.operations().enumerate() {
         let refused = |why: ConfigError| batch.refused(at, ControlError::Said(why.to_string()));
         let (what, ports) = match operation {
-            Operation::SetMirrorSession(control::MirrorSession { session, .. })
+            Operation::SetMirrorSession(sojourn_control::MirrorSession { session, .. })
                 if !numbers.contains(session) =>
             {
                 let numbers = numbers.clone();
@@ -73,13 +73,13 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
 }
 
 /// A mirror session as the switch takes it.
-pub fn session(given: &control::MirrorSession) -> MirrorSession {
+pub fn session(given: &sojourn_control::MirrorSession) -> MirrorSession {
     MirrorSession {
         id: given.session,
         direction: match given.direction {
-            control::SessionDirection::Ingress => SessionDirection::Ingress,
-            control::SessionDirection::Egress => SessionDirection::Egress,
-            control::SessionDirection::Both => SessionDirection::Both,
+            sojourn_control::SessionDirection::Ingress => SessionDirection::Ingress,
+            sojourn_control::SessionDirection::Egress => SessionDirection::Egress,
+            sojourn_control::SessionDirection::Both => SessionDirection::Both,
         },
         port: given.port.map(PortId),
         group: given.group,
@@ -91,8 +91,8 @@ pub fn session(given: &control::MirrorSession) -> MirrorSession {
 }
 
 /// A multicast group as the switch takes it.
-pub fn group(given: &control::MulticastGroup) -> MulticastGroup {
-    let node = |node: &control::MulticastNode| MulticastNode {
+pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
+    let node = |node: &sojourn_control::MulticastNode| MulticastNode {
         rid: node.rid,
         l1_exclusion: None,
         ports: node.ports.iter().copied().map(PortId).collect(),

@@ -2,16 +2,18 @@
 //! nothing, and what is written can be read.
 
 use serde_json::{Value, json};
+use sojourn_control::{Operation, Query};
 use sojourn_engine::{PacketSwitch, PacketSwitchConfig};
 use sojourn_packet::{PortId, Time};
-use sojourn_targets::control::{Operation, Query};
-use sojourn_targets::{LoadOptions, Program};
+use sojourn_target::{LoadOptions, Program};
 use std::path::Path;
 
 fn switch(program: &str) -> PacketSwitch {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let options =
-        LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+    let options = LoadOptions {
+        include_paths: vec![root.join("p4/include")],
+        ..sojourn_engine::builtin::load_options()
+    };
     let path = root.join("tests/stf/v1model").join(program);
     let program = Program::read(path, &options).expect("it compiles");
     let plane = program.instantiate(1).expect("it loads");

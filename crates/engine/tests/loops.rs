@@ -1,10 +1,10 @@
 //! A port that loops: what leaves it comes back in at it.
 
 use serde_json::json;
+use sojourn_control::Operation;
 use sojourn_engine::control::apply;
 use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_packet::{Packet, PortId, Time};
-use sojourn_targets::control::Operation;
 use std::path::Path;
 
 /// Frames that leave port 1 when one has come in there; port 2 is where the program sends it, and what

@@ -1,6 +1,9 @@
 //! A target that only this test knows: one type and one line in a table, and everything that is
 //! asked of a program can be asked of one for it.
 
+use sojourn_control::RuntimeControl;
+use sojourn_control::profiles::Profiles;
+use sojourn_control::runtime_control::{Parts, RegisterCells};
 use sojourn_engine::{
     Aqm, P4Aqm, PacketSwitch, PacketSwitchConfig, Programs, config, simulation_with,
 };
@@ -13,12 +16,8 @@ use sojourn_packet::{
     Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
     IngressInput, Packet, PortId, Time,
 };
-use sojourn_targets::profiles::Profiles;
-use sojourn_targets::runtime_control::{Parts, RegisterCells};
-use sojourn_targets::target::{Copies, LoadedProgram, SwitchTraits};
-use sojourn_targets::{
-    Faults, LoadOptions, Program, ProgramText, Rule, RuntimeControl, Target, Targets,
-};
+use sojourn_target::target::{Copies, LoadedProgram, SwitchTraits};
+use sojourn_target::{Faults, LoadOptions, Program, ProgramText, Rule, Target, Targets};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

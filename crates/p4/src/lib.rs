@@ -46,6 +46,8 @@ pub mod declared;
 pub mod elaborate;
 pub mod interp;
 pub mod ir;
+pub mod terminal;
+pub mod visit;
 
 mod compile;
 pub use compile::{CompileError, Compiled, check_program, compile, compile_with};

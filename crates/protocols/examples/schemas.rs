@@ -5,7 +5,7 @@
 //! target refuses.
 
 use sojourn_protocols::{bfrt, p4info, p4info_text};
-use sojourn_targets::{LoadOptions, Program};
+use sojourn_target::{LoadOptions, Program};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -20,7 +20,7 @@ fn main() -> io::Result<()> {
         }
     }
     fs::create_dir_all(&out)?;
-    let options = LoadOptions { include_paths, ..LoadOptions::default() };
+    let options = LoadOptions { include_paths, ..sojourn_engine::builtin::load_options() };
     for path in programs {
         write(&path, &out, &options)?;
     }

@@ -2,7 +2,7 @@
 
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::Program;
+use sojourn_target::Program;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use crate::wire::google::rpc;
 use crate::wire::p4::v1 as p4;
 use prost::Message;
+use sojourn_control::ControlError;
 use sojourn_engine::control::OperationError;
 use sojourn_p4::interp::tables::TableError;
-use sojourn_targets::control::ControlError;
 use std::fmt::Display;
 use tonic::{Code, Status};
 

@@ -3,7 +3,7 @@
 //!
 //! P4Info and `bf-rt.json` number by the same rule. Knows neither.
 
-use sojourn_targets::schema::Annotation;
+use sojourn_control::schema::Annotation;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bob Jenkins' one-at-a-time hash.
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn parts_fill_the_places_that_no_annotation_has_taken() {
         let at = |id: u32| {
-            use sojourn_targets::schema::{Body, Token};
+            use sojourn_control::schema::{Body, Token};
             let text = id.to_string();
             let body = Body::Tokens(vec![Token { text, is_string: false }]);
             vec![Annotation { name: "id".to_owned(), body }]

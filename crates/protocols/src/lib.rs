@@ -11,7 +11,7 @@
 //! | [`device`] | the switch behind a server |
 //! | [`serve`] | servers on an address |
 //!
-//! What a message asks for becomes operations of `sojourn_targets::control`, which the engine carries
+//! What a message asks for becomes operations of `sojourn_control`, which the engine carries
 //! out; nothing here knows what P4 looks like as text, which clock a switch runs by, or who drives
 //! it.
 

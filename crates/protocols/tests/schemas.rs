@@ -2,9 +2,10 @@
 //! that they are sound.
 
 use prost::Message;
+use sojourn_control::Schema;
 use sojourn_protocols::wire::p4::config::v1 as p4;
 use sojourn_protocols::{bfrt, p4info, p4info_bytes, p4info_text};
-use sojourn_targets::{LoadOptions, Program, Schema};
+use sojourn_target::{LoadOptions, Program};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ fn root() -> PathBuf {
 
 fn schema(path: &Path) -> Schema {
     let include_paths = vec![root().join("p4/include"), path.with_file_name("common")];
-    let options = LoadOptions { include_paths, ..LoadOptions::default() };
+    let options = LoadOptions { include_paths, ..sojourn_engine::builtin::load_options() };
     match Program::read(path, &options) {
         Ok(program) => program.schema(),
         Err(error) => panic!("{}: {}", path.display(), error.render(&Default::default())),

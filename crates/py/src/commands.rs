@@ -2,7 +2,7 @@
 
 use crate::errors::ConfigError;
 use pyo3::prelude::*;
-use sojourn_targets::control::commands::{Asked, Session, without_comment};
+use sojourn_control::commands::{Asked, Session, without_comment};
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 

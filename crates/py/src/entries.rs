@@ -3,8 +3,8 @@
 
 use crate::packet_switch::wrong;
 use pyo3::prelude::*;
+use sojourn_control::ControlPlane;
 use sojourn_p4::interp::tables::Rows;
-use sojourn_targets::control::{self, ControlPlane};
 use std::sync::Arc;
 
 /// Entries of a table, in their order.
@@ -24,7 +24,7 @@ impl Entries {
     fn json(&self) -> PyResult<String> {
         let mut entries = Vec::with_capacity(self.__len__());
         for rows in &self.rows {
-            for entry in control::written_out(rows) {
+            for entry in sojourn_control::written_out(rows) {
                 let mut entry = serde_json::to_value(entry).map_err(wrong)?;
                 if let Some(said) = entry.as_object_mut() {
                     said.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
@@ -84,7 +84,8 @@ impl Beside<'_> {
 /// for each `[[tables]]` its first entries, which were taken, if any were. None are of what is no UTF-8.
 #[pyfunction]
 pub fn take_entries(py: Python<'_>, text: &[u8]) -> (String, Vec<Option<Entries>>) {
-    let taken = std::str::from_utf8(text).map(|text| py.detach(|| control::take_entries(text)));
+    let taken =
+        std::str::from_utf8(text).map(|text| py.detach(|| sojourn_control::take_entries(text)));
     let taken = taken.unwrap_or_default();
     let given = |rows: Vec<Arc<Rows>>| (!rows.is_empty()).then_some(Entries { rows });
     (taken.left, taken.tables.into_iter().map(given).collect())

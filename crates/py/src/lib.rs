@@ -92,7 +92,7 @@ mod _core {
     /// The commands of `simple_switch_CLI` that are known.
     #[pyfunction]
     fn switch_commands() -> Vec<&'static str> {
-        sojourn_targets::control::commands::names().collect()
+        sojourn_control::commands::names().collect()
     }
 
     /// Name, one line and the Linux kernel's name of every congestion control.

@@ -8,6 +8,8 @@ use crate::servers::{LiveDevice, ToController};
 use crate::surroundings::Surroundings;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sojourn_control::describe;
+use sojourn_control::{Operation, Query};
 use sojourn_engine::control::{self, BatchError};
 use sojourn_engine::{StandaloneConfig, drive, standalone};
 use sojourn_live::{
@@ -17,8 +19,6 @@ use sojourn_live::{
 use sojourn_net::{CapturedFrame, PacketRows};
 use sojourn_packet::{Packet, PacketId, PortId, Rate, Time};
 use sojourn_switch::{Observation, Statistics, Switch};
-use sojourn_targets::control::{Operation, Query};
-use sojourn_targets::describe;
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};

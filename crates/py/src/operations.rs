@@ -4,9 +4,9 @@ use crate::packet_switch::{read, wrong};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 use smallvec::{SmallVec, smallvec};
+use sojourn_control::{Operation, gather, written_out};
 use sojourn_engine::control::BatchError;
 use sojourn_p4::interp::tables::{Form, Rows};
-use sojourn_targets::control::{Operation, gather, written_out};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Operations in their order.

@@ -8,12 +8,12 @@ use crate::program::{Program, refused};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
+use sojourn_control::ControlPlane;
+use sojourn_control::{Digest, RuntimeControl, describe};
 use sojourn_engine::Watched;
 use sojourn_engine::packet_switch::{self, PacketSwitchConfig};
 use sojourn_packet::Time;
 use sojourn_switch::PortId;
-use sojourn_targets::control::ControlPlane;
-use sojourn_targets::{Digest, RuntimeControl, describe};
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 

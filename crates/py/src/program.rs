@@ -4,12 +4,13 @@ use crate::errors::{ConfigError, ProgramError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde::Serialize;
+use sojourn_control::ControlPlane;
 use sojourn_engine::RunError;
 use sojourn_engine::load::{self, Programs};
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
-use sojourn_targets::{ControlPlane, LoadError, LoadOptions, Targets};
+use sojourn_target::{LoadError, LoadOptions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ fn json(of: &impl Serialize) -> PyResult<String> {
 /// A P4 program, compiled once; what its target has against it, if anything, is asked by `check`.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct Program {
-    pub program: Arc<sojourn_targets::Program>,
+    pub program: Arc<sojourn_target::Program>,
 }
 
 impl Program {
@@ -52,8 +53,9 @@ impl Program {
         defines: BTreeMap<String, String>,
     ) -> Result<Program, LoadError> {
         let defines = defines.into_iter().collect();
-        let options = LoadOptions { include_paths, defines, ..LoadOptions::default() };
-        let program = Arc::new(sojourn_targets::Program::read(path, &options)?);
+        let options =
+            LoadOptions { include_paths, defines, ..sojourn_engine::builtin::load_options() };
+        let program = Arc::new(sojourn_target::Program::read(path, &options)?);
         Ok(Program { program })
     }
 }
@@ -207,7 +209,7 @@ pub fn look(
     texts: BTreeMap<PathBuf, String>,
 ) -> String {
     let defines = defines.into_iter().collect();
-    let options = LoadOptions { include_paths, defines, ..LoadOptions::default() };
+    let options = LoadOptions { include_paths, defines, ..sojourn_engine::builtin::load_options() };
     let texts = texts.into_iter().collect();
     py.detach(|| sojourn_engine::editor::look(&path, &options, texts)).to_string()
 }
@@ -215,5 +217,5 @@ pub fn look(
 /// Name and folder of shipped programs of every target, in the order in which people are told.
 #[pyfunction]
 pub fn targets() -> Vec<(&'static str, &'static str)> {
-    Targets::default().iter().map(|target| (target.name(), target.folder())).collect()
+    sojourn_engine::builtin::TARGETS.iter().map(|target| (target.name(), target.folder())).collect()
 }

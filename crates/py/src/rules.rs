@@ -1,13 +1,13 @@
 //! The story of a target's rule, and the list of them.
 
 use pyo3::prelude::*;
-use sojourn_targets::Targets;
-use sojourn_targets::tna::rules;
+
+use sojourn_tofino::rules;
 
 /// The story of a rule of a target as text; none if there is no such rule.
 #[pyfunction]
 pub fn explain(code: &str) -> Option<String> {
-    Targets::default().rule(code).map(|rule| rule.explanation())
+    sojourn_engine::builtin::TARGETS.rule(code).map(|rule| rule.explanation())
 }
 
 /// The rules of the chip, one a line, as text.

@@ -13,7 +13,7 @@ use sojourn_protocols::p4runtime::service::Settings;
 use sojourn_protocols::serve::{Served, Serving, Tls, serve};
 use sojourn_protocols::{bfrt, p4runtime};
 use sojourn_switch::Switch;
-use sojourn_targets::Program as Compiled;
+use sojourn_target::Program as Compiled;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;

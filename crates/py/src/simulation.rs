@@ -8,14 +8,14 @@ use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sojourn_control::Query;
+use sojourn_control::describe;
 use sojourn_engine::config::{self, Aqm, RunConfig};
 use sojourn_engine::control;
 use sojourn_engine::{Watched, WatchedRegisters};
 use sojourn_net::RunReport;
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::Switch;
-use sojourn_targets::control::Query;
-use sojourn_targets::describe;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Checks a run's configuration, and that its program can be loaded, without building the run.

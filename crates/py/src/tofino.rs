@@ -2,7 +2,7 @@
 
 use crate::errors::ConfigError;
 use pyo3::prelude::*;
-use sojourn_targets::tna::salu::run_salu_json;
+use sojourn_tofino::salu::run_salu_json;
 
 /// Executes one instruction; returns the new 128-bit memory word and the 32-bit output.
 #[pyfunction]

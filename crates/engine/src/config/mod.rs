@@ -4,11 +4,12 @@
 //! what a P4 program is told. Files are named and not read.
 
 use serde::{Deserialize, Serialize};
+use sojourn_control::ControlPlane;
+use sojourn_control::Operation;
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
-use sojourn_targets::control::Operation;
-use sojourn_targets::watch::Wanted;
-use sojourn_targets::{ControlPlane, Executor, ExponentParity, LoadOptions, ProgramText};
+use sojourn_target::watch::Wanted;
+use sojourn_target::{Executor, ExponentParity, LoadOptions, ProgramText};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -104,7 +105,7 @@ impl P4Aqm {
             defines: self.defines.clone().into_iter().collect(),
             math_unit: self.math_unit,
             executor: self.executor,
-            ..LoadOptions::default()
+            ..crate::builtin::load_options()
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use sojourn_targets::control::{MatchValue, Number};
+use sojourn_control::{MatchValue, Number};
 
 const DEMO: &str = r#"{
   "duration": 10000000000, "seed": 7, "capture": true,

@@ -9,10 +9,10 @@
 use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
 use serde::Serialize;
+use sojourn_control::MirrorSession;
 use sojourn_net::SENDERS;
 use sojourn_packet::{Bytes, FaultReport, Packet, Time};
 use sojourn_packet::{Carried, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
-use sojourn_targets::control::MirrorSession;
 use std::collections::VecDeque;
 
 /// Length of the frame check sequence, which the switch counts.

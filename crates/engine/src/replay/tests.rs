@@ -2,14 +2,14 @@
 //! of a synthetic queue.
 
 use super::*;
+use sojourn_control::ControlPlane;
+use sojourn_control::{MirrorSession, SessionDirection};
 use sojourn_net::config::NativeAqm;
 use sojourn_packet::{
     Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
     IngressInput, Mirror, MirrorDirection, PortId,
 };
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_targets::ControlPlane;
-use sojourn_targets::control::{MirrorSession, SessionDirection};
 use std::sync::{Arc, Mutex};
 
 /// Drops every third packet and asks for a copy of it; notes when each pass was.

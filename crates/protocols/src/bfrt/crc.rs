@@ -3,7 +3,7 @@
 //! Source: the vendor's public library for dynamic hashes, whose `crc_16_dect` and `crc_64_jones` the
 //! catalogue of CRCs (reveng.sourceforge.net) has otherwise or not at all.
 
-use sojourn_targets::externs::hash_setting::HashFunction;
+use sojourn_externs::hash_setting::HashFunction;
 
 /// What has no other name.
 pub const RANDOM: &str = "RANDOM";

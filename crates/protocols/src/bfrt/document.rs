@@ -9,7 +9,7 @@ pub mod snapshots;
 use crate::ids::{asked, hash, of_parts};
 use crate::p4info::DEFAULT_SIZE;
 use serde_json::{Value, json};
-use sojourn_targets::schema::{
+use sojourn_control::schema::{
     Annotation, Body, Cells, DataType, Field, Filter, Named, Pipeline, PortMetadata, Register,
     RegisterParameter, Schema, Table, Unit, ValueSet,
 };
@@ -385,7 +385,7 @@ impl Maker<'_> {
     }
 
     /// An action profile, and its groups if it is a selector.
-    fn action_profile(&self, profile: &sojourn_targets::schema::Profile) -> Vec<Value> {
+    fn action_profile(&self, profile: &sojourn_control::schema::Profile) -> Vec<Value> {
         let schema = self.schema;
         let user =
             schema.tables.iter().find(|table| Some(&table.named.name) == profile.tables.first());
@@ -491,7 +491,7 @@ impl Maker<'_> {
         made
     }
 
-    fn filter(&self, digest: &sojourn_targets::schema::Digest) -> Value {
+    fn filter(&self, digest: &sojourn_control::schema::Digest) -> Value {
         let schema = self.schema;
         let fields = parts(schema, &digest.ty).into_iter().zip(1u32..);
         let fields = fields.map(|((name, width), id)| common(id, &name, bytes(width), None));
@@ -558,7 +558,7 @@ fn is_slice(name: &str) -> bool {
 }
 
 fn actions(schema: &Schema, table: &Table) -> Value {
-    let action = |listed: &sojourn_targets::schema::ActionReference| {
+    let action = |listed: &sojourn_control::schema::ActionReference| {
         let known = schema.actions.iter().find(|action| action.named.name == listed.action);
         let parameters = known.map_or(&[][..], |action| &action.parameters);
         let ids = of_parts(parameters.iter().map(|p| &p.named.annotations[..]));
@@ -662,7 +662,7 @@ fn register_fields(schema: &Schema, register: &Register, first: u32) -> Vec<Valu
 
 /// The largest number of a parameter of a table's actions.
 fn largest_parameter(schema: &Schema, table: &Table) -> u32 {
-    let of = |listed: &sojourn_targets::schema::ActionReference| {
+    let of = |listed: &sojourn_control::schema::ActionReference| {
         let known = schema.actions.iter().find(|action| action.named.name == listed.action);
         let parameters = known.map_or(&[][..], |action| &action.parameters);
         of_parts(parameters.iter().map(|p| &p.named.annotations[..])).into_iter().max()

@@ -7,7 +7,7 @@ use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::data_field::{self as data, Value as Given};
 use crate::wire::bfrt_proto::key_field::{self, MatchType};
 use num_bigint::BigUint;
-use sojourn_targets::control::{ByName, MatchValue, Matched, Number};
+use sojourn_control::{ByName, MatchValue, Matched, Number};
 use std::collections::BTreeMap;
 
 /// The value of a field.

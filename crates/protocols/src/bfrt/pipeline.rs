@@ -10,10 +10,10 @@ use crate::device::{Device, Placed};
 use crate::failure::Failure;
 use crate::p4runtime::pipeline::compiled;
 use crate::wire::bfrt_proto as bfrt;
+use sojourn_control::{Query, Reply};
 use sojourn_engine::control::{self, Pipes};
 use sojourn_switch::Switch;
-use sojourn_targets::Program;
-use sojourn_targets::control::{Query, Reply};
+use sojourn_target::Program;
 use std::sync::Arc;
 
 /// A program with what clients are told of it.

@@ -22,11 +22,11 @@ use super::write::{must_run, running};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::entity::Entity;
+use sojourn_control::{Query, Reply};
 use sojourn_engine::control::{self, Pipes};
 use sojourn_p4::interp::Tables;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::control::{Query, Reply};
 use std::collections::BTreeSet;
 use tonic::Code;
 

@@ -7,10 +7,10 @@ use super::fixed::{self, Fixed};
 use super::{bfrt, document};
 use crate::failure::Failure;
 use serde_json::Value;
+use sojourn_control::describe::{ProgramDescription, TableDescription};
+use sojourn_control::schema::{Cells, Schema as Declared, Unit};
 use sojourn_engine::control::Pipes;
-use sojourn_targets::Program;
-use sojourn_targets::describe::{ProgramDescription, TableDescription};
-use sojourn_targets::schema::{Cells, Schema as Declared, Unit};
+use sojourn_target::Program;
 use std::collections::BTreeMap;
 
 /// What values of a field are.

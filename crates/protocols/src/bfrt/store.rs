@@ -9,7 +9,7 @@ use super::scope::Scope;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use num_bigint::BigUint;
-use sojourn_targets::control::MatchValue;
+use sojourn_control::MatchValue;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An entry of a table whose keys are numbers.

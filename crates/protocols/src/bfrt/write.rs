@@ -31,10 +31,10 @@ use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::entity::Entity;
 use crate::wire::bfrt_proto::table_attribute::Attribute;
 use crate::wire::bfrt_proto::update::Type;
+use sojourn_control::Operation;
 use sojourn_engine::control::{self, Pipes, Transaction};
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::control::Operation;
 use tonic::Code;
 
 /// All pipes of the chip.

@@ -8,7 +8,7 @@ pub use text::text;
 use crate::ids::{Aliases, Ids, asked, of_parts};
 use crate::wire::p4::config::v1 as p4;
 use p4::p4_ids::Prefix;
-use sojourn_targets::schema::{
+use sojourn_control::schema::{
     Action, Annotation, Body, Cells, Key, Literal, Named, PacketHeader, Parameter, Profile, Schema,
     Table, Unit,
 };
@@ -26,9 +26,9 @@ pub fn bytes(info: &p4::P4Info) -> Vec<u8> {
 ///
 /// ```
 /// use sojourn_protocols::{bfrt, ids, p4info, p4info_bytes, p4info_text, wire};
-/// use sojourn_targets::{LoadOptions, Program};
+/// use sojourn_target::{LoadOptions, Program};
 /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-/// # let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..LoadOptions::default() };
+/// # let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..sojourn_engine::builtin::load_options() };
 /// let schema = Program::read(root.join("tests/stf/v1model/wire.p4"), &options)?.schema();
 /// let info: wire::p4::config::v1::P4Info = p4info(&schema);
 /// let table = info.tables[0].preamble.clone().unwrap_or_default();
@@ -229,10 +229,10 @@ impl<'s> Maker<'s> {
     fn arguments(
         &self,
         action: &str,
-        data: &[sojourn_targets::schema::Value],
+        data: &[sojourn_control::schema::Value],
     ) -> Vec<p4::table_action_call::Argument> {
         let called = self.schema.actions.iter().find(|known| known.named.name == action);
-        let argument = |(at, value): (usize, &sojourn_targets::schema::Value)| {
+        let argument = |(at, value): (usize, &sojourn_control::schema::Value)| {
             let parameter = called.and_then(|called| called.parameters.get(at));
             let id = parameter.and_then(|parameter| asked(&parameter.named.annotations));
             // As wide as the control plane's own type for it.
@@ -244,7 +244,7 @@ impl<'s> Maker<'s> {
         data.iter().enumerate().map(argument).collect()
     }
 
-    fn reference(&self, listed: &sojourn_targets::schema::ActionReference) -> p4::ActionRef {
+    fn reference(&self, listed: &sojourn_control::schema::ActionReference) -> p4::ActionRef {
         let notes = Notes::of(&listed.annotations, &[]);
         let scope = match (listed.table_only, listed.default_only) {
             (true, _) => p4::action_ref::Scope::TableOnly,
@@ -329,7 +329,7 @@ impl<'s> Maker<'s> {
         p4::ControllerPacketMetadata { preamble, metadata }
     }
 
-    fn value_set(&self, set: &sojourn_targets::schema::ValueSet) -> p4::ValueSet {
+    fn value_set(&self, set: &sojourn_control::schema::ValueSet) -> p4::ValueSet {
         p4::ValueSet {
             preamble: self.preamble(Prefix::ValueSet, &set.named, &[]),
             r#match: match_fields(&set.parts, &["match"]),

@@ -4,7 +4,7 @@ use super::Notes;
 use crate::wire::p4::config::v1 as p4;
 use p4::p4_bitstring_like_type_spec::TypeSpec as Bits;
 use p4::p4_data_type_spec::TypeSpec;
-use sojourn_targets::schema::{DataType, EnumType, Field, NewType, Types};
+use sojourn_control::schema::{DataType, EnumType, Field, NewType, Types};
 
 /// The name of a type that is made by `type`; others are known by their width.
 pub fn name(ty: &DataType) -> Option<p4::P4NamedType> {

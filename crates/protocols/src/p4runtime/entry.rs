@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::field_match::{self, FieldMatchType as Given};
 use num_bigint::BigUint;
-use sojourn_targets::control::{ActionCall, ByName, EntryRead, MatchValue, Matched, Number};
+use sojourn_control::{ActionCall, ByName, EntryRead, MatchValue, Matched, Number};
 use std::collections::BTreeMap;
 
 /// A match as the operations take it.

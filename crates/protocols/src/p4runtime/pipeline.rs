@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::wire::p4::v1::ForwardingPipelineConfig;
 use prost::Message;
 use sojourn_p4::preprocess::SourceLoader;
-use sojourn_targets::{LoadError, LoadOptions, Program};
+use sojourn_target::{LoadError, LoadOptions, Program};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -167,7 +167,7 @@ mod tests {
     fn a_program_that_p4runtime_has_no_words_for_is_told_with_the_reason() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let include_paths = vec![root.join("p4/include"), root.join("tests/stf/v1model")];
-        let options = LoadOptions { include_paths, ..Default::default() };
+        let options = LoadOptions { include_paths, ..sojourn_engine::builtin::load_options() };
         let text = std::fs::read_to_string(root.join("tests/stf/v1model/wire.p4")).unwrap();
         let of = |text: &str| {
             let program =

@@ -13,11 +13,11 @@ use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;
 use crate::wire::p4::v1::packet_replication_engine_entry::Type as Replicated;
 use crate::wire::p4::v1::table_action::Type as Leads;
+use sojourn_control::{EntryRead, Query, Reply};
 use sojourn_engine::control;
 use sojourn_p4::interp::tables::EntryHandle;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::control::{EntryRead, Query, Reply};
 use std::ops::Range;
 use tonic::Code;
 

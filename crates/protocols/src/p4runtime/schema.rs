@@ -8,7 +8,7 @@ use super::data::{self, Leaf};
 use crate::failure::Failure;
 use crate::wire::p4::config::v1::{self as config, match_field, p4_new_type_translation, table};
 use crate::wire::p4::config::v1::{P4Info, P4NamedType, P4TypeInfo, Preamble};
-use sojourn_targets::describe::{KeyDescription, ProgramDescription};
+use sojourn_control::describe::{KeyDescription, ProgramDescription};
 use std::collections::{BTreeMap, HashMap};
 
 /// What a field is on the wire and in the program.
@@ -397,11 +397,11 @@ impl Reader<'_> {
     fn action(
         &self,
         name: &str,
-    ) -> Result<&[sojourn_targets::describe::ParameterDescription], Failure> {
+    ) -> Result<&[sojourn_control::describe::ParameterDescription], Failure> {
         Ok(self.find_action(name).map_or(&[], |action| action.parameters.as_slice()))
     }
 
-    fn find_action(&self, name: &str) -> Option<&sojourn_targets::describe::ActionDescription> {
+    fn find_action(&self, name: &str) -> Option<&sojourn_control::describe::ActionDescription> {
         let all = || self.program.tables.iter().flat_map(|table| &table.actions);
         all().find(|known| known.name == name).or_else(|| all().find(|a| fits(&a.name, name)))
     }

@@ -20,11 +20,11 @@ use crate::wire::p4::v1::entity::Entity;
 use crate::wire::p4::v1::packet_replication_engine_entry::Type as Replicated;
 use crate::wire::p4::v1::update::Type;
 use crate::wire::p4::v1::write_request::Atomicity;
+use sojourn_control::Operation;
 use sojourn_engine::control::{Transaction, program};
 use sojourn_p4::interp::Tables;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::control::Operation;
 use tonic::Code;
 
 /// What an update is carried out with.

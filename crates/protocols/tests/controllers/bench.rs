@@ -13,7 +13,7 @@ use sojourn_protocols::wire::p4::v1::p4_runtime_client::P4RuntimeClient;
 use sojourn_protocols::wire::p4::v1::stream_message_request::Update as Asks;
 use sojourn_protocols::wire::p4::v1::stream_message_response::Update as Says;
 use sojourn_switch::Switch;
-use sojourn_targets::{LoadOptions, Program};
+use sojourn_target::{LoadOptions, Program};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -101,7 +101,10 @@ pub fn text_of(file: &str) -> String {
 }
 
 pub fn options() -> LoadOptions {
-    LoadOptions { include_paths: vec![root().join("p4/include")], ..LoadOptions::default() }
+    LoadOptions {
+        include_paths: vec![root().join("p4/include")],
+        ..sojourn_engine::builtin::load_options()
+    }
 }
 
 /// The switch, its server, and what comes out of its ports.

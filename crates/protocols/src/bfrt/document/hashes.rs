@@ -3,7 +3,7 @@
 use super::{CHOSEN, Maker, Manner, bytes, common, field, index, kind, single};
 use crate::bfrt::crc;
 use serde_json::{Value, json};
-use sojourn_targets::schema::{Hash, Named};
+use sojourn_control::schema::{Hash, Named};
 
 impl Maker<'_> {
     /// Algorithm, inputs and results of a hash, each a table.

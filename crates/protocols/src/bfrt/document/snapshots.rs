@@ -6,7 +6,7 @@
 use super::{Maker, kind};
 use crate::ids::hash;
 use serde_json::{Value, json};
-use sojourn_targets::schema::Snapshot;
+use sojourn_control::schema::Snapshot;
 use std::collections::BTreeMap;
 
 /// Stages of the chip.

@@ -15,10 +15,10 @@ use crate::bfrt::write::{
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::table_entry::Value;
+use sojourn_control::schema::Unit;
+use sojourn_control::{HashRead, Number, Query, Reply};
 use sojourn_engine::control::{self, Pipes};
 use sojourn_switch::{APPLICATIONS, PortStatistics};
-use sojourn_targets::control::{HashRead, Number, Query, Reply};
-use sojourn_targets::schema::Unit;
 use tonic::Code;
 
 /// Cells that are read at once.

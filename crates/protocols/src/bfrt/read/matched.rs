@@ -11,8 +11,8 @@ use crate::bfrt::write::{ALL_PIPES, last_hit};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::table_entry::Value;
+use sojourn_control::{EntryRead, Query, Reply};
 use sojourn_engine::control::Pipes;
-use sojourn_targets::control::{EntryRead, Query, Reply};
 use tonic::Code;
 
 /// Handles of entries that are looked at at once.

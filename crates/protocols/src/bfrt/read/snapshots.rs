@@ -13,9 +13,9 @@ use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::key_field::MatchType;
 use crate::wire::bfrt_proto::table_entry::Value;
+use sojourn_control::snapshot::{SnapshotRead, SnapshotState, StageSeen, StepName};
+use sojourn_control::{Query, Reply};
 use sojourn_engine::control::{self, Pipes};
-use sojourn_targets::control::{Query, Reply};
-use sojourn_targets::snapshot::{SnapshotRead, SnapshotState, StageSeen, StepName};
 use tonic::Code;
 
 /// What the vendor's driver calls a table that is none.

@@ -9,11 +9,11 @@ use crate::bfrt::scope::Scope;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use num_bigint::BigUint;
+use sojourn_control::schema::Unit;
+use sojourn_control::{Number, Operation, Query, Reply};
 use sojourn_engine::control::read_of;
+use sojourn_externs::meter::MeterSpec;
 use sojourn_switch::Switch;
-use sojourn_targets::control::{Number, Operation, Query, Reply};
-use sojourn_targets::externs::meter::MeterSpec;
-use sojourn_targets::schema::Unit;
 
 /// A kbit in bytes.
 const KBIT: u64 = 1_000 / 8;

@@ -6,8 +6,8 @@ use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use sojourn_targets::control::{Operation, Query, Reply};
-use sojourn_targets::externs::filter::{FilterSpec, Filtering, LpfSpec, WredSpec};
+use sojourn_control::{Operation, Query, Reply};
+use sojourn_externs::filter::{FilterSpec, Filtering, LpfSpec, WredSpec};
 
 impl Writer<'_> {
     pub(super) fn filter(

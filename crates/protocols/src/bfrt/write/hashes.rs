@@ -8,8 +8,8 @@ use crate::bfrt::schema::{Field, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::data_field::Value as Given;
-use sojourn_targets::control::{HashRead, Operation, Query, Reply};
-use sojourn_targets::externs::hash_setting::{HashFunction, HashPart, HashSetting};
+use sojourn_control::{HashRead, Operation, Query, Reply};
+use sojourn_externs::hash_setting::{HashFunction, HashPart, HashSetting};
 
 impl Writer<'_> {
     /// Which parts of its inputs a hash takes.

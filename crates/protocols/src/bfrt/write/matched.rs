@@ -8,10 +8,10 @@ use crate::bfrt::read::{handle_inside, placed};
 use crate::bfrt::schema::{Action, Field, Kind, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use sojourn_engine::control::Pipes;
-use sojourn_targets::control::{
+use sojourn_control::{
     ByName, DefaultEntry, EntryRead, Matched, Number, Operation, Query, Reply, TableEntry, Which,
 };
+use sojourn_engine::control::Pipes;
 use tonic::Code;
 
 /// What data says: an action with its arguments, and what is the entry's own.

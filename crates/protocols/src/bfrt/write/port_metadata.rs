@@ -7,7 +7,7 @@ use crate::bfrt::schema::{Field, Table, Type};
 use crate::bfrt::store::Entry;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use sojourn_targets::control::Operation;
+use sojourn_control::Operation;
 
 impl Writer<'_> {
     pub(super) fn port_metadata(

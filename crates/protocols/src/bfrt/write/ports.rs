@@ -5,8 +5,8 @@ use crate::bfrt::fields::{Datum, Row, is_set, number_in};
 use crate::bfrt::fixed::{Fixed, field};
 use crate::bfrt::schema::Table;
 use crate::failure::Failure;
+use sojourn_control::{Operation, QueueSetting};
 use sojourn_switch::{PortStatistics, Switch};
-use sojourn_targets::control::{Operation, QueueSetting};
 use tonic::Code;
 
 /// Ports of a port group, and queues that each has unless one has more.

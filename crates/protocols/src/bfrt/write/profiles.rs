@@ -8,10 +8,10 @@ use crate::bfrt::schema::{Field, Kind, Table};
 use crate::bfrt::store::{Entry, kept_key};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
+use sojourn_control::profiles::{GROUP, Profile, Profiles};
+use sojourn_control::{Operation, ProfileEntries, ProfileMember};
 use sojourn_engine::control::program_of;
 use sojourn_p4::interp::Tables;
-use sojourn_targets::control::{Operation, ProfileEntries, ProfileMember};
-use sojourn_targets::profiles::{GROUP, Profile, Profiles};
 use tonic::Code;
 
 impl Writer<'_> {

@@ -6,9 +6,7 @@ use crate::bfrt::fixed::{Fixed, field};
 use crate::bfrt::schema::{Kind, Table};
 use crate::bfrt::store::Entry;
 use crate::failure::Failure;
-use sojourn_targets::control::{
-    MirrorSession, MulticastGroup, MulticastNode, Operation, SessionDirection,
-};
+use sojourn_control::{MirrorSession, MulticastGroup, MulticastNode, Operation, SessionDirection};
 use tonic::Code;
 
 /// What there is only 32 bits of.

@@ -11,9 +11,9 @@ use crate::bfrt::schema::{Field, Part, Table};
 use crate::bfrt::store::Snapshot;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
+use sojourn_control::snapshot::{SnapshotSetting, TriggerField};
+use sojourn_control::{Number, Operation, Query, Reply};
 use sojourn_engine::control::{self, Pipes};
-use sojourn_targets::control::{Number, Operation, Query, Reply};
-use sojourn_targets::snapshot::{SnapshotSetting, TriggerField};
 use tonic::Code;
 
 /// The last stage, and where a snapshot ends unless somebody says.

@@ -4,7 +4,7 @@ use super::Writer;
 use crate::failure::Failure;
 use crate::p4runtime::schema::Table;
 use crate::wire::p4::v1 as p4;
-use sojourn_targets::control::Operation;
+use sojourn_control::Operation;
 
 impl Writer<'_> {
     /// Sets what an entry counts and meters, as its message says; a new one begins at nothing.

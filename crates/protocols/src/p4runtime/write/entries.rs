@@ -9,8 +9,8 @@ use crate::wire::p4::config::v1::action_ref::Scope;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::table_action::Type as Leads;
 use crate::wire::p4::v1::update::Type;
+use sojourn_control::{ActionCall, Matched, Operation, TableEntry, Which};
 use sojourn_p4::interp::tables::EntryHandle;
-use sojourn_targets::control::{ActionCall, Matched, Operation, TableEntry, Which};
 use tonic::Code;
 
 /// What an entry leads to, ready for the table.

@@ -8,7 +8,7 @@ use crate::wire::p4::config::v1::action_ref::Scope;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics};
 use crate::wire::p4::v1::update::Type;
-use sojourn_targets::control::{Operation, ProfileEntries, ProfileMember};
+use sojourn_control::{Operation, ProfileEntries, ProfileMember};
 use tonic::Code;
 
 /// Places in a group at most, weights counted.

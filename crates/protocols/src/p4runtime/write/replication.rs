@@ -12,12 +12,10 @@ use crate::p4runtime::store::Store;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::replica::PortKind;
 use crate::wire::p4::v1::update::Type;
+use sojourn_control::{MirrorSession, MulticastGroup, MulticastNode, Operation, SessionDirection};
 use sojourn_engine::control::Transaction;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_targets::control::{
-    MirrorSession, MulticastGroup, MulticastNode, Operation, SessionDirection,
-};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The last number of a multicast group or clone session; behind it are the hidden groups.

@@ -6,8 +6,8 @@ use crate::p4runtime::entry;
 use crate::wire::p4::config::v1::meter_spec;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::update::Type;
-use sojourn_targets::control::{Number, Operation};
-use sojourn_targets::externs::meter::MeterSpec;
+use sojourn_control::{Number, Operation};
+use sojourn_externs::meter::MeterSpec;
 use tonic::Code;
 
 /// The cell that an index means, in an array of so many; all if there is none.

@@ -1,0 +1,47 @@
+//! State variables: who reads and writes them, in which order, and which of them form one atomic
+//! block.
+//!
+//! A state variable is a field of a register's entry. One flows into another if what is written
+//! there depends on what was read here, as a value or as a decision. Variables that flow into each
+//! other in a circle have to be read and written in one step, because a pipeline never goes back
+//! (Kundel et al., "P4-CoDel: Experiences on Programmable Data Plane Hardware", IEEE ICC 2021,
+//! section II and Figure 2). It stands on the IR and on the names of the architectures' registers,
+//! and must not know what a chip can do: a program that no chip takes has an answer here.
+//!
+//! | file | what |
+//! |---|---|
+//! | `variables` | which objects hold state, and what their fields are called |
+//! | `set` | sets of variables |
+//! | `walk` | what every value depends on, statement by statement |
+//! | `call` | the same for calls of registers and other externs |
+//! | `steps` | the statements that touch state, in order |
+//! | `blocks` | circles |
+//! | `report`, `text` | the outcome as data and as text |
+
+mod blocks;
+mod call;
+mod report;
+mod set;
+mod steps;
+mod text;
+mod variables;
+mod walk;
+
+pub use self::report::{Block, Control, Dependencies, Flow, Place, Step, Variable, Written};
+
+use self::variables::Variables;
+use sojourn_p4::ir::{Body, Program};
+use sojourn_p4::source::SourceMap;
+
+/// The state variables of every control that has some.
+pub fn dependencies(program: &Program, sources: &SourceMap) -> Dependencies {
+    let variables = Variables::new(program);
+    let controls = program.units.iter().filter_map(|unit| match &unit.body {
+        Body::Control { stmts, .. } => {
+            let found = walk::walk(program, unit, &variables, stmts);
+            report::control(program, unit, &variables, &found, sources)
+        }
+        Body::Parser(_) => None,
+    });
+    Dependencies { controls: controls.collect() }
+}

@@ -1,0 +1,32 @@
+//! Arithmetic that p4c has no code for: division and remainder by anything but a power of two (V0205).
+
+use super::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Program, UnitId};
+use sojourn_p4::visit;
+
+/// A diagnostic for each such operation.
+pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for index in 0..program.units.len() {
+        visit::unit_statements(program, UnitId(index as u32), &mut |stmt| {
+            visit::expressions(stmt).into_iter().for_each(|expr| divisions(expr, &mut found));
+        });
+    }
+    let keys = program.tables.iter().flat_map(|table| &table.keys);
+    keys.for_each(|key| divisions(&key.expr, &mut found));
+    found
+}
+
+fn divisions(expr: &Expr, found: &mut Vec<Diagnostic>) {
+    if let ExprKind::Binary(op @ (Binary::Div | Binary::Mod), _, by) = &expr.kind
+        && !matches!(by.kind, ExprKind::Const(by) if by.is_power_of_two())
+    {
+        let what = if *op == Binary::Div { "a division" } else { "a remainder" };
+        let refused = rules::DIVISION.refuse(expr.span, what).into();
+        if !found.contains(&refused) {
+            found.push(refused);
+        }
+    }
+    visit::operands(expr).into_iter().for_each(|operand| divisions(operand, found));
+}

@@ -1,0 +1,402 @@
+//! The six blocks of a `V1Switch`: their frames, and what moves between them.
+//!
+//! bmv2 keeps one packet header vector. Here a pass has one frame, on which its blocks run one behind
+//! the other: headers, metadata and standard metadata lie at the same slots in all of them, and a
+//! block's own variables behind these. A block for which that is not so has a frame of its own, and
+//! what it shares is copied. From pass to pass a packet takes its slots along as they are. It must not
+//! know what the metadata means.
+
+use super::standard::Standard;
+use num_bigint::BigUint;
+use sojourn_p4::interp::{Frame, Interpreter, SlotRange, copy_range};
+use sojourn_p4::ir::{Body, Layout, Slot, UnitId};
+use sojourn_target::package::shared_parts;
+use sojourn_target::phv::Phv;
+use sojourn_target::uses::written_by;
+use std::mem::swap;
+use std::ops::Range;
+
+/// A block.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The unit.
+    pub unit: UnitId,
+    /// The number of the frame it runs on, once it has taken over from the block before.
+    at: usize,
+    /// Its own variables: the slots behind its parameters.
+    own: Range<usize>,
+    own_wide: Range<usize>,
+    /// Headers, metadata and standard metadata, as far as it has them.
+    parts: [Option<SlotRange>; 3],
+    /// These stand at the front of its frame as [`Frames::save`] keeps them.
+    in_order: bool,
+    /// Fields of the standard metadata.
+    pub standard: Standard,
+    /// Each header, for the length of the packet.
+    headers: HeaderLengths,
+    /// It may make headers valid or invalid, or longer.
+    pub resizes: bool,
+    /// It has nothing to do.
+    pub idle: bool,
+}
+
+/// What headers add to a packet's length, each by the slot of its validity.
+#[derive(Clone, Debug, Default)]
+struct HeaderLengths {
+    /// Bits of their fields but for the variable-size ones.
+    fixed: Vec<(Slot, u32)>,
+    /// The slot of the length of each of these, in bits.
+    variable: Vec<(Slot, Slot)>,
+}
+
+/// Which part of the packet header vector a parameter is.
+const STANDARD: usize = 2;
+
+/// The place of the ingress control among the blocks, which has all parts.
+const FULL: usize = 2;
+
+/// The six blocks.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // They are named for their places in the package.
+pub struct Blocks {
+    pub parser: Block,
+    pub verify: Block,
+    pub ingress: Block,
+    pub egress: Block,
+    pub compute: Block,
+    pub deparser: Block,
+    /// The first is that of all blocks that can share one.
+    pub frames: Frames,
+}
+
+/// The frames of a program's blocks.
+#[derive(Clone, Debug)]
+pub struct Frames(Vec<Frame>);
+
+impl Blocks {
+    /// In the order of `V1Switch`'s parameters.
+    pub fn new(mut blocks: [Block; 6]) -> Blocks {
+        let full = blocks[FULL].parts;
+        let (slots, wide_slots) = (narrow_end(&full), wide_end(&full));
+        let mut frames = vec![frame(slots, wide_slots)];
+        for block in &mut blocks {
+            let behind = |own: &Range<usize>, end| own.is_empty() || own.start >= end;
+            let same = |(own, full): (&Option<SlotRange>, _)| own.is_none() || own == full;
+            let joins = block.parts.iter().zip(&full).all(same)
+                && behind(&block.own, slots)
+                && behind(&block.own_wide, wide_slots);
+            if joins {
+                grow(&mut frames[0], block.size());
+            } else {
+                block.at = frames.len();
+                frames.push(frame(block.size().0, block.size().1));
+            }
+        }
+        let [parser, verify, ingress, egress, compute, deparser] = blocks;
+        Blocks { parser, verify, ingress, egress, compute, deparser, frames: Frames(frames) }
+    }
+}
+
+impl Frames {
+    /// The frame of a block.
+    #[inline]
+    pub fn of(&mut self, block: &Block) -> &mut Frame {
+        &mut self.0[block.at]
+    }
+
+    /// Sees to it that the frame that blocks share has so many slots.
+    pub fn make_room(&mut self, slots: usize) {
+        grow(&mut self.0[0], (slots, 0));
+    }
+
+    /// Makes the frame of a block ready for a packet.
+    pub fn reset(&mut self, block: &Block) {
+        self.of(block).clear();
+    }
+
+    /// Makes the block's own variables zero.
+    #[inline]
+    pub fn clear_own(&mut self, block: &Block) {
+        if block.own.is_empty() && block.own_wide.is_empty() {
+            return;
+        }
+        let frame = self.of(block);
+        frame.clear_slots(block.own.clone());
+        frame.clear_wide_slots(block.own_wide.clone());
+    }
+
+    /// Begins a block with what the one before it has left.
+    pub fn hand_over(&mut self, before: &Block, block: &Block) {
+        if block.at == before.at {
+            self.clear_own(block);
+        } else {
+            self.reset(block);
+            self.copy_shared(before, block);
+        }
+    }
+
+    /// Goes on with the block before, with what this one has changed.
+    pub fn give_back(&mut self, block: &Block, before: &Block) {
+        if block.at != before.at {
+            self.copy_shared(block, before);
+        }
+    }
+
+    /// Copies the parts that two blocks have to the second one's frame.
+    fn copy_shared(&mut self, from: &Block, to: &Block) {
+        let Ok([source, target]) = self.0.get_disjoint_mut([from.at, to.at]) else { return };
+        for (from, to) in from.parts.into_iter().zip(to.parts) {
+            if let (Some(from), Some(to)) = (from, to) {
+                copy_range(source, from, target, to);
+            }
+        }
+    }
+
+    /// Keeps headers, metadata and standard metadata in `phv`.
+    pub fn save(&self, block: &Block, phv: &mut Phv) {
+        let frame = &self.0[block.at];
+        phv.narrow.clear();
+        phv.wide.clear();
+        for part in block.parts.iter().flatten() {
+            phv.narrow.extend_from_slice(frame.narrow.get(part.narrow()).unwrap_or_default());
+            phv.wide.extend_from_slice(frame.wide.get(part.wide()).unwrap_or_default());
+        }
+    }
+
+    /// Does what [`Frames::save`] does at the end of a pass, behind which the block's frame is of no
+    /// use: the packet takes its slots along.
+    #[inline]
+    pub fn take_along(&mut self, block: &Block, phv: &mut Phv) {
+        if block.in_order {
+            self.exchange(block, phv);
+        } else {
+            self.save(block, phv);
+        }
+    }
+
+    /// Begins a pass with what an earlier one has kept of a block with the same parts. `phv` is of no
+    /// use afterwards, and neither are the block's own variables.
+    #[inline]
+    pub fn restore(&mut self, block: &Block, phv: &mut Phv) {
+        if block.in_order {
+            return self.exchange(block, phv);
+        }
+        let frame = self.of(block);
+        let (mut narrow, mut wide) = (0, 0);
+        for part in block.parts.iter().flatten() {
+            let (slots, wide_slots) = (part.narrow(), part.wide());
+            let kept = phv.narrow.get(narrow..narrow + slots.len());
+            narrow += slots.len();
+            if let (Some(kept), Some(slots)) = (kept, frame.narrow.get_mut(slots)) {
+                slots.copy_from_slice(kept);
+            }
+            let kept = phv.wide.get(wide..wide + wide_slots.len());
+            wide += wide_slots.len();
+            if let (Some(kept), Some(slots)) = (kept, frame.wide.get_mut(wide_slots)) {
+                slots.clone_from_slice(kept);
+            }
+        }
+    }
+
+    /// Exchanges the slots of a block's frame and those of a packet.
+    #[inline]
+    fn exchange(&mut self, block: &Block, phv: &mut Phv) {
+        let frame = self.of(block);
+        let size = (frame.narrow.len(), frame.wide.len());
+        swap(&mut frame.narrow, &mut phv.narrow);
+        if size.1 > 0 {
+            swap(&mut frame.wide, &mut phv.wide);
+        }
+        grow(frame, size);
+    }
+}
+
+/// A frame of so many narrow and wide slots.
+fn frame(slots: usize, wide_slots: usize) -> Frame {
+    let mut frame = Frame::default();
+    grow(&mut frame, (slots, wide_slots));
+    frame
+}
+
+/// Sees to it that a frame has so many narrow and wide slots.
+fn grow(frame: &mut Frame, (slots, wide_slots): (usize, usize)) {
+    if frame.narrow.len() < slots {
+        frame.narrow.resize(slots, 0);
+    }
+    if frame.wide.len() < wide_slots {
+        frame.wide.resize(wide_slots, BigUint::ZERO);
+    }
+}
+
+impl Block {
+    /// The block of a unit whose parameters are a packet or not, headers, metadata and standard
+    /// metadata, in this order; those at the end may be absent.
+    pub fn new(interpreter: &Interpreter, unit: UnitId) -> Block {
+        let program = interpreter.program();
+        let declared = &program.units[unit.index()];
+        let layouts = shared_parts(declared);
+        let parts = layouts.map(|layout| layout.map(Layout::range));
+        let mut headers = HeaderLengths::default();
+        layouts[0].inspect(|layout| collect_headers(layout, &mut headers));
+        let written = written_by(program, unit);
+        let lengths = headers.variable.iter().map(|(_, length)| length);
+        let sizes = headers.fixed.iter().map(|(valid, _)| valid).chain(lengths);
+        Block {
+            unit,
+            at: 0,
+            own: narrow_end(&parts)..declared.slots.len(),
+            own_wide: wide_end(&parts)..declared.wide_slots.len(),
+            in_order: in_order(&parts),
+            parts,
+            standard: layouts[STANDARD].map(Standard::new).unwrap_or_default(),
+            resizes: sizes.into_iter().any(|slot| written.contains(slot)),
+            headers,
+            idle: matches!(&declared.body, Body::Control { stmts, .. } if stmts.is_empty()),
+        }
+    }
+
+    /// It runs on the frame of all blocks that can share one.
+    pub fn is_joined(&self) -> bool {
+        self.at == 0
+    }
+
+    /// What it shares stands at the front of its frame.
+    pub fn in_order(&self) -> bool {
+        self.in_order
+    }
+
+    /// The slots of headers, metadata and standard metadata, if these are in order.
+    pub fn shared_slots(&self) -> impl Iterator<Item = Slot> {
+        (0..self.own.start).map(|slot| Slot(slot as u32))
+    }
+
+    /// How many wide ones there are.
+    pub fn shared_wide_slots(&self) -> usize {
+        self.own_wide.start
+    }
+
+    /// The slots of its own variables.
+    pub fn own_slots(&self) -> impl Iterator<Item = Slot> {
+        self.own.clone().map(|slot| Slot(slot as u32))
+    }
+
+    /// It has wide variables of its own.
+    pub fn has_own_wide_slots(&self) -> bool {
+        !self.own_wide.is_empty()
+    }
+
+    /// The slots by which [`Block::header_bytes`] goes, if it may change them.
+    pub fn header_sizes(&self) -> impl Iterator<Item = Slot> {
+        let fixed = self.headers.fixed.iter().map(|(valid, _)| *valid);
+        let lengths = self.headers.variable.iter().map(|(_, length)| *length);
+        fixed.chain(lengths).filter(|_| self.resizes)
+    }
+
+    /// Narrow and wide slots that it needs.
+    fn size(&self) -> (usize, usize) {
+        (self.own.end, self.own_wide.end)
+    }
+
+    /// Bytes that the valid headers take.
+    pub fn header_bytes(&self, frame: &Frame) -> u32 {
+        let is_valid = |valid: Slot| frame.get(valid) != 0;
+        let mut bits = 0;
+        for (valid, fixed) in &self.headers.fixed {
+            bits += if is_valid(*valid) { *fixed } else { 0 };
+        }
+        for (valid, length) in &self.headers.variable {
+            bits += if is_valid(*valid) { frame.get(*length) as u32 } else { 0 };
+        }
+        bits / 8
+    }
+
+    /// Where a slot of the metadata or standard metadata lies in what [`Frames::save`] keeps.
+    pub fn kept_at(&self, slot: Slot) -> Option<u32> {
+        let mut before = 0;
+        for (number, part) in self.parts.iter().enumerate() {
+            let Some(part) = part else { continue };
+            let slots = part.narrow();
+            if slots.contains(&slot.index()) {
+                return (number > 0).then(|| (before + slot.index() - slots.start) as u32);
+            }
+            before += slots.len();
+        }
+        None
+    }
+
+    /// The same for a wide slot, by its index.
+    pub fn wide_kept_at(&self, slot: usize) -> Option<u32> {
+        let mut before = 0;
+        for (number, part) in self.parts.iter().enumerate() {
+            let Some(part) = part else { continue };
+            let slots = part.wide();
+            if slots.contains(&slot) {
+                return (number > 0).then(|| (before + slot - slots.start) as u32);
+            }
+            before += slots.len();
+        }
+        None
+    }
+
+    /// Numbers of narrow and wide slots that the headers take in what [`Frames::save`] keeps.
+    pub fn header_slots(&self) -> (usize, usize) {
+        self.parts[0].map_or((0, 0), |part| (part.narrow().len(), part.wide().len()))
+    }
+}
+
+/// True if the parts are all that stands at the front of a frame, in their order.
+fn in_order(parts: &[Option<SlotRange>]) -> bool {
+    let (mut narrow, mut wide) = (0, 0);
+    parts.iter().flatten().all(|part| {
+        let fits = (part.narrow_len == 0 || part.narrow().start == narrow)
+            && (part.wide_len == 0 || part.wide().start == wide);
+        narrow += part.narrow().len();
+        wide += part.wide().len();
+        fits
+    })
+}
+
+/// The slot behind the last part; parameters come first in a frame, one behind the other.
+fn narrow_end(parts: &[Option<SlotRange>]) -> usize {
+    parts
+        .iter()
+        .flatten()
+        .filter(|part| part.narrow_len > 0)
+        .map(|p| p.narrow().end)
+        .max()
+        .unwrap_or(0)
+}
+
+/// The same for wide slots.
+fn wide_end(parts: &[Option<SlotRange>]) -> usize {
+    parts.iter().flatten().filter(|part| part.wide_len > 0).map(|p| p.wide().end).max().unwrap_or(0)
+}
+
+fn collect_headers(layout: &Layout, headers: &mut HeaderLengths) {
+    match layout {
+        Layout::Header { valid, fields, .. } => {
+            let bits = fields.iter().map(|field| measure(*valid, field, headers)).sum();
+            headers.fixed.push((*valid, bits));
+        }
+        Layout::Union { members: parts, .. }
+        | Layout::Struct { fields: parts, .. }
+        | Layout::Stack { elements: parts, .. } => {
+            parts.iter().for_each(|part| collect_headers(part, headers));
+        }
+        _ => {}
+    }
+}
+
+/// Bits of a field but for those of variable size, which are noted.
+fn measure(valid: Slot, field: &Layout, headers: &mut HeaderLengths) -> u32 {
+    match field {
+        Layout::VarBit { length, .. } => {
+            headers.variable.push((valid, *length));
+            0
+        }
+        Layout::Struct { fields, .. } => {
+            fields.iter().map(|field| measure(valid, field, headers)).sum()
+        }
+        other => other.wire_bits(None) as u32,
+    }
+}

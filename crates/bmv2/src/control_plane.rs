@@ -1,0 +1,95 @@
+//! The control plane of a v1model program, before the first packet and while packets pass.
+
+use super::pipeline::V1Model;
+use super::runtime::RegisterArray;
+use num_bigint::BigUint;
+use sojourn_control::digest::Digest;
+use sojourn_control::runtime_control::{Parts, RegisterCells, RuntimeControl, as_cells};
+use sojourn_p4::interp::Tables;
+use sojourn_p4::interp::tables::EntryHandle;
+use sojourn_p4::ir::{Program, TableId};
+use sojourn_packet::Time;
+use std::any::Any;
+use std::sync::Arc;
+
+impl RuntimeControl for V1Model {
+    fn program(&self) -> &Arc<Program> {
+        self.interpreter.program()
+    }
+
+    fn tables(&mut self) -> &mut Tables {
+        &mut self.tables
+    }
+
+    fn parts(&mut self) -> Parts<'_> {
+        let runtime = &mut self.runtime;
+        Parts {
+            tables: &mut self.tables,
+            profiles: &mut runtime.profiles,
+            counters: &mut runtime.counters,
+            meters: &mut runtime.meters,
+            filters: &mut [],
+        }
+    }
+
+    fn registers(&mut self) -> Vec<&mut dyn RegisterCells> {
+        as_cells(&mut self.runtime.registers)
+    }
+
+    fn counts_entries(&self, counter: usize) -> bool {
+        self.runtime.is_direct(counter)
+    }
+
+    fn meters_entries(&self, meter: usize) -> bool {
+        self.runtime.direct.iter().any(|direct| direct.meter == Some(meter as u32))
+    }
+
+    fn take_digests(&mut self) -> Vec<Digest> {
+        self.runtime.digests.take()
+    }
+
+    fn note_hits(&mut self, table: TableId) -> bool {
+        self.runtime.hits.begin(table);
+        true
+    }
+
+    fn last_hit(&self, table: TableId, entry: EntryHandle) -> Option<Time> {
+        self.runtime.hits.last(table, entry)
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.runtime.faults.first_drop().map(ToString::to_string)
+    }
+}
+
+impl RegisterCells for RegisterArray {
+    fn name(&self) -> &str {
+        RegisterArray::name(self)
+    }
+
+    fn cells(&self) -> usize {
+        self.len()
+    }
+
+    fn read(&self, index: usize) -> Option<Vec<BigUint>> {
+        self.get(index)
+    }
+
+    fn write(&mut self, index: usize, value: &[BigUint]) -> bool {
+        self.set(index, value)
+    }
+
+    fn save(&self) -> Box<dyn Any + Send> {
+        Box::new(self.clone())
+    }
+
+    fn changes(&self, saved: &mut (dyn Any + Send)) -> Vec<usize> {
+        saved.downcast_mut().map(|saved| self.differs_from(saved)).unwrap_or_default()
+    }
+
+    fn restore(&mut self, saved: Box<dyn Any + Send>) {
+        if let Some(saved) = saved.downcast_ref() {
+            self.take_over(saved);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! From the IR of a v1model program to a data plane, or to diagnostics.
+
+use super::arithmetic;
+use super::blocks::{Block, Blocks};
+use super::field_list;
+use super::joined;
+use super::pipeline::V1Model;
+use super::profile_defaults;
+use super::rules;
+use super::runtime;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::interp::{Executor, Interpreter};
+use sojourn_p4::ir::Program;
+use sojourn_target::guards;
+use sojourn_target::load::LoadOptions;
+use sojourn_target::package::blocks;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Makes a data plane of an elaborated program; none if an error was found.
+pub fn build(
+    mut program: Program,
+    options: &LoadOptions,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<V1Model> {
+    diagnostics.extend(profile_defaults::take_away(&mut program));
+    diagnostics.extend(arithmetic::check(&program));
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return None;
+    }
+    let units = match blocks(&program, &rules::PACKAGE) {
+        Ok((_, units)) => units,
+        Err(refused) => {
+            diagnostics.push(refused.into());
+            return None;
+        }
+    };
+    // Runs nothing: what runs is made of the guarded program.
+    let interpreter = Interpreter::with_executor(Arc::new(program), Executor::Tree);
+    let blocks = Blocks::new(units.map(|unit| Block::new(&interpreter, unit)));
+    let program = interpreter.program();
+    let metadata = program.units[units[2].index()].params.get(1);
+    let lists = metadata.map_or_else(
+        || Ok(BTreeMap::new()),
+        |metadata| field_list::annotated(&metadata.layout, &blocks.ingress, &program.constants),
+    );
+    let lists = match lists {
+        Ok(lists) => lists,
+        Err(mut refused) => {
+            diagnostics.append(&mut refused);
+            return None;
+        }
+    };
+    let within =
+        metadata.map(|metadata| field_list::headers_within(&metadata.layout, &blocks.ingress));
+    match runtime::prepare(program, &blocks, lists, options.seed) {
+        Ok(mut runtime) => {
+            runtime.headers_within = within.unwrap_or_default();
+            let guarded = options.interpreter(guards::with_guards(program));
+            let mut interpreter = guarded.with_calls(&runtime);
+            let joined = joined::join(&mut interpreter, &blocks, &runtime);
+            Some(V1Model::new(interpreter, runtime, blocks, joined))
+        }
+        Err(mut refused) => {
+            diagnostics.append(&mut refused);
+            None
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! `register<T>`: an array that packets read and write.
+//!
+//! An element is any value of fixed size, kept as its scalars one behind the other. As in bmv2 an
+//! index beyond the array reads and writes nothing.
+
+use super::{Runtime, out};
+use num_bigint::BigUint;
+use sojourn_externs::call::scalar;
+use sojourn_p4::interp::machine::Cells;
+use sojourn_p4::interp::{Context, arith};
+use sojourn_p4::ir::{Arg, ExternCall, Layout, Scalar, Value};
+use sojourn_p4::types::Type;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A register.
+#[derive(Debug)]
+pub struct RegisterArray {
+    name: Arc<str>,
+    /// The scalars of an element.
+    scalars: Box<[Scalar]>,
+    size: usize,
+    /// How many narrow and wide scalars an element has.
+    each: (usize, usize),
+    /// The elements, if each is one scalar of at most 64 bits; code that packets run on has them, too.
+    words: Option<Cells>,
+    /// Scalars of at most 128 bits of other elements, one element behind the other.
+    narrow: Vec<u128>,
+    /// Wider ones.
+    wide: Vec<BigUint>,
+}
+
+impl RegisterArray {
+    /// Elements that an array may have.
+    pub const MAX_SIZE: usize = 1 << 26;
+    /// Elements of an array that code may have: larger ones take memory only where they are used.
+    const MOST_WORDS: usize = 1 << 20;
+
+    /// `size` elements, all zero.
+    pub(super) fn new(name: Arc<str>, element: &Type, size: usize) -> RegisterArray {
+        let mut scalars = Vec::new();
+        flatten(element, &mut scalars);
+        let narrow = scalars.iter().filter(|scalar| scalar.is_narrow()).count();
+        let wide = scalars.len() - narrow;
+        let is_word =
+            size <= Self::MOST_WORDS && matches!(&*scalars, [scalar] if scalar.width() <= 64);
+        RegisterArray {
+            name,
+            scalars: scalars.into(),
+            size,
+            each: (narrow, wide),
+            words: is_word.then(|| (0..size).map(|_| AtomicU64::new(0)).collect()),
+            narrow: vec![0; if is_word { 0 } else { size * narrow }],
+            wide: vec![BigUint::default(); size * wide],
+        }
+    }
+
+    /// Its name for the control plane.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.size
+    }
+
+    /// True if there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Width of each scalar of an element, in bits.
+    pub fn widths(&self) -> impl Iterator<Item = u32> + '_ {
+        self.scalars.iter().map(|scalar| scalar.width())
+    }
+
+    /// The scalars of an element; none beyond the array.
+    pub fn get(&self, index: usize) -> Option<Vec<BigUint>> {
+        if index >= self.size {
+            return None;
+        }
+        let (mut narrow, mut wide) = self.start(index);
+        let scalars = self.scalars.iter().map(|scalar| {
+            if scalar.is_narrow() {
+                narrow += 1;
+                BigUint::from(self.narrow(narrow - 1))
+            } else {
+                wide += 1;
+                self.wide[wide - 1].clone()
+            }
+        });
+        Some(scalars.collect())
+    }
+
+    /// Sets the first scalars of an element, each cut to its width; false beyond the array.
+    pub fn set(&mut self, index: usize, values: &[BigUint]) -> bool {
+        if index >= self.size {
+            return false;
+        }
+        let (mut narrow, mut wide) = self.start(index);
+        for (element, value) in (0..self.scalars.len()).zip(values) {
+            let scalar = self.scalars[element];
+            let value = value & arith::wide_mask(scalar.width());
+            if scalar.is_narrow() {
+                self.put_narrow(narrow, arith::narrowed(&value));
+                narrow += 1;
+            } else {
+                self.wide[wide] = value;
+                wide += 1;
+            }
+        }
+        true
+    }
+
+    /// Where an element's narrow and wide scalars start.
+    fn start(&self, index: usize) -> (usize, usize) {
+        (index * self.each.0, index * self.each.1)
+    }
+
+    /// The elements that an earlier state of it has otherwise, which then has them, too.
+    pub(crate) fn differs_from(&self, earlier: &mut RegisterArray) -> Vec<usize> {
+        let is_same =
+            |(now, then): (&AtomicU64, &AtomicU64)| now.load(Relaxed) == then.load(Relaxed);
+        let same_words = match (&self.words, &earlier.words) {
+            (Some(now), Some(then)) => now.iter().zip(then.iter()).all(is_same),
+            _ => true,
+        };
+        if same_words && earlier.narrow == self.narrow && earlier.wide == self.wide {
+            return Vec::new();
+        }
+        let found =
+            (0..self.size).filter(|index| self.get(*index) != earlier.get(*index)).collect();
+        earlier.take_over(self);
+        found
+    }
+
+    /// Becomes what another of its kind is; its memory stays where it is.
+    pub(crate) fn take_over(&mut self, other: &RegisterArray) {
+        if let (Some(mine), Some(theirs)) = (&self.words, &other.words) {
+            let both = mine.iter().zip(theirs.iter());
+            both.for_each(|(mine, theirs)| mine.store(theirs.load(Relaxed), Relaxed));
+        }
+        self.narrow.clone_from(&other.narrow);
+        self.wide.clone_from(&other.wide);
+    }
+
+    /// Its elements, for code that reads and writes them.
+    pub(super) fn words(&self) -> Option<&Cells> {
+        self.words.as_ref()
+    }
+
+    #[inline]
+    fn narrow(&self, at: usize) -> u128 {
+        match &self.words {
+            Some(words) => words.get(at).map_or(0, |word| word.load(Relaxed).into()),
+            None => self.narrow.get(at).copied().unwrap_or(0),
+        }
+    }
+
+    #[inline]
+    fn put_narrow(&mut self, at: usize, value: u128) {
+        match &self.words {
+            Some(words) => {
+                words.get(at).inspect(|word| word.store(value as u64, Relaxed));
+            }
+            None => {
+                if let Some(place) = self.narrow.get_mut(at) {
+                    *place = value;
+                }
+            }
+        }
+    }
+
+    fn load(&self, layout: &Layout, at: &mut (usize, usize), ctx: &mut Context<'_>) {
+        match layout {
+            Layout::Narrow(..) => {
+                ctx.set(layout, self.narrow(at.0));
+                at.0 += 1;
+            }
+            Layout::Wide(..) => {
+                ctx.set_wide(layout, self.wide.get(at.1).cloned().unwrap_or_default());
+                at.1 += 1;
+            }
+            Layout::Header { valid, fields, .. } => {
+                ctx.frame_mut().set(*valid, self.narrow(at.0));
+                at.0 += 1;
+                fields.iter().for_each(|field| self.load(field, at, ctx));
+            }
+            Layout::Struct { fields, .. } => {
+                fields.iter().for_each(|field| self.load(field, at, ctx));
+            }
+            _ => {}
+        }
+    }
+
+    fn store(&mut self, value: &Value, at: &mut (usize, usize), ctx: &Context<'_>) {
+        match value {
+            Value::Scalar(expr) if expr.scalar.is_narrow() => {
+                self.put_narrow(at.0, ctx.eval_value(value));
+                at.0 += 1;
+            }
+            Value::Scalar(_) => {
+                if let Some(place) = self.wide.get_mut(at.1) {
+                    *place = ctx.eval_value_wide(value);
+                }
+                at.1 += 1;
+            }
+            Value::Header { valid, fields, .. } => {
+                self.store(&Value::Scalar(valid.clone()), at, ctx);
+                fields.iter().for_each(|field| self.store(field, at, ctx));
+            }
+            Value::Struct { fields, .. } => {
+                fields.iter().for_each(|field| self.store(field, at, ctx));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Clone for RegisterArray {
+    /// A register of its own: what happens to one does not happen to the other.
+    fn clone(&self) -> RegisterArray {
+        let copied = |words: &Cells| {
+            words.iter().map(|word| AtomicU64::new(word.load(Relaxed))).collect::<Cells>()
+        };
+        RegisterArray {
+            name: self.name.clone(),
+            scalars: self.scalars.clone(),
+            words: self.words.as_ref().map(copied),
+            narrow: self.narrow.clone(),
+            wide: self.wide.clone(),
+            ..*self
+        }
+    }
+}
+
+/// The scalars of a type of fixed size, in the order of a layout's slots.
+fn flatten(ty: &Type, scalars: &mut Vec<Scalar>) {
+    match ty {
+        Type::Bool => scalars.push(Scalar::Bool),
+        Type::Bit(width) => scalars.push(Scalar::Bit(*width)),
+        Type::Int(width) => scalars.push(Scalar::Int(*width)),
+        Type::New(new) => flatten(&new.target, scalars),
+        Type::SerializableEnum(e) => match &e.underlying {
+            Some(underlying) => flatten(underlying, scalars),
+            None => scalars.push(Scalar::Bit(32)),
+        },
+        Type::Header(fields) => {
+            scalars.push(Scalar::Bool);
+            fields.fields.iter().for_each(|field| flatten(&field.ty, scalars));
+        }
+        Type::Struct(fields) => {
+            fields.fields.iter().for_each(|field| flatten(&field.ty, scalars));
+        }
+        Type::Tuple(types) => types.iter().for_each(|ty| flatten(ty, scalars)),
+        Type::Enum(_) | Type::Error => scalars.push(Scalar::Bit(32)),
+        _ => {}
+    }
+}
+
+impl Runtime {
+    /// `register.read(result, index)`
+    #[inline]
+    pub(super) fn read_register(&mut self, at: u32, call: &ExternCall, ctx: &mut Context<'_>) {
+        let register = &self.registers[at as usize];
+        let index = scalar(call, 1, ctx);
+        let (Some(result), true) = (out(call, 0), index < register.size as u128) else { return };
+        let mut place = register.start(index as usize);
+        register.load(result, &mut place, ctx);
+    }
+
+    /// `register.write(index, value)`
+    #[inline]
+    pub(super) fn write_register(&mut self, at: u32, call: &ExternCall, ctx: &mut Context<'_>) {
+        let register = &mut self.registers[at as usize];
+        let index = scalar(call, 0, ctx);
+        let Some(Arg::In(value)) = call.args.get(1) else { return };
+        if index < register.size as u128 {
+            let mut place = register.start(index as usize);
+            register.store(value, &mut place, ctx);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Messages of a program to its control plane, kept until they are fetched.
+//!
+//! A message is bytes with a name and an instant; who asks for it is not known here.
+
+use sojourn_packet::Time;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Digests that are kept for the control plane; the oldest goes when there are more.
+const KEPT_DIGESTS: usize = 4096;
+
+/// A message to the control plane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// The `Digest` object; for v1model the type of the data.
+    pub name: Arc<str>,
+    /// When.
+    pub at: Time,
+    /// Its fields one behind the other, filled up with zeros in front.
+    pub bytes: Box<[u8]>,
+}
+
+/// The messages that wait.
+#[derive(Clone, Debug, Default)]
+pub struct Digests(VecDeque<Digest>);
+
+impl Digests {
+    /// Appends a digest that a packet sent.
+    pub fn push(&mut self, digest: Digest) {
+        if self.0.len() == KEPT_DIGESTS {
+            self.0.pop_front();
+        }
+        self.0.push_back(digest);
+    }
+
+    /// Removes and returns all digests.
+    pub fn take(&mut self) -> Vec<Digest> {
+        self.0.drain(..).collect()
+    }
+}

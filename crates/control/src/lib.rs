@@ -1,0 +1,462 @@
+//! The control plane: table entries, profiles, meters, sessions and queues by name, as data.
+//!
+//! A [`ControlPlane`] is what a file says that a run starts with, as plain data; it becomes a
+//! [`Batch`] of [`Operation`]s, which is carried out once. As on Tofino (`$MATCH_PRIORITY` of BfRt) and in bmv2, a *lower* priority number wins. Mirror
+//! sessions, multicast groups and queues belong to the switch and are only carried along.
+
+mod batch;
+mod by_name;
+mod carry;
+pub mod commands;
+pub mod describe;
+pub mod digest;
+mod error;
+pub mod hits;
+mod law;
+mod names;
+mod number;
+mod operation;
+pub mod profiles;
+mod rows;
+pub mod runtime_control;
+pub mod schema;
+pub mod snapshot;
+pub mod stf;
+mod taken;
+mod words;
+
+pub use batch::Batch;
+pub use by_name::ByName;
+pub use carry::{Before, carry_out, read};
+pub use describe::describe;
+pub use digest::Digest;
+pub use error::ControlError;
+pub use number::Number;
+pub use operation::{EntryRead, HashRead, Matched, Operation, Query, Reply, Which};
+pub use rows::{gather, written_out};
+pub use runtime_control::RuntimeControl;
+pub use schema::Schema;
+pub use taken::{Taken, take_entries};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sojourn_externs::filter::FilterSpec;
+use sojourn_externs::meter::MeterSpec;
+use sojourn_externs::selector::{GroupId, MemberId};
+use sojourn_p4::interp::tables::{Match, Rows};
+use sojourn_p4::ir::Program;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a control plane installs before the first packet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControlPlane {
+    /// Tables and their entries.
+    pub tables: Vec<TableEntries>,
+    /// Mirror sessions, for the switch.
+    pub mirror_sessions: Vec<MirrorSession>,
+    /// Action profiles and selectors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub action_profiles: Vec<ProfileEntries>,
+    /// Meter cells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meters: Vec<MeterCell>,
+    /// Cells of low-pass filters and of random early detection.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<FilterCell>,
+    /// Members of parser value sets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub value_sets: Vec<ValueSetMembers>,
+    /// Values of `RegisterParam`s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub register_params: Vec<ParameterValue>,
+    /// What parsers find in front of ports' packets, on Tofino.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub port_metadata: Vec<PortMetadata>,
+    /// Values that registers start with, where they are not those of the program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub registers: Vec<RegisterValue>,
+    /// Multicast groups, for the switch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub multicast_groups: Vec<MulticastGroup>,
+    /// Priority queues at each port (1 to 8), for the switch of a v1model program; the queue of a
+    /// packet is its `priority`, and a higher one goes first. 1 unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority_queues: Option<u8>,
+    /// Queues of equal weight at each port, served in turns (deficit weighted round robin): up to 32
+    /// on Tofino, where a packet's queue is its `qid`, and up to 8 in place of priority queues for a
+    /// v1model program, where it is its `priority`. bmv2 has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair_queues: Option<u8>,
+    /// Settings of queues, for the switch of a v1model program; a later one wins.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueSetting>,
+    /// Commands of `simple_switch_CLI`, carried out behind everything above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commands: Option<CommandFile>,
+}
+
+/// A file of commands of bmv2's `simple_switch_CLI`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandFile {
+    /// What messages call it.
+    pub name: String,
+    /// Its text, which may be long and is read by each run of it.
+    #[serde(with = "shared")]
+    pub text: Arc<str>,
+}
+
+/// A text that is shared, as JSON has it.
+mod shared {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(deserializer).map(Arc::from)
+    }
+}
+
+impl ControlPlane {
+    /// The same as plain data: rows are entries like the others.
+    pub fn plain(mut self) -> ControlPlane {
+        for entries in &mut self.tables {
+            let rows = std::mem::take(&mut entries.rows);
+            let written = rows.iter().flat_map(|rows| rows::written_out(rows));
+            entries.entries.splice(..0, written.collect::<Vec<_>>());
+        }
+        self
+    }
+
+    /// The same with every computed entry written out, as `program` has the tables.
+    ///
+    /// # Errors
+    /// Entries that cannot be computed, with their table.
+    pub fn written_out(self, program: &Program) -> Result<ControlPlane, ControlError> {
+        let mut all = self.plain();
+        for entries in &mut all.tables {
+            let Some(from) = entries.entries_from.take() else { continue };
+            let refused = |why| ControlError::Computed { table: entries.name.clone(), why };
+            let mut named = program.tables.iter().filter(|table| fits(&table.name, &entries.name));
+            let Some(table) = named.next() else {
+                let known: Vec<&str> = program.tables.iter().map(|table| &*table.name).collect();
+                return Err(ControlError::unknown("table", &entries.name, &known));
+            };
+            let computed = law::entries(&from, table, program).map_err(refused)?;
+            entries.entries.extend(rows::written_out(&computed));
+        }
+        Ok(all)
+    }
+}
+
+/// The value of one cell of a register, or of all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisterValue {
+    /// The register's name.
+    pub name: String,
+    /// Which cell; all of them if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+    /// The value.
+    pub value: Number,
+}
+
+/// A multicast group of the switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MulticastGroup {
+    /// Its number.
+    pub id: u16,
+    /// The copies, node by node.
+    pub nodes: Vec<MulticastNode>,
+}
+
+/// Copies of a multicast group that share a replication id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MulticastNode {
+    /// Replication id that the copies get.
+    #[serde(default)]
+    pub rid: u16,
+    /// A copy for each of these ports.
+    pub ports: Vec<u16>,
+}
+
+/// Rate and depth of queues of the switch, as `set_queue_rate` and `set_queue_depth` of bmv2 set
+/// them, and a bit rate beside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QueueSetting {
+    /// At this port; at every port if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The queue of this priority; every queue of the port if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Packets a second, exactly spaced; 0 takes the limit away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets_per_second: Option<u64>,
+    /// Bit/s on the wire, exactly spaced; 0 takes the limit away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bits_per_second: Option<u64>,
+    /// Packets that it holds at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+}
+
+/// Members of one parser value set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueSetMembers {
+    /// The value set's name.
+    pub name: String,
+    /// Each member: one match for each column.
+    pub members: Vec<Vec<MatchValue>>,
+}
+
+/// The value of one `RegisterParam`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParameterValue {
+    /// The parameter's name.
+    pub name: String,
+    /// Its value, cut to the width of the registers that use it.
+    pub value: Number,
+}
+
+/// Entries of one table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableEntries {
+    /// Its name, or as much of its end as is unique.
+    pub name: String,
+    /// Entries that are alike, in front of the others; plain data has them among those.
+    #[serde(skip)]
+    pub rows: Vec<Arc<Rows>>,
+    /// Entries in the order of installation.
+    #[serde(default)]
+    pub entries: Vec<TableEntry>,
+    /// More entries behind them, computed: `control_law` with a constant of the program and the
+    /// first and the last count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries_from: Option<BTreeMap<String, serde_json::Value>>,
+    /// What a miss leads to, unless the program says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<DefaultEntry>,
+}
+
+/// One entry of a table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableEntry {
+    /// Key element to match; elements that are left out match anything.
+    #[serde(rename = "match", default)]
+    pub matches: ByName<MatchValue>,
+    /// The action to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Its arguments by name.
+    #[serde(default)]
+    pub args: ByName<Number>,
+    /// Instead of an action: a member of the table's action profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<MemberId>,
+    /// Instead of an action: a group of the table's action selector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupId>,
+    /// Among several ternary or range entries that match, the lowest number wins.
+    #[serde(default)]
+    pub priority: u32,
+    /// In place of `priority`, as the program's own entries and P4Runtime have it: the highest number
+    /// wins, and any wins over a `priority`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<i32>,
+}
+
+/// What a miss leads to: an action, or what a member or a group runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefaultEntry {
+    /// The action to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// Its arguments by name.
+    #[serde(default)]
+    pub args: ByName<Number>,
+    /// Instead of an action: a member of the table's action profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<MemberId>,
+    /// Instead of an action: a group of the table's action selector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupId>,
+}
+
+impl From<ActionCall> for DefaultEntry {
+    fn from(call: ActionCall) -> DefaultEntry {
+        DefaultEntry { action: Some(call.action), args: call.args, ..DefaultEntry::default() }
+    }
+}
+
+/// An action with its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActionCall {
+    /// The action.
+    pub action: String,
+    /// Its arguments by name.
+    #[serde(default)]
+    pub args: ByName<Number>,
+}
+
+/// What one key element has to be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum MatchValue {
+    /// This.
+    Exact(Number),
+    /// This under a mask.
+    Ternary {
+        /// The value.
+        value: Number,
+        /// Bits that count.
+        mask: Number,
+    },
+    /// These leading bits.
+    Prefix {
+        /// The value.
+        value: Number,
+        /// How many leading bits.
+        prefix: u32,
+    },
+    /// Between two values, both included.
+    Range {
+        /// The lowest.
+        low: Number,
+        /// The highest.
+        high: Number,
+    },
+}
+
+impl MatchValue {
+    /// As the tables take it.
+    pub fn to_match(&self) -> Match {
+        match self {
+            MatchValue::Exact(value) => Match::Exact(value.0.clone()),
+            MatchValue::Ternary { value, mask } => {
+                Match::Ternary { value: value.0.clone(), mask: mask.0.clone() }
+            }
+            MatchValue::Prefix { value, prefix } => {
+                Match::Prefix { value: value.0.clone(), length: *prefix }
+            }
+            MatchValue::Range { low, high } => {
+                Match::Range { low: low.0.clone(), high: high.0.clone() }
+            }
+        }
+    }
+}
+
+/// A mirror session of the switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorSession {
+    /// Number that the program names.
+    pub session: u16,
+    /// Which pass may use it (Tofino; bmv2's sessions serve both).
+    #[serde(default)]
+    pub direction: SessionDirection,
+    /// Port that the copies go to; absent if they go to a multicast group only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// Multicast group that copies go to, also beside a port (bmv2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u16>,
+    /// Queue at that port.
+    #[serde(default)]
+    pub queue: u8,
+    /// Copies are cut to this many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<u32>,
+}
+
+/// Which pass may use a mirror session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionDirection {
+    /// The ingress pass.
+    Ingress,
+    /// The egress pass.
+    #[default]
+    Egress,
+    /// Either.
+    Both,
+}
+
+/// Members and groups of one action profile or selector.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileEntries {
+    /// The profile's or selector's name.
+    pub name: String,
+    /// Its members.
+    #[serde(default)]
+    pub members: Vec<ProfileMember>,
+    /// Its groups: number, and members with whether they are up.
+    #[serde(default)]
+    pub groups: Vec<(GroupId, Vec<(MemberId, bool)>)>,
+}
+
+/// A member of an action profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileMember {
+    /// Its number.
+    pub id: MemberId,
+    /// What it runs.
+    pub action: String,
+    /// Arguments by name.
+    #[serde(default)]
+    pub args: ByName<Number>,
+}
+
+/// One cell of a meter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeterCell {
+    /// The meter's name.
+    pub name: String,
+    /// Which cell.
+    pub index: usize,
+    /// Its rates and bursts.
+    pub spec: MeterSpec,
+}
+
+/// What parsers find in front of a port's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortMetadata {
+    /// The port.
+    pub port: u16,
+    /// 64 bits, the program's fields first.
+    pub value: u64,
+}
+
+/// One cell of a low-pass filter or of random early detection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilterCell {
+    /// The filter's name.
+    pub name: String,
+    /// Which cell.
+    pub index: usize,
+    /// What it does.
+    pub spec: FilterSpec,
+}
+
+/// True if a name is the wanted one or ends in it.
+pub fn fits(known: &str, wanted: &str) -> bool {
+    known == wanted || known.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'))
+}

@@ -1,0 +1,450 @@
+//! What can be asked of a running program and of the switch around it: one set, as plain data.
+//!
+//! Files in several languages and protocols become these. A program's part is carried out by
+//! [`carry_out`](super::carry_out), the switch's by whoever has the switch. Names are full, or as
+//! much of the end as is unique. A lower priority number wins, as on Tofino and in bmv2.
+
+use super::{
+    ByName, DefaultEntry, MatchValue, MirrorSession, MulticastGroup, Number, ProfileEntries,
+    QueueSetting, TableEntry,
+};
+use crate::snapshot::{SnapshotRead, SnapshotSetting};
+use serde::{Deserialize, Serialize};
+use sojourn_externs::counter::Count;
+use sojourn_externs::filter::FilterSpec;
+use sojourn_externs::hash_setting::{HashFunction, HashSetting};
+use sojourn_externs::meter::MeterSpec;
+use sojourn_externs::selector::{GroupId, MemberId};
+use sojourn_p4::interp::tables::Rows;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Operation {
+    /// Adds a table entry.
+    AddEntry {
+        /// The table.
+        table: String,
+        /// The entry.
+        entry: TableEntry,
+    },
+    /// Adds entries that are alike, all of them or none. Plain data has an `AddEntry` for each.
+    #[serde(skip)]
+    AddEntries {
+        /// The table.
+        table: String,
+        /// The entries.
+        rows: Arc<Rows>,
+    },
+    /// Adds entries that are computed, behind those that are there.
+    AddComputed {
+        /// The table.
+        table: String,
+        /// What they are computed from, as in `entries_from`.
+        from: BTreeMap<String, serde_json::Value>,
+    },
+    /// Gives an entry another action, member or group.
+    ModifyEntry {
+        /// The table.
+        table: String,
+        /// Which entry.
+        at: Which,
+        /// What it leads to from now on; `match` and `priority` do not count.
+        to: TableEntry,
+    },
+    /// Takes an entry out.
+    DeleteEntry {
+        /// The table.
+        table: String,
+        /// Which entry.
+        at: Which,
+    },
+    /// Takes out all entries that are not part of the program.
+    ClearTable {
+        /// The table.
+        table: String,
+    },
+    /// Sets what a miss leads to.
+    SetDefault {
+        /// The table.
+        table: String,
+        /// The action, or the member or group that says which.
+        call: DefaultEntry,
+    },
+    /// Makes the default action again what the program says.
+    ResetDefault {
+        /// The table.
+        table: String,
+    },
+    /// Sets members and groups of an action profile; members and groups that are not named stay.
+    SetProfile(ProfileEntries),
+    /// Takes a member out of an action profile.
+    DeleteMember {
+        /// The profile.
+        profile: String,
+        /// The member.
+        member: MemberId,
+    },
+    /// Takes a group out of an action selector.
+    DeleteGroup {
+        /// The selector.
+        profile: String,
+        /// The group.
+        group: GroupId,
+    },
+    /// Sets one cell of a register, or all.
+    WriteRegister {
+        /// The register.
+        name: String,
+        /// Which cell; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+        /// A number for each field.
+        value: Vec<Number>,
+    },
+    /// Sets one cell of a counter, or all.
+    WriteCounter {
+        /// The counter.
+        name: String,
+        /// Which cell; of a direct counter, the entry's handle; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+        /// Packets.
+        packets: u64,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// Sets rates and bursts of one cell of a meter.
+    SetMeter {
+        /// The meter.
+        name: String,
+        /// Which cell; of a direct meter, the entry's handle.
+        index: usize,
+        /// Rates and bursts.
+        spec: MeterSpec,
+    },
+    /// Takes rates and bursts of one cell of a meter away, or of all: everything is green again.
+    ResetMeter {
+        /// The meter.
+        name: String,
+        /// Which cell; of a direct meter, the entry's handle; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+    },
+    /// Has a meter take packets to be longer, or shorter, than they are.
+    LengthenMeter {
+        /// The meter.
+        name: String,
+        /// Bytes.
+        bytes: i32,
+    },
+    /// Has only some bits of the exact key elements of a table count, while it has no entries.
+    SetKeyMask {
+        /// The table.
+        table: String,
+        /// Key elements by name, and the bits that count; of those that are not named all do.
+        masks: BTreeMap<String, Number>,
+    },
+    /// Sets the port that copies for the processor (`copy_to_cpu`) go to; none do if it is absent.
+    SetCpuPort {
+        /// The port.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<u16>,
+    },
+    /// Sets one cell of a low-pass filter or of random early detection, which starts anew.
+    SetFilter {
+        /// The filter.
+        name: String,
+        /// Which cell; of a direct filter, the entry's handle.
+        index: usize,
+        /// What it does.
+        spec: FilterSpec,
+    },
+    /// Makes one cell of a filter what it is at first, or all.
+    ResetFilter {
+        /// The filter.
+        name: String,
+        /// Which cell; of a direct filter, the entry's handle; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+    },
+    /// Sets a hash in place of what it was set to; as the program has it by a setting that says nothing.
+    SetHash {
+        /// The hash.
+        name: String,
+        /// What it becomes.
+        setting: HashSetting,
+    },
+    /// Gives a constant that registers take from the control plane (`RegisterParam`) a value.
+    SetParameter {
+        /// The constant.
+        name: String,
+        /// Its value, cut to the width of the registers that use it.
+        value: Number,
+    },
+    /// Sets the 64 bits that parsers of Tofino find in front of a port's packets; 0 at first.
+    SetPortMetadata {
+        /// The port.
+        port: u16,
+        /// The bits.
+        value: u64,
+    },
+    /// Adds a member to a parser's value set: a match for each column.
+    AddToValueSet {
+        /// The value set.
+        name: String,
+        /// The member.
+        member: Vec<MatchValue>,
+    },
+    /// Empties a value set.
+    ClearValueSet {
+        /// The value set.
+        name: String,
+    },
+    /// Arms a snapshot, in place of one of the same pass with its first stage.
+    ArmSnapshot(SnapshotSetting),
+    /// Takes a snapshot away, if it is there.
+    DisarmSnapshot {
+        /// Of egress; else of ingress.
+        #[serde(default)]
+        egress: bool,
+        /// Its first stage.
+        first: u32,
+    },
+    /// Sets a mirror session (Tofino) or clone session (bmv2), in place of one with its number.
+    SetMirrorSession(MirrorSession),
+    /// Takes a mirror session away.
+    RemoveMirrorSession {
+        /// Its number.
+        session: u16,
+    },
+    /// Sets a multicast group, in place of one with its number.
+    SetMulticastGroup(MulticastGroup),
+    /// Takes a multicast group away.
+    RemoveMulticastGroup {
+        /// Its number.
+        group: u16,
+    },
+    /// Sets rate and depth of queues.
+    SetQueue(QueueSetting),
+    /// Shapes a port, or no longer.
+    ShapePort {
+        /// The port.
+        port: u16,
+        /// bit/s on the wire; unshaped if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate: Option<u64>,
+        /// Burst in bytes; a port's usual one if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        burst: Option<u64>,
+    },
+}
+
+impl Operation {
+    /// How many operations it is as plain data.
+    pub fn count(&self) -> usize {
+        match self {
+            Operation::AddEntries { rows, .. } => rows.len(),
+            _ => 1,
+        }
+    }
+
+    /// True if it is about the switch around the program.
+    pub fn is_for_switch(&self) -> bool {
+        matches!(
+            self,
+            Operation::SetMirrorSession(_)
+                | Operation::RemoveMirrorSession { .. }
+                | Operation::SetMulticastGroup(_)
+                | Operation::RemoveMulticastGroup { .. }
+                | Operation::SetQueue(_)
+                | Operation::ShapePort { .. }
+        )
+    }
+}
+
+/// Which entry of a table: by the handle that adding it gave, or by what it matches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Which {
+    /// This one.
+    Handle(u32),
+    /// The one with this match and priority.
+    Match(Matched),
+}
+
+/// What an entry matches, among those of one priority.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Matched {
+    /// Key elements; those left out match anything.
+    #[serde(rename = "match")]
+    pub matches: ByName<MatchValue>,
+    /// Its priority, in tables that have some.
+    #[serde(default)]
+    pub priority: u32,
+    /// Its rank, in place of a priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<i32>,
+}
+
+/// What can be asked without changing anything.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "read", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Query {
+    /// The entries of a table.
+    Entries {
+        /// The table.
+        table: String,
+    },
+    /// Some entries of a table, in the order of their handles.
+    Page {
+        /// The table.
+        table: String,
+        /// The first handle that may be among them.
+        from: u32,
+        /// How many handles are looked at.
+        most: u32,
+    },
+    /// The entry with this match and priority.
+    Entry {
+        /// The table.
+        table: String,
+        /// What it matches.
+        at: Matched,
+    },
+    /// What a miss runs in a table.
+    Default {
+        /// The table.
+        table: String,
+    },
+    /// One cell of a register.
+    Register {
+        /// The register.
+        name: String,
+        /// The cell.
+        index: usize,
+    },
+    /// One cell of a counter.
+    Counter {
+        /// The counter.
+        name: String,
+        /// The cell; of a direct counter, the entry's handle.
+        index: usize,
+    },
+    /// Rates and bursts of one cell of a meter.
+    Meter {
+        /// The meter.
+        name: String,
+        /// The cell.
+        index: usize,
+    },
+    /// What one cell of a filter is set to, as the chip has it.
+    Filter {
+        /// The filter.
+        name: String,
+        /// The cell; of a direct filter, the entry's handle.
+        index: usize,
+    },
+    /// How a hash is set, and what it makes of inputs.
+    Hash {
+        /// The hash.
+        name: String,
+        /// A number for each of its inputs that is no constant; what is not given is 0.
+        #[serde(default)]
+        inputs: Vec<Number>,
+    },
+    /// A snapshot.
+    Snapshot {
+        /// Of egress; else of ingress.
+        #[serde(default)]
+        egress: bool,
+        /// Its first stage.
+        first: u32,
+    },
+    /// The stages that see a field.
+    FieldStages {
+        /// In egress; else in ingress.
+        #[serde(default)]
+        egress: bool,
+        /// The field, as the program calls it.
+        field: String,
+    },
+    /// Members and groups of an action profile.
+    Profile {
+        /// The profile.
+        name: String,
+    },
+    /// The member that a group chooses for a hash.
+    Chosen {
+        /// The profile.
+        name: String,
+        /// The group.
+        group: GroupId,
+        /// The hash.
+        hash: u64,
+    },
+}
+
+/// An answer to a [`Query`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// Entries, in the order of their handles.
+    Entries(Vec<EntryRead>),
+    /// Entries of a page, and the first handle behind it if there is more.
+    Page {
+        /// The entries.
+        page: Vec<EntryRead>,
+        /// Where the next page begins.
+        next: Option<u32>,
+    },
+    /// What a miss leads to, if anything.
+    Default(Option<DefaultEntry>),
+    /// A number for each field of a register.
+    Register(Vec<Number>),
+    /// What a counter has counted.
+    Counter(Count),
+    /// Rates and bursts.
+    Meter(MeterSpec),
+    /// A filter.
+    Filter(FilterSpec),
+    /// A hash.
+    Hash(HashRead),
+    /// Members and groups.
+    Profile(ProfileEntries),
+    /// A snapshot.
+    Snapshot(SnapshotRead),
+    /// Stages.
+    Stages(Vec<u32>),
+    /// A member, if one is up.
+    Chosen(Option<MemberId>),
+}
+
+/// A hash, read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HashRead {
+    /// What it is set to.
+    pub setting: HashSetting,
+    /// Widths of its inputs in bits.
+    pub inputs: Vec<u32>,
+    /// Its algorithm, whoever has set it; none if no setting says that.
+    pub function: Option<HashFunction>,
+    /// What it makes of the inputs, in the bits that the program uses.
+    pub value: Number,
+    /// What it makes of zeros before it is rotated, in the same bits.
+    pub seed: Number,
+}
+
+/// A table entry, read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EntryRead {
+    /// By which it is changed and deleted.
+    pub handle: u32,
+    /// The entry.
+    pub entry: TableEntry,
+    /// True if it is part of the program.
+    pub is_const: bool,
+}

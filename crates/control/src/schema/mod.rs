@@ -1,0 +1,370 @@
+//! What a program declares for its control plane, whole: objects with types, annotations and order.
+//!
+//! [`describe`](crate::describe) says enough to write entries by; this says what schemas are made of
+//! (P4Info, `bf-rt.json`). It knows names, widths and annotations, and no schema: numbers that a
+//! schema gives to things, and what it calls them, are its own business. Read from the IR alone.
+
+mod annotation;
+mod hashes;
+mod make;
+mod snapshots;
+mod types;
+
+pub use annotation::{Annotation, Body, Literal, Token};
+pub use hashes::hashes;
+pub use types::{DataType, EnumType, Field, NewType, Types};
+
+use num_bigint::{BigInt, BigUint};
+
+/// What a program declares for its control plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    /// The architecture's name, as its declarations are called: `v1model`.
+    pub architecture: String,
+    /// The annotations of `main`.
+    pub annotations: Vec<Annotation>,
+    /// The packages that `main` is made of: the pipelines of a chip.
+    pub pipelines: Vec<Pipeline>,
+    /// Tables that are applied.
+    pub tables: Vec<Table>,
+    /// Actions of tables, and those that controls call themselves.
+    pub actions: Vec<Action>,
+    /// Action profiles and selectors.
+    pub profiles: Vec<Profile>,
+    /// Counters, direct ones among them.
+    pub counters: Vec<Counter>,
+    /// Meters, direct ones among them.
+    pub meters: Vec<Meter>,
+    /// Registers.
+    pub registers: Vec<Register>,
+    /// Registers with a cell for each entry of the table that names them; they have no size.
+    pub direct_registers: Vec<Register>,
+    /// Constants of registers' actions that the control plane may change.
+    pub register_parameters: Vec<RegisterParameter>,
+    /// Low-pass filters and random early detection, direct ones among them.
+    pub filters: Vec<Filter>,
+    /// Hashes that the control plane can set.
+    pub hashes: Vec<Hash>,
+    /// What parsers find in front of a port's packets that the control plane has put there.
+    pub port_metadata: Vec<PortMetadata>,
+    /// Messages to the control plane.
+    pub digests: Vec<Digest>,
+    /// Parsers' value sets.
+    pub value_sets: Vec<ValueSet>,
+    /// What snapshots of the passes of a chip show.
+    pub snapshots: Vec<Snapshot>,
+    /// Headers between a packet and the control plane that it goes to or comes from.
+    pub packet_headers: Vec<PacketHeader>,
+    /// Every extern object as it is declared, those of the lists above among them.
+    pub objects: Vec<Object>,
+    /// Types with names that are used above.
+    pub types: Types,
+    /// True if the text has something that may have a type: a table, an object, a call of a
+    /// function of the architecture.
+    pub has_types: bool,
+}
+
+/// A pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Its name.
+    pub name: String,
+    /// Names of the parsers and controls that it is made of.
+    pub blocks: Vec<String>,
+}
+
+/// A name with what was written in front of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Named {
+    /// The full name.
+    pub name: String,
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub named: Named,
+    /// Its key elements, selectors' inputs among them.
+    pub keys: Vec<Key>,
+    /// The actions it may run.
+    pub actions: Vec<ActionReference>,
+    /// What runs on a miss: an index into `actions`, and a value for each parameter.
+    pub default_action: Option<(usize, Vec<Value>)>,
+    /// True if the control plane may not change it.
+    pub const_default_action: bool,
+    /// True if its entries are part of the program.
+    pub const_entries: bool,
+    /// How many entries the program brings along.
+    pub entries: usize,
+    /// `size`, if given.
+    pub size: Option<u64>,
+    /// The full name of its action profile or selector.
+    pub profile: Option<String>,
+    /// The full names of its direct counters and meters.
+    pub direct: Vec<String>,
+    /// The full name of its register, direct or not.
+    pub register: Option<String>,
+    /// The full name of its filter, direct or not.
+    pub filter: Option<String>,
+    /// True if idle entries are told.
+    pub idle_timeout: bool,
+}
+
+/// A number of a fixed width.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// Its bits, most significant byte first, as many bytes as its width takes.
+    pub bytes: Vec<u8>,
+}
+
+/// A key element.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// Its name.
+    pub named: Named,
+    /// `exact`, `ternary`, `lpm`, `range`, `optional`, `selector`, ...
+    pub match_kind: String,
+    /// Its type.
+    pub ty: DataType,
+    /// Its width in bits.
+    pub width: u32,
+}
+
+/// An action in a table's list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActionReference {
+    /// The action's full name.
+    pub action: String,
+    /// What the list's own entry is annotated with.
+    pub annotations: Vec<Annotation>,
+    /// `@defaultonly`
+    pub default_only: bool,
+    /// `@tableonly`
+    pub table_only: bool,
+}
+
+/// An action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// Its name.
+    pub named: Named,
+    /// What a table gives it.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of an action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub named: Named,
+    /// Its type.
+    pub ty: DataType,
+    /// Its width in bits.
+    pub width: u32,
+}
+
+/// An action profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Its name.
+    pub named: Named,
+    /// True for a selector, whose members come in groups.
+    pub selector: bool,
+    /// How many members it holds; groups, if its members are in a profile of their own.
+    pub size: u64,
+    /// Members of a group at most, if it says so.
+    pub max_group_size: Option<u64>,
+    /// The profile that a selector's members are declared in, and how many that holds.
+    pub members: Option<(Named, u64)>,
+    /// The tables that use it, by full name, sorted.
+    pub tables: Vec<String>,
+}
+
+/// What a counter counts, or a meter measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Both.
+    Both,
+}
+
+/// A counter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counter {
+    /// Its name.
+    pub named: Named,
+    /// What it counts.
+    pub unit: Option<Unit>,
+    /// Cells or entries.
+    pub cells: Cells,
+}
+
+/// A meter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meter {
+    /// Its name.
+    pub named: Named,
+    /// What it measures.
+    pub unit: Option<Unit>,
+    /// Cells or entries.
+    pub cells: Cells,
+}
+
+/// Where the cells of a counter or meter are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// So many, with an index of the type, if it has one of its own.
+    Indexed(u64, Option<DataType>),
+    /// One for each entry of the table with this full name; none if no table has it.
+    Direct(Option<String>),
+}
+
+/// A register.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Register {
+    /// Its name.
+    pub named: Named,
+    /// Its cells; 0 if the program says nothing.
+    pub size: u64,
+    /// The type of a cell.
+    pub ty: DataType,
+    /// The type of its index, if it has one of its own.
+    pub index: Option<DataType>,
+}
+
+/// A constant that the actions of a register take from the control plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisterParameter {
+    /// Its name.
+    pub named: Named,
+    /// Its width in bits.
+    pub width: u32,
+    /// What it is at first.
+    pub initial: u64,
+    /// The full name of the register whose actions read it, if one does.
+    pub register: Option<String>,
+}
+
+/// A filter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter {
+    /// Its name.
+    pub named: Named,
+    /// True for random early detection.
+    pub drops: bool,
+    /// Cells or entries.
+    pub cells: Cells,
+}
+
+/// A hash that the program calls at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hash {
+    /// Its name.
+    pub named: Named,
+    /// What it hashes.
+    pub inputs: Vec<HashInput>,
+    /// The width of its result in bits.
+    pub width: u32,
+    /// The bits of the result that the program uses: the lowest, and how many.
+    pub used: (u32, u32),
+}
+
+/// An input of a hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashInput {
+    /// As the program writes it.
+    pub name: String,
+    /// Its width in bits.
+    pub width: u32,
+    /// What it is, if it is a number.
+    pub constant: Option<BigUint>,
+}
+
+/// What a parser finds in front of packets that come from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortMetadata {
+    /// The parser.
+    pub parser: String,
+    /// What it calls the header with the port.
+    pub header: String,
+    /// Names and widths of its parts; none if the parser takes them as a header of its own.
+    pub fields: Vec<(String, u32)>,
+}
+
+/// A message to the control plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Digest {
+    /// Its name.
+    pub named: Named,
+    /// What is in it.
+    pub ty: DataType,
+}
+
+/// A value set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueSet {
+    /// Its name.
+    pub named: Named,
+    /// Its members at most.
+    pub size: u64,
+    /// The parts of a member; the one of a plain number has no name.
+    pub parts: Vec<Key>,
+}
+
+/// What a snapshot of a pass shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The pipeline.
+    pub pipeline: String,
+    /// Of egress; else of ingress.
+    pub egress: bool,
+    /// The control.
+    pub control: String,
+    /// Fields of its parameters, and whether its headers are there.
+    pub fields: Vec<SnapshotField>,
+}
+
+/// A field that a snapshot may show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotField {
+    /// As the program calls it: `hdr.ipv4.ttl`, `hdr.ipv4.$valid$`.
+    pub name: String,
+    /// Its width in bits.
+    pub width: u32,
+}
+
+/// A header between a packet and the control plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketHeader {
+    /// Its type's name, which is not its own.
+    pub ty: Named,
+    /// `packet_in` or `packet_out`.
+    pub name: String,
+    /// Its fields.
+    pub fields: Vec<Parameter>,
+}
+
+/// An extern object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// Its name.
+    pub named: Named,
+    /// The extern's name.
+    pub of: String,
+}
+
+/// A number as the bits of a type so wide.
+fn value_of(number: &BigInt, width: u32) -> Value {
+    let modulus = BigInt::from(1) << width.max(1);
+    let bits = ((number % &modulus) + &modulus) % &modulus;
+    let digits = bits.to_bytes_be().1;
+    let mut bytes = vec![0; (width.max(1).div_ceil(8) as usize).saturating_sub(digits.len())];
+    bytes.extend(digits);
+    Value { bytes }
+}

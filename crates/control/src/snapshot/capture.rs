@@ -1,0 +1,202 @@
+//! What each stage saw of a packet that was followed step by step.
+//!
+//! The steps of a pass run in the order of the program here and in the order of the stages on the
+//! chip. A step's writes are seen from the stage behind its last one on, so what comes to a stage is
+//! what the control began with and what the steps in earlier stages have written.
+
+use super::plan::{Field, PassPlan, Slot, Step};
+use super::{StageSeen, StepName, StepSeen, TriggerField};
+use crate::Number;
+use num_bigint::BigUint;
+use sojourn_p4::interp::Frame;
+use sojourn_p4::interp::trace::{Called, Lookup, Named, Node, Trace, What, Write};
+use sojourn_p4::source::Span;
+use std::collections::{BTreeMap, HashMap};
+
+/// A packet that has passed a control.
+pub(super) struct Followed<'p> {
+    plan: &'p PassPlan,
+    /// Places in the plan's fields, by name.
+    places: HashMap<&'p str, usize>,
+    /// What each field was when the control began.
+    began: Vec<BigUint>,
+    /// What was written to each: the first stage that sees it, which bits changed, and what is there.
+    writes: Vec<Vec<Change>>,
+    /// What the packet met, by step.
+    met: BTreeMap<usize, Met>,
+}
+
+struct Change {
+    seen_from: u32,
+    /// None: all of them.
+    bits: Option<BigUint>,
+    now: BigUint,
+}
+
+#[derive(Default)]
+struct Met {
+    hit: bool,
+    entry: Option<u32>,
+}
+
+impl<'p> Followed<'p> {
+    /// What a trace says of a pass; none if its control did not run.
+    pub fn new(plan: &'p PassPlan, trace: &Trace) -> Option<Followed<'p>> {
+        let is_control = |node: &&Node| match &node.what {
+            What::Unit { name, parsed: None, .. } => **name == *plan.control,
+            _ => false,
+        };
+        let control = trace.seen().iter().find(is_control)?;
+        let frame = trace.frame_of(&plan.control)?;
+        let mut followed = Followed {
+            plan,
+            places: plan.fields.iter().enumerate().map(|(at, f)| (f.name.as_str(), at)).collect(),
+            began: plan.fields.iter().map(|field| in_frame(field, frame)).collect(),
+            writes: plan.fields.iter().map(|_| Vec::new()).collect(),
+            met: BTreeMap::new(),
+        };
+        followed.walk(&control.steps, &mut 0);
+        // Two writes of a field are in the order of their stages.
+        followed.writes.iter_mut().for_each(|all| all.sort_by_key(|change| change.seen_from));
+        Some(followed)
+    }
+
+    /// Goes through steps that are in no table; `from` is the step of the plan that was met last.
+    fn walk(&mut self, nodes: &[Node], from: &mut usize) {
+        for node in nodes {
+            match &node.what {
+                What::Table(lookup) => self.table(lookup, node, from),
+                What::Branch { .. } => self.walk(&node.steps, from),
+                _ => {
+                    let step =
+                        self.find(*from, |step| !step.is_table && holds(step.span, node.span));
+                    if let Some(step) = step {
+                        *from = step;
+                        self.met.entry(step).or_default();
+                    }
+                    self.written(node, step.unwrap_or(*from));
+                }
+            }
+        }
+    }
+
+    fn table(&mut self, lookup: &Lookup, node: &Node, from: &mut usize) {
+        let is_it = |step: &Step| step.is_table && step.name == *lookup.table;
+        let here = self.find(*from, |step| is_it(step) && step.span == node.span);
+        let Some(step) = here.or_else(|| self.find(*from, is_it)) else {
+            // What nobody needs is in no stage.
+            return node.steps.iter().for_each(|inner| self.written(inner, *from));
+        };
+        *from = step;
+        let entry = lookup.entry.as_ref().map(|entry| entry.handle.0);
+        self.met.insert(step, Met { hit: lookup.hit, entry });
+        node.steps.iter().for_each(|inner| self.written(inner, step));
+    }
+
+    /// The next step for which something holds, or an earlier one.
+    fn find(&self, from: usize, is_it: impl Fn(&Step) -> bool) -> Option<usize> {
+        let steps = &self.plan.steps;
+        let on = steps.iter().enumerate().skip(from).find(|(_, step)| is_it(step));
+        on.map(|(at, _)| at).or_else(|| steps.iter().position(is_it))
+    }
+
+    /// Notes what something has written, and what is inside it.
+    fn written(&mut self, node: &Node, step: usize) {
+        let seen_from = self.plan.steps.get(step).map_or(0, |step| step.stages.end() + 1);
+        let mut note = |named: &Named, old: Option<&BigUint>| {
+            let Some(place) = self.places.get(&*named.name) else { return };
+            let bits = old.map(|old| old ^ &named.value);
+            self.writes[*place].push(Change { seen_from, bits, now: named.value.clone() });
+        };
+        match &node.what {
+            What::Set { writes } => {
+                writes.iter().for_each(|Write { now, old }| note(now, Some(old)))
+            }
+            What::Call(called) => {
+                let Called { results, writes, .. } = &**called;
+                results.iter().for_each(|result| note(result, None));
+                writes.iter().for_each(|Write { now, old }| note(now, Some(old)));
+            }
+            _ => {}
+        }
+        node.steps.iter().for_each(|inner| self.written(inner, step));
+    }
+
+    /// What a field is when it comes to a stage; none if nothing has set it.
+    fn value(&self, place: usize, stage: u32) -> Option<BigUint> {
+        let mut value = self.began[place].clone();
+        for change in self.writes[place].iter().take_while(|change| change.seen_from <= stage) {
+            value = match &change.bits {
+                None => change.now.clone(),
+                Some(bits) => (&value ^ (&value & bits)) | (&change.now & bits),
+            };
+        }
+        // Targets keep with a bit beyond a field's that nobody has set it.
+        (value.bits() <= u64::from(self.plan.fields[place].width)).then_some(value)
+    }
+
+    /// Whether the packet is one that is waited for in a stage.
+    pub fn meets(&self, stage: u32, trigger: &[TriggerField]) -> bool {
+        trigger.iter().all(|asked| {
+            let Some(place) = self.places.get(asked.field.as_str()) else { return false };
+            let value = self.value(*place, stage).unwrap_or_default();
+            (value ^ &asked.value.0) & &asked.mask.0 == BigUint::ZERO
+        })
+    }
+
+    /// What came to a stage, and what happened in it.
+    pub fn at(&self, stage: u32) -> StageSeen {
+        let mut seen = StageSeen { stage, ..StageSeen::default() };
+        for (place, field) in self.plan.fields.iter().enumerate() {
+            if !field.stages.as_ref().is_some_and(|stages| stages.contains(&stage)) {
+                continue;
+            }
+            let value = self.value(place, stage);
+            for part in &field.parts {
+                let bits = value.as_ref().map_or(BigUint::ZERO, |value| value >> part.from);
+                let bits = bits.iter_u64_digits().next().unwrap_or(0) & ((1 << part.bits) - 1);
+                *seen.containers.entry(part.container).or_default() |= (bits << part.at) as u32;
+            }
+            let header = field.header.as_deref().and_then(|valid| self.places.get(valid));
+            let is_there =
+                header.is_none_or(|valid| self.value(*valid, stage) == Some(1_u8.into()));
+            if let Some(value) = value.filter(|_| is_there) {
+                seen.fields.insert(field.name.clone(), Number(value));
+            }
+        }
+        let steps = self.plan.steps.iter().enumerate();
+        let here = steps.filter(|(_, step)| step.stages.contains(&stage));
+        seen.steps = here.map(|(at, step)| self.step(at, step, stage)).collect();
+        let behind = self.met.keys().map(|at| &self.plan.steps[*at]);
+        let behind = behind.filter(|step| *step.stages.start() > stage);
+        seen.next = behind.min_by_key(|step| *step.stages.start()).map(name);
+        seen
+    }
+
+    /// Of a table whose entries are in several stages the first says what was hit.
+    fn step(&self, at: usize, step: &Step, stage: u32) -> StepSeen {
+        let met = self.met.get(&at);
+        let first = met.filter(|_| stage == *step.stages.start());
+        StepSeen {
+            step: name(step),
+            executed: met.is_some(),
+            hit: first.is_some_and(|met| met.hit),
+            entry: first.and_then(|met| met.entry),
+        }
+    }
+}
+
+fn name(step: &Step) -> StepName {
+    StepName { name: step.name.clone(), is_table: step.is_table }
+}
+
+fn holds(outer: Span, inner: Span) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+fn in_frame(field: &Field, frame: &Frame) -> BigUint {
+    match field.slot {
+        Slot::Narrow(at) => frame.narrow.get(at).copied().unwrap_or(0).into(),
+        Slot::Wide(at) => frame.wide.get(at).cloned().unwrap_or_default(),
+    }
+}

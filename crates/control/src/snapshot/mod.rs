@@ -1,0 +1,220 @@
+//! Snapshots: what the stages of a chip held and did when one packet passed them.
+//!
+//! A control plane says which stages of which pass it wants to see, and of which packet: the first
+//! whose fields, as they come to the first of those stages, are what it asks for. While a snapshot is
+//! armed, the packets of its pass are followed step by step; when it is full, or none is armed, they are
+//! not. Which step and which field is in which stage is the target's [`Plan`], so this knows no target.
+
+mod capture;
+mod plan;
+
+pub use plan::{Field, Part, PassPlan, Plan, Slot, Step};
+
+use crate::{ControlError, Number};
+use capture::Followed;
+use serde::{Deserialize, Serialize};
+use sojourn_p4::interp::trace::Trace;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A snapshot, as a control plane asks for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnapshotSetting {
+    /// Of egress; else of ingress.
+    #[serde(default)]
+    pub egress: bool,
+    /// The first stage, in which it waits for its packet.
+    pub first: u32,
+    /// The last stage.
+    pub last: u32,
+    /// What a packet's fields have to be in the first stage; any packet will do if it is empty.
+    #[serde(default)]
+    pub trigger: Vec<TriggerField>,
+}
+
+/// A condition about a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriggerField {
+    /// The field, as the program calls it: `hdr.ipv4.ttl`, `hdr.ipv4.$valid$`.
+    pub field: String,
+    /// What it has to be.
+    pub value: Number,
+    /// The bits that count.
+    pub mask: Number,
+}
+
+/// How far a snapshot is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SnapshotState {
+    /// It is not there, or not armed.
+    #[default]
+    Passive,
+    /// It waits for its packet.
+    Armed,
+    /// It has it.
+    Full,
+}
+
+/// A snapshot, read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotRead {
+    /// How far it is.
+    pub state: SnapshotState,
+    /// What was seen, stage by stage; nothing before it is full.
+    pub stages: Vec<StageSeen>,
+}
+
+/// What a stage held and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageSeen {
+    /// Its number.
+    pub stage: u32,
+    /// Fields as they came to it: those that are in a container which the stage sees, of headers that
+    /// were there.
+    pub fields: BTreeMap<String, Number>,
+    /// Containers as they came to it, by the chip's numbers.
+    pub containers: BTreeMap<u16, u32>,
+    /// The steps that are in it.
+    pub steps: Vec<StepSeen>,
+    /// The next step behind it that ran, if one did.
+    pub next: Option<StepName>,
+}
+
+/// What a step is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepName {
+    /// A table's full name, or what the estimate of the stages calls a step that is none.
+    pub name: String,
+    /// Whether it is a table of the program.
+    pub is_table: bool,
+}
+
+/// What a step did with the packet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepSeen {
+    /// Which.
+    pub step: StepName,
+    /// Whether the packet came to it.
+    pub executed: bool,
+    /// Whether an entry was hit.
+    pub hit: bool,
+    /// The entry's handle.
+    pub entry: Option<u32>,
+}
+
+/// A snapshot that is armed or full.
+#[derive(Clone, Debug)]
+struct Snapshot {
+    setting: SnapshotSetting,
+    seen: Option<Vec<StageSeen>>,
+}
+
+/// The snapshots of a program.
+#[derive(Clone, Debug)]
+pub struct Snapshots {
+    plan: Arc<Plan>,
+    /// By pass and first stage.
+    all: BTreeMap<(bool, u32), Snapshot>,
+    /// Whether one of ingress, and one of egress, waits for its packet.
+    armed: [bool; 2],
+}
+
+impl Snapshots {
+    /// None, of a program that is in the stages like this.
+    pub fn new(plan: Arc<Plan>) -> Snapshots {
+        Snapshots { plan, all: BTreeMap::new(), armed: [false; 2] }
+    }
+
+    /// Arms one, in place of one with its first stage.
+    ///
+    /// # Errors
+    /// It asks for stages or fields that are not there, or the program does not fit the stages.
+    pub fn arm(&mut self, setting: &SnapshotSetting) -> Result<(), ControlError> {
+        if let Some(why) = &self.plan.refused {
+            return Err(ControlError::Said(format!("there are no snapshots of it: {why}")));
+        }
+        let (first, last, stages) = (setting.first, setting.last, self.plan.stages);
+        if first > last || last >= stages {
+            let why =
+                format!("a snapshot of stages {first} to {last}: there are 0 to {}", stages - 1);
+            return Err(ControlError::Said(why));
+        }
+        for asked in &setting.trigger {
+            if !self.stages_of(setting.egress, &asked.field)?.contains(&first) {
+                let why = format!("stage {first} does not see `{}`", asked.field);
+                return Err(ControlError::Said(why));
+            }
+        }
+        let made = Snapshot { setting: setting.clone(), seen: None };
+        self.all.insert((setting.egress, first), made);
+        self.look();
+        Ok(())
+    }
+
+    /// Takes one away; whether it was there.
+    pub fn disarm(&mut self, egress: bool, first: u32) -> bool {
+        let was = self.all.remove(&(egress, first)).is_some();
+        self.look();
+        was
+    }
+
+    /// One as it is now.
+    pub fn read(&self, egress: bool, first: u32) -> SnapshotRead {
+        match self.all.get(&(egress, first)) {
+            None => SnapshotRead::default(),
+            Some(Snapshot { seen: None, .. }) => {
+                SnapshotRead { state: SnapshotState::Armed, stages: Vec::new() }
+            }
+            Some(Snapshot { seen: Some(stages), .. }) => {
+                SnapshotRead { state: SnapshotState::Full, stages: stages.clone() }
+            }
+        }
+    }
+
+    /// The stages that see a field.
+    ///
+    /// # Errors
+    /// The pass has no such field.
+    pub fn stages_of(&self, egress: bool, field: &str) -> Result<Vec<u32>, ControlError> {
+        let plan = &self.plan.passes[usize::from(egress)];
+        let found = plan.fields.iter().find(|known| known.name == field);
+        let names: Vec<&str> = plan.fields.iter().map(|known| known.name.as_str()).collect();
+        let unknown = || ControlError::unknown("field", field, &names);
+        let stages = found.ok_or_else(unknown)?.stages.clone();
+        Ok(stages.into_iter().flatten().collect())
+    }
+
+    /// Whether packets of a pass are to be followed.
+    #[inline]
+    pub fn follows(&self, egress: bool) -> bool {
+        self.armed[usize::from(egress)]
+    }
+
+    /// A packet has passed that was followed.
+    pub fn passed(&mut self, egress: bool, trace: &Trace) {
+        let plan = &self.plan.passes[usize::from(egress)];
+        // A packet that a parser drops comes to no stage.
+        let Some(followed) = Followed::new(plan, trace) else { return };
+        for ((_, first), snapshot) in &mut self.all {
+            let Snapshot { setting, seen } = snapshot;
+            if setting.egress == egress
+                && seen.is_none()
+                && followed.meets(*first, &setting.trigger)
+            {
+                *seen = Some((*first..=setting.last).map(|stage| followed.at(stage)).collect());
+            }
+        }
+        self.look();
+    }
+
+    fn look(&mut self) {
+        let waits = |pass| {
+            let mut all = self.all.values();
+            all.any(|known| known.setting.egress == pass && known.seen.is_none())
+        };
+        self.armed = [waits(false), waits(true)];
+    }
+}

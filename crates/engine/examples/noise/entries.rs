@@ -1,0 +1,95 @@
+//! A control plane for any program: the one beside it, and random entries for every table.
+//!
+//! Stands on the description of the program. Entries that a file has computed by name
+//! (`entries_from`) are not known here: random ones take their place.
+
+use crate::frames::below;
+use num_bigint::BigUint;
+use sojourn_control::ControlPlane;
+use sojourn_control::describe::{ActionDescription, KeyDescription, TableDescription, describe};
+use sojourn_control::{MatchValue, Number, TableEntries, TableEntry};
+use sojourn_packet::SplitMix64;
+use sojourn_target::Plane;
+use std::path::Path;
+
+/// Entries that a table without its own gets.
+const ENTRIES: u64 = 24;
+
+/// Installs what is beside the program, then random entries; those that are refused do not matter.
+pub fn install(plane: &mut Plane, program: &Path, random: &mut SplitMix64) {
+    plane.configure(&beside(program)).unwrap_or_else(|error| panic!("{program:?}: {error}"));
+    let control = plane.control();
+    let tables = describe(control.program()).tables;
+    for table in tables.iter().filter(|table| !table.const_entries) {
+        for _ in 0..ENTRIES {
+            let entries = vec![entry(table, random)];
+            let tables =
+                vec![TableEntries { name: table.name.clone(), entries, ..TableEntries::default() }];
+            // An entry may be there already, or be one too many.
+            let _ = plane.configure(&ControlPlane { tables, ..ControlPlane::default() });
+        }
+    }
+}
+
+/// The control plane in the file beside a program, if there is one.
+fn beside(program: &Path) -> ControlPlane {
+    let Ok(text) = std::fs::read_to_string(program.with_extension("toml")) else {
+        return ControlPlane::default();
+    };
+    let mut document: toml::Table = text.parse().expect("a control plane in TOML");
+    if let Some(tables) = document.get_mut("tables").and_then(|tables| tables.as_array_mut()) {
+        tables.retain(|table| table.get("entries_from").is_none());
+    }
+    document.try_into().expect("a control plane")
+}
+
+/// A random number of `width` bits, often a small one.
+fn number(width: u32, random: &mut SplitMix64) -> Number {
+    let mut value = BigUint::ZERO;
+    for _ in 0..width.div_ceil(64) {
+        value = (value << 64) + random.next();
+    }
+    let bits = if below(random, 2) == 0 { width.min(4) } else { width };
+    Number(value % (BigUint::from(1u8) << bits))
+}
+
+/// An entry that fits the table.
+pub fn entry(table: &TableDescription, random: &mut SplitMix64) -> TableEntry {
+    let matches = table.keys.iter().filter(|key| key.match_kind != "selector");
+    let matches = matches.map(|key| (key.name.clone(), matched(key, random))).collect();
+    let actions: Vec<&ActionDescription> =
+        table.actions.iter().filter(|action| !action.default_only).collect();
+    let Some(action) = actions.get(below(random, actions.len().max(1) as u64) as usize) else {
+        return TableEntry { matches, ..TableEntry::default() };
+    };
+    let args = action.parameters.iter();
+    let args = args.map(|given| (given.name.clone(), number(given.width, random))).collect();
+    TableEntry {
+        matches,
+        action: Some(action.name.clone()),
+        args,
+        priority: below(random, 100) as u32,
+        ..TableEntry::default()
+    }
+}
+
+fn matched(key: &KeyDescription, random: &mut SplitMix64) -> MatchValue {
+    let value = number(key.width, random);
+    match &*key.match_kind {
+        "ternary" => {
+            let mask = number(key.width, random);
+            MatchValue::Ternary { value: Number(&value.0 & &mask.0), mask }
+        }
+        "lpm" => {
+            let prefix = below(random, u64::from(key.width) + 1) as u32;
+            let rest = key.width - prefix;
+            MatchValue::Prefix { value: Number(value.0 >> rest << rest), prefix }
+        }
+        "range" => {
+            let other = number(key.width, random);
+            let (low, high) = if value.0 <= other.0 { (value, other) } else { (other, value) };
+            MatchValue::Range { low, high }
+        }
+        _ => MatchValue::Exact(value),
+    }
+}

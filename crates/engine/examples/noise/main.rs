@@ -1,0 +1,36 @@
+//! Sends frames into programs by the million: noise, and valid frames with something wrong in them.
+//!
+//!     cargo run --release -p sojourn-engine --example noise -- [FRAMES [SEED [PROGRAM...]]]
+//!
+//! Without programs, into all that are shipped and all that the packet tests use. The same seed
+//! sends the same frames. Machine code, flat code and the tree run them, one after the other. It ends with a panic if
+//! anything does what no frame may cause, or if the three do not come to the same.
+
+mod entries;
+mod frames;
+mod passes;
+
+use passes::{folder, programs, withstand_by};
+use sojourn_target::Executor;
+use std::path::PathBuf;
+
+const FOLDERS: [&str; 5] = ["p4/tna", "p4/v1model", "p4/npu", "tests/stf/tna", "tests/stf/v1model"];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let frames: u64 = arguments.next().map_or(1_000_000, |text| text.parse().expect("FRAMES"));
+    let seed: u64 = arguments.next().map_or(1, |text| text.parse().expect("SEED"));
+    let named: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
+    let shipped = || FOLDERS.iter().flat_map(|name| programs(&folder(name))).collect();
+    let chosen: Vec<PathBuf> = if named.is_empty() { shipped() } else { named };
+    for program in chosen {
+        let begin = std::time::Instant::now();
+        let tally = withstand_by(&program, frames, seed, Executor::Native);
+        let seconds = begin.elapsed().as_secs_f64();
+        println!("{}: {tally}; {seconds:.1} s", program.display());
+        for other in [Executor::Flat, Executor::Tree] {
+            let same = withstand_by(&program, frames, seed, other).digest == tally.digest;
+            assert!(same, "{}: machine code and {other:?} differ", program.display());
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Table of the built-in targets.
+//!
+//! A new architecture is its crate and one line here. Only this file names architectures.
+
+use sojourn_bmv2::Bmv2;
+use sojourn_npu::NetworkProcessor;
+use sojourn_target::{LoadOptions, Target, Targets};
+use sojourn_tofino::Tofino1;
+
+/// The built-in targets in the order in which messages list them. The first one reports programs
+/// that no target claims.
+pub static TARGETS: Targets = Targets(&[
+    &Tofino1 as &dyn Target, // p4/tna
+    &Bmv2,                   // p4/v1model
+    &NetworkProcessor,       // p4/npu
+]);
+
+/// [`LoadOptions`] with the built-in targets.
+pub fn load_options() -> LoadOptions {
+    LoadOptions { targets: TARGETS, ..LoadOptions::default() }
+}

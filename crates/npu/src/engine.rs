@@ -1,0 +1,99 @@
+//! What carries out what threads want: one request at one instant, whoever asks.
+
+use super::calls::{Request, Run, Site, Wanted};
+use super::memory::{Access, Memory, Seen};
+use super::mutex::{Asked, Locks, ThreadId};
+use sojourn_p4::source::Span;
+use sojourn_packet::{PortId, QueueDepths, Time};
+use sojourn_target::faults::Faults;
+
+/// What all threads share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub sites: Vec<Site>,
+    pub memories: Vec<Memory>,
+    pub locks: Locks,
+    pub faults: Faults,
+}
+
+/// What comes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The thread goes on with this; another one, which waited for a lock, may go on, too.
+    GoesOn { value: u64, woken: Option<ThreadId> },
+    /// The thread waits until a lock is given back.
+    Waits,
+    /// The thread would wait for ever.
+    Deadlock,
+}
+
+impl Answer {
+    fn of(value: u64) -> Answer {
+        Answer::GoesOn { value, woken: None }
+    }
+}
+
+impl Shared {
+    /// The externs for a run that begins or goes on now.
+    pub fn externs(&mut self, now: Time, answer: Option<u64>) -> Run<'_> {
+        Run { sites: &self.sites, now, answer, request: None, faults: &mut self.faults }
+    }
+
+    /// Carries a request of a thread out; `seen` is what its pass knows of cells.
+    pub fn carry_out(
+        &mut self,
+        thread: ThreadId,
+        request: Request,
+        seen: &mut Vec<Seen>,
+        depths: &dyn QueueDepths,
+    ) -> Answer {
+        match request.what {
+            Wanted::Depth { port, queue } => Answer::of(depths.packets(PortId(port), queue)),
+            Wanted::Cell { memory, index, access } => {
+                Answer::of(self.access((memory, index), access, seen, request.span))
+            }
+            Wanted::Lock { mutex, index } => match self.locks.ask(thread, (mutex, index)) {
+                Asked::Held => Answer::of(0),
+                Asked::Waits => Answer::Waits,
+                Asked::Deadlock => {
+                    self.faults.deadlock(request.span);
+                    Answer::Deadlock
+                }
+            },
+            Wanted::Unlock { mutex, index } => {
+                let woken = self.locks.give_back(thread, (mutex, index));
+                Answer::GoesOn { value: 0, woken }
+            }
+        }
+    }
+
+    fn access(
+        &mut self,
+        (memory, index): (u32, u64),
+        access: Access,
+        seen: &mut Vec<Seen>,
+        span: Span,
+    ) -> u64 {
+        let Some(cells) = self.memories.get_mut(memory as usize) else { return 0 };
+        let known = seen.iter().position(|seen| (seen.memory, seen.index) == (memory, index));
+        // Written after another thread has changed what this one had read: that change is gone.
+        if let (Access::Write(_), Some(known)) = (access, known)
+            && seen[known].change != cells.change(index)
+        {
+            self.faults.lost_update(&cells.name, span);
+        }
+        let before = cells.access(index, access);
+        let now = Seen { memory, index, change: cells.change(index) };
+        match known {
+            Some(known) => seen[known] = now,
+            None => seen.push(now),
+        }
+        before
+    }
+
+    /// Takes back what a thread holds at the end of its pass, and says who may go on.
+    pub fn take_back(&mut self, thread: ThreadId) -> Vec<ThreadId> {
+        let held = self.locks.held_by(thread);
+        held.into_iter().filter_map(|lock| self.locks.give_back(thread, lock)).collect()
+    }
+}

@@ -1,0 +1,298 @@
+//! A loaded program as a data plane: what happens to one packet, whichever thread has it.
+//!
+//! ```text
+//! packet -> parser -> ingress control, which waits and is taken up -> deparser -> queue
+//! ```
+//!
+//! Parser and deparser are run whole; only the ingress control has a place where it stands. Behind the
+//! queue nothing is done. How threads share this is `threads.rs`'s.
+
+use super::calls::Request;
+use super::engine::{Answer, Shared};
+use super::memory::Seen;
+use super::mutex::ThreadId;
+use super::processor::Processor;
+use super::threads::Threads;
+use sojourn_control::profiles::Profiles;
+use sojourn_p4::interp::{
+    Frame, Halt, Interpreter, PacketIn, PacketOut, Position, Progress, SlotRange, Tables,
+    copy_range,
+};
+use sojourn_p4::ir::{Layout, Slot, UnitId};
+use sojourn_packet::dataplane::{
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    IngressOutput, PortId,
+};
+use sojourn_packet::{Overlapping, Packet, QueueDepths, SplitMix64, Time};
+use sojourn_target::deparsed::deparse;
+use sojourn_target::faults::Faults;
+use sojourn_target::fields::field;
+use sojourn_target::package::shared_parts;
+use sojourn_target::phv::Carried;
+
+/// `NPU_DROP_PORT`; also where a packet goes that the program sends nowhere.
+const DROP_PORT: u128 = 0xffff;
+
+/// A unit with a frame, and where headers, metadata and `npu_metadata_t` lie in it.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub unit: UnitId,
+    pub frame: Frame,
+    parts: [Option<SlotRange>; 3],
+    npu: Option<NpuMetadata>,
+}
+
+/// The fields of `npu_metadata_t`.
+#[derive(Clone, Copy, Debug)]
+struct NpuMetadata {
+    ingress_port: Slot,
+    arrived: Slot,
+    packet_length: Slot,
+    parser_error: Slot,
+    egress_port: Slot,
+    queue: Slot,
+}
+
+impl NpuMetadata {
+    fn of(layout: &Layout) -> Option<NpuMetadata> {
+        Some(NpuMetadata {
+            ingress_port: field(layout, "ingress_port")?,
+            arrived: field(layout, "arrived")?,
+            packet_length: field(layout, "packet_length")?,
+            parser_error: field(layout, "parser_error")?,
+            egress_port: field(layout, "egress_port")?,
+            queue: field(layout, "queue")?,
+        })
+    }
+}
+
+impl Block {
+    /// The block of a unit whose parameters are a packet or not, then headers, metadata, and the
+    /// processor's metadata or not.
+    pub fn new(interpreter: &Interpreter, unit: UnitId) -> Block {
+        let declared = &interpreter.program().units[unit.index()];
+        let layouts = shared_parts(declared);
+        Block {
+            unit,
+            frame: interpreter.frame(unit),
+            parts: layouts.map(|layout| layout.map(Layout::range)),
+            npu: layouts[2].and_then(NpuMetadata::of),
+        }
+    }
+
+    /// Copies what `from` shares with this block into a frame of this block's.
+    fn take_over(&self, from: &Block, source: &Frame, target: &mut Frame) {
+        for (a, b) in from.parts.into_iter().zip(self.parts) {
+            if let (Some(a), Some(b)) = (a, b) {
+                copy_range(source, a, target, b);
+            }
+        }
+    }
+}
+
+/// One packet between parser and deparser.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pass {
+    pub packet: Packet,
+    /// Of the ingress control.
+    pub frame: Frame,
+    pub position: Position,
+    /// What it knows of cells.
+    pub seen: Vec<Seen>,
+    /// Bits that the parser has taken.
+    consumed: u64,
+    parser_rejected: bool,
+    /// It was ended before its end.
+    pub halted: bool,
+}
+
+/// An NPU program, loaded: a [`DataPlane`] with its tables, memories and locks.
+#[derive(Debug)]
+pub struct Npu {
+    pub(super) interpreter: Interpreter,
+    pub(super) tables: Tables,
+    pub(super) shared: Shared,
+    pub(super) processor: Processor,
+    pub(super) random: SplitMix64,
+    pub(super) threads: Threads,
+    /// None: there are no action profiles. A control plane asks all the same.
+    pub(super) profiles: Profiles,
+    parser: Block,
+    pub(super) ingress: Block,
+    deparser: Block,
+    /// What the deparser writes.
+    written: PacketOut,
+}
+
+impl Npu {
+    pub(super) fn new(
+        interpreter: Interpreter,
+        units: [UnitId; 3],
+        shared: Shared,
+        processor: Processor,
+        seed: u64,
+    ) -> Npu {
+        let [parser, ingress, deparser] = units.map(|unit| Block::new(&interpreter, unit));
+        Npu {
+            tables: Tables::new(interpreter.program().clone()),
+            interpreter,
+            shared,
+            processor,
+            random: SplitMix64::new(seed),
+            threads: Threads::default(),
+            profiles: Profiles::default(),
+            parser,
+            ingress,
+            deparser,
+            written: PacketOut::new(),
+        }
+    }
+
+    /// What the program did that the processor cannot do, and the updates that were lost.
+    pub fn faults(&self) -> &Faults {
+        &self.shared.faults
+    }
+
+    /// Parses a packet and makes `pass` ready for its ingress control.
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        input: &IngressInput,
+        packet: Packet,
+        pass: &mut Pass,
+    ) {
+        let Block { unit, frame, npu, .. } = &mut self.parser;
+        frame.clear();
+        if let Some(npu) = npu {
+            frame.set(npu.ingress_port, input.port.0.into());
+            frame.set(npu.arrived, input.arrived.0.into());
+            frame.set(npu.packet_length, packet.len().0.into());
+            frame.set(npu.egress_port, DROP_PORT);
+        }
+        let front = PacketIn::new(&packet.bytes, packet.zeros);
+        let mut externs = self.shared.externs(now, None);
+        let parsed = self.interpreter.run_parser(*unit, frame, front, &self.tables, &mut externs);
+        pass.halted = parsed.is_err();
+        match parsed {
+            Ok(parsed) => {
+                if let Some(npu) = npu {
+                    frame.set(npu.parser_error, parsed.error.into());
+                }
+                (pass.consumed, pass.parser_rejected) = (parsed.consumed, !parsed.accepted);
+            }
+            Err(halt) => self.shared.faults.halted(&halt),
+        }
+        pass.frame.clone_from(&self.ingress.frame);
+        self.ingress.take_over(&self.parser, &self.parser.frame, &mut pass.frame);
+        pass.packet = packet;
+        pass.position.restart();
+        pass.seen.clear();
+    }
+
+    /// Writes the headers of a pass that has ended, and says where its packet goes.
+    pub(super) fn end(&mut self, now: Time, pass: &mut Pass) -> IngressOutput {
+        let parser_rejected = pass.parser_rejected;
+        let dropped = IngressOutput { parser_rejected, ..IngressOutput::default() };
+        let Some(npu) = self.ingress.npu.filter(|_| !pass.halted) else { return dropped };
+        let port = pass.frame.get(npu.egress_port);
+        if port == DROP_PORT {
+            return dropped;
+        }
+        let Block { unit, frame, .. } = &mut self.deparser;
+        let (unit, mut frame) = (*unit, std::mem::take(frame));
+        frame.clear();
+        self.deparser.take_over(&self.ingress, &pass.frame, &mut frame);
+        self.written.clear();
+        let out = Some(&mut self.written);
+        let mut externs = self.shared.externs(now, None);
+        let run = self.interpreter.run_control(unit, &mut frame, out, &self.tables, &mut externs);
+        self.deparser.frame = frame;
+        if let Err(halt) = run {
+            self.shared.faults.halted(&halt);
+            return dropped;
+        }
+        self.written.align();
+        let mut packet = std::mem::take(&mut pass.packet);
+        deparse(&mut packet, &mut self.written, pass.consumed);
+        let admission = Admission {
+            unicast: Some(PortId(port as u16)),
+            queue: pass.frame.get(npu.queue) as u8,
+            ..Admission::default()
+        };
+        IngressOutput { packet: Some(packet), admission, ..dropped }
+    }
+
+    /// Runs the ingress control of a pass from where it stands, with the answer to what it asked, to
+    /// its next request or, without one, to its end.
+    ///
+    /// # Errors
+    /// What ended it before its end.
+    pub(super) fn go_on(
+        &mut self,
+        pass: &mut Pass,
+        now: Time,
+        answer: Option<u64>,
+    ) -> Result<Option<Request>, Halt> {
+        let Pass { frame, position, .. } = pass;
+        let mut run = self.shared.externs(now, answer);
+        let (unit, tables) = (self.ingress.unit, &self.tables);
+        match self.interpreter.resume_control(unit, frame, tables, &mut run, position)? {
+            Progress::Ended => Ok(None),
+            Progress::Suspended => Ok(run.request),
+        }
+    }
+}
+
+/// Queues of which nothing is known.
+struct NoQueues;
+
+impl QueueDepths for NoQueues {
+    fn packets(&self, _: PortId, _: u8) -> u64 {
+        0
+    }
+}
+
+/// The number of a pass that is run alone, as of a thread; no other has it.
+const ALONE: ThreadId = ThreadId::MAX;
+
+impl DataPlane for Npu {
+    /// The pass as if it were alone: no request takes time, and every queue is empty.
+    fn ingress_pass(
+        &mut self,
+        input: &IngressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
+        let mut pass = Pass::default();
+        let Packet { id, flow, .. } = *packet;
+        self.begin(input.now, input, std::mem::take(packet), &mut pass);
+        let mut answer = None;
+        while !pass.halted {
+            match self.go_on(&mut pass, input.now, answer) {
+                Ok(None) => break,
+                Ok(Some(request)) => {
+                    match self.shared.carry_out(ALONE, request, &mut pass.seen, &NoQueues) {
+                        Answer::GoesOn { value, .. } => answer = Some(value),
+                        Answer::Waits | Answer::Deadlock => pass.halted = true,
+                    }
+                }
+                Err(halt) => {
+                    self.shared.faults.halted(&halt);
+                    pass.halted = true;
+                }
+            }
+        }
+        self.shared.take_back(ALONE);
+        let (decision, left, goes_with) = self.end(input.now, &mut pass).into_decision();
+        (*packet, *carried) = (Packet { id, flow, ..left }, goes_with);
+        decision
+    }
+
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+        EgressFate::Sent.into()
+    }
+
+    fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
+        Some(self)
+    }
+}

@@ -1,0 +1,51 @@
+//! Settings of a chip that a run may choose: the reading of its math unit and its clock.
+//!
+//! [`LoadOptions`](crate::LoadOptions) carries them to the architecture, which alone interprets
+//! them. This file must not depend on any architecture.
+
+use serde::{Deserialize, Serialize};
+use sojourn_packet::Time;
+
+/// How the exponent of a `sqrt` or `rsqrt` operand is made even.
+///
+/// Two descriptions of the unit are in circulation and differ in one bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExponentParity {
+    /// As the chip's reference model has it: an odd exponent is rounded up to even.
+    #[default]
+    Vendor,
+    /// The opposite parity, known from training material. Results of `rsqrt` are sqrt(2) larger;
+    /// the figures of the CoDel-ACT paper (2024) come out of this one.
+    Paper,
+}
+
+/// Settings of the chip that show in timestamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// What the chip's counter showed when the run began.
+    pub offset: Time,
+    /// `tf1.tm.cfg timestamp_shift_bits`: how far `enq_tstamp` and `deq_timedelta` are shifted
+    /// right before they are cut to 18 bits. 0 is the driver's default: they wrap after 262 us.
+    pub timestamp_shift: u8,
+}
+
+impl Clock {
+    /// The 48-bit counter at an instant of the run.
+    #[inline]
+    pub fn global(&self, at: Time) -> u64 {
+        self.offset.as_nanos().wrapping_add(at.as_nanos()) & ((1 << 48) - 1)
+    }
+
+    /// The traffic manager's 18-bit timestamp.
+    #[inline]
+    pub fn enqueued(&self, at: Time) -> u64 {
+        (self.global(at) >> self.timestamp_shift.min(16)) & 0x3_ffff
+    }
+
+    /// The 18-bit time in the queue, in the same unit.
+    #[inline]
+    pub fn in_queue(&self, span: Time) -> u64 {
+        (span.as_nanos() >> self.timestamp_shift.min(16)) & 0x3_ffff
+    }
+}

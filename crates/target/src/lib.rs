@@ -1,0 +1,45 @@
+//! The interface between a P4 architecture and the rest: [`Target`], [`Program`], [`Plane`].
+//!
+//! A loaded program is a [`DataPlane`](sojourn_packet::DataPlane): two passes over a packet with a
+//! traffic manager between them. This crate must not depend on any architecture, on queues or on
+//! packet sources.
+//!
+//! | part | contents |
+//! |---|---|
+//! | [`Program`] | a program, compiled once: described, checked, instantiated any number of times |
+//! | [`Target`] | the operations that an architecture implements |
+//! | [`load()`] | from a file to a [`Plane`] in one call |
+//! | [`rule`] | codes, reasons and cures of what a target refuses |
+//! | [`faults`] | counts of what a running program did that its target cannot do |
+//! | [`traced`], [`watch`] | one packet followed step by step |
+//! | [`def_use`](uses), [`guards`], [`fields`] | analyses of the IR that architectures share |
+
+#[macro_use]
+pub mod rule;
+
+pub mod arguments;
+mod chip;
+pub mod deparsed;
+pub mod faults;
+pub mod fields;
+pub mod guards;
+pub mod load;
+pub mod log;
+pub mod package;
+pub mod phv;
+pub mod plane;
+pub mod program;
+mod sources;
+pub mod target;
+pub mod traced;
+pub mod uses;
+pub mod watch;
+
+pub use chip::{Clock, ExponentParity};
+pub use faults::{Fault, FaultKind, Faults};
+pub use load::{Executor, LoadError, LoadOptions, Loaded, load, load_with};
+pub use plane::Plane;
+pub use program::{Checked, Program};
+pub use rule::{Refusal, Rule};
+pub use sources::{ProgramText, SourceText, Sources};
+pub use target::{Target, Targets};

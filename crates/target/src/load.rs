@@ -1,0 +1,116 @@
+//! Loading: from the text of a program to a data plane, or to diagnostics, in one call.
+//!
+//! Stands on [`Program`], for whoever wants one data plane of one file.
+
+use crate::chip::{Clock, ExponentParity};
+use crate::plane::Plane;
+use crate::program::Program;
+use crate::target::Targets;
+use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
+pub use sojourn_p4::interp::Executor;
+use sojourn_p4::interp::Interpreter;
+use sojourn_p4::ir;
+use sojourn_p4::preprocess::{FileLoader, SourceLoader};
+use sojourn_p4::source::SourceMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// How a program is loaded.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Folders to search for included files, in order.
+    pub include_paths: Vec<PathBuf>,
+    /// Macros that are defined before the first line: name and replacement.
+    pub defines: Vec<(String, String)>,
+    /// Which description of Tofino's math unit is believed.
+    pub math_unit: ExponentParity,
+    /// Tofino's counter and the unit of its queue timestamps.
+    pub clock: Clock,
+    /// What runs the program's statements.
+    pub executor: Executor,
+    /// Seeds random numbers and random hashes.
+    pub seed: u64,
+    /// Which of the program's pipelines, where it has several for the pipes of a chip.
+    pub pipeline: usize,
+    /// The program is looked at and not run: parts that are not simulated are warnings, and what
+    /// comes of it cannot run them.
+    pub check_only: bool,
+    /// Whose program it may be.
+    pub targets: Targets,
+}
+
+impl LoadOptions {
+    /// What runs an elaborated program.
+    pub fn interpreter(&self, program: ir::Program) -> Interpreter {
+        let mut interpreter = Interpreter::with_executor(Arc::new(program), self.executor);
+        if self.executor == Executor::Native {
+            interpreter.compile_by(&sojourn_jit::COMPILER);
+        }
+        interpreter
+    }
+}
+
+/// A program that cannot be loaded, with everything found in it.
+#[derive(Clone, Debug, Error)]
+#[error("{}", self.summary())]
+pub struct LoadError {
+    /// What was found, warnings included.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files that the diagnostics point into.
+    pub sources: Arc<SourceMap>,
+}
+
+impl LoadError {
+    /// The diagnostics as text with excerpts of the source.
+    pub fn render(&self, options: &RenderOptions) -> String {
+        render_all(&self.diagnostics, &self.sources, options)
+    }
+
+    /// The diagnostics as JSON.
+    pub fn to_json(&self) -> String {
+        to_json_string(&self.diagnostics, &self.sources)
+    }
+
+    fn summary(&self) -> String {
+        let mut errors = self.diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
+        let Some(first) = errors.next() else { return "the program cannot be loaded".to_owned() };
+        let place = self.sources.location(first.primary).map(|at| format!("{at}: "));
+        let more = match errors.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        format!("{}{}{more}", place.unwrap_or_default(), first.message)
+    }
+}
+
+/// A program that was loaded.
+#[derive(Debug)]
+pub struct Loaded<P = Plane> {
+    /// The data plane.
+    pub plane: P,
+    /// What is legal but probably not meant.
+    pub warnings: Vec<Diagnostic>,
+    /// The files that the warnings point into.
+    pub sources: Arc<SourceMap>,
+}
+
+/// Loads the program in the file `path`, whatever its architecture.
+///
+/// # Errors
+/// Everything that language and target have against it.
+pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Plane, LoadError> {
+    load_with(&FileLoader, path, options).map(|loaded| loaded.plane)
+}
+
+/// [`load`] with the warnings, and with files from anywhere.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_with(
+    loader: &dyn SourceLoader,
+    path: impl AsRef<Path>,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
+    Program::compile(loader, path, options)?.instantiate_with(options.clone())
+}

@@ -1,0 +1,51 @@
+//! The lines of text that a program writes while packets pass (`log_msg` of v1model).
+//!
+//! The last ones are kept until somebody takes them. It must not know what a line says.
+
+pub use sojourn_packet::{LogLine, ProgramLog};
+use std::collections::VecDeque;
+
+/// Lines that are kept; the oldest goes when there are more.
+const KEPT_LINES: usize = 4096;
+
+/// The lines that wait.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    lines: VecDeque<LogLine>,
+    lost: u64,
+}
+
+impl Log {
+    /// Takes what waits.
+    pub fn take(&mut self) -> ProgramLog {
+        let lost = std::mem::take(&mut self.lost);
+        ProgramLog { lost, lines: self.lines.drain(..).collect() }
+    }
+
+    /// Keeps a line.
+    pub fn push(&mut self, line: LogLine) {
+        if self.lines.len() == KEPT_LINES {
+            self.lines.pop_front();
+            self.lost += 1;
+        }
+        self.lines.push_back(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_packet::Time;
+
+    #[test]
+    fn the_oldest_lines_are_lost_and_counted() {
+        let mut log = Log::default();
+        for number in 0..KEPT_LINES as u64 + 3 {
+            log.push(LogLine { at: Time(number), text: number.to_string() });
+        }
+        let taken = log.take();
+        assert_eq!((taken.lost, taken.lines.len()), (3, KEPT_LINES));
+        assert_eq!(taken.lines[0].text, "3");
+        assert_eq!(log.take(), ProgramLog::default());
+    }
+}

@@ -1,0 +1,330 @@
+//! A loaded program of any architecture: its target, and what the target made of it.
+
+use crate::faults::FaultReport;
+use crate::log::ProgramLog;
+use crate::phv::Carried;
+use crate::target::{LoadedProgram, Target};
+use crate::watch::{Became, Given, Pass, SharedSeen, Wanted, Watch, hex};
+use sojourn_control::runtime_control::RuntimeControl;
+use sojourn_control::{ControlError, ControlPlane};
+use sojourn_p4::source::SourceMap;
+use sojourn_packet::dataplane::{
+    DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput, Mirror,
+};
+use sojourn_packet::{Overlapping, Packet, Time};
+use std::any::Any;
+use std::sync::Arc;
+
+/// A loaded program.
+#[derive(Debug)]
+pub struct Plane {
+    target: &'static dyn Target,
+    loaded: Box<dyn LoadedProgram>,
+    /// What runs in the chip's further pipes, each with tables and registers of its own, and its text.
+    further: Vec<(Box<dyn LoadedProgram>, Arc<SourceMap>)>,
+    /// Which pipeline each pipe runs, counted through those of all programs.
+    pipelines: Vec<usize>,
+    /// Ports of a pipe.
+    pipe_ports: u16,
+    /// The program's text, so that faults are told with their place.
+    sources: Arc<SourceMap>,
+    /// What somebody wants to see of it.
+    watch: Option<Box<Watch>>,
+}
+
+impl Plane {
+    /// Wraps a loaded program with its target and source text.
+    pub fn new(
+        target: &'static dyn Target,
+        mut loaded: Box<dyn LoadedProgram>,
+        sources: Arc<SourceMap>,
+        pipeline: usize,
+    ) -> Plane {
+        loaded.keep_text(&sources);
+        let (pipe_ports, pipelines) = (target.switch().pipe_ports, vec![pipeline]);
+        Plane { target, loaded, further: Vec::new(), pipelines, pipe_ports, sources, watch: None }
+    }
+
+    /// Adds a pipe, which runs what another plane for the same target runs: its ports are those behind
+    /// the ones of the pipes that are there. So many pipelines are those of other programs before it.
+    /// Packets are followed, and registers looked at, in the first pipe only.
+    pub fn add_pipe(&mut self, plane: Plane, before: usize) {
+        self.further.push((plane.loaded, plane.sources));
+        self.pipelines.extend(plane.pipelines.into_iter().map(|own| before + own));
+    }
+
+    /// The pipes that run one of the pipelines: a bit for each.
+    pub fn running(&self, pipeline: usize) -> u32 {
+        let all = self.pipelines.iter().enumerate();
+        all.filter(|(_, of)| **of == pipeline).map(|(pipe, _)| 1 << pipe).sum()
+    }
+
+    /// How many pipes there are.
+    pub fn pipes(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// The way in for a control plane to one pipe.
+    pub fn control_of(&mut self, pipe: usize) -> Option<&mut dyn RuntimeControl> {
+        match pipe {
+            0 => Some(&mut *self.loaded),
+            _ => self.further.get_mut(pipe - 1).map(|(loaded, _)| &mut **loaded as _),
+        }
+    }
+
+    /// What runs in another pipe than the first, if the port is of such a one.
+    fn elsewhere(&mut self, port: u16) -> Option<&mut Box<dyn LoadedProgram>> {
+        let pipe = usize::from(port / self.pipe_ports);
+        let place = pipe.checked_sub(1)?;
+        self.further.get_mut(place).map(|(loaded, _)| loaded)
+    }
+
+    /// Installs table entries, profiles, meters, value sets and register values. What is refused
+    /// leaves the rest installed.
+    ///
+    /// # Errors
+    /// The first entry that does not fit the program, naming table, action or key.
+    pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
+        control.batch(self.loaded.program())?.install(&mut *self.loaded)
+    }
+
+    /// What it is for.
+    pub fn target(&self) -> &'static dyn Target {
+        self.target
+    }
+
+    /// The way in for a control plane while packets pass.
+    pub fn control(&mut self) -> &mut dyn RuntimeControl {
+        &mut *self.loaded
+    }
+
+    /// What its target made of it, for whoever knows the target.
+    ///
+    /// # Errors
+    /// It is of another target; here it is again.
+    pub fn into_loaded<L: LoadedProgram>(self) -> Result<Box<L>, Plane> {
+        let any: &dyn Any = &*self.loaded;
+        if !any.is::<L>() {
+            return Err(self);
+        }
+        let any: Box<dyn Any> = self.loaded;
+        match any.downcast() {
+            Ok(loaded) => Ok(loaded),
+            Err(_) => unreachable!("asked before"),
+        }
+    }
+
+    /// Has packets followed and registers read from now on; what is seen comes out of the answer.
+    ///
+    /// # Errors
+    /// A register or a cell that is not there, or a target whose passes cannot be followed.
+    pub fn watch(&mut self, wanted: Wanted) -> Result<SharedSeen, ControlError> {
+        let follows = wanted.every_packet || !wanted.packets.is_empty();
+        if follows && self.loaded.trace().is_none() {
+            let title = self.target.title();
+            return Err(ControlError::Said(format!(
+                "packets of a program for {title} cannot be followed step by step"
+            )));
+        }
+        let (watch, seen) = Watch::new(wanted, &mut *self.loaded)?;
+        self.watch = Some(Box::new(watch));
+        Ok(seen)
+    }
+
+    /// The program's text, for the places in what was seen.
+    pub fn sources(&self) -> &Arc<SourceMap> {
+        &self.sources
+    }
+
+    /// With several pipes, or somebody who looks on.
+    #[inline(never)]
+    fn any_ingress(
+        &mut self,
+        input: &IngressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
+        if let Some(loaded) = self.elsewhere(input.port.0) {
+            return loaded.ingress_pass(input, packet, carried);
+        }
+        match self.watch.take() {
+            Some(watch) => self.watched_ingress(watch, input, packet, carried),
+            None => self.loaded.ingress_pass(input, packet, carried),
+        }
+    }
+
+    #[cold]
+    fn watched_ingress(
+        &mut self,
+        mut watch: Box<Watch>,
+        input: &IngressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
+        let pass = self.begin(&watch, packet, input.now, input.into());
+        let out = self.loaded.ingress_pass(input, packet, carried);
+        if let Some(pass) = pass {
+            watch.passed(self.end(pass, ingress_became(&out, packet)));
+        }
+        watch.look(input.now, &mut *self.loaded);
+        self.watch = Some(watch);
+        out
+    }
+
+    /// With several pipes, or somebody who looks on.
+    #[inline(never)]
+    fn any_egress(
+        &mut self,
+        input: &EgressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision {
+        if let Some(loaded) = self.elsewhere(input.port.0) {
+            return loaded.egress_pass(input, packet, carried);
+        }
+        match self.watch.take() {
+            Some(watch) => self.watched_egress(watch, input, packet, carried),
+            None => self.loaded.egress_pass(input, packet, carried),
+        }
+    }
+
+    #[cold]
+    fn watched_egress(
+        &mut self,
+        mut watch: Box<Watch>,
+        input: &EgressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision {
+        let pass = self.begin(&watch, packet, input.now, input.into());
+        let out = self.loaded.egress_pass(input, packet, carried);
+        if let Some(pass) = pass {
+            watch.passed(self.end(pass, egress_became(&out, packet)));
+        }
+        watch.look(input.now, &mut *self.loaded);
+        self.watch = Some(watch);
+        out
+    }
+
+    fn begin(&mut self, watch: &Watch, packet: &Packet, at: Time, given: Given) -> Option<Pass> {
+        let place = self.loaded.trace().filter(|_| watch.follows(packet))?;
+        *place = Some(Box::default());
+        let (bytes, zeros) = (packet.bytes.to_vec(), packet.zeros);
+        let (steps, became) = (Vec::new(), Became::default());
+        Some(Pass { at, packet: packet.id.0, bytes, zeros, given, steps, became })
+    }
+
+    fn end(&mut self, pass: Pass, became: Became) -> Pass {
+        let trace = self.loaded.trace().and_then(Option::take);
+        Pass { steps: trace.map(|mut trace| trace.take()).unwrap_or_default(), became, ..pass }
+    }
+
+    /// The loaded program behind a data plane, if it is one.
+    pub fn of<'a>(plane: &'a mut (dyn DataPlane + 'static)) -> Option<&'a mut Plane> {
+        let any: &mut dyn Any = plane;
+        any.downcast_mut()
+    }
+}
+
+impl DataPlane for Plane {
+    fn ingress_pass(
+        &mut self,
+        input: &IngressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> IngressDecision {
+        if self.further.is_empty() && self.watch.is_none() {
+            return self.loaded.ingress_pass(input, packet, carried);
+        }
+        self.any_ingress(input, packet, carried)
+    }
+
+    fn egress_pass(
+        &mut self,
+        input: &EgressInput,
+        packet: &mut Packet,
+        carried: &mut Carried,
+    ) -> EgressDecision {
+        if self.further.is_empty() && self.watch.is_none() {
+            return self.loaded.egress_pass(input, packet, carried);
+        }
+        self.any_egress(input, packet, carried)
+    }
+
+    fn reads_ethernet_alone(&self) -> bool {
+        let mut all = std::iter::once(&self.loaded).chain(self.further.iter().map(|(one, _)| one));
+        self.watch.is_none() && all.all(|loaded| loaded.reads_ethernet_alone())
+    }
+
+    fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
+        self.loaded.overlapping()
+    }
+
+    fn faults(&self) -> Vec<FaultReport> {
+        let mut reports = self.loaded.counted().report(Some(&self.sources));
+        for (loaded, sources) in &self.further {
+            for more in loaded.counted().report(Some(sources)) {
+                match reports.iter_mut().find(|report| report.kind == more.kind) {
+                    Some(report) => report.count += more.count,
+                    None => reports.push(more),
+                }
+            }
+        }
+        reports
+    }
+
+    fn take_log(&mut self) -> ProgramLog {
+        let mut log = self.loaded.take_log();
+        for more in self.further.iter_mut().map(|(loaded, _)| loaded.take_log()) {
+            log.lost += more.lost;
+            log.lines.extend(more.lines);
+        }
+        log
+    }
+}
+
+/// What an ingress pass has decided about a packet, in words.
+fn ingress_became(out: &IngressDecision, packet: &Packet) -> Became {
+    let mut said = Vec::new();
+    let admission = &out.admission;
+    let goes_on = !out.resubmit && !admission.is_nowhere();
+    if out.resubmit {
+        said.push("resubmitted".to_owned());
+    } else if !goes_on {
+        let by = if out.parser_rejected { "dropped by the parser" } else { "dropped" };
+        said.push(by.to_owned());
+    }
+    if goes_on {
+        if let Some(port) = admission.unicast {
+            let past = if admission.bypass_egress { ", past egress" } else { "" };
+            said.push(format!("to port {}, queue {}{past}", port.0, admission.queue));
+        }
+        if let Some(replication) = admission.replication {
+            let groups = replication.groups.iter().flatten().map(ToString::to_string);
+            said.push(format!("to multicast group {}", groups.collect::<Vec<_>>().join(" and ")));
+        }
+    }
+    Became { to: with_mirror(said, out.mirror.as_deref()), bytes: goes_on.then(|| hex(packet)) }
+}
+
+/// What an egress pass has decided about a packet, in words.
+fn egress_became(out: &EgressDecision, packet: &Packet) -> Became {
+    let what = match out.fate {
+        EgressFate::Recirculated => "recirculated",
+        EgressFate::Sent => "sent",
+        EgressFate::Dropped if out.parser_rejected => "dropped by the parser",
+        EgressFate::Dropped => "dropped",
+    };
+    let goes_on = out.fate != EgressFate::Dropped;
+    Became {
+        to: with_mirror(vec![what.to_owned()], out.mirror.as_deref()),
+        bytes: goes_on.then(|| hex(packet)),
+    }
+}
+
+fn with_mirror(mut said: Vec<String>, mirror: Option<&Mirror>) -> String {
+    if let Some(mirror) = mirror {
+        said.push(format!("a copy to mirror session {}", mirror.session));
+    }
+    said.join("; ")
+}

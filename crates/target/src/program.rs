@@ -1,0 +1,344 @@
+//! A program, compiled once: its text, its IR, its target, and everything that is asked of it.
+//!
+//! ```text
+//! text -> tokens -> tree -> typed tree -> IR -> a target's pipeline, as often as one likes
+//!         (the language crate)                  (the target's folder)
+//! ```
+//!
+//! Which target a program is for follows from the package of its `main`. A program that its target
+//! refuses has a [`Program`] all the same: what it declares and what its state depends on is known
+//! without a target. Must not know any architecture.
+
+use crate::chip::ExponentParity;
+use crate::load::{Executor, LoadError, LoadOptions, Loaded};
+use crate::plane::Plane;
+use crate::sources::{ProgramText, Recorder, Sources};
+use crate::target::{LoadedProgram, Stages, Target, Targets};
+use sojourn_analysis::{Dependencies, dependencies};
+use sojourn_control::describe::{ProgramDescription, describe};
+use sojourn_control::schema::Schema;
+use sojourn_control::{ControlError, ControlPlane};
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::elaborate::{Fresh, elaborate_with};
+use sojourn_p4::preprocess::{FileLoader, PreprocessOptions, SourceLoader};
+use sojourn_p4::source::SourceMap;
+use sojourn_p4::{check::check, hir, ir, parse::parse_program};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    path: PathBuf,
+    options: LoadOptions,
+    target: &'static dyn Target,
+    ir: Arc<ir::Program>,
+    map: Arc<SourceMap>,
+    sources: Sources,
+    warnings: Vec<Diagnostic>,
+    digest: String,
+}
+
+/// What language and target say of a program.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// There was no error.
+    pub ok: bool,
+    /// Errors, warnings and notes.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The stages that it takes, if its target has stages and takes it.
+    pub stages: Option<Stages>,
+}
+
+impl Program {
+    /// Compiles the program in the file `path`.
+    ///
+    /// # Errors
+    /// Everything that the language has against it.
+    pub fn read(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Program, LoadError> {
+        Program::compile(&FileLoader, path, options)
+    }
+
+    /// Compiles a program from its text; the text's folders and macros come before those of
+    /// `options`.
+    ///
+    /// # Errors
+    /// As for [`Program::read`].
+    pub fn from_text(text: &ProgramText, options: &LoadOptions) -> Result<Program, LoadError> {
+        let mut options = options.clone();
+        options.include_paths.splice(..0, text.include_paths.iter().map(PathBuf::from));
+        options.defines.splice(..0, text.defines.clone());
+        Program::compile(&text.loader(), &text.program, &options)
+    }
+
+    /// Compiles the program that `loader` has at `path`.
+    ///
+    /// # Errors
+    /// As for [`Program::read`].
+    pub fn compile(
+        loader: &dyn SourceLoader,
+        path: impl AsRef<Path>,
+        options: &LoadOptions,
+    ) -> Result<Program, LoadError> {
+        let (path, targets) = (path.as_ref(), options.targets);
+        let recorder = Recorder::new(loader);
+        let parse = |target: &dyn Target| {
+            let preprocess = PreprocessOptions {
+                include_paths: options.include_paths.clone(),
+                defines: targets.macros(target, &options.defines),
+                ..PreprocessOptions::default()
+            };
+            recorder.take();
+            parse_program(&recorder, path, &preprocess)
+        };
+        let Some(first) = targets.iter().next() else {
+            return Err(LoadError { diagnostics: Vec::new(), sources: Arc::default() });
+        };
+        let mut parsed = parse(first);
+        // Seen with the macros of the first, it may include the declarations of another all the same.
+        if let Some(other) = targets.included(&parsed.1) {
+            parsed = parse(other);
+        }
+        let (tree, map, mut diagnostics) = parsed;
+        let map = Arc::new(map);
+        // That another architecture's file is not there is not what is wrong with a program.
+        if let Some(foreign) = targets.iter().find_map(|t| t.foreign(&diagnostics, &map)) {
+            diagnostics.insert(0, foreign);
+        }
+        let mut program = None;
+        if !diagnostics.iter().any(Diagnostic::is_error) {
+            let (typed, mut found) = check(&tree, &map);
+            diagnostics.append(&mut found);
+            match typed.map(|typed| elaborate_with(&typed, fresh(&typed, targets))) {
+                Some(Ok(made)) => program = Some(made),
+                Some(Err(mut found)) => diagnostics.append(&mut found),
+                None => {}
+            }
+        }
+        let Some(program) = program else {
+            return Err(LoadError { diagnostics, sources: map });
+        };
+        let claimed = program.main.as_ref().and_then(|main| targets.claiming(&main.of));
+        let sources = recorder.take();
+        Ok(Program {
+            path: path.to_owned(),
+            digest: digest(path, &sources, options),
+            options: options.clone(),
+            target: claimed.unwrap_or(first),
+            ir: Arc::new(program),
+            map,
+            sources,
+            warnings: diagnostics,
+        })
+    }
+
+    /// The path that it was compiled from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is for; of a program that no target claims, whoever will refuse it.
+    pub fn target(&self) -> &'static dyn Target {
+        self.target
+    }
+
+    /// What it was compiled with.
+    pub fn options(&self) -> &LoadOptions {
+        &self.options
+    }
+
+    /// Its IR.
+    pub fn ir(&self) -> &Arc<ir::Program> {
+        &self.ir
+    }
+
+    /// Its files with every place in them, for messages.
+    pub fn source_map(&self) -> &Arc<SourceMap> {
+        &self.map
+    }
+
+    /// The files that it was compiled from, all that it includes among them.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// The SHA-256 of its text and of what else decides what the text means, in hexadecimal digits:
+    /// programs with equal digests do the same.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The program as text, to be compiled elsewhere. Bytes that are no UTF-8 are Latin-1, as the
+    /// compiler reads them.
+    pub fn text(&self) -> ProgramText {
+        let shown = |path: &Path| path.to_string_lossy().into_owned();
+        let text = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
+        };
+        ProgramText {
+            program: shown(&self.path),
+            files: self.sources.files.iter().map(|t| (shown(&t.path), text(&t.bytes))).collect(),
+            include_paths: self.options.include_paths.iter().map(|path| shown(path)).collect(),
+            defines: self.options.defines.iter().cloned().collect(),
+        }
+    }
+
+    /// What it offers its control plane.
+    pub fn describe(&self) -> ProgramDescription {
+        describe(&self.ir)
+    }
+
+    /// All that it declares for its control plane, in the order of its text.
+    pub fn schema(&self) -> Schema {
+        let declarations = self.target.declarations();
+        Schema::of(&self.ir, declarations.strip_suffix(".p4").unwrap_or(declarations))
+    }
+
+    /// Who reads and writes each of its state variables, whether a target takes it or not.
+    pub fn dependencies(&self) -> Dependencies {
+        dependencies(&self.ir, &self.map)
+    }
+
+    /// What language and target have to say about it.
+    pub fn check(&self) -> Checked {
+        match self.load_for(self.target, self.check_options()) {
+            Ok((loaded, mut diagnostics)) => {
+                let stages = self.target.stages(&*loaded, &self.map);
+                let doubt = stages.as_ref().and_then(|stages| stages.doubt.as_deref().cloned());
+                diagnostics.extend(doubt);
+                Checked { ok: true, diagnostics, stages }
+            }
+            Err(error) => Checked { ok: false, diagnostics: error.diagnostics, stages: None },
+        }
+    }
+
+    /// Its stages, by estimate. A program for a target without stages is shown to one that has
+    /// some, which says what it has against it.
+    ///
+    /// # Errors
+    /// Everything that the target has against the program.
+    pub fn stages(&self) -> Result<Stages, LoadError> {
+        let others = self.options.targets.iter().filter(|other| other.name() != self.target.name());
+        let mut refused = None;
+        for target in std::iter::once(self.target).chain(others) {
+            match self.load_for(target, self.check_options()) {
+                Ok((loaded, _)) => match target.stages(&*loaded, &self.map) {
+                    Some(stages) => return Ok(stages),
+                    None => continue,
+                },
+                Err(error) if refused.is_none() => refused = Some(error),
+                Err(_) => {}
+            }
+        }
+        Err(refused.unwrap_or(LoadError { diagnostics: Vec::new(), sources: self.map.clone() }))
+    }
+
+    /// A switch's worth of it: tables, registers, externs as they are before the first packet.
+    /// `seed` is that of its random externs.
+    ///
+    /// # Errors
+    /// Everything that the target has against the program.
+    pub fn instantiate(&self, seed: u64) -> Result<Plane, LoadError> {
+        let options = LoadOptions { seed, ..self.options.clone() };
+        self.instantiate_with(options).map(|loaded| loaded.plane)
+    }
+
+    /// [`Program::instantiate`] with what a run chooses: a math unit, for targets that have one, and
+    /// what executes the program.
+    ///
+    /// # Errors
+    /// As for [`Program::instantiate`].
+    pub fn instantiate_as(
+        &self,
+        seed: u64,
+        math_unit: ExponentParity,
+        executor: Executor,
+    ) -> Result<Plane, LoadError> {
+        self.instantiate_pipeline(0, seed, math_unit, executor)
+    }
+
+    /// The same of one of the program's pipelines, where it has several for the pipes of a chip.
+    ///
+    /// # Errors
+    /// As for [`Program::instantiate`].
+    pub fn instantiate_pipeline(
+        &self,
+        pipeline: usize,
+        seed: u64,
+        math_unit: ExponentParity,
+        executor: Executor,
+    ) -> Result<Plane, LoadError> {
+        let options = LoadOptions { pipeline, seed, math_unit, executor, ..self.options.clone() };
+        self.instantiate_with(options).map(|loaded| loaded.plane)
+    }
+
+    /// [`Program::instantiate`] with all options, warnings included.
+    ///
+    /// # Errors
+    /// As for [`Program::instantiate`].
+    pub fn instantiate_with(&self, options: LoadOptions) -> Result<Loaded, LoadError> {
+        let pipeline = options.pipeline;
+        let (loaded, warnings) = self.load_for(self.target, options)?;
+        let plane = Plane::new(self.target, loaded, self.map.clone(), pipeline);
+        Ok(Loaded { plane, warnings, sources: self.map.clone() })
+    }
+
+    /// A control plane as a document in which every entry stands: computed ones are written out, and
+    /// in place of commands there is what they leave behind.
+    ///
+    /// # Errors
+    /// What does not fit the program, with its place; a program that its target refuses.
+    pub fn written_out(&self, control: ControlPlane) -> Result<ControlPlane, ControlError> {
+        if control.commands.is_none() {
+            return control.written_out(&self.ir);
+        }
+        let refused = |error: LoadError| ControlError::Said(error.render(&Default::default()));
+        let mut plane = self.instantiate(1).map_err(refused)?;
+        let batch = control.batch(&self.ir)?;
+        batch.install(plane.control())?;
+        batch.left_in(plane.control())
+    }
+
+    fn check_options(&self) -> LoadOptions {
+        LoadOptions { check_only: true, ..self.options.clone() }
+    }
+
+    fn load_for(
+        &self,
+        target: &dyn Target,
+        options: LoadOptions,
+    ) -> Result<(Box<dyn LoadedProgram>, Vec<Diagnostic>), LoadError> {
+        self.build_with(|program, sources, diagnostics| {
+            target.load(program, sources, &options, diagnostics)
+        })
+    }
+
+    /// Lets `build` make something of the IR; the language's warnings come first.
+    pub fn build_with<P>(
+        &self,
+        build: impl FnOnce(ir::Program, &SourceMap, &mut Vec<Diagnostic>) -> Option<P>,
+    ) -> Result<(P, Vec<Diagnostic>), LoadError> {
+        let mut diagnostics = self.warnings.clone();
+        match build((*self.ir).clone(), &self.map, &mut diagnostics) {
+            Some(made) => Ok((made, diagnostics)),
+            None => Err(LoadError { diagnostics, sources: self.map.clone() }),
+        }
+    }
+}
+
+/// What is in headers that become valid: the word of the architecture that `main` is of.
+fn fresh(typed: &hir::Program, targets: Targets) -> Fresh {
+    let main = typed.main.and_then(|main| match typed.instances[main.index()].of {
+        hir::InstanceOf::Package(id) => targets.claiming(&typed.packages[id.index()].name),
+        _ => None,
+    });
+    main.map_or(Fresh::default(), |target| target.fresh())
+}
+
+fn digest(path: &Path, sources: &Sources, options: &LoadOptions) -> String {
+    let mut others = vec![path.to_string_lossy().into_owned()];
+    others.extend(options.defines.iter().map(|(name, value)| format!("{name}={value}")));
+    others.push(format!("{:?} {:?}", options.math_unit, options.clock));
+    sources.digest(&others.iter().map(String::as_str).collect::<Vec<_>>())
+}

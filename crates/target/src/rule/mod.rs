@@ -1,0 +1,90 @@
+//! The form of a target's rule, and of the diagnostics about it.
+//!
+//! Stands on the language floor's diagnostics. Which rules there are is each architecture's own.
+
+mod example;
+mod explanation;
+
+pub use explanation::paragraph;
+
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::source::Span;
+
+/// Declares rules, each by name, code, title, reason and cure, and the list `ALL` of them in their
+/// order. `with programs`: the file of each code in the crate's folder `rules` shows it.
+#[macro_export]
+macro_rules! rules {
+    (with programs: $($rules:tt)*) => { $crate::rules! { @list shown $($rules)* } };
+    (without programs: $($rules:tt)*) => { $crate::rules! { @list none $($rules)* } };
+    (@list $how:ident
+        $($name:ident $code:literal $title:literal $reason:literal $cure:literal)*) => {
+        $(#[doc = $title]
+        pub static $name: $crate::Rule = $crate::Rule {
+            code: $code,
+            title: $title,
+            reason: $reason,
+            cure: $cure,
+            program: $crate::rules!(@program $how $code),
+        };)*
+
+        /// All rules in the order of their codes.
+        pub(crate) static ALL: &[&$crate::Rule] = &[$(&$name),*];
+    };
+    (@program shown $code:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $code, ".p4"))
+    };
+    (@program none $code:literal) => { "" };
+}
+
+/// A rule of a target.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Stable code.
+    pub code: &'static str,
+    /// The rule in one line.
+    pub title: &'static str,
+    /// Why the target has it.
+    pub reason: &'static str,
+    /// What to do instead.
+    pub cure: &'static str,
+    /// A program that breaks the rule where the macro `BROKEN` is defined, and keeps it otherwise;
+    /// empty if there is none.
+    pub program: &'static str,
+}
+
+/// Why a program is refused: an error that is cheap to hand upwards.
+#[derive(Debug)]
+pub struct Refusal(Box<Diagnostic>);
+
+impl Refusal {
+    /// Another place that matters.
+    #[must_use]
+    pub fn with_place(self, span: Span, text: impl Into<String>) -> Refusal {
+        Refusal(Box::new(self.0.with_place(span, text)))
+    }
+
+    /// Words beside the mark at the primary place.
+    #[must_use]
+    pub fn with_label(self, text: impl Into<String>) -> Refusal {
+        Refusal(Box::new(self.0.with_label(text)))
+    }
+}
+
+impl From<Refusal> for Diagnostic {
+    fn from(refusal: Refusal) -> Diagnostic {
+        *refusal.0
+    }
+}
+
+impl Rule {
+    /// An error about this rule, with its reason and cure.
+    pub fn refuse(&'static self, span: Span, message: impl Into<String>) -> Refusal {
+        let error = Diagnostic::error(self.code, span, message);
+        Refusal(Box::new(error.with_note(self.reason).with_help(self.cure)))
+    }
+
+    /// A warning about this rule, with its reason and cure.
+    pub fn warning(&'static self, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::warning(self.code, span, message).with_note(self.reason).with_help(self.cure)
+    }
+}

@@ -1,0 +1,215 @@
+//! What the registers, meters and counters of a table share: one index for each action (rule T0704),
+//! and the actions that use them (rules T0707 to T0710).
+
+use super::super::register_action::same_expression;
+use super::super::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{
+    Arg, Expr, ExternCall, ObjectId, Program, Stmt, StmtKind, Table, TableAction, Value,
+};
+use sojourn_p4::source::Span;
+use sojourn_p4::visit;
+use sojourn_target::arguments::first_object;
+
+/// Diagnostics about table actions that use registers or meters, or counters, at different indices.
+pub fn check_indices(program: &Program) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for action in program.tables.iter().flat_map(|table| &table.actions) {
+        let registers = |call| index_of(program, call);
+        one_index(&action.body, "registers or meters", &registers, &mut found);
+        one_index(&action.body, "counters", &|call| counted_at(program, call), &mut found);
+    }
+    found
+}
+
+fn one_index<'p>(
+    body: &'p [Stmt],
+    of: &str,
+    index: &dyn Fn(&'p ExternCall) -> Option<&'p Expr>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut first: Option<&Expr> = None;
+    visit::statements(body, &mut |stmt| {
+        let StmtKind::Call(call) = &stmt.kind else { return };
+        let Some(index) = index(call) else { return };
+        match first {
+            Some(other) if !same_expression(other, index) => {
+                let message = format!("two indices for {of} in one table action");
+                let refused = rules::ONE_INDEX.refuse(index.span, message);
+                found.push(refused.with_place(other.span, "the other index").into());
+            }
+            Some(_) => {}
+            None => first = Some(index),
+        }
+    });
+}
+
+/// The two ways from a table to what its actions use.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bus {
+    Counters,
+    RegistersAndMeters,
+}
+
+/// Diagnostics about actions that leave out what others of their table use.
+pub fn check_buses(program: &Program) -> Vec<Diagnostic> {
+    let buses = [Bus::Counters, Bus::RegistersAndMeters];
+    let each = program.tables.iter().flat_map(|table| buses.map(|bus| (table, bus)));
+    each.filter_map(|(table, bus)| left_out(program, table, bus)).collect()
+}
+
+fn left_out(program: &Program, table: &Table, bus: Bus) -> Option<Diagnostic> {
+    // What runs on a miss alone gets its address from elsewhere.
+    let actions = table.actions.iter().filter(|action| !action.default_only);
+    let used: Vec<_> = actions.map(|action| (action, used(program, &action.body, bus))).collect();
+    let all = used.iter().flat_map(|(_, uses)| uses);
+    for (other, place) in all {
+        for (action, uses) in &used {
+            let name = |object: &ObjectId| &program.objects[object.index()].name;
+            let Some((mine, at)) = uses.first() else {
+                if table.keys.is_empty() {
+                    let message = format!(
+                        "`{}` has no key, and `{}` does not use `{}`",
+                        table.name,
+                        action.name,
+                        name(other)
+                    );
+                    let refused = rules::USED_BY_ALL.refuse(*place, message);
+                    return Some(refused.with_place(action.span, "the action").into());
+                }
+                continue;
+            };
+            if uses.iter().all(|(object, _)| object != other) {
+                let message = format!(
+                    "`{}` uses `{}` and not `{}`, which another action of `{}` uses",
+                    action.name,
+                    name(mine),
+                    name(other),
+                    table.name
+                );
+                let refused = rules::SHARED_BUS.refuse(*at, message);
+                return Some(refused.with_place(*place, "the other").into());
+            }
+        }
+    }
+    None
+}
+
+/// Diagnostics about direct objects that some actions of their table's entries use and others do not,
+/// or use otherwise (rules T0709, T0710).
+pub fn check_direct(program: &Program) -> Vec<Diagnostic> {
+    program.tables.iter().flat_map(|table| direct(program, table)).collect()
+}
+
+fn direct(program: &Program, table: &Table) -> Vec<Diagnostic> {
+    let actions: Vec<&TableAction> =
+        table.actions.iter().filter(|action| !action.default_only).collect();
+    let used: Vec<Vec<DirectUse>> =
+        actions.iter().map(|action| direct_uses(program, &action.body)).collect();
+    let mut found = Vec::new();
+    let mut known: Vec<DirectUse> = Vec::new();
+    for one in used.iter().flatten() {
+        if known.iter().any(|other| other.object == one.object) {
+            continue;
+        }
+        known.push(*one);
+        let name = &program.objects[one.object.index()].name;
+        for (action, uses) in actions.iter().zip(&used) {
+            let message = match uses.iter().find(|other| other.object == one.object) {
+                None => {
+                    let message = format!("`{}` does not use `{name}`", action.name);
+                    let refused = rules::DIRECT_IN_ALL.refuse(one.place, message);
+                    found.push(refused.with_place(action.span, "the action").into());
+                    break;
+                }
+                Some(other) if other.how == one.how => continue,
+                Some(other) => (other.place, format!("`{}` uses `{name}` otherwise", action.name)),
+            };
+            let refused = rules::DIRECT_ALIKE.refuse(message.0, message.1);
+            found.push(refused.with_place(one.place, "the other").into());
+            break;
+        }
+    }
+    found
+}
+
+/// A call of a direct object.
+#[derive(Clone, Copy)]
+struct DirectUse {
+    object: ObjectId,
+    /// The instruction that runs, or whether a colour is given.
+    how: usize,
+    place: Span,
+}
+
+fn direct_uses(program: &Program, body: &[Stmt]) -> Vec<DirectUse> {
+    let mut uses = Vec::new();
+    visit::statements(body, &mut |stmt| {
+        let StmtKind::Call(call) = &stmt.kind else { return };
+        let Some((object, _)) = on_bus(program, call) else { return };
+        if !program.objects[object.index()].of.starts_with("Direct") {
+            return;
+        }
+        let how = match (&*program.objects[object.index()].of, call.object) {
+            ("DirectRegister", Some(action)) => action.index(),
+            ("DirectMeter", _) => usize::from(call.args.len() > 1),
+            _ => 0,
+        };
+        uses.push(DirectUse { object, how, place: call.span });
+    });
+    uses
+}
+
+/// What a list of statements uses on a bus, each thing with its first call.
+fn used(program: &Program, body: &[Stmt], bus: Bus) -> Vec<(ObjectId, Span)> {
+    let mut used: Vec<(ObjectId, Span)> = Vec::new();
+    visit::statements(body, &mut |stmt| {
+        let StmtKind::Call(call) = &stmt.kind else { return };
+        if let Some((object, its_bus)) = on_bus(program, call)
+            && its_bus == bus
+            && used.iter().all(|(known, _)| *known != object)
+        {
+            used.push((object, call.span));
+        }
+    });
+    used
+}
+
+/// What a call uses, and how a table gets there.
+fn on_bus(program: &Program, call: &ExternCall) -> Option<(ObjectId, Bus)> {
+    let id = call.object?;
+    let object = &program.objects[id.index()];
+    Some(match (&*object.of, &*call.name) {
+        ("Counter" | "DirectCounter", "count") => (id, Bus::Counters),
+        ("RegisterAction" | "DirectRegisterAction", "execute") => {
+            (first_object(object)?, Bus::RegistersAndMeters)
+        }
+        ("Register" | "DirectRegister", "read" | "write")
+        | ("Meter" | "DirectMeter" | "Lpf" | "DirectLpf" | "Wred" | "DirectWred", "execute") => {
+            (id, Bus::RegistersAndMeters)
+        }
+        _ => return None,
+    })
+}
+
+/// The index at which a counter counts.
+fn counted_at<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
+    let object = &program.objects[call.object?.index()];
+    match (&*object.of, &*call.name, call.args.first()?) {
+        ("Counter", "count", Arg::In(Value::Scalar(index))) => Some(index),
+        _ => None,
+    }
+}
+
+/// The index of an access to an indexed register or meter.
+pub(crate) fn index_of<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
+    let object = &program.objects[call.object?.index()];
+    match (&*object.of, &*call.name) {
+        ("RegisterAction" | "Meter", "execute") | ("Register", "read" | "write") => {}
+        _ => return None,
+    }
+    match call.args.first()? {
+        Arg::In(Value::Scalar(index)) => Some(index),
+        _ => None,
+    }
+}

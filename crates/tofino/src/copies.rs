@@ -1,0 +1,173 @@
+//! What a deparser may ask for when it makes copies: `Mirror`, `Resubmit`, `Digest` (rules T0903,
+//! T0904).
+//!
+//! An object is built with the type that its copies are for, or without. The deparser chooses by type
+//! alone: with it, the call may stand anywhere, and a condition around it must hold wherever that
+//! is the type; without it, a condition has to say the type.
+//!
+//! Stands on the IR of a deparser. The forms are those that the open-source Tofino back end
+//! accepts (`parde/extract_deparser.cpp`, `midend/simplify_nested_if.cpp`); what it may rewrite into
+//! one of them is let through. Lengths are checked where the runtime is prepared.
+
+use super::arguments;
+use super::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{
+    Arg, Binary, Body, Expr, ExprKind, ExternCall, Object, ObjectArg, Program, Scalar, Stmt,
+    StmtKind, Unary, UnitId, Value,
+};
+use sojourn_p4::visit;
+
+/// A condition that holds or does not hold on the way to a statement.
+type Condition<'p> = (&'p Expr, bool);
+
+/// Diagnostics about the copies that a deparser makes.
+pub fn check(program: &Program, deparser: UnitId) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if let Body::Control { stmts, .. } = &program.units[deparser.index()].body {
+        walk(program, stmts, &mut Vec::new(), &mut found);
+    }
+    found
+}
+
+fn walk<'p>(
+    program: &Program,
+    stmts: &'p [Stmt],
+    conditions: &mut Vec<Condition<'p>>,
+    found: &mut Vec<Diagnostic>,
+) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::If { condition, then, otherwise } => {
+                for (list, truth) in [(then, true), (otherwise, false)] {
+                    conditions.push((condition, truth));
+                    walk(program, list, conditions, found);
+                    conditions.pop();
+                }
+            }
+            StmtKind::Call(call) => {
+                if let Some((of, fields)) = copy(program, call) {
+                    match of {
+                        Some(of) => check_typed(call, of, conditions, found),
+                        None => check_conditions(call, conditions, found),
+                    }
+                    fields.into_iter().for_each(|fields| check_fields(fields, found));
+                }
+            }
+            _ => {
+                for list in visit::inner_lists(stmt) {
+                    walk(program, list, conditions, found);
+                }
+            }
+        }
+    }
+}
+
+/// The type of the copies that an object makes, if it was built with one.
+pub fn type_of(object: &Object) -> Option<u8> {
+    let number = object.args.iter().find_map(|(_, arg)| match arg {
+        ObjectArg::Const(value) => arguments::number(value),
+        _ => None,
+    })?;
+    u8::try_from(number).ok()
+}
+
+/// If a call makes a copy: for which type its object is, and what is copied.
+fn copy<'p>(program: &Program, call: &'p ExternCall) -> Option<(Option<u8>, Option<&'p Value>)> {
+    let object = &program.objects[call.object?.index()];
+    let data = match (&*object.of, &*call.name) {
+        ("Mirror", "emit") => 1,
+        ("Resubmit", "emit") | ("Digest", "pack") => 0,
+        _ => return None,
+    };
+    let fields = match call.args.get(data) {
+        Some(Arg::In(value)) => Some(value),
+        _ => None,
+    };
+    Some((type_of(object), fields))
+}
+
+/// A copy for the type `of` is made wherever that is the type, so no condition may keep it away.
+fn check_typed(
+    call: &ExternCall,
+    of: u8,
+    conditions: &[Condition<'_>],
+    found: &mut Vec<Diagnostic>,
+) {
+    let wrong = conditions.iter().find(|(condition, truth)| !holds(condition, *truth, of));
+    if let Some((condition, _)) = wrong {
+        let message =
+            format!("this condition decides nothing: the copy is made where the type is {of}");
+        let refused = rules::COPY_CONDITION.refuse(condition.span, message);
+        found.push(refused.with_place(call.span, "the copy").into());
+    }
+}
+
+/// True if a condition comes to `truth` wherever the type is `of`.
+fn holds(condition: &Expr, truth: bool, of: u8) -> bool {
+    match &condition.kind {
+        ExprKind::Binary(Binary::Eq, a, b) | ExprKind::Binary(Binary::Ne, a, b) => {
+            let Some(constant) = constant(a).or_else(|| constant(b)) else { return false };
+            let is_equality = matches!(condition.kind, ExprKind::Binary(Binary::Eq, ..));
+            (constant == u128::from(of)) == (is_equality == truth)
+        }
+        ExprKind::Binary(Binary::And, a, b) if truth => holds(a, true, of) && holds(b, true, of),
+        ExprKind::Binary(Binary::Or, a, b) if truth => holds(a, true, of) || holds(b, true, of),
+        ExprKind::Unary(Unary::Not, inner) => holds(inner, !truth, of),
+        _ => false,
+    }
+}
+
+fn check_conditions(call: &ExternCall, conditions: &[Condition<'_>], found: &mut Vec<Diagnostic>) {
+    if conditions.is_empty() {
+        let message = "a copy that is made for every packet";
+        found.push(rules::COPY_CONDITION.refuse(call.span, message).into());
+        return;
+    }
+    let several = conditions.len() > 1;
+    let wrong = conditions.iter().find(|(condition, truth)| !allowed(condition, *truth, several));
+    if let Some((condition, _)) = wrong {
+        let message = "this condition decides about a copy and is no `type == constant`";
+        let refused = rules::COPY_CONDITION.refuse(condition.span, message);
+        found.push(refused.with_place(call.span, "the copy").into());
+    }
+}
+
+/// True for conditions that lead to a lookup by type; `several` if others hold beside it.
+fn allowed(condition: &Expr, truth: bool, several: bool) -> bool {
+    match &condition.kind {
+        ExprKind::Binary(Binary::Eq, a, b) => is_constant(a) || is_constant(b),
+        ExprKind::Binary(Binary::Ne, a, b) => {
+            (several || !truth) && (is_constant(a) || is_constant(b))
+        }
+        ExprKind::Binary(Binary::And, a, b) => allowed(a, truth, true) && allowed(b, truth, true),
+        ExprKind::Unary(Unary::Not, inner) => allowed(inner, !truth, several),
+        ExprKind::Slot(_) | ExprKind::Const(_) => condition.scalar == Scalar::Bool,
+        _ => false,
+    }
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    constant(expr).is_some()
+}
+
+fn constant(expr: &Expr) -> Option<u128> {
+    match &expr.kind {
+        ExprKind::Const(value) => Some(*value),
+        ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => constant(inner),
+        _ => None,
+    }
+}
+
+fn check_fields(value: &Value, found: &mut Vec<Diagnostic>) {
+    match value {
+        Value::Scalar(Expr { kind: ExprKind::Const(constant), span, .. }) if *constant != 0 => {
+            let message = format!("the constant {constant} among the fields of a copy");
+            found.push(rules::COPY_CONSTANT.refuse(*span, message).into());
+        }
+        Value::Header { fields: parts, .. } | Value::Struct { fields: parts, .. } => {
+            parts.iter().for_each(|part| check_fields(part, found));
+        }
+        _ => {}
+    }
+}

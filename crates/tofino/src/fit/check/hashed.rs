@@ -1,0 +1,223 @@
+//! Actions that need the hash unit or a random number (T1013, T1014).
+//!
+//! Both reach an action only where its table hits. A table without key can hit, but then nothing
+//! of it can be set: the driver programs what a miss does. So such a table has no action data, and
+//! an instruction's constant is action data where the instruction has no room for it. What the
+//! compiler said of each case is in the tests.
+
+use crate::access::index_of;
+use crate::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{
+    Arg, Binary, Expr, ExprKind, ExternCall, Layout, Program, Slot, Stmt, StmtKind, Table,
+    TableAction, Value,
+};
+use sojourn_p4::source::{SourceMap, Span};
+use sojourn_p4::visit;
+use std::sync::Arc;
+
+/// An instruction has room for these constants.
+const SMALL: std::ops::RangeInclusive<i128> = -8..=7;
+/// What one instruction loads into a whole container.
+const LOADED_BITS: u32 = 21;
+
+/// What the actions of a table break.
+pub fn check_table(program: &Program, table: &Table, found: &mut Vec<Diagnostic>) {
+    for (number, action) in table.actions.iter().enumerate() {
+        let Some(hashed) = hash_in(program, &action.body, &action.data) else { continue };
+        if table.keys.is_empty() {
+            check_data(action, hashed, found);
+            let stmts: Vec<&Stmt> = action.body.iter().collect();
+            check_constants(&stmts, hashed, found);
+        } else if is_default(table, number) && !may_match_by_hash(table) {
+            let message =
+                format!("the default action of `{}` needs the hash unit here", table.name);
+            let refused = rules::HASH_ON_MISS.refuse(hashed, message);
+            found.push(refused.with_place(table.span, "the table").into());
+        }
+    }
+}
+
+fn is_default(table: &Table, action: usize) -> bool {
+    table.default_action.as_ref().is_some_and(|(default, _)| *default as usize == action)
+}
+
+/// True for a table that may have no memory at all: its one action is found by the key's value.
+fn may_match_by_hash(table: &Table) -> bool {
+    table.actions.len() == 1
+        && table.const_default_action
+        && table.keys.iter().all(|key| &*key.match_kind == "exact")
+}
+
+/// Statements outside tables: an action called by name is a table without key.
+pub fn check_statements(
+    program: &Program,
+    stmts: &[Stmt],
+    sources: &SourceMap,
+    found: &mut Vec<Diagnostic>,
+) {
+    for (at, stmt) in stmts.iter().enumerate() {
+        if let Some(hashed) = hash_of(program, stmt, &[])
+            && is_in_action(stmt.span, sources)
+        {
+            let beside = |other: &&Stmt| is_beside(stmt.span, other.span, sources);
+            let before = stmts[..at].iter().rev().take_while(beside);
+            let group: Vec<&Stmt> =
+                before.chain(stmts[at + 1..].iter().take_while(beside)).collect();
+            check_constants(&group, hashed, found);
+        }
+        for inner in visit::inner_lists(stmt) {
+            check_statements(program, inner, sources, found);
+        }
+    }
+}
+
+/// True for a statement of an action in the text. What stands in `apply` itself the compiler
+/// divides as it likes.
+fn is_in_action(stmt: Span, sources: &SourceMap) -> bool {
+    let before = sources.text_before(stmt);
+    let mut depth = 0_i32;
+    let opening = before.char_indices().rev().find(|(_, c)| {
+        depth += match c {
+            '}' => 1,
+            '{' => -1,
+            _ => 0,
+        };
+        depth < 0
+    });
+    let Some((opening, _)) = opening else { return false };
+    let head = before[..opening].trim_end();
+    let Some(name) = head.strip_suffix(')').and_then(|head| head.rfind('(').map(|at| &head[..at]))
+    else {
+        return false;
+    };
+    let declared = name.trim_end().trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    declared.trim_end().ends_with("action")
+}
+
+/// True for two statements of one block in the text.
+fn is_beside(a: Span, b: Span, sources: &SourceMap) -> bool {
+    let (first, second) = if a.start <= b.start { (a, b) } else { (b, a) };
+    first.end <= second.start
+        && !sources.text(Span::new(first.end, second.start)).contains(['{', '}'])
+}
+
+fn check_data(action: &TableAction, hashed: Span, found: &mut Vec<Diagnostic>) {
+    let used = action.data.iter().find_map(|(name, layout)| {
+        let Layout::Narrow(slot, _) = layout else { return None };
+        read_in(&action.body, *slot).map(|span| (name, span))
+    });
+    if let Some((name, span)) = used {
+        let message = format!("`{name}` is action data, beside a hash in a table without key");
+        let refused = rules::HASH_WITH_DATA.refuse(span, message);
+        found.push(refused.with_place(hashed, "what needs the hash unit").into());
+    }
+}
+
+fn check_constants(stmts: &[&Stmt], hashed: Span, found: &mut Vec<Diagnostic>) {
+    for stmt in stmts {
+        let StmtKind::Set(_, value) = &stmt.kind else { continue };
+        if let Some(constant) = too_large(value) {
+            let message = format!("the constant {constant} is action data, beside a hash");
+            let refused = rules::HASH_WITH_DATA.refuse(value.span, message);
+            found.push(refused.with_place(hashed, "what needs the hash unit").into());
+        } else if let Some(constant) = part_of_container(value) {
+            let message = format!(
+                "the constant {constant} is action data, beside a hash, unless its field fills a container"
+            );
+            let warning = rules::HASH_WITH_DATA.warning(value.span, message);
+            found.push(warning.with_place(hashed, "what needs the hash unit"));
+        }
+    }
+}
+
+/// The constant of an instruction that has no room for it, wherever its result lies.
+fn too_large(value: &Expr) -> Option<u128> {
+    let width = value.scalar.width();
+    match &value.kind {
+        ExprKind::Const(pattern) if !matches!(width, 8 | 16) => {
+            let loaded = width == 32 && *pattern >> LOADED_BITS == 0;
+            (!loaded && !is_small(*pattern, width)).then_some(*pattern)
+        }
+        ExprKind::Binary(op, a, b) if adds(*op) => match (&a.kind, &b.kind) {
+            (ExprKind::Const(c), field) | (field, ExprKind::Const(c))
+                if !matches!(field, ExprKind::Const(_)) =>
+            {
+                (!is_small(*c, width)).then_some(*c)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A constant that one instruction sets only where the field has a container of its own.
+fn part_of_container(value: &Expr) -> Option<u128> {
+    let width = value.scalar.width();
+    match &value.kind {
+        ExprKind::Const(pattern) if matches!(width, 8 | 16) => {
+            (!is_small(*pattern, width)).then_some(*pattern)
+        }
+        _ => None,
+    }
+}
+
+fn adds(op: Binary) -> bool {
+    matches!(op, Binary::Add | Binary::Sub | Binary::SatAdd | Binary::SatSub)
+}
+
+fn is_small(pattern: u128, width: u32) -> bool {
+    let number = pattern as i128;
+    SMALL.contains(&number) || width < 127 && SMALL.contains(&(number - (1 << width)))
+}
+
+/// Where a body first needs the hash unit or a random number.
+fn hash_in(program: &Program, body: &[Stmt], data: &[(Arc<str>, Layout)]) -> Option<Span> {
+    let mut first = None;
+    visit::statements(body, &mut |stmt| {
+        if first.is_none() {
+            first = hash_of(program, stmt, data);
+        }
+    });
+    first
+}
+
+fn hash_of(program: &Program, stmt: &Stmt, data: &[(Arc<str>, Layout)]) -> Option<Span> {
+    let StmtKind::Call(call) = &stmt.kind else { return None };
+    let object = &program.objects[call.object?.index()];
+    let index = match (&*object.of, &*call.name) {
+        ("Hash" | "Random", "get") => return Some(call.span),
+        ("Counter", "count") => counted(call),
+        _ => index_of(program, call),
+    };
+    index.filter(|index| is_computed(index, data)).map(|index| index.span)
+}
+
+fn counted(call: &ExternCall) -> Option<&Expr> {
+    match call.args.first()? {
+        Arg::In(Value::Scalar(index)) => Some(index),
+        _ => None,
+    }
+}
+
+/// True for an index that comes from the packet: constants and action data need no hash.
+fn is_computed(index: &Expr, data: &[(Arc<str>, Layout)]) -> bool {
+    match &index.kind {
+        ExprKind::Const(_) => false,
+        ExprKind::Cast(inner) => is_computed(inner, data),
+        ExprKind::Slot(slot) => {
+            !data.iter().any(|(_, layout)| matches!(layout, Layout::Narrow(own, _) if own == slot))
+        }
+        _ => true,
+    }
+}
+
+/// Where a body reads a slot.
+fn read_in(body: &[Stmt], slot: Slot) -> Option<Span> {
+    let mut first = None;
+    visit::statements(body, &mut |stmt| {
+        let reads = visit::expressions(stmt).into_iter().find(|expr| visit::reads(expr, slot));
+        first = first.or(reads.map(|expr| expr.span));
+    });
+    first
+}

@@ -1,0 +1,187 @@
+//! Does it fit? Stages of a loaded program, estimated.
+//!
+//! It stands on the IR and on the chip's numbers; it must not know packets or control planes. What
+//! the vendor's compiler would choose freely is an estimate here and is called one; a program is
+//! refused only where its dependencies alone prove that it cannot fit.
+//!
+//! | file | step |
+//! |---|---|
+//! | `bits` | which bits of which field an expression reads |
+//! | `extract` | statements become nodes: tables, gateways, actions |
+//! | `live` | what nobody looks at goes |
+//! | `packed` | small fields in one byte, and the tables that choose checksums |
+//! | `merge` | neighbours become one action |
+//! | `depend` | which node waits for which |
+//! | `flow` | which step's result a step sees |
+//! | `cycle` | registers whose accesses wait for each other |
+//! | `resources` | what a node needs |
+//! | `schedule` | nodes go to stages |
+//! | `located` | where steps and fields are, for snapshots |
+//! | `state` | each register with the steps before and behind it |
+//! | `report`, `text` | the outcome as data and as text |
+//! | `check` | rules about conditions, actions and time |
+
+mod bits;
+mod check;
+mod cycle;
+mod depend;
+mod extract;
+mod flow;
+mod live;
+mod located;
+mod merge;
+mod naming;
+mod node;
+mod packed;
+mod report;
+mod resources;
+mod schedule;
+mod state;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub(super) use self::bits::is_plain;
+pub use self::depend::Dependency;
+pub(super) use self::located::plan;
+pub use self::naming::At;
+pub use self::report::{Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};
+pub use self::resources::Resource;
+pub use self::state::{Input, Output, StateAccess, StatePath};
+
+use self::bits::Place;
+use self::depend::Graph;
+use self::node::Node;
+use self::schedule::STAGES;
+use self::state::PassView;
+use super::blocks::find_blocks;
+use super::pipeline::Tofino;
+use super::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Program, UnitId};
+use sojourn_p4::source::SourceMap;
+use sojourn_target::load::Loaded;
+use std::collections::HashSet;
+
+/// The stages of a loaded program.
+pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
+    of(loaded.plane.elaborated(), &loaded.sources)
+}
+
+/// The stages of a program that the chip has loaded.
+pub(super) fn of(program: &Program, sources: &SourceMap) -> Fit {
+    // A loaded program has its six blocks; of several pipelines it is the first that is told of.
+    let blocks = first(program).unwrap_or([UnitId(0); 6]);
+    let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));
+    let graphs =
+        [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
+    let units = controls(blocks).map(|unit| &program.units[unit.index()]);
+    let graphs = [&graphs[0], &graphs[1]];
+    let placement = schedule::place(program, graphs);
+    let at_least = passes.iter().map(PassNodes::at_least).max().unwrap_or(0);
+    let views = [0, 1].map(|pass: usize| PassView {
+        unit: units[pass],
+        graph: graphs[pass],
+        seen: &passes[pass].seen,
+    });
+    report::report(program, views, &placement, at_least, sources)
+}
+
+/// The blocks of the first pipeline.
+fn first(program: &Program) -> Option<[UnitId; 6]> {
+    find_blocks(program).ok()?.first().copied()
+}
+
+/// The warning that an estimate does not fit, where that is not proven.
+pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
+    doubt_of(loaded.plane.elaborated(), fit)
+}
+
+/// [`doubt`] about a program that the chip has loaded.
+pub(super) fn doubt_of(program: &Program, fit: &Fit) -> Option<Diagnostic> {
+    if fit.fits {
+        return None;
+    }
+    let blocks = first(program)?;
+    let longest = usize::from(fit.passes[1].stages > fit.passes[0].stages);
+    let span = program.units[controls(blocks)[longest].index()].span;
+    let message = match &fit.unplaced[..] {
+        [] => format!(
+            "the program may not fit: by estimate it takes {} of {} stages",
+            fit.stages_used, fit.stages_available
+        ),
+        [first, ..] => format!("the program may not fit: by estimate {first} finds no stage"),
+    };
+    Some(rules::STAGES.warning(span, message))
+}
+
+/// What a program's controls break: the rules of this folder. `blocks` are the six of the pipe.
+pub fn check(program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Vec<Diagnostic> {
+    let mut found = check::check(program, controls(blocks), sources);
+    for pass in 0..2 {
+        let nodes = PassNodes::new(program, blocks, pass, sources);
+        found.extend(nodes.refusals(program, &program.units[controls(blocks)[pass].index()].name));
+    }
+    found
+}
+
+fn controls(blocks: [UnitId; 6]) -> [UnitId; 2] {
+    [blocks[1], blocks[4]]
+}
+
+/// The nodes of a pass before they are merged.
+struct PassNodes {
+    nodes: Vec<Node>,
+    /// What is read behind the control.
+    seen: HashSet<Place>,
+}
+
+impl PassNodes {
+    fn new(program: &Program, blocks: [UnitId; 6], pass: usize, sources: &SourceMap) -> PassNodes {
+        let [parser, control, deparser] = [0, 1, 2].map(|at| blocks[3 * pass + at]);
+        let mut nodes = extract::nodes(program, control, sources);
+        packed::note_shared_bytes(program, control, &mut nodes);
+        nodes.extend(packed::checksum_tables(program, control, deparser));
+        let seen = live::seen_behind(program, [parser, control, deparser]);
+        live::drop_dead(&mut nodes, &seen);
+        PassNodes { nodes, seen }
+    }
+
+    /// The needed nodes, one a statement: what is not merged waits for nothing that it need not.
+    fn graph(&self) -> Graph {
+        let mut place = vec![None; self.nodes.len()];
+        let mut kept = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.alive) {
+            place[at] = Some(kept.len());
+            let mut node = node.clone();
+            node.guard = node.guard.and_then(|guard| place[guard]);
+            kept.push(node);
+        }
+        Graph::new(kept)
+    }
+
+    /// Stages that no compiler can do without.
+    fn at_least(&self) -> u32 {
+        let stages = self.graph().earliest(|edge| edge.certain).unwrap_or_default();
+        stages.into_iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// The errors that a pass cannot fit, if that is proven.
+    fn refusals(&self, program: &Program, control: &str) -> Vec<Diagnostic> {
+        let graph = self.graph();
+        let Some(stages) = graph.earliest(|edge| edge.certain) else {
+            return cycle::refusals(program, &graph);
+        };
+        let last = stages.iter().enumerate().max_by_key(|(_, stage)| **stage);
+        let Some((last, needed)) = last.map(|(at, stage)| (at, stage + 1)) else {
+            return Vec::new();
+        };
+        if needed <= STAGES {
+            return Vec::new();
+        }
+        let span = graph.nodes[last].span;
+        let message = format!("`{control}` needs {needed} stages, one after the other");
+        let refused = rules::STAGES.refuse(span, message).with_label("the last of them");
+        vec![refused.into()]
+    }
+}

@@ -1,0 +1,92 @@
+//! Small fields that share a byte, and the tables that the compiler adds for checksums.
+//!
+//! An instruction writes a whole container, and two tables that a packet can meet in one stage
+//! cannot both write one. The back end puts `drop_ctl` and `bypass_egress` into one byte, and the
+//! flags that tell the deparser which checksum to send beside them: so they go to different stages
+//! although no field joins them (measured; p4c's `deparser_checksum_update` adds the tables). How it
+//! packs a program's own fields is not followed.
+
+use super::bits::{Bits, Copies, Place};
+use super::live::counterparts;
+use super::node::{FIRST_CHECKSUM, Kind, Node, Read, Reader};
+use sojourn_p4::ir::{Expr, ExprKind, Program, Stmt, StmtKind, Unit, UnitId};
+use sojourn_p4::source::Span;
+use sojourn_p4::visit;
+use std::collections::HashMap;
+
+/// The fields that share a byte, by the last part of their names.
+const FIELDS: [&str; 2] = ["drop_ctl", "bypass_egress"];
+
+/// Notes in the nodes of a control which of the shared byte's fields they write.
+pub fn note_shared_bytes(program: &Program, control: UnitId, nodes: &mut [Node]) {
+    let unit = &program.units[control.index()];
+    let bit = |place: Place| {
+        let Place::Narrow(slot) = place else { return 0 };
+        let name = unit.slots.get(slot.index()).map_or("", |info| &info.name);
+        let last = name.rsplit('.').next();
+        FIELDS.iter().position(|field| last == Some(field)).map_or(0, |at| 1 << at)
+    };
+    for node in nodes {
+        let bits = node.writes.iter().map(|write| bit(write.bits.place));
+        node.shared_byte = bits.fold(0, |all, bit| all | bit);
+    }
+}
+
+/// A table for each field that the deparser sets to a checksum under a condition: behind everything
+/// else, it matches on what the condition asks.
+pub fn checksum_tables(program: &Program, control: UnitId, deparser: UnitId) -> Vec<Node> {
+    let mine: HashMap<Place, Place> =
+        counterparts(program, control, deparser).map(|(mine, theirs)| (theirs, mine)).collect();
+    let mut tables: Vec<Node> = Vec::new();
+    let unit = &program.units[deparser.index()];
+    for list in visit::unit_lists(unit) {
+        conditions(unit, list, &mut Vec::new(), &mut |span, asked| {
+            let number = tables.len().min(16) as u32;
+            let mut table = Node::new(Kind::Action, "choice of a checksum".to_owned(), span);
+            let asked = asked.iter().filter_map(|bits| {
+                mine.get(&bits.place).map(|place| Bits { place: *place, ..*bits })
+            });
+            table.reads = asked.map(|bits| Read { bits, by: Reader::Match, of: None }).collect();
+            table.words = 1;
+            table.list = u32::MAX - number;
+            table.shared_byte = FIRST_CHECKSUM << number;
+            tables.push(table);
+        });
+    }
+    tables
+}
+
+/// Calls `see` for each checksum of the list that is computed under a condition, with its place
+/// and the fields that are asked for. Whether the header is there is asked anyway.
+fn conditions(
+    unit: &Unit,
+    list: &[Stmt],
+    asked: &mut Vec<Bits>,
+    see: &mut dyn FnMut(Span, &[Bits]),
+) {
+    let deparser_reads = Copies::default();
+    for stmt in list {
+        match &stmt.kind {
+            StmtKind::If { condition, then, otherwise } => {
+                let outer = asked.len();
+                if !is_validity(unit, condition) {
+                    deparser_reads.read_all(condition, &mut |bits| asked.push(bits));
+                }
+                conditions(unit, then, asked, see);
+                conditions(unit, otherwise, asked, see);
+                asked.truncate(outer);
+            }
+            StmtKind::Block { body, .. } => conditions(unit, body, asked, see),
+            StmtKind::Call(call) if !asked.is_empty() && &*call.name == "update" => {
+                see(stmt.span, asked);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// True for `header.isValid()` alone.
+fn is_validity(unit: &Unit, condition: &Expr) -> bool {
+    let ExprKind::Slot(slot) = condition.kind else { return false };
+    unit.slots.get(slot.index()).is_some_and(|info| info.name.ends_with("$valid$"))
+}

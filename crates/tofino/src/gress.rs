@@ -1,0 +1,331 @@
+//! One of the two passes: parser, control and deparser, and the frames they run on.
+//!
+//! What moves between them is in `handover`. It must not know what the metadata means.
+
+use super::framed::Block;
+use super::handover::{Handover, shared};
+use super::joined;
+pub use super::joined::Joined;
+use super::metadata::{IntrinsicField, Role};
+use super::rules::{self, Refusal};
+use super::runtime::CopyTypes;
+use super::validity::INVALID;
+use sojourn_p4::interp::{Calls, Frame, Interpreter};
+use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
+use sojourn_p4::source::Span;
+use sojourn_p4::visit;
+use std::collections::HashSet;
+
+/// What the chip writes into the frame of a pass, and what it reads to make copies.
+#[derive(Clone, Debug)]
+pub struct PassFields {
+    pub tstamp: [IntrinsicField; 2],
+    pub parser_err: [IntrinsicField; 2],
+    mirror: IntrinsicField,
+    resubmit: IntrinsicField,
+    digest: IntrinsicField,
+}
+
+impl PassFields {
+    fn new(control: &Block, deparser: &Block) -> PassFields {
+        let both = |name| [control, deparser].map(|block| block.field(Role::FromParser, name));
+        let copied = |name| control.answer(Role::ForDeparser, name);
+        PassFields {
+            tstamp: both("global_tstamp"),
+            parser_err: both("parser_err"),
+            mirror: copied("mirror_type"),
+            resubmit: copied("resubmit_type"),
+            digest: copied("digest_type"),
+        }
+    }
+}
+
+/// A pass.
+#[derive(Clone, Debug)]
+pub struct Gress {
+    /// The parser.
+    pub parser: Block,
+    /// The match-action control.
+    pub control: Block,
+    /// The deparser.
+    pub deparser: Block,
+    /// Of parser, control and deparser, which have one together where it goes on.
+    frames: [Frame; 3],
+    /// Whose frame the control and the deparser run on.
+    control_at: usize,
+    deparser_at: usize,
+    to_control: Handover,
+    to_deparser: Handover,
+    /// What goes from the parser to the deparser directly, as the control does not have it.
+    past_control: Option<Handover>,
+    /// Fields with a valid bit that start a block of their own, where the frame goes on.
+    invalid: [Vec<Slot>; 2],
+    /// True if the program looks at `parser_err`.
+    pub reads_parser_error: bool,
+    /// Fields that the chip writes and reads.
+    pub fields: PassFields,
+    /// What of it is one chain of code.
+    pub joined: Option<Joined>,
+    /// A packet on which the parser fails goes on, whether or not the program looks at the error.
+    forgiving: bool,
+}
+
+impl Gress {
+    /// A pass made of these units.
+    pub fn new(
+        interpreter: &Interpreter,
+        parser: UnitId,
+        control: UnitId,
+        deparser: UnitId,
+    ) -> Gress {
+        let reads_parser_error = reads_parser_error(interpreter.program(), control)
+            || reads_parser_error(interpreter.program(), deparser);
+        let [parser, control, deparser] =
+            [parser, control, deparser].map(|unit| Block::new(interpreter, unit));
+        // What the control does not have, parser and pipeline put into the deparser's own frame.
+        let all_through = deparser
+            .params
+            .keys()
+            .all(|role| *role == Role::Packet || control.params.contains_key(role));
+        let (to_control, to_deparser, past_control) = if all_through {
+            let needed = needed(&control, &deparser);
+            let on = Handover::new(&control, &deparser, &deparser.read, |_| true);
+            let dirty = |slot| parser.leaves_something(slot);
+            (Handover::new(&parser, &control, &needed, dirty), on, None)
+        } else {
+            let copies = Handover::copies;
+            (
+                copies(&parser, &control),
+                copies(&control, &deparser),
+                Some(copies(&parser, &deparser)),
+            )
+        };
+        let invalid =
+            [to_control.unshared(&control.invalid), to_deparser.unshared(&deparser.invalid)];
+        let control_at = if to_control.copied() { 1 } else { 0 };
+        let deparser_at = if to_deparser.copied() { 2 } else { control_at };
+        Gress {
+            frames: frames([&parser, &control, &deparser]),
+            control_at,
+            deparser_at,
+            to_control,
+            to_deparser,
+            past_control,
+            invalid,
+            fields: PassFields::new(&control, &deparser),
+            parser,
+            control,
+            deparser,
+            reads_parser_error,
+            joined: None,
+            forgiving: false,
+        }
+    }
+
+    /// The same for egress: its parser drops nothing but what it rejects.
+    #[must_use]
+    pub fn forgiving(self) -> Gress {
+        Gress { forgiving: true, ..self }
+    }
+
+    /// True if a packet goes on whose parser has failed with these bits of an error.
+    pub fn goes_on(&self, error: u16) -> bool {
+        error != 0 && (self.forgiving || self.reads_parser_error)
+    }
+
+    /// Makes one chain of code of the blocks, as far as that can be, with so many bytes in front
+    /// of packets and the code of calls. Nobody reads what the parser puts into slots that are `unread`.
+    pub fn join(
+        &mut self,
+        interpreter: &mut Interpreter,
+        front: usize,
+        unread: &HashSet<Slot>,
+        calls: &dyn Calls,
+    ) {
+        self.joined = joined::join(interpreter, self, front, unread, calls);
+        if let Some(joined) = &self.joined {
+            let slots = joined.chain.slots.max(self.frames[0].narrow.len());
+            self.frames[0].narrow.resize(slots, 0);
+        }
+    }
+
+    /// How control and deparser come to what is in front of them; none if not all of it lies there.
+    pub(super) fn handovers(&self) -> Option<[&Handover; 2]> {
+        self.past_control.is_none().then_some([&self.to_control, &self.to_deparser])
+    }
+
+    /// The fields with a valid bit that start a block of their own: of the control and the deparser.
+    pub(super) fn invalid(&self) -> [&[Slot]; 2] {
+        self.invalid.each_ref().map(Vec::as_slice)
+    }
+
+    /// The parser's frame, until it is handed on.
+    #[inline]
+    pub fn parser_frame(&mut self) -> &mut Frame {
+        &mut self.frames[0]
+    }
+
+    /// What of it is one chain of code, and the frame on which that runs from the parser to its end.
+    #[inline]
+    pub fn joined_frame(&mut self) -> Option<(&Joined, &mut Frame)> {
+        self.joined.as_ref().map(|joined| (joined, &mut self.frames[0]))
+    }
+
+    /// True if all of it is one chain of code, the deparser too.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.joined.is_some_and(|joined| joined.whole)
+    }
+
+    /// The control's frame, once the parser has handed on and until it does itself.
+    #[inline]
+    pub fn control_frame(&mut self) -> &mut Frame {
+        &mut self.frames[self.control_at]
+    }
+
+    /// Which copies the deparser is to make, once the control has run.
+    pub fn chosen_copies(&self) -> CopyTypes {
+        let frame = &self.frames[self.control_at];
+        let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
+        CopyTypes {
+            mirror: chosen(self.fields.mirror),
+            resubmit: chosen(self.fields.resubmit),
+            digest: chosen(self.fields.digest),
+        }
+    }
+
+    /// The deparser's frame, once the control has handed on.
+    #[inline]
+    pub fn deparser_frame(&mut self) -> &mut Frame {
+        &mut self.frames[self.deparser_at]
+    }
+
+    /// Makes the frames ready for a packet.
+    pub fn reset(&mut self) {
+        let [first, second, third] = &mut self.frames;
+        self.parser.reset(first);
+        if self.control_at == 1 {
+            self.control.reset(second);
+        }
+        if self.deparser_at == 2 {
+            self.deparser.reset(third);
+        }
+    }
+
+    /// Hands on what the parser made.
+    pub fn parsed(&mut self) {
+        let [first, second, third] = &mut self.frames;
+        if let Some(past) = &self.past_control {
+            past.copy(first, third);
+        }
+        if self.control_at == 1 {
+            self.to_control.copy(first, second);
+        } else {
+            self.to_control.go_on(first);
+        }
+        let frame = &mut self.frames[self.control_at];
+        self.invalid[0].iter().for_each(|slot| frame.set(*slot, INVALID));
+    }
+
+    /// Hands on what the control made; its frame is of no use then.
+    pub fn controlled(&mut self) {
+        if self.deparser_at == 2 {
+            let [front @ .., third] = &mut self.frames;
+            self.to_deparser.copy(&front[self.control_at & 1], third);
+        } else {
+            self.to_deparser.go_on(&mut self.frames[self.control_at]);
+        }
+        let frame = &mut self.frames[self.deparser_at];
+        self.invalid[1].iter().for_each(|slot| frame.set(*slot, INVALID));
+    }
+
+    /// Sets a field that the parser stage gives to control and deparser, once it has handed on.
+    #[inline]
+    pub fn set_both(&mut self, field: [IntrinsicField; 2], value: u128) {
+        field[0].set(self.control_frame(), value);
+        // A frame that goes on takes it along.
+        if self.deparser_at == 2 {
+            field[1].set(&mut self.frames[2], value);
+        }
+    }
+}
+
+/// Slots of a control that it reads, that the chip reads behind it, or that the deparser reads.
+fn needed(control: &Block, deparser: &Block) -> HashSet<Slot> {
+    let mut needed = control.read.clone();
+    needed.extend(control.answers());
+    for (mine, theirs) in shared(control, deparser) {
+        let both = mine.narrow().zip(theirs.narrow());
+        let read = both.filter(|(_, theirs)| deparser.read.contains(&Slot(*theirs as u32)));
+        needed.extend(read.map(|(mine, _)| Slot(mine as u32)));
+    }
+    needed
+}
+
+/// Three frames, each large enough for all of the blocks.
+fn frames(blocks: [&Block; 3]) -> [Frame; 3] {
+    let narrow = blocks.iter().map(|block| block.size.0).max().unwrap_or(0);
+    let wide = blocks.iter().map(|block| block.size.1).max().unwrap_or(0);
+    [(); 3].map(|()| Frame {
+        narrow: vec![0; narrow],
+        wide: std::iter::repeat_with(Default::default).take(wide).collect(),
+    })
+}
+
+/// True if a unit does more with `parser_err` than hand it on: what it puts into a header or into
+/// metadata is used there.
+fn reads_parser_error(program: &Program, unit: UnitId) -> bool {
+    let params = &program.units[unit.index()].params;
+    let errors = params.iter().filter(|p| Role::of_type(&p.ty) == Some(Role::FromParser));
+    let mut carriers: HashSet<Slot> =
+        errors.filter_map(|param| super::metadata::field(&param.layout, "parser_err")).collect();
+    let lasting: HashSet<Slot> = params
+        .iter()
+        .filter(|param| Role::of_type(&param.ty) != Some(Role::FromParser))
+        .flat_map(|param| param.layout.range().narrow())
+        .map(|slot| Slot(slot as u32))
+        .collect();
+    let mut read = false;
+    let mut before = 0;
+    while carriers.len() != before {
+        before = carriers.len();
+        visit::unit_statements(program, unit, &mut |stmt| match &stmt.kind {
+            StmtKind::Set(to, Expr { kind: ExprKind::Slot(from), .. })
+                if carriers.contains(from) =>
+            {
+                read |= lasting.contains(to);
+                carriers.insert(*to);
+            }
+            StmtKind::Copy { narrow: (from, to, count), .. } => {
+                let moved = (0..*count).filter(|i| carriers.contains(&Slot(from.0 + i)));
+                let moved: Vec<Slot> = moved.map(|i| Slot(to.0 + i)).collect();
+                read |= moved.iter().any(|slot| lasting.contains(slot));
+                carriers.extend(moved);
+            }
+            _ => {
+                let expressions = visit::expressions(stmt);
+                read |= carriers.iter().any(|c| expressions.iter().any(|e| visit::reads(e, *c)));
+            }
+        });
+        let tables = program.tables.iter().filter(|table| table.unit == unit);
+        let mut keys = tables.flat_map(|table| &table.keys);
+        read |= keys.any(|key| carriers.iter().any(|c| visit::reads(&key.expr, *c)));
+    }
+    read
+}
+
+/// Checks that a block has parameters that its place in the pipeline gives it.
+pub fn check_block(
+    program: &Program,
+    unit: UnitId,
+    is_parser: bool,
+    at: Span,
+) -> Result<(), Refusal> {
+    let unit = &program.units[unit.index()];
+    let fits = matches!(unit.body, sojourn_p4::ir::Body::Parser(_)) == is_parser;
+    if fits && !unit.params.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{}` cannot stand at this place of a pipeline", unit.name);
+    Err(rules::PIPELINE.refuse(at, message).with_place(unit.span, "declared here"))
+}

@@ -1,0 +1,58 @@
+//! Tofino 1 as its P4 architecture (TNA) shows it.
+//!
+//! It stands on the language crate and on [`DataPlane`](sojourn_packet::DataPlane)'s vocabulary. What the chip does to
+//! one packet in one pass is here; queues, ports and clocks are not.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`load()`] | from the text of a program to a [`Tofino`], or to diagnostics |
+//! | [`rules`] | what the chip cannot do, why, and what to do instead |
+//! | [`register_action`] | register actions compiled to stateful-ALU instructions |
+//! | [`salu`], [`math_unit`] | the stateful ALU, bit by bit |
+//! | [`fit`] | stages, estimated |
+//! | [`externs`](sojourn_externs) | the other fixed-function blocks |
+//! | [`Tofino`] | the two passes of a packet |
+//! | [`ControlPlane`](sojourn_control::ControlPlane) | table entries, as data |
+
+mod access;
+mod admitted;
+mod arguments;
+mod blocks;
+mod control_plane;
+mod copies;
+mod ethernet_alone;
+pub mod fit;
+mod framed;
+mod gress;
+mod handover;
+mod joined;
+mod load;
+pub mod math_unit;
+mod metadata;
+mod pass;
+mod pipeline;
+pub mod register_action;
+pub mod rules;
+mod runtime;
+pub mod salu;
+mod snapshots;
+mod target;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+mod unread;
+mod validity;
+
+pub use load::{Loaded, build, load, load_with};
+pub use metadata::Clock;
+pub use pipeline::Tofino;
+pub use runtime::RegisterState;
+pub use sojourn_control::digest::Digest;
+pub use sojourn_control::{
+    ActionCall, ControlError, ControlPlane, MatchValue, MeterCell, MirrorSession, Number,
+    ParameterValue, ProfileEntries, ProfileMember, TableEntries, TableEntry, ValueSetMembers,
+};
+pub use sojourn_target::faults::Faults;
+pub use sojourn_target::load::{LoadError, LoadOptions};
+pub use target::Tofino1;

@@ -1,0 +1,183 @@
+//! Loading: from the text of a program to a data plane, or to diagnostics.
+//!
+//! ```text
+//! text -> tokens -> tree -> typed tree -> IR -> registers as stateful ALUs -> Tofino
+//!         (the language crate)                  (this folder)
+//! ```
+//!
+//! Everything that the silicon cannot do is refused here, not while packets pass.
+
+use super::access;
+use super::blocks::find_blocks;
+use super::copies;
+use super::fit;
+use super::gress::Gress;
+use super::math_unit::ExponentParity;
+use super::metadata::{EGRESS_FRONT_BYTES, INGRESS_FRONT_BYTES};
+use super::pipeline::Tofino;
+use super::register_action::{self, CompiledRegister, actions_of};
+use super::rules;
+use super::runtime;
+use super::target::Tofino1;
+use super::unread;
+use super::validity;
+use sojourn_p4::diagnostic::{Diagnostic, Severity};
+use sojourn_p4::ir::{ExternCall, ObjectId, Program, UnitId};
+use sojourn_p4::preprocess::{FileLoader, SourceLoader};
+use sojourn_p4::source::{SourceMap, Span};
+use sojourn_p4::visit;
+use sojourn_target::Targets;
+use sojourn_target::guards;
+pub use sojourn_target::load::{LoadError, LoadOptions};
+use sojourn_target::program::Program as Compiled;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A Tofino program that was loaded.
+pub type Loaded = sojourn_target::load::Loaded<Tofino>;
+
+/// Loads the program in the file `path`.
+///
+/// # Errors
+/// Everything that language and chip have against it.
+pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Tofino, LoadError> {
+    load_with(&FileLoader, path, options).map(|loaded| loaded.plane)
+}
+
+/// [`load`] with the warnings, and with files from anywhere.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_with(
+    loader: &dyn SourceLoader,
+    path: impl AsRef<Path>,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
+    let options = &LoadOptions { targets: Targets(&[&Tofino1]), ..options.clone() };
+    let compiled = Compiled::compile(loader, path, options)?;
+    let sources = compiled.source_map().clone();
+    let (plane, warnings) = compiled.build_with(|program, sources, diagnostics| {
+        build(program, sources, options, diagnostics)
+    })?;
+    Ok(Loaded { plane, warnings, sources })
+}
+
+/// Makes a data plane of an elaborated program; none if an error was found.
+pub fn build(
+    mut program: Program,
+    sources: &SourceMap,
+    options: &LoadOptions,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Tofino> {
+    validity::mask_reads(&mut program);
+    let pipelines = match find_blocks(&program) {
+        Ok(pipelines) => pipelines,
+        Err(refused) => {
+            diagnostics.push(refused.into());
+            return None;
+        }
+    };
+    let registers = registers(&program, options.math_unit, diagnostics);
+    diagnostics.append(&mut access::check_indices(&program));
+    diagnostics.append(&mut access::check_buses(&program));
+    diagnostics.append(&mut access::check_direct(&program));
+    for blocks in &pipelines {
+        check_accesses(&program, blocks, diagnostics);
+        for deparser in [blocks[2], blocks[5]] {
+            diagnostics.extend(copies::check(&program, deparser));
+        }
+        let found = fit::check(&program, *blocks, sources);
+        // Two accesses on one path are told once, whether or not the second waits for the first.
+        let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));
+        let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();
+        diagnostics.extend(new);
+    }
+    let (runtime, mut refused) = runtime::prepare(&program, registers, options.seed);
+    // Without its registers the program's calls have nothing to refer to.
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.append(&mut refused);
+    }
+    if options.check_only {
+        let missing = |d: &&mut Diagnostic| d.code == rules::UNSUPPORTED.code;
+        diagnostics.iter_mut().filter(missing).for_each(|d| d.severity = Severity::Warning);
+    }
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return None;
+    }
+    let interpreter = options.interpreter(guards::with_guards(&program));
+    let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
+    let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
+    let mut ingress = Gress::new(&interpreter, ip, ic, id);
+    let mut egress = Gress::new(&interpreter, ep, ec, ed).forgiving();
+    let fronts = [INGRESS_FRONT_BYTES, EGRESS_FRONT_BYTES];
+    for (gress, front) in [&mut ingress, &mut egress].into_iter().zip(fronts) {
+        let unread = unread::intrinsic_fields(&program, gress);
+        interpreter.leave_unread(gress.parser.unit, |slot| unread.contains(&slot));
+        gress.join(&mut interpreter, front, &unread, &runtime);
+    }
+    Some(Tofino::new(Arc::new(program), interpreter, runtime, ingress, egress, options.clock))
+}
+
+/// True if two diagnostics mark the same places.
+fn same_places(a: &Diagnostic, b: &Diagnostic) -> bool {
+    let others = |d: &Diagnostic| d.labels.iter().map(|label| label.span).collect::<Vec<_>>();
+    a.primary == b.primary && !a.labels.is_empty() && others(a) == others(b)
+}
+
+/// Compiles all registers; errors and warnings go to `diagnostics`.
+fn registers(
+    program: &Program,
+    parity: ExponentParity,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<CompiledRegister> {
+    let mut used: HashSet<ObjectId> = HashSet::new();
+    visit::calls(program, &mut |_, call| used.extend(call.object));
+    let mut compiled = Vec::new();
+    for (index, object) in program.objects.iter().enumerate() {
+        if !matches!(&*object.of, "Register" | "DirectRegister") {
+            continue;
+        }
+        let id = ObjectId(index as u32);
+        let is_used = |object| used.contains(&object);
+        match register_action::compile(program, id, &is_used, parity, diagnostics) {
+            Ok(register) => compiled.push(register),
+            Err(mut refused) => diagnostics.append(&mut refused),
+        }
+    }
+    compiled
+}
+
+/// One access to a register for each packet and pass; no register in both passes.
+fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec<Diagnostic>) {
+    let mut register_of_action: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
+    for (index, object) in program.objects.iter().enumerate() {
+        let register = ObjectId(index as u32);
+        if matches!(&*object.of, "Register" | "DirectRegister") {
+            let actions = actions_of(program, register).map(|(action, _)| (action, register));
+            register_of_action.extend(actions);
+            register_of_action.insert(register, register);
+        }
+    }
+    let register_of = |call: &ExternCall| {
+        let accesses = matches!(&*call.name, "execute" | "execute_log" | "read" | "write");
+        let object = call.object.filter(|_| accesses)?;
+        register_of_action.get(&object).copied()
+    };
+    let mut first_use: BTreeMap<ObjectId, (bool, Span)> = BTreeMap::new();
+    for (index, unit) in blocks.iter().enumerate() {
+        diagnostics.append(&mut access::check_unit(program, *unit, &register_of));
+        let egress = index >= 3;
+        visit::unit_statements(program, *unit, &mut |stmt| {
+            let sojourn_p4::ir::StmtKind::Call(call) = &stmt.kind else { return };
+            let Some(register) = register_of(call) else { return };
+            let (other, first) = *first_use.entry(register).or_insert((egress, call.span));
+            if other != egress {
+                let name = &program.objects[register.index()].name;
+                let message = format!("register `{name}` is used in ingress and in egress");
+                let refused = rules::GRESSES.refuse(call.span, message);
+                diagnostics.push(refused.with_place(first, "the other use").into());
+            }
+        });
+    }
+}

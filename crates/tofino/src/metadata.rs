@@ -1,0 +1,228 @@
+//! Intrinsic metadata: what the fixed parts of the chip tell a program, and what they are told.
+//!
+//! Two forms. In front of a packet, as bits in the order of the chip's headers, for the parsers to
+//! extract; and as fields of structs, by name, for the controls. Units are the chip's: times are
+//! nanoseconds of one 48-bit counter, queue depths are cells of 80 bytes (TNA p. 32-33).
+
+use super::validity::{INVALID, has_valid_bit};
+pub use sojourn_target::Clock;
+pub use sojourn_target::fields::field;
+
+use sojourn_p4::interp::Frame;
+use sojourn_p4::ir::{Layout, Slot};
+use sojourn_p4::types::Type;
+#[cfg(test)]
+use sojourn_packet::Time;
+use sojourn_packet::dataplane::{EgressInput, IngressInput};
+
+/// Bytes in front of a packet that enters the ingress parser for the first time.
+pub const INGRESS_FRONT_BYTES: usize = 16;
+/// Bytes in front of a packet that enters the egress parser.
+pub const EGRESS_FRONT_BYTES: usize = 27;
+
+/// What the ingress parser finds in front of a packet, eight bytes in each word: intrinsic metadata, and
+/// the port's, which its control plane has set. A resubmitted packet brings eight bytes of its own
+/// instead of those.
+#[inline]
+pub fn ingress_front(input: &IngressInput, clock: &Clock, port_metadata: u64) -> [u64; 2] {
+    let port = u64::from(input.port.0 & 0x1ff) << 48;
+    [u64::from(input.resubmitted) << 63 | port | clock.global(input.arrived), port_metadata]
+}
+
+/// Appends it.
+#[inline]
+pub fn write_ingress_front(
+    input: &IngressInput,
+    clock: &Clock,
+    port_metadata: u64,
+    out: &mut Vec<u8>,
+) {
+    let [intrinsic, of_port] = ingress_front(input, clock, port_metadata);
+    out.extend_from_slice(&intrinsic.to_be_bytes());
+    if !input.resubmitted {
+        out.extend_from_slice(&of_port.to_be_bytes());
+    }
+}
+
+/// What the egress parser finds in front of a packet, each field filled up to bytes: a word of eight
+/// bytes, the last one of [`EGRESS_FRONT_BYTES`] less 24.
+// A call, because a program seldom reads more than one of the words; inlined, all of them are made.
+#[inline(never)]
+pub fn egress_front(input: &EgressInput, clock: &Clock, word: u8) -> u64 {
+    let depth = |cells: u32| u64::from(cells.min(0x7_ffff));
+    let enqueued = || clock.enqueued(input.enqueued);
+    match word {
+        0 => {
+            u64::from(input.port.0 & 0x1ff) << 48
+                | depth(input.enqueue_depth) << 24
+                | u64::from(input.enqueue_congestion & 3) << 16
+                | enqueued() >> 16
+        }
+        1 => {
+            enqueued() << 48
+                | depth(input.dequeue_depth) << 24
+                | u64::from(input.dequeue_congestion & 3) << 16
+                | u64::from(input.pool_congestion) << 8
+        }
+        2 => {
+            clock.in_queue(input.dequeued.saturating_sub(input.enqueued)) << 40
+                | u64::from(input.rid) << 24
+                | u64::from(input.rid_first) << 16
+                | u64::from(input.queue & 31) << 8
+                | u64::from(input.cos & 7)
+        }
+        _ => u64::from(input.length as u16) << 40,
+    }
+}
+
+/// Appends it.
+pub fn write_egress_front(input: &EgressInput, clock: &Clock, out: &mut Vec<u8>) {
+    let words = [0, 1, 2, 3].map(|word| egress_front(input, clock, word).to_be_bytes());
+    out.extend_from_slice(&words.as_flattened()[..EGRESS_FRONT_BYTES]);
+}
+
+/// Which of an architecture's parameters a unit's parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// `packet_in` or `packet_out`.
+    Packet,
+    /// The program's headers: the first other parameter.
+    Headers,
+    /// The program's metadata: the second.
+    Metadata,
+    /// `ingress_intrinsic_metadata_t` or its egress sister.
+    Intrinsic,
+    /// `..._from_parser_t`
+    FromParser,
+    /// `..._for_deparser_t`
+    ForDeparser,
+    /// `ingress_intrinsic_metadata_for_tm_t`
+    ForTrafficManager,
+    /// `egress_intrinsic_metadata_for_output_port_t`
+    ForPort,
+}
+
+impl Role {
+    /// The role of a parameter of an intrinsic type.
+    pub fn of_type(ty: &Type) -> Option<Role> {
+        let (Type::Struct(fields) | Type::Header(fields)) = ty else { return None };
+        let name = fields.name.strip_prefix("ingress").or(fields.name.strip_prefix("egress"))?;
+        Some(match name {
+            "_intrinsic_metadata_t" => Role::Intrinsic,
+            "_intrinsic_metadata_from_parser_t" => Role::FromParser,
+            "_intrinsic_metadata_for_deparser_t" => Role::ForDeparser,
+            "_intrinsic_metadata_for_tm_t" => Role::ForTrafficManager,
+            "_intrinsic_metadata_for_output_port_t" => Role::ForPort,
+            _ => return None,
+        })
+    }
+}
+
+/// The slots of a struct's fields that have a valid bit.
+pub fn fields_with_valid_bit(layout: &Layout) -> Vec<Slot> {
+    let (Layout::Struct { ty, .. } | Layout::Header { ty, .. }) = layout else { return Vec::new() };
+    let (Type::Struct(declared) | Type::Header(declared)) = ty else { return Vec::new() };
+    let names = declared.fields.iter().map(|declared| &*declared.name);
+    names.filter(|name| has_valid_bit(name)).filter_map(|name| field(layout, name)).collect()
+}
+
+/// A field that the chip reads after a pass; absent if the program does not have the parameter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IntrinsicField(pub Option<Slot>);
+
+impl IntrinsicField {
+    /// The field of this name in `layout`.
+    pub fn new(layout: Option<&Layout>, name: &str) -> IntrinsicField {
+        IntrinsicField(layout.and_then(|layout| field(layout, name)))
+    }
+
+    /// Its value; none if it has a valid bit that is off, or does not exist.
+    #[inline]
+    pub fn get(self, frame: &Frame) -> Option<u128> {
+        let value = frame.get(self.0?);
+        (value & INVALID == 0).then_some(value)
+    }
+
+    /// Its value, 0 if there is none.
+    #[inline]
+    pub fn or_zero(self, frame: &Frame) -> u128 {
+        self.get(frame).unwrap_or(0)
+    }
+
+    /// Sets it, if it exists.
+    #[inline]
+    pub fn set(self, frame: &mut Frame, value: u128) {
+        if let Some(slot) = self.0 {
+            frame.set(slot, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_packet::dataplane::PortId;
+
+    #[test]
+    fn an_egress_packet_starts_with_27_bytes_in_the_chips_order() {
+        let input = EgressInput {
+            port: PortId(0x101),
+            queue: 0x1f,
+            cos: 5,
+            enqueued: Time(0x12345),
+            dequeued: Time(0x12345 + 0x2_0001),
+            enqueue_depth: 0x7_0001,
+            dequeue_depth: 3,
+            enqueue_congestion: 2,
+            dequeue_congestion: 1,
+            pool_congestion: 0xe4,
+            rid: 0xabcd,
+            rid_first: true,
+            length: 1518,
+            ..EgressInput::default()
+        };
+        let mut out = Vec::new();
+        write_egress_front(&input, &Clock::default(), &mut out);
+        let expected = [
+            0x01, 0x01, 0x07, 0x00, 0x01, 2, 0x00, 0x01, 0x23, 0x45, 0, 0, 3, 1, 0xe4, 0x00, 0x02,
+            0x00, 0x01, 0xab, 0xcd, 1, 0x1f, 5, 0, 0x05, 0xee,
+        ];
+        assert_eq!(out, expected);
+        assert_eq!(out.len(), EGRESS_FRONT_BYTES);
+    }
+
+    #[test]
+    fn an_ingress_packet_starts_with_port_and_mac_time_and_room_for_port_metadata() {
+        let input = IngressInput {
+            port: PortId(0x144),
+            arrived: Time(0x1_0203_0405),
+            now: Time(0),
+            resubmitted: false,
+        };
+        let mut out = Vec::new();
+        write_ingress_front(&input, &Clock::default(), 0x0a0b, &mut out);
+        assert_eq!(out[..8], [0x01, 0x44, 0, 1, 2, 3, 4, 5]);
+        assert_eq!(out[8..], [0, 0, 0, 0, 0, 0, 0x0a, 0x0b]);
+        out.clear();
+        let again = IngressInput { resubmitted: true, ..input };
+        write_ingress_front(&again, &Clock::default(), 0x0a0b, &mut out);
+        assert_eq!(out[..2], [0x81, 0x44]);
+        assert_eq!(out.len(), 8);
+    }
+
+    #[test]
+    fn the_queues_timestamps_are_shifted_and_wrap_at_18_bits() {
+        let clock = Clock { offset: Time(0), timestamp_shift: 0 };
+        assert_eq!(clock.enqueued(Time(262_144 + 5)), 5);
+        let clock = Clock { offset: Time(0), timestamp_shift: 9 };
+        assert_eq!(clock.enqueued(Time(262_144 + 5)), 512);
+        assert_eq!(clock.in_queue(Time::from_millis(5)), 5_000_000 >> 9);
+    }
+
+    #[test]
+    fn the_global_counter_has_48_bits_and_starts_where_it_is_told() {
+        let clock = Clock { offset: Time((1 << 48) - 1), timestamp_shift: 0 };
+        assert_eq!(clock.global(Time(0)), (1 << 48) - 1);
+        assert_eq!(clock.global(Time(1)), 0);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a register action may call: MathUnit.execute, RegisterParam.read, min, max, predicate.
+
+use super::{Body, Result};
+use crate::register_action::term::{Operation, Term, TermKind};
+use crate::rules;
+use sojourn_p4::ir::{Arg, ExprKind, ExternCall, Layout, Value};
+use sojourn_p4::types::Type;
+
+impl<'p> Body<'_, 'p> {
+    pub(super) fn call(&mut self, call: &'p ExternCall) -> Result<()> {
+        let term = self.call_result(call)?;
+        let Some(Layout::Narrow(slot, scalar)) = &call.result else { return Ok(()) };
+        self.put(*slot, Term { width: scalar.width(), ..term }, call.span)
+    }
+
+    fn call_result(&mut self, call: &'p ExternCall) -> Result<Term> {
+        let object = call.object.map(|id| (id, &self.program.objects[id.index()]));
+        let of = object.map_or("", |(_, object)| &*object.of);
+        let width = self.shape.width.bits();
+        let kind = match (of, &*call.name, object) {
+            ("MathUnit", "execute", Some((id, _))) => {
+                TermKind::Math(id, Box::new(self.argument(call, 0)?))
+            }
+            ("RegisterParam", "read", Some((id, _))) => TermKind::Parameter(id),
+            ("", name @ ("min" | "max"), None) => {
+                let (a, b) = (self.argument(call, 0)?, self.argument(call, 1)?);
+                let signed = matches!(call.returns, Type::Int(_));
+                let operation = if name == "min" {
+                    Operation::Min { signed }
+                } else {
+                    Operation::Max { signed }
+                };
+                TermKind::Operation(operation, Box::new(a), Box::new(b))
+            }
+            (_, "predicate", Some((id, _))) if id == self.action => {
+                self.predicate_arguments(call)?;
+                TermKind::Predicate
+            }
+            _ => {
+                let message = format!("a register action cannot call `{}`", call.name);
+                return Err(rules::CALL.refuse(call.span, message));
+            }
+        };
+        Ok(Term { kind, width, span: call.span })
+    }
+
+    fn argument(&mut self, call: &'p ExternCall, index: usize) -> Result<Term> {
+        match call.args.get(index) {
+            Some(Arg::In(Value::Scalar(value))) => self.term(value),
+            _ => Err(rules::CALL.refuse(call.span, "this argument is no single value")),
+        }
+    }
+
+    /// Notes what the conditions of `predicate(lo, hi)` are in the outcome that is walked.
+    fn predicate_arguments(&mut self, call: &'p ExternCall) -> Result<()> {
+        for (index, arg) in call.args.iter().enumerate() {
+            let Arg::In(Value::Scalar(condition)) = arg else { continue };
+            let holds = self.truth(condition)?;
+            if !matches!(condition.kind, ExprKind::Const(_)) {
+                self.predicates.push((index, holds, self.outcome, condition.span));
+            }
+        }
+        Ok(())
+    }
+
+    /// The conditions of `predicate(lo, hi)` must be what the units of those names decide, in
+    /// every outcome that reaches the call.
+    pub(super) fn check_predicates(&self) -> Result<()> {
+        for (index, holds, outcome, span) in &self.predicates {
+            if *holds != (outcome >> index & 1 == 1) {
+                let message = format!(
+                    "argument {} of predicate() is not the {} comparison of this action",
+                    index + 1,
+                    ["first", "second"][(*index).min(1)]
+                );
+                return Err(rules::PREDICATE_FIRST.refuse(*span, message));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,321 @@
+//! Register actions, compiled to the instructions of a stateful ALU.
+//!
+//! A register with its actions becomes one [`CompiledRegister`]: the instructions, and what they
+//! share. It stands on the IR and on `salu`; it must not know packets, tables or when an action
+//! runs. What does not map is a diagnostic that names the rule of the chip (see `rules`).
+//!
+//! | file | rules |
+//! |---|---|
+//! | `shape` | what an entry is |
+//! | `body`, `term` | what the text says, outcome by outcome |
+//! | `condition` | two compare units |
+//! | `update` | four update ALUs |
+//! | `output` | one output |
+//! | `one_bit` | registers of single bits |
+//! | `resources` | what all actions of a register share |
+
+mod body;
+mod condition;
+mod one_bit;
+mod output;
+mod resources;
+mod shape;
+mod term;
+mod update;
+
+#[cfg(test)]
+mod property;
+#[cfg(test)]
+mod tests;
+
+use self::body::{Assignment, Destination, effects};
+use self::resources::Resources;
+use self::term::{Half, Term, TermKind};
+use self::update::{HalfAlus, Value};
+use crate::arguments;
+use crate::math_unit::{ExponentParity, MathUnit};
+use crate::rules::{self, Refusal};
+use crate::salu::{Instruction, PredicateMask, Shared};
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Expr, Method, Object, ObjectId, Program, UnitId};
+use sojourn_p4::types::Type;
+
+pub use self::output::OutputFormat;
+pub use self::resources::Row;
+pub use self::shape::Shape;
+pub(crate) use self::term::same_expression;
+
+/// One action of a register.
+#[derive(Clone, Debug)]
+pub struct CompiledAction {
+    /// The `RegisterAction` object; the register itself for its own `read` and `write`.
+    pub object: ObjectId,
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub instruction: Instruction,
+    /// How its output becomes the value of `execute`.
+    pub format: OutputFormat,
+}
+
+/// A register with all its actions.
+#[derive(Clone, Debug)]
+pub struct CompiledRegister {
+    /// The register.
+    pub object: ObjectId,
+    /// Its name for the control plane.
+    pub name: String,
+    /// What an entry is.
+    pub shape: Shape,
+    /// True if its two words are one number to the control plane.
+    pub is_wide: bool,
+    /// Number of entries; none for a direct register, which has one for each table entry.
+    pub size: Option<usize>,
+    /// What each entry holds at first.
+    pub initial: [u32; 2],
+    /// Constants, math unit, predicate output.
+    pub shared: Shared,
+    /// What the rows of the register file hold.
+    pub rows: Vec<Row>,
+    /// The packet inputs, as expressions over the slots of the unit.
+    pub fields: Vec<Expr>,
+    /// Its actions.
+    pub actions: Vec<CompiledAction>,
+    /// The unit whose packets it sees; none if no action is used.
+    pub unit: Option<UnitId>,
+}
+
+/// Compiles one register and those of its actions that `used` says are called.
+///
+/// Warnings go to `warnings`; all errors of the register's actions are returned together.
+pub fn compile(
+    program: &Program,
+    register: ObjectId,
+    used: &dyn Fn(ObjectId) -> bool,
+    parity: ExponentParity,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<CompiledRegister, Vec<Diagnostic>> {
+    let object = &program.objects[register.index()];
+    let entry = object.type_args.first().unwrap_or(&Type::Unknown);
+    let shape = Shape::of(entry, object.span).map_err(|refused| vec![refused.into()])?;
+    let is_used = used(register) || actions_of(program, register).any(|(id, _)| used(id));
+    if shape::is_double_word(entry) && is_used {
+        let message = "packets cannot access an entry of 64 bits, only the control plane can";
+        return Err(vec![rules::ENTRY_TYPE.refuse(object.span, message).into()]);
+    }
+    let mut shared = Resources::new(program, shape.width);
+    let (mut actions, mut errors) = (Vec::new(), Vec::new());
+    for (id, action) in actions_of(program, register).filter(|(id, _)| used(*id)) {
+        match compile_action(program, id, action, shape, &mut shared) {
+            Ok(compiled) => actions.push(compiled),
+            Err(refused) => errors.push(refused.into()),
+        }
+        if actions.len() == 5 {
+            errors.push(fifth_action(program, &actions).into());
+        }
+    }
+    let unit = actions.first().and_then(|first: &CompiledAction| {
+        program.objects[first.object.index()].unit.or(object.unit)
+    });
+    warnings.append(&mut shared.warnings);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let initial = initial(object);
+    let size = match &*object.of {
+        "DirectRegister" => None,
+        _ => Some(arguments::integer(object, "size").map_err(|why| {
+            vec![rules::EXTERN_ARGUMENT.refuse(object.span, format!("this register: {why}")).into()]
+        })?),
+    };
+    if let Some(entries) = size {
+        let bits = shape.width.bits() as usize * if shape.dual { 2 } else { 1 };
+        let most = STAGE_BITS / bits;
+        if entries > most {
+            let message = format!("this register has {entries} entries, a stage holds {most}");
+            return Err(vec![rules::EXTERN_ARGUMENT.refuse(object.span, message).into()]);
+        }
+    }
+    Ok(CompiledRegister {
+        object: register,
+        name: object.name.to_string(),
+        shape,
+        is_wide: shape::is_double_word(entry),
+        size,
+        initial: initial.map(|word| word & shape.width.mask()),
+        shared: share(&shared, program, parity),
+        rows: shared.rows.iter().map(|(row, _)| *row).collect(),
+        fields: shared.fields.into_iter().map(|(field, _)| field).collect(),
+        actions,
+        unit,
+    })
+}
+
+/// What registers, counters and meters of one stage can take at most: each block of theirs has one
+/// of the stage's 48 map RAMs beside it, and a block has 1,024 words of 128 bits.
+pub const STAGE_BITS: usize = 48 * 1024 * 128;
+
+/// The register actions that name `register` in their constructor.
+pub fn actions_of(
+    program: &Program,
+    register: ObjectId,
+) -> impl Iterator<Item = (ObjectId, &Object)> {
+    program.objects.iter().enumerate().filter_map(move |(index, object)| {
+        let is_action = matches!(&*object.of, "RegisterAction" | "DirectRegisterAction");
+        let mine = is_action && arguments::first_object(object) == Some(register);
+        mine.then_some((ObjectId(index as u32), object))
+    })
+}
+
+fn fifth_action(program: &Program, actions: &[CompiledAction]) -> Refusal {
+    let place = |action: &CompiledAction| program.objects[action.object.index()].span;
+    let refused = rules::ACTION_COUNT.refuse(place(&actions[4]), "a fifth action of one register");
+    actions[..4].iter().fold(refused, |d, action| d.with_place(place(action), "another"))
+}
+
+fn initial(object: &Object) -> [u32; 2] {
+    use num_traits::ToPrimitive;
+    use sojourn_p4::ir::Const;
+    let word = |value: &Const| {
+        let number = arguments::number(value);
+        number.and_then(|number| number.to_i64()).unwrap_or(0) as u32
+    };
+    match arguments::constant(object, "initial_value") {
+        Some(Const::Aggregate(fields)) => {
+            [fields.first().map_or(0, word), fields.get(1).map_or(0, word)]
+        }
+        Some(value) => [word(value), 0],
+        None => [0, 0],
+    }
+}
+
+fn share(resources: &Resources<'_>, program: &Program, parity: ExponentParity) -> Shared {
+    let mut rows = [0; 4];
+    for (row, (content, _)) in rows.iter_mut().zip(&resources.rows) {
+        *row = match content {
+            Row::Constant(value) => *value as u32,
+            Row::Parameter(object) => initial(&program.objects[object.index()])[0],
+        };
+    }
+    Shared {
+        rows,
+        math: resources.math.as_ref().map_or_else(MathUnit::default, |(unit, _)| *unit),
+        parity,
+        predicate_output: resources.predicate_output(),
+    }
+}
+
+fn compile_action<'p>(
+    program: &'p Program,
+    id: ObjectId,
+    action: &'p Object,
+    shape: Shape,
+    shared: &mut Resources<'p>,
+) -> Result<CompiledAction, Refusal> {
+    let method = action.methods.iter().find(|method| &*method.name == "apply");
+    let entry = match action.type_args.first() {
+        // `RegisterAction<_, _, U>`: what `apply` takes.
+        None | Some(Type::Unknown) => {
+            method.and_then(|m| m.params.first()).map_or(&Type::Unknown, |param| &param.ty)
+        }
+        Some(entry) => entry,
+    };
+    if Shape::of(entry, action.span).ok() != Some(shape) {
+        let message = format!("an action on `{entry}` for a register of another entry type");
+        return Err(rules::ACTION_TYPE.refuse(action.span, message));
+    }
+    let (Some(method), Some(unit)) = (method, action.unit) else {
+        let message = "a register action without an `apply` inside a control";
+        return Err(rules::STATEMENT.refuse(action.span, message));
+    };
+    let unit = &program.units[unit.index()];
+    let effects = effects(program, unit, id, method, shape, shared)?;
+    let mut instruction = Instruction::idle(shape.width, shape.dual);
+    let format = if shape.width.bits() == 1 {
+        one_bit::fit(&effects.outcomes[0], &mut instruction)?
+    } else {
+        fit(&effects.outcomes, method, shape, shared, &mut instruction)?
+    };
+    instruction.compare = effects.units.into_pair();
+    Ok(CompiledAction { object: id, name: action.name.to_string(), instruction, format })
+}
+
+/// Fits the assignments of all outcomes to the ALUs and the output.
+fn fit(
+    outcomes: &[Vec<Assignment>; 4],
+    method: &Method,
+    shape: Shape,
+    shared: &mut Resources<'_>,
+    instruction: &mut Instruction,
+) -> Result<OutputFormat, Refusal> {
+    let lo = update::fit_half(&values(outcomes, Destination::Memory(Half::Lo)), Half::Lo, shared)?;
+    let hi = values(outcomes, Destination::Memory(Half::Hi));
+    let output = fit_output(outcomes, method, !shape.dual, shared)?;
+    let second = [hi, output.second_half].concat();
+    let hi = update::fit_half(&second, Half::Hi, shared)?;
+    let HalfAlus { first, second, math_operand } = lo;
+    (instruction.lo1, instruction.lo2) = (first, second);
+    (instruction.hi1, instruction.hi2) = (hi.first, hi.second);
+    if let Some(operand) = math_operand {
+        instruction.math_operand = operand;
+    }
+    instruction.output = output.output;
+    Ok(output.format)
+}
+
+fn fit_output(
+    outcomes: &[Vec<Assignment>; 4],
+    method: &Method,
+    free: bool,
+    shared: &mut Resources<'_>,
+) -> Result<output::Fitted, Refusal> {
+    let values = values(outcomes, Destination::Output);
+    let param = method.params.get(1);
+    let ty = param.map_or(&Type::Void, |param| &param.ty);
+    if matches!(ty, Type::Enum(_)) {
+        let member = |outcome: &Vec<Assignment>| {
+            let last = outcome.iter().rev().find(|a| a.to == Destination::Output);
+            match last.map(|assignment| &assignment.term.kind) {
+                Some(TermKind::Constant(member)) => *member as u32,
+                _ => 0,
+            }
+        };
+        return output::fit_member(outcomes.each_ref().map(member), method.span, shared);
+    }
+    let width = match param.map(|param| &param.layout) {
+        Some(sojourn_p4::ir::Layout::Narrow(_, scalar)) => scalar.width(),
+        _ => 32,
+    };
+    output::fit(&values, &in_order(outcomes), width, free, shared)
+}
+
+/// The terms of the output in the order of the text; none if one statement has several of them.
+fn in_order(outcomes: &[Vec<Assignment>; 4]) -> Vec<&Term> {
+    let mut assignments: Vec<&Assignment> =
+        outcomes.iter().flatten().filter(|a| a.to == Destination::Output).collect();
+    assignments.sort_by_key(|assignment| assignment.statement);
+    assignments.dedup_by(|a, b| a.statement == b.statement && a.term == b.term);
+    if assignments.windows(2).any(|pair| pair[0].statement == pair[1].statement) {
+        return Vec::new();
+    }
+    assignments.into_iter().map(|assignment| &assignment.term).collect()
+}
+
+/// The different values that go to one destination, each with the outcomes in which it does.
+fn values(outcomes: &[Vec<Assignment>; 4], to: Destination) -> Vec<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    let mut in_text: Vec<(usize, &Term, u8)> = Vec::new();
+    for (outcome, assignments) in outcomes.iter().enumerate() {
+        for assignment in assignments.iter().filter(|assignment| assignment.to == to) {
+            in_text.push((assignment.statement, &assignment.term, 1 << outcome));
+        }
+    }
+    in_text.sort_by_key(|(statement, _, _)| *statement);
+    for (_, term, mask) in in_text {
+        match values.iter_mut().find(|value| value.term == *term) {
+            Some(value) => value.mask.0 |= mask,
+            None => values.push(Value { term: term.clone(), mask: PredicateMask(mask) }),
+        }
+    }
+    values
+}

@@ -1,0 +1,192 @@
+//! What all actions of a register share: packet inputs, constant rows, the math unit, and where
+//! the predicate lies in the output (rules T05).
+
+use super::term::same_expression;
+use crate::arguments::{ArgumentError, math_unit};
+use crate::math_unit::{ExponentParity, MathUnit};
+use crate::rules::{self, Refusal};
+use crate::salu::{Constant, PhvOperand, PredicateOutput, Width};
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Expr, ObjectId, Program};
+use sojourn_p4::source::Span;
+
+/// A row of the register file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// A constant of the program.
+    Constant(i128),
+    /// A `RegisterParam`, which the control plane may change.
+    Parameter(ObjectId),
+}
+
+/// The shared parts of one stateful ALU, filled as its actions are compiled.
+#[derive(Debug)]
+pub struct Resources<'p> {
+    /// The program, for objects that actions refer to.
+    pub program: &'p Program,
+    /// Width of the register.
+    pub width: Width,
+    /// Packet inputs in use, with the first place that uses each.
+    pub fields: Vec<(Expr, Span)>,
+    /// Rows in use, with the first place that uses each.
+    pub rows: Vec<(Row, Span)>,
+    /// The math unit in use, and where it is first used.
+    pub math: Option<(MathUnit, Span)>,
+    /// Position of the combined predicate bit, once an action puts it out, with the width of the
+    /// widest output that uses it.
+    pub combined: Option<(u8, u32, Span)>,
+    /// True once an action puts out the predicate's four bits.
+    pub one_hot: Option<Span>,
+    /// Warnings found on the way.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl<'p> Resources<'p> {
+    /// A stateful ALU of which nothing is used yet.
+    pub fn new(program: &'p Program, width: Width) -> Resources<'p> {
+        Resources {
+            program,
+            width,
+            fields: Vec::new(),
+            rows: Vec::new(),
+            math: None,
+            combined: None,
+            one_hot: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The packet input that carries `field`.
+    pub fn field(&mut self, field: &Expr, span: Span) -> Result<PhvOperand, Refusal> {
+        let width = field.scalar.width();
+        if width > self.width.bits() {
+            let message = format!(
+                "this field has {width} bits, the stateful ALU works in {}-bit mode",
+                self.width.bits()
+            );
+            return Err(rules::FIELD_WIDTH.refuse(span, message));
+        }
+        let known = self.fields.iter().position(|(other, _)| same_expression(other, field));
+        let index = known.unwrap_or_else(|| {
+            self.fields.push((field.clone(), span));
+            self.fields.len() - 1
+        });
+        match index {
+            0 => Ok(PhvOperand::Lo),
+            1 => Ok(PhvOperand::Hi),
+            _ => {
+                let refused =
+                    rules::FIELD_INPUTS.refuse(span, "a third packet field for one register");
+                Err(refused
+                    .with_place(self.fields[0].1, "the first")
+                    .with_place(self.fields[1].1, "the second"))
+            }
+        }
+    }
+
+    /// An immediate, or the row that holds the constant.
+    pub fn constant(&mut self, value: i128, span: Span) -> Result<Constant, Refusal> {
+        if (-8..=7).contains(&value) {
+            return Ok(Constant::Immediate(value as i8));
+        }
+        self.row(Row::Constant(value), span)
+    }
+
+    /// The row that holds a constant or parameter.
+    pub fn row(&mut self, row: Row, span: Span) -> Result<Constant, Refusal> {
+        let known = self.rows.iter().position(|(other, _)| *other == row);
+        let index = known.unwrap_or_else(|| {
+            self.rows.push((row, span));
+            self.rows.len() - 1
+        });
+        if index < 4 {
+            return Ok(Constant::Row(index as u8));
+        }
+        let message = "a fifth large constant or parameter for one register";
+        let names = ["the first", "the second", "the third", "the fourth"];
+        let refused = rules::CONSTANT_ROWS.refuse(span, message);
+        Err(self.rows.iter().zip(names).fold(refused, |d, ((_, at), name)| d.with_place(*at, name)))
+    }
+
+    /// Makes the math unit of this object the register's.
+    pub fn math_unit(&mut self, object: ObjectId, span: Span) -> Result<(), Refusal> {
+        let declared = &self.program.objects[object.index()];
+        let (unit, capped) = math_unit(declared).map_err(|ArgumentError(why)| {
+            rules::EXTERN_ARGUMENT.refuse(declared.span, format!("this MathUnit: {why}"))
+        })?;
+        if let Some(capped) = capped {
+            let message = format!(
+                "the math unit's scale would be {} and is capped at {}",
+                capped.wanted, capped.used
+            );
+            self.warnings.push(rules::EXTERN_ARGUMENT.warning(declared.span, message));
+        }
+        match &self.math {
+            Some((other, first)) if *other != unit => Err(rules::MATH_UNITS
+                .refuse(span, "a second, different math unit for one register")
+                .with_place(*first, "the first")),
+            Some(_) => Ok(()),
+            None => {
+                self.math = Some((unit, span));
+                Ok(())
+            }
+        }
+    }
+
+    /// Warns where the math unit's result for an operand of so many bits can be cut.
+    pub fn check_math_range(&mut self, operand_bits: u32, span: Span) {
+        let Some((unit, _)) = &self.math else { return };
+        let operand_bits = operand_bits.min(self.width.bits());
+        let Some(first) = unit.first_cut(operand_bits, self.width.bits(), ExponentParity::Vendor)
+        else {
+            return;
+        };
+        let bits = self.width.bits();
+        let message = format!("for operands from {first} on the result does not fit {bits} bits");
+        let warning = rules::MATH_RANGE.warning(span, message);
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Uses the combined predicate bit at `position` for an output of `width` bits.
+    pub fn combined_bit(&mut self, position: u8, width: u32, span: Span) -> Result<(), Refusal> {
+        if let Some((other, _, first)) = self.combined
+            && other != position
+        {
+            return Err(rules::OUTPUT_CONSTANTS
+                .refuse(span, "two actions of one register put out different constants")
+                .with_place(first, "the other"));
+        }
+        let widest = self.combined.map_or(0, |(_, widest, _)| widest).max(width);
+        self.combined = Some((position, widest, span));
+        self.check_predicate_place(span)
+    }
+
+    /// Uses the predicate's four bits.
+    pub fn one_hot_bits(&mut self, span: Span) -> Result<(), Refusal> {
+        self.one_hot = Some(span);
+        self.check_predicate_place(span)
+    }
+
+    /// The four bits lie at 4 to 7, so a constant beside them must be narrow.
+    fn check_predicate_place(&self, span: Span) -> Result<(), Refusal> {
+        match (self.combined, self.one_hot) {
+            (Some((_, width, other)), Some(one_hot)) if width > 4 => Err(rules::OUTPUT_CONSTANTS
+                .refuse(
+                    span,
+                    format!("a constant of {width} bits and predicate() for one register"),
+                )
+                .with_place(if span == other { one_hot } else { other }, "the other")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where the predicate lies in the output word.
+    pub fn predicate_output(&self) -> PredicateOutput {
+        PredicateOutput {
+            combined: self.combined.map_or(0, |(position, _, _)| position),
+            one_hot: self.one_hot.map(|_| 4),
+        }
+    }
+}

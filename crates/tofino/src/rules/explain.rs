@@ -1,0 +1,70 @@
+//! List of all rules for a terminal, and the Markdown page `docs/rules.md`.
+
+use super::{Rule, all};
+use sojourn_p4::diagnostic::Severity;
+use sojourn_target::rule::paragraph as wrapped;
+
+/// What the first digits of a code say.
+const GROUPS: [(&str, &str); 12] = [
+    ("T01", "entries of registers"),
+    ("T02", "comparisons in register actions"),
+    ("T03", "updates in register actions"),
+    ("T04", "outputs of register actions"),
+    ("T05", "what the actions of a register share"),
+    ("T06", "statements of register actions"),
+    ("T07", "accesses to registers"),
+    ("T08", "the program as a whole"),
+    ("T09", "copies made by deparsers"),
+    ("T10", "conditions, actions and keys"),
+    ("T11", "stages"),
+    ("T12", "accepted, but probably not meant"),
+];
+
+/// All rules, one a line, under the headings of their groups.
+pub fn list() -> String {
+    let mut text = String::new();
+    for (prefix, heading) in GROUPS {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text.push_str(&format!("{gap}{prefix}  {heading}\n"));
+        for rule in all().filter(|rule| rule.code.starts_with(prefix)) {
+            text.push_str(&format!("  {}  {}\n", rule.code, rule.title));
+        }
+    }
+    text
+}
+
+/// The page about all rules as Markdown; `severity` says how bad it is to break one.
+pub fn page(severity: impl Fn(&Rule) -> Severity) -> String {
+    let mut text = PAGE_HEAD.to_owned();
+    for (prefix, heading) in GROUPS {
+        text.push_str(&format!("\n## {prefix}: {heading}\n"));
+        for rule in all().filter(|rule| rule.code.starts_with(prefix)) {
+            let severity = severity(rule);
+            text.push_str(&format!("\n### {}: {} ({severity})\n\n", rule.code, rule.title));
+            text.push_str(&wrapped(&format!("Why: {}.", rule.reason)));
+            text.push('\n');
+            text.push_str(&wrapped(&format!("Instead: {}.", rule.cure)));
+            for (head, broken) in [("Breaks it", true), ("Keeps it", false)] {
+                text.push_str(&format!("\n{head}:\n\n```p4\n{}\n```\n", rule.example(broken)));
+            }
+        }
+    }
+    text
+}
+
+/// What the page says before the rules.
+const PAGE_HEAD: &str = "\
+# The rules of Tofino 1
+
+What `sojourn check` holds against a program, rule by rule. `sojourn check --explain CODE` tells the
+same in a terminal, `sojourn check --explain` lists the codes.
+
+An error is a program that the chip cannot run, or would run otherwise than its text says. A warning
+is a program that the compiler takes without a word although its author probably means something else,
+or one of which only the compiler knows whether it fits.
+
+Each pair of examples is one program, `crates/tofino/rules/CODE.p4`: with `-D BROKEN` it breaks its
+rule and no other, without it keeps all. The tests load both. This page is written by
+
+    cargo run -p sojourn-tofino --example rules > docs/rules.md
+";

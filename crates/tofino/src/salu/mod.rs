@@ -1,0 +1,26 @@
+//! The stateful ALU of Tofino 1: its instruction as data, and what one access to memory does.
+//!
+//! It stands on the math unit alone. It must not know P4: register actions are compiled to
+//! [`Instruction`]s elsewhere, and raw configurations arrive through [`run_salu_json`].
+//!
+//! Sources: TNA p. 62-65; the public reference model of the chip, whose design-verification
+//! vectors this folder reproduces bit by bit (`tests/salu_vectors.rs`).
+
+mod by_unit;
+mod display;
+mod execute;
+mod instruction;
+mod json;
+#[cfg(test)]
+pub(crate) mod random;
+pub(crate) mod ready;
+
+pub use by_unit::by_unit;
+pub use execute::{Fetched, Outcome, Shared, compare, execute, update};
+pub use instruction::{
+    AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
+    OperandB, Output, OutputSource, PhvOperand, PredicateMask, PredicateOutput, Relation, Sense,
+    Update, Width,
+};
+pub use json::{SaluJsonError, run_salu_json};
+pub use ready::Ready;

@@ -1,0 +1,112 @@
+//! Instructions by chance, for tests.
+
+use super::execute::Shared;
+use super::instruction::{
+    AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
+    OperandB, Output, OutputSource, PhvOperand, PredicateMask, PredicateOutput, Update, Width,
+};
+use crate::math_unit::{Exponent, ExponentParity, MathUnit};
+
+/// Numbers that are taken out of random words.
+pub struct Choices(pub Vec<u64>);
+
+impl Choices {
+    /// A number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        let last = self.0.len() - 1;
+        self.0.rotate_left(1);
+        self.0[last] = self.0[last].wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23) ^ end;
+        (self.0[last] >> 8) % end
+    }
+
+    /// One of these.
+    pub fn of<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    fn constant(&mut self) -> Constant {
+        let (value, row) = (self.below(16) as i8 - 8, self.below(4) as u8);
+        self.of(&[Constant::Immediate(value), Constant::Row(row)])
+    }
+
+    fn mem(&mut self) -> MemoryOperand {
+        self.of(&[MemoryOperand::Lo, MemoryOperand::Hi])
+    }
+
+    fn phv(&mut self) -> PhvOperand {
+        self.of(&[PhvOperand::Lo, PhvOperand::Hi])
+    }
+
+    fn compare(&mut self) -> Option<Compare> {
+        let (mem, phv) = (Some(self.mem()), Some(self.phv()));
+        let unit = Compare {
+            opcode: Opcode::from_code(self.below(16) as u8),
+            mem: self.of(&[mem, mem, None]),
+            mem_negate: self.below(2) == 1,
+            phv: self.of(&[phv, phv, None]),
+            phv_negate: self.below(2) == 1,
+            constant: self.constant(),
+        };
+        self.of(&[Some(unit), Some(unit), None])
+    }
+
+    fn update(&mut self, math: bool) -> Option<Update> {
+        let (mem, phv) = (OperandA::Memory(self.mem()), OperandB::Phv(self.phv()));
+        let third = if math { OperandB::Math } else { phv };
+        let arithmetic = AluOp::Arithmetic(ArithmeticOp::from_code(self.below(16) as u8));
+        let logic = AluOp::Logic(LogicOp(self.below(16) as u8));
+        let alu = Update {
+            op: self.of(&[arithmetic, logic]),
+            a: self.of(&[mem, OperandA::Constant]),
+            b: self.of(&[phv, OperandB::Constant, third]),
+            constant: self.constant(),
+            predicate: PredicateMask(self.below(16) as u8),
+        };
+        self.of(&[Some(alu), Some(alu), None])
+    }
+
+    fn source(&mut self) -> OutputSource {
+        OutputSource::from_code(self.below(8) as u8).unwrap()
+    }
+
+    /// Any instruction.
+    pub fn instruction(&mut self) -> Instruction {
+        let output = Output {
+            source: self.source(),
+            predicate: PredicateMask(self.below(16) as u8),
+            complement: self.below(2) == 1,
+        };
+        Instruction {
+            width: self.of(&[Width::One, Width::Eight, Width::Sixteen, Width::ThirtyTwo]),
+            dual: self.below(2) == 1,
+            compare: [self.compare(), self.compare()],
+            lo1: self.update(false),
+            lo2: self.update(true),
+            hi1: self.update(false),
+            hi2: self.update(false),
+            math_operand: self.source(),
+            output: self.of(&[Some(output), Some(output), None]),
+        }
+    }
+
+    /// Any word, often one at an edge.
+    pub fn word(&mut self) -> u32 {
+        let edge = self.of(&[0, 1, u32::MAX, 1 << 31, (1 << 31) - 1, 0x80, 0x7f, 0x8000]);
+        let any = self.below(1 << 32) as u32;
+        self.of(&[edge, any])
+    }
+
+    /// What instructions share.
+    pub fn shared(&mut self) -> Shared {
+        let one_hot = self.of(&[None, Some(4), Some(0)]);
+        let combined = self.below(5) as u8;
+        let exponent = self.of(&[Exponent::Half, Exponent::Same, Exponent::Double]);
+        let table = [0x46, 0x48, 0x4b, 0x4e, 0x52, 0x56, 0x5a, 0x60, 0x66, 0x6f, 0x79, 0x87];
+        Shared {
+            rows: [(); 4].map(|()| self.word()),
+            math: MathUnit::from_tuple(self.below(2) == 1, exponent, 3, &table),
+            parity: self.of(&[ExponentParity::Vendor, ExponentParity::Paper]),
+            predicate_output: PredicateOutput { combined, one_hot },
+        }
+    }
+}

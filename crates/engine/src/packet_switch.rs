@@ -298,7 +298,6 @@ mod tests {
         Admission, Carried, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
         Packet,
     };
-    use sojourn_target::Targets;
 
     /// Sends what comes in by port `n` to port `n + 1`; what comes from 68 to port 2.
     struct Next;

@@ -9,11 +9,12 @@ import pytest
 from conftest import Sojourn
 from sojourn.errors import ScenarioError
 from sojourn.papers import draw
+from sojourn.papers.assess import assess
 from sojourn.papers.computed import COMPUTED
 from sojourn.papers.computed.law import spacing
 from sojourn.papers.library import find_papers, papers
-from sojourn.papers.measure import value_of
-from sojourn.papers.model import Check
+from sojourn.papers.measure import Measured, value_of
+from sojourn.papers.model import Check, Paper
 from sojourn.papers.search import draw_settings, plan_search
 from sojourn.papers.setups import plan_setup, run_setup
 from sojourn.papers.verdict import Found, Status, judge, verdict
@@ -51,6 +52,9 @@ def test_every_set_up_can_be_planned_and_every_check_selects_what_it_runs(name: 
             assert plan.runs
         labels = {run.job.label for run in plan.runs} | {one.label for one in setup.optional}
         labels |= {"Linux kernel"} if setup.linux else set()
+        for one in paper.assumptions:
+            for level in one.levels.values():
+                assert {*level.aqms, *level.aqms.values()} <= labels, level
         axes = {axis.name: set(map(axis.stored, axis.values)) for axis in plan.axes}
         named = {axis.name: axis for axis in plan.axes}
         checks = [c for claim in paper.claims for c in claim.checks]
@@ -208,6 +212,83 @@ def test_a_search_has_each_level_equally_often_and_begins_as_published() -> None
             found = Counter(one.levels[name] for one in settings)
             assert max(found.values()) - min(found.values()) <= 1 + search.settings - len(settings)
             assert settings[0].levels[name] == factor.published
+
+
+def small(**changes: object) -> Paper:
+    """A paper of one claim, a set-up in two forms and two assumptions."""
+    setup = {"name": "capped", "says": "", "scenario": "bufferbloat", "aqms": ["codel"]}
+    check = {
+        "says": "mean", "setup": "capped", "metric": "mean", "of": {"aqm": "ACT"},
+        "paper": "below 5", "below": 5.0,
+    }  # fmt: skip
+    document = {
+        "name": "small", "line": "", "title": "", "authors": "", "where": "",
+        "setups": [setup, {"name": "open", "says": "", "like": "capped", "set": {"seed": 2}}],
+        "claims": [{"id": "X", "text": "", "source": "", "measured": "", "checks": [check]}],
+        "assumptions": [
+            {"name": "the algorithm", "levels": {"listing": {}, "slides": {"aqms": {"ACT": "ACT2"}}}
+            },
+            {"name": "the cap", "levels": {"90 %": {}, "none": {"setups": {"capped": "open"}}}},
+        ],
+    }  # fmt: skip
+    return Paper.model_validate(document | changes)
+
+
+def rows(paper: Paper, means: dict[str, dict[str, float]]) -> dict[str, Measured]:
+    """Set-ups in which each AQM has that mean in three seeds."""
+    found = {}
+    for setup in paper.setups:
+        runs = [
+            {"aqm": aqm, "seed": seed, "mean": mean + 0.001 * seed}
+            for aqm, mean in means[setup.name].items()
+            for seed in (1, 2, 3)
+        ]
+        found[setup.name] = Measured(setup, (), {"runs": runs}, 5_000_000, Path())
+    return found
+
+
+def test_a_set_up_like_another_has_its_changes_and_the_rest_of_the_other() -> None:
+    first, second = small().setups
+    assert (second.scenario, second.aqms, second.set) == (first.scenario, first.aqms, {"seed": 2})
+    with pytest.raises(ValueError, match="like 'later', which is no earlier set-up"):
+        small(setups=[{"name": "capped", "says": "", "like": "later"}])
+
+
+def test_every_claim_is_judged_under_every_combination_of_the_assumptions() -> None:
+    paper = small()
+    means = {"capped": {"ACT": 9.0, "ACT2": 8.0}, "open": {"ACT": 7.0, "ACT2": 4.0}}
+    found = assess(paper, rows(paper, means))
+    assert dict(found.published.levels) == {"the algorithm": "listing", "the cap": "90 %"}
+    assert found.published.claims[0].verdict.status is Status.FAILS
+    best = found.combinations[0]
+    assert dict(best.levels) == {"the algorithm": "slides", "the cap": "none"}
+    assert best.claims[0].verdict.status is Status.HOLDS and best.score == (1, 1)
+    assert found.readings["slides"] is best
+    assert found.readings["listing"] is found.published, "of equals the text's own"
+    (need,) = found.needs
+    assert need.text == "in 1 of 4 combinations; needs the algorithm slides, the cap none"
+
+
+def test_a_check_over_several_set_ups_takes_the_most_or_the_least_of_their_cells() -> None:
+    paper = small()
+    measured = rows(paper, {"capped": {"ACT": 3.0}, "open": {"ACT": 7.0}})
+    over = Check(
+        says="x", setup="capped", over=["open"], metric="mean", of={"aqm": "ACT"}, paper="",
+        take="max", below=5.0,
+    )  # fmt: skip
+    runs = [measured["capped"], measured["open"]]
+    highest = value_of(runs, over)
+    lowest = value_of(runs, over.model_copy(update={"take": "min"}))
+    assert highest is not None and highest.mean == pytest.approx(7.002)
+    assert lowest is not None and lowest.mean == pytest.approx(3.002)
+    with pytest.raises(ValueError, match="`take` says which of their cells"):
+        Check(says="x", setup="capped", over=["open"], metric="mean", of={}, paper="", below=5.0)
+
+
+def test_the_doubled_count_is_off_by_4_per_cent_from_the_second_drop_on_only() -> None:
+    # Figure 6 begins there; the first spacing is P4-CoDel's, as both counts begin with 1.
+    _, doubled = COMPUTED["control_law_error"]().found
+    assert doubled.ours.endswith("from the second drop on; +41.6 % at the first")
 
 
 def test_no_paper_is_found_under_an_empty_name() -> None:

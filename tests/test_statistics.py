@@ -51,7 +51,10 @@ def test_percentiles_are_exact_nearest_ranks_of_few_and_of_many(
     delay = np.random.default_rng(1).integers(0, largest, 100_001, endpoint=True)
     summary = findings_of(tmp_path, delay.tolist(), ["sent"] * len(delay)).summary
     ranked = np.sort(delay)
+    assert summary.p5 == ranked[5_000]
+    assert summary.p25 == ranked[25_000]
     assert summary.median == ranked[50_000]
+    assert summary.p75 == ranked[75_000]
     assert summary.p95 == ranked[95_000]
     assert summary.p99 == ranked[99_000]
     assert summary.max == ranked[-1]

@@ -54,24 +54,28 @@ def as_bmv2_sees(rows: Rows) -> Rows:
 
 
 def test_all_programs_are_there_and_have_names_of_their_own() -> None:
-    for name in ("codel", "codel_act", "fq_codel", "pi2", "pie", "red"):
+    for name in ("codel", "codel_act", "codel_act_slides", "fq_codel", "pi2", "pie", "red"):
         assert f"v1model/{name}" == find_aqm(f"v1model/{name}").name
         assert find_aqm(name).architecture != "v1model", "the plain name is the first one's"
     for name in ("router", "queue_measurement"):
         assert find_aqm(name) == find_aqm(f"v1model/{name}")
     assert find_aqm("tna/codel_act") == find_aqm("codel_act")
-    assert len(PROGRAMS) == 8
+    assert len(PROGRAMS) == 9
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize(
     "defines",
-    [{}, {"QUEUE_MEASUREMENT": "1", "CONTROL_LAW_EXACT": "1", "V1MODEL_VERSION": "20200408"}],
-    ids=["plain", "with everything"],
+    [
+        {},
+        {"QUEUE_MEASUREMENT": "1", "CONTROL_LAW_EXACT": "1", "V1MODEL_VERSION": "20200408"},
+        {"CONTROL_LAW_RANGE": "1"},
+    ],
+    ids=["plain", "with everything", "with ranges"],
 )
 def test_the_programs_have_no_errors_and_no_warnings(name: str, defines: dict[str, str]) -> None:
     # A macro that no file reads is a warning, and only the CoDels have a control law.
-    given = {k: v for k, v in defines.items() if k != "CONTROL_LAW_EXACT" or "codel" in name}
+    given = {k: v for k, v in defines.items() if "CONTROL_LAW" not in k or "codel" in name}
     done = check(programs_folder() / "v1model" / f"{name}.p4", defines=given)
     assert (done.ok, done.diagnostics, done.architecture) == (True, [], "v1model")
 
@@ -145,6 +149,36 @@ def test_the_table_by_longest_prefix_is_the_papers(sojourn: Sojourn, tmp_path: P
     (tmp_path / "law.stf").write_text("\n".join(lines) + "\n")
     done = sojourn("test", "law.p4", "law.stf", "-I", programs_folder() / "v1model")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_the_table_by_ranges_is_right_to_3_per_cent_for_every_count(
+    sojourn: Sojourn, tmp_path: Path, exact: bool
+) -> None:
+    (tmp_path / "law.p4").write_text(LAW)
+    drawn = np.random.default_rng(1).integers(1024, 1 << 32, 200, dtype=np.int64).tolist()
+    edges = [(8 + eighth) << (octave - 3) for octave in range(4, 32) for eighth in range(8)]
+    counts = {*range(1, 64), *drawn, *edges, *(edge - 1 for edge in edges), (1 << 32) - 1}
+    lines = []
+    for count in sorted(counts):
+        start = count >> max(count.bit_length() - 4, 0)
+        middle = count if count < 16 or exact else (2 * start + 1) << (count.bit_length() - 5)
+        assert abs((middle / count) ** -0.5 - 1) < 0.0305
+        lines.append(f"packet 0 {count:08x} 0000000000000000")
+        lines.append(f"expect 0 {count:08x} {spacing(100 * MS, middle):016x} $")
+    (tmp_path / "law.stf").write_text("\n".join(lines) + "\n")
+    law = ("-D", "CONTROL_LAW_RANGE", *(("-D", "CONTROL_LAW_EXACT") if exact else ()))
+    done = sojourn("test", "law.p4", "law.stf", "-I", programs_folder() / "v1model", *law)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_late_drop_delays_those_behind_it_in_the_published_form_only() -> None:
+    # Traces in which packets leave all the time cannot tell: a drop is late by a packet at most.
+    rows = as_bmv2_sees(SyntheticTrace("bursts", 10**8, 5_000 * MS, packet_size=1500).read())
+    own = decided("v1model/codel", rows, **EXACT)
+    published = decided("v1model/codel", rows, CODEL_DROP_NEXT_FROM_NOW="1", **EXACT)
+    assert not np.array_equal(own, published)
+    assert 0.9 * own.sum() < published.sum() <= own.sum()
 
 
 LAW = """// Puts INTERVAL / sqrt(count) into the packet.

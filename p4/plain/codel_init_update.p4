@@ -1,8 +1,11 @@
 // The hypothetical CoDel of the CoDel-ACT paper's section IV.A (Figures 4, 5, 9 and 10): codel_init
 // and codel_update as RegisterActions on the registers that they share. No Tofino can hold it.
 //
-//   codel_init     count, last_count -> drop_next     (Listing 1, lines 7 to 13)
+//   codel_init     count             -> drop_next     (Listing 1, lines 7 to 13)
 //   codel_update   drop_next         -> count         (Listing 2, lines 3 to 6)
+//
+// There is no lastCount: `chosen` is count itself, without lines 7 to 12 of Listing 1, and the interval
+// is a constant. count and drop_next alone show both reasons, and nothing else is refused.
 //
 // As it stands, the two need count and drop_next in opposite order, so each would have to be in two
 // stages: reason 1 of the paper (T1102). With TWICE defined, codel_init also writes count after its

@@ -5,7 +5,8 @@
 // What it adds to router.p4 is an #include and a line in egress.
 //
 // Control plane: codel.toml has the routes. The control law's entries are the program's own;
-// -D CONTROL_LAW_EXACT computes on from them (common/control_law.p4).
+// -D CONTROL_LAW_RANGE matches counts by ranges, -D CONTROL_LAW_EXACT computes on from the entries
+// (common/control_law.p4). -D CODEL_DROP_NEXT_FROM_NOW: drop_next as the paper has it (aqm/codel.p4).
 #include <core.p4>
 #include <v1model.p4>
 

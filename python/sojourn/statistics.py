@@ -28,6 +28,8 @@ _COARSE_BINS = 200
 _DECADES = (2, 11)
 """Powers of ten, in ns, between which the distribution is drawn: 100 ns to 100 s."""
 _BINS_PER_DECADE = 100
+_PERCENTS = (5, 25, 50, 75, 95, 99)
+"""Percentiles of a summary: those of a box plot, and the tail."""
 _DIGIT = 16
 """Bits that one pass of the percentile search settles."""
 _KEPT = 1 << 21
@@ -46,7 +48,10 @@ class Summary:
     packets: int
     """Offered to the bottleneck's queue."""
     mean: float | None
+    p5: int | None
+    p25: int | None
     median: int | None
+    p75: int | None
     p95: int | None
     p99: int | None
     max: int | None
@@ -155,7 +160,7 @@ def read_findings(
     simulated = until or simulated
     seconds = max(simulated, 1) / 1e9
     possible = rate(max(simulated, 1)) if callable(rate) else rate
-    median, p95, p99 = _percentiles(tally, path, until)
+    p5, p25, median, p75, p95, p99 = _percentiles(tally, path, until)
     utilisation = tally.sent_bytes * 8 / seconds / possible
     if packet_rate is not None:
         sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
@@ -164,7 +169,10 @@ def read_findings(
         simulated=simulated,
         packets=int(tally.verdicts.sum()),
         mean=tally.total / tally.queued if tally.queued else None,
+        p5=p5,
+        p25=p25,
         median=median,
+        p75=p75,
         p95=p95,
         p99=p99,
         max=tally.max if tally.queued else None,
@@ -188,10 +196,10 @@ def read_findings(
 
 
 def _percentiles(tally: "_Tally", path: Path, until: int | None) -> Sequence[int | None]:
-    """The 50th, 95th and 99th: exact."""
+    """Those of `_PERCENTS`: exact."""
     if not tally.queued:
-        return [None] * 3
-    ranks = [-(-tally.queued * percent // 100) for percent in (50, 95, 99)]
+        return [None] * len(_PERCENTS)
+    ranks = [-(-tally.queued * percent // 100) for percent in _PERCENTS]
     if tally.delays is None:
         return delays_at(path, ranks, tally.max, until)
     places = [rank - 1 for rank in ranks]

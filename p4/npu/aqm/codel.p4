@@ -5,7 +5,8 @@
 //     Codel.apply(npu.egress_port, npu.queue, drop);      // in the ingress control
 //
 // After R. Kundel et al., IEEE ICC 2021, section III-B: a function of its own beside the P4 program,
-// which sees the queue's depth in packets and nothing else. Names and order are the RFC's.
+// which sees the queue's depth in packets and nothing else. Names and order are the RFC's. The authors
+// published no NPU code: the law here is RFC 8289's, and codel_2021.p4 is the paper's Listing 1.
 //
 //   dodequeue   depth -> first_above_time -> ok_to_drop
 //   dequeue     ok_to_drop, state -> enter (count, lastcount) | drop | leave
@@ -17,10 +18,14 @@
 //  * The RFC's `while` looks at the next packet as soon as it has dropped one. Here that packet comes
 //    later, and only then moves drop_next on: the state DROPPED is in between.
 //
+// Where it leaves the paper's Listing 1: that enters the dropping state with the first packet above
+// TARGET and sets drop_next = now + INTERVAL / sqrt(count) at a drop, where the RFC adds the interval to
+// drop_next itself. -D CODEL_DROP_NEXT_FROM_NOW gives the latter alone.
+//
 // Threads
-//  * As published there is no mutual exclusion: up to 8 accesses a packet, and between any two of them
-//    other threads may be anywhere in here. Two can enter the dropping state at once, or count one drop
-//    for two. With CODEL_MUTEX defined, a thread locks the queue's state first; the others wait.
+//  * As the paper describes it there is no mutual exclusion: up to 8 accesses a packet, and between any two
+//    of them other threads may be anywhere in here. Two can enter the dropping state at once, or count
+//    one drop for two. With CODEL_MUTEX defined, a thread locks the queue's state first; the others wait.
 //    codel_cas.p4 is right without waiting.
 #ifndef AQM_CODEL_P4
 #define AQM_CODEL_P4
@@ -113,6 +118,10 @@ control Codel(in bit<16> port, in bit<8> queue, out bool drop) {
             if (state != CODEL_IDLE && time >= drop_next) {
                 count_of.write(place, count + 1);
                 state_of.write(place, CODEL_DROPPED);
+#ifdef CODEL_DROP_NEXT_FROM_NOW
+                // The next packet counts on from here.
+                drop_next_of.write(place, time);
+#endif
                 drop = true;
             } else {
                 state_of.write(place, CODEL_DROPPING);

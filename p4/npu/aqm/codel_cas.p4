@@ -9,6 +9,8 @@
 // which threads meet equals some order one after the other, the order of their swaps. Nobody waits for
 // anybody who waits: each time one thread fails another one has succeeded.
 //
+// The law is RFC 8289's, as in codel.p4; -D CODEL_DROP_NEXT_FROM_NOW as there.
+//
 //   | 2 state | 10 count | 10 lastcount | 21 first_above_time | 21 drop_next |      64 bits
 //
 // What the width costs
@@ -110,6 +112,9 @@ control CodelCas(in bit<16> port, in bit<8> queue, out bool drop) {
                         count = count + 1;
                     }
                     state = CODEL_DROPPED;
+#ifdef CODEL_DROP_NEXT_FROM_NOW
+                    drop_next = time;       // the next packet counts on from here
+#endif
                     drop = true;
                 } else {
                     state = CODEL_DROPPING;

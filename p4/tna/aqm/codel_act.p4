@@ -5,14 +5,26 @@
 // Programmable Switch ASIC", IFIP Networking 2024, section V and Figure 8. `codel_init` and
 // `codel_update` are its Listings 1 and 2, `chk_first_violation` is its section V-A.
 //
+// Two readings. The paper's Listing 2 and the authors' slides of 4 June 2024 contradict each other:
+//
+//                     Listing 2, the default         the slides, -D CODEL_ACT_SLIDES
+//   first violation   no drop                        "DROP the first packet"
+//   until dropNext    count does not change          "Increment count for subsequent packets"
+//   count             + 2 with each drop             + 2 with each packet in the dropping state
+//
+// The slides print Listing 2 as well, and these bullets next to it. The bullets may abbreviate the
+// listing, or they may describe the program. No public code settles it. CODEL_ACT_SLIDES defines
+// CODEL_ACT_DROP_FIRST and CODEL_ACT_COUNT_PACKETS; each can be defined alone.
+//
 //   stage 0    1               2               3            4          5               6
 //   delay  ->  chk_first_  ->  codel_init:
 //              violation       countI      ->  delta    ->  countI' -> dropNextI'  ->  dropNext
 //              dropping        lastCount       (lastCount)  choose     interval by     now + interval,
-//              prevDropping    dropNextI                    count      square root     mirror "init"
+//              prevDropping    dropNextI                    count      square root     mirror "init",
+//                                                                                      slides: drop
 //                              codel_update:
 //                              dropNextU,      drop,
-//                              countU          copyU + 2
+//                              countU          copyU + 2 (slides: whether it drops or not)
 //                              end of cycle:
 //                              dropNextU       copyU, mirror "end"
 //
@@ -28,8 +40,8 @@
 //   countI'       codel_init, in the same access    codel_init: count to start the cycle with
 //   dropNextI'    codel_init, in the same access    codel_init: INTERVAL / sqrt(countI')
 //   dropNextU     codel_update, end of cycle        "init"; codel_update: + INTERVAL / sqrt(countU)
-//   countU        codel_update (math unit)          "init"; codel_update: + 2
-//   copyU         end of cycle                      "init"; codel_update: + 2
+//   countU        codel_update (math unit)          "init"; codel_update: + 2 (slides: each packet)
+//   copyU         end of cycle                      "init"; codel_update: + 2 (slides: each packet)
 //
 // Why so many. A register lives in one stage and a packet may use it once. codel_init reads count
 // before dropNext and writes it after a decision that takes two more stages; codel_update asks
@@ -58,9 +70,11 @@
 //  * State is kept for each queue of each port; the paper has one queue.
 //
 // Where it leaves RFC 8289
-//  * The dropping state starts with the first packet above TARGET and without a drop; the first
-//    drop comes after INTERVAL / sqrt(count). The RFC waits an INTERVAL first, drops, and only
-//    then starts from the remembered count. With memory CoDel-ACT thus drops earlier.
+//  * The dropping state starts with the first packet above TARGET. By Listing 2 that packet is sent
+//    and the first drop comes after INTERVAL / sqrt(count); by the slides that packet is dropped. The
+//    RFC waits an INTERVAL first, drops, and only then starts from the remembered count.
+//  * By the slides count is the number of packets above TARGET and not of drops: INTERVAL / sqrt(count)
+//    falls within one INTERVAL to the time of a few packets.
 //  * lastCount is the count of the cycle before the last one, not the count at its start (Listing 1,
 //    line 8 stands before line 10). RFC 8289 stores the newly chosen count, so that delta there is
 //    the number of drops in the last cycle.
@@ -83,6 +97,11 @@
 #define AQM_CODEL_ACT_P4
 
 #include "../common/control_law.p4"
+
+#ifdef CODEL_ACT_SLIDES
+#define CODEL_ACT_DROP_FIRST            // the first packet above TARGET is dropped
+#define CODEL_ACT_COUNT_PACKETS         // each packet of the dropping state adds to count
+#endif
 
 #define CODEL_ACT_QUEUES    16384       // 512 ports with 32 queues
 #define SIXTEEN_INTERVALS_NS   (16 * INTERVAL)
@@ -268,9 +287,14 @@ control CodelAct(
             drop = 0;
             if ((int<32>)time - state.drop_next >= 0) {
                 state.drop_next = state.drop_next + interval_by_sqrt_u.execute(state.count);
+#ifndef CODEL_ACT_COUNT_PACKETS
                 state.count = state.count + 2;
+#endif
                 drop = 1;
             }
+#ifdef CODEL_ACT_COUNT_PACKETS
+            state.count = state.count + 2;
+#endif
         }
     };
     RegisterAction<codel_act_update_t, bit<16>, int<32>>(update_u) update_u_read = {
@@ -287,7 +311,8 @@ control CodelAct(
     action write_update_u() { update_u_write.execute(md.queue); }
 
     // ---- Stage 3: countU for the end of the cycle ------------------------------------------
-    // Needs to know whether codel_update dropped.
+    // Needs to know whether codel_update dropped. It follows countU, so the slides' reading adds here
+    // for each packet, too.
 
     Register<bit<32>, bit<16>>(CODEL_ACT_QUEUES) copy_u;
     RegisterAction<bit<32>, bit<16>, bit<32>>(copy_u) copy_u_step = {
@@ -348,11 +373,19 @@ control CodelAct(
                 compute_interval();
                 compute_drop_next();
                 mirror(KIND_INIT);
+#ifdef CODEL_ACT_DROP_FIRST
+                drop_packet();
+#endif
             } else if (is_dropping == 1) {
                 // codel_update
                 step_update_u();
+#ifdef CODEL_ACT_COUNT_PACKETS
+                step_copy_u();
+#endif
                 if (due == 1) {
+#ifndef CODEL_ACT_COUNT_PACKETS
                     step_copy_u();
+#endif
                     drop_packet();
                 }
             } else if (was_dropping == 1) {

@@ -24,6 +24,13 @@
 //  * Egress is behind the queue. A packet dropped here has used its turn on the link; what the RFC
 //    drops has not.
 //  * "A queue of less than one packet" is counted in packets, the only depth that bmv2 knows.
+//
+// Where it leaves the paper. Listing 1 of 2018 and the bmv2 program that its authors published set
+// drop_next = now + INTERVAL / sqrt(count) at a drop; the RFC adds the interval to drop_next itself, so
+// that a packet which comes late does not delay the drops after it. -D CODEL_DROP_NEXT_FROM_NOW gives
+// the published form. The listing, reduced as the paper says, also starts count at 0 and enters the
+// dropping state with the first packet above TARGET; "our implementation is based on the complete
+// algorithm", and so is this one.
 #ifndef AQM_CODEL_P4
 #define AQM_CODEL_P4
 
@@ -112,6 +119,10 @@ control Codel(inout standard_metadata_t standard_metadata) {
             if (state != CODEL_IDLE && now >= drop_next) {
                 count_of.write(queue, count + 1);
                 state_of.write(queue, CODEL_DROPPED);
+#ifdef CODEL_DROP_NEXT_FROM_NOW
+                // The next packet counts on from here.
+                drop_next_of.write(queue, now);
+#endif
                 mark_to_drop(standard_metadata);
             } else {
                 state_of.write(queue, CODEL_DROPPING);

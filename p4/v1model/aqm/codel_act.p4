@@ -3,7 +3,10 @@
 // V. Bothra, A. Peer, V. K. Singh, M. Maity, R. Shah: "CoDel-ACT: Realizing CoDel AQM for
 // Programmable Switch ASIC", IFIP Networking 2024, section V and Figure 8. bmv2 needs none of this:
 // there a packet may read and write a register as often as it likes (codel.p4). It is here to be
-// compared with ../../tna/aqm/codel_act.p4, which says why it is as it is.
+// compared with ../../tna/aqm/codel_act.p4, which says why it is as it is and what its two readings are:
+// Listing 2, the default, and with -D CODEL_ACT_SLIDES the slides, which drop the first packet above
+// TARGET (CODEL_ACT_DROP_FIRST) and add to count with each packet of the dropping state
+// (CODEL_ACT_COUNT_PACKETS).
 //
 //   chk_first_violation   this packet and the one before: above TARGET?
 //     first violation     codel_init: delta = countI - lastCount -> count -> drop_next; copy "init"
@@ -18,7 +21,8 @@
 //   lastCount     codel_init                    "init": countI as that codel_init found it
 //   dropNextI     codel_init                    "end": dropNextU of the cycle that ended
 //   dropNextU     codel_update, end of cycle    "init"; codel_update
-//   countU        codel_update, end of cycle    "init"; codel_update: + COUNT_STEP
+//   countU        codel_update, end of cycle    "init"; codel_update: + COUNT_STEP a drop, by the
+//                                               slides a packet
 //
 // What the Tofino program has besides is there because an ALU leaves its result in its own register,
 // and gives a packet one word of it: prevDropping, countI', dropNextI' and copyU. Here a packet has
@@ -33,6 +37,11 @@
 #include "../common/time.p4"
 #include "../common/units.p4"
 #include "../common/control_law.p4"
+
+#ifdef CODEL_ACT_SLIDES
+#define CODEL_ACT_DROP_FIRST            // the first packet above TARGET is dropped
+#define CODEL_ACT_COUNT_PACKETS         // each packet of the dropping state adds to count
+#endif
 
 #ifndef COUNT_STEP
 #define COUNT_STEP  2
@@ -144,13 +153,23 @@ control CodelAct(inout codel_act_t md, inout standard_metadata_t standard_metada
             // ---- codel_init: Listing 1, line 13
             if (first_violation) {
                 synchronise(KIND_INIT);
+#ifdef CODEL_ACT_DROP_FIRST
+                mark_to_drop(standard_metadata);
+#endif
             }
             // ---- codel_update: Listing 2
             if (due) {
                 drop_next_u.write(md.queue, md.drop_next);
+#ifndef CODEL_ACT_COUNT_PACKETS
                 count_u.write(md.queue, count + COUNT_STEP);
+#endif
                 mark_to_drop(standard_metadata);
             }
+#ifdef CODEL_ACT_COUNT_PACKETS
+            if (is_dropping == 1 && !first_violation) {
+                count_u.write(md.queue, count + COUNT_STEP);
+            }
+#endif
             // ---- the cycle has ended
             if (is_dropping == 0 && was_dropping == 1) {
                 md.drop_next = base;

@@ -102,10 +102,16 @@ def _print(report: Report) -> None:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="")
     table.add_column("claim", no_wrap=True)
     table.add_column("what the paper says", ratio=1)
-    table.add_column("verdict", ratio=1)
-    for one in report.claims:
-        table.add_row(one.claim.id, Text(one.claim.text), Text(one.verdict.text))
+    for head in report.columns:
+        table.add_column(head, ratio=1)
+    for place, one in enumerate(report.claims):
+        verdicts = [column.claims[place].verdict.text for column in report.columns.values()]
+        table.add_row(one.claim.id, Text(one.claim.text), *map(Text, verdicts))
     console.print(table)
+    for note in report.column_notes:
+        console.print(Text(note), soft_wrap=True)
+    for need in report.assessment.needs:
+        console.print(Text(f"  {need.claim.id} holds {need.text}"), soft_wrap=True)
     for searched in report.searches:
         console.print(Text(searched.search.says))
         for outcome in searched.outcomes:
@@ -121,6 +127,14 @@ def _as_dict(report: Report) -> dict[str, Any]:
             "text": one.claim.text,
             "status": one.verdict.status.value,
             "verdict": one.verdict.text,
+            "readings": {
+                level: {
+                    "levels": dict(best.levels),
+                    "status": best.claims[place].verdict.status.value,
+                    "verdict": best.claims[place].verdict.text,
+                }
+                for level, best in report.assessment.readings.items()
+            },
             "found": [
                 {
                     "says": found.says,
@@ -132,7 +146,7 @@ def _as_dict(report: Report) -> dict[str, Any]:
                 for found in one.found
             ],
         }
-        for one in report.claims
+        for place, one in enumerate(report.claims)
     ]
     searches = [
         {"claim": o.claim, "says": o.check.says, "holds": sum(o.held), "settings": len(o.held),

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from sojourn.papers.computed.kind import CurvePlot
 from sojourn.papers.measure import Measured
 from sojourn.papers.model import FigureSpec
-from sojourn.papers.traces import bins, read_trace
+from sojourn.papers.traces import bins, read_trace, throughput
 from sojourn.plots import bare
 from sojourn.style import COLOURS, INK, MUTED, RULE, TARGET_COLOUR
 from sojourn.sweeps.intervals import Interval, interval
@@ -23,6 +23,10 @@ _TARGET: dict[str, Any] = {"color": TARGET_COLOUR, "linewidth": 0.9, "linestyle"
 _GREY = "#7a7f87"
 _BIN = 20_000_000
 """ns that a point of a delay over time stands for."""
+_THROUGHPUT_BIN = 100_000_000
+"""ns that a point of a throughput over time stands for."""
+_BOX = ("p5", "p25", "median", "p75", "p95")
+"""The percentiles of a box plot, from whisker to whisker."""
 _MOST_POINTS = 40_000
 """Of a packet each; longer traces are drawn by bins."""
 
@@ -42,6 +46,8 @@ def draw(spec: FigureSpec, measured: Measured, folder: Path) -> str | None:
             figure = _series(spec, measured, aqms)
         case "lines":
             figure = _lines(spec, measured, aqms)
+        case "boxes":
+            figure = _boxes(spec, measured, aqms)
         case _:
             figure = _bars(spec, measured, aqms)
     return _save(figure, folder, f"{spec.name}.png")
@@ -93,7 +99,7 @@ def values(
     rows = measured.select(spec.table, where)
     if spec.x is not None and x is not None:
         rows = [row for row in rows if row[spec.x] == x]
-    found = [row[metric or spec.metric] for row in rows]
+    found = [row.get(metric or spec.metric) for row in rows]
     return interval([value / spec.scale for value in found if value is not None])
 
 
@@ -118,12 +124,54 @@ def _bars(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
     xs = places(spec, measured)
     if len(xs) == 1 and len(aqms) > len(COLOURS) + 1:
         return _named_bars(spec, measured, aqms)
-    width = 0.8 / len(aqms)
     figure = Figure(
         figsize=(max(4.6, min(1.6 + 0.34 * len(xs) * len(aqms), 10)) + 1.8, 3.5),
         layout="constrained",
     )
-    panel = figure.subplots()
+    _bar_panel(spec, measured, aqms, figure.subplots())
+    figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
+    return figure
+
+
+def _boxes(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
+    """Bars of the means and, next to them, the distribution of the queue delay: a box from the
+    25th to the 75th percentile with the median, whiskers to the 5th and the 95th; each percentile
+    is the mean over the seeds."""
+    xs = places(spec, measured)
+    width = max(4.2, min(1.2 + 0.3 * len(xs) * len(aqms), 7.5))
+    figure = Figure(figsize=(2 * width + 1.8, 3.6), layout="constrained")
+    bars, boxes = figure.subplots(1, 2)
+    _bar_panel(spec, measured, aqms, bars)
+    colour = colours(aqms)
+    room = 0.8 / len(aqms)
+    for number, aqm in enumerate(aqms):
+        for place, x in enumerate(xs):
+            found = [values(spec, measured, aqm, x, name) for name in _BOX]
+            if any(one is None for one in found):
+                continue
+            low, left, middle, right, high = (one.mean for one in found if one is not None)
+            box = {"whislo": low, "q1": left, "med": middle, "q3": right, "whishi": high}
+            boxes.bxp(
+                [box],
+                positions=[place + (number - (len(aqms) - 1) / 2) * room],
+                widths=0.75 * room,
+                showfliers=False,
+                patch_artist=True,
+                boxprops={"facecolor": colour[aqm], "alpha": 0.55, "edgecolor": colour[aqm]},
+                medianprops={"color": INK, "linewidth": 1.2},
+                whiskerprops={"color": colour[aqm]},
+                capprops={"color": colour[aqm]},
+                manage_ticks=False,
+            )
+    _finish_groups(spec, measured, boxes)
+    boxes.set_ylabel(f"5, 25, 50, 75 and 95 %, {spec.unit}", fontsize=9, color=INK)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
+    return figure
+
+
+def _bar_panel(spec: FigureSpec, measured: Measured, aqms: list[str], panel: Axes) -> None:
+    xs = places(spec, measured)
+    width = 0.8 / len(aqms)
     colour = colours(aqms)
     for number, aqm in enumerate(aqms):
         label = aqm
@@ -139,11 +187,15 @@ def _bars(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
             tail = values(spec, measured, aqm, x, "p99") if spec.metric == "mean" else None
             if tail is not None and spec.table == "runs":
                 panel.plot([at - 0.4 * width, at + 0.4 * width], [tail.mean] * 2, color=colour[aqm])
+    _finish_groups(spec, measured, panel)
+
+
+def _finish_groups(spec: FigureSpec, measured: Measured, panel: Axes) -> None:
+    """The axis of groups, and its names."""
+    xs = places(spec, measured)
     panel.set_xticks(range(len(xs)), [place_name(spec, measured, x) for x in xs])
     bare(panel)
     _labels(spec, measured, panel)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
-    return figure
 
 
 def _named_bars(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
@@ -172,7 +224,7 @@ def _named_bars(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure
         panel.set_xscale("log")
     if spec.unit == "ms" and spec.table in ("runs", "rows"):
         panel.axvline(measured.target / 1e6, **_TARGET)
-    panel.set_xlabel(f"{spec.metric.replace('_', ' ')}, {spec.unit}", fontsize=9, color=INK)
+    panel.set_xlabel(_metric_name(spec), fontsize=9, color=INK)
     return figure
 
 
@@ -223,11 +275,17 @@ def _labels(spec: FigureSpec, measured: Measured, panel: Axes) -> None:
         panel.axhline(measured.target / 1e6, **_TARGET)
     if spec.x is not None:
         panel.set_xlabel(spec.x, fontsize=9, color=INK)
-    panel.set_ylabel(f"{spec.metric.replace('_', ' ')}, {spec.unit}", fontsize=9, color=INK)
+    panel.set_ylabel(_metric_name(spec), fontsize=9, color=INK)
+
+
+def _metric_name(spec: FigureSpec) -> str:
+    return f"{spec.label or spec.metric.replace('_', ' ')}, {spec.unit}"
 
 
 def _series(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
-    """The delay over time of each AQM's first seed."""
+    """The delay over time of each AQM's first seed, and what its queue sent if that is wanted."""
+    if spec.throughput:
+        return _with_throughput(spec, measured, aqms)
     panels_wanted = 1 if spec.together else len(aqms)
     figure = Figure(
         figsize=(8.6, 0.9 + (2.9 if spec.together else 1.5 * len(aqms))), layout="constrained"
@@ -236,34 +294,70 @@ def _series(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
     colour = colours(aqms)
     for number, aqm in enumerate(aqms):
         panel = panels[0 if spec.together else number]
-        rows = measured.select("runs", spec.where | {"aqm": aqm})
-        rows = [row for row in rows if row["run"] in measured.traces]
-        if not rows:
+        folder = _trace_of(spec, measured, aqm)
+        if folder is None:
             continue
-        time, delay, _ = read_trace(measured.traces[rows[0]["run"]])
-        if spec.until is not None:
-            early = time < spec.until * 1e9
-            time, delay = time[early], delay[early]
-        if len(time) > _MOST_POINTS:
-            at, mean = bins(time, delay, _BIN)
-        else:
-            at, mean = time.astype(np.float64), delay.astype(np.float64)
-        panel.plot(
-            at / 1e9, np.maximum(mean / 1e6, 0.01), color=colour[aqm], linewidth=0.8, label=aqm
-        )
+        _plot_delay(spec, folder, panel, colour[aqm], aqm)
         if not spec.together:
             panel.set_title(aqm, loc="left", fontsize=9, color=colour[aqm], pad=2)
     for panel in panels:
-        panel.axhline(measured.target / 1e6, **_TARGET)
-        if spec.log:
-            panel.set_yscale("log")
-        else:
-            panel.set_ylim(bottom=0)
-        bare(panel)
+        _finish_delay(spec, measured, panel)
     panels[-1].set_xlabel("time, s", fontsize=9, color=INK)
     figure.supylabel("queue delay, ms", fontsize=9, color=MUTED)
     if spec.together:
         figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
+    return figure
+
+
+def _trace_of(spec: FigureSpec, measured: Measured, aqm: str) -> Path | None:
+    """The folder of the first seed of an AQM whose rows are kept."""
+    for row in measured.select("runs", spec.where | {"aqm": aqm}):
+        if row["run"] in measured.traces:
+            return measured.traces[row["run"]]
+    return None
+
+
+def _plot_delay(spec: FigureSpec, folder: Path, panel: Axes, colour: str, label: str) -> None:
+    time, delay, _ = read_trace(folder)
+    if spec.until is not None:
+        early = time < spec.until * 1e9
+        time, delay = time[early], delay[early]
+    if len(time) > _MOST_POINTS:
+        at, mean = bins(time, delay, _BIN)
+    else:
+        at, mean = time.astype(np.float64), delay.astype(np.float64)
+    panel.plot(at / 1e9, np.maximum(mean / 1e6, 0.01), color=colour, linewidth=0.8, label=label)
+
+
+def _finish_delay(spec: FigureSpec, measured: Measured, panel: Axes) -> None:
+    panel.axhline(measured.target / 1e6, **_TARGET)
+    if spec.log:
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(bottom=0)
+    bare(panel)
+
+
+def _with_throughput(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
+    """Delay and throughput over one time axis."""
+    figure = Figure(figsize=(8.6, 4.6), layout="constrained")
+    delays, sent = figure.subplots(2, 1, sharex=True)
+    colour = colours(aqms)
+    for aqm in aqms:
+        folder = _trace_of(spec, measured, aqm)
+        if folder is None:
+            continue
+        _plot_delay(spec, folder, delays, colour[aqm], aqm)
+        at, rate = throughput(folder, _THROUGHPUT_BIN)
+        early = at < (np.inf if spec.until is None else spec.until * 1e9)
+        sent.plot(at[early] / 1e9, rate[early] / 1e6, color=colour[aqm], linewidth=1, label="_")
+    _finish_delay(spec, measured, delays)
+    bare(sent)
+    sent.set_ylim(bottom=0)
+    delays.set_ylabel("queue delay, ms", fontsize=9, color=INK)
+    sent.set_ylabel("throughput, Mbit/s", fontsize=9, color=INK)
+    sent.set_xlabel("time, s", fontsize=9, color=INK)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
     return figure
 
 

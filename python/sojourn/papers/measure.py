@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from sojourn.errors import ScenarioError
-from sojourn.papers.model import Check, Setup, Where
+from sojourn.papers.model import Measure, Setup, Where
 from sojourn.sweeps.axes import Axis
 from sojourn.sweeps.intervals import Interval, interval
 
@@ -83,13 +83,20 @@ def rows_of(table: pa.Table) -> list[dict[str, Any]]:
     return found
 
 
-def by_seed(measured: Measured, check: Check, where: Where) -> dict[int, float]:
-    """The metric of each seed, in the check's unit; seeds without a value are missing."""
+def by_seed(runs: Sequence[Measured], check: Measure, where: Where) -> dict[int, float]:
+    """The metric of each seed that all of `runs` have, in the check's unit; seeds without a value
+    are missing."""
     groups: dict[int, list[float]] = {}
-    for row in measured.select(check.table, where):
-        value = row.get(check.metric)
-        if value is not None:
-            groups.setdefault(row["seed"], []).append(value / check.scale)
+    common: set[int] | None = None
+    for measured in runs:
+        seeds = set()
+        for row in measured.select(check.table, where):
+            value = row.get(check.metric)
+            if value is not None:
+                groups.setdefault(row["seed"], []).append(value / check.scale)
+                seeds.add(row["seed"])
+        common = seeds if common is None else common & seeds
+    groups = {seed: values for seed, values in groups.items() if seed in (common or ())}
     if check.take == "only":
         several = [seed for seed, values in groups.items() if len(values) > 1]
         if several:
@@ -98,15 +105,17 @@ def by_seed(measured: Measured, check: Check, where: Where) -> dict[int, float]:
     return {seed: _TAKE[check.take](values) for seed, values in groups.items()}
 
 
-def value_of(measured: Measured, check: Check) -> Interval | None:
-    """What the check measures, with its interval over the seeds; compared seed by seed."""
-    of = by_seed(measured, check, check.of)
+def value_of(runs: Measured | Sequence[Measured], check: Measure) -> Interval | None:
+    """What the check measures in the runs of its set-ups, with its interval over the seeds;
+    compared seed by seed."""
+    runs = [runs] if isinstance(runs, Measured) else runs
+    of = by_seed(runs, check, check.of)
     if check.form == "value":
         return interval(list(of.values()))
     if check.form == "excess":
         assert check.bound is not None
         return interval([100 * (value / check.bound - 1) for value in of.values()])
-    to = by_seed(measured, check, check.to or {})
+    to = by_seed(runs, check, check.to or {})
     pairs = [(of[seed], to[seed]) for seed in of if seed in to]
     return interval([_compared(check.form, one, other) for one, other in pairs])
 

@@ -57,13 +57,13 @@ class Setup(Strict):
     """The discipline that stands for the paper's Linux kernel with `--on linux`."""
 
 
-class Check(Strict):
-    """One thing that a claim says, as a number to be measured."""
+class Measure(Strict):
+    """A number to be measured."""
 
     says: str
     setup: str
-    also: list[str] = Field(default_factory=list)
-    """Set-ups in which the same is measured beside; they do not decide."""
+    over: list[str] = Field(default_factory=list)
+    """Further set-ups whose cells count as well; `take` says which of all."""
     table: Literal["runs", "phases", "times", "voices", "rows"] = "runs"
     metric: str
     unit: str = ""
@@ -79,6 +79,22 @@ class Check(Strict):
     """For `excess`, in `unit`."""
     take: Literal["only", "max", "min", "mean"] = "only"
     """Over the cells that the selection leaves."""
+
+    @model_validator(mode="after")
+    def _can_be_computed(self) -> Self:
+        needs = {"value": None, "excess": self.bound}.get(self.form, self.to)
+        if self.form != "value" and needs is None:
+            raise ValueError(f"{self.says}: {self.form} needs what it is compared with")
+        if self.over and self.take == "only":
+            raise ValueError(f"{self.says}: over several set-ups, `take` says which of their cells")
+        return self
+
+
+class Check(Measure):
+    """One thing that a claim says, as a number to be measured and judged."""
+
+    also: list[str] = Field(default_factory=list)
+    """Set-ups in which the same is measured beside; they do not decide."""
     paper: str
     """The paper's value, as text."""
     near: float | None = None
@@ -95,9 +111,6 @@ class Check(Strict):
         given = [self.near, self.below, self.above]
         if sum(one is not None for one in given) != 1:
             raise ValueError(f"{self.says}: give one of near, below and above")
-        needs = {"value": None, "excess": self.bound}.get(self.form, self.to)
-        if self.form != "value" and needs is None:
-            raise ValueError(f"{self.says}: {self.form} needs what it is compared with")
         return self
 
 
@@ -124,9 +137,12 @@ class FigureSpec(Strict):
     name: FileName
     source: str
     caption: str
-    kind: Literal["bars", "lines", "series", "table"]
+    kind: Literal["bars", "boxes", "lines", "series", "table"]
+    """`boxes` are bars of means and, next to them, box plots of the queue delay."""
     setup: str
     metric: str = "mean"
+    label: str = ""
+    """Of the y-axis; the metric's name if empty."""
     unit: str = "ms"
     scale: float = 1e6
     table: Literal["runs", "phases", "times", "voices", "rows"] = "runs"
@@ -137,6 +153,8 @@ class FigureSpec(Strict):
     """Which, in order; all if empty."""
     together: bool = False
     """Series in one panel."""
+    throughput: bool = False
+    """Of series: a second panel has what the queue sent over time."""
     log: bool = False
     metrics: list[str] = Field(default_factory=list)
     """Of a table: `metric` or `metric:unit:scale`."""
@@ -183,6 +201,34 @@ class Factor(Strict):
     """The level that the set-up has which the paper describes."""
 
 
+class Level(Strict):
+    """A level of an assumption: names that stand for those in the claims' checks."""
+
+    says: str = ""
+    aqms: dict[str, str] = Field(default_factory=dict)
+    """Label in the checks -> label that is measured."""
+    setups: dict[str, str] = Field(default_factory=dict)
+    """Set-up in the checks -> set-up that is measured."""
+
+
+class Assumption(Strict):
+    """Something that a paper leaves open or contradicts; each level judges all claims anew."""
+
+    name: str
+    levels: dict[str, Level] = Field(min_length=2)
+    """By name; the first is what the paper's text says."""
+
+
+class Contradiction(Strict):
+    """Something that no combination of assumptions explains."""
+
+    says: str
+    measured: list[Measure] = Field(default_factory=list)
+    """Shown as found in the combination that explains most."""
+    as_named: bool = False
+    """Shown as found in the set-ups and of the AQMs that are named, whatever stands for them."""
+
+
 class Paper(Strict):
     """All of a paper."""
 
@@ -198,8 +244,22 @@ class Paper(Strict):
     figures: list[FigureSpec] = Field(default_factory=list)
     claims: list[Claim]
     searches: list[Search] = Field(default_factory=list)
+    assumptions: list[Assumption] = Field(default_factory=list)
+    """The first has a verdict for each of its levels."""
+    contradictions: list[Contradiction] = Field(default_factory=list)
     tables: list[StaticTable] = Field(default_factory=list)
     """Behind the figures."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_set_ups_like_others(cls, document: Any) -> Any:
+        """Fills in each set-up that is written as another one with changes."""
+        if not isinstance(document, dict) or not isinstance(document.get("setups"), list):
+            return document
+        whole: list[Any] = []
+        for setup in document["setups"]:
+            whole.append(_like(setup, whole) if isinstance(setup, dict) else setup)
+        return document | {"setups": whole}
 
     @model_validator(mode="after")
     def _what_is_named_is_there(self) -> Self:
@@ -208,7 +268,13 @@ class Paper(Strict):
                 raise ValueError(f"{kind}s {two[0]!r} and {two[1]!r} would have one folder")
         known = {setup.name for setup in self.setups}
         asked = [(figure.name, figure.setup) for figure in self.figures]
-        asked += [(c.id, one) for c in self.claims for k in c.checks for one in (k.setup, *k.also)]
+        for claim in self.claims:
+            asked += [(claim.id, n) for k in claim.checks for n in (k.setup, *k.also, *k.over)]
+        for told in self.contradictions:
+            asked += [(told.says, name) for k in told.measured for name in (k.setup, *k.over)]
+        for one in self.assumptions:
+            for level in one.levels.values():
+                asked += [(one.name, n) for pair in level.setups.items() for n in pair]
         for who, setup in asked:
             if setup not in known:
                 raise ValueError(f"{who}: no set-up {setup!r} (there are {', '.join(known)})")
@@ -216,3 +282,15 @@ class Paper(Strict):
             if not claim.checks and not claim.computed:
                 raise ValueError(f"{claim.id}: neither checks nor anything computed")
         return self
+
+
+def _like(setup: dict[str, Any], others: list[Any]) -> dict[str, Any]:
+    """A set-up with what it does not say itself taken from the earlier one that `like` names; what
+    both set in the scenario is put together."""
+    if "like" not in setup:
+        return setup
+    own = {key: value for key, value in setup.items() if key != "like"}
+    for other in others:
+        if isinstance(other, dict) and other.get("name") == setup["like"]:
+            return other | own | {"set": other.get("set", {}) | own.get("set", {})}
+    raise ValueError(f"{setup.get('name')}: like {setup['like']!r}, which is no earlier set-up")

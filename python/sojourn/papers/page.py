@@ -10,7 +10,7 @@ from typing import Any
 
 from sojourn.pages import render
 from sojourn.papers import draw
-from sojourn.papers.assess import Assessed, counts
+from sojourn.papers.assess import GOOD, Assessed, Assessment, Combination, counts
 from sojourn.papers.measure import Measured
 from sojourn.papers.model import Paper
 from sojourn.papers.search import Searched
@@ -44,11 +44,31 @@ class Report:
 
     paper: Paper
     measured: Mapping[str, Measured]
-    claims: list[Assessed]
+    assessment: Assessment
     searches: list[Searched]
     figures: list[Shown]
     folder: Path
     quick: bool
+
+    @property
+    def claims(self) -> tuple[Assessed, ...]:
+        """As the paper's text has them."""
+        return self.assessment.published.claims
+
+    @property
+    def columns(self) -> dict[str, Combination]:
+        """The verdicts that are shown: as published, and for each reading the combination that
+        explains most."""
+        readings = self.assessment.readings
+        heads = {f"{level}, best": one for level, one in readings.items()}
+        return {"as published" if heads else "verdict": self.assessment.published} | heads
+
+    @property
+    def column_notes(self) -> list[str]:
+        """The assumptions that the columns stand for."""
+        if not self.paper.assumptions:
+            return []
+        return [f"{head}: {one.named()}." for head, one in self.columns.items()]
 
 
 def show_figures(
@@ -84,6 +104,10 @@ def write_page(report: Report) -> Path:
         tally=tally(report),
         quick="Made with --quick: few seeds, short runs." if report.quick else "",
         claims=report.claims,
+        columns=report.columns,
+        column_notes=report.column_notes,
+        assessment=report.assessment,
+        good=GOOD,
         figures=report.figures,
         searches=[_searched(one) for one in report.searches],
         setups=list(report.measured.values()),
@@ -103,10 +127,13 @@ def tally(report: Report) -> str:
         Status.FAILS: ("does not hold as published", "do not hold as published"),
         Status.UNSEEN: ("cannot be seen here", "cannot be seen here"),
     }
-    found = {status: number for status, number in counts(report.claims).items() if number}
-    parts = [f"{number} {words[status][number > 1]}" for status, number in found.items()]
     claims = "1 claim" if len(report.claims) == 1 else f"{len(report.claims)} claims"
-    return f"Of {claims}: {', '.join(parts)}."
+    told = []
+    for head, one in report.columns.items():
+        found = {status: number for status, number in counts(one.claims).items() if number}
+        parts = ", ".join(f"{number} {words[s][number > 1]}" for s, number in found.items())
+        told.append(f"{head}: {parts}" if len(report.columns) > 1 else parts)
+    return f"Of {claims}{', ' if len(told) > 1 else ': '}{'; '.join(told)}."
 
 
 def _searched(one: Searched) -> dict[str, Any]:
@@ -152,12 +179,7 @@ def markdown(reports: Sequence[Report], pictures: str) -> str:
     for report in reports:
         lines += [f"## {report.paper.title}", "", f"{report.paper.where} `sojourn paper "]
         lines[-1] += f"{report.paper.name}`. {tally(report)}"
-        lines += ["", "| claim | what the paper says | verdict |", "|---|---|---|"]
-        for one in report.claims:
-            lines.append(
-                f"| {one.claim.id} | {_cell(one.claim.text)} | {_cell(one.verdict.text)} |"
-            )
-        lines.append("")
+        lines += ["", *_verdicts(report), ""]
         for one in report.claims:
             if one.claim.remark:
                 lines += [f"{one.claim.id}: {one.claim.remark}", ""]
@@ -179,6 +201,46 @@ def markdown(reports: Sequence[Report], pictures: str) -> str:
                 lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in figure.rows]
                 lines.append("")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _verdicts(report: Report) -> list[str]:
+    """The claims with a verdict in each column, and what the columns stand for."""
+    heads = ["claim", "what the paper says", *report.columns]
+    lines = ["| " + " | ".join(map(_cell, heads)) + " |", "|" + "---|" * len(heads)]
+    for place, one in enumerate(report.claims):
+        verdicts = [column.claims[place].verdict.text for column in report.columns.values()]
+        cells = [one.claim.id, one.claim.text, *verdicts]
+        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    for note in report.column_notes:
+        lines += ["", note]
+    return lines + _explained(report)
+
+
+def _explained(report: Report) -> list[str]:
+    """What each claim needs, how much each combination explains, what none does."""
+    lines = []
+    if report.assessment.needs:
+        lines += ["", "| claim | holds, with or without a difference |", "|---|---|"]
+        lines += [f"| {n.claim.id} | {_cell(n.text)} |" for n in report.assessment.needs]
+        heads = [one.name for one in report.paper.assumptions]
+        heads += ["claims that hold", "their parts", "which"]
+        lines += ["", "| " + " | ".join(map(_cell, heads)) + " |", "|" + "---|" * len(heads)]
+        for one in report.assessment.combinations:
+            claims, parts = one.score
+            which = [c.claim.id for c in one.claims if c.verdict.status in GOOD]
+            all_parts = sum(len(c.found) for c in one.claims)
+            cells = [*one.levels.values(), f"{claims} of {len(one.claims)}"]
+            cells += [f"{parts} of {all_parts}", ", ".join(which)]
+            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    if report.assessment.contradictions:
+        lines += ["", "What no combination explains; values are those of the first one above:", ""]
+        lines += [f"- {_plain(pair)}" for pair in report.assessment.contradictions]
+    return lines
+
+
+def _plain(pair: tuple[str, str]) -> str:
+    says, measured = pair
+    return f"{says} ({measured})" if measured else says
 
 
 _PAPERS_HEAD = (

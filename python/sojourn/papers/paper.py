@@ -48,9 +48,9 @@ def run_paper(
             )
             for search in paper.searches
         ]
-        claims = assess(paper, measured)
-        figures = show_figures(paper, measured, claims, folder)
-        report = Report(paper, measured, claims, searches, figures, folder, quick)
+        assessment = assess(paper, measured)
+        figures = show_figures(paper, measured, assessment.published.claims, folder)
+        report = Report(paper, measured, assessment, searches, figures, folder, quick)
         write_page(report)
     except OSError as error:
         raise output_error(error, shown(folder)) from error

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import ScenarioError
+from sojourn.record import MARK, SENT
 from sojourn.run_files import PACKETS
 from sojourn.statistics import Floats, Longs, read_rows, was_queued
 from sojourn.sweeps.plan import SweepPlan
@@ -78,10 +79,7 @@ def figures_in(folder: Path, target: int) -> TraceFigures:
 
 def read_trace(folder: Path) -> tuple[Longs, Longs, Any]:
     """Dequeue time, queue delay and dropped, of the packets that were in the queue."""
-    paths = sorted(folder.rglob(PACKETS))
-    if not paths:
-        raise ScenarioError(f"{folder}: no rows are kept there")
-    parts = [(time, delay, verdict) for time, delay, _, verdict in read_rows(paths[0])]
+    parts = [(time, delay, verdict) for time, delay, _, verdict in read_rows(_rows(folder))]
     if not parts:
         empty = np.zeros(0, np.int64)
         return empty, empty, np.zeros(0, bool)
@@ -89,6 +87,26 @@ def read_trace(folder: Path) -> tuple[Longs, Longs, Any]:
     queued = was_queued(delay, verdict)
     # Places in `VERDICTS`: 1 is what the AQM dropped.
     return time[queued], delay[queued], verdict[queued] == 1
+
+
+def throughput(folder: Path, width: int) -> tuple[Floats, Floats]:
+    """What the queue sent in each bin, bit/s of frames without FCS, by the bin's middle; the last
+    bin, which the run's end may cut short, is left out."""
+    amounts: Floats = np.zeros(0)
+    for time, _, size, verdict in read_rows(_rows(folder)):
+        sent = (verdict == SENT) | (verdict == MARK)
+        place, weights = time[sent] // width, size[sent]
+        found = np.bincount(place, weights=weights, minlength=len(amounts)).astype(np.float64)
+        amounts = found + np.pad(amounts, (0, len(found) - len(amounts)))
+    middle = (np.arange(len(amounts), dtype=np.float64) + 0.5) * width
+    return middle[:-1], amounts[:-1] * 8e9 / width
+
+
+def _rows(folder: Path) -> Path:
+    paths = sorted(folder.rglob(PACKETS))
+    if not paths:
+        raise ScenarioError(f"{folder}: no rows are kept there")
+    return paths[0]
 
 
 def bins(time: Longs, delay: Longs, width: int) -> tuple[Floats, Floats]:

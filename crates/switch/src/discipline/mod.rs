@@ -11,6 +11,7 @@
 
 mod backlog;
 pub mod codel;
+pub mod codel_2021;
 pub mod codel_linux;
 pub mod dualpi2;
 pub mod fifo;
@@ -197,6 +198,7 @@ pub static REGISTER: Register<Registered> = Register::new(&[
     fifo::REGISTRATION,
     red::REGISTRATION,
     codel::REGISTRATION,
+    codel_2021::REGISTRATION,
     codel_linux::REGISTRATION,
     fq_codel::REGISTRATION,
     pie::REGISTRATION,

@@ -555,9 +555,11 @@ fn p4_codel_takes_six_stages_as_with_the_open_source_back_end() {
 
 #[test]
 fn codel_act_takes_seven_stages_as_with_the_open_source_back_end() {
-    let fit = shipped("codel_act.p4");
-    assert_eq!(fit.passes.each_ref().map(|pass| pass.stages), [1, 7]);
-    assert_eq!(fit.passes[1].critical_stages, 7);
+    for program in ["codel_act.p4", "codel_act_slides.p4"] {
+        let fit = shipped(program);
+        assert_eq!(fit.passes.each_ref().map(|pass| pass.stages), [1, 7], "{program}");
+        assert_eq!(fit.passes[1].critical_stages, 7, "{program}");
+    }
 }
 
 #[test]

@@ -72,6 +72,31 @@ fn codel_act_opens_a_cycle_with_a_mirrored_packet_and_closes_it_with_another() {
 }
 
 #[test]
+fn by_the_slides_the_first_packet_above_target_is_dropped_and_each_later_one_is_counted() {
+    let mut plane = plane_of("codel_act_slides.p4", math_unit::ExponentParity::Vendor);
+    let at =
+        |plane: &mut Tofino, now: u64| plane.egress(&leaving(2, now), bridged(now - 6_000_000));
+    let first = at(&mut plane, 20_000_000);
+    assert!(first.packet.is_none(), "DROP the first packet");
+    // Its copy goes round all the same, and carries count = 1 and dropNext 100.66 ms later.
+    let init = first.mirror.expect("an init synchronisation");
+    plane.egress(&leaving(68, 20_001_000), init.packet);
+    // 50 packets are sent until dropNext, and the drop comes at once with count = 1 + 2 * 50, whose
+    // interval is 9.96 ms by the unit's table.
+    for now in (0..50).map(|n| 21_000_000 + n * 1_000_000) {
+        assert!(at(&mut plane, now).packet.is_some());
+    }
+    let dropped: Vec<_> = (120_000_000..145_000_000)
+        .step_by(100_000)
+        .filter(|now| at(&mut plane, *now).packet.is_none())
+        .map(|now| now / 100_000 - 200)
+        .collect();
+    assert_eq!(dropped.first(), Some(&1_007));
+    assert!(dropped.len() >= 3 && dropped[1] - dropped[0] <= 101, "{dropped:?}");
+    assert_eq!(*plane.faults(), Faults::default());
+}
+
+#[test]
 fn no_packet_makes_a_program_panic() {
     let parity = math_unit::ExponentParity::Vendor;
     let mut planes = [plane_of("p4_codel.p4", parity), plane_of("codel_act.p4", parity)];

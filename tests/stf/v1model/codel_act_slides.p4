@@ -1,0 +1,3 @@
+// CoDel-ACT by the slides, with a TARGET of 0: a packet that has not waited is above it.
+#define TARGET 0
+#include "../../../p4/v1model/codel_act_slides.p4"

@@ -6,7 +6,9 @@
 
 use crate::ast::Annotation;
 use crate::ir::UnitId;
+use crate::source::Span;
 use crate::types::{FieldsType, Type};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is declared, filled while the program is elaborated.
@@ -20,6 +22,9 @@ pub struct Declared {
     pub value_sets: Vec<DeclaredSet>,
     /// Actions that a table may run or that a control calls, each once for each name.
     pub actions: Vec<DeclaredAction>,
+    /// The statements that stand in actions, each with the name of its outermost action: the IR has
+    /// them in place of the call, a compiler in an action of its own.
+    pub in_actions: HashMap<Span, Span>,
     /// Header types.
     pub headers: Vec<Arc<FieldsType>>,
 }

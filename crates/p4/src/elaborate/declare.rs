@@ -42,7 +42,7 @@ impl Elaborator<'_> {
     /// An action that a control calls itself, and not within another action: it is given nothing by
     /// a control plane.
     pub(super) fn declare_called_action(&mut self, action: &hir::Action) {
-        if !self.unit.in_action {
+        if self.unit.in_action.is_none() {
             let used = Place { unit: self.unit.id, path: vec![u32::MAX, self.statements] };
             self.declare_action(action, None, used);
         }

@@ -265,7 +265,8 @@ impl Elaborator<'_> {
         let label = self.label();
         self.unit.returns.push(ReturnTarget { label, result: None });
         let loops = std::mem::take(&mut self.unit.loops);
-        let outer = std::mem::replace(&mut self.unit.in_action, true);
+        let outer = self.unit.in_action;
+        self.unit.in_action = outer.or(Some(action.span));
         let body = self.nested(|this| this.statements(&action.body));
         self.unit.in_action = outer;
         self.unit.loops = loops;

@@ -173,8 +173,8 @@ struct UnitState {
     state: Option<ir::StateId>,
     /// True in the body of an implemented method.
     in_method: bool,
-    /// True in the body of an action.
-    in_action: bool,
+    /// The name of the outermost action, in the body of one.
+    in_action: Option<Span>,
     /// The object whose method is being lowered.
     this: Option<ObjectId>,
 }
@@ -261,6 +261,9 @@ impl<'h> Elaborator<'h> {
                  {MAX_STATEMENTS} statements"
             )));
             return;
+        }
+        if let Some(action) = self.unit.in_action {
+            self.out.declared.in_actions.insert(span, action);
         }
         self.code.push(Stmt { kind, span });
     }

@@ -67,7 +67,7 @@ fn left_out(program: &Program, table: &Table, bus: Bus) -> Option<Diagnostic> {
         for (action, uses) in &used {
             let name = |object: &ObjectId| &program.objects[object.index()].name;
             let Some((mine, at)) = uses.first() else {
-                if table.keys.is_empty() {
+                if table.keys.is_empty() && !works_by_default(program, table, *other) {
                     let message = format!(
                         "`{}` has no key, and `{}` does not use `{}`",
                         table.name,
@@ -93,6 +93,15 @@ fn left_out(program: &Program, table: &Table, bus: Bus) -> Option<Diagnostic> {
         }
     }
     None
+}
+
+/// True for a register that the default action of a table accesses: that action says by its
+/// instruction whether the register works, where a counter or meter has no such word.
+fn works_by_default(program: &Program, table: &Table, object: ObjectId) -> bool {
+    let default = table.default_action.as_ref().map(|(action, _)| &table.actions[*action as usize]);
+    let accesses = default.map(|action| used(program, &action.body, Bus::RegistersAndMeters));
+    &*program.objects[object.index()].of == "Register"
+        && accesses.iter().flatten().any(|(used, _)| *used == object)
 }
 
 /// Diagnostics about direct objects that some actions of their table's entries use and others do not,

@@ -441,6 +441,8 @@ fn the_actions_of_a_table_share_what_they_count_in_and_their_registers() {
     assert_eq!(codes("one.count(0);", "", ""), ["T0708"]);
     assert_eq!(codes("", "one.count(0);", ""), ["T0708"]);
     assert!(codes("one.count(0);", "one.count(1);", "").is_empty());
+    assert!(codes("", "bump.execute(0);", "").is_empty(), "the default action accesses a register");
+    assert_eq!(codes("bump.execute(0);", "", ""), ["T0708"]);
 }
 
 #[test]
@@ -497,8 +499,8 @@ fn a_shift_by_a_field_is_refused() {
 }
 
 #[test]
-fn a_loop_is_warned_of() {
-    assert!(warned("", "for (bit<8> n in 1 .. 4) { m.e = m.e + n; }").contains(&"T1007"));
+fn a_loop_is_refused() {
+    assert_eq!(refused("", "for (bit<8> n in 1 .. 4) { m.e = m.e + n; }"), ["T1007"]);
 }
 
 #[test]

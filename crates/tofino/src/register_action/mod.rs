@@ -130,7 +130,7 @@ pub fn compile(
     };
     if let Some(entries) = size {
         let bits = shape.width.bits() as usize * if shape.dual { 2 } else { 1 };
-        let most = STAGE_BITS / bits;
+        let most = REGISTER_BITS / bits;
         if entries > most {
             let message = format!("this register has {entries} entries, a stage holds {most}");
             return Err(vec![rules::EXTERN_ARGUMENT.refuse(object.span, message).into()]);
@@ -151,9 +151,16 @@ pub fn compile(
     })
 }
 
-/// What registers, counters and meters of one stage can take at most: each block of theirs has one
-/// of the stage's 48 map RAMs beside it, and a block has 1,024 words of 128 bits.
-pub const STAGE_BITS: usize = 48 * 1024 * 128;
+/// An SRAM block: 1,024 words of 128 bits.
+const BLOCK_BITS: usize = 1024 * 128;
+
+/// What counters and meters of one stage can take at most: each block of theirs has one of the
+/// stage's 48 map RAMs.
+pub const STAGE_BITS: usize = 48 * BLOCK_BITS;
+
+/// What a register can take: 35 blocks and a spare one beside them. The compiler takes 143,360
+/// words of 32 bits and no word more.
+const REGISTER_BITS: usize = 35 * BLOCK_BITS;
 
 /// The register actions that name `register` in their constructor.
 pub fn actions_of(

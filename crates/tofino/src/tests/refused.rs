@@ -75,7 +75,6 @@ fn an_entry_of_64_bits_is_the_control_planes_alone() {
 fn what_no_stage_can_hold_is_refused() {
     for (object, call) in [
         ("Register<bit<32>, bit<32>>(32w0x80000000) r;", "r.write(0, 5);"),
-        ("Register<bit<32>, bit<32>>(196609) r;", "r.write(0, 5);"),
         ("Counter<bit<32>, bit<32>>(32w0x80000000, CounterType_t.PACKETS) r;", "r.count(0);"),
         ("Meter<bit<32>>(32w0x80000000, MeterType_t.BYTES) r;", "m.a = (bit<32>)r.execute(0);"),
     ] {
@@ -84,7 +83,20 @@ fn what_no_stage_can_hold_is_refused() {
         assert_eq!(refused[0].0, "T0803", "{object}: {refused:?}");
         assert!(refused[0].1.contains("a stage holds"), "{refused:?}");
     }
-    let fits = "Register<bit<32>, bit<32>>(196608) r;";
-    let parts = Parts { egress: fits, apply: "r.write(0, 5);", ..Parts::default() };
-    assert!(load_text(&parts.text()).is_ok());
+}
+
+#[test]
+fn a_register_takes_35_blocks_of_its_stage() {
+    let pair = "struct pair_t { bit<32> a; bit<32> b; }";
+    let most =
+        [("bit<8>", 573_440), ("bit<16>", 286_720), ("bit<32>", 143_360), ("pair_t", 71_680)];
+    for (entry, most) in most {
+        let parts = |egress| Parts { types: pair, egress, ..Parts::default() };
+        let fits = format!("Register<{entry}, bit<32>>({most}) r;");
+        assert!(load_text(&parts(&fits).text()).is_ok(), "{fits}");
+        let too_many = format!("Register<{entry}, bit<32>>({}) r;", most + 1);
+        let refused = parts(&too_many).refused();
+        assert_eq!(refused[0].0, "T0803", "{refused:?}");
+        assert!(refused[0].1.contains(&format!("a stage holds {most}")), "{refused:?}");
+    }
 }

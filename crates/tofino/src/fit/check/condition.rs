@@ -1,10 +1,10 @@
 //! What a gateway can decide (T1001 to T1003): `bf-p4c/mau/gateway.cpp` has the rules.
 
-use super::Known;
-use crate::fit::bits::{compares_sum, is_condition, is_constant, steps};
+use super::gateway;
+use crate::fit::bits::{compares_sum, is_constant, steps};
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Stmt, StmtKind};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Unit};
 use sojourn_p4::visit;
 
 /// Bits that a gateway can compare with `<` and its like.
@@ -12,9 +12,11 @@ const RANGE_BITS: u32 = 12;
 
 /// What a comparison with `<`, `<=`, `>` or `>=` asks of a gateway.
 #[derive(Debug, PartialEq, Eq)]
-enum Order {
-    /// Nothing: it is an equality in disguise, such as `x > 0` or `x >= 4096`.
-    Equality,
+pub enum Order {
+    /// It is always true or always false.
+    Decided,
+    /// It is an equality of the bits from this one up in disguise, such as `x > 0` or `x >= 4096`.
+    Equality(u32),
     /// A range comparison of so many bits.
     Range(u32),
     /// Two fields.
@@ -32,18 +34,10 @@ pub fn range_bits(condition: &Expr) -> u32 {
     bits
 }
 
-/// Checks all conditions of a control, those of inner statements included.
-pub fn check(stmts: &[Stmt], known: &Known, found: &mut Vec<Diagnostic>) {
-    visit::statements(stmts, &mut |stmt| match &stmt.kind {
-        StmtKind::If { condition, .. } => check_condition(condition, known, found),
-        StmtKind::Set(_, value) if is_condition(value) => check_condition(value, known, found),
-        _ => {}
-    });
-}
-
-fn check_condition(condition: &Expr, known: &Known, found: &mut Vec<Diagnostic>) {
+/// Checks the condition of an `if` in `apply`.
+pub fn check(unit: &Unit, condition: &Expr, found: &mut Vec<Diagnostic>) {
+    let before = found.len();
     comparisons(condition, &mut |comparison, order| match order {
-        Order::Fields if visit::operands(comparison).iter().any(|o| known.may_be_constant(o)) => {}
         Order::Fields => {
             let message = "a condition orders two fields";
             found.push(rules::ORDER_OF_FIELDS.refuse(comparison.span, message).into());
@@ -54,16 +48,22 @@ fn check_condition(condition: &Expr, known: &Known, found: &mut Vec<Diagnostic>)
         }
         _ => {}
     });
-    if steps(condition) > 0 && !has_order_of_fields(condition) && !compares_sum(condition) {
+    if has_choice(condition) {
+        let message = "a condition chooses between two values";
+        found.push(rules::CONDITION_ARITHMETIC.refuse(condition.span, message).into());
+    }
+    if found.len() > before {
+        return;
+    }
+    if steps(condition) > 0 && !compares_sum(condition) {
         let message = "a condition computes; a step before it is assumed for the estimate";
         found.push(rules::CONDITION_ARITHMETIC.warning(condition.span, message));
     }
+    gateway::check(unit, condition, found);
 }
 
-fn has_order_of_fields(condition: &Expr) -> bool {
-    let mut found = false;
-    comparisons(condition, &mut |_, order| found |= order == Order::Fields);
-    found
+fn has_choice(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Mux(..)) || visit::operands(expr).into_iter().any(has_choice)
 }
 
 fn comparisons<'e>(expr: &'e Expr, see: &mut dyn FnMut(&'e Expr, Order)) {
@@ -76,13 +76,14 @@ fn comparisons<'e>(expr: &'e Expr, see: &mut dyn FnMut(&'e Expr, Order)) {
     visit::operands(expr).into_iter().for_each(|operand| comparisons(operand, see));
 }
 
-fn order(op: Binary, a: &Expr, b: &Expr) -> Order {
+/// The kind of a comparison with `<`, `<=`, `>` or `>=`.
+pub fn order(op: Binary, a: &Expr, b: &Expr) -> Order {
     let (op, field, constant) = match (is_constant(a), is_constant(b)) {
         (_, true) => (op, a, b),
         (true, false) => (mirrored(op), b, a),
         (false, false) => return Order::Fields,
     };
-    let ExprKind::Const(value) = constant.kind else { return Order::Equality };
+    let ExprKind::Const(value) = constant.kind else { return Order::Decided };
     // `x > k` is `x >= k + 1`, `x <= k` is `x < k + 1`.
     let bound = match op {
         Binary::Gt | Binary::Le => value.saturating_add(1),
@@ -91,12 +92,16 @@ fn order(op: Binary, a: &Expr, b: &Expr) -> Order {
     let width = field_width(field);
     if field.scalar.is_signed() {
         let wraps = bound >> field.scalar.width().min(127) != 0;
-        return if bound == 0 || wraps { Order::Equality } else { Order::Range(width) };
+        let sign = field.scalar.width().saturating_sub(1);
+        return if bound == 0 || wraps { Order::Equality(sign) } else { Order::Range(width) };
     }
     // The zero bits at the bottom of the constant need not be compared.
     let shift = bound.trailing_zeros();
-    if bound == 0 || bound >> shift == 1 || shift >= width {
-        return Order::Equality;
+    if bound == 0 || shift >= width {
+        return Order::Decided;
+    }
+    if bound >> shift == 1 {
+        return Order::Equality(shift);
     }
     Order::Range(width - shift)
 }

@@ -12,7 +12,7 @@ use sojourn_p4::ir::{
     Arg, Binary, Expr, ExprKind, ExternCall, Layout, Program, Slot, Stmt, StmtKind, Table,
     TableAction, Value,
 };
-use sojourn_p4::source::{SourceMap, Span};
+use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::sync::Arc;
 
@@ -49,57 +49,24 @@ fn may_match_by_hash(table: &Table) -> bool {
         && table.keys.iter().all(|key| &*key.match_kind == "exact")
 }
 
-/// Statements outside tables: an action called by name is a table without key.
-pub fn check_statements(
-    program: &Program,
-    stmts: &[Stmt],
-    sources: &SourceMap,
-    found: &mut Vec<Diagnostic>,
-) {
+/// Statements outside tables: an action called by name is a table without key. What stands in
+/// `apply` itself the compiler divides as it likes.
+pub fn check_statements(program: &Program, stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
+    let action = |stmt: &Stmt| program.declared.in_actions.get(&stmt.span);
     for (at, stmt) in stmts.iter().enumerate() {
         if let Some(hashed) = hash_of(program, stmt, &[])
-            && is_in_action(stmt.span, sources)
+            && let Some(own) = action(stmt)
         {
-            let beside = |other: &&Stmt| is_beside(stmt.span, other.span, sources);
-            let before = stmts[..at].iter().rev().take_while(beside);
+            let is_beside = |other: &&Stmt| action(other) == Some(own);
+            let before = stmts[..at].iter().rev().take_while(is_beside);
             let group: Vec<&Stmt> =
-                before.chain(stmts[at + 1..].iter().take_while(beside)).collect();
+                before.chain(stmts[at + 1..].iter().take_while(is_beside)).collect();
             check_constants(&group, hashed, found);
         }
         for inner in visit::inner_lists(stmt) {
-            check_statements(program, inner, sources, found);
+            check_statements(program, inner, found);
         }
     }
-}
-
-/// True for a statement of an action in the text. What stands in `apply` itself the compiler
-/// divides as it likes.
-fn is_in_action(stmt: Span, sources: &SourceMap) -> bool {
-    let before = sources.text_before(stmt);
-    let mut depth = 0_i32;
-    let opening = before.char_indices().rev().find(|(_, c)| {
-        depth += match c {
-            '}' => 1,
-            '{' => -1,
-            _ => 0,
-        };
-        depth < 0
-    });
-    let Some((opening, _)) = opening else { return false };
-    let head = before[..opening].trim_end();
-    let Some(name) = head.strip_suffix(')').and_then(|head| head.rfind('(').map(|at| &head[..at]))
-    else {
-        return false;
-    };
-    let declared = name.trim_end().trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
-    declared.trim_end().ends_with("action")
-}
-
-/// True for two statements of one block in the text.
-fn is_beside(a: Span, b: Span, sources: &SourceMap) -> bool {
-    let (first, second) = if a.start <= b.start { (a, b) } else { (b, a) };
-    first.end <= second.start
-        && !sources.text(Span::new(first.end, second.start)).contains(['{', '}'])
 }
 
 fn check_data(action: &TableAction, hashed: Span, found: &mut Vec<Diagnostic>) {

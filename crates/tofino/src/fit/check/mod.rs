@@ -2,68 +2,52 @@
 //!
 //! Stands on the IR. Refuses only what the vendor's compiler refuses for certain; what it may
 //! rewrite is a warning.
+//!
+//! | file | rules |
+//! |---|---|
+//! | `values`, `fold` | none: which expression is evaluated by what, constants and copies written in |
+//! | `operations` | operations that no unit has |
+//! | `condition`, `gateway` | conditions: their form, and what one gateway reads |
+//! | `choice` | comparisons and choices in actions |
+//! | `action`, `chain` | steps that wait for each other in one action |
+//! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
 mod action;
 mod chain;
+mod choice;
 mod condition;
+mod fold;
+mod gateway;
 mod hashed;
 mod key;
+mod operations;
 mod time;
+mod values;
 
 pub use self::condition::range_bits;
 
+use self::values::{Evaluated, Evaluations, Executor};
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
+use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::source::SourceMap;
 use sojourn_p4::visit;
-use std::collections::HashSet;
-
-/// Variables that a compiler may know to be constant somewhere, as a constant is assigned to them.
-struct Known(HashSet<Slot>);
-
-impl Known {
-    fn new(program: &Program, control: UnitId) -> Known {
-        let mut known = HashSet::new();
-        visit::unit_statements(program, control, &mut |stmt| {
-            if let StmtKind::Set(slot, value) = &stmt.kind
-                && super::bits::is_constant(value)
-            {
-                known.insert(*slot);
-            }
-        });
-        Known(known)
-    }
-
-    /// True for a constant, and for what may be one.
-    fn may_be_constant(&self, expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Slot(slot) => self.0.contains(slot),
-            ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => self.may_be_constant(inner),
-            _ => super::bits::is_constant(expr),
-        }
-    }
-}
 
 /// What the controls of both passes break.
 pub fn check(program: &Program, controls: [UnitId; 2], sources: &SourceMap) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for control in controls {
-        let known = Known::new(program, control);
+        check_evaluations(program, control, &mut found);
         for list in visit::unit_lists(&program.units[control.index()]) {
-            condition::check(list, &known, &mut found);
-            action::check_statements(list, &known, &mut found);
+            action::check_statements(list, &mut found);
             chain::check(program, list, sources, &mut found);
-            hashed::check_statements(program, list, sources, &mut found);
+            hashed::check_statements(program, list, &mut found);
         }
         for table in program.tables.iter().filter(|table| table.unit == control) {
             for action in &table.actions {
-                action::check_action(&action.body, &known, &mut found);
+                action::check_action(&action.body, &mut found);
             }
             key::check(table, &mut found);
             hashed::check_table(program, table, &mut found);
-            for key in &table.keys {
-                action::check_operations(&key.expr, &known, &mut found);
-            }
         }
         time::check(program, control, &mut found);
     }
@@ -74,4 +58,25 @@ pub fn check(program: &Program, controls: [UnitId; 2], sources: &SourceMap) -> V
         }
     }
     unique
+}
+
+/// The expressions of a control, each by the unit that has to execute it.
+fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
+    let Evaluations { all, choices, live } = values::evaluations(program, control);
+    let unit = &program.units[control.index()];
+    // The compiler drops what is computed into a variable that is read nowhere.
+    let needed = |evaluated: &&Evaluated| match evaluated.by {
+        Executor::Instruction(Some(target)) => live.contains(&target),
+        _ => true,
+    };
+    for evaluated in all.iter().filter(needed) {
+        let expr = &evaluated.expr;
+        operations::check(expr, found);
+        match evaluated.by {
+            Executor::Gateway => condition::check(unit, expr, found),
+            Executor::Instruction(_) => choice::check(unit, evaluated, found),
+            Executor::Input => {}
+        }
+    }
+    choices.iter().for_each(|taken| choice::check_if(taken, found));
 }

@@ -1,0 +1,128 @@
+//! Comparisons and choices in actions (T1016): p4c's `Predication` makes `?:` of an `if` in an
+//! action, and `bf-p4c/mau/instruction_selection.cpp` takes two forms of `?:`.
+//!
+//! | form | instruction |
+//! |---|---|
+//! | `a < b ? a : b` and its like, of two fields or a field and a constant | minimum, maximum |
+//! | `data ? constant or action data : field`, asked of action data alone | conditional set |
+
+use super::values::{Choice, Evaluated};
+use crate::fit::bits::{is_condition, is_constant, is_plain};
+use crate::register_action::same_expression;
+use crate::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Slot, Stmt, StmtKind, Unit};
+use sojourn_p4::visit;
+use std::collections::HashSet;
+
+/// Checks a value that an instruction computes.
+pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
+    // The elaborator's own variables stand for outcomes of tables, which no instruction compares.
+    if !reads_temporary(unit, &evaluated.expr) {
+        values(&evaluated.expr, &evaluated.computed, found);
+    }
+}
+
+fn values(expr: &Expr, computed: &HashSet<Slot>, found: &mut Vec<Diagnostic>) {
+    match &expr.kind {
+        ExprKind::Mux(condition, a, b) => {
+            let message = match is_extreme(condition, a, b) {
+                true if !reads_any(condition, computed) => return,
+                true => "a minimum or maximum of what another statement computes",
+                false => "an instruction chooses between two values",
+            };
+            found.push(rules::ACTION_CONDITION.refuse(expr.span, message).into());
+        }
+        _ if is_comparison(expr) => {
+            let message = "an instruction compares";
+            found.push(rules::ACTION_CONDITION.refuse(expr.span, message).into());
+        }
+        _ => visit::operands(expr).into_iter().for_each(|part| values(part, computed, found)),
+    }
+}
+
+/// Checks an `if` in an action.
+pub fn check_if(choice: &Choice<'_>, found: &mut Vec<Diagnostic>) {
+    let [then, otherwise] = [choice.then, choice.otherwise].map(sets);
+    if then.is_empty() && otherwise.is_empty() {
+        return;
+    }
+    let refuse = |message: &str, found: &mut Vec<Diagnostic>| {
+        found.push(rules::ACTION_CONDITION.refuse(choice.condition.span, message).into());
+    };
+    if !reads_only(&choice.condition, &choice.data) {
+        if !is_extreme_if(&choice.condition, &then, &otherwise) {
+            refuse("a condition in an action asks for a field", found);
+        }
+        return;
+    }
+    let supplied = |(_, value): &(Slot, &Expr)| reads_only(value, &choice.data) && moves(value);
+    if !otherwise.is_empty() {
+        refuse("an action assigns where its data do not say so", found);
+    } else if !then.iter().all(supplied) {
+        refuse("an action assigns a field or a result where its data say so", found);
+    }
+}
+
+/// The assignments of a branch, those of inner branches included.
+fn sets(stmts: &[Stmt]) -> Vec<(Slot, &Expr)> {
+    let mut found = Vec::new();
+    visit::statements(stmts, &mut |stmt| match &stmt.kind {
+        StmtKind::Set(slot, value) | StmtKind::SetSlice { target: slot, value, .. } => {
+            found.push((*slot, value));
+        }
+        _ => {}
+    });
+    found
+}
+
+/// True for one assignment that is a minimum or maximum.
+fn is_extreme_if(condition: &Expr, then: &[(Slot, &Expr)], otherwise: &[(Slot, &Expr)]) -> bool {
+    let field = |slot: Slot, value: &Expr| Expr { kind: ExprKind::Slot(slot), ..value.clone() };
+    match (then, otherwise) {
+        ([(slot, a)], []) => is_extreme(condition, a, &field(*slot, a)),
+        ([], [(slot, b)]) => is_extreme(condition, &field(*slot, b), b),
+        ([(slot, a)], [(other, b)]) => slot == other && is_extreme(condition, a, b),
+        _ => false,
+    }
+}
+
+/// True for `a < b ? a : b`, with any order and either way round.
+fn is_extreme(condition: &Expr, a: &Expr, b: &Expr) -> bool {
+    let ExprKind::Binary(Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge, x, y) = &condition.kind
+    else {
+        return false;
+    };
+    let is = |x: &Expr, y: &Expr| same_expression(x, a) && same_expression(y, b);
+    is_plain(a) && is_plain(b) && (is(x, y) || is(y, x))
+}
+
+/// True for a comparison or a combination of truth values: no instruction has one for its result.
+fn is_comparison(expr: &Expr) -> bool {
+    is_condition(expr) && matches!(expr.kind, ExprKind::Binary(..) | ExprKind::Unary(..))
+}
+
+fn moves(value: &Expr) -> bool {
+    is_plain(value) || is_constant(value)
+}
+
+fn reads_only(expr: &Expr, slots: &HashSet<Slot>) -> bool {
+    match &expr.kind {
+        ExprKind::Slot(slot) => slots.contains(slot),
+        ExprKind::WideSlot(_) | ExprKind::Element { .. } | ExprKind::WideElement { .. } => false,
+        _ => visit::operands(expr).into_iter().all(|part| reads_only(part, slots)),
+    }
+}
+
+fn reads_any(expr: &Expr, slots: &HashSet<Slot>) -> bool {
+    slots.iter().any(|slot| visit::reads(expr, *slot))
+}
+
+fn reads_temporary(unit: &Unit, expr: &Expr) -> bool {
+    let is_temporary =
+        |slot: &Slot| unit.slots.get(slot.index()).is_some_and(|info| info.temporary);
+    match &expr.kind {
+        ExprKind::Slot(slot) => is_temporary(slot),
+        _ => visit::operands(expr).into_iter().any(|part| reads_temporary(unit, part)),
+    }
+}

@@ -1,0 +1,151 @@
+//! Constant folding and strength reduction of expressions, as far as they decide whether the chip
+//! can execute one. The rules are those of p4c's `ConstantFolding` and `StrengthReduction`.
+
+use sojourn_p4::interp::arith;
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Unary};
+
+/// Folds an expression in place.
+pub fn fold(expr: &mut Expr) {
+    match &mut expr.kind {
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Slice(a, _) => fold(a),
+        ExprKind::Binary(_, a, b) => {
+            fold(a);
+            fold(b);
+        }
+        ExprKind::Mux(c, a, b) => {
+            fold(c);
+            fold(a);
+            fold(b);
+        }
+        ExprKind::Element { index, .. } | ExprKind::WideElement { index, .. } => fold(index),
+        _ => return,
+    }
+    if !expr.scalar.is_narrow() {
+        return;
+    }
+    if let Some(kind) = folded(expr) {
+        expr.kind = kind;
+    }
+}
+
+/// The simpler form of an expression whose operands are folded.
+fn folded(expr: &Expr) -> Option<ExprKind> {
+    let known = |value: u128| Some(ExprKind::Const(value & mask(expr.scalar.width())));
+    match &expr.kind {
+        ExprKind::Cast(a) => known(widened(a)?),
+        ExprKind::Slice(a, low) => known(constant(a)?.checked_shr(*low).unwrap_or(0)),
+        ExprKind::Unary(Unary::Not, a) => known(u128::from(constant(a)? == 0)),
+        ExprKind::Unary(Unary::Complement, a) => known(!constant(a)?),
+        ExprKind::Unary(Unary::Negate, a) => known(constant(a)?.wrapping_neg()),
+        ExprKind::Mux(c, a, b) => {
+            let taken = if constant(c)? == 0 { b } else { a };
+            Some(taken.kind.clone())
+        }
+        ExprKind::Binary(op, a, b) => match (constant(a), constant(b)) {
+            (Some(x), Some(y)) if a.scalar.is_narrow() && b.scalar.is_narrow() => {
+                known(arith::binary(*op, a.scalar, b.scalar.width(), x, y))
+            }
+            (x, y) => reduced(*op, (a, x), (b, y)),
+        },
+        _ => None,
+    }
+}
+
+/// An operation of which one operand is known.
+fn reduced(
+    op: Binary,
+    (a, x): (&Expr, Option<u128>),
+    (b, y): (&Expr, Option<u128>),
+) -> Option<ExprKind> {
+    let zero = Some(ExprKind::Const(0));
+    match (op, x, y) {
+        (Binary::Mul | Binary::BitAnd | Binary::And, Some(0), _)
+        | (Binary::Mul | Binary::BitAnd | Binary::And, _, Some(0))
+        | (Binary::Div | Binary::Mod | Binary::Shl | Binary::Shr, Some(0), _)
+        | (Binary::Mod, _, Some(1)) => zero,
+        (Binary::Mul | Binary::And, Some(1), _)
+        | (
+            Binary::Add | Binary::SatAdd | Binary::BitOr | Binary::BitXor | Binary::Or,
+            Some(0),
+            _,
+        ) => Some(b.kind.clone()),
+        (Binary::Mul | Binary::Div | Binary::And, _, Some(1))
+        | (
+            Binary::Add
+            | Binary::SatAdd
+            | Binary::Sub
+            | Binary::SatSub
+            | Binary::Shl
+            | Binary::Shr
+            | Binary::BitOr
+            | Binary::BitXor
+            | Binary::Or,
+            _,
+            Some(0),
+        ) => Some(a.kind.clone()),
+        (Binary::Or, Some(1), _) | (Binary::Or, _, Some(1)) => Some(ExprKind::Const(1)),
+        _ => None,
+    }
+}
+
+fn constant(expr: &Expr) -> Option<u128> {
+    match expr.kind {
+        ExprKind::Const(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// A constant before it is cut to the width of a cast: signed ones are extended.
+fn widened(operand: &Expr) -> Option<u128> {
+    let value = constant(operand)?;
+    let width = operand.scalar.width();
+    let negative = matches!(operand.scalar, Scalar::Int(1..=127)) && value >> (width - 1) & 1 == 1;
+    Some(if negative { value | !mask(width) } else { value })
+}
+
+fn mask(width: u32) -> u128 {
+    if width >= 128 { u128::MAX } else { (1 << width) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_p4::ir::Slot;
+    use sojourn_p4::source::Span;
+
+    fn expr(kind: ExprKind, scalar: Scalar) -> Box<Expr> {
+        Box::new(Expr { kind, scalar, span: Span::DUMMY })
+    }
+
+    fn of(op: Binary, a: ExprKind, b: ExprKind) -> ExprKind {
+        let byte = |kind| expr(kind, Scalar::Bit(8));
+        let mut folded = expr(ExprKind::Binary(op, byte(a), byte(b)), Scalar::Bit(8));
+        fold(&mut folded);
+        folded.kind
+    }
+
+    #[test]
+    fn an_operation_on_constants_is_a_constant() {
+        let sum = of(Binary::Add, ExprKind::Const(250), ExprKind::Const(10));
+        assert!(matches!(sum, ExprKind::Const(4)), "{sum:?}");
+    }
+
+    #[test]
+    fn a_product_with_one_is_its_other_operand() {
+        let field = || ExprKind::Slot(Slot(3));
+        for product in [
+            of(Binary::Mul, ExprKind::Const(1), field()),
+            of(Binary::Mul, field(), ExprKind::Const(1)),
+        ] {
+            assert!(matches!(product, ExprKind::Slot(Slot(3))), "{product:?}");
+        }
+    }
+
+    #[test]
+    fn a_negative_constant_is_extended_by_a_cast() {
+        let small = expr(ExprKind::Const(0xf), Scalar::Int(4));
+        let mut cast = expr(ExprKind::Cast(small), Scalar::Int(8));
+        fold(&mut cast);
+        assert!(matches!(cast.kind, ExprKind::Const(0xff)), "{cast:?}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Operations that no unit of the chip has, wherever they stand (T1005, T1006, T1008, T1009).
+
+use crate::fit::bits::is_constant;
+use crate::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Binary, Expr, ExprKind};
+use sojourn_p4::visit;
+
+/// The widest container.
+const CONTAINER_BITS: u32 = 32;
+
+/// Checks an expression into which the constants that the compiler knows are written.
+pub fn check(expr: &Expr, found: &mut Vec<Diagnostic>) {
+    check_width(expr, expr.scalar.width(), found);
+    operations(expr, found);
+}
+
+fn operations(expr: &Expr, found: &mut Vec<Diagnostic>) {
+    if let ExprKind::Binary(op, a, b) = &expr.kind {
+        match op {
+            Binary::Mul if !is_power_of_two(a) && !is_power_of_two(b) => {
+                let message = "a multiplication";
+                found.push(rules::MULTIPLICATION.refuse(expr.span, message).into());
+            }
+            Binary::Div | Binary::Mod if !is_power_of_two(b) => {
+                let message = "a division";
+                found.push(rules::MULTIPLICATION.refuse(expr.span, message).into());
+            }
+            Binary::Shl | Binary::Shr if !is_constant(b) => {
+                let message = "a shift by a field";
+                found.push(rules::VARIABLE_SHIFT.refuse(expr.span, message).into());
+            }
+            _ => {}
+        }
+    }
+    visit::operands(expr).into_iter().for_each(|operand| operations(operand, found));
+}
+
+/// Arithmetic of which more bits are wanted than a container has.
+fn check_width(expr: &Expr, wanted: u32, found: &mut Vec<Diagnostic>) {
+    match &expr.kind {
+        ExprKind::Cast(inner) => check_width(inner, wanted.min(inner.scalar.width()), found),
+        ExprKind::Slice(inner, low) => check_width(inner, wanted + low, found),
+        ExprKind::Binary(op, a, b) => {
+            let width = expr.scalar.width();
+            match op {
+                Binary::SatAdd | Binary::SatSub if width > CONTAINER_BITS => {
+                    let message = format!("saturating arithmetic of {width} bits");
+                    found.push(rules::SATURATING_WIDTH.refuse(expr.span, message).into());
+                }
+                Binary::Add | Binary::Sub if wanted > CONTAINER_BITS => {
+                    let message = format!("arithmetic of {wanted} bits");
+                    found.push(rules::WIDE_ARITHMETIC.warning(expr.span, message));
+                }
+                _ => {
+                    check_width(a, a.scalar.width(), found);
+                    check_width(b, b.scalar.width(), found);
+                }
+            }
+        }
+        _ => {
+            for operand in visit::operands(expr) {
+                check_width(operand, operand.scalar.width(), found);
+            }
+        }
+    }
+}
+
+fn is_power_of_two(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Const(value) if value.is_power_of_two() || value == 0)
+}

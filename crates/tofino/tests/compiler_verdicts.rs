@@ -1,0 +1,276 @@
+//! Small programs that the open-source Tofino compiler takes or refuses, by kind: an operation, the
+//! place that has to execute it, the variable that it works on. The checker says the same, and
+//! names the rule.
+
+use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
+use sojourn_tofino::{LoadOptions, load_with};
+use std::path::{Path, PathBuf};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// The codes of the errors about an egress control with these declarations and statements.
+fn codes(declarations: &str, apply: &str) -> Vec<&'static str> {
+    let text = format!(
+        "#include \"shared/types.p4\"\n#include \"shared/ingress.p4\"\n{TYPES}
+         control Egress(inout headers_t hdr, inout metadata_t meta,
+                        in egress_intrinsic_metadata_t eg,
+                        in egress_intrinsic_metadata_from_parser_t prsr,
+                        inout egress_intrinsic_metadata_for_deparser_t dprs,
+                        inout egress_intrinsic_metadata_for_output_port_t oport) {{
+         {LOCALS}\n{declarations}\napply {{\n{START}\n{apply}\n{END}\n}}
+         #include \"shared/egress_end.p4\"\n"
+    );
+    let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
+    let include_paths = vec![folder("p4/include"), folder("crates/targets/rules")];
+    let options = LoadOptions { include_paths, check_only: true, ..LoadOptions::default() };
+    let found = match load_with(&loader, "program.p4", &options) {
+        Ok(loaded) => loaded.warnings,
+        Err(error) => error.diagnostics,
+    };
+    let errors = found.into_iter().filter(|found| found.is_error());
+    let mut codes: Vec<&str> = errors.map(|error| error.code).collect();
+    codes.dedup();
+    codes
+}
+
+/// Declarations that programs use or leave.
+const TYPES: &str = "
+    struct pair_t { bit<32> a; bit<32> b; }
+    bit<32> product(in bit<32> x, in bit<32> y) { return x * y; }
+    control Inner(in bit<32> x, in bit<32> y, out bit<32> z) { apply { z = x * y; } }";
+const LOCALS: &str = "bit<32> x; bit<32> y; bit<32> z; bit<8> n; bit<1> one; bool truth;";
+/// Variables of every kind get a value, and what is computed leaves with the packet.
+const START: &str = "x = hdr.report.delay; y = hdr.report.extra; z = 0; n = hdr.report.state;";
+const END: &str = "hdr.report.count = z;";
+
+/// A kind, declarations, statements, and the rule that they break; none if the compiler takes them.
+type Case = (&'static str, &'static str, &'static str, Option<&'static str>);
+
+fn check(cases: &[Case]) {
+    let mut wrong = String::new();
+    for (kind, declarations, apply, rule) in cases {
+        let found = codes(declarations, apply);
+        let right = match rule {
+            Some(code) => found.contains(code),
+            None => found.is_empty(),
+        };
+        if !right {
+            wrong +=
+                &format!("{kind}: {found:?} instead of {rule:?}\n    {declarations} {apply}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn a_product_is_refused_whatever_is_multiplied_and_wherever() {
+    let act = "action act() { z = x * y; }";
+    let local = "bit<8> one_more = 1; action act() { one_more = one_more * n; }";
+    let data = "action act(bit<32> k) { z = x * k; }
+        table t { key = { hdr.report.state : exact; } actions = { act; NoAction; }
+            size = 16; default_action = NoAction; }";
+    let key = "action act() { z = 1; }
+        table t { key = { x * y : exact @name(\"k\"); } actions = { act; NoAction; }
+            size = 16; default_action = NoAction; }";
+    let earlier = "action fill() { x = hdr.report.drop_next; }";
+    let hash = "Hash<bit<32>>(HashAlgorithm_t.CRC32) h;";
+    check(&[
+        ("locals in apply", "", "z = x * y;", Some("T1005")),
+        ("locals in an action", act, "act();", Some("T1005")),
+        ("a local with a first value, in an action", local, "act();", Some("T1005")),
+        ("a local that an action wrote", earlier, "fill(); z = x * y;", Some("T1005")),
+        ("a local and action data", data, "t.apply();", Some("T1005")),
+        ("compound assignment", "", "z = x; z *= y;", Some("T1005")),
+        ("a function", "", "z = product(x, y);", Some("T1005")),
+        ("a sub-control", "Inner() inner;", "inner.apply(x, y, z);", Some("T1005")),
+        (
+            "fields of a local struct",
+            "pair_t p; pair_t q;",
+            "p.a = x; p.b = y; q = p; z = q.a * q.b;",
+            Some("T1005"),
+        ),
+        (
+            "a header variable",
+            "report_h r;",
+            "r.setValid(); r.delay = x; z = r.delay * y;",
+            Some("T1005"),
+        ),
+        ("a condition", "", "if (x * y == 0) { z = 1; }", Some("T1005")),
+        ("a key", key, "t.apply();", Some("T1005")),
+        ("a hash", hash, "z = h.get({ x * y });", Some("T1005")),
+        ("a constant that is no power of two", "", "bit<32> k = 10; z = x * k;", Some("T1005")),
+        ("a power of two", "", "bit<32> k = 8; z = x * k;", None),
+        ("constants", "", "bit<32> k = 10; bit<32> l = 3; z = k * l;", None),
+        ("a result that nothing reads", "bit<32> unread;", "unread = x * y;", None),
+    ]);
+}
+
+#[test]
+fn a_quotient_and_a_shift_by_a_variable_are_refused() {
+    let index = "Register<bit<32>, bit<8>>(256) r;
+        RegisterAction<bit<32>, bit<8>, bit<32>>(r) ra = {
+            void apply(inout bit<32> v, out bit<32> o) { v = v + 1; o = v; } };";
+    let shift = "action act(bit<8> k) { z = x >> k; }
+        table t { key = { hdr.report.state : exact; } actions = { act; NoAction; }
+            size = 16; default_action = NoAction; }";
+    check(&[
+        ("quotient", "", "z = x / y;", Some("T1005")),
+        ("remainder by ten", "", "z = x % 10;", Some("T1005")),
+        ("quotient by a power of two", "", "z = x / 16;", None),
+        ("shift by a local", "", "z = x << n;", Some("T1006")),
+        ("shift by action data", shift, "t.apply();", Some("T1006")),
+        ("shift in an index", index, "z = ra.execute(n << one);", Some("T1006")),
+        ("shift by a local constant", "", "bit<8> k = 3; z = x >> k;", None),
+        (
+            "shift by what only one branch knows",
+            "",
+            "bit<8> k = 3; if (n == 1) { k = n; } z = x >> k;",
+            Some("T1006"),
+        ),
+        (
+            "shift by what both branches set alike",
+            "",
+            "bit<8> k; if (n == 1) { k = 2; } else { k = 2; } z = x >> k;",
+            None,
+        ),
+        ("a loop up to a field", "", "for (bit<8> i in 0 .. n) { z = z + 1; }", Some("T1007")),
+    ]);
+}
+
+#[test]
+fn a_condition_orders_no_two_variables() {
+    check(&[
+        ("locals", "", "if (x < y) { z = 1; }", Some("T1001")),
+        ("a local and a constant one", "", "bit<8> k = 5; if (n < k) { z = 1; }", None),
+        ("a truth value of locals", "", "truth = x > y; if (truth) { z = 1; }", Some("T1001")),
+        ("a truth value of 12 bits", "", "truth = n > 5; if (truth) { z = 1; }", None),
+    ]);
+}
+
+#[test]
+fn a_condition_reads_four_bytes_and_twelve_bits() {
+    check(&[
+        ("48 bits and a constant", "", "if (hdr.ethernet.dst_addr == 5) { z = 1; }", Some("T1015")),
+        (
+            "48 bits of two fields",
+            "",
+            "if (hdr.ethernet.dst_addr == hdr.ethernet.src_addr) { z = 1; }",
+            Some("T1015"),
+        ),
+        (
+            "48 bits that differ",
+            "",
+            "if (hdr.ethernet.dst_addr != hdr.ethernet.src_addr) { z = 1; }",
+            Some("T1015"),
+        ),
+        ("44 bits", "", "if (hdr.ethernet.dst_addr[43:0] == 5) { z = 1; }", None),
+        ("45 bits", "", "if (hdr.ethernet.dst_addr[44:0] == 5) { z = 1; }", Some("T1015")),
+        ("32 bits of two locals", "", "if (x == y) { z = 1; }", None),
+        ("two times 32 bits", "", "if (x == 5 && y == 6) { z = 1; }", Some("T1015")),
+        ("one of two times 32 bits", "", "if (x == 5 || y == 6) { z = 1; }", None),
+        ("neither of two", "", "if (x != 5 && y != 6) { z = 1; }", None),
+        ("not both of two", "", "if (!(x == 5 && y == 6)) { z = 1; }", Some("T1015")),
+        ("32 bits and 8", "", "if (x == 5 && n == 6) { z = 1; }", None),
+        (
+            "32 bits, 16 and 8",
+            "",
+            "if (x == 5 && hdr.report.size == 6 && n == 1) { z = 1; }",
+            Some("T1015"),
+        ),
+        (
+            "two orders of 8 bits",
+            "",
+            "if (n > 5 && hdr.report.verdict > 9) { z = 1; }",
+            Some("T1015"),
+        ),
+        ("one in the other", "", "if (x == 5) { if (y == 6) { z = 1; } }", None),
+        ("masked", "", "if (hdr.ethernet.dst_addr & 0xff00 == 0x1200) { z = 1; }", None),
+        (
+            "a copy",
+            "",
+            "bit<48> copy = hdr.ethernet.dst_addr; if (copy == 5) { z = 1; }",
+            Some("T1015"),
+        ),
+    ]);
+}
+
+#[test]
+fn an_action_neither_compares_nor_chooses() {
+    let of = |body: &str| -> String { format!("action act() {{ {body} }}") };
+    let table = |body: &str| {
+        format!(
+            "action act(bit<1> v, bit<32> w) {{ {body} }}
+             table t {{ key = {{ hdr.report.state : exact; }} actions = {{ act; NoAction; }}
+                 size = 16; default_action = NoAction; }}"
+        )
+    };
+    for (kind, declarations, apply, rule) in [
+        ("if on a field", of("if (x == 5) { z = 1; }"), "act();", Some("T1016")),
+        ("a truth value", of("one = (bit<1>) (x > y); z[0:0] = one;"), "act();", Some("T1016")),
+        (
+            "a truth value in apply",
+            String::new(),
+            "one = (bit<1>) (x == y); z[0:0] = one;",
+            Some("T1016"),
+        ),
+        ("?: on a field", of("z = n == 1 ? x : y;"), "act();", Some("T1016")),
+        ("?: in apply", String::new(), "z = n == 1 ? x : y;", Some("T1016")),
+        ("maximum", of("z = x > y ? x : y;"), "act();", None),
+        ("minimum by if", of("if (x > y) { x = y; } z = 1;"), "act();", None),
+        ("if on action data", table("if (v == 1) { z = 1; }"), "t.apply();", None),
+        (
+            "if on action data that moves a field",
+            table("if (v == 1) { z = x; }"),
+            "t.apply();",
+            Some("T1016"),
+        ),
+        (
+            "else on action data",
+            table("if (v == 1) { } else { z = 1; }"),
+            "t.apply();",
+            Some("T1016"),
+        ),
+        (
+            "if on a field in a table's action",
+            table("if (n == 1) { z = w; }"),
+            "t.apply();",
+            Some("T1016"),
+        ),
+    ] {
+        let found = codes(&declarations, apply);
+        match rule {
+            Some(code) => assert!(found.contains(&code), "{kind}: {found:?}"),
+            None => assert!(found.is_empty(), "{kind}: {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_a_table_matches_and_a_keyless_one_runs() {
+    let table = |keys: &str| {
+        format!(
+            "action act() {{ z = 1; }}
+             table t {{ key = {{ {keys} }} actions = {{ act; NoAction; }}
+                 size = 16; default_action = NoAction; }}"
+        )
+    };
+    let delay_and = |kind: &str| {
+        codes(&table(&format!("hdr.report.delay : lpm; hdr.report.extra : {kind};")), "t.apply();")
+    };
+    assert_eq!(delay_and("lpm"), ["T1017"]);
+    assert_eq!(delay_and("ternary"), ["T1017"]);
+    assert!(delay_and("exact").is_empty());
+    let keyless = |default: &str| {
+        format!(
+            "Register<bit<32>, bit<1>>(2) r;
+             RegisterAction<bit<32>, bit<1>, bit<3>>(r) ra = {{
+                 void apply(inout bit<32> v, out bit<3> o) {{ v = v + 1; o = 0; }} }};
+             action nop() {{ }} action act() {{ dprs.drop_ctl = ra.execute(0); }}
+             table t {{ actions = {{ act; nop; }} size = 1; default_action = {default}; }}"
+        )
+    };
+    assert!(codes(&keyless("act"), "t.apply();").is_empty());
+    assert_eq!(codes(&keyless("nop"), "t.apply();"), ["T0708"]);
+}

@@ -26,6 +26,7 @@ pub mod externs;
 mod faults;
 mod fields;
 mod guards;
+mod header_bytes;
 mod hits;
 mod load;
 mod log;

@@ -27,6 +27,8 @@ mod varbit;
 pub(super) use self::fields::computed;
 pub(super) use self::known::Known;
 
+use crate::header_bytes::ragged;
+use crate::tna::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
 
@@ -37,6 +39,10 @@ pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
         states::check(program, pass[0], &mut found);
         deparser::check(program, pass[2], &mut found);
         externs::check(program, pass, &mut found);
+    }
+    for header in ragged(program).into_iter().filter(|header| !header.flexible) {
+        let message = format!("the header `{}` has {} bits", header.name, header.bits);
+        found.push(rules::HEADER_BYTES.refuse(header.span, message).into());
     }
     found
 }

@@ -116,7 +116,9 @@ impl<'p> Walk<'p> {
             StmtKind::Advance { bits } => self.advance(bits, point),
             StmtKind::Extract { header, bits } => {
                 point.extracted.extend(slots(header));
-                point.shift = point.shift.map(|shift| shift + u64::from(*bits));
+                // A header that is no whole number of bytes is a rule of its own.
+                let whole = point.shift.filter(|_| bits % 8 == 0);
+                point.shift = whole.map(|shift| shift + u64::from(*bits));
             }
             StmtKind::Skip { bits } => {
                 point.shift = point.shift.map(|shift| shift + u64::from(*bits));

@@ -56,6 +56,9 @@ rules! { with programs:
     EXTERN_BLOCK "T0806" "an extern is used in the block that has it"
         "registers, hashes, counters and random numbers belong to the stages of match-action; the parser and the deparser have checksum units, and the deparser makes copies"
         "use it in the control, and hand the result over in metadata"
+    HEADER_BYTES "T0807" "a header is whole bytes"
+        "parser and deparser move bytes"
+        "add a field that fills the last byte, or mark fields `@flexible`, which the compiler packs"
 
     MIRROR_HEADER "T0901" "a mirror header is at most 32 bytes"
         "the mirror unit has 32 bytes for it"

@@ -10,6 +10,12 @@
 #else
         packet.extract(hdr.options, ((bit<32>)hdr.ipv4.ihl - 5) * 32);
 #endif
+        transition select(hdr.ipv4.protocol) {
+            17: report;
+            default: accept;
+        }
+    }
+    state report {
         packet.extract(hdr.report);
         transition accept;
     }

@@ -10,6 +10,7 @@
 //! | `fields` | expressions that need no ALU |
 //! | `chains` | states that the compiler joins |
 //! | `states` | statements of parser states |
+//! | `reach` | the last writes to a key of `select` |
 //! | `select` | keys of `select`, conditions of `if` |
 //! | `varbit` | lengths of fields of variable size |
 //! | `externs` | the blocks in which an extern can be used |
@@ -20,6 +21,7 @@ mod deparser;
 mod externs;
 mod fields;
 mod known;
+mod reach;
 mod select;
 mod states;
 mod varbit;

@@ -6,6 +6,7 @@
 use super::chains::chains;
 use super::fields::{computed, variable_index};
 use super::known::{Known, constant};
+use super::reach::{Source, Ways};
 use super::{select, varbit};
 use crate::tna::rules;
 use crate::visit;
@@ -26,11 +27,13 @@ pub fn check(program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
     let Body::Parser(body) = &unit.body else { return };
     let mut walk = Walk::new(program, unit, body);
     // Values that no state asks for are not computed: the first round finds what is asked for.
+    let chains = chains(body);
+    let ways = Ways::new(body, &chains);
     for round in 0..2 {
         walk.found.clear();
         walk.final_round = round == 1;
-        for chain in chains(body) {
-            walk.chain(&chain);
+        for at in 0..chains.len() {
+            walk.chain(at, &chains[at], &ways);
         }
     }
     found.append(&mut walk.found);
@@ -55,6 +58,8 @@ struct Point {
     extracted: HashSet<Slot>,
     /// Bits consumed; none if that is not known.
     shift: Option<u64>,
+    /// A header of variable size was extracted.
+    varbit: bool,
 }
 
 impl<'p> Walk<'p> {
@@ -64,7 +69,7 @@ impl<'p> Walk<'p> {
         Walk { program, body, outer, needed, final_round: false, found: Vec::new() }
     }
 
-    fn chain(&mut self, chain: &[StateId]) {
+    fn chain(&mut self, at: usize, chain: &[StateId], ways: &Ways<'_>) {
         let mut point = Point { shift: Some(0), ..Point::default() };
         if chain.first() == Some(&self.body.start) {
             self.list(&self.body.init, &mut point);
@@ -79,7 +84,27 @@ impl<'p> Walk<'p> {
         }
         if let Transition::Select { keys, cases, span } = &last.transition {
             let keys: Vec<Expr> = keys.iter().map(|key| self.read(key, &point)).collect();
+            for key in &keys {
+                self.source(key, at, ways);
+            }
             select::check(&keys, cases, *span, &mut self.found);
+        }
+    }
+
+    /// A key that is matched: on every way its value comes from the packet.
+    fn source(&mut self, key: &Expr, chain: usize, ways: &Ways<'_>) {
+        let mut read = Vec::new();
+        slots_read(key, &mut read);
+        for slot in read {
+            let sources = ways.sources(chain, slot);
+            let message = if sources.contains(&Source::Nothing) {
+                "a `select` looks at a variable that nothing has written on some way"
+            } else if sources.contains(&Source::Constant) {
+                "a `select` looks at a variable that is a constant on some way"
+            } else {
+                continue;
+            };
+            self.found.push(rules::SELECT_SOURCE.refuse(key.span, message).into());
         }
     }
 
@@ -114,6 +139,10 @@ impl<'p> Walk<'p> {
             }
             StmtKind::Block { body, .. } => self.list(body, point),
             StmtKind::Advance { bits } => self.advance(bits, point),
+            StmtKind::Extract { .. } | StmtKind::ExtractNext { .. } if point.varbit => {
+                let message = "a header behind one of variable size in the same state";
+                self.found.push(rules::VARBIT_USE.refuse(span, message).into());
+            }
             StmtKind::Extract { header, bits } => {
                 point.extracted.extend(slots(header));
                 // A header that is no whole number of bytes is a rule of its own.
@@ -132,6 +161,10 @@ impl<'p> Walk<'p> {
                 point.shift = point.shift.map(|shift| shift + element.unwrap_or(0));
             }
             StmtKind::ExtractVar { header, bits } => {
+                if std::mem::replace(&mut point.varbit, true) {
+                    let message = "two headers of variable size in one state";
+                    self.found.push(rules::VARBIT_USE.refuse(span, message).into());
+                }
                 point.extracted.extend(slots(header));
                 point.shift = None;
                 let bits = self.read(bits, point);

@@ -26,4 +26,10 @@ rules! { with programs:
     VERIFY "T1308" "verify decides nothing"
         "the compiler leaves it out with a warning, so that the packet goes on"
         "write a `select` that leads to `reject`"
+    SELECT_SOURCE "T1309" "a select looks at what was read from the packet"
+        "the match registers are filled from the input buffer, not from containers or constants"
+        "select on the field itself, or give each value states of its own"
+    VARBIT_USE "T1310" "a header of variable size is the last that a state extracts"
+        "the compiler cuts it into headers of fixed size, one parser branch for each length"
+        "extract what follows in the next state"
 }

@@ -16,7 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +117,9 @@ def cases(seed: int = SEED, count: int = PROGRAMS) -> list[Case]:
     taken = set(first)
     rest = [case for case in order if case not in taken]
     return sorted([*first, *rest[: max(0, count - len(first))]])
+
+
+TextOf = Callable[[Case], str]
 
 
 def operands(case: Case) -> dict[str, str | int]:
@@ -469,11 +472,11 @@ def classified(output: str) -> str:
     return "another message" if lines else "ends without a message"
 
 
-def asked(case: Case, compiler: Path) -> Verdict:
-    """What the compiler says now."""
+def asked(program: str, compiler: Path) -> Verdict:
+    """What a compiler says of a program's text."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.p4"
-        path.write_text(text(case))
+        path.write_text(program)
         done = subprocess.run(
             [compiler, path], capture_output=True, text=True, cwd=folder, timeout=600
         )
@@ -481,7 +484,7 @@ def asked(case: Case, compiler: Path) -> Verdict:
     return Verdict(takes, "" if takes else classified(done.stdout + done.stderr))
 
 
-def verdicts(path: Path = VERDICTS) -> dict[Case, Verdict]:
+def verdicts(path: Path) -> dict[Case, Verdict]:
     """What the compiler has said of each program."""
     if not path.is_file():
         return {}
@@ -492,7 +495,7 @@ def verdicts(path: Path = VERDICTS) -> dict[Case, Verdict]:
         }
 
 
-def write(known: dict[Case, Verdict], path: Path = VERDICTS) -> None:
+def write(known: dict[Case, Verdict], path: Path) -> None:
     """Writes what the compiler has said."""
     path.parent.mkdir(exist_ok=True)
     with path.open("w", newline="") as file:
@@ -503,44 +506,44 @@ def write(known: dict[Case, Verdict], path: Path = VERDICTS) -> None:
 
 
 def ask_all(
-    wanted: Iterable[Case], compiler: Path, jobs: int, known: dict[Case, Verdict]
+    wanted: Iterable[Case], text_of: TextOf, compiler: Path, jobs: int
 ) -> Iterator[tuple[Case, Verdict]]:
-    """Asks about each program, `jobs` at a time, and keeps the answers as they come."""
+    """Asks about each program, `jobs` at a time; the answers as they come."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        pending = [(case, pool.submit(asked, case, compiler)) for case in wanted]
+        pending = [(case, pool.submit(asked, text_of(case), compiler)) for case in wanted]
         for case, answer in pending:
-            known[case] = answer.result()
-            yield case, known[case]
+            yield case, answer.result()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--judge", type=Path, help="folder with p4c-tofino")
+def command(every: list[Case], text_of: TextOf, compiler: str, path: Path) -> None:
+    """The command line of a set of programs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--judge", type=Path, help=f"folder with {compiler}")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--missing", action="store_true")
     parser.add_argument("--show", metavar="ID")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="writes the programs there")
     given = parser.parse_args()
     if given.show:
-        print(text(Case.named(given.show)), end="")
+        print(text_of(Case.named(given.show)), end="")
         return
     if given.out:
         given.out.mkdir(parents=True, exist_ok=True)
-        for case in cases():
-            (given.out / f"{case.name.replace('/', '-')}.p4").write_text(text(case))
+        for case in every:
+            (given.out / f"{case.name.replace('/', '-')}.p4").write_text(text_of(case))
         return
     if not given.judge:
         sys.exit("name the compiler's folder with --judge, or a program with --show")
-    known = verdicts() if given.missing else {}
-    wanted = [case for case in cases() if case not in known]
-    for number, (case, verdict) in enumerate(
-        ask_all(wanted, given.judge / "p4c-tofino", given.jobs, known), 1
-    ):
+    known = verdicts(path) if given.missing else {}
+    wanted = [case for case in every if case not in known]
+    answers = ask_all(wanted, text_of, given.judge / compiler, given.jobs)
+    for number, (case, verdict) in enumerate(answers, 1):
+        known[case] = verdict
         print(f"{case.name}: {'takes' if verdict.takes else 'refuses, ' + verdict.why}", flush=True)
         if number % 10 == 0:
-            write(known)
-    write(known)
+            write(known, path)
+    write(known, path)
 
 
 if __name__ == "__main__":
-    main()
+    command(cases(), text, "p4c-tofino", VERDICTS)

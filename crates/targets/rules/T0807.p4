@@ -40,5 +40,6 @@ control EgressDeparser(packet_out packet, inout tagged_t hdr, in metadata_t meta
     }
 }
 
-Pipeline(IngressParser(), Ingress(), IngressDeparser(), Parser(), Egress(), EgressDeparser()) pipe;
+Pipeline(IngressParser(), Ingress(), IngressDeparser(), Parser(), Egress(),
+         EgressDeparser()) pipe;
 Switch(pipe) main;

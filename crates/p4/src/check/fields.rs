@@ -157,11 +157,16 @@ impl Checker<'_> {
             let (number, found) = self
                 .known_number(value, "an enum member's value")
                 .unwrap_or_else(|| (BigInt::default(), Type::Unknown));
-            if underlying != Type::Unknown && ![&Type::InfInt, &Type::Unknown, &underlying].contains(&&found) {
+            if underlying != Type::Unknown
+                && ![&Type::InfInt, &Type::Unknown, &underlying].contains(&&found)
+            {
                 let (shown, wanted) = (self.show(&found), self.show(&underlying));
-                let message = format!("the member `{}` is `{shown}`, its enum `{wanted}`", name.text);
+                let message =
+                    format!("the member `{}` is `{shown}`, its enum `{wanted}`", name.text);
                 let diagnostic = Diagnostic::error(code::BAD_ENUM, value.span, message);
-                self.report(diagnostic.with_help(format!("write {number} without a width, or with that of the enum")));
+                self.report(diagnostic.with_help(format!(
+                    "write {number} without a width, or with that of the enum"
+                )));
             } else if underlying != Type::Unknown && !constant::fits(&number, &underlying) {
                 let shown = self.show(&underlying);
                 let message = format!("{number} is not a value of `{shown}`");

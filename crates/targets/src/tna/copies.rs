@@ -54,11 +54,7 @@ fn walk<'p>(
                         Some(of) => check_typed(call, of, conditions, found),
                         None => check_conditions(call, conditions, found),
                     }
-                    for arg in &call.args {
-                        if let Arg::In(value) = arg {
-                            check_fields(value, known, found);
-                        }
-                    }
+                    check_arguments(call, known, found);
                 }
             }
             _ => {
@@ -156,6 +152,22 @@ fn constant(expr: &Expr) -> Option<u128> {
         ExprKind::Const(value) => Some(*value),
         ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => constant(inner),
         _ => None,
+    }
+}
+
+/// What a copy consists of, and the session of a mirror.
+fn check_arguments(call: &ExternCall, known: &Known, found: &mut Vec<Diagnostic>) {
+    if let [Arg::In(Value::Scalar(session))] = &call.args[..]
+        && constant(&known.resolved(session)).is_some_and(|session| session != 0)
+    {
+        let message = "the compiler takes a constant for zeros: the copy goes to session 0";
+        found.push(rules::COPY_CONSTANT.warning(session.span, message));
+        return;
+    }
+    for arg in &call.args {
+        if let Arg::In(value) = arg {
+            check_fields(value, known, found);
+        }
     }
 }
 

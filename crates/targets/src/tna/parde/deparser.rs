@@ -61,7 +61,8 @@ impl Walk<'_> {
                         self.list(if value == 0 { otherwise } else { then }, known, conditions);
                     }
                     None => {
-                        let inner: Vec<&Expr> = conditions.iter().copied().chain([&condition]).collect();
+                        let inner: Vec<&Expr> =
+                            conditions.iter().copied().chain([&condition]).collect();
                         for list in [then, otherwise] {
                             self.list(list, &mut known.clone(), &inner);
                         }

@@ -20,7 +20,8 @@ pub fn check(program: &Program, pass: &[UnitId], found: &mut Vec<Diagnostic>) {
             let Some(right) = blocks_of(of, &call.name) else { return };
             if !right.contains(&block) {
                 let what = of.unwrap_or(&call.name);
-                let message = format!("`{what}` in a {block}: its place is a {}", right.join(" or a "));
+                let message =
+                    format!("`{what}` in a {block}: its place is a {}", right.join(" or a "));
                 found.push(rules::EXTERN_BLOCK.refuse(call.span, message).into());
             }
         });

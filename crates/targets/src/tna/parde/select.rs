@@ -17,7 +17,8 @@ const MATCH_BITS: u32 = 32;
 pub fn check(keys: &[Expr], cases: &[SelectCase], span: Span, found: &mut Vec<Diagnostic>) {
     // A key that no case looks at is not matched.
     let matched = |at: usize| cases.iter().any(|case| case.patterns.get(at) != Some(&Pattern::Any));
-    let fields = keys.iter().enumerate().filter(|(at, key)| matched(*at) && constant(key).is_none());
+    let fields =
+        keys.iter().enumerate().filter(|(at, key)| matched(*at) && constant(key).is_none());
     let mut width = 0;
     for (_, key) in fields {
         match reason(key) {

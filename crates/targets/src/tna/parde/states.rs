@@ -310,9 +310,10 @@ fn is_plain(expr: &Expr, slot: Slot) -> bool {
 
 /// True if an index is made of a stack's own `nextIndex`.
 fn counts_elements(program: &Program, body: &ParserBody, index: &Expr) -> bool {
-    let unit = program.units.iter().find(|unit| {
-        matches!(&unit.body, Body::Parser(own) if std::ptr::eq(own, body))
-    });
+    let unit = program
+        .units
+        .iter()
+        .find(|unit| matches!(&unit.body, Body::Parser(own) if std::ptr::eq(own, body)));
     let mut read = Vec::new();
     slots_read(index, &mut read);
     let is_next = |slot: &Slot| {

@@ -7,7 +7,7 @@ use super::known::{Known, constant};
 use crate::tna::rules;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Expr, ExprKind, Layout, Scalar, Slot, Stmt, StmtKind};
+use sojourn_p4::ir::{Expr, ExprKind, Layout, Slot};
 use sojourn_p4::source::Span;
 
 /// Branches that the compiler writes at most.
@@ -30,24 +30,70 @@ fn fault(header: &Layout, bits: &Expr) -> Option<String> {
     }
     let mut sources = Vec::new();
     variables(bits, &mut sources);
-    let (slot, scalar) = match &sources[..] {
-        [] => return Some("a length that is no function of a field".to_owned()),
-        [(slot, scalar), others @ ..] if others.iter().all(|(other, _)| other == slot) => {
-            (*slot, *scalar)
-        }
-        _ => return Some("a length that is computed of two fields".to_owned()),
+    let Some(&source) = sources.first() else {
+        return Some("a length that is no function of a field".to_owned());
     };
-    let branches = 1_u64.checked_shl(scalar.width()).unwrap_or(u64::MAX);
-    if scalar.width() >= 64 || branches > MAX_BRANCHES {
-        return Some(format!("a length that a field of {} bits decides", scalar.width()));
+    if sources.iter().any(|other| *other != source) {
+        return Some("a length that is computed of two fields".to_owned());
     }
-    let mut known = Known::default();
+    let branches = 1_u64.checked_shl(source.width).unwrap_or(u64::MAX);
+    if branches > MAX_BRANCHES {
+        return Some(format!("a length that a field of {} bits decides", source.width));
+    }
     (0..u128::from(branches)).find_map(|value| {
-        let constant_of = Expr { kind: ExprKind::Const(value), scalar, span: bits.span };
-        known.step(&Stmt { kind: StmtKind::Set(slot, constant_of), span: bits.span });
-        let length = constant(&known.resolved(bits))?;
-        unaligned(length, most).map(|length| format!("a length of {length} bits where the field is {value}"))
+        let length = constant(&Known::default().resolved(&replaced(bits, source, value)))?;
+        unaligned(length, most)
+            .map(|length| format!("a length of {length} bits where the field is {value}"))
     })
+}
+
+/// The bits of a field that a length is computed of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Source {
+    slot: Slot,
+    low: u32,
+    width: u32,
+}
+
+impl Source {
+    /// A field, or the part of one that a slice or cast takes.
+    fn new(expr: &Expr) -> Option<Source> {
+        let width = expr.scalar.width();
+        match &expr.kind {
+            ExprKind::Slot(slot) => Some(Source { slot: *slot, low: 0, width }),
+            ExprKind::Slice(inner, low) => match inner.kind {
+                ExprKind::Slot(slot) => Some(Source { slot, low: *low, width }),
+                _ => None,
+            },
+            ExprKind::Cast(inner) if width < inner.scalar.width() => match inner.kind {
+                ExprKind::Slot(slot) => Some(Source { slot, low: 0, width }),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+fn variables(expr: &Expr, found: &mut Vec<Source>) {
+    match Source::new(expr) {
+        Some(source) => found.push(source),
+        None => {
+            visit::operands(expr).into_iter().for_each(|operand| variables(operand, found));
+        }
+    }
+}
+
+/// The expression with a value in place of its source.
+fn replaced(expr: &Expr, source: Source, value: u128) -> Expr {
+    let mut expr = expr.clone();
+    visit::change_expression(&mut expr, &mut |part| {
+        let here = Source::new(part) == Some(source);
+        if here {
+            part.kind = ExprKind::Const(value);
+        }
+        !here
+    });
+    expr
 }
 
 /// A length that fits the field and is no whole number of bytes; longer ones the parser rejects.
@@ -62,11 +108,4 @@ fn longest(header: &Layout) -> Option<u32> {
         Layout::VarBit { max, .. } => Some(*max),
         _ => None,
     })
-}
-
-fn variables(expr: &Expr, found: &mut Vec<(Slot, Scalar)>) {
-    match &expr.kind {
-        ExprKind::Slot(slot) => found.push((*slot, expr.scalar)),
-        _ => visit::operands(expr).into_iter().for_each(|operand| variables(operand, found)),
-    }
 }

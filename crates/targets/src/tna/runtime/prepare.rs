@@ -27,9 +27,7 @@ use crate::tna::rules::{self, Refusal};
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
-use sojourn_p4::ir::{
-    ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId, Value,
-};
+use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId, Value};
 use sojourn_packet::SplitMix64;
 use std::collections::BTreeMap;
 

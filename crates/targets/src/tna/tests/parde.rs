@@ -13,7 +13,8 @@ fn parsed(state: &str, more: &str) -> Vec<&'static str> {
         apply: "h.ethernet.kind = m.u;",
         ..Parts::default()
     };
-    let text = parts.text().replace("struct headers_t {", "struct headers_t { tag_h[4] tags; opt_h opt;");
+    let text =
+        parts.text().replace("struct headers_t {", "struct headers_t { tag_h[4] tags; opt_h opt;");
     codes(&text.replace(
         &format!("state start {{ {PARSER} }}"),
         &format!("state start {{ p.extract(e); p.extract(h.ethernet); {state} }} {more}"),
@@ -25,15 +26,21 @@ fn deparsed(objects: &str, statements: &str) -> Vec<&'static str> {
     let apply = "d.mirror_type = 1; m.a = ep.global_tstamp[31:0]; m.e = 3;";
     let types = "header copy_h { bit<8> e; bit<32> a; } struct seen_t { bit<32> a; }";
     let metadata = "MirrorId_t session;";
-    codes(&Parts { types, metadata, apply, deparser: (objects, statements), ..Parts::default() }.text())
+    codes(
+        &Parts { types, metadata, apply, deparser: (objects, statements), ..Parts::default() }
+            .text(),
+    )
 }
 
 fn codes(text: &str) -> Vec<&'static str> {
     match load_text(text) {
         Ok(_) => Vec::new(),
-        Err(error) => {
-            error.diagnostics.iter().filter(|found| found.is_error()).map(|found| found.code).collect()
-        }
+        Err(error) => error
+            .diagnostics
+            .iter()
+            .filter(|found| found.is_error())
+            .map(|found| found.code)
+            .collect(),
     }
 }
 
@@ -74,13 +81,19 @@ fn a_parser_assigns_fields_and_constants() {
 #[test]
 fn values_that_are_known_in_a_state_are_no_arithmetic() {
     assert_eq!(parsed("m.v = 3; m.u = m.v + 1; transition accept;", ""), NOTHING);
-    assert_eq!(parsed("m.v = 3; transition next;", "state next { m.u = m.v + 1; transition accept; }"), NOTHING);
+    assert_eq!(
+        parsed("m.v = 3; transition next;", "state next { m.u = m.v + 1; transition accept; }"),
+        NOTHING
+    );
     let apart = "state next { m.u = m.v + 1; transition accept; }";
     let states = "m.v = 3; transition select(h.ethernet.kind) { 1: next; default: accept; }";
     assert_eq!(parsed(states, apart), ["T1301"]);
     // A local variable that nobody asks for is not computed.
     assert_eq!(parsed("bit<16> x = h.ethernet.kind + 1; transition accept;", ""), NOTHING);
-    assert_eq!(parsed("bit<16> x = h.ethernet.kind + 1; m.u = x; transition accept;", ""), ["T1301"]);
+    assert_eq!(
+        parsed("bit<16> x = h.ethernet.kind + 1; m.u = x; transition accept;", ""),
+        ["T1301"]
+    );
 }
 
 #[test]
@@ -181,7 +194,9 @@ fn a_deparser_copies_fields() {
     let mirror = |session: &str, fields: &str| {
         deparsed(
             "Mirror() mirror;",
-            &format!("if (d.mirror_type == 1) {{ mirror.emit<copy_h>({session}, {{ {fields} }}); }}"),
+            &format!(
+                "if (d.mirror_type == 1) {{ mirror.emit<copy_h>({session}, {{ {fields} }}); }}"
+            ),
         )
     };
     assert_eq!(mirror("m.session", "m.e, m.a"), NOTHING);
@@ -193,7 +208,10 @@ fn a_deparser_copies_fields() {
     let pack = "if (d.digest_type == 1) { digest.pack({ m.a * m.b }); }";
     let parts = Parts {
         types: "struct seen_t { bit<32> a; }",
-        ingress_deparser: ("Digest<seen_t>() digest;", &pack.replace("m.a * m.b", "(bit<32>)(m.word + 1)")),
+        ingress_deparser: (
+            "Digest<seen_t>() digest;",
+            &pack.replace("m.a * m.b", "(bit<32>)(m.word + 1)"),
+        ),
         ..Parts::default()
     };
     assert_eq!(codes(&parts.text()), ["T0904"]);
@@ -204,7 +222,10 @@ fn a_deparser_emits_without_conditions_and_assigns_checksums_alone() {
     assert_eq!(deparsed("", "if (m.e == 1) { p.emit(h.ethernet); }"), ["T0906"]);
     assert_eq!(deparsed("", "h.ethernet.kind = 5;"), ["T0907"]);
     let sum = |condition: &str, fields: &str| {
-        deparsed("Checksum() sum;", &format!("{condition} {{ h.ethernet.kind = sum.update({{ {fields} }}); }}"))
+        deparsed(
+            "Checksum() sum;",
+            &format!("{condition} {{ h.ethernet.kind = sum.update({{ {fields} }}); }}"),
+        )
     };
     assert_eq!(sum("", "h.ethernet.dst, h.ethernet.src"), NOTHING);
     assert_eq!(sum("if (h.ethernet.isValid())", "h.ethernet.dst, h.ethernet.src"), NOTHING);

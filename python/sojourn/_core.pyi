@@ -274,6 +274,9 @@ class Program:
     def stages(self) -> tuple[str, str]:
         """Its stages: as JSON, and drawn for a terminal."""
 
+    def doubt(self) -> str | None:
+        """Why its target's chip may refuse it although it runs; `None` if nothing is known."""
+
     def dependencies(self) -> tuple[str, str]:
         """Its state variables and what they depend on: as JSON, and for a terminal."""
 

@@ -6,7 +6,7 @@ Knows no scenario and no control plane.
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -102,6 +102,12 @@ def sources_of(program: _core.Program) -> dict[str, str]:
     """The files that a program was compiled from, each with its SHA-256."""
     found = {shown(path.resolve()): digest for path, digest in program.sources.items()}
     return dict(sorted(found.items()))
+
+
+@lru_cache(maxsize=_MOST)
+def doubt_of(program: _core.Program) -> str | None:
+    """Why the program's chip may refuse it although it runs, or nothing."""
+    return program.doubt()
 
 
 @cache

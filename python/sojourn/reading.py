@@ -3,6 +3,7 @@
 Stands on a result. It explains no cause.
 """
 
+from sojourn.doubts import doubts
 from sojourn.faults import faults
 from sojourn.nothing_through import blocked, ingress_drops
 from sojourn.result import Result
@@ -18,6 +19,7 @@ def remarks(result: Result) -> list[str]:
     remarks = {**blocked(result), **ingress_drops(result)}
     first = [*interruptions(result), *(f"{label}: {text}" for label, text in remarks.items())]
     lines = [*(f"{sentence}." for sentence in first), *lines]
+    lines += [f"{label}: {text}." for label, texts in doubts(result).items() for text in texts]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]
     return lines

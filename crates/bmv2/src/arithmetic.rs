@@ -19,7 +19,9 @@ pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
 }
 
 fn divisions(expr: &Expr, found: &mut Vec<Diagnostic>) {
-    if let ExprKind::Binary(op @ (Binary::Div | Binary::Mod), _, by) = &expr.kind
+    // p4c makes 0 of `0 / x` and `0 % x`.
+    if let ExprKind::Binary(op @ (Binary::Div | Binary::Mod), what, by) = &expr.kind
+        && !matches!(what.kind, ExprKind::Const(0))
         && !matches!(by.kind, ExprKind::Const(by) if by.is_power_of_two())
     {
         let what = if *op == Binary::Div { "a division" } else { "a remainder" };

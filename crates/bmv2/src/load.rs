@@ -8,6 +8,10 @@ use super::pipeline::V1Model;
 use super::profile_defaults;
 use super::rules;
 use super::runtime;
+use sojourn_target::guards;
+use crate::header_bytes::ragged;
+use crate::load::LoadOptions;
+use sojourn_target::package::blocks;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::{Executor, Interpreter};
 use sojourn_p4::ir::Program;
@@ -25,6 +29,10 @@ pub fn build(
 ) -> Option<V1Model> {
     diagnostics.extend(profile_defaults::take_away(&mut program));
     diagnostics.extend(arithmetic::check(&program));
+    diagnostics.extend(ragged(&program).into_iter().map(|header| {
+        let message = format!("the header `{}` has {} bits", header.name, header.bits);
+        rules::HEADER_BYTES.refuse(header.span, message).into()
+    }));
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }

@@ -25,4 +25,7 @@ sojourn_target::rules! { without programs:
     DIVISION "V0205" "what divides is a constant power of two"
         "p4c makes shifts and masks of `/` and `%` by powers of two, and refuses every other division that it cannot do itself while it compiles"
         "multiply by a scaled reciprocal and shift, or look the quotient up in a table"
+    HEADER_BYTES "V0206" "a header is whole bytes"
+        "bmv2 takes headers from packets and puts them there byte by byte, and p4c refuses others"
+        "add a field that fills the last byte"
 }

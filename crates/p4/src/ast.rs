@@ -35,7 +35,7 @@ pub struct Annotation {
 }
 
 /// True if one of the annotations has this name.
-pub(crate) fn has_annotation(annotations: &[Annotation], name: &str) -> bool {
+pub fn has_annotation(annotations: &[Annotation], name: &str) -> bool {
     annotations.iter().any(|annotation| &*annotation.name.text == name)
 }
 

@@ -144,6 +144,11 @@ impl Program {
         Ok((stages.json, stages.text))
     }
 
+    /// Why its target's chip may refuse it although it runs; `None` if nothing is known.
+    fn doubt(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.program.doubt()).map(|doubt| format!("{} ({})", doubt.message, doubt.code))
+    }
+
     /// Its state variables and what they depend on: as JSON, and as text.
     fn dependencies(&self, py: Python<'_>) -> (String, String) {
         let found = py.detach(|| self.program.dependencies());

@@ -213,6 +213,12 @@ impl Program {
         }
     }
 
+    /// Why its target's chip may refuse it although it runs here; nothing if nothing is known.
+    pub fn doubt(&self) -> Option<Diagnostic> {
+        let (loaded, _) = self.load_for(self.target, self.check_options()).ok()?;
+        self.target.stages(&*loaded, &self.map)?.doubt.map(|doubt| *doubt)
+    }
+
     /// Its stages, by estimate. A program for a target without stages is shown to one that has
     /// some, which says what it has against it.
     ///

@@ -10,6 +10,7 @@
 //! one of them is let through. Lengths are checked where the runtime is prepared.
 
 use super::arguments;
+use super::parde::{Known, computed};
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
@@ -25,7 +26,7 @@ type Condition<'p> = (&'p Expr, bool);
 pub fn check(program: &Program, deparser: UnitId) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if let Body::Control { stmts, .. } = &program.units[deparser.index()].body {
-        walk(program, stmts, &mut Vec::new(), &mut found);
+        walk(program, stmts, &mut Known::default(), &mut Vec::new(), &mut found);
     }
     found
 }
@@ -33,6 +34,7 @@ pub fn check(program: &Program, deparser: UnitId) -> Vec<Diagnostic> {
 fn walk<'p>(
     program: &Program,
     stmts: &'p [Stmt],
+    known: &mut Known,
     conditions: &mut Vec<Condition<'p>>,
     found: &mut Vec<Diagnostic>,
 ) {
@@ -41,25 +43,27 @@ fn walk<'p>(
             StmtKind::If { condition, then, otherwise } => {
                 for (list, truth) in [(then, true), (otherwise, false)] {
                     conditions.push((condition, truth));
-                    walk(program, list, conditions, found);
+                    walk(program, list, &mut known.clone(), conditions, found);
                     conditions.pop();
                 }
+                known.forget_written(std::slice::from_ref(stmt));
             }
             StmtKind::Call(call) => {
-                if let Some((of, fields)) = copy(program, call) {
+                if let Some(of) = copy(program, call) {
                     match of {
                         Some(of) => check_typed(call, of, conditions, found),
                         None => check_conditions(call, conditions, found),
                     }
-                    fields.into_iter().for_each(|fields| check_fields(fields, found));
+                    check_arguments(call, known, found);
                 }
             }
             _ => {
                 for list in visit::inner_lists(stmt) {
-                    walk(program, list, conditions, found);
+                    walk(program, list, known, conditions, found);
                 }
             }
         }
+        known.step(stmt);
     }
 }
 
@@ -72,19 +76,11 @@ pub fn type_of(object: &Object) -> Option<u8> {
     u8::try_from(number).ok()
 }
 
-/// If a call makes a copy: for which type its object is, and what is copied.
-fn copy<'p>(program: &Program, call: &'p ExternCall) -> Option<(Option<u8>, Option<&'p Value>)> {
+/// If a call makes a copy: for which type its object is.
+fn copy(program: &Program, call: &ExternCall) -> Option<Option<u8>> {
     let object = &program.objects[call.object?.index()];
-    let data = match (&*object.of, &*call.name) {
-        ("Mirror", "emit") => 1,
-        ("Resubmit", "emit") | ("Digest", "pack") => 0,
-        _ => return None,
-    };
-    let fields = match call.args.get(data) {
-        Some(Arg::In(value)) => Some(value),
-        _ => None,
-    };
-    Some((type_of(object), fields))
+    let makes = [("Mirror", "emit"), ("Resubmit", "emit"), ("Digest", "pack")];
+    makes.contains(&(&*object.of, &*call.name)).then(|| type_of(object))
 }
 
 /// A copy for the type `of` is made wherever that is the type, so no condition may keep it away.
@@ -159,15 +155,40 @@ fn constant(expr: &Expr) -> Option<u128> {
     }
 }
 
-fn check_fields(value: &Value, found: &mut Vec<Diagnostic>) {
-    match value {
-        Value::Scalar(Expr { kind: ExprKind::Const(constant), span, .. }) if *constant != 0 => {
-            let message = format!("the constant {constant} among the fields of a copy");
-            found.push(rules::COPY_CONSTANT.refuse(*span, message).into());
+/// What a copy consists of, and the session of a mirror.
+fn check_arguments(call: &ExternCall, known: &Known, found: &mut Vec<Diagnostic>) {
+    if let [Arg::In(Value::Scalar(session))] = &call.args[..]
+        && constant(&known.resolved(session)).is_some_and(|session| session != 0)
+    {
+        let message = "the compiler takes a constant for zeros: the copy goes to session 0";
+        found.push(rules::COPY_CONSTANT.warning(session.span, message));
+        return;
+    }
+    for arg in &call.args {
+        if let Arg::In(value) = arg {
+            check_fields(value, known, found);
         }
+    }
+}
+
+fn check_fields(value: &Value, known: &Known, found: &mut Vec<Diagnostic>) {
+    match value {
+        Value::Scalar(part) => check_field(&known.resolved(part), found),
         Value::Header { fields: parts, .. } | Value::Struct { fields: parts, .. } => {
-            parts.iter().for_each(|part| check_fields(part, found));
+            parts.iter().for_each(|part| check_fields(part, known, found));
         }
         _ => {}
     }
+}
+
+fn check_field(part: &Expr, found: &mut Vec<Diagnostic>) {
+    let message = match part.kind {
+        ExprKind::Const(0) => return,
+        ExprKind::Const(constant) => format!("the constant {constant} among the fields of a copy"),
+        _ => match computed(part) {
+            Some(_) => "a computed value among the fields of a copy".to_owned(),
+            None => return,
+        },
+    };
+    found.push(rules::COPY_CONSTANT.refuse(part.span, message).into());
 }

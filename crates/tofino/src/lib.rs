@@ -29,6 +29,7 @@ mod joined;
 mod load;
 pub mod math_unit;
 mod metadata;
+mod parde;
 mod pass;
 mod pipeline;
 pub mod register_action;

@@ -14,6 +14,7 @@ use super::fit;
 use super::gress::Gress;
 use super::math_unit::ExponentParity;
 use super::metadata::{EGRESS_FRONT_BYTES, INGRESS_FRONT_BYTES};
+use super::parde;
 use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
 use super::rules;
@@ -87,6 +88,7 @@ pub fn build(
         for deparser in [blocks[2], blocks[5]] {
             diagnostics.extend(copies::check(&program, deparser));
         }
+        diagnostics.append(&mut parde::check(&program, *blocks));
         let found = fit::check(&program, *blocks, sources);
         // Two accesses on one path are told once, whether or not the second waits for the first.
         let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));

@@ -55,7 +55,7 @@ impl Parts<'_> {
 header ethernet_h {{ bit<48> dst; bit<48> src; bit<16> kind; }}
 {types}
 struct headers_t {{ ethernet_h ethernet; }}
-struct ig_md_t {{ bit<16> word; bit<8> tag; }}
+struct ig_md_t {{ bit<16> word; bit<8> tag; bit<1> flag; MirrorId_t session; }}
 struct eg_md_t {{ bit<32> now; bit<32> a; bit<32> b; bit<32> c; bit<16> d; bit<8> e; bit<1> f; {metadata} }}
 parser IgParser(packet_in p, out headers_t h, out ig_md_t m, out ingress_intrinsic_metadata_t i) {{
     state start {{

@@ -5,6 +5,7 @@ import json
 from rich.text import Text
 
 from sojourn.cli.shared import open_console
+from sojourn.doubts import doubts
 from sojourn.faults import faults
 from sojourn.folder import RunFolder
 from sojourn.layout import shown
@@ -34,6 +35,8 @@ def show(result: Result, *, as_json: bool) -> None:
             warnings[label].append(text)
         for label, text in blocked(result).items():
             warnings[label].append(text)
+        for label, texts in doubts(result).items():
+            warnings[label] += texts
         document = {"folder": str(result.path)} | summaries(result) | {"warnings": warnings}
         print(json.dumps(document, indent=2))
         return
@@ -68,6 +71,7 @@ def _warnings(result: Result) -> list[str]:
     sentences = [
         *interruptions(result),
         *(f"{label}: {text}" for label, text in blocked(result).items()),
+        *(f"{label}: {text}" for label, texts in doubts(result).items() for text in texts),
     ]
     return [f"warning {sentence}" for sentence in sentences] + [
         f"warning {label}: {text}"

@@ -22,7 +22,7 @@ from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
 from sojourn.hardware import modules
 from sojourn.layout import shown
-from sojourn.programs import refuse_unread_macros, sources_of, with_own_folder
+from sojourn.programs import doubt_of, refuse_unread_macros, sources_of, with_own_folder
 from sojourn.run_files import top_names
 from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.scenario.engine_flows import engine_flows
@@ -94,6 +94,8 @@ class PlannedRun:
     def described(self) -> dict[str, Any]:
         """Its AQM as a run's folder names it."""
         described: dict[str, Any] = self.config["aqm"]
+        if doubts := [doubt for program in self.programs if (doubt := doubt_of(program))]:
+            described = described | {"doubts": doubts}
         if "control" not in described:
             return described
         return described | {"control": plain(described["control"])}

@@ -44,6 +44,8 @@ pub(super) enum CallKind {
     Action,
     /// A constructor: all arguments are known; type arguments nobody uses may stay open.
     Constructor,
+    /// A constructor of a parser or control: its type arguments may follow from what it is given to.
+    Block,
 }
 
 /// The type of an argument where an object left its own type open (`RegisterAction<T, _, U>`) and a
@@ -380,6 +382,10 @@ impl Checker<'_> {
         let mut settled = Vec::with_capacity(type_args.len());
         for (arg, param) in type_args.iter().zip(&signature.type_params) {
             if self.is_open(arg) {
+                if kind == CallKind::Block && fits {
+                    settled.push(self.resolved(arg));
+                    continue;
+                }
                 if kind != CallKind::Constructor && fits {
                     let message = format!("the type `{}` cannot be inferred", param.name);
                     let name = &signature.name;
@@ -445,15 +451,15 @@ impl Checker<'_> {
             Checked::DontCare => Arg::DontCare,
             Checked::Object(object, found, _) => {
                 let is_block = matches!(found, Type::Parser(_) | Type::Control(_));
-                if kind != CallKind::Constructor && (is_block || matches!(found, Type::Package(..)))
-                {
+                let constructs = matches!(kind, CallKind::Constructor | CallKind::Block);
+                if !constructs && (is_block || matches!(found, Type::Package(..))) {
                     let message = "only constructors take parsers, controls and packages";
                     self.error(code::ARGUMENTS, span, message);
                 } else if param.direction != Direction::None {
                     let message = "an instance is handed only to a parameter without direction";
                     self.error(code::DIRECTION, span, message);
                 }
-                Arg::Object(object)
+                Arg::Object(self.default_object(object, &Substitution::new(), span))
             }
             Checked::Place(place) => {
                 if let Err(place) = self.same_type(place.clone(), ty) {

@@ -8,7 +8,7 @@ use super::constant;
 use super::operand::{broken, integer, typed};
 use super::report::code;
 use super::type_ref::DontCare;
-use crate::ast::{self, TypeRef};
+use crate::ast::{self, BinaryOp, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Value};
 use crate::source::Span;
@@ -29,6 +29,22 @@ impl Checker<'_> {
                     self.warning(code::OVERFLOW, span, message);
                 }
                 integer(cut, ty.clone(), span)
+            }
+            // What action data shifts is computed at run time, in the width that is wanted.
+            ExprKind::Binary(op, left, right) if !self.is_known(&number) => {
+                let (op, left, right) = (*op, (**left).clone(), (**right).clone());
+                let left = self.number_to(left, ty);
+                let right = match right.ty {
+                    Type::InfInt if !matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {
+                        self.number_to(right, ty)
+                    }
+                    _ => right,
+                };
+                typed(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty.clone(), span)
+            }
+            ExprKind::Unary(op, operand) if !self.is_known(&number) => {
+                let (op, operand) = (*op, self.number_to((**operand).clone(), ty));
+                typed(ExprKind::Unary(op, Box::new(operand)), ty.clone(), span)
             }
             _ => typed(ExprKind::Cast(Box::new(number)), ty.clone(), span),
         }

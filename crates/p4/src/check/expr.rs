@@ -237,22 +237,33 @@ impl Checker<'_> {
     /// True if the value is known when an instance is made (specification 18.1): made of constants
     /// and constructor parameters.
     pub(super) fn is_known(&self, expr: &Expr) -> bool {
+        self.is_known_with(expr, false)
+    }
+
+    /// [`Checker::is_known`], with action data counted as known: where it is shifted by, an `int` may
+    /// stand on its left.
+    pub(super) fn is_known_or_action_data(&self, expr: &Expr) -> bool {
+        self.is_known_with(expr, true)
+    }
+
+    fn is_known_with(&self, expr: &Expr, data: bool) -> bool {
+        let known = |expr: &Expr| self.is_known_with(expr, data);
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::InvalidHeader => true,
             ExprKind::Var(id) => match self.program.vars[id.index()].kind {
                 hir::VarKind::ConstructorParameter => true,
-                hir::VarKind::Parameter(ast::Direction::None) => !self.action_data.contains(id),
+                hir::VarKind::Parameter(ast::Direction::None) => {
+                    data || !self.action_data.contains(id)
+                }
                 _ => false,
             },
-            ExprKind::Field(base, _) | ExprKind::Slice(base, ..) | ExprKind::Unary(_, base) => {
-                self.is_known(base)
-            }
-            ExprKind::Cast(base) => self.is_known(base),
-            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
-                self.is_known(a) && self.is_known(b)
-            }
-            ExprKind::Mux(a, b, c) => self.is_known(a) && self.is_known(b) && self.is_known(c),
-            ExprKind::Aggregate(elements) => elements.iter().all(|e| self.is_known(e)),
+            ExprKind::Field(base, _)
+            | ExprKind::Slice(base, ..)
+            | ExprKind::Unary(_, base)
+            | ExprKind::Cast(base) => known(base),
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => known(a) && known(b),
+            ExprKind::Mux(a, b, c) => known(a) && known(b) && known(c),
+            ExprKind::Aggregate(elements) => elements.iter().all(known),
             ExprKind::Call(_) | ExprKind::ApplyTable(..) | ExprKind::IsValid(_) => false,
             ExprKind::StackNext(_) | ExprKind::StackLast(_) | ExprKind::StackLastIndex(_) => false,
         }

@@ -154,8 +154,20 @@ impl Checker<'_> {
                 self.error(code::BAD_ENUM, name.span, message);
                 continue;
             };
-            let number = self.known_integer(value, "an enum member's value").unwrap_or_default();
-            if underlying != Type::Unknown && !constant::fits(&number, &underlying) {
+            let (number, found) = self
+                .known_number(value, "an enum member's value")
+                .unwrap_or_else(|| (BigInt::default(), Type::Unknown));
+            if underlying != Type::Unknown
+                && ![&Type::InfInt, &Type::Unknown, &underlying].contains(&&found)
+            {
+                let (shown, wanted) = (self.show(&found), self.show(&underlying));
+                let message =
+                    format!("the member `{}` is `{shown}`, its enum `{wanted}`", name.text);
+                let diagnostic = Diagnostic::error(code::BAD_ENUM, value.span, message);
+                self.report(diagnostic.with_help(format!(
+                    "write {number} without a width, or with that of the enum"
+                )));
+            } else if underlying != Type::Unknown && !constant::fits(&number, &underlying) {
                 let shown = self.show(&underlying);
                 let message = format!("{number} is not a value of `{shown}`");
                 self.error(code::BAD_ENUM, value.span, message);

@@ -101,6 +101,9 @@ impl Checker<'_> {
         }
         let id = InstanceId(self.program.instances.len() as u32);
         let ty = made.ty.clone();
+        if self.is_open(&ty) {
+            self.open_blocks.push(id);
+        }
         self.program.instances.push(Instance {
             name: Arc::from(""),
             of: made.of,
@@ -134,12 +137,10 @@ impl Checker<'_> {
         let signature =
             Signature { type_params: type_params.clone(), ..(*signatures[chosen]).clone() };
         let outer = Substitution::new();
-        let kind = CallKind::Constructor;
+        let is_block = matches!(entity, TypeEntity::Parser(_) | TypeEntity::Control(_));
+        let kind = if is_block { CallKind::Block } else { CallKind::Constructor };
         let said = self.diagnostics.len();
         let bound = self.bound_call(&signature, &slots, type_args, &outer, kind, span)?;
-        if matches!(entity, TypeEntity::Parser(_) | TypeEntity::Control(_)) {
-            self.check_all_inferred(&signature, &bound.type_args, span);
-        }
         let entity = &self.block_copy(entity, &bound.type_args, span)?;
         let of = match entity {
             TypeEntity::Parser(id) => InstanceOf::Parser(*id),
@@ -237,7 +238,30 @@ impl Checker<'_> {
         }
     }
 
-    /// The object that stands for a default: a parser or control with type parameters gets those
+    /// The type arguments of a parser or control follow from nothing.
+    fn not_inferred(&mut self, ty: &Type, span: Span) {
+        let Some((entity, args)) = self.entity_of(ty) else { return };
+        let Some(constructors) = self.constructors_of(&entity, span) else { return };
+        let signature = Signature {
+            type_params: constructors.type_params,
+            ..(*constructors.signatures[0]).clone()
+        };
+        args.iter().for_each(|arg| self.close(arg));
+        let args: Vec<Type> = args.iter().map(|arg| self.resolved(arg)).collect();
+        self.check_all_inferred(&signature, &args, span);
+    }
+
+    /// Says which parsers and controls without type arguments were given to nothing that has them.
+    pub(super) fn check_open_blocks(&mut self) {
+        for id in std::mem::take(&mut self.open_blocks) {
+            let Instance { ty, span, .. } = self.program.instances[id.index()].clone();
+            if self.is_open(&ty) {
+                self.not_inferred(&ty, span);
+            }
+        }
+    }
+
+    /// The object that stands at a parameter: a parser or control with type parameters gets those
     /// of this call.
     pub(super) fn default_object(
         &mut self,
@@ -304,6 +328,9 @@ impl Checker<'_> {
         let made = self.construct(&entity, &type_args, args, span);
         let Some(made) = made else { return broken(self) };
         self.check_instantiation_place(&made.of, span);
+        if self.is_open(&made.ty) {
+            self.not_inferred(&made.ty, span);
+        }
         let id = InstanceId(self.program.instances.len() as u32);
         self.program.instances.push(Instance {
             name: name.text.clone(),

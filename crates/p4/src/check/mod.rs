@@ -116,6 +116,8 @@ struct Checker<'a> {
     controls: Vec<std::rc::Rc<block::BlockInfo>>,
     /// Parsers and controls with type parameters.
     generic_blocks: HashMap<DeclarationId, generic::GenericBlock<'a>>,
+    /// Instances of such without type arguments, which have to follow from what takes them.
+    open_blocks: Vec<hir::InstanceId>,
     /// Actions, in the order of `program.actions`.
     actions: Vec<std::rc::Rc<signature::Signature>>,
     /// Function declarations; a generic one has no fixed place in `program.functions`.
@@ -153,6 +155,7 @@ impl<'a> Checker<'a> {
             parsers: Vec::new(),
             controls: Vec::new(),
             generic_blocks: HashMap::new(),
+            open_blocks: Vec::new(),
             actions: Vec::new(),
             functions: Vec::new(),
             action_names: HashMap::new(),
@@ -176,6 +179,7 @@ impl<'a> Checker<'a> {
         for declaration in &program.declarations {
             self.top_level_declaration(declaration);
         }
+        self.check_open_blocks();
         self.check_main();
     }
 

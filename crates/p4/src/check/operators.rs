@@ -323,7 +323,8 @@ impl Checker<'_> {
         let known = self.is_known(&right);
         let why = match (&left.ty, &right.ty) {
             (Type::Bit(_) | Type::Int(_), Type::Bit(_)) => None,
-            (Type::InfInt, Type::Bit(_)) if known => None,
+            // Action data is a constant of the entry: the number gets its width where it is used.
+            (Type::InfInt, Type::Bit(_)) if self.is_known_or_action_data(&right) => None,
             (Type::InfInt, Type::Bit(_)) => {
                 Some("a number without a width can be shifted only by a known amount")
             }

@@ -224,6 +224,15 @@ impl Checker<'_> {
 
     /// The value of an expression that must be a number known from its own scope.
     pub(super) fn known_integer(&mut self, written: &ast::Expr, what: &str) -> Option<BigInt> {
+        self.known_number(written, what).map(|(number, _)| number)
+    }
+
+    /// [`Checker::known_integer`] with its type: that of an enum's numbers for a member.
+    pub(super) fn known_number(
+        &mut self,
+        written: &ast::Expr,
+        what: &str,
+    ) -> Option<(BigInt, Type)> {
         let expr = self.expr(written, None);
         let expr = self.enum_as_number(expr);
         if expr.ty == Type::Unknown {
@@ -233,7 +242,7 @@ impl Checker<'_> {
             (
                 hir::ExprKind::Const(hir::Value::Int(n)),
                 Type::InfInt | Type::Bit(_) | Type::Int(_),
-            ) => Some(n.clone()),
+            ) => Some((n.clone(), expr.ty.clone())),
             (_, Type::InfInt | Type::Bit(_) | Type::Int(_)) => {
                 let message = format!("{what} must be known where it stands");
                 let diagnostic = Diagnostic::error(code::NOT_CONSTANT, written.span, message);

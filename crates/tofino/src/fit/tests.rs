@@ -378,14 +378,14 @@ fn a_checksum_under_a_condition_has_a_table_behind_what_it_asks() {
         let kind = "h.ethernet.kind = sum.update({ h.ethernet.dst, h.ethernet.src });";
         let update = format!("{condition} {{ {kind} }}");
         let parts = Parts {
-            ingress_apply: "t.ucast_egress_port = 1; m.tag = m.tag + 1;",
+            ingress_apply: "t.ucast_egress_port = 1; m.flag = ~m.flag;",
             ingress_deparser: ("Checksum() sum;", &update),
             ..Parts::default()
         };
         estimate(&parts.loaded()).passes[0].stages
     };
     assert_eq!(stages("if (h.ethernet.isValid())"), 1);
-    assert_eq!(stages("if (m.tag == 1)"), 2);
+    assert_eq!(stages("if (m.flag == 1)"), 2);
 }
 
 #[test]

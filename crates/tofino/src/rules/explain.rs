@@ -5,7 +5,7 @@ use sojourn_p4::diagnostic::Severity;
 use sojourn_target::rule::paragraph as wrapped;
 
 /// What the first digits of a code say.
-const GROUPS: [(&str, &str); 12] = [
+const GROUPS: [(&str, &str); 13] = [
     ("T01", "entries of registers"),
     ("T02", "comparisons in register actions"),
     ("T03", "updates in register actions"),
@@ -14,10 +14,11 @@ const GROUPS: [(&str, &str); 12] = [
     ("T06", "statements of register actions"),
     ("T07", "accesses to registers"),
     ("T08", "the program as a whole"),
-    ("T09", "copies made by deparsers"),
+    ("T09", "deparsers"),
     ("T10", "conditions, actions and keys"),
     ("T11", "stages"),
     ("T12", "accepted, but probably not meant"),
+    ("T13", "parsers"),
 ];
 
 /// All rules, one a line, under the headings of their groups.

@@ -10,6 +10,8 @@
 //! | `registers` | `T01` to `T06`: registers and their actions |
 //! | `passes` | `T07` to `T09`: accesses, the program, deparsers |
 //! | `controls` | `T10` to `T12`: conditions, actions, stages, surprises |
+//! | `parsers` | `T13`: states, `select`, fields of variable size |
+//! | `example` | the parts of a rule's program that show it |
 //! | `explain` | the story of a rule as text, the list of all, the page of `docs` |
 
 mod explain;
@@ -20,12 +22,13 @@ pub use sojourn_target::rule::{Refusal, Rule};
 
 pub use self::controls::*;
 pub use self::explain::{list, page};
+pub use self::parsers::*;
 pub use self::passes::*;
 pub use self::registers::*;
 
 /// All rules in the order of their codes.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [registers::ALL, passes::ALL, controls::ALL].into_iter().flatten().copied()
+    [registers::ALL, passes::ALL, controls::ALL, parsers::ALL].into_iter().flatten().copied()
 }
 
 /// The rule with this code, in either case of its letter.
@@ -34,5 +37,6 @@ pub fn find(code: &str) -> Option<&'static Rule> {
 }
 
 mod controls;
+mod parsers;
 mod passes;
 mod registers;

@@ -6,15 +6,8 @@
 use super::{
     Pass, Prepared, RegisterState, Runtime, SettableHash, Site, counter_byte, limits, symmetric,
 };
-use crate::arguments::{self, ArgumentError};
-use crate::copies;
-use crate::register_action::{CompiledRegister, STAGE_BITS};
-use crate::rules::{self, Refusal};
+use sojourn_externs::call::{argument_bits, name_number, type_bits, value};
 use sojourn_control::digest::Digests;
-use sojourn_control::hits::Hits;
-use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
-use sojourn_control::schema::hashes;
-use sojourn_externs::call::{argument_bits, name_number, type_bits};
 use sojourn_externs::checksum::OnesComplement;
 use sojourn_externs::counter::{Counter, CounterKind};
 use sojourn_externs::filter::Filter;
@@ -23,10 +16,18 @@ use sojourn_externs::hash_setting::{HashSetting, HashShape};
 use sojourn_externs::meter::{Meter, MeterKind};
 use sojourn_externs::random::Random;
 use sojourn_externs::selector::{Selector, SelectorMode};
+use sojourn_target::faults::Faults;
+use sojourn_control::hits::Hits;
+use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
+use sojourn_control::schema::hashes;
+use crate::arguments::{self, ArgumentError};
+use crate::copies;
+use crate::register_action::{CompiledRegister, STAGE_BITS};
+use crate::rules::{self, Refusal};
+use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
-use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId};
-use sojourn_p4::visit;
+use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId, Value};
 use sojourn_packet::SplitMix64;
 use sojourn_target::faults::Faults;
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ const NARROWEST: usize = 16;
 /// Bits that the mirror and the resubmit unit have for a header.
 const MIRROR_BITS: u32 = 32 * 8;
 const RESUBMIT_BITS: u32 = 8 * 8;
+/// Bytes that the learning filter has for a digest and its type.
+const DIGEST_BYTES: u32 = 48;
 
 /// Which list of the runtime an object's state is in, and where.
 type Places = BTreeMap<ObjectId, u32>;
@@ -339,7 +342,10 @@ fn site(
             check_resubmit_header(call)?;
             Site::Resubmit { of: copies::type_of(object) }
         }
-        ("Digest", "pack") => Site::Digest { digest: place(), of: copies::type_of(object) },
+        ("Digest", "pack") => {
+            check_digest(call)?;
+            Site::Digest { digest: place(), of: copies::type_of(object) }
+        }
         _ => {
             let message = format!("{of}.{name} is not simulated");
             return Err(rules::UNSUPPORTED.refuse(call.span, message));
@@ -437,4 +443,25 @@ fn check_resubmit_header(call: &ExternCall) -> Result<(), Refusal> {
         return Err(rules::RESUBMIT_HEADER.refuse(call.span, message));
     }
     Ok(())
+}
+
+fn check_digest(call: &ExternCall) -> Result<(), Refusal> {
+    // The type takes a byte, and each field whole bytes.
+    let bytes = 1 + value(call, 0).map_or(0, field_bytes);
+    if bytes > DIGEST_BYTES {
+        let message = format!("a digest of {bytes} bytes, its type included");
+        return Err(rules::DIGEST_SIZE.refuse(call.span, message));
+    }
+    Ok(())
+}
+
+/// The bytes of a value's fields, each rounded up.
+fn field_bytes(value: &Value) -> u32 {
+    match value {
+        Value::Scalar(expr) => expr.scalar.width().div_ceil(8),
+        Value::Header { fields: parts, .. } | Value::Struct { fields: parts, .. } => {
+            parts.iter().map(field_bytes).fold(0, u32::saturating_add)
+        }
+        _ => 0,
+    }
 }

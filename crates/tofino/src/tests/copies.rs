@@ -30,18 +30,19 @@ fn an_egress_mirror_copies_the_packet_as_written_behind_its_header() {
 fn of_two_mirrors_the_type_chooses_wherever_they_stand() {
     let parts = |apply: &'static str| Parts {
         types: MIRROR,
+        metadata: "MirrorId_t one; MirrorId_t two;",
         apply,
         deparser: (
             "Mirror(1) first; Mirror(2) second;",
-            "first.emit<mirror_h>(11, { 8w0, 16w0 }); second.emit<mirror_h>(22, { m.e, m.d });",
+            "first.emit<mirror_h>(m.one, { 8w0, 16w0 }); second.emit<mirror_h>(m.two, { m.e, m.d });",
         ),
         ..Parts::default()
     };
     let session = |apply| egress(parts(apply)).mirror.map(|mirror| mirror.session);
-    assert_eq!(session("d.mirror_type = 1;"), Some(11));
-    assert_eq!(session("d.mirror_type = 2;"), Some(22));
-    assert_eq!(session("d.mirror_type = 3;"), None);
-    assert_eq!(session(""), None);
+    assert_eq!(session("m.one = 11; m.two = 22; d.mirror_type = 1;"), Some(11));
+    assert_eq!(session("m.one = 11; m.two = 22; d.mirror_type = 2;"), Some(22));
+    assert_eq!(session("m.one = 11; m.two = 22; d.mirror_type = 3;"), None);
+    assert_eq!(session("m.one = 11; m.two = 22;"), None);
 }
 
 #[test]
@@ -76,10 +77,10 @@ fn an_ingress_mirror_copies_the_packet_as_received() {
     let parts = Parts {
         types: MIRROR,
         ingress_apply: "h.ethernet.dst = 0; id.mirror_type = 1; t.ucast_egress_port = 4;
-                        m.tag = 7; m.word = 0x1122;",
+                        m.tag = 7; m.word = 0x1122; m.session = 9;",
         ingress_deparser: (
             "Mirror(1) mirror;",
-            "if (d.mirror_type == 1) { mirror.emit<mirror_h>(9, { m.tag, m.word }); }",
+            "if (d.mirror_type == 1) { mirror.emit<mirror_h>(m.session, { m.tag, m.word }); }",
         ),
         ..Parts::default()
     };
@@ -164,10 +165,11 @@ fn digests_wait_for_the_control_plane() {
 
 #[test]
 fn deparsers_copy_by_type_and_nothing_else() {
-    let emit = "mirror.emit<copy_h>(1, { m.a });";
+    let emit = "mirror.emit<copy_h>(m.session, { m.a });";
     let codes = |statements: &str| {
         let parts = Parts {
             types: "header copy_h { bit<32> a; }",
+            metadata: "MirrorId_t session;",
             deparser: ("Mirror() mirror;", statements),
             ..Parts::default()
         };
@@ -191,9 +193,11 @@ fn deparsers_copy_by_type_and_nothing_else() {
 #[test]
 fn a_condition_around_a_copy_does_not_contradict_the_type_of_its_object() {
     let codes = |condition: &str| {
-        let statements = format!("if ({condition}) {{ mirror.emit<copy_h>(1, {{ m.a }}); }}");
+        let statements =
+            format!("if ({condition}) {{ mirror.emit<copy_h>(m.session, {{ m.a }}); }}");
         let parts = Parts {
             types: "header copy_h { bit<32> a; }",
+            metadata: "MirrorId_t session;",
             deparser: ("Mirror(1) mirror;", &statements),
             ..Parts::default()
         };
@@ -215,8 +219,21 @@ fn a_condition_around_a_copy_does_not_contradict_the_type_of_its_object() {
 fn a_mirror_header_longer_than_the_chips_buffer_is_refused() {
     let parts = Parts {
         types: "header long_h { bit<128> a; bit<128> b; bit<8> c; }",
-        deparser: ("Mirror(1) mirror;", "mirror.emit<long_h>(1, { 128w0, 128w0, 8w0 });"),
+        metadata: "MirrorId_t session;",
+        deparser: ("Mirror(1) mirror;", "mirror.emit<long_h>(m.session, { 128w0, 128w0, 8w0 });"),
         ..Parts::default()
     };
     assert_eq!(parts.refused()[0], ("T0901", "a mirror header of 264 bits".to_owned()));
+}
+
+/// The open-source back end: a constant is taken for zeros, so that the copy goes to session 0; beside
+/// fields it is refused.
+#[test]
+fn a_session_is_a_field() {
+    let parts =
+        |emit| Parts { types: MIRROR, deparser: ("Mirror(1) mirror;", emit), ..Parts::default() };
+    let warnings = parts("mirror.emit(10w5);").loaded().warnings;
+    assert_eq!(warnings.iter().map(|found| found.code).collect::<Vec<_>>(), ["T0904"]);
+    assert!(parts("mirror.emit(10w0);").loaded().warnings.is_empty());
+    assert_eq!(parts("mirror.emit<mirror_h>(5, { m.e, m.d });").refused()[0].0, "T0904");
 }

@@ -8,6 +8,7 @@ mod egress;
 mod externs;
 mod ingress;
 mod papers;
+mod parde;
 mod parsers;
 mod refused;
 mod registers;

@@ -249,3 +249,44 @@ fn headers_and_stacks_have_their_methods_and_nothing_else_has() {
     assert_eq!(codes(&in_control("hs.next = h;")), ["E0704"]);
     assert_eq!(codes(&in_control("u[0] = 1;")), ["E0605"]);
 }
+
+/// A package of a generic control type, and controls for it.
+fn packaged(main: &str) -> String {
+    format!(
+        "struct H {{ bit<8> a; }} struct M {{ bit<16> b; }}\n\
+         control Pass<HH, MM>(inout HH h, inout MM m);\n\
+         parser Start<HH>(out HH h);\n\
+         package Switch<HH, MM>(Start<HH> s, Pass<HH, MM> one, Pass<HH, MM> two);\n\
+         parser P(out H h) {{ state start {{ h = {{ 0 }}; transition accept; }} }}\n\
+         control C(inout H h, inout M m) {{ apply {{ }} }}\n\
+         control Empty<A, B>(inout A h, inout B m) {{ apply {{ }} }}\n\
+         control Half<A>(inout A h, inout bit<8> m) {{ apply {{ }} }}\n\
+         parser Any<A>(out A h) {{ state start {{ transition accept; }} }}\n{main}\n"
+    )
+}
+
+fn errors(text: &str) -> Vec<&'static str> {
+    let (_, _, found) = super::checked(text);
+    found.iter().filter(|found| found.is_error()).map(|found| found.code).collect()
+}
+
+#[test]
+fn a_generic_block_takes_its_types_from_the_package_that_it_is_given_to() {
+    for main in [
+        "Switch(P(), C(), Empty()) main;",
+        "Switch(P(), Empty(), C()) main;",
+        "Switch(Any(), C(), Empty()) main;",
+        "Switch<H, M>(Any(), Empty(), Empty()) main;",
+        "Switch(P(), C(), Empty<H, M>()) main;",
+    ] {
+        assert_eq!(errors(&packaged(main)), NOTHING, "{main}");
+    }
+}
+
+#[test]
+fn a_generic_block_whose_types_follow_from_nothing_is_refused() {
+    assert_eq!(errors(&packaged("Switch(Any(), Empty(), Empty()) main;")), ["E0503"; 5]);
+    assert_eq!(errors(&packaged("Switch(P(), C(), Half()) main;")), ["E0501"]);
+    let local = "control D(inout H h, inout M m) { Empty() e; apply { e.apply(h, m); } }";
+    assert_eq!(errors(&packaged(local)), ["E0503"; 2]);
+}

@@ -166,3 +166,28 @@ fn a_moving_slice_is_read_and_written_with_shifts() {
         typed("control c(inout bit<32> w, in bit<5> at) { apply { w[at+:4] = w[at+:4] + 1; } }\n");
     assert!(matches!(program.controls[0].body[0].kind, StmtKind::Block(_)));
 }
+
+#[test]
+fn an_enum_member_has_the_type_of_its_enum_or_none() {
+    let said = |value: &str| codes(&format!("enum bit<16> E {{ A = {value} }}"));
+    assert_eq!(said("1"), [] as [&str; 0]);
+    assert_eq!(said("16w1"), [] as [&str; 0]);
+    for value in ["8w1", "16s1", "17w1", "(bit<8>)5"] {
+        assert_eq!(said(value).len(), 1, "{value}");
+    }
+}
+
+#[test]
+fn action_data_shifts_a_number_of_the_width_that_is_wanted() {
+    let said = |value: &str| {
+        codes(&format!(
+            "control c(inout bit<32> x, in bit<8> y) {{\n\
+             action a(bit<8> n) {{ x = {value}; }}\n\
+             table t {{ key = {{ y : exact; }} actions = {{ a; }} }} apply {{ t.apply(); }} }}\n"
+        ))
+    };
+    for value in ["1 << n", "x & ((1 << n) - 1)", "~(1 << n)", "(bit<32>)(1 << n)"] {
+        assert_eq!(said(value), [] as [&str; 0], "{value}");
+    }
+    assert_eq!(said("1 << y"), ["E0601"]);
+}

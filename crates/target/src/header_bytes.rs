@@ -1,0 +1,81 @@
+//! Headers that are no whole number of bytes, which no switch takes from a packet.
+//!
+//! Stands on the IR's layouts. The width is that of the declared fields: a field of variable size
+//! counts with its largest length. It must not know an architecture.
+
+use sojourn_p4::visit;
+use sojourn_p4::ast::has_annotation;
+use sojourn_p4::ir::{Program, StmtKind, UnitId};
+use sojourn_p4::source::Span;
+use sojourn_p4::types::{FieldsType, Type};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A header type whose fields do not add up to whole bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ragged {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Bits of its fields.
+    pub bits: u32,
+    /// True if one of its fields is `@flexible`: the compiler fills it up.
+    pub flexible: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// The ragged headers among the parameters of a program's blocks and what its parsers extract.
+pub fn ragged(program: &Program) -> Vec<Ragged> {
+    let mut found = BTreeMap::new();
+    for (index, unit) in program.units.iter().enumerate() {
+        unit.params.iter().for_each(|param| look(&param.ty, &mut found));
+        visit::unit_statements(program, UnitId(index as u32), &mut |stmt| {
+            if let StmtKind::Extract { header, .. } | StmtKind::ExtractVar { header, .. } =
+                &stmt.kind
+                && let sojourn_p4::ir::Layout::Header { ty, .. } = header
+            {
+                look(ty, &mut found);
+            }
+        });
+    }
+    found.into_values().collect()
+}
+
+fn look(ty: &Type, found: &mut BTreeMap<u32, Ragged>) {
+    match ty {
+        Type::Struct(of) | Type::HeaderUnion(of) => {
+            of.fields.iter().for_each(|field| look(&field.ty, found));
+        }
+        Type::Stack(element, _) => look(element, found),
+        Type::Header(of) => {
+            let bits = of.fields.iter().fold(0, |sum, field| width(&field.ty).saturating_add(sum));
+            if bits % 8 != 0 {
+                found.entry(of.span.start).or_insert_with(|| Ragged {
+                    name: of.name.clone(),
+                    bits,
+                    flexible: is_flexible(of),
+                    span: of.span,
+                });
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_flexible(header: &FieldsType) -> bool {
+    header.fields.iter().any(|field| has_annotation(&field.annotations, "flexible"))
+}
+
+fn width(ty: &Type) -> u32 {
+    match ty {
+        Type::Bool => 1,
+        Type::Bit(width) | Type::Int(width) | Type::VarBit(width) => *width,
+        Type::Error | Type::Enum(_) => 32,
+        Type::SerializableEnum(of) => of.underlying.as_ref().map_or(0, width),
+        Type::New(of) => width(&of.target),
+        Type::Struct(of) => {
+            of.fields.iter().fold(0, |sum, field| width(&field.ty).saturating_add(sum))
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,43 @@
+//! The blocks in which the calls of an extern can stand (T0806).
+//!
+//! The table is that of the open Tofino compiler (`bf-p4c/arch/check_extern_invocation.cpp`). Stands on
+//! the IR's calls.
+
+use crate::rules;
+use sojourn_p4::visit;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Program, StmtKind, UnitId};
+
+/// The kind of each block of a pass, in their order.
+const BLOCKS: [&str; 3] = ["parser", "control", "deparser"];
+
+/// Checks the calls of a pass, whose three blocks are given.
+pub fn check(program: &Program, pass: &[UnitId], found: &mut Vec<Diagnostic>) {
+    for (unit, block) in pass.iter().zip(BLOCKS) {
+        visit::unit_statements(program, *unit, &mut |stmt| {
+            let StmtKind::Call(call) = &stmt.kind else { return };
+            let of = call.object.map(|id| &*program.objects[id.index()].of);
+            let Some(right) = blocks_of(of, &call.name) else { return };
+            if !right.contains(&block) {
+                let what = of.unwrap_or(&call.name);
+                let message =
+                    format!("`{what}` in a {block}: its place is a {}", right.join(" or a "));
+                found.push(rules::EXTERN_BLOCK.refuse(call.span, message).into());
+            }
+        });
+    }
+}
+
+/// Where an extern's object is used, or a function is called; none if anywhere.
+fn blocks_of(of: Option<&str>, function: &str) -> Option<&'static [&'static str]> {
+    Some(match of.unwrap_or(function) {
+        "Mirror" | "Resubmit" | "Digest" => &["deparser"],
+        "Checksum" => &["parser", "deparser"],
+        "ParserCounter" | "ParserPriority" | "port_metadata_unpack" => &["parser"],
+        "is_validated" => &["control", "deparser"],
+        "invalidate" | "min" | "max" => &["control"],
+        "sizeInBits" | "sizeInBytes" | "funnel_shift_right" => return None,
+        _ if of.is_some() => &["control"],
+        _ => return None,
+    })
+}

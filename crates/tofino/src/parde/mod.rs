@@ -1,0 +1,50 @@
+//! Checks of parsers and deparsers: statements and expressions that the chip's blocks cannot execute.
+//!
+//! A parser state extracts bytes, writes constants and copies fields; a deparser emits headers, sums
+//! checksums and copies fields. Neither has an ALU. The rules are those of the open Tofino compiler
+//! (`bf-p4c/parde`, `bf-p4c/midend`). Stands on the IR; it must not depend on match-action stages.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `known` | values that a variable is known to hold, constants folded |
+//! | `fields` | expressions that need no ALU |
+//! | `chains` | states that the compiler joins |
+//! | `states` | statements of parser states |
+//! | `reach` | the last writes to a key of `select` |
+//! | `select` | keys of `select`, conditions of `if` |
+//! | `varbit` | lengths of fields of variable size |
+//! | `externs` | the blocks in which an extern can be used |
+//! | `deparser` | emits, assignments, checksums |
+
+mod chains;
+mod deparser;
+mod externs;
+mod fields;
+mod known;
+mod reach;
+mod select;
+mod states;
+mod varbit;
+
+pub(super) use self::fields::computed;
+pub(super) use self::known::Known;
+
+use sojourn_target::header_bytes::ragged;
+use crate::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Program, UnitId};
+
+/// Diagnostics about the parsers and deparsers of a pipeline, whose six blocks are given.
+pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for pass in [&blocks[..3], &blocks[3..]] {
+        states::check(program, pass[0], &mut found);
+        deparser::check(program, pass[2], &mut found);
+        externs::check(program, pass, &mut found);
+    }
+    for header in ragged(program).into_iter().filter(|header| !header.flexible) {
+        let message = format!("the header `{}` has {} bits", header.name, header.bits);
+        found.push(rules::HEADER_BYTES.refuse(header.span, message).into());
+    }
+    found
+}

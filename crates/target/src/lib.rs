@@ -23,6 +23,7 @@ pub mod deparsed;
 pub mod faults;
 pub mod fields;
 pub mod guards;
+pub mod header_bytes;
 pub mod load;
 pub mod log;
 pub mod package;

@@ -45,8 +45,13 @@ _OF_PACKETS = {
 def faults(counters: Mapping[str, Any]) -> list[str]:
     """One clause for each kind of fault that `counters` tell of, with how many there were."""
     said = of_program(counters.get("faults", []))
-    counted = ((what, counters.get(counter, 0)) for counter, what in _OF_PACKETS.items())
-    return said + [f"{what}: {count}" for what, count in counted if count]
+    counted = [(what, counters.get(counter, 0)) for counter, what in _OF_PACKETS.items()]
+    firsts = {_OF_PACKETS["unroutable_packets"]: counters.get("unroutable_first")}
+    return said + [_counted(what, count, firsts.get(what)) for what, count in counted if count]
+
+
+def _counted(what: str, count: int, first: str | None) -> str:
+    return f"{what}: {count}" + (f"; the first: {first}" if first else "")
 
 
 def of_program(counted: Iterable[Mapping[str, Any]]) -> list[str]:

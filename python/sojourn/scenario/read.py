@@ -19,7 +19,7 @@ from sojourn.scenario.fit import problems
 from sojourn.scenario.flows import FLOW_KINDS
 from sojourn.scenario.model import Scenario, choice_keys
 from sojourn.scenario.network import ControlStep, Host, Link, LinkStep, NetworkSwitch
-from sojourn.scenario.place import line_of
+from sojourn.toml_location import line_of
 from sojourn.scenario.short import LONG_FORM, OneSwitch, Switch, SwitchStep
 from sojourn.suggest import did_you_mean
 

@@ -23,6 +23,7 @@ use crate::schema::hashes;
 use crate::tna::arguments::{self, ArgumentError};
 use crate::tna::copies;
 use crate::tna::register_action::{CompiledRegister, STAGE_BITS};
+use crate::tna::resubmit_header::RESUBMIT_BITS;
 use crate::tna::rules::{self, Refusal};
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -33,9 +34,8 @@ use std::collections::BTreeMap;
 
 /// Bits of the narrowest entry of a counter or meter.
 const NARROWEST: usize = 16;
-/// Bits that the mirror and the resubmit unit have for a header.
+/// Bits that the mirror unit has for a header.
 const MIRROR_BITS: u32 = 32 * 8;
-const RESUBMIT_BITS: u32 = 8 * 8;
 
 /// Which list of the runtime an object's state is in, and where.
 type Places = BTreeMap<ObjectId, u32>;

@@ -53,8 +53,9 @@ def _text(description: str) -> Schema:
     return {"type": "string", "description": description}
 
 
-def _whole(description: str, least: int = 0) -> Schema:
-    return {"type": "integer", "minimum": least, "description": description}
+def _whole(description: str, least: int = 0, most: int | None = None) -> Schema:
+    schema: Schema = {"type": "integer", "minimum": least, "description": description}
+    return schema if most is None else schema | {"maximum": most}
 
 
 def _list(items: Schema, description: str) -> Schema:
@@ -213,11 +214,20 @@ def control_keys() -> Schema:
             ),
             "Multicast groups of the switch.",
         ),
-        "priority_queues": _whole("v1model: priority queues at each port, 1 to 32.", 1),
-        "fair_queues": _whole("Queues of equal weight at each port, served in turns.", 1),
+        "priority_queues": _whole(
+            "Priority queues at each port, 1 to 32; a higher one goes first. The queue of a packet "
+            "is its `priority` (v1model) or its `qid` (Tofino, where queues above 7 share the "
+            "highest of 8 priorities).",
+            1,
+            32,
+        ),
+        "fair_queues": _whole(
+            "Queues of equal weight at each port, served in turns, 1 to 32.", 1, 32
+        ),
         "queues": _list(queue, "v1model: settings of queues; a later one wins."),
     }
     return _object("What a P4 program is given before the first packet.", (), **keys)
+
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -262,11 +272,11 @@ def _problems(value: object, schema: Schema, keys: Keys) -> Iterator[tuple[Keys,
             yield from _problems(item, schema.get("items", {}), (*keys, index))
     elif isinstance(value, int) and value < schema.get("minimum", value):
         yield keys, f"{value}: must be {schema['minimum']} at least"
+    elif isinstance(value, int) and value > schema.get("maximum", value):
+        yield keys, f"{value}: must be {schema['maximum']} at most"
 
 
-def _of_choices(
-    value: object, choices: list[Schema], keys: Keys
-) -> Iterator[tuple[Keys, str]]:
+def _of_choices(value: object, choices: list[Schema], keys: Keys) -> Iterator[tuple[Keys, str]]:
     """What is wrong by the choice whose type the value has."""
     for choice in choices:
         if _is_of_type(value, choice):
@@ -276,9 +286,7 @@ def _of_choices(
     yield keys, f"{_short(value)}: must be {kinds}"
 
 
-def _of_object(
-    value: dict[str, Any], schema: Schema, keys: Keys
-) -> Iterator[tuple[Keys, str]]:
+def _of_object(value: dict[str, Any], schema: Schema, keys: Keys) -> Iterator[tuple[Keys, str]]:
     known = schema.get("properties", {})
     others = schema.get("additionalProperties", True)
     for key, item in value.items():

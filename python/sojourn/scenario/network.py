@@ -122,9 +122,9 @@ class Ports(Strict):
 
     port_speed: Rate = _SWITCH["port_speed"]
     pipes: Pipes | None = None
-    """Pipes of a Tofino, each with 128 port numbers and with registers and tables of its own; absent:
-    as many as the numbers of its ports need. One pipe has the recirculation port 68, several have 68
-    to 71 and, 128 further, the same of each pipe."""
+    """Pipes of a Tofino, each with 128 port numbers and with registers and tables of its own.
+    Absent: as many as the numbers of its ports need. A single pipe has the recirculation port 68;
+    several have 68 to 71, 196 to 199, and so on."""
     ingress_latency: Time = _SWITCH["ingress_latency"]
     egress_latency: Time = _SWITCH["egress_latency"]
     recirculation_rate: Rate = _SWITCH["recirculation_rate"]

@@ -97,6 +97,11 @@ def test_the_rate_of_a_queue_is_set_while_packets_wait(switch: _core.PacketSwitc
             3,
             "mirror_sessions[0].port: '2': must be",
         ),
+        (
+            "[[registers]]\nname = 'r'\nvalue = '10.0.0.1'",
+            3,
+            "registers[0].value: '10.0.0.1': must be a whole number",
+        ),
         ("[[queues]]\ndepth = -1", 2, "queues[0].depth: -1: must be 0 at least"),
         ("priority_queues = 33", 1, "priority_queues: 33: must be 32 at most"),
         ("[[tables]]\nname = 'known'\nentrys = []", 3, "tables[0].entrys: unknown key"),

@@ -51,7 +51,10 @@ def faults(counters: Mapping[str, Any]) -> list[str]:
 
 
 def _counted(what: str, count: int, first: str | None) -> str:
-    return f"{what}: {count}" + (f"; the first: {first}" if first else "")
+    if not first:
+        return f"{what}: {count}"
+    cure = " (a port has as many as priority_queues or fair_queues of the control plane say)"
+    return f"{what}: {count}; the first: {first}{cure if ' has no queue ' in first else ''}"
 
 
 def of_program(counted: Iterable[Mapping[str, Any]]) -> list[str]:

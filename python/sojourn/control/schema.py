@@ -5,6 +5,7 @@ against the schema. Messages name file, line and key. Knows no program: whether 
 action exists is the engine's to say.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,8 +17,10 @@ Schema = dict[str, Any]
 Keys = tuple[int | str, ...]
 
 _NUMBER: Schema = {
-    "type": ["integer", "string", "boolean"],
-    "description": 'A whole number, or one as text: "0x0a000000", "0b1".',
+    "type": ["integer", "string"],
+    "minimum": 0,
+    "pattern": "^(0[xX][0-9a-fA-F_]+|[0-9_]+)$",
+    "description": 'A whole number, or one as text: "0x0a000000", "10".',
 }
 _MATCH: Schema = {
     "anyOf": [
@@ -270,6 +273,8 @@ def _problems(value: object, schema: Schema, keys: Keys) -> Iterator[tuple[Keys,
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _problems(item, schema.get("items", {}), (*keys, index))
+    elif isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
+        yield keys, f'{_short(value)}: must be a whole number, as 10 or "0x0a000000"'
     elif isinstance(value, int) and value < schema.get("minimum", value):
         yield keys, f"{value}: must be {schema['minimum']} at least"
     elif isinstance(value, int) and value > schema.get("maximum", value):

@@ -95,7 +95,9 @@ def test_packets_that_get_lost_on_their_way_are_told(
     assert short > 0 < lost
     printed = faults(counters)
     assert f"packets that ended a parser in an error: {short}" in printed
-    assert f"packets for a port or queue that does not exist: {lost}" in printed
+    first = counters["unroutable_first"]
+    said = f"packets for a port or queue that does not exist: {lost}; the first: {first}"
+    assert said in printed
 
 
 def test_what_a_program_logs_is_in_a_file_beside_its_rows(

@@ -14,6 +14,8 @@ from sojourn.control import (
     apply_all,
     read_description,
 )
+from sojourn.control.file import ProgramChoice, written_control_plane
+from sojourn.errors import ControlPlaneError
 from sojourn.programs import compiled, with_own_folder
 
 STATE = Path(__file__).parent / "stf" / "v1model" / "state.p4"
@@ -68,3 +70,50 @@ def test_the_rate_of_a_queue_is_set_while_packets_wait(switch: _core.PacketSwitc
     switch.command("set_queue_rate 0 9")
     switch.wait(1_000_000)
     assert len(switch.take()) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "place", "message"),
+    [
+        (
+            "[[multicast_groups]]\ngroup = 1\nnodes = []",
+            2,
+            "multicast_groups[0].group: unknown key",
+        ),
+        ("[[multicast_groups]]\nnodes = []", 1, "multicast_groups[0].id: missing"),
+        (
+            "[[multicast_groups]]\nid = 1\nnodes = [{ rid = 1, port = [1] }]",
+            3,
+            'multicast_groups[0].nodes[0].port: unknown key; did you mean "ports"?',
+        ),
+        (
+            "[[multicast_groups]]\nid = 1\nnodes = 3",
+            3,
+            "multicast_groups[0].nodes: 3: must be array",
+        ),
+        ("[[registers]]\nname = 'r'\nvalu = 1", 3, "registers[0].valu: unknown key"),
+        (
+            "[[mirror_sessions]]\nsession = 5\nport = '2'",
+            3,
+            "mirror_sessions[0].port: '2': must be",
+        ),
+        (
+            "[[registers]]\nname = 'r'\nvalue = '10.0.0.1'",
+            3,
+            "registers[0].value: '10.0.0.1': must be a whole number",
+        ),
+        ("[[queues]]\ndepth = -1", 2, "queues[0].depth: -1: must be 0 at least"),
+        ("priority_queues = 33", 1, "priority_queues: 33: must be 32 at most"),
+        ("[[tables]]\nname = 'known'\nentrys = []", 3, "tables[0].entrys: unknown key"),
+    ],
+)
+def test_a_key_of_a_control_file_is_named_with_file_and_line(
+    tmp_path: Path, written: str, place: int, message: str
+) -> None:
+    path = tmp_path / "control.toml"
+    path.write_text(written + "\n")
+    choice = ProgramChoice(STATE, None, (), {}, path)
+    with pytest.raises(ControlPlaneError) as refused:
+        written_control_plane(choice)
+    first = str(refused.value).splitlines()[0]
+    assert f"control.toml:{place}: {message}" in first

@@ -95,7 +95,9 @@ def test_packets_that_get_lost_on_their_way_are_told(
     assert short > 0 < lost
     printed = faults(counters)
     assert f"packets that ended a parser in an error: {short}" in printed
-    assert f"packets for a port or queue that does not exist: {lost}" in printed
+    first = counters["unroutable_first"]
+    said = f"packets for a port or queue that does not exist: {lost}; the first: {first}"
+    assert said in printed
 
 
 def test_what_a_program_logs_is_in_a_file_beside_its_rows(
@@ -172,3 +174,12 @@ def test_reads_of_fields_of_invalid_headers_are_told_in_run_test_and_replay(
     replayed = sojourn(*asked, "--out", "traces")
     assert replayed.returncode == 0, replayed.stderr
     assert "warning unasked on wander" in replayed.stdout and place in replayed.stdout
+
+
+def test_the_first_packet_for_a_port_that_is_not_there_is_named(
+    sojourn: Sojourn, claims: Path, tmp_path: Path
+) -> None:
+    done = sojourn("run", claims, "--out", "out")
+    text = " ".join(done.stdout.split())
+    assert "port or queue that does not exist: " in text
+    assert "the first: switch: there is no port 99 (queue 0); set by the program's ingress" in text

@@ -1,6 +1,7 @@
 """Several switches, and links that change: the scenario's form, what a run leaves, mistakes."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from conftest import SMALL, Sojourn
 from sojourn import _core
 from sojourn.captures import read_frames
 from sojourn.engine import simulate
-from sojourn.errors import ScenarioError
+from sojourn.errors import ConfigError, ScenarioError
 from sojourn.folder import RunFolder
 from sojourn.phases import read_phases
 from sojourn.queues import plotted, rates
@@ -470,3 +471,86 @@ def test_the_number_of_threads_changes_no_file(tmp_path: Path) -> None:
     for file in files:
         other = tmp_path / "2" / file.relative_to(tmp_path / "1")
         assert other.read_bytes() == file.read_bytes(), file
+
+
+NUMBERED = """
+duration = "200 ms"
+hosts = ["h1", { name = "h2", address = "192.0.2.7" }]
+aqms = [{ use = "numbered.p4" }]
+
+[[switches]]
+name = "s1"
+
+[[links]]
+between = ["h1", "s1"]
+port = 5
+
+[[links]]
+between = ["s1", "h2"]
+port = 140
+rate = "20 Mbit/s"
+
+[[flows]]
+kind = "udp"
+from = "h1"
+to = "h2"
+rate = "1 Mbit/s"
+packet_size = "200 B"
+dst_port = 5555
+"""
+
+TO_140 = """#include <core.p4>
+#include <v1model.p4>
+header bytes_t { bit<288> before; bit<16> dst_port; }
+struct headers_t { bytes_t bytes; }
+struct metadata_t {}
+parser P(packet_in p, out headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    state start { p.extract(h.bytes); transition accept; }
+}
+control Nothing(inout headers_t h, inout metadata_t m) { apply {} }
+control Forward(inout headers_t h, inout metadata_t m, inout standard_metadata_t s) {
+    apply {
+        if (s.ingress_port == 5 && h.bytes.dst_port == 5555) { s.egress_spec = 140; }
+        else { mark_to_drop(s); }
+    }
+}
+control Leave(inout headers_t h, inout metadata_t m, inout standard_metadata_t s) { apply {} }
+control Write(packet_out p, in headers_t h) { apply { p.emit(h); } }
+V1Switch(P(), Nothing(), Forward(), Leave(), Nothing(), Write()) main;
+"""
+
+
+def test_links_give_ports_their_numbers_and_flows_their_destination_port(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    (tmp_path / "numbered.p4").write_text(TO_140)
+    (tmp_path / "numbered.toml").write_text(NUMBERED)
+    done = sojourn("run", tmp_path / "numbered.toml", "--out", "out", "--no-report")
+    assert done.returncode == 0, done.stderr + done.stdout
+    counters = json.loads((tmp_path / "out" / "numbered" / "counters.json").read_text())
+    (flow,) = counters["flows"]
+    assert flow["delivered"] > 0 and not counters["ingress_drops"], counters
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("port = 140", "port = 5"), "another number than that of links[0]"),
+        (("port = 140", "port = 70"), "68 to 71 of a pipe, which come back into ingress"),
+        (("port = 140", "port = 512"), "links[1].port"),
+        (("port = 140", "port = 140\nport_back = 3"), "only between two switches"),
+        (("port = 5\n", 'port = 5\nrate = "1 Gbit/s"\nport_back = 9\n'), "only between two"),
+        (('name = "s1"', 'name = "s1"\npipes = 1'), "allowed is 0 to 127"),
+    ],
+)
+def test_a_number_of_a_port_is_free_and_of_a_pipe_that_is_there(
+    tmp_path: Path, change: tuple[str, str], message: str
+) -> None:
+    document = tomllib.loads(NUMBERED.replace(*change).replace('"numbered.p4"', '"fifo"'))
+    with pytest.raises(ScenarioError, match=re.escape(message)):
+        scenario = scenario_from_dict(document)
+        for run in make_plan(scenario).runs:
+            try:
+                _core.check_config(run.configuration)
+            except ConfigError as error:
+                raise ScenarioError(str(error)) from error

@@ -45,8 +45,16 @@ _OF_PACKETS = {
 def faults(counters: Mapping[str, Any]) -> list[str]:
     """One clause for each kind of fault that `counters` tell of, with how many there were."""
     said = of_program(counters.get("faults", []))
-    counted = ((what, counters.get(counter, 0)) for counter, what in _OF_PACKETS.items())
-    return said + [f"{what}: {count}" for what, count in counted if count]
+    counted = [(what, counters.get(counter, 0)) for counter, what in _OF_PACKETS.items()]
+    firsts = {_OF_PACKETS["unroutable_packets"]: counters.get("unroutable_first")}
+    return said + [_counted(what, count, firsts.get(what)) for what, count in counted if count]
+
+
+def _counted(what: str, count: int, first: str | None) -> str:
+    if not first:
+        return f"{what}: {count}"
+    cure = " (a port has as many as priority_queues or fair_queues of the control plane say)"
+    return f"{what}: {count}; the first: {first}{cure if ' has no queue ' in first else ''}"
 
 
 def of_program(counted: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -79,8 +79,9 @@ pub struct ControlPlane {
     /// Multicast groups, for the switch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub multicast_groups: Vec<MulticastGroup>,
-    /// Priority queues at each port (1 to 8), for the switch of a v1model program; the queue of a
-    /// packet is its `priority`, and a higher one goes first. 1 unless set.
+    /// Priority queues at each port, for the switch, up to 32; a higher one goes first. The queue of a
+    /// packet is its `priority` for a v1model program, and its `qid` on Tofino, where queues above 7
+    /// share the highest of eight priorities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_queues: Option<u8>,
     /// Queues of equal weight at each port, served in turns (deficit weighted round robin): up to 32

@@ -3,8 +3,7 @@
 use crate::RunError;
 use crate::config::{Aqm, Beside, ControlStep, P4Aqm, RunConfig};
 use crate::switch_setup;
-use sojourn_control::ControlPlane;
-use sojourn_net::config::{invalid, within};
+use sojourn_net::config::{PIPE_PORTS, invalid, within};
 use sojourn_net::{Act, HandedOver};
 use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -213,11 +212,17 @@ impl Programs {
         &self,
         config: &RunConfig,
     ) -> Result<Vec<(HandedOver, Option<Watched>)>, RunError> {
-        let programs = config.aqms().into_iter().filter_map(|aqm| match aqm {
-            Aqm::P4(p4) => Some(p4),
+        let switches = config.network.switches.iter().zip(config.aqms());
+        let programs = switches.filter_map(|(node, aqm)| match aqm {
+            Aqm::P4(p4) => Some((p4, config.network.pipes_of(node))),
             Aqm::Native(_) => None,
         });
-        programs.map(|p4| self.handed_over_watched(p4, config.seed, 1, &[])).collect()
+        let handed_over = |(p4, pipes): (&Box<P4Aqm>, u16)| {
+            // A target that numbers its ports in one go has one pipe.
+            let one = self.program(p4)?.target().switch().pipe_ports != PIPE_PORTS;
+            self.handed_over_watched(p4, config.seed, if one { 1 } else { pipes }, &[])
+        };
+        programs.map(handed_over).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::config::{Aqm, Beside};
 use crate::load::Programs;
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
-use sojourn_net::config::{burst, invalid, queue_limit, within};
+use sojourn_net::config::{burst, invalid, queue_limit, recirculation_ports, within};
 use sojourn_packet::{Bytes, DataPlane, Packet, PortId, Rate, Time};
 use sojourn_switch::{
     Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes, ShaperConfig, Switch,
@@ -16,11 +16,7 @@ use sojourn_switch::{
 };
 use std::net::IpAddr;
 
-/// Ports of a pipe, as the chip numbers them.
-const PIPE_PORTS: u16 = 128;
-/// The port of Tofino's first pipe that goes back to ingress.
-const RECIRCULATION: PortId = PortId(68);
-/// Its rate.
+/// Of the ports that come back into ingress.
 const RECIRCULATION_RATE: Rate = Rate(100_000_000_000);
 /// What goes round is bounded below what can be run as time passes: a pass takes a microsecond or two.
 const ROUNDS: RoundLimit = RoundLimit { at_once: 10_000, every: Time(4_000) };
@@ -130,7 +126,7 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
         rounds: ROUNDS,
         ..SwitchConfig::default()
     };
-    for back in recirculating(config.pipes) {
+    for back in recirculation_ports(config.pipes).into_iter().map(PortId) {
         if config.ports.iter().all(|port| PortId(port.id) != back) {
             switch.ports.push(PortConfig::recirculation(back, RECIRCULATION_RATE, Time::ZERO));
         }
@@ -161,17 +157,6 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
         None => Disciplines::new(),
     };
     Ok(Switch::with_disciplines(switch, plane, disciplines)?)
-}
-
-/// The ports that packets come back through: of several pipes, the chip's four of each.
-fn recirculating(pipes: u16) -> Vec<PortId> {
-    match pipes {
-        0 | 1 => vec![RECIRCULATION],
-        _ => {
-            let first = |pipe: u16| pipe * PIPE_PORTS + RECIRCULATION.0;
-            (0..pipes).flat_map(|pipe| first(pipe)..first(pipe) + 4).map(PortId).collect()
-        }
-    }
 }
 
 /// Drives a switch at rest in virtual time, as the simulator does, with frames that arrive at instants

@@ -17,6 +17,8 @@ const LAST_SESSION: u16 = 0x7fff;
 /// As many queues as a port of `simple_switch` can have: it was seen to run with 32, and to crash with
 /// 33. A packet's `priority` has three bits, unless the architecture's file is told otherwise.
 const PRIORITIES: u8 = 32;
+/// The highest priority of a queue of the chip.
+const LAST_PRIORITY: u8 = 7;
 
 /// Whether the switch of a target can do what a batch asks of it.
 ///
@@ -67,7 +69,12 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
         None if traits.queues_chosen => {
             priority_queues(switch, control.priority_queues.unwrap_or(traits.queues));
         }
-        None => {}
+        // The chip has eight priorities for its queues; queues beyond share the highest.
+        None => {
+            if let Some(count) = control.priority_queues {
+                queues(switch, count.min(traits.queues), |queue| queue.min(LAST_PRIORITY));
+            }
+        }
     }
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
 }

@@ -37,6 +37,8 @@ pub struct RunReport {
     pub ingress_drops: u64,
     /// Packets that the program sent to a port or queue that does not exist.
     pub unroutable_packets: u64,
+    /// The first of them: its switch, port, queue, and what chose them.
+    pub unroutable_first: Option<String>,
     /// What programs did that their switch cannot do, or claimed would not happen: switch by
     /// switch, by kind.
     pub faults: Vec<FaultReport>,

@@ -503,8 +503,8 @@ pub enum StmtKind {
     ExtractVar { header: Layout, bits: Expr },
     /// `pkt.extract(stack.next)`; errs with `StackOutOfBounds`.
     ExtractNext { stack: Layout },
-    /// `pkt.extract` of a header nobody keeps (`_`): skips its bits.
-    Skip { bits: u32 },
+    /// `pkt.extract(_)` of a header type: skips its bits.
+    Skip { header: Type, bits: u32 },
     /// `pkt.advance(bits)`
     Advance { bits: Expr },
     /// `verify(condition, error)`: the error value if the condition is false.

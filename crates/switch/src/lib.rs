@@ -53,7 +53,7 @@ pub use routes::Routes;
 pub use sojourn_packet::PortId;
 pub use statistics::{
     BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
-    RecirculationStatistics, Statistics, UnsynchronisedTime,
+    RecirculationStatistics, SetBy, Statistics, Unroutable, UnsynchronisedTime,
 };
 pub use switch::{
     APPLICATIONS, Application, Change, Disciplines, GENERATOR_PORT, GeneratorChange,

@@ -5,9 +5,10 @@
 //! nothing in the engine reads them.
 
 use crate::tm::shaper::EffectiveShaper;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sojourn_packet::{Bytes, Time};
 use sojourn_packet::{FaultReport, PortId};
+use std::fmt;
 
 /// Packets and their bytes (frames without FCS).
 ///
@@ -83,12 +84,73 @@ pub struct IngressStatistics {
     pub resubmits_refused: u64,
     /// Sent by the program to a port or queue that does not exist.
     pub unroutable: Count,
+    /// The first of them.
+    pub unroutable_first: Option<Unroutable>,
     /// Arrived at a port that does not exist; not counted as received.
     pub unknown_port: Count,
     /// Copies made by the replication engine.
     pub multicast_copies: u64,
     /// Multicast packets used up: replaced by their copies, however many.
     pub multicast_originals: u64,
+}
+
+/// A packet for a port or queue that does not exist.
+///
+/// ```
+/// use sojourn_packet::PortId;
+/// use sojourn_switch::{SetBy, Unroutable};
+/// let lost = Unroutable { port: PortId(1), queue: 2, queues: Some(1), by: SetBy::Group(7) };
+/// assert_eq!(
+///     lost.to_string(),
+///     "port 1 has no queue 2, only queue 0; set by the nodes of multicast group 7"
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unroutable {
+    /// The port that was asked for.
+    pub port: PortId,
+    /// The queue that was asked for.
+    pub queue: u8,
+    /// How many queues the port has; none if there is no such port.
+    pub queues: Option<u8>,
+    /// What chose port and queue.
+    pub by: SetBy,
+}
+
+/// What chooses the port of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetBy {
+    /// The ingress pass.
+    Ingress,
+    /// A multicast group.
+    Group(u16),
+    /// A mirror session.
+    Session(u16),
+}
+
+impl Serialize for Unroutable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Display for Unroutable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (port, queue) = (self.port.0, self.queue);
+        match self.queues {
+            None => write!(f, "there is no port {port} (queue {queue})")?,
+            Some(1) => write!(f, "port {port} has no queue {queue}, only queue 0")?,
+            Some(queues) => {
+                let last = queues.saturating_sub(1);
+                write!(f, "port {port} has no queue {queue}, only queues 0 to {last}")?;
+            }
+        }
+        match self.by {
+            SetBy::Ingress => write!(f, "; set by the program's ingress"),
+            SetBy::Group(id) => write!(f, "; set by the nodes of multicast group {id}"),
+            SetBy::Session(id) => write!(f, "; set by mirror session {id}"),
+        }
+    }
 }
 
 /// One port.

@@ -131,7 +131,7 @@ impl Way {
                 self.known.insert(*valid, true);
                 self.take((*bits).into())
             }
-            StmtKind::Skip { bits } => self.take((*bits).into()),
+            StmtKind::Skip { bits, .. } => self.take((*bits).into()),
             StmtKind::Advance { bits: Expr { kind: ExprKind::Const(bits), .. } } => {
                 self.take(u64::try_from(*bits).ok()?)
             }

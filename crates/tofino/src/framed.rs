@@ -1,5 +1,6 @@
 //! A block of a pass: how large a frame it runs on, and where its parameters lie there.
 
+use super::handover::shared;
 use super::metadata::{IntrinsicField, Role, fields_with_valid_bit};
 use super::validity::INVALID;
 use sojourn_p4::interp::{Frame, Interpreter};
@@ -21,6 +22,8 @@ pub struct Block {
     /// Slots that it reads, and that it may write.
     pub(super) read: HashSet<Slot>,
     written: HashSet<Slot>,
+    /// Slots of its parameters that the block in front may have written.
+    given: HashSet<Slot>,
     /// Its own slots, and those behind them in which it computes.
     used: usize,
 }
@@ -43,7 +46,18 @@ impl Block {
         let Frame { narrow, wide } = interpreter.frame(unit);
         let (read, written) = (read_by(program, unit), written_by(program, unit));
         let (size, used) = ((narrow.len(), wide.len()), interpreter.slots(unit));
-        Block { unit, size, params, invalid, read, written, used }
+        let given = HashSet::new();
+        Block { unit, size, params, invalid, read, written, given, used }
+    }
+
+    /// The block behind `front`, whose values it starts with.
+    #[must_use]
+    pub fn behind(self, front: &Block) -> Block {
+        let slots = shared(front, &self).into_iter();
+        let both = slots.flat_map(|(theirs, mine)| theirs.narrow().zip(mine.narrow()));
+        let set = both.filter(|(theirs, _)| front.written.contains(&Slot(*theirs as u32)));
+        let given = set.map(|(_, mine)| Slot(mine as u32)).collect();
+        Block { given, ..self }
     }
 
     /// True if a slot may be other than zero behind it where its frame began with zeros.
@@ -65,18 +79,22 @@ impl Block {
         }
     }
 
-    /// A field that the chip reads behind it; none if the block leaves it as it is, which is empty.
+    /// A field that the chip reads behind it; none if neither this block nor the one in front sets it.
     pub fn answer(&self, role: Role, name: &str) -> IntrinsicField {
         let IntrinsicField(slot) = self.field(role, name);
-        IntrinsicField(slot.filter(|slot| self.written.contains(slot)))
+        IntrinsicField(slot.filter(|slot| self.is_set(*slot)))
     }
 
-    /// The slots of parameters in which it can tell the chip something.
+    fn is_set(&self, slot: Slot) -> bool {
+        self.written.contains(&slot) || self.given.contains(&slot)
+    }
+
+    /// The slots of parameters that the chip reads behind it and that may have been set.
     pub fn answers(&self) -> impl Iterator<Item = Slot> {
         let roles = [Role::ForDeparser, Role::ForTrafficManager, Role::ForPort];
         let layouts = roles.into_iter().filter_map(|role| self.params.get(&role));
         let slots = layouts.flat_map(|layout| layout.range().narrow());
-        slots.map(|slot| Slot(slot as u32)).filter(|slot| self.written.contains(slot))
+        slots.map(|slot| Slot(slot as u32)).filter(|slot| self.is_set(*slot))
     }
 
     /// A field of a parameter.

@@ -56,8 +56,6 @@ pub struct Gress {
     deparser_at: usize,
     to_control: Handover,
     to_deparser: Handover,
-    /// What goes from the parser to the deparser directly, as the control does not have it.
-    past_control: Option<Handover>,
     /// Fields with a valid bit that start a block of their own, where the frame goes on.
     invalid: [Vec<Slot>; 2],
     /// True if the program looks at `parser_err`.
@@ -82,24 +80,11 @@ impl Gress {
             || reads_parser_error(interpreter.program(), deparser);
         let [parser, control, deparser] =
             [parser, control, deparser].map(|unit| Block::new(interpreter, unit));
-        // What the control does not have, parser and pipeline put into the deparser's own frame.
-        let all_through = deparser
-            .params
-            .keys()
-            .all(|role| *role == Role::Packet || control.params.contains_key(role));
-        let (to_control, to_deparser, past_control) = if all_through {
-            let needed = needed(&control, &deparser);
-            let on = Handover::new(&control, &deparser, &deparser.read, |_| true);
-            let dirty = |slot| parser.leaves_something(slot);
-            (Handover::new(&parser, &control, &needed, dirty), on, None)
-        } else {
-            let copies = Handover::copies;
-            (
-                copies(&parser, &control),
-                copies(&control, &deparser),
-                Some(copies(&parser, &deparser)),
-            )
-        };
+        let control = control.behind(&parser);
+        let needed = needed(&control, &deparser);
+        let to_deparser = Handover::new(&control, &deparser, &deparser.read, |_| true);
+        let dirty = |slot| parser.leaves_something(slot);
+        let to_control = Handover::new(&parser, &control, &needed, dirty);
         let invalid =
             [to_control.unshared(&control.invalid), to_deparser.unshared(&deparser.invalid)];
         let control_at = if to_control.copied() { 1 } else { 0 };
@@ -110,7 +95,6 @@ impl Gress {
             deparser_at,
             to_control,
             to_deparser,
-            past_control,
             invalid,
             fields: PassFields::new(&control, &deparser),
             parser,
@@ -149,9 +133,9 @@ impl Gress {
         }
     }
 
-    /// How control and deparser come to what is in front of them; none if not all of it lies there.
-    pub(super) fn handovers(&self) -> Option<[&Handover; 2]> {
-        self.past_control.is_none().then_some([&self.to_control, &self.to_deparser])
+    /// How control and deparser come to what is in front of them.
+    pub(super) fn handovers(&self) -> [&Handover; 2] {
+        [&self.to_control, &self.to_deparser]
     }
 
     /// The fields with a valid bit that start a block of their own: of the control and the deparser.
@@ -214,10 +198,7 @@ impl Gress {
 
     /// Hands on what the parser made.
     pub fn parsed(&mut self) {
-        let [first, second, third] = &mut self.frames;
-        if let Some(past) = &self.past_control {
-            past.copy(first, third);
-        }
+        let [first, second, _] = &mut self.frames;
         if self.control_at == 1 {
             self.to_control.copy(first, second);
         } else {

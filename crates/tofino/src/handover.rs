@@ -42,11 +42,6 @@ pub fn shared(from: &Block, to: &Block) -> Vec<Shared> {
 }
 
 impl Handover {
-    /// The parameters that both have, copied.
-    pub fn copies(from: &Block, to: &Block) -> Handover {
-        Handover::Copies(shared(from, to))
-    }
-
     /// With one frame for both if that is possible. Only `needed` slots of the block behind have to
     /// be what they should: nobody looks at the others. `dirty` says which slots may not be zero.
     pub fn new(

@@ -38,7 +38,7 @@ pub fn join(
     if has_call(&program, parser.unit, reads_the_rest) {
         return None;
     }
-    let [to_control, to_deparser] = gress.handovers()?;
+    let [to_control, to_deparser] = gress.handovers();
     let [invalid_control, invalid_deparser] = gress.invalid();
     let control = link(&gress.control, to_control, invalid_control)?;
     let deparser = link(&gress.deparser, to_deparser, invalid_deparser)

@@ -12,11 +12,13 @@ use super::blocks::find_blocks;
 use super::copies;
 use super::fit;
 use super::gress::Gress;
+use super::left_out;
 use super::math_unit::ExponentParity;
 use super::metadata::{EGRESS_FRONT_BYTES, INGRESS_FRONT_BYTES};
 use super::parde;
 use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
+use super::resubmit_header;
 use super::rules;
 use super::runtime;
 use super::target::Tofino1;
@@ -107,9 +109,13 @@ pub fn build(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
+    let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
+    // The checks above see the program as it is written; what runs has what the compiler adds.
+    resubmit_header::pad(&mut program);
+    left_out::complete(&mut program, [ip, ic, id]);
+    left_out::complete(&mut program, [ep, ec, ed]);
     let interpreter = options.interpreter(guards::with_guards(&program));
     let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
-    let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
     let mut ingress = Gress::new(&interpreter, ip, ic, id);
     let mut egress = Gress::new(&interpreter, ep, ec, ed).forgiving();
     let fronts = [INGRESS_FRONT_BYTES, EGRESS_FRONT_BYTES];

@@ -18,6 +18,7 @@ from typing import Any
 
 from sojourn import _core
 from sojourn.control.description import ProgramDescription, read_description
+from sojourn.control.schema import problems
 from sojourn.errors import ConfigError, ControlPlaneError
 from sojourn.layout import shown
 from sojourn.programs import compiled
@@ -101,11 +102,14 @@ def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
         text = read_text(path, shown(path), ControlPlaneError)
         return {"commands": {"name": shown(path), "text": _core.Text(text)}}
     try:
-        return _document(path)
+        document = _document(path)
     except (OSError, ValueError) as error:
         raise ControlPlaneError(f"{shown(path)}: not a control-plane file: {error}") from error
     except RecursionError:
         raise ControlPlaneError(f"{shown(path)}: nested too deep for a control plane") from None
+    if wrong := problems(document, shown(path), path.read_text(encoding="utf-8")):
+        raise ControlPlaneError("\n".join(wrong))
+    return document
 
 
 def _document(path: Path) -> dict[str, Any]:

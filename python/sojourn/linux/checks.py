@@ -88,9 +88,10 @@ def _check_aqms(run: PlannedRun) -> None:
 def check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
     """What the hosts of a kernel cannot send."""
     for name, flow in zip(names, run.config["flows"], strict=True):
-        if flow.get("dscp") or flow.get("payload_begins"):
+        if flow.get("dscp") or flow.get("payload_begins") or flow.get("dst_port"):
             raise ScenarioError(
-                f"{name}: dscp and payload_begins are for programs that read them: --on sim"
+                f"{name}: dscp, payload_begins and dst_port are for programs that read them: "
+                "--on sim"
             )
         if traffic == "iperf3":
             _check_for_iperf(name, flow)

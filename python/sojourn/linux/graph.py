@@ -81,7 +81,12 @@ class Network:
             one, other = link["between"]
             used[one] += 1
             used[other] += 1
-            here, there = f"p{used[one]}", f"p{used[other]}"
+            given = iter((link.get("port"), link.get("port_back")))
+            numbers = [next(given) if node in self.switches else None for node in (one, other)]
+            here, there = (
+                f"p{used[node] if number is None else number}"
+                for node, number in zip((one, other), numbers, strict=True)
+            )
             self.directions += [
                 Direction(one, other, here, there, place, False, link),
                 Direction(other, one, there, here, place, True, link),

@@ -32,6 +32,7 @@ _ABSENT = {
     "recirculated_bytes": 0, "recirculated_share": 0.0, "recirculation_utilisation": 0.0,
     "recirculation_drops": 0, "unsynchronised": {"count": 0, "total": 0, "max": 0},
     "parser_errors": 0, "ingress_drops": 0, "unroutable_packets": 0,
+    "unroutable_first": None,
 }  # fmt: skip
 """Counters of a P4 switch: what there is none of in a kernel."""
 

@@ -243,10 +243,18 @@ def _of_switches(left: Left) -> dict[str, Any]:
             "max": max(one["max"] for one in times),
         },
         "faults": [fault for one in counts for fault in one["faults"]],
+        "unroutable_first": next(
+            (
+                f"{switch}: {first}"
+                for switch, one in zip(left.counters, counts, strict=True)
+                if (first := one["unroutable_first"])
+            ),
+            None,
+        ),
     }
 
 
-_NO_SUMS = ("looped", "came", "unsynchronised", "faults")
+_NO_SUMS = ("looped", "came", "unsynchronised", "faults", "unroutable_first")
 
 
 def _front_ports(network: Network, switch: str) -> set[int]:
@@ -270,6 +278,7 @@ def _of_switch(switch: dict[str, Any], outside: set[int]) -> dict[str, Any]:
         "parser_errors": switch["ingress"]["parser_rejected"] + switch["egress_parser_rejected"],
         "ingress_drops": switch["ingress"]["dropped"]["packets"],
         "unroutable_packets": switch["ingress"]["unroutable"]["packets"],
+        "unroutable_first": switch["ingress"]["unroutable_first"],
         "unsynchronised": mirror["unsynchronised"],
         "faults": switch["faults"],
     }

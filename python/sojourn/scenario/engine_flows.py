@@ -24,6 +24,7 @@ def engine_flows(group: FlowGroup) -> list[dict[str, Any]]:
         "ip_version": group.ip_version,
         "from": group.from_,
         "to": group.to,
+        **({} if group.dst_port is None else {"dst_port": group.dst_port}),
         **_own(group),
     }
     return [

@@ -3,12 +3,16 @@
 Stands on the model. Says all that is wrong, each with the keys where it stands; reads no file.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from sojourn import _core
+from sojourn.errors import ConfigError
 from sojourn.scenario.model import Common, Scenario
+from sojourn.scenario.network import ControlStep
 from sojourn.suggest import did_you_mean
 from sojourn.units import TIME
 
@@ -36,7 +40,11 @@ def _between(scenario: Scenario) -> list[Problem]:
         *(
             problem
             for index, node in enumerate(scenario.switches)
-            for problem in in_order(("switches", index, "control"), node.control)
+            for keys in [("switches", index, "control")]
+            for problem in (
+                *in_order(keys, node.control),
+                *operations_read(keys, node.control),
+            )
         ),
     ]
     return named or [*_links(scenario), *_flows(scenario)]
@@ -125,6 +133,16 @@ def in_order(keys: Keys, steps: Sequence[Any]) -> Iterator[Problem]:
         if step.at <= before.at:
             now, was = TIME.format(step.at), TIME.format(before.at)
             yield (*keys, index, "at"), f"{now}: must be later than the step before, {was}"
+
+
+def operations_read(keys: Keys, steps: Sequence[ControlStep]) -> Iterator[Problem]:
+    """Operations of the steps at `keys` that the engine cannot read."""
+    for index, step in enumerate(steps):
+        for place, operation in enumerate(step.operations):
+            try:
+                _core.Operations().add(json.dumps(operation))
+            except ConfigError as error:
+                yield (*keys, index, "operations", place), str(error)
 
 
 def _list(names: list[str]) -> str:

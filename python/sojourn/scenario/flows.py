@@ -47,6 +47,9 @@ class _Flows(Strict):
     """In a network: the host that receives."""
     reverse: bool = False
     """With one switch: from behind the bottleneck to in front of it."""
+    dst_port: Annotated[int, Field(ge=1, le=32_767)] | None = None
+    """TCP or UDP port of the end that listens, below the ephemeral ports of the end that opens.
+    Absent: 5201, and the ports above it where a host has more than 28,232 flows."""
     start: Spread = (0, 0)
     start_jitter: Time = 10_000_000
     """Each flow starts up to so much later, drawn from the seed. Transfers arrive as they are

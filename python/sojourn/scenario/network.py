@@ -114,10 +114,17 @@ def _host(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
+Pipes = Annotated[int, Field(ge=1, le=4)]
+
+
 class Ports(Strict):
     """What all switches have."""
 
     port_speed: Rate = _SWITCH["port_speed"]
+    pipes: Pipes | None = None
+    """Pipes of a Tofino, each with 128 port numbers and with registers and tables of its own.
+    Absent: as many as the numbers of its ports need. A single pipe has the recirculation port 68;
+    several have 68 to 71, 196 to 199, and so on."""
     ingress_latency: Time = _SWITCH["ingress_latency"]
     egress_latency: Time = _SWITCH["egress_latency"]
     recirculation_rate: Rate = _SWITCH["recirculation_rate"]
@@ -135,8 +142,12 @@ class ControlStep(Strict):
 Control = Annotated[list[ControlStep], Field(default_factory=list, max_length=MOST_STEPS)]
 
 
+PortNumber = Annotated[int, Field(ge=0, le=511)]
+
+
 class NetworkSwitch(Ports):
-    """A switch; its ports are numbered from 1 in the order of the links."""
+    """A switch; its ports are numbered from 1 in the order of the links, unless a link gives the
+    number."""
 
     name: Name
     aqm: Choice | None = None
@@ -173,6 +184,11 @@ class Link(Queue):
 
     between: Annotated[list[str], Field(min_length=2, max_length=2)]
     """Its two ends: hosts or switches."""
+    port: PortNumber | None = None
+    """The number of the switch's port; of the first end's, if both ends are switches. Absent: the
+    place of the link among those of the switch, from 1."""
+    port_back: PortNumber | None = None
+    """The number of the second end's port, if both ends are switches."""
     rate: Rate | None = None
     """Absent: that of the ports, with nothing shaped, and measured only if `packets_per_second` is
     given."""

@@ -362,13 +362,17 @@ def _common_config(
 
 def _engine_form(link: Link) -> dict[str, Any]:
     """A link as integers in the engine's units."""
-    plain = {key: getattr(link, key) for key in Link.model_fields}
+    optional = ("port", "port_back")
+    plain = {key: getattr(link, key) for key in Link.model_fields if key not in optional}
+    plain |= {key: port for key in optional if (port := getattr(link, key)) is not None}
     return plain | {"schedule": [step.model_dump() for step in link.schedule]}
 
 
 def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], _core.Program | None]:
     """A switch as the engine takes it, and its program."""
     plain = {key: getattr(node, key) for key in type(node).model_fields if key != "control"}
+    if plain["pipes"] is None:
+        del plain["pipes"]
     if node.aqm is None:
         return plain, None
     aqm = find_aqm(node.aqm.use, beside)

@@ -19,9 +19,9 @@ from sojourn.scenario.fit import problems
 from sojourn.scenario.flows import FLOW_KINDS
 from sojourn.scenario.model import Scenario, choice_keys
 from sojourn.scenario.network import ControlStep, Host, Link, LinkStep, NetworkSwitch
-from sojourn.scenario.place import line_of
 from sojourn.scenario.short import LONG_FORM, OneSwitch, Switch, SwitchStep
 from sojourn.suggest import did_you_mean
+from sojourn.toml_location import line_of
 
 _SHOWN_ERRORS = 8
 _DEEP_KEY = re.compile(r"^\s*\[*\s*(?:[\w\"'-]+\s*\.\s*){64}", re.MULTILINE)

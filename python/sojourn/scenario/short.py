@@ -10,12 +10,20 @@ from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
-from sojourn.scenario.fit import Problem, in_order, late_flows, steps_forward
+from sojourn.scenario.fit import (
+    Problem,
+    in_order,
+    late_flows,
+    operations_read,
+    steps_forward,
+)
 from sojourn.scenario.flows import FlowGroup
 from sojourn.scenario.model import Common, Scenario
 from sojourn.scenario.network import (
     ACCESS_RATE,
     MOST_STEPS,
+    V4,
+    V6,
     Control,
     Host,
     HostShaper,
@@ -23,6 +31,7 @@ from sojourn.scenario.network import (
     LinkStep,
     NetworkSwitch,
     PacketRate,
+    PortNumber,
     Ports,
     Queue,
 )
@@ -57,6 +66,8 @@ class Switch(Ports, Queue):
     """Beside the shaper: bmv2's way to slow a port down, exactly spaced and without a burst."""
     delay: Time = 0
     """One-way, of the link behind the bottleneck, beside the flows' round-trip times."""
+    ports: Annotated[list[PortNumber], Field(min_length=2, max_length=2)] | None = None
+    """The numbers of its two ports, towards the senders and towards the receivers. Absent: 1, 2."""
     schedule: Annotated[list[SwitchStep], Field(default_factory=list, max_length=MOST_STEPS)]
     """What changes while the run goes on, in the order of time."""
     control: Control
@@ -88,6 +99,16 @@ class OneSwitch(Common):
     not given at least the ports' speed."""
     sender_shaper: HostShaper | None = None
     """What all senders send goes through it first."""
+    sender_address: V4 | None = None
+    """All flows are sent by one host with this address; absent: each flow by a host of its own in
+    10.0.0.0/9 and fd00::/64."""
+    sender_address6: V6 | None = None
+    """The same with an IPv6 address."""
+    receiver_address: V4 | None = None
+    """All flows go to one host with this address; absent: each to a host of its own in 10.128.0.0/9
+    and fd00:0:0:1::/64."""
+    receiver_address6: V6 | None = None
+    """The same with an IPv6 address."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -101,7 +122,8 @@ class OneSwitch(Common):
         placed = (problem for index in range(len(self.flows)) for problem in self._flow(index))
         steps = steps_forward(("switch",), self.switch.schedule)
         control = in_order(("switch", "control"), self.switch.control)
-        return [*steps, *control, *placed, *late_flows(self)]
+        misread = operations_read(("switch", "control"), self.switch.control)
+        return [*steps, *control, *misread, *placed, *late_flows(self)]
 
     def _flow(self, index: int) -> Iterator[Problem]:
         group = self.flows[index]
@@ -122,11 +144,16 @@ class OneSwitch(Common):
                 _made(
                     Host,
                     name=SENDERS,
-                    group="clients",
                     access_rate=self.access_rate,
                     shaper=self.sender_shaper,
+                    **_addresses("clients", self.sender_address, self.sender_address6),
                 ),
-                _made(Host, name=RECEIVERS, group="servers", access_rate=self.access_rate),
+                _made(
+                    Host,
+                    name=RECEIVERS,
+                    access_rate=self.access_rate,
+                    **_addresses("servers", self.receiver_address, self.receiver_address6),
+                ),
             ],
             switches=[self._switch()],
             links=self._links(),
@@ -143,6 +170,7 @@ class OneSwitch(Common):
         access = _made(
             Link,
             between=[SENDERS, SWITCH],
+            port=switch.ports and switch.ports[0],
             delay_back=switch.delay,
             schedule=[_made(LinkStep, at=step.at, delay_back=step.delay) for step in delays],
             **queue,
@@ -150,6 +178,7 @@ class OneSwitch(Common):
         bottleneck = _made(
             Link,
             between=[SWITCH, RECEIVERS],
+            port=switch.ports and switch.ports[1],
             rate=switch.rate,
             packets_per_second=switch.packets_per_second,
             delay=switch.delay,
@@ -161,6 +190,13 @@ class OneSwitch(Common):
             **queue,
         )
         return [access, bottleneck]
+
+
+def _addresses(group: str, address: V4 | None, address6: V6 | None) -> dict[str, Any]:
+    """Of one host, if any is given; else of a group with a host for each flow."""
+    if address is None and address6 is None:
+        return {"group": group}
+    return {"address": address, "address6": address6}
 
 
 def _at_least(model: _Model, key: str, speed: int) -> _Model:

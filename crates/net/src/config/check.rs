@@ -7,6 +7,7 @@ use super::{
     RunConfig, TcpFlow, TransfersFlow, UdpFlow,
 };
 use crate::app::{Sizes, interval};
+use crate::wire::EPHEMERAL;
 use sojourn_packet::Bytes;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTER};
 use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
@@ -114,6 +115,13 @@ fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigEr
         within(&key("stop"), stop, common.start..=LONGEST)?;
     }
     within(&key("start_jitter"), common.start_jitter, 0..=LONGEST)?;
+    if let Some(port) = common.dst_port {
+        within(&key("dst_port"), port.into(), 1..=u64::from(EPHEMERAL.0) - 1)?;
+        if i >= EPHEMERAL.1 as usize {
+            let allowed = format!("given for the first {} flows only", EPHEMERAL.1);
+            return Err(invalid(&key("dst_port"), port, allowed));
+        }
+    }
     match flow {
         FlowConfig::Tcp(tcp) => check_tcp(&key, tcp),
         FlowConfig::Udp(udp) => check_udp(&key, udp),

@@ -39,6 +39,8 @@ pub struct Common<'a> {
     pub stop: Option<u64>,
     /// The version of IP.
     pub ip_version: IpVersion,
+    /// The port of the end that listens; 5201 and up if absent.
+    pub dst_port: Option<u16>,
 }
 
 /// A kind of traffic: its own fields and those of [`Common`].
@@ -69,6 +71,9 @@ macro_rules! flow_kind {
             /// The version of IP.
             #[serde(default)]
             pub ip_version: IpVersion,
+            /// The port of the end that listens; 5201 and up if absent.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub dst_port: Option<u16>,
         }
 
         impl $name {
@@ -81,6 +86,7 @@ macro_rules! flow_kind {
                     start_jitter: self.start_jitter,
                     stop: self.stop,
                     ip_version: self.ip_version,
+                    dst_port: self.dst_port,
                 }
             }
         }

@@ -23,7 +23,8 @@ pub use flows::{
 pub(crate) use network::place_of;
 pub use network::{
     Addresses, HostSection, HostShaper, LinkSection, LinkStep, NetemPlace, NetemSection,
-    NetworkSection, SwitchNode, burst, port_speed, queue_limit,
+    NetworkSection, PIPE_PORTS, SwitchNode, burst, port_speed, queue_limit, recirculates,
+    recirculation_ports,
 };
 
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,7 @@
 
 use super::Aqm;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Hosts, switches and the links between them.
@@ -16,7 +17,8 @@ pub struct NetworkSection<A = Aqm> {
     pub hosts: Vec<HostSection>,
     /// What is between them.
     pub switches: Vec<SwitchNode<A>>,
-    /// Links, each between two of either; a switch numbers its ports from 1 in this order.
+    /// Links, each between two of either; a switch numbers its ports from 1 in this order, unless a
+    /// link gives the number.
     pub links: Vec<LinkSection>,
 }
 
@@ -125,6 +127,9 @@ pub struct SwitchNode<A = Aqm> {
     /// The port of its controller, if it has one: no link, frames are handed out and in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_port: Option<u16>,
+    /// Pipes of its chip, 128 ports each; those of its links' ports if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipes: Option<u16>,
 }
 
 /// A link, full duplex.
@@ -133,6 +138,13 @@ pub struct SwitchNode<A = Aqm> {
 pub struct LinkSection {
     /// Its two ends.
     pub between: [String; 2],
+    /// The number of the port at the first end that is a switch; its place among the switch's links,
+    /// from 1, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The number of the port at the second end, where both are switches; likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port_back: Option<u16>,
     /// Rate from the first end to the second in bit/s; that of the ports if absent. A switch shapes
     /// its port to it and lets its AQM manage the queue.
     #[serde(default)]
@@ -239,6 +251,8 @@ impl LinkSection {
     pub fn between(one: &str, other: &str) -> LinkSection {
         LinkSection {
             between: [one.into(), other.into()],
+            port: None,
+            port_back: None,
             rate: None,
             rate_back: None,
             packets_per_second: None,
@@ -269,8 +283,67 @@ impl<A> SwitchNode<A> {
             recirculation_rate: recirculation_rate(),
             recirculation_latency: recirculation_latency(),
             cpu_port: None,
+            pipes: None,
         }
     }
+}
+
+/// Ports of a pipe, as a chip numbers them.
+pub const PIPE_PORTS: u16 = 128;
+/// The ports of a pipe that come back into ingress.
+const RECIRCULATING: std::ops::Range<u16> = 68..72;
+
+impl<A> NetworkSection<A> {
+    /// The number of the port at each end of each link, for the ends that are switches.
+    pub fn port_numbers(&self) -> Vec<[Option<u16>; 2]> {
+        let mut used: BTreeMap<&str, u16> =
+            self.switches.iter().map(|switch| (switch.name.as_str(), 0)).collect();
+        let mut of_link = |link: &'_ LinkSection| {
+            let mut given = [link.port, link.port_back].into_iter();
+            [0, 1].map(|end| {
+                let place = used.get_mut(link.between[end].as_str())?;
+                *place = place.saturating_add(1);
+                Some(given.next().flatten().unwrap_or(*place))
+            })
+        };
+        self.links.iter().map(&mut of_link).collect()
+    }
+
+    /// The numbers of the ports of a switch, in the order of its links.
+    pub fn ports_of(&self, switch: &str) -> Vec<u16> {
+        let ends = self.links.iter().zip(self.port_numbers());
+        let ports = ends.flat_map(|(link, numbers)| {
+            let own = |end: &usize| link.between[*end] == switch;
+            [0, 1].into_iter().filter(own).filter_map(move |end| numbers[end])
+        });
+        ports.collect()
+    }
+
+    /// How many pipes the chip of a switch has: as it says, or those of its ports.
+    pub fn pipes_of(&self, node: &SwitchNode<A>) -> u16 {
+        let last = || self.ports_of(&node.name).into_iter().max().unwrap_or(0);
+        node.pipes.unwrap_or_else(|| last() / PIPE_PORTS + 1)
+    }
+}
+
+/// The ports by which packets come back into ingress, of a chip with so many pipes: one of a single pipe,
+/// else the four of each.
+///
+/// ```
+/// use sojourn_net::config::recirculation_ports;
+/// assert_eq!(recirculation_ports(1), [68]);
+/// assert_eq!(recirculation_ports(2), [68, 69, 70, 71, 196, 197, 198, 199]);
+/// ```
+pub fn recirculation_ports(pipes: u16) -> Vec<u16> {
+    match pipes {
+        0 | 1 => vec![RECIRCULATING.start],
+        _ => (0..pipes * PIPE_PORTS).filter(|port| recirculates(*port)).collect(),
+    }
+}
+
+/// True if a port of this number comes back into ingress, on a chip that has the pipe.
+pub fn recirculates(port: u16) -> bool {
+    RECIRCULATING.contains(&(port % PIPE_PORTS))
 }
 
 /// The place of the host that sends a flow, or receives it: the one it names, else the group.
@@ -297,6 +370,7 @@ impl<A> NetworkSection<A> {
             recirculation_rate: node.recirculation_rate,
             recirculation_latency: node.recirculation_latency,
             cpu_port: node.cpu_port,
+            pipes: node.pipes,
         };
         NetworkSection {
             hosts: self.hosts.clone(),

@@ -3,14 +3,21 @@
 //! Stands on the description and its routes. Each message names the key and what may stand there.
 
 use super::bounds::{FASTEST, LONGEST, invalid, within};
-use super::network::{Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, place_of};
+use super::network::{
+    Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, PIPE_PORTS, place_of,
+    recirculates,
+};
 use super::routes::Graph;
 use super::{ConfigError, FlowConfig, RunConfig};
 use crate::wire::{IpAddress, flow_of};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Ports of a switch are numbered from 1; its recirculation port is 68.
+/// Links of a switch.
 const MOST_PORTS: usize = 64;
+/// The number of a port has nine bits.
+const LAST_PORT: u16 = 511;
+/// Pipes of a chip: all that nine bits can tell apart.
+const MOST_PIPES: u64 = 4;
 const MOST_NODES: u64 = 10_000;
 /// Tokens of a host's shaper, bytes.
 const MOST_BURST: u64 = 1_000_000_000;
@@ -213,8 +220,65 @@ impl NetworkSection {
                 let key = format!("network.switches: {}: links", switch.name);
                 return Err(invalid(&key, count, format!("at most {MOST_PORTS}")));
             }
+            let key = format!("network.switches: {}: pipes", switch.name);
+            within(&key, self.pipes_of(switch).into(), 1..=MOST_PIPES)?;
+        }
+        self.check_port_numbers()
+    }
+
+    /// Every port of a switch has a number of its own, which a cable can have.
+    fn check_port_numbers(&self) -> Result<(), ConfigError> {
+        let mut taken: BTreeMap<(&str, u16), usize> = BTreeMap::new();
+        for (i, (link, numbers)) in self.links.iter().zip(self.port_numbers()).enumerate() {
+            let given = [("port", link.port), ("port_back", link.port_back)];
+            let mut keys = given.into_iter();
+            for (end, number) in link.between.iter().zip(numbers) {
+                let Some(number) = number else { continue };
+                let (name, given) = keys.next().unwrap_or(("port", None));
+                let key = format!("network.links[{i}].{name}");
+                self.check_port_number(&key, end, number, given.is_some())?;
+                if let Some(other) = taken.insert((end.as_str(), number), i) {
+                    let numbered = if given.is_some() { "given" } else { "by place" };
+                    let value = format!("{number} of {end} ({numbered})");
+                    let allowed = format!("another number than that of links[{other}]");
+                    return Err(invalid(&key, value, allowed));
+                }
+            }
+            if let Some((name, Some(_))) = keys.next() {
+                let key = format!("network.links[{i}].{name}");
+                return Err(invalid(&key, "given", "only between two switches"));
+            }
+        }
+        for switch in &self.switches {
+            let key = || format!("network.switches: {}: cpu_port", switch.name);
+            if let Some(port) = switch.cpu_port
+                && (recirculates(port) || taken.contains_key(&(switch.name.as_str(), port)))
+            {
+                return Err(invalid(
+                    &key(),
+                    port,
+                    "a port that has no link and does not recirculate",
+                ));
+            }
         }
         Ok(())
+    }
+
+    fn check_port_number(
+        &self,
+        key: &str,
+        switch: &str,
+        number: u16,
+        given: bool,
+    ) -> Result<(), ConfigError> {
+        if given && recirculates(number) {
+            let allowed = "none of 68 to 71 of a pipe, which come back into ingress";
+            return Err(invalid(key, number, allowed));
+        }
+        let pipes = self.switches.iter().find(|node| node.name == switch);
+        let pipes = pipes.map_or(1, |node| self.pipes_of(node));
+        let last = LAST_PORT.min(pipes.saturating_mul(PIPE_PORTS).saturating_sub(1));
+        within(key, number.into(), 0..=last.into())
     }
 
     fn check_flow(&self, graph: &Graph, i: usize, flow: &FlowConfig) -> Result<(), ConfigError> {

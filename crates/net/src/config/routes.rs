@@ -24,15 +24,16 @@ impl Graph {
         let names: BTreeMap<&String, usize> =
             names.chain(network.switches.iter().map(|s| &s.name)).zip(0..).collect();
         let mut neighbours = vec![Vec::new(); hosts + switches];
-        let (mut ports, mut used) = (BTreeMap::new(), vec![0u16; hosts + switches]);
-        for link in &network.links {
+        let mut ports = BTreeMap::new();
+        for (link, numbers) in network.links.iter().zip(network.port_numbers()) {
             let [Some(&a), Some(&b)] = [0, 1].map(|end| names.get(&link.between[end])) else {
                 continue;
             };
-            for (near, far) in [(a, b), (b, a)] {
+            for ((near, far), port) in [(a, b), (b, a)].into_iter().zip(numbers) {
                 neighbours[near].push(far);
-                used[near] += 1;
-                ports.entry((near, far)).or_insert(used[near]);
+                if let Some(port) = port {
+                    ports.entry((near, far)).or_insert(port);
+                }
             }
         }
         Graph { hosts, switches, neighbours, ports }

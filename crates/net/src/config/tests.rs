@@ -128,3 +128,23 @@ fn offload_is_a_switch_or_a_number_of_segments_within_2_and_64() {
         assert_eq!(serde_json::to_value(wanted).ok(), Some(json));
     }
 }
+
+#[test]
+fn a_switch_has_the_ports_that_its_links_give_and_the_pipes_of_those() {
+    let section = serde_json::json!({
+        "hosts": [
+            {"name": "a", "addresses": "clients"}, {"name": "b", "addresses": "servers"},
+        ],
+        "switches": [{"name": "x"}, {"name": "y", "pipes": 4}],
+        "links": [
+            {"between": ["a", "x"]},
+            {"between": ["y", "x"], "port": 300, "port_back": 140, "rate": 1_000_000},
+            {"between": ["y", "b"]},
+        ],
+    });
+    let network: NetworkSection = serde_json::from_value(section).expect("a network");
+    let expected = [[None, Some(1)], [Some(300), Some(140)], [Some(2), None]];
+    assert_eq!(network.port_numbers(), expected);
+    assert_eq!(network.ports_of("x"), [1, 140]);
+    assert_eq!(network.switches.iter().map(|s| network.pipes_of(s)).collect::<Vec<_>>(), [2, 4]);
+}

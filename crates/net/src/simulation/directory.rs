@@ -5,10 +5,11 @@
 use super::region::HostPlace;
 use crate::config::Addresses;
 use crate::wire::{
-    CompactSegment, IpAddress, Role, addressee, destination, flow_in_group, flow_of, flow_of_ports,
-    untagged_ipv4_destination,
+    CompactSegment, EPHEMERAL, IpAddress, Role, addressee, destination, flow_in_group, flow_of,
+    flow_of_ports, untagged_ipv4_destination,
 };
 use sojourn_packet::{Packet, Time};
+use std::collections::BTreeMap;
 
 /// The access link of a host that is in another region.
 pub(super) const ELSEWHERE: u16 = u16::MAX;
@@ -19,6 +20,8 @@ pub(super) struct Directory {
     access_links: Vec<Addresses>,
     /// By flow, both ends of each.
     attached: Vec<[Attachment; 2]>,
+    /// The ports of the ends that listen, of flows that give them.
+    dst_ports: BTreeMap<u32, u16>,
 }
 
 /// Where a host is attached.
@@ -45,7 +48,7 @@ impl Attachment {
 
 impl Directory {
     pub(super) fn new() -> Directory {
-        Directory { access_links: Vec::new(), attached: Vec::new() }
+        Directory { access_links: Vec::new(), attached: Vec::new(), dst_ports: BTreeMap::new() }
     }
 
     /// Another access link, behind those that are there.
@@ -53,8 +56,9 @@ impl Directory {
         self.access_links.push(hosts);
     }
 
-    /// The ends of a flow, which come in the order of flows.
-    pub(super) fn attach(&mut self, flow: u32, ends: [Attachment; 2]) {
+    /// The ends of a flow, which come in the order of flows, and the port that it gives.
+    pub(super) fn attach(&mut self, flow: u32, ends: [Attachment; 2], dst_port: Option<u16>) {
+        self.dst_ports.extend(dst_port.map(|port| (flow, port)));
         self.attached.resize(flow as usize, [Attachment::ELSEWHERE; 2]);
         self.attached.push(ends);
     }
@@ -118,10 +122,29 @@ impl Directory {
                     IpAddress::V4(address) => address == *ipv4,
                     IpAddress::V6(address) => address == *ipv6,
                 };
-                if is_its { flow_of_ports(ports) } else { None }
+                if is_its { self.flow_of_ports(ports) } else { None }
             }
             Addresses::Clients => flow_at(packet, Role::Client),
             Addresses::Servers => flow_at(packet, Role::Server),
+        }
+    }
+}
+
+impl Directory {
+    /// The flow with these ports, source and destination.
+    #[inline(always)]
+    fn flow_of_ports(&self, ports: (u16, u16)) -> Option<u32> {
+        if self.dst_ports.is_empty() { flow_of_ports(ports) } else { self.flow_by_port(ports) }
+    }
+
+    /// The same where flows give ports. The port of the end that opens says the flow then.
+    #[inline(never)]
+    fn flow_by_port(&self, ports: (u16, u16)) -> Option<u32> {
+        let (client, server) = (ports.0.max(ports.1), ports.0.min(ports.1));
+        let flow = u32::from(client.checked_sub(EPHEMERAL.0)?);
+        match self.dst_ports.get(&flow) {
+            Some(port) if *port == server => Some(flow),
+            _ => flow_of_ports(ports).filter(|flow| !self.dst_ports.contains_key(flow)),
         }
     }
 }

@@ -48,6 +48,8 @@ pub(super) struct Place {
     /// Of what the host sends, in front of its link.
     pub(super) leaving: [Time; 2],
     pub(super) ends: Endpoints,
+    /// The port of the end that listens, where the flow gives it.
+    pub(super) dst_port: Option<u16>,
 }
 
 impl Place {
@@ -71,11 +73,13 @@ impl Place {
         let client = find(common.from, Addresses::Clients);
         let server = find(common.to, Addresses::Servers);
         let [from, to] = [client, server].map(|host| layout.hosts[host].addresses);
+        let ends = endpoints(flow, common.ip_version, from, to);
         Place {
             access: [client as u16, server as u16],
             delay: [backward, forward],
             leaving,
-            ends: endpoints(flow, common.ip_version, from, to),
+            ends: common.dst_port.map_or(ends, |port| ends.listening_at(port)),
+            dst_port: common.dst_port,
         }
     }
 }

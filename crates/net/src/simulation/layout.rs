@@ -6,7 +6,7 @@
 use crate::config::routes::Graph;
 use crate::config::{
     Addresses, Aqm, HostSection, HostShaper, LinkSection, LinkStep, NetworkSection, RunConfig,
-    SwitchNode,
+    SwitchNode, recirculation_ports,
 };
 use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};
@@ -33,6 +33,8 @@ pub(super) struct SwitchLayout<'a> {
     pub(super) latencies: Latencies,
     /// The port of its controller.
     pub(super) cpu: Option<PortId>,
+    /// The ports that come back into ingress.
+    pub(super) recirculating: Vec<PortId>,
     pub(super) ports: Vec<PortLayout>,
     /// Where packets go by their addresses.
     pub(super) routes: Routes,
@@ -163,7 +165,7 @@ impl Direction<'_> {
 impl<'a> Builder<'a> {
     fn new(network: &'a NetworkSection, run: &'a Aqm) -> Builder<'a> {
         let layout = Layout {
-            switches: network.switches.iter().map(|s| empty_switch(s, run)).collect(),
+            switches: network.switches.iter().map(|s| empty_switch(network, s, run)).collect(),
             // Every host has a link, which fills its entry in.
             access_links: Vec::new(),
             hosts: &network.hosts,
@@ -176,15 +178,21 @@ impl<'a> Builder<'a> {
     fn layout(mut self) -> Layout<'a> {
         let mut access_links: Vec<Option<AccessLayout>> = Vec::new();
         access_links.resize_with(self.network.hosts.len(), || None);
-        for link in &self.network.links {
+        for (link, numbers) in self.network.links.iter().zip(self.network.port_numbers()) {
+            // The end of a host has none.
+            let ports = numbers.map(|number| PortId(number.unwrap_or_default()));
             let [a, b] = [0, 1].map(|end| self.find(&link.between[end]));
             match (a, b) {
-                (Some(Node::Switch(a)), Some(Node::Switch(b))) => self.between_switches(link, a, b),
+                (Some(Node::Switch(a)), Some(Node::Switch(b))) => {
+                    self.between_switches(link, [a, b], ports);
+                }
                 (Some(Node::Switch(s)), Some(Node::Host(h))) => {
-                    access_links[usize::from(h)] = Some(self.switch_to_host(link, s, h, false));
+                    access_links[usize::from(h)] =
+                        Some(self.switch_to_host(link, (s, ports[0]), h, false));
                 }
                 (Some(Node::Host(h)), Some(Node::Switch(s))) => {
-                    access_links[usize::from(h)] = Some(self.switch_to_host(link, s, h, true));
+                    access_links[usize::from(h)] =
+                        Some(self.switch_to_host(link, (s, ports[1]), h, true));
                 }
                 // The configuration was checked.
                 _ => {}
@@ -201,28 +209,21 @@ impl<'a> Builder<'a> {
         switch.map(|i| Node::Switch(i as u16)).or_else(|| host().map(|i| Node::Host(i as u16)))
     }
 
-    fn next_port(&self, switch: u16) -> PortId {
-        PortId(self.layout.switches[usize::from(switch)].ports.len() as u16 + 1)
-    }
-
-    fn between_switches(&mut self, link: &'a LinkSection, a: u16, b: u16) {
-        let there = self.next_port(b);
-        // A link from a switch to itself is refused, so the two numbers are independent.
-        let here = self.next_port(a);
-        self.add_port(&Direction { link, back: false }, a, End::Switch(b, there));
-        self.add_port(&Direction { link, back: true }, b, End::Switch(a, here));
+    fn between_switches(&mut self, link: &'a LinkSection, [a, b]: [u16; 2], ports: [PortId; 2]) {
+        let [here, there] = ports;
+        self.add_port(&Direction { link, back: false }, (a, here), End::Switch(b, there));
+        self.add_port(&Direction { link, back: true }, (b, there), End::Switch(a, here));
     }
 
     /// A link between a switch and a host; `back` if the switch is its second end.
     fn switch_to_host(
         &mut self,
         link: &'a LinkSection,
-        switch: u16,
+        (switch, port): (u16, PortId),
         host: u16,
         back: bool,
     ) -> AccessLayout {
-        let port = self.next_port(switch);
-        self.add_port(&Direction { link, back }, switch, End::Hosts(host));
+        self.add_port(&Direction { link, back }, (switch, port), End::Hosts(host));
         let from_host = Direction { link, back: !back };
         let speed = self.network.switches[usize::from(switch)].port_speed;
         // Who shares a link sends at that link's rate.
@@ -243,11 +244,11 @@ impl<'a> Builder<'a> {
     }
 
     /// The port at the near end of a direction.
-    fn add_port(&mut self, direction: &Direction<'a>, switch: u16, end: End) {
+    fn add_port(&mut self, direction: &Direction<'a>, (switch, id): (u16, PortId), end: End) {
         let link = direction.link;
         let node = &self.network.switches[usize::from(switch)];
         let shaper = |rate| shaper(rate, node.port_speed, link.burst);
-        let (id, place) = (self.next_port(switch), usize::from(self.next_port(switch).0) - 1);
+        let place = self.layout.switches[usize::from(switch)].ports.len();
         for step in &link.schedule {
             let at = Time(step.at);
             let rate = direction.rate_after(step);
@@ -303,7 +304,12 @@ fn lead_to(routes: &mut Routes, host: &HostSection, port: PortId) {
     }
 }
 
-fn empty_switch<'a>(node: &'a SwitchNode, run: &'a Aqm) -> SwitchLayout<'a> {
+fn empty_switch<'a>(
+    network: &NetworkSection,
+    node: &'a SwitchNode,
+    run: &'a Aqm,
+) -> SwitchLayout<'a> {
+    let recirculating = recirculation_ports(network.pipes_of(node));
     SwitchLayout {
         name: &node.name,
         aqm: node.aqm.as_ref().unwrap_or(run),
@@ -314,6 +320,7 @@ fn empty_switch<'a>(node: &'a SwitchNode, run: &'a Aqm) -> SwitchLayout<'a> {
             recirculation: Time(node.recirculation_latency),
         },
         cpu: node.cpu_port.map(PortId),
+        recirculating: recirculating.into_iter().map(PortId).collect(),
         ports: Vec::new(),
         routes: Routes::default(),
     }

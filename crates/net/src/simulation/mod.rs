@@ -53,8 +53,6 @@ pub use workload::{FlowWorkload, workload};
 
 /// The port of the senders where there is one switch.
 pub const SENDERS: PortId = PortId(1);
-/// The recirculation port.
-const RECIRCULATION: PortId = PortId(68);
 /// Packets for a controller that may wait; more are lost.
 const FOR_CONTROLLER: usize = 65_536;
 /// How often flows are sampled.

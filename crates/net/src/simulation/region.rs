@@ -133,7 +133,7 @@ impl Region {
             ends[end] = Attachment { access, listens, place: HostPlace(place), delay: delay_to };
             place += 1;
         }
-        self.directory.attach(flow, ends);
+        self.directory.attach(flow, ends, at.dst_port);
         (ends[0].access != ELSEWHERE).then_some(ends[0].place)
     }
 

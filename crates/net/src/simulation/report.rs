@@ -1,9 +1,10 @@
 //! The counters of a run, gathered where they are kept.
 
+use super::Simulation;
 use super::layout::{End, Layout};
 use super::parts::{Counters, Node};
 use super::region::Region;
-use super::{RECIRCULATION, Simulation};
+use crate::config::recirculates;
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_packet::FaultReport;
 use sojourn_switch::{PortId, PortStatistics, ShapedRate, Statistics};
@@ -63,6 +64,10 @@ impl Simulation {
             ..RunReport::default()
         };
         all.iter().for_each(|statistics| add_switch(&mut report, statistics));
+        report.unroutable_first = self.nodes().zip(&all).find_map(|(node, statistics)| {
+            let first = statistics.ingress.unroutable_first?;
+            Some(format!("{}: {first}", node.name))
+        });
         report.faults = all.iter().flat_map(|statistics| &statistics.faults).cloned().collect();
         report.faults.extend(self.refused());
         let recirculating = &all[usize::from(first.switch)].recirculation;
@@ -163,7 +168,7 @@ fn shaper_of(port: &PortStatistics) -> (u64, u64) {
 fn add_switch(report: &mut RunReport, statistics: &Statistics) {
     let (mirror, ingress) = (&statistics.mirror, &statistics.ingress);
     let recirculated = &statistics.recirculation.recirculated;
-    let loops = statistics.ports.iter().filter(|port| port.port == RECIRCULATION);
+    let loops = statistics.ports.iter().filter(|port| recirculates(port.port.0));
     let used_up = loops.flat_map(|port| &port.queues).map(|queue| queue.egress_drops.packets);
     report.mirrored_packets += mirror.mirrored.packets;
     report.mirrored_bytes += mirror.mirrored.bytes;

@@ -3,7 +3,7 @@
 use super::departures::Departures;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
 use super::parts::{AccessLink, Behind, Door, Due, Node, Wire};
-use super::{Act, HandedOver, RECIRCULATION};
+use super::{Act, HandedOver};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
 use crate::wire::Written;
@@ -64,7 +64,7 @@ pub(super) fn wire(layout: &Layout, port: &PortLayout, end: Behind, passage: Tim
     }
 }
 
-/// One switch with its front-panel ports and its recirculation port.
+/// One switch with its front-panel ports and its recirculation ports.
 fn switch(
     config: &RunConfig,
     given: &SwitchLayout,
@@ -74,19 +74,12 @@ fn switch(
 ) -> Result<Switch, ConfigError> {
     let latencies = given.latencies;
     let ports = given.ports.iter().map(|port| front(port, config.capture));
-    let recirculation = PortConfig::recirculation(
-        RECIRCULATION,
-        latencies.recirculation_rate,
-        latencies.recirculation,
-    );
-    if let Some(port) = given.cpu
-        && (port == RECIRCULATION || given.ports.iter().any(|known| known.id == port))
-    {
-        return Err(ConfigError::Switch(format!("cpu_port: port {} is another's", port.0)));
-    }
+    let (rate, latency) = (latencies.recirculation_rate, latencies.recirculation);
+    let recirculation =
+        given.recirculating.iter().map(|port| PortConfig::recirculation(*port, rate, latency));
     let cpu = given.cpu.map(|port| PortConfig::front(port, latencies.recirculation_rate));
     let mut switch = SwitchConfig {
-        ports: ports.chain([recirculation]).chain(cpu).collect(),
+        ports: ports.chain(recirculation).chain(cpu).collect(),
         ingress_latency: latencies.ingress,
         egress_latency: latencies.egress,
         ..SwitchConfig::default()

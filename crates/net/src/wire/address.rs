@@ -13,7 +13,7 @@ const TEN: u32 = 10 << 24;
 /// Where iperf3 listens.
 const SERVER_PORT: u16 = 5201;
 /// Linux's range of ephemeral ports begins here and has this many.
-const EPHEMERAL: (u16, u32) = (32_768, 28_232);
+pub const EPHEMERAL: (u16, u32) = (32_768, 28_232);
 
 /// The two groups of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +64,11 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
+    /// The same flow with another port of the end that listens.
+    pub fn listening_at(self, port: u16) -> Endpoints {
+        Endpoints { server: Endpoint { port, ..self.server }, ..self }
+    }
+
     /// The same flow with each end in the other's place: the client has the server's address, but
     /// its own port.
     pub fn turned(self) -> Endpoints {

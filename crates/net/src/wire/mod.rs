@@ -17,8 +17,8 @@ mod udp;
 mod written;
 
 pub use address::{
-    Endpoint, Endpoints, IpAddress, Role, endpoints, flow_endpoints, flow_in_group, flow_of,
-    flow_of_ports, networks_of,
+    EPHEMERAL, Endpoint, Endpoints, IpAddress, Role, endpoints, flow_endpoints, flow_in_group,
+    flow_of, flow_of_ports, networks_of,
 };
 pub use compact::CompactSegment;
 pub use error::WireError;

@@ -1,12 +1,12 @@
 //! Frames: which slots a value of a type takes, and what a slot is called.
 
+use super::packet::padding_bits;
 use super::parts::scalar;
 use super::{Elaborator, MAX_SLOTS, plain};
-use crate::ast::has_annotation;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideSlot};
 use crate::source::Span;
-use crate::types::{FieldType, FieldsType, Type};
+use crate::types::{FieldsType, Type};
 
 /// What a layout is wanted for.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ impl Elaborator<'_> {
             Type::Header(of) => {
                 let valid = self.narrow_slot(&format!("{name}.$valid$"), Scalar::Bool, purpose);
                 let mut fields = self.allocate_fields(&of.fields, name, purpose);
-                fields.extend(self.padding(of, &fields, name, purpose));
+                fields.extend(self.padding(of, name, purpose));
                 Layout::Header { valid, fields, ty: ty.clone() }
             }
             Type::HeaderUnion(of) => {
@@ -81,25 +81,14 @@ impl Elaborator<'_> {
         fields.map(|f| self.allocate(&f.ty, &format!("{name}.{}", f.name), purpose)).collect()
     }
 
-    /// What makes whole bytes of a header that the compiler may lay out (`@flexible`): bits behind
-    /// its fields that have no name in the program.
-    fn padding(
-        &mut self,
-        of: &FieldsType,
-        fields: &[Layout],
-        name: &str,
-        purpose: Purpose,
-    ) -> Option<Layout> {
-        let flexible = |field: &FieldType| has_annotation(&field.annotations, "flexible");
-        let bits: u64 = fields.iter().map(|field| field.wire_bits(None)).sum();
-        if bits.is_multiple_of(8) || !of.fields.iter().any(flexible) {
-            return None;
-        }
-        let scalar = Scalar::Bit((8 - bits % 8) as u32);
-        Some(Layout::Narrow(
-            self.narrow_slot(&format!("{name}.$padding$"), scalar, purpose),
-            scalar,
-        ))
+    /// The slot of a header's padding ([`padding_bits`]), which has no name in the program.
+    fn padding(&mut self, of: &FieldsType, name: &str, purpose: Purpose) -> Option<Layout> {
+        let bits = padding_bits(of);
+        let scalar = Scalar::Bit(bits);
+        (bits > 0).then(|| {
+            let slot = self.narrow_slot(&format!("{name}.$padding$"), scalar, purpose);
+            Layout::Narrow(slot, scalar)
+        })
     }
 
     fn allocate_stack(

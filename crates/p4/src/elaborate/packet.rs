@@ -4,18 +4,20 @@
 use super::layout::Purpose;
 use super::place::{Lvalue, Place};
 use super::{Elaborator, plain, value};
+use crate::ast::has_annotation;
 use crate::hir::{self, Arg, ExprKind as H};
 use crate::ir::{Binary, Expr, ExprKind, Layout, Scalar, StmtKind, Value};
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{FieldType, FieldsType, Type};
 
 impl Elaborator<'_> {
     /// A method of the packet.
     pub(super) fn packet_call(&mut self, name: &str, call: &hir::Call) -> Option<Value> {
         match (name, &call.args[..]) {
             ("extract", [Arg::DontCare]) => {
-                let bits = call.type_args.first().map_or(0, width_of);
-                self.push(StmtKind::Skip { bits }, call.span);
+                let header = call.type_args.first()?.clone();
+                let bits = width_of(&header);
+                self.push(StmtKind::Skip { header, bits }, call.span);
                 None
             }
             ("extract", [Arg::Out(header) | Arg::InOut(header), bits @ ..]) => {
@@ -168,14 +170,25 @@ fn stack_of_next(expr: &hir::Expr) -> Option<&hir::Expr> {
     }
 }
 
-/// Bits of a type of fixed width on the wire.
+/// Bits of a type of fixed width on the wire, padding included.
 fn width_of(ty: &Type) -> u32 {
     match plain(ty) {
-        Type::Struct(of) | Type::Header(of) => {
-            of.fields.iter().fold(0, |sum, field| width_of(&field.ty).saturating_add(sum))
-        }
+        Type::Struct(of) => declared_width(of),
+        Type::Header(of) => declared_width(of).saturating_add(padding_bits(of)),
         Type::Tuple(types) => types.iter().fold(0, |sum, ty| width_of(ty).saturating_add(sum)),
         Type::Stack(element, count) => width_of(element).saturating_mul(*count),
         other => super::parts::scalar(other).map_or(0, Scalar::width),
     }
+}
+
+/// Bits of the fields that a type declares.
+fn declared_width(of: &FieldsType) -> u32 {
+    of.fields.iter().fold(0, |sum, field| width_of(&field.ty).saturating_add(sum))
+}
+
+/// Bits behind the fields of a header that fill its last byte, if it has a `@flexible` field: the
+/// compiler lays such a header out.
+pub(super) fn padding_bits(of: &FieldsType) -> u32 {
+    let flexible = |field: &FieldType| has_annotation(&field.annotations, "flexible");
+    if of.fields.iter().any(flexible) { (8 - declared_width(of) % 8) % 8 } else { 0 }
 }

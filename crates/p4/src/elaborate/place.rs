@@ -530,7 +530,13 @@ pub(super) fn equal(a: &Value, b: &Value, span: Span) -> Expr {
             bool2(Binary::Eq, x.clone(), y.clone()),
             bool2(Binary::Eq, a.clone(), b.clone()),
         ),
-        (Value::Header { valid: x, fields: a, .. }, Value::Header { valid: y, fields: b, .. }) => {
+        (Value::Header { valid: x, fields: a, ty }, Value::Header { valid: y, fields: b, .. }) => {
+            // Padding is no part of the value.
+            let declared = match plain(ty) {
+                Type::Header(of) => of.fields.len().min(a.len()),
+                _ => a.len(),
+            };
+            let a = &a[..declared];
             let neither = value::unary(Unary::Not, bool2(Binary::Or, x.clone(), y.clone()), span);
             let both = bool2(Binary::And, x.clone(), y.clone());
             bool2(Binary::Or, neither, bool2(Binary::And, both, all(a, b)))

@@ -1,12 +1,13 @@
 //! Values as trees of scalar expressions: made from constants and layouts, taken apart, retyped.
 
 use super::constant::Known;
+use super::packet::padding_bits;
 use super::parts::{part_types, scalar};
 use super::{Elaborator, plain};
 use crate::interp::arith;
 use crate::ir::{Binary, Expr, ExprKind, Layout, Scalar, StmtKind, Unary, Value};
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{FieldsType, Type};
 use num_bigint::{BigInt, BigUint};
 
 /// A constant of at most 128 bits.
@@ -175,6 +176,7 @@ impl Elaborator<'_> {
             ),
             Type::Header(of) => {
                 let fields = of.fields.iter().map(|field| self.zero(&field.ty, span)).collect();
+                let fields = padded(of, fields, span);
                 Value::Header { valid: truth(false, span), fields, ty: ty.clone() }
             }
             Type::HeaderUnion(of) => {
@@ -245,8 +247,9 @@ impl Elaborator<'_> {
 /// Components put together to a value of a type; a header is valid.
 pub(super) fn assemble(ty: &Type, parts: Vec<Value>, span: Span) -> Value {
     match plain(ty) {
-        Type::Header(_) => {
-            Value::Header { valid: truth(true, span), fields: parts, ty: ty.clone() }
+        Type::Header(of) => {
+            let fields = padded(of, parts, span);
+            Value::Header { valid: truth(true, span), fields, ty: ty.clone() }
         }
         Type::HeaderUnion(_) => Value::Union { members: parts, ty: ty.clone() },
         Type::Stack(..) => Value::Stack {
@@ -256,6 +259,15 @@ pub(super) fn assemble(ty: &Type, parts: Vec<Value>, span: Span) -> Value {
         },
         _ => Value::Struct { fields: parts, ty: ty.clone() },
     }
+}
+
+/// The fields of a header value with its padding, which is zero in a value that the program writes.
+fn padded(of: &FieldsType, mut fields: Vec<Value>, span: Span) -> Vec<Value> {
+    let bits = padding_bits(of);
+    if bits > 0 && fields.len() == of.fields.len() {
+        fields.push(Value::Scalar(constant(0, Scalar::Bit(bits), span)));
+    }
+    fields
 }
 
 /// A value of a structural type read as one of another type of the same shape.

@@ -90,7 +90,7 @@ impl Context<'_> {
         match &stmt.kind {
             StmtKind::ExtractVar { header, bits } => self.extract_var(header, bits),
             StmtKind::ExtractNext { stack } => self.extract_next(stack),
-            StmtKind::Skip { bits } => self.skip((*bits).into()),
+            StmtKind::Skip { bits, .. } => self.skip((*bits).into()),
             StmtKind::Advance { bits } => {
                 let bits = self.eval(bits);
                 self.skip(u64::try_from(bits).unwrap_or(u64::MAX))

@@ -7,6 +7,7 @@ use super::rounds::Loop;
 use super::{Admitted, Event, Noting, Resubmitted, Returned, Switch};
 use crate::discipline::DropKind;
 use crate::ecn;
+use crate::statistics::{SetBy, Unroutable};
 use crate::tm::queue::Room;
 use crate::tm::queued::{Contents, Noted, Queued, Tag};
 use crate::tm::replication::CopyOrder;
@@ -75,7 +76,7 @@ impl Switch {
         };
         let found = self.find_port(out);
         if found.is_none() {
-            self.ingress_statistics.unroutable.add(packet.len());
+            self.count_unroutable(packet.len(), (out, 0), SetBy::Ingress);
         }
         found
     }
@@ -235,7 +236,7 @@ impl Switch {
             self.replicate(&replication, queue, &packet);
         }
         match unicast {
-            Some(port) => self.enqueue(port, queue, packet),
+            Some(port) => self.enqueue((port, queue), SetBy::Ingress, packet),
             None => self.ingress_statistics.multicast_originals += 1,
         }
     }
@@ -249,7 +250,8 @@ impl Switch {
             let mut copy = original.clone();
             copy.noted.rid = order.rid;
             copy.noted.rid_first = order.first;
-            self.enqueue(order.port, queue, copy);
+            let by = order.group.map_or(SetBy::Ingress, SetBy::Group);
+            self.enqueue((order.port, queue), by, copy);
         }
     }
 
@@ -272,18 +274,17 @@ impl Switch {
             self.replicate(&request, session.queue, &queued);
         }
         if let Some(port) = session.port {
-            self.enqueue(port, session.queue, queued);
+            self.enqueue((port, session.queue), SetBy::Session(session.id), queued);
         }
     }
 
     /// Puts a packet into a queue, or counts why not, and lets the port send if it can.
     #[inline]
-    fn enqueue(&mut self, port: PortId, queue: u8, mut packet: Queued) {
+    fn enqueue(&mut self, (port, queue): (PortId, u8), by: SetBy, mut packet: Queued) {
         let number = usize::from(queue);
         let index = self.find_port(port).filter(|&i| number < self.ports[i].queues.len());
         let Some(index) = index else {
-            self.ingress_statistics.unroutable.add(packet.size());
-            return;
+            return self.count_unroutable(packet.size(), (port, queue), by);
         };
         if packet.tag.mirror_requested.is_copy() {
             self.mirror.statistics.mirrored.add(packet.size());
@@ -295,6 +296,17 @@ impl Switch {
             return self.places.leave(packet);
         }
         self.enqueue_at(index, number, packet);
+    }
+
+    /// Counts a packet for a port or queue that does not exist.
+    #[cold]
+    fn count_unroutable(&mut self, size: Bytes, (port, queue): (PortId, u8), by: SetBy) {
+        self.ingress_statistics.unroutable.add(size);
+        if self.ingress_statistics.unroutable_first.is_none() {
+            let found = self.find_port(port);
+            let queues = found.map(|index| self.ports[index].queues.len() as u8);
+            self.ingress_statistics.unroutable_first = Some(Unroutable { port, queue, queues, by });
+        }
     }
 
     /// The same of a queue that is there.

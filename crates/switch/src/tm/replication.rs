@@ -12,6 +12,8 @@ use sojourn_packet::{PortId, Replication};
 pub struct CopyOrder {
     /// Its port.
     pub port: PortId,
+    /// The group that has the port; none for the copy to the processor.
+    pub group: Option<u16>,
     /// Its replication id.
     pub rid: u16,
     /// First copy of its node.
@@ -61,11 +63,12 @@ impl ReplicationEngine {
             .iter()
             .flatten()
             .filter_map(group)
-            .flat_map(|g| &g.nodes)
-            .filter(|node| node.l1_exclusion != Some(request.l1_exclusion))
-            .flat_map(|node| self.node_copies(node, request))
+            .flat_map(|g| g.nodes.iter().map(move |node| (g.id, node)))
+            .filter(|(_, node)| node.l1_exclusion != Some(request.l1_exclusion))
+            .flat_map(|(group, node)| self.node_copies(group, node, request))
             .chain(self.cpu_port.filter(|_| request.copy_to_cpu).map(|port| CopyOrder {
                 port,
+                group: None,
                 rid: 0,
                 first: true,
             }))
@@ -73,6 +76,7 @@ impl ReplicationEngine {
 
     fn node_copies<'a>(
         &'a self,
+        group: u16,
         node: &'a MulticastNode,
         request: &'a Replication,
     ) -> impl Iterator<Item = CopyOrder> + 'a {
@@ -82,7 +86,12 @@ impl ReplicationEngine {
             .iter()
             .filter(move |port| !excluded.is_some_and(|set| set.ports.contains(port)))
             .enumerate()
-            .map(|(i, &port)| CopyOrder { port, rid: node.rid, first: i == 0 })
+            .map(move |(i, &port)| CopyOrder {
+                port,
+                group: Some(group),
+                rid: node.rid,
+                first: i == 0,
+            })
     }
 }
 

@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use sojourn_control::digest::Digest;
 use sojourn_externs::call::value_bits;
 use sojourn_p4::interp::Context;
-use sojourn_p4::ir::ExternCall;
+use sojourn_p4::ir::{ExternCall, Value};
+use sojourn_p4::types::Type;
 
 /// What `mirror_type`, `resubmit_type` and `digest_type` choose; none where they are not valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,9 +83,27 @@ impl Runtime {
     ) {
         let chosen = is_chosen(of, self.pass.copies.digest);
         let Some(data) = value(call, 0).filter(|_| chosen) else { return };
-        let bits = value_bits(data);
-        let bytes = self.bytes_of(data, bits, ctx).into();
+        let data = declared(data);
+        let bits = value_bits(&data);
+        let bytes = self.bytes_of(&data, bits, ctx).into();
         let name = self.digest_names[digest as usize].clone();
         self.digests.push(Digest { name, at: self.pass.now, bytes });
+    }
+}
+
+/// The fields that a program declares: a receiver of digests knows no padding.
+fn declared(value: &Value) -> Value {
+    let parts = |parts: &[Value]| parts.iter().map(declared).collect();
+    match value {
+        Value::Header { valid, fields, ty } => {
+            let count = match ty {
+                Type::Header(of) => of.fields.len().min(fields.len()),
+                _ => fields.len(),
+            };
+            let fields = parts(&fields[..count]);
+            Value::Header { valid: valid.clone(), fields, ty: ty.clone() }
+        }
+        Value::Struct { fields, ty } => Value::Struct { fields: parts(fields), ty: ty.clone() },
+        other => other.clone(),
     }
 }

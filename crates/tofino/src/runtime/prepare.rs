@@ -6,7 +6,7 @@
 use super::{
     Pass, Prepared, RegisterState, Runtime, SettableHash, Site, counter_byte, limits, symmetric,
 };
-use sojourn_externs::call::{argument_bits, name_number, type_bits, value};
+use sojourn_externs::call::{argument_bits, name_number, type_bits};
 use sojourn_control::digest::Digests;
 use sojourn_externs::checksum::OnesComplement;
 use sojourn_externs::counter::{Counter, CounterKind};
@@ -23,6 +23,7 @@ use sojourn_control::schema::hashes;
 use crate::arguments::{self, ArgumentError};
 use crate::copies;
 use crate::register_action::{CompiledRegister, STAGE_BITS};
+use crate::resubmit_header::RESUBMIT_BITS;
 use crate::rules::{self, Refusal};
 use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -34,11 +35,8 @@ use std::collections::BTreeMap;
 
 /// Bits of the narrowest entry of a counter or meter.
 const NARROWEST: usize = 16;
-/// Bits that the mirror and the resubmit unit have for a header.
+/// Bits that the mirror unit has for a header.
 const MIRROR_BITS: u32 = 32 * 8;
-const RESUBMIT_BITS: u32 = 8 * 8;
-/// Bytes that the learning filter has for a digest and its type.
-const DIGEST_BYTES: u32 = 48;
 
 /// Which list of the runtime an object's state is in, and where.
 type Places = BTreeMap<ObjectId, u32>;

@@ -226,14 +226,111 @@ fn a_mirror_header_longer_than_the_chips_buffer_is_refused() {
     assert_eq!(parts.refused()[0], ("T0901", "a mirror header of 264 bits".to_owned()));
 }
 
-/// The open-source back end: a constant is taken for zeros, so that the copy goes to session 0; beside
-/// fields it is refused.
+/// A program that resubmits a header of type `again_h` once and takes it off by `taken`.
+fn resubmitting(header: &str, taken: &str, emitted: &str) -> String {
+    Parts {
+        types: header,
+        ingress_apply: "if (i.resubmit_flag == 0) { id.resubmit_type = 1; m.word = 0xbeef; }
+                        else { t.ucast_egress_port = 8; }",
+        ingress_deparser: ("Resubmit(1) resubmit;", emitted),
+        ..Parts::default()
+    }
+    .text()
+    .replace("struct ig_md_t {", "struct ig_md_t { again_h again; again_h[2] more;")
+    .replace(
+        "p.extract(i); p.advance(PORT_METADATA_SIZE); p.extract(h.ethernet); transition accept;",
+        &format!(
+            "p.extract(i);
+             transition select(i.resubmit_flag) {{ 1: again; default: fresh; }}
+         }}
+         state fresh {{ p.advance(PORT_METADATA_SIZE); transition ethernet; }}
+         state again {{ {taken} transition ethernet; }}
+         state ethernet {{ p.extract(h.ethernet); transition accept;"
+        ),
+    )
+}
+
+/// The frame behind the second pass of such a program.
+fn resubmitted(text: &str) -> Packet {
+    let mut plane = load_text(text).unwrap_or_else(|e| panic!("{e}")).plane;
+    let again = plane.ingress(&arriving(1), frame()).resubmit.expect("a resubmission");
+    assert_eq!(again.len().0, frame().len().0 + 8);
+    let out = plane.ingress(&IngressInput { resubmitted: true, ..arriving(1) }, again);
+    assert_eq!(out.admission.unicast, Some(PortId(8)));
+    out.packet.expect("a packet")
+}
+
 #[test]
-fn a_session_is_a_field() {
-    let parts =
-        |emit| Parts { types: MIRROR, deparser: ("Mirror(1) mirror;", emit), ..Parts::default() };
-    let warnings = parts("mirror.emit(10w5);").loaded().warnings;
-    assert_eq!(warnings.iter().map(|found| found.code).collect::<Vec<_>>(), ["T0904"]);
-    assert!(parts("mirror.emit(10w0);").loaded().warnings.is_empty());
-    assert_eq!(parts("mirror.emit<mirror_h>(5, { m.e, m.d });").refused()[0].0, "T0904");
+fn a_resubmit_header_of_any_length_takes_eight_bytes() {
+    let word = "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ m.word }); }";
+    for taken in [
+        "p.extract(m.again);",
+        "p.extract<again_h>(_);",
+        "p.extract(m.more.next);",
+        "again_h ahead = p.lookahead<again_h>(); p.extract(m.again);",
+    ] {
+        let text = resubmitting("header again_h { bit<16> word; }", taken, word);
+        assert_eq!(resubmitted(&text).bytes, frame().bytes, "{taken}");
+    }
+    let emitted = "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ m.word, 32w0, m.tag }); }";
+    let seven = "header again_h { bit<16> word; bit<32> rest; bit<8> tag; }";
+    let text = resubmitting(seven, "p.extract(m.again);", emitted);
+    assert_eq!(resubmitted(&text).bytes, frame().bytes);
+    let bits = "header again_h { bit<9> port; @flexible bit<3> rest; }";
+    let emitted = "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ m.word[8:0], 3w1 }); }";
+    let text = resubmitting(bits, "p.extract(m.again);", emitted);
+    assert_eq!(resubmitted(&text).bytes, frame().bytes);
+}
+
+#[test]
+fn a_resubmit_header_that_is_sent_on_has_its_padding_too() {
+    let emitted = "resubmit.emit<again_h>({ m.word }); p.emit(m.again);";
+    let text = resubmitting("header again_h { bit<16> word; }", "p.extract(m.again);", emitted);
+    let bytes = resubmitted(&text).bytes;
+    assert_eq!(bytes[..8], [0xbe, 0xef, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[8..], frame().bytes[..]);
+}
+
+#[test]
+fn a_flexible_mirror_header_is_padded_wherever_its_fields_come_from() {
+    let types = "header mirror_h { bit<8> kind; @flexible bit<2> few; @flexible bit<3> more; }";
+    let header = |emitted: &'static str| {
+        let parts = Parts {
+            types,
+            metadata: "mirror_h copy;",
+            apply: "d.mirror_type = 1; m.copy = { 7, 2, 5 }; m.e = 7;",
+            deparser: ("Mirror(1) mirror;", emitted),
+            ..Parts::default()
+        };
+        let mirror = egress(parts).mirror.expect("a copy");
+        assert_eq!(mirror.header_len, 2);
+        mirror.packet.bytes[..2].to_vec()
+    };
+    let expected = [7, 0b1010_1000];
+    assert_eq!(
+        header("mirror.emit<mirror_h>(5, { m.copy.kind, m.copy.few, m.copy.more });"),
+        expected
+    );
+    assert_eq!(header("mirror.emit<mirror_h>(5, { m.e, 2w2, 3w5 });"), expected);
+    assert_eq!(header("mirror.emit<mirror_h>(5, m.copy);"), expected);
+}
+
+#[test]
+fn a_flexible_digest_has_the_declared_fields_alone() {
+    let bytes = |packed: &'static str| {
+        let parts = Parts {
+            types: "header note_h { bit<8> kind; @flexible bit<2> few; }",
+            ingress: "note_h note;",
+            ingress_apply: "id.digest_type = 1; m.tag = 7;",
+            ingress_deparser: ("Digest<note_h>(1) digest; note_h note;", packed),
+            ..Parts::default()
+        };
+        let mut plane = parts.loaded().plane;
+        plane.ingress(&arriving(1), frame());
+        plane.take_digests()[0].bytes.to_vec()
+    };
+    // Ten bits, filled up in front.
+    let expected = [0, 0b01_1110];
+    assert_eq!(bytes("digest.pack({ m.tag, 2w2 });"), expected);
+    assert_eq!(bytes("note = { m.tag, 2 }; digest.pack(note);"), expected);
 }

@@ -23,6 +23,12 @@ _BY_HAND = {
         "many queues for the port, each with the same dwrr_weight and max_priority "
         "(tf1.tm.queue.sched_cfg)."
     ),
+    "priority_queues": (
+        "the queues are not written: four ports share the 32 queues of a port group, and which of "
+        "them are a port's is the switch's own mapping (tf1.tm.port.group, tf1.tm.port.cfg)\n"
+        "Give --control a file without priority_queues to have all the rest, and set on the switch "
+        "queue N to max_priority N (tf1.tm.queue.sched_cfg), 7 above that."
+    ),
 }
 """Sections that somebody has to set on the switch, and how."""
 

@@ -378,7 +378,7 @@ impl<'p> Builder<'p> {
                 behind.into_iter().for_each(|label| self.place(label));
                 Ok(())
             }
-            StmtKind::Skip { bits } => {
+            StmtKind::Skip { bits, .. } => {
                 self.ops.push(Op::Skip { bits: u64::from(*bits) });
                 Ok(())
             }

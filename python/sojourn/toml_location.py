@@ -22,15 +22,19 @@ def line_of(text: str, keys: tuple[int | str, ...]) -> int | None:
 
 def _places(text: str) -> dict[tuple[int | str, ...], int]:
     places: dict[tuple[int | str, ...], int] = {}
-    counts: dict[str, int] = {}
+    counts: dict[tuple[int | str, ...], int] = {}
     table: tuple[int | str, ...] = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(line):
-            name = header["name"]
-            table = tuple(part.strip(" \"'") for part in name.split("."))
+            table = ()
+            for part in header["name"].split("."):
+                table = (*table, part.strip(" \"'"))
+                array = table
+                if array in counts:
+                    table = (*array, counts[array])
             if header["open"] == "[[":
-                index = counts[name] = counts.get(name, -1) + 1
-                table = (*table, index)
+                index = counts[array] = counts.get(array, -1) + 1
+                table = (*array, index)
             places.setdefault(table, number)
         elif key := _KEY.match(line):
             parts = (key["key"], *(part.strip() for part in key["sub"].split(".")[1:]))

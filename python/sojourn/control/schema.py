@@ -1,0 +1,327 @@
+"""The keys of a control-plane file: a JSON schema, and what a file has against it.
+
+The engine reads the file (`crates/targets/src/control/mod.rs`); a test holds every shipped file
+against the schema. Messages name file, line and key. Knows no program: whether a table or an
+action exists is the engine's to say.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sojourn import _core
+from sojourn.suggest import did_you_mean
+from sojourn.toml_location import line_of
+
+Schema = dict[str, Any]
+Keys = tuple[int | str, ...]
+
+_NUMBER: Schema = {
+    "type": ["integer", "string"],
+    "minimum": 0,
+    "pattern": "^(0[xX][0-9a-fA-F_]+|[0-9_]+)$",
+    "description": 'A whole number, or one as text: "0x0a000000", "10".',
+}
+_MATCH: Schema = {
+    "anyOf": [
+        _NUMBER,
+        {
+            "type": "object",
+            "properties": dict.fromkeys(
+                ("value", "mask", "prefix", "low", "high", "valid"), _NUMBER
+            ),
+            "additionalProperties": False,
+        },
+    ],
+    "description": "A value; or { value, mask }, { value, prefix }, { low, high }.",
+}
+_ARGS: Schema = {
+    "type": "object",
+    "additionalProperties": _NUMBER,
+    "description": "Arguments of the action by name.",
+}
+
+
+def _object(description: str, required: tuple[str, ...] = (), **keys: Schema) -> Schema:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": keys,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _text(description: str) -> Schema:
+    return {"type": "string", "description": description}
+
+
+def _whole(description: str, least: int = 0, most: int | None = None) -> Schema:
+    schema: Schema = {"type": "integer", "minimum": least, "description": description}
+    return schema if most is None else schema | {"maximum": most}
+
+
+def _list(items: Schema, description: str) -> Schema:
+    return {"type": "array", "items": items, "description": description}
+
+
+def control_keys() -> Schema:
+    """The schema of a control-plane file beside a program."""
+    call = _object(
+        "What a miss runs.",
+        (),
+        action=_text("The action."),
+        args=_ARGS,
+        member=_whole("In place of an action: a member of the table's action profile."),
+        group=_whole("In place of an action: a group of the table's selector."),
+    )
+    entry = _object(
+        "One entry.",
+        (),
+        **{
+            "match": {
+                "type": "object",
+                "additionalProperties": _MATCH,
+                "description": "Key element to match; what is left out matches anything.",
+            },
+            "action": _text("The action to run."),
+            "args": _ARGS,
+            "member": _whole("In place of an action: a member of the table's action profile."),
+            "group": _whole("In place of an action: a group of the table's selector."),
+            "priority": _whole("The lowest number wins, where keys overlap."),
+            "rank": {
+                "type": "integer",
+                "description": "In place of priority: the highest wins, before any priority.",
+            },
+        },
+    )
+    table = _object(
+        "Entries of one table.",
+        ("name",),
+        name=_text("Its name, or as much of its end as is unique."),
+        entries=_list(entry, "In the order of installation."),
+        entries_from={
+            "type": "object",
+            "description": "Computed: control_law with interval and counts (p4/README.md).",
+        },
+        default=call,
+    )
+    session = _object(
+        "A mirror session.",
+        ("session",),
+        session=_whole("The number that the program names."),
+        direction={
+            "enum": ["ingress", "egress", "both"],
+            "description": "Which pass may use it (Tofino; bmv2's sessions serve both).",
+        },
+        port=_whole("Where the copies go."),
+        group=_whole("A multicast group that copies go to (bmv2)."),
+        queue=_whole("At that port."),
+        max_length=_whole("Copies are cut to so many bytes, mirror header included."),
+    )
+    named = {"name": _text("Its name, or as much of its end as is unique.")}
+    node = _object(
+        "Copies that share a replication id.",
+        ("ports",),
+        rid=_whole("The replication id."),
+        ports=_list(_whole("A port."), "A copy for each."),
+    )
+    queue = _object(
+        "A setting of queues.",
+        port=_whole("At this port; at every port if absent."),
+        priority=_whole("The queue of this priority; every one if absent."),
+        packets_per_second=_whole("Exactly spaced; 0 takes the limit away."),
+        bits_per_second=_whole("On the wire; 0 takes the limit away."),
+        depth=_whole("Packets that it holds at most."),
+    )
+    keys = {
+        "tables": _list(table, "Tables and their entries."),
+        "mirror_sessions": _list(session, "Mirror sessions of the switch."),
+        "action_profiles": _list(
+            _object(
+                "Members and groups of a profile or selector.",
+                ("name",),
+                **named,
+                members=_list(
+                    _object(
+                        "A member.",
+                        ("id", "action"),
+                        id=_whole("Its number."),
+                        action=_text("What it runs."),
+                        args=_ARGS,
+                    ),
+                    "Its members.",
+                ),
+                groups={"type": "array", "description": "Number, and members with up or down."},
+            ),
+            "Action profiles and selectors.",
+        ),
+        "meters": _list(
+            _object(
+                "A cell of a meter.",
+                ("name", "index", "spec"),
+                **named,
+                index=_whole("Which cell."),
+                spec={"type": "object", "description": "Its rates and bursts."},
+            ),
+            "Meter cells.",
+        ),
+        "filters": _list(
+            _object(
+                "A cell of an `Lpf` or a `Wred` (Tofino).",
+                ("name", "index", "spec"),
+                **named,
+                index=_whole("Which cell."),
+                spec={
+                    "type": "object",
+                    "description": "`filtering` (`rate`, `sample`), `gain` and `decay` in "
+                    "nanoseconds, `scale` in bits; or `time_constant` in ns, `min`, `max`, "
+                    "`probability`.",
+                },
+            ),
+            "Cells of low-pass filters and of random early detection.",
+        ),
+        "port_metadata": _list(
+            _object(
+                "What parsers find in front of a port's packets (Tofino).",
+                ("port", "value"),
+                port=_whole("The port."),
+                value=_whole("64 bits, the program's fields first."),
+            ),
+            "Metadata of ports.",
+        ),
+        "value_sets": _list(
+            _object("A parser value set.", ("name", "members"), **named, members={"type": "array"}),
+            "Members of parser value sets.",
+        ),
+        "register_params": _list(
+            _object("A RegisterParam.", ("name", "value"), **named, value=_NUMBER),
+            "Values of RegisterParams.",
+        ),
+        "registers": _list(
+            _object(
+                "A register's cell.",
+                ("name", "value"),
+                **named,
+                index=_whole("Which cell; all if absent."),
+                value=_NUMBER,
+            ),
+            "Values that registers start with.",
+        ),
+        "multicast_groups": _list(
+            _object(
+                "A group.",
+                ("id", "nodes"),
+                id=_whole("Its number."),
+                nodes=_list(node, "The copies: `{ rid, ports }` each."),
+            ),
+            "Multicast groups of the switch.",
+        ),
+        "priority_queues": _whole(
+            "Priority queues at each port, 1 to 32; a higher one goes first. The queue of a packet "
+            "is its `priority` (v1model) or its `qid` (Tofino, where queues above 7 share the "
+            "highest of 8 priorities).",
+            1,
+            32,
+        ),
+        "fair_queues": _whole(
+            "Queues of equal weight at each port, served in turns, 1 to 32.", 1, 32
+        ),
+        "queues": _list(queue, "v1model: settings of queues; a later one wins."),
+    }
+    return _object("What a P4 program is given before the first packet.", (), **keys)
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+}
+_SHOWN = 8
+"""Problems that a message lists."""
+
+
+def problems(document: Mapping[str, Any], name: str, text: str) -> list[str]:
+    """What is wrong with the keys of a control plane, a line each; `name` and `text` are those of
+    its file."""
+    found = list(_problems(document, control_keys(), ()))
+    lines = [_message(keys, reason, name, text) for keys, reason in found[:_SHOWN]]
+    return lines + ([f"... and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else [])
+
+
+def _message(keys: Keys, reason: str, name: str, text: str) -> str:
+    line = line_of(text, keys)
+    dotted = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
+    return f"{name}:{line or 1}: {dotted.removeprefix('.')}: {reason}"
+
+
+def _problems(value: object, schema: Schema, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    # Entries that the engine has read already were checked there.
+    if isinstance(value, _core.Entries | _core.Text):
+        return
+    if choices := schema.get("anyOf"):
+        yield from _of_choices(value, choices, keys)
+    elif "enum" in schema:
+        if value not in schema["enum"]:
+            yield keys, f"{value!r}: must be {' or '.join(schema['enum'])}"
+    elif not _is_of_type(value, schema):
+        yield keys, f"{_short(value)}: must be {_type_name(schema)}"
+    elif isinstance(value, dict):
+        yield from _of_object(value, schema, keys)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _problems(item, schema.get("items", {}), (*keys, index))
+    elif isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
+        yield keys, f'{_short(value)}: must be a whole number, as 10 or "0x0a000000"'
+    elif isinstance(value, int) and value < schema.get("minimum", value):
+        yield keys, f"{value}: must be {schema['minimum']} at least"
+    elif isinstance(value, int) and value > schema.get("maximum", value):
+        yield keys, f"{value}: must be {schema['maximum']} at most"
+
+
+def _of_choices(value: object, choices: list[Schema], keys: Keys) -> Iterator[tuple[Keys, str]]:
+    """What is wrong by the choice whose type the value has."""
+    for choice in choices:
+        if _is_of_type(value, choice):
+            yield from _problems(value, choice, keys)
+            return
+    kinds = " or ".join(_type_name(choice) for choice in choices)
+    yield keys, f"{_short(value)}: must be {kinds}"
+
+
+def _of_object(value: dict[str, Any], schema: Schema, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    known = schema.get("properties", {})
+    others = schema.get("additionalProperties", True)
+    for key, item in value.items():
+        if key in known:
+            yield from _problems(item, known[key], (*keys, key))
+        elif isinstance(others, dict):
+            yield from _problems(item, others, (*keys, key))
+        elif not others:
+            hint = did_you_mean(key, list(known))
+            yield (*keys, key), f"unknown key{hint} (known here: {', '.join(known)})"
+    for key in schema.get("required", ()):
+        if key not in value:
+            yield (*keys, key), "missing, and it has no default"
+
+
+def _is_of_type(value: object, schema: Schema) -> bool:
+    types = schema.get("type")
+    if types is None:
+        return True
+    names = types if isinstance(types, list) else [types]
+    if isinstance(value, bool):
+        return "boolean" in names
+    return any(isinstance(value, _TYPES[name]) for name in names)
+
+
+def _type_name(schema: Schema) -> str:
+    types = schema.get("type", "a value")
+    return " or ".join(types) if isinstance(types, list) else str(types)
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -19,7 +19,7 @@ ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/
 SHIPPED := $(ENGINE) README.md $(shell find python p4 scenarios hardware \
 	\( -name __pycache__ -o -name _data -o -name '*.so' \) -prune -o -type f -print)
 
-.PHONY: demo test build bench bench-ns3 bench-scaling bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
+.PHONY: demo test proptest build bench bench-ns3 bench-scaling bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -36,6 +36,16 @@ test: $(BUILT) $(DOCS)
 		|| echo 'SOJOURN_SALU_VECTORS is not set: the tests against the vendor vectors are skipped'
 	cargo test --locked --quiet --workspace
 	$(BIN)/pytest -n 2 --dist loadfile
+
+# A longer round of the property tests with new inputs: CASES inputs for each test whose default is 256. `make test`
+# draws the same inputs each time (.cargo/config.toml). A failure repeats with the SEED that is printed.
+CASES ?= 25600
+SEED ?= $(shell od -An -N7 -tu8 /dev/urandom | tr -d ' ')
+proptest: SEED := $(SEED)
+proptest: $(INSTALLED)
+	@echo 'make proptest CASES=$(CASES) SEED=$(SEED)'
+	PROPTEST_RNG_SEED=$(SEED) PROPTEST_CASES=$(CASES) PROPTEST_MAX_GLOBAL_REJECTS=$(CASES) \
+		cargo test --locked --quiet -p sojourn-p4 -p sojourn-native -p sojourn-targets -p sojourn-switch -p sojourn-net
 
 # The pictures in README.md and docs/.
 figures: demo stage-figures

@@ -23,7 +23,7 @@ QUIET := CARGO_TERM_QUIET=true PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 SHIPPED := $(ENGINE) README.md $(shell find python p4 scenarios hardware \
 	\( -name __pycache__ -o -name _data -o -name '*.so' \) -prune -o -type f -print)
 
-.PHONY: demo test check check-python check-rust build release bench bench-ns3 bench-scaling bench-scaling-figure \
+.PHONY: demo test proptest check check-python check-rust build release bench bench-ns3 bench-scaling bench-scaling-figure \
 	bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
 
 demo: $(BUILT)
@@ -62,6 +62,17 @@ lint: $(BUILT)
 	$(BIN)/ruff check python tests bench hardware
 	$(BIN)/ruff format --check python tests bench hardware
 	$(BIN)/mypy
+
+# A longer round of the property tests with new inputs: CASES inputs for each test whose default is 256. `make test`
+# draws the same inputs each time (.cargo/config.toml). A failure repeats with the SEED that is printed.
+CASES ?= 25600
+SEED ?= $(shell od -An -N7 -tu8 /dev/urandom | tr -d ' ')
+proptest: SEED := $(SEED)
+proptest: $(INSTALLED)
+	@echo 'make proptest CASES=$(CASES) SEED=$(SEED)'
+	PROPTEST_RNG_SEED=$(SEED) PROPTEST_CASES=$(CASES) PROPTEST_MAX_GLOBAL_REJECTS=$(CASES) \
+		cargo test --locked --quiet \
+		-p sojourn-p4 -p sojourn-externs -p sojourn-tofino -p sojourn-bmv2 -p sojourn-engine -p sojourn-switch -p sojourn-net
 
 # The pictures in README.md and docs/.
 figures: demo stage-figures

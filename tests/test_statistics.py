@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sojourn
 from sojourn import statistics
 from sojourn.record import PACKET_SCHEMA, VERDICTS, table_from_columns
 from sojourn.row_writer import Ballast, RowWriter
@@ -130,3 +131,16 @@ def test_a_run_without_packets_has_no_delay(tmp_path: Path) -> None:
     assert summary.mean is None
     assert summary.p99 is None
     assert summary.above_target is None
+
+
+@pytest.mark.parametrize("rate", ["1 kbit/s", "2 kbit/s", "9600 bit/s"])
+def test_utilisation_is_a_share_of_what_the_shaper_can_send(rate: str) -> None:
+    scenario = {
+        "duration": "60 s",
+        "switch": {"rate": rate},
+        "flows": [{"kind": "udp", "rate": "20 kbit/s", "rtt": "5 ms", "packet_size": "200 B"}],
+        "aqms": ["fifo"],
+    }
+    aqm = sojourn.run(scenario, report=False).aqms["fifo"]
+    # The hardware's steps are coarse: 1 kbit/s is built as 3,723 bit/s. Gaps take the rest.
+    assert 0.7 < aqm.summary.utilisation < 1

@@ -110,6 +110,12 @@ class Result:
         return self.folder.path
 
 
+def _shaper_rates(path: Path) -> list[int]:
+    """The rate of each measured port's shaper as the run recorded it, bit/s; 0 without a shaper."""
+    counters = json.loads((path / COUNTERS).read_text(encoding="utf-8"))
+    return [int(queue["shaper_rate"]) for queue in counters["bottlenecks"]]
+
+
 def read_result(folder: RunFolder) -> Result:
     """Reads what the runs in `folder` left; a run that never came to leave anything is missing."""
     scenario = folder.scenario
@@ -127,13 +133,13 @@ def read_result(folder: RunFolder) -> Result:
                 bottleneck.name: read_findings(
                     path,
                     target=scenario.target,
-                    rate=bottleneck.mean_rate,
+                    rate=bottleneck.as_built(rate).mean_rate,
                     duration=scenario.duration,
                     packet_rate=bottleneck.packet_rate,
                     rows=bottleneck.rows,
                     until=until,
                 )
-                for bottleneck in scenario.bottlenecks
+                for bottleneck, rate in zip(scenario.bottlenecks, _shaper_rates(path), strict=True)
             }
             first = next(iter(findings.values()))
             times = read_times(path, scenario.flows, until)

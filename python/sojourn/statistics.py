@@ -60,8 +60,8 @@ class Summary:
     goodput: float
     """Payload that receiving applications got."""
     utilisation: float
-    """Bytes sent, Ethernet frames without FCS, over the shaper's configured rate; or packets sent
-    over the port's rate in packets, if that is what holds them up."""
+    """Bytes sent, Ethernet frames without FCS, over the rate of the shaper as built; or packets
+    sent over the port's rate in packets, if that is what holds them up."""
     aqm_drops: int
     """At the queue: by a program's egress or a native discipline."""
     tail_drops: int

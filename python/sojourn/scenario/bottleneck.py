@@ -5,7 +5,7 @@ way there before the way back.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sojourn.scenario.network import Link, LinkStep, NetworkSwitch
 
@@ -42,6 +42,13 @@ class Bottleneck:
     def capture(self) -> str:
         """The file of its captured frames in an AQM's folder."""
         return f"bottleneck{self.ending}.pcapng"
+
+    def as_built(self, shaper_rate: int) -> "Bottleneck":
+        """The same with the rate of its shaper as the hardware has it, bit/s; 0 without a shaper.
+
+        With a schedule the rates stay those of the scenario: the run records the last one only.
+        """
+        return replace(self, rate=shaper_rate) if shaper_rate and not self.steps else self
 
     def mean_rate(self, until: int) -> float:
         """What it could send up to `until` ns, in bit/s on average."""

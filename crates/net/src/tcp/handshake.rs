@@ -86,21 +86,52 @@ pub(crate) struct Handshake {
     pub(crate) pending: bool,
     /// When it is sent again; [`Time::MAX`] for never.
     pub(crate) deadline: Time,
+    /// Transmissions, and expiries of the timer.
     tries: u32,
+    timeouts: u32,
+    /// The timestamp of the first transmission.
+    first_timestamp: u32,
     sent: Time,
+}
+
+/// The knowledge of the path that a handshake leaves to the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Opening {
+    /// The round-trip time, if one was measured.
+    pub(crate) rtt: Option<Time>,
+    /// The handshake lost enough that the first flight is one segment.
+    pub(crate) congested: bool,
+}
+
+/// The timestamp of ours that an answer echoes; Linux reads zero as none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AnswerEcho {
+    pub(crate) timestamp: u32,
+    /// The round-trip time that it shows.
+    pub(crate) rtt: Time,
 }
 
 impl Handshake {
     /// Nothing was sent.
     pub(crate) fn new() -> Handshake {
-        Handshake { pending: false, deadline: Time::MAX, tries: 0, sent: Time::ZERO }
+        Handshake {
+            pending: false,
+            deadline: Time::MAX,
+            tries: 0,
+            timeouts: 0,
+            first_timestamp: 0,
+            sent: Time::ZERO,
+        }
     }
 
-    /// The segment goes out.
-    pub(crate) fn sent(&mut self, now: Time) {
-        let rto = Time(INITIAL_RTO.0 << self.tries.min(8)).min(MAX_RTO);
+    /// The segment goes out with this timestamp.
+    pub(crate) fn sent(&mut self, now: Time, timestamp: u32) {
+        let rto = Time(INITIAL_RTO.0 << self.timeouts.min(8)).min(MAX_RTO);
         self.pending = false;
         self.deadline = expiry(now, rto);
+        if self.tries == 0 {
+            self.first_timestamp = timestamp;
+        }
         self.tries += 1;
         self.sent = now;
     }
@@ -110,18 +141,22 @@ impl Handshake {
         if now >= self.deadline {
             self.pending = true;
             self.deadline = Time::MAX;
+            self.timeouts += 1;
         }
     }
 
-    /// The answer came; its round-trip time, unless the segment was sent twice (Karn's rule).
-    pub(crate) fn answered(&mut self, now: Time) -> Option<Time> {
+    /// The answer arrived. A segment that was sent once measures the round trip; after repetitions only
+    /// the echoed timestamp does (Karn's rule, RFC 7323 section 4). The first flight is one segment if the
+    /// segment was repeated more than once (RFC 5681 section 3.1 as Linux reads it, with the timeout of
+    /// 1 s of RFC 6298 in mind), unless the answer is to the first of them.
+    pub(crate) fn answered(&mut self, now: Time, echo: Option<AnswerEcho>) -> Opening {
         self.pending = false;
         self.deadline = Time::MAX;
-        (self.tries == 1).then(|| now.saturating_sub(self.sent))
-    }
-
-    /// True if the segment had to be sent again.
-    pub(crate) fn was_repeated(&self) -> bool {
-        self.tries > 1
+        let rtt = match self.tries {
+            1 => Some(now.saturating_sub(self.sent)),
+            _ => echo.map(|echo| echo.rtt),
+        };
+        let spurious = echo.is_some_and(|echo| echo.timestamp == self.first_timestamp);
+        Opening { rtt, congested: self.tries > 2 && self.timeouts > 0 && !spurious }
     }
 }

@@ -69,6 +69,12 @@ impl Echo {
         let ago = (now as u32).wrapping_sub(self.0);
         now.saturating_sub(ago.into())
     }
+
+    /// The round-trip time that it shows: whole ticks, at least one.
+    #[cold]
+    pub(crate) fn since(self, now: Time) -> Time {
+        Time((ticks(now) - self.millisecond(now)) * TICK.0).max(TICK)
+    }
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ fn follow(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
     #[test]
     fn every_discipline_keeps_order_and_books(steps in steps()) {

@@ -167,9 +167,10 @@ impl Driver {
         self.collect();
     }
 
-    /// Runs until nothing is due any more.
+    /// Runs until nothing is due and collects what `receive_until` has sent without a timer.
     pub fn finish(&mut self) {
         self.run_until(u64::MAX);
+        self.collect();
     }
 
     fn collect(&mut self) {

@@ -139,7 +139,7 @@ fn passed(plane: &mut Tofino, packet: Packet) -> (bool, Packet) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
     #[test]
     fn what_is_behind_ethernet_headers_makes_no_difference_and_goes_through(

@@ -115,7 +115,7 @@ fn run(plane: &mut crate::Tofino, v: u16, d: u16) -> (u16, u16) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 2))]
     #[test]
     fn an_instruction_does_what_the_text_of_its_action_says(
         action in actions(), inputs in proptest::collection::vec((0u16..1200, 0u16..1200), 24),

@@ -381,7 +381,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig::with_cases(2 * ProptestConfig::default().cases))]
         #[test]
         fn the_code_of_an_instruction_does_what_the_instruction_does(
             random in prop::collection::vec(any::<u64>(), 4),

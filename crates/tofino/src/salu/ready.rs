@@ -320,7 +320,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig::with_cases(16 * ProptestConfig::default().cases))]
         #[test]
         fn what_is_ready_does_what_the_instruction_does(
             random in prop::collection::vec(any::<u64>(), 4),

@@ -1,6 +1,9 @@
 //! DCTCP (RFC 8257) as Linux 6.1 has it: the window shrinks by half the share of segments that were
 //! marked, and grows as Reno's. The share is counted over a round trip and smoothed, in units of 1/1024.
 //!
+//! The kernel's rounding is part of it: a round trip's share counts in 64ths, and an average below 16/1024
+//! falls to nothing at the end of a round trip.
+//!
 //! A loss halves the window, as Reno's. What is echoed by the receiver for each segment, and that every
 //! packet is ECN-capable, is the connection's ([`Marks::Exact`]).
 
@@ -40,24 +43,12 @@ impl Default for Dctcp {
     }
 }
 
-impl Dctcp {
-    /// The smoothed share of what was marked, in units of 1/1024.
-    pub(super) fn alpha(&self) -> u64 {
-        self.alpha
-    }
-
-    #[cfg(test)]
-    pub(super) fn with_alpha(alpha: u64) -> Dctcp {
-        Dctcp { alpha, ..Dctcp::default() }
-    }
-}
-
 impl CongestionControl for Dctcp {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         NewReno.on_ack(window, ack);
     }
 
-    fn on_marked(&mut self, seen: &Marked) {
+    fn on_marked(&mut self, _: &Window, seen: &Marked) {
         if seen.una < self.round_end {
             return;
         }
@@ -87,6 +78,7 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_packet::Time;
 
     /// A round trip of `of` segments, `marked` of them.
     fn round(dctcp: &mut Dctcp, seen: &mut Marked, marked: u64, of: u64) -> u64 {
@@ -94,12 +86,12 @@ mod tests {
         seen.next += of * 1448;
         seen.delivered += of;
         seen.marked += marked;
-        dctcp.on_marked(seen);
+        dctcp.on_marked(&Window::new(10), seen);
         dctcp.alpha
     }
 
     fn start() -> Marked {
-        Marked { una: 1, next: 1, delivered: 1, marked: 0 }
+        Marked { now: Time::ZERO, una: 1, next: 1, delivered: 1, marked: 0 }
     }
 
     #[test]
@@ -132,7 +124,7 @@ mod tests {
         let before = dctcp.alpha;
         seen.una = seen.next - 1;
         seen.marked += 5;
-        dctcp.on_marked(&seen);
+        dctcp.on_marked(&Window::new(10), &seen);
         assert_eq!(dctcp.alpha, before);
     }
 

@@ -97,8 +97,14 @@ mod tests {
         let cwnd = 100;
         (0..n).find(|i| {
             let now = begin + Time(i * gap.0);
-            let sample =
-                RttSample { now, rtt, una, next: una + 100, pacing_rate: PacingRate::of(0) };
+            let sample = RttSample {
+                now,
+                rtt,
+                una,
+                next: una + 100,
+                srtt: Time::ZERO,
+                pacing_rate: PacingRate::of(0),
+            };
             hystart.on_rtt(&sample, MIN_RTT, cwnd)
         })
     }
@@ -125,6 +131,7 @@ mod tests {
                 let sample = RttSample {
                     now,
                     rtt: MS(40),
+                    srtt: Time::ZERO,
                     una: 1,
                     next: 1000,
                     pacing_rate: PacingRate::of(pacing_rate),
@@ -154,8 +161,14 @@ mod tests {
     fn a_rise_below_4_ms_is_noise_and_above_16_ms_never_is() {
         let ends = |min_rtt: Time, rtt: Time| {
             let mut hystart = HyStart::default();
-            let sample =
-                RttSample { now: MS(1), rtt, una: 1, next: 100, pacing_rate: PacingRate::of(0) };
+            let sample = RttSample {
+                now: MS(1),
+                rtt,
+                una: 1,
+                next: 100,
+                srtt: Time::ZERO,
+                pacing_rate: PacingRate::of(0),
+            };
             (0..20).any(|_| hystart.on_rtt(&sample, min_rtt, 100))
         };
         assert!(!ends(MS(2), MS(6)) && ends(MS(2), MS(7)));
@@ -166,16 +179,28 @@ mod tests {
     fn one_quick_round_trip_clears_its_round() {
         let mut hystart = HyStart::default();
         round(&mut hystart, MS(0), Time(0), 1, MS(41));
-        let slow =
-            RttSample { now: MS(0), rtt: MS(60), una: 1, next: 0, pacing_rate: PacingRate::of(0) };
+        let slow = RttSample {
+            now: MS(0),
+            rtt: MS(60),
+            una: 1,
+            next: 0,
+            srtt: Time::ZERO,
+            pacing_rate: PacingRate::of(0),
+        };
         assert!((0..20).all(|_| !hystart.on_rtt(&slow, MIN_RTT, 100)));
     }
 
     #[test]
     fn a_small_window_is_left_alone() {
         let mut hystart = HyStart::default();
-        let slow =
-            RttSample { now: MS(0), rtt: MS(80), una: 1, next: 9, pacing_rate: PacingRate::of(0) };
+        let slow = RttSample {
+            now: MS(0),
+            rtt: MS(80),
+            una: 1,
+            next: 9,
+            srtt: Time::ZERO,
+            pacing_rate: PacingRate::of(0),
+        };
         assert!((0..20).all(|_| !hystart.on_rtt(&slow, MIN_RTT, 15)));
     }
 }

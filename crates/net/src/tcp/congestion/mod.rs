@@ -71,6 +71,8 @@ pub struct RttSample {
     pub now: Time,
     /// The round-trip time of the last segment that it reports.
     pub rtt: Time,
+    /// The smoothed round-trip time of the timeout (RFC 6298), with this sample in it.
+    pub srtt: Time,
     /// The oldest offset not acknowledged, and the next to be sent.
     pub una: u64,
     /// See `una`.
@@ -163,6 +165,8 @@ pub enum Marks {
 /// How much was delivered, and how much of it was marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked {
+    /// When the acknowledgement arrived.
+    pub now: Time,
     /// The oldest offset not acknowledged, and the next to be sent.
     pub una: u64,
     /// See `una`.
@@ -181,19 +185,28 @@ pub trait CongestionControl: Debug + Send {
     /// An acknowledgement measured a round-trip time.
     fn on_rtt(&mut self, _window: &mut Window, _sample: &RttSample) {}
 
-    /// An acknowledgement arrived; what it acknowledges cumulatively is not yet counted.
-    fn on_marked(&mut self, _seen: &Marked) {}
+    /// An acknowledgement arrived. With [`Marks::Exact`] its cumulative part is not yet counted, as in
+    /// Linux's `in_ack_event`; with [`Marks::Accurate`] all of it is, and the window has grown, as in
+    /// `cong_control`.
+    fn on_marked(&mut self, _window: &Window, _seen: &Marked) {}
 
-    /// True if a mark's reduction is taken at once and the window goes on to grow by what is not
-    /// marked; else it is spread over a round trip in which nothing grows.
+    /// True if [`CongestionControl::reduce`] answers marks and the window goes on to grow by unmarked
+    /// segments; else the reduction is spread over a round trip in which nothing grows.
     fn reduces_at_once(&self) -> bool {
+        false
+    }
+
+    /// Reduces the window at once for a mark; `is_first` is true for the first of a round trip. False if
+    /// the control leaves the window as it is.
+    fn reduce(&mut self, _window: &mut Window, _now: Time, _is_first: bool) -> bool {
         false
     }
 
     /// The window is reduced for a loss, whose threshold may be another than a mark's.
     fn on_loss(&mut self, _window: &mut Window) {}
 
-    /// The window is about to be reduced for a loss, a mark or a timeout: the new threshold.
+    /// The threshold of a reduction for a loss or a timeout, and for a mark unless the control reduces
+    /// at once.
     fn reduced_threshold(&mut self, window: &Window) -> u32;
 
     /// The reduction was for nothing: the window to go on with; `prior` is that of before.

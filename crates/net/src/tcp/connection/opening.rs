@@ -3,7 +3,7 @@
 use super::{Connection, State, settings};
 use crate::tcp::accurate::{self, Accurate};
 use crate::tcp::congestion::Marks;
-use crate::tcp::handshake::{Agreement, syn_options};
+use crate::tcp::handshake::{Agreement, AnswerEcho, syn_options};
 use crate::tcp::sender::{FIRST_BYTE, Sender};
 use crate::tcp::sequence::Numbering;
 use crate::wire::{Ecn, TcpFlags, TcpSegment};
@@ -74,18 +74,27 @@ impl Connection {
         let mut settings = settings(&self.config, now);
         settings.mss = self.agreement.mss;
         settings.sack = self.agreement.sack;
-        settings.rtt = self.handshake.answered(now);
         settings.peer_window = u64::from(segment.window) << shift;
-        if self.handshake.was_repeated() {
-            // RFC 5681 section 3.1: one segment if the SYN was lost.
+        let echo = self.answer_echo(now, segment);
+        let opening = self.handshake.answered(now, echo);
+        settings.rtt = opening.rtt;
+        if opening.congested {
             settings.initial_window = 1;
         }
         self.sender = Sender::new(&settings);
     }
 
+    /// The timestamp that an answer to our SYN or SYN-ACK echoes.
+    fn answer_echo(&self, now: Time, segment: &TcpSegment) -> Option<AnswerEcho> {
+        let timestamps = segment.options.timestamps.filter(|_| self.agreement.timestamps)?;
+        let timestamp = timestamps.echo;
+        let rtt = self.config.echo_of(timestamp).since(now);
+        (timestamp != 0).then_some(AnswerEcho { timestamp, rtt })
+    }
+
     #[cold]
     pub(super) fn handshake_segment(&mut self, now: Time) -> TcpSegment {
-        self.handshake.sent(now);
+        self.handshake.sent(now, self.config.timestamp(now));
         let mut segment = TcpSegment {
             seq: self.local.number_of(0),
             // Never scaled.

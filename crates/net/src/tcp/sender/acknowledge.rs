@@ -5,12 +5,9 @@ use super::prr::Progress;
 use super::rate::Gathered;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
-use crate::tcp::congestion::{Ack, Flow, Marked, RateSample, RttSample, State};
-use crate::tcp::ticks::Echo;
+use crate::tcp::congestion::{Ack, Flow, Marked, Marks, RateSample, RttSample, State};
+use crate::tcp::ticks::{Echo, TICK};
 use sojourn_packet::Time;
-
-/// The least round-trip time that a timestamp can show: one tick of its clock.
-const TICK: Time = Time::from_millis(1);
 
 /// What was read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,13 +42,6 @@ pub(super) struct AckOutcome {
     /// The timer starts anew.
     pub(super) set_timer: bool,
     gathered: Gathered,
-}
-
-/// The round-trip time that a timestamp shows.
-#[cold]
-fn since_echo(now: Time, echo: Echo) -> Time {
-    let ticks = (now.0 / TICK.0).saturating_sub(echo.millisecond(now));
-    Time(ticks * TICK.0).max(TICK)
 }
 
 /// True if what is echoed was sent in an earlier millisecond than `at`.
@@ -137,6 +127,9 @@ impl Sender {
         } else {
             self.control_window(now, &outcome, before);
         }
+        if self.marks == Marks::Accurate {
+            self.report_marks(now, info.ack);
+        }
     }
 
     /// Not all is well: what that means for the state.
@@ -169,7 +162,7 @@ impl Sender {
         if !info.sack.is_empty() {
             self.read_blocks(now, info, highest, outcome);
         }
-        if self.hears_marks {
+        if self.marks != Marks::Classic {
             self.read_marked(now, info, (highest, delivered), outcome);
         } else {
             self.read_cumulative(now, info, highest, outcome);
@@ -194,7 +187,9 @@ impl Sender {
     ) {
         // Linux counts what is selectively acknowledged before, and the rest behind.
         self.delivered_marked += self.under_echo(info, delivered);
-        self.tell_marks(info.ack);
+        if self.marks == Marks::Exact {
+            self.report_marks(now, info.ack);
+        }
         let rest = self.rate.delivered();
         self.read_cumulative(now, info, highest, outcome);
         self.delivered_marked += match info.counted {
@@ -212,13 +207,16 @@ impl Sender {
         if info.ece && info.counted.is_none() { self.rate.delivered() - before } else { 0 }
     }
 
-    fn tell_marks(&mut self, ack: u64) {
-        self.control.on_marked(&Marked {
+    /// Hands the counts of delivered and of marked segments to the control.
+    fn report_marks(&mut self, now: Time, ack: u64) {
+        let seen = Marked {
+            now,
             una: ack.max(self.scoreboard.una()),
             next: self.scoreboard.next(),
             delivered: self.rate.delivered(),
             marked: self.delivered_marked,
-        });
+        };
+        self.control.on_marked(&self.window, &seen);
     }
 
     #[inline(never)]
@@ -346,7 +344,7 @@ impl Sender {
         let sacked = outcome.sacked_span.map(|(first, _)| since(first));
         let mut oldest = acked.map(|(first, _)| since(first)).or(sacked);
         if oldest.is_none() && outcome.acked > 0 {
-            oldest = echo.map(|echo| since_echo(now, echo));
+            oldest = echo.map(|echo| echo.since(now));
             newest = oldest;
         }
         if let (Some(oldest), Some(newest)) = (oldest, newest) {
@@ -368,7 +366,7 @@ impl Sender {
         self.rtt.sample(oldest, una, next);
         self.timer.forget_backoff();
         let pacing_rate = self.pacing.rate();
-        let sample = RttSample { now, rtt: newest, una, next, pacing_rate };
+        let sample = RttSample { now, rtt: newest, srtt: self.rtt.srtt(), una, next, pacing_rate };
         self.control.on_rtt(&mut self.window, &sample);
     }
 

@@ -6,7 +6,7 @@
 use super::rate::Gathered;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
-use crate::tcp::congestion::State;
+use crate::tcp::congestion::{Marks, State};
 use crate::tcp::ticks::Echo;
 use sojourn_packet::Time;
 
@@ -57,7 +57,7 @@ impl Sender {
         self.state == State::Open
             && self.probe.is_none()
             && self.scoreboard.is_in_order()
-            && !self.hears_marks
+            && self.marks == Marks::Classic
             && !self.pacing.is_by_control()
     }
 }

@@ -178,8 +178,8 @@ pub struct Sender {
     /// The application will not write any more.
     closing: bool,
     cwr_pending: bool,
-    /// The control wants to hear of each mark.
-    hears_marks: bool,
+    /// The feedback of marks that the control reads.
+    marks: Marks,
     /// Segments that were acknowledged as marked.
     delivered_marked: u64,
     last_sent: Time,
@@ -199,6 +199,8 @@ impl Sender {
         if let Some(rtt) = rtt {
             estimator.sample(rtt, FIRST_BYTE, FIRST_BYTE);
             estimator.see_min(now, rtt);
+        } else {
+            estimator.distrust();
         }
         Sender {
             mss,
@@ -234,7 +236,7 @@ impl Sender {
             last_small: 0,
             closing: false,
             cwr_pending: false,
-            hears_marks: settings.control.marks() != Marks::Classic,
+            marks: settings.control.marks(),
             delivered_marked: 0,
             last_sent: Time::ZERO,
             statistics: SenderStatistics::default(),

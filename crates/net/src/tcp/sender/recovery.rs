@@ -64,7 +64,7 @@ impl Sender {
             return;
         }
         if self.undo_by_duplicates() {
-            self.try_to_open(outcome.ece);
+            self.try_to_open(now, outcome.ece);
         }
         self.identify_losses(now, outcome);
         if self.state != State::Recovery {
@@ -82,7 +82,7 @@ impl Sender {
         }
         self.identify_losses(now, outcome);
         if self.scoreboard.lost_out() == 0 {
-            self.try_to_open(outcome.ece);
+            self.try_to_open(now, outcome.ece);
             return;
         }
         self.enter_recovery(outcome.ece);
@@ -188,12 +188,12 @@ impl Sender {
     }
 
     /// Nothing is lost: Open if nothing is out of order either.
-    fn try_to_open(&mut self, ece: bool) {
+    fn try_to_open(&mut self, now: Time, ece: bool) {
         if !self.any_retransmission() {
             self.undo.forget_retransmissions();
         }
         if ece {
-            self.enter_cwr();
+            self.enter_cwr(now);
         }
         if self.state != State::Cwr {
             self.keep_open();
@@ -211,16 +211,23 @@ impl Sender {
     }
 
     /// RFC 3168 section 6.1.2: once a window.
-    fn enter_cwr(&mut self) {
+    fn enter_cwr(&mut self, now: Time) {
         self.undo.remember(None);
-        if self.state < State::Cwr {
+        let is_first = self.state < State::Cwr;
+        if self.control.reduces_at_once() && self.state <= State::Cwr {
+            if is_first {
+                self.undo.forbid();
+                self.begin_episode();
+            }
+            let is_reduced = self.control.reduce(&mut self.window, now, is_first);
+            self.statistics.congestion_events += u64::from(is_reduced);
+        } else if is_first {
             self.undo.forbid();
             self.begin_reduction();
-            self.state = State::Cwr;
-            if self.control.reduces_at_once() {
-                self.window.cwnd = self.window.ssthresh;
-            }
+        } else {
+            return;
         }
+        self.state = State::Cwr;
     }
 
     pub(super) fn enter_recovery(&mut self, ece: bool) {
@@ -246,13 +253,18 @@ impl Sender {
 
     #[cold]
     pub(super) fn begin_reduction(&mut self) {
+        self.begin_episode();
+        self.window.clear_credit();
+        self.window.ssthresh = self.control.reduced_threshold(&self.window);
+        self.statistics.congestion_events += 1;
+    }
+
+    /// The data sent so far belong to one reduction.
+    fn begin_episode(&mut self) {
         self.episode_end = self.scoreboard.next();
         self.probe = None;
-        self.window.clear_credit();
         self.reduction = Reduction::new(self.window.cwnd);
-        self.window.ssthresh = self.control.reduced_threshold(&self.window);
         self.cwr_pending = true;
-        self.statistics.congestion_events += 1;
     }
 
     pub(super) fn end_reduction(&mut self) {

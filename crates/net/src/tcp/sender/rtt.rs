@@ -9,6 +9,8 @@ use sojourn_packet::Time;
 
 /// The timeout before the first measurement (RFC 6298 section 2.1).
 pub(crate) const INITIAL_RTO: Time = Time::from_secs(1);
+/// The timeout for data after a handshake that measured nothing (RFC 6298 section 5.7).
+const UNMEASURED_RTO: Time = Time::from_secs(3);
 /// The longest timeout, backed off or not (Linux; RFC 6298 section 2.5 asks for 60 s or more).
 pub(crate) const MAX_RTO: Time = Time::from_secs(120);
 /// For how long the least round-trip time is remembered.
@@ -43,6 +45,11 @@ impl RttEstimator {
             round_end: 0,
             min: WindowedMin::new(0, u64::MAX),
         }
+    }
+
+    /// The handshake was repeated and measured nothing.
+    pub(crate) fn distrust(&mut self) {
+        self.rto = UNMEASURED_RTO;
     }
 
     /// Takes one measurement: `rtt` of the oldest segment, for the timeout; `una` and `next` are

@@ -55,7 +55,7 @@ fn the_client_acknowledges_before_it_sends_data() {
 }
 
 #[test]
-fn a_syn_is_repeated_after_1_2_and_4_seconds_and_costs_the_initial_window() {
+fn a_syn_is_repeated_after_1_2_and_4_seconds_and_three_times_costs_the_initial_window() {
     let mut drill = Drill::new(Connection::connect(TcpConfig::default()));
     drill.one();
     // A timer of more than half a second expires at a multiple of 64 ticks.
@@ -67,8 +67,87 @@ fn a_syn_is_repeated_after_1_2_and_4_seconds_and_costs_the_initial_window() {
     drill.one();
     drill.end.set_written(u64::MAX);
     assert_eq!(drill.sent(), [seq(0)]);
-    // Karn's rule: it is not known which SYN was answered.
+    // Karn's rule, and an echo of zero, which is none.
     assert_eq!(drill.end.sender().rtt().srtt(), Time::ZERO);
+}
+
+/// A client whose first `lost` SYNs are lost; the answer takes 50 ms and echoes the `echoed`-th SYN.
+fn after_lost_syns(lost: usize, timestamps: bool, echoed: usize) -> Drill {
+    let config = TcpConfig { timestamps, timestamp_offset: 1_000, ..TcpConfig::default() };
+    let mut drill = Drill::new(Connection::connect(config));
+    let mut syns = vec![drill.one()];
+    for _ in 0..lost {
+        drill.timer();
+        syns.push(drill.one());
+    }
+    drill.at(drill.now + ms(50));
+    let value = syns[echoed].options.timestamps.map(|timestamps| timestamps.value);
+    let timestamps = value.map(|echo| Timestamps { value: 7, echo });
+    drill.inject(syn_ack(TcpOptions { timestamps, ..full_offer() }));
+    drill.one();
+    drill.end.set_written(u64::MAX);
+    drill
+}
+
+#[test]
+fn one_lost_syn_leaves_the_initial_window_and_the_echo_measures_the_round_trip() {
+    let mut drill = after_lost_syns(1, true, 1);
+    assert_eq!(drill.all().len(), 10);
+    assert_eq!(drill.end.sender().rtt().srtt(), ms(50));
+}
+
+#[test]
+fn two_lost_syns_cost_the_initial_window_unless_the_first_is_answered() {
+    let mut drill = after_lost_syns(2, true, 2);
+    assert_eq!(drill.all().len(), 1);
+    assert_eq!(drill.end.sender().rtt().srtt(), ms(50));
+    // The first SYN was only late: Linux undoes (`tcp_try_undo_spurious_syn`).
+    assert_eq!(after_lost_syns(2, true, 0).all().len(), 10);
+}
+
+#[test]
+fn without_timestamps_a_repeated_syn_measures_nothing_and_data_wait_3_seconds() {
+    // RFC 6298 section 5.7.
+    let mut drill = after_lost_syns(1, false, 1);
+    assert_eq!(drill.all().len(), 10);
+    assert_eq!(drill.end.sender().rtt().srtt(), Time::ZERO);
+    assert_eq!(drill.end.sender().rtt().rto(), Time::from_secs(3));
+}
+
+/// A server whose SYN-ACK was lost; whether its own timer or the client's SYN repeats it.
+fn after_a_lost_syn_ack(by_timer: usize, by_client: usize) -> Drill {
+    let config = TcpConfig { timestamp_offset: 1_000, ..TcpConfig::default() };
+    let mut drill = Drill::new(Connection::listen(config));
+    let syn = TcpSegment { seq: PEER, flags: TcpFlags::SYN, options: full_offer(), ..peer(0) };
+    drill.inject(syn);
+    let mut echo = drill.one().options.timestamps.unwrap().value;
+    for n in 0..by_timer + by_client {
+        if n < by_timer {
+            drill.timer();
+        } else {
+            drill.at(drill.now + ms(400));
+            drill.inject(syn);
+        }
+        echo = drill.one().options.timestamps.unwrap().value;
+    }
+    drill.at(drill.now + ms(50));
+    let timestamps = Some(Timestamps { value: 9, echo });
+    drill.inject(TcpSegment {
+        options: TcpOptions { timestamps, ..TcpOptions::default() },
+        ..peer(1)
+    });
+    drill.end.set_written(u64::MAX);
+    drill
+}
+
+#[test]
+fn one_lost_syn_ack_leaves_the_servers_initial_window_and_the_echo_measures_the_round_trip() {
+    for (by_timer, by_client) in [(1, 0), (0, 1), (0, 2)] {
+        let mut drill = after_a_lost_syn_ack(by_timer, by_client);
+        assert_eq!(drill.all().len(), 10, "{by_timer} {by_client}");
+        assert_eq!(drill.end.sender().rtt().srtt(), ms(50));
+    }
+    assert_eq!(after_a_lost_syn_ack(2, 0).all().len(), 1);
 }
 
 #[test]

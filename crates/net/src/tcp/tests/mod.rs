@@ -6,6 +6,8 @@ mod closing;
 mod ecn;
 mod handshake;
 mod loss_probe;
+mod packetdrill;
+mod prague;
 mod receiving;
 mod recovery;
 mod sending;

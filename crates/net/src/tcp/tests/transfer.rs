@@ -4,70 +4,78 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-const ONE_WAY: Time = Time::from_millis(5);
-
 /// A client with `bytes` to send, a server, and the segments on their way.
-struct Transfer {
-    client: Connection,
+pub(super) struct Transfer {
+    pub(super) client: Connection,
     server: Connection,
-    now: Time,
+    pub(super) now: Time,
+    pub(super) one_way: Time,
     /// Arrival, towards the server, segment. The delay is constant, so this is a queue.
     wire: VecDeque<(Time, bool, TcpSegment)>,
     bytes: u64,
 }
 
 impl Transfer {
-    fn new(config: TcpConfig, bytes: u64) -> Transfer {
-        let server = TcpConfig { initial_sequence: u32::MAX - 3, ..TcpConfig::default() };
+    pub(super) fn new(config: TcpConfig, bytes: u64) -> Transfer {
+        let congestion_control = config.congestion_control;
+        let server = TcpConfig {
+            initial_sequence: u32::MAX - 3,
+            congestion_control,
+            ..TcpConfig::default()
+        };
         Transfer {
             client: Connection::connect(config),
             server: Connection::listen(server),
             now: Time::ZERO,
+            one_way: Time::from_millis(5),
             wire: VecDeque::new(),
             bytes,
         }
     }
 
-    /// Lets both send; `keep` decides what the network delivers.
-    fn send(&mut self, keep: &mut impl FnMut(bool, &TcpSegment) -> bool) {
+    /// Lets both send; `keep` decides what the network delivers, and may mark it.
+    fn send(&mut self, keep: &mut impl FnMut(bool, &mut TcpSegment) -> bool) {
         self.client.set_written(self.bytes);
         self.client.close();
         if self.server.receiver().is_finished() {
             self.server.close();
         }
         for (forward, end) in [(true, &mut self.client), (false, &mut self.server)] {
-            while let Some(segment) = end.poll_transmit(self.now) {
-                if keep(forward, &segment) {
-                    self.wire.push_back((self.now + ONE_WAY, forward, segment));
+            while let Some(mut segment) = end.poll_transmit(self.now) {
+                if keep(forward, &mut segment) {
+                    self.wire.push_back((self.now + self.one_way, forward, segment));
                 }
             }
         }
     }
 
     /// Runs until both ends have closed or `steps` things have happened; true if they have.
-    fn run(&mut self, steps: usize, mut keep: impl FnMut(bool, &TcpSegment) -> bool) -> bool {
-        for _ in 0..steps {
-            self.send(&mut keep);
-            if self.client.receiver().is_finished() && self.server.next_timer().is_none() {
-                return true;
-            }
-            let timer = self.client.next_timer().into_iter().chain(self.server.next_timer()).min();
-            let arrival = self.wire.front().map(|(at, ..)| *at);
-            self.now = timer.into_iter().chain(arrival).min().expect("something is due");
-            if arrival == Some(self.now) {
-                let (_, forward, segment) = self.wire.pop_front().expect("a segment");
-                let end = if forward { &mut self.server } else { &mut self.client };
-                end.receive(self.now, &segment);
-            }
-            self.client.advance(self.now);
-            self.server.advance(self.now);
+    fn run(&mut self, steps: usize, mut keep: impl FnMut(bool, &mut TcpSegment) -> bool) -> bool {
+        (0..steps).any(|_| self.step(&mut keep))
+    }
+
+    /// One arrival or timer; true if both ends have closed.
+    pub(super) fn step(&mut self, keep: &mut impl FnMut(bool, &mut TcpSegment) -> bool) -> bool {
+        self.send(keep);
+        if self.client.receiver().is_finished() && self.server.next_timer().is_none() {
+            return true;
         }
+        let timer = self.client.next_timer().into_iter().chain(self.server.next_timer()).min();
+        let arrival = self.wire.front().map(|(at, ..)| *at);
+        self.now = timer.into_iter().chain(arrival).min().expect("something is due");
+        if arrival == Some(self.now) {
+            let (_, forward, segment) = self.wire.pop_front().expect("a segment");
+            let end = if forward { &mut self.server } else { &mut self.client };
+            end.receive(self.now, &segment);
+        }
+        self.client.advance(self.now);
+        self.server.advance(self.now);
         false
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
     #[test]
     fn every_byte_arrives_whatever_is_lost(
         losses in proptest::collection::vec(0u8..100, 64..512), rate in 0u8..30,

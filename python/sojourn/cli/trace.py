@@ -14,6 +14,7 @@ from sojourn.cli.shared import (
     Define,
     Include,
     Json,
+    NoScripts,
     app,
     definitions,
     open_console,
@@ -23,6 +24,7 @@ from sojourn.control.file import ProgramChoice
 from sojourn.errors import ScenarioError, UnknownAqmError, output_error
 from sojourn.layout import shown
 from sojourn.programs import with_own_folder
+from sojourn.scenario_code import refuse_if
 from sojourn.trace import Line, Traced, lines_of, trace_frames, trace_in_run, trace_page
 from sojourn.units import TIME
 from sojourn.writing import write_text
@@ -66,6 +68,7 @@ def trace(
     ] = None,
     include: Include = None,
     define: Define = None,
+    no_scripts: NoScripts = False,
     as_json: Json = False,
 ) -> None:
     """Show one packet's way through a program: states, tables, actions, registers.
@@ -73,6 +76,7 @@ def trace(
     A frame goes through a switch alone, where no queue builds; of a run, the packet goes through it
     as it did, in its queue and behind the packets before it.
     """
+    refuse_if(no_scripts)
     if program.is_dir():
         ways = [trace_in_run(program, packet, aqm)]
     else:

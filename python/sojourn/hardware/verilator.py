@@ -1,8 +1,8 @@
 """A library made of a hardware module by Verilator and a C++ compiler, once, and kept.
 
 Stands on the two tools, found when they are needed, and on `hardware/shim.cpp`, which gives the
-module its C interface. A library stays in the user's cache under the digest of every file that it is
-made of. Knows nothing of packets.
+module its C interface. A library stays in the user's cache under the digest of every file that it
+is made of. Knows nothing of packets.
 """
 
 import hashlib

@@ -354,7 +354,9 @@ fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
         AnnotationBody::Tokens(tokens) => {
             tokens.iter().find(|token| token.is_string).map(|token| token.text.clone())
         }
-        AnnotationBody::Expressions(values) => values.iter().find_map(|value| value.text()).cloned(),
+        AnnotationBody::Expressions(values) => {
+            values.iter().find_map(|value| value.text()).cloned()
+        }
         _ => None,
     }
 }

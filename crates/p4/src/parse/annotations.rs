@@ -90,9 +90,8 @@ impl Parser {
             })?;
             AnnotationBody::KeyValues(pairs)
         } else {
-            let values = self.comma_list(Kind::RBracket, true, |parser| {
-                parser.expression().map(value)
-            })?;
+            let values =
+                self.comma_list(Kind::RBracket, true, |parser| parser.expression().map(value))?;
             AnnotationBody::Expressions(values)
         };
         self.close_list(Kind::RBracket, opened)?;

@@ -40,7 +40,7 @@ def traces(seed: int):
 def main() -> None:
     millions = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     recorded = sys.argv[2:]
-    module = added(shipped()["verilog/codel"])
+    module = added(shipped()["verilog/codel"]).name
     packets = dropped = different = wrong = 0
     asked = 0.0
 

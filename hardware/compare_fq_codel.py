@@ -119,7 +119,7 @@ def fates(name: str, course: Course) -> tuple[np.ndarray, dict[str, int], float]
 
 def main() -> None:
     millions = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
-    module = added(shipped()["verilog/fq_codel"])
+    module = added(shipped()["verilog/fq_codel"]).name
     packets = wrong = questions = cycles = 0
     became = np.zeros(4, np.int64)
     for_room = 0

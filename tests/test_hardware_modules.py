@@ -295,3 +295,107 @@ def test_a_sweep_sends_a_users_module_along_and_runs_again_what_was_changed(tmp_
         assert done.returncode == 0, done.stdout + done.stderr
         drops.append(pq.read_table(out / "table.parquet").column("drop_share")[0].as_py())
     assert drops == pytest.approx([0.1, 0.2], rel=0.05)
+
+
+LIMITED = """`include "limit.vh"
+module my_aqm (
+    input logic clk, rst, ask,
+    input logic [47:0] now, enqueued,
+    output logic answer, drop
+);
+    {body}
+    always_ff @(posedge clk) begin
+        answer <= ask && !answer && !rst;
+        drop   <= ask && !answer && now - enqueued > `LIMIT;
+    end
+endmodule
+"""
+
+
+@pytest.fixture
+def not_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Verilator runs, the C++ compiler does not; the folder of a module."""
+
+    def built(path: Path, ports: object, root: Path, folder: Path) -> Path:
+        (folder / "module.so").write_bytes(b"")
+        return folder / "module.so"
+
+    monkeypatch.setattr(verilator, "_built", built)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "limit.vh").write_text("`define LIMIT 1000000\n")
+    return tmp_path
+
+
+def test_a_library_is_of_what_the_module_includes_too(not_compiled: Path) -> None:
+    module = not_compiled / "my_aqm.sv"
+    module.write_text(LIMITED.format(body=""))
+    first = verilator.compiled(module)
+    assert first.files == (not_compiled / "limit.vh", module)
+    assert verilator.compiled(module) == first
+    (not_compiled / "limit.vh").write_text("`define LIMIT 2000000\n")
+    second = verilator.compiled(module)
+    assert second.library != first.library
+    # The same files elsewhere are the same library.
+    elsewhere = not_compiled / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("limit.vh", "my_aqm.sv"):
+        (elsewhere / name).write_bytes((not_compiled / name).read_bytes())
+    assert verilator.compiled(elsewhere / "my_aqm.sv").library == second.library
+
+
+def test_a_users_module_comes_before_a_shipped_one_of_its_name(not_compiled: Path) -> None:
+    (not_compiled / "my_aqm.sv").write_text(LIMITED.format(body="fifo f();"))
+    (not_compiled / "fifo.sv").write_text("module fifo(); endmodule\n")
+    files = verilator.compiled(not_compiled / "my_aqm.sv").files
+    assert not_compiled / "fifo.sv" in files
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ('initial $system("touch RAN");', "my_aqm.sv:7: $system"),
+        ('initial $c("exit(1);");', "my_aqm.sv:7: $c"),
+        ('initial $c1("exit(1);");', "my_aqm.sv:7: $c1"),
+        ('`define JOIN(a, b) a``b\ninitial `JOIN($, c)("exit(1);");', "my_aqm.sv: $c"),
+        ('integer file; initial file = $fopen("x");', "my_aqm.sv:7: $fopen"),
+        ('logic [7:0] rom[3]; initial $readmemh("x", rom);', "my_aqm.sv:7: $readmemh"),
+        ('import "DPI-C" function int system(input string s);', 'my_aqm.sv:7: import "DPI-C"'),
+        ('export "DPI-C" function f; function int f(); return 1; endfunction', 'export "DPI-C"'),
+        ("`systemc_header\n#include <x>\n`verilog", "my_aqm.sv:7: `systemc_header"),
+        ("`EVIL", "limit.vh:2: $system"),
+        ("other o();", "other.sv:1: $system"),
+    ],
+)
+def test_a_module_that_acts_outside_is_refused(not_compiled: Path, body: str, named: str) -> None:
+    (not_compiled / "limit.vh").write_text(
+        '`define LIMIT 1000000\n`define EVIL initial $system("touch RAN");\n'
+        if body == "`EVIL"
+        else "`define LIMIT 1000000\n"
+    )
+    (not_compiled / "other.sv").write_text("module other(); initial $system(0); endmodule\n")
+    (not_compiled / "my_aqm.sv").write_text(LIMITED.format(body=body))
+    with pytest.raises(SojournError) as refused:
+        verilator.compiled(not_compiled / "my_aqm.sv")
+    assert f"{named} is refused" in str(refused.value)
+    assert not list((not_compiled / "cache" / "sojourn").glob("*.so"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'initial $display("$system %m"); // $system',
+        "logic \\$system ; assign \\$system = 1;",
+        "initial if (0) $finish;",
+        "localparam BITS = $clog2(5) + $bits(now);",
+    ],
+)
+def test_what_only_looks_like_it_is_taken(not_compiled: Path, body: str) -> None:
+    (not_compiled / "my_aqm.sv").write_text(LIMITED.format(body=body))
+    assert verilator.compiled(not_compiled / "my_aqm.sv").library.is_file()
+
+
+def test_a_file_whose_name_is_no_modules_is_refused(not_compiled: Path) -> None:
+    path = not_compiled / 'a";x.sv'
+    path.write_text("module a(); endmodule\n")
+    with pytest.raises(SojournError, match="is no name of one"):
+        verilator.compiled(path)

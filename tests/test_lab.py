@@ -15,10 +15,14 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
+from sojourn.control import read_description
 from sojourn.errors import ScenarioError
 from sojourn.lab import read_topology
+from sojourn.lab.entries import check, ports_of, read_runtime
+from sojourn.lab.inside import plan_of
 from sojourn.lab.running import programs_of
 from sojourn.live import enclosure
+from sojourn.programs import compiled, with_own_folder
 
 SOJOURN = [sys.executable, "-m", "sojourn"]
 PROGRAM = """
@@ -204,3 +208,103 @@ def test_an_entry_that_does_not_fit_the_program_is_named_with_its_place(
     assert said.returncode == 2
     message = " ".join(said.stderr.split())
     assert "s2.json: table_entries[1]: action In.to has no parameter prot" in message
+
+
+GROUP = {"multicast_group_id": 3, "replicas": [{"egress_port": 2, "instance": 1}]}
+CLONE = {"clone_session_id": 100, "replicas": [{"egress_port": 252, "instance": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("key", "entry", "message"),
+    [
+        ("table_entries", "In.hosts", '"In.hosts" is no entry'),
+        ("table_entries", {}, "table: missing; write a name"),
+        ("table_entries", {"table": "In.hosts"}, "action_name: missing"),
+        (
+            "table_entries",
+            {"table": "In.hosts", "action_name": "In.drop", "match": {"h.ipv4.dst": ["here", 8]}},
+            'h.ipv4.dst: "here" is no number, IP address or Ethernet address',
+        ),
+        (
+            "table_entries",
+            {
+                "table": "In.hosts",
+                "action_name": "In.drop",
+                "match": {"h.ipv4.dst": ["10.0.0.1", 33]},
+            },
+            "table `In.hosts`",
+        ),
+        (
+            "table_entries",
+            {"table": "In.typed", "action_name": "In.drop", "match": {}},
+            "the exact key h.ethernet.type is missing",
+        ),
+        ("multicast_group_entries", GROUP | {"multicast_group_id": "1"}, 'multicast_group_id: "1"'),
+        ("multicast_group_entries", GROUP | {"multicast_group_id": 0}, "from 1 to 32767"),
+        ("multicast_group_entries", {"multicast_group_id": 3}, "replicas: missing"),
+        (
+            "multicast_group_entries",
+            GROUP | {"replicas": [{"egress_port": 512}]},
+            "egress_port: 512; write a whole number from 0 to 511",
+        ),
+        ("clone_session_entries", CLONE | {"clone_session_id": None}, "clone_session_id: missing"),
+        ("clone_session_entries", CLONE | {"packet_length_bytes": -1}, "packet_length_bytes: -1"),
+    ],
+)
+def test_what_does_not_fit_in_a_runtime_file_is_a_sentence_with_its_place(
+    sojourn: Sojourn, files: Path, key: str, entry: Any, message: str
+) -> None:
+    given = runtime({})
+    given.setdefault(key, []).append(entry)
+    (files / "s2.json").write_text(json.dumps(given))
+    (files / "hosts.p4").write_text(WITH_TERNARY)
+    said = sojourn("lab", str(files / "topology.json"), str(files / "hosts.p4"))
+    assert said.returncode == 2, said.stdout + said.stderr
+    told = " ".join(said.stderr.split())
+    assert f"s2.json: {key}[{len(given[key]) - 1}]: " in told and message in told, told
+    assert "_core" not in told and "Error(" not in told
+
+
+WITH_TERNARY = PROGRAM.replace(
+    "    apply { if",
+    "    table any { key = { h.ipv4.dst: ternary; h.ipv4.ttl: range; } actions = { drop; } }\n"
+    "    table typed { key = { h.ethernet.type: exact; } actions = { drop; } }\n"
+    "    apply { any.apply(); typed.apply(); if",
+)
+
+
+def test_entries_without_match_and_clones_to_anywhere_are_operations(files: Path) -> None:
+    given = runtime({})
+    given["table_entries"] = [{"table": "In.any", "action_name": "In.drop", "priority": 1}]
+    given["clone_session_entries"] = [
+        CLONE,
+        {"clone_session_id": 101, "replicas": [{"egress_port": 251}]},
+        {"clone_session_id": 102, "replicas": [{"egress_port": 1}, {"egress_port": 2}]},
+    ]
+    path = files / "s2.json"
+    path.write_text(json.dumps(given))
+    (files / "hosts.p4").write_text(WITH_TERNARY)
+    program = compiled(files / "hosts.p4", include_paths=with_own_folder(()))
+    operations = read_runtime(path, read_description(program.declarations()))
+    check(operations, program)
+    assert operations[0].what["entry"]["match"] == {}
+    assert [one.what for one in operations[2:]] == [
+        {"op": "set_multicast_group", "id": 0x8064, "nodes": [{"rid": 1, "ports": [252]}]},
+        {"op": "set_mirror_session", "session": 100, "group": 0x8064},
+        {"op": "set_mirror_session", "session": 101, "port": 251},
+        {
+            "op": "set_multicast_group",
+            "id": 0x8066,
+            "nodes": [{"rid": 0, "ports": [1]}, {"rid": 0, "ports": [2]}],
+        },
+        {"op": "set_mirror_session", "session": 102, "group": 0x8066},
+    ]
+    # A port that no link has is there, connected to nothing.
+    assert ports_of(path) == {1, 2, 251, 252}
+    plan = plan_of(read_topology(files / "topology.json"), "s2", str(files / "hosts.p4"))
+    assert {port.number: port.interface for port in plan.ports} == {
+        1: "s2-p1",
+        2: "s2-p2",
+        251: "none",
+        252: "none",
+    }

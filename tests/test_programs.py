@@ -11,7 +11,7 @@ from sojourn import _core
 from sojourn.checker import check
 from sojourn.errors import ProgramError
 from sojourn.layout import programs_folder
-from sojourn.programs import compiled, sources_of, target_folders, with_own_folder
+from sojourn.programs import compiled, inputs_of, target_folders, with_own_folder
 from sojourn.runner import plan_scenario
 
 EXACT = programs_folder() / "tna" / "codel_exact.p4"
@@ -24,7 +24,7 @@ def test_a_program_says_what_it_is_for_and_what_it_is_made_of() -> None:
     assert compiled(ROUTER, include_paths=with_own_folder(())).target == "v1model"
     for path, digest in program.sources.items():
         assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
-    names = {Path(name).name for name in sources_of(program)}
+    names = {path.name for path in inputs_of(program)}
     assert {"codel_exact.p4", "tna.p4", "core.p4"} <= names
 
 

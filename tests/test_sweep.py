@@ -108,7 +108,8 @@ def test_a_sweep_whose_coordinator_is_killed_goes_on_to_the_same_bytes(
     wait_until(lambda: not any(map(is_alive, workers)))
     assert sojourn("sweep", sweep_file, "--out", killed).returncode == 0
     assert sojourn("sweep", sweep_file, "--out", whole).returncode == 0
-    assert (killed / "table.parquet").read_bytes() == (whole / "table.parquet").read_bytes()
+    for name in ("table.parquet", "index.html", "sweep.json"):
+        assert (killed / name).read_bytes() == (whole / name).read_bytes()
     assert not list((killed / "runs").glob(".unfinished-*"))
 
 

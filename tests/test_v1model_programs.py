@@ -39,7 +39,7 @@ EXACT = {"CONTROL_LAW_EXACT": "1"}
 def decided(use: str, rows: Rows, **defines: str) -> npt.NDArray[np.bool_]:
     """Which of `rows` the AQM drops."""
     choice = choose({"use": use, "defines": defines} if defines else use)
-    config, _ = aqm_config(choice, find_aqm(use), None)
+    config = aqm_config(choice, find_aqm(use), None).config
     decisions = ask(config, rows, label=use, latency=1_000)
     assert decisions is not None
     return decisions.dropped

@@ -8,12 +8,12 @@ Stands on results; draws nothing.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sojourn.errors import ScenarioError
+from sojourn.inputs import distinct
 from sojourn.result import AqmResult, Result
 from sojourn.sweeps.intervals import CONFIDENCE, Interval, interval
 from sojourn.sweeps.metrics import SHOWN, Metric
@@ -156,8 +156,9 @@ def _decisive(result: Result) -> Iterator[tuple[str, Any]]:
         for key, value in _flat(run.aqm):
             if key.split(".")[0] not in _PLACES:
                 yield f"{run.label}.{key}", value
-        for path, digest in run.sources.items():
-            yield f"{run.label}: {Path(path).name}", f"SHA-256 {digest[:12]}"
+        names = distinct(run.sources)
+        for name, digest in run.sources.items():
+            yield f"{run.label}: {names[name]}", f"SHA-256 {digest[:12]}"
 
 
 def _flat(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

@@ -108,11 +108,8 @@ def _simulate_one(
         # Each core that drives switches has a cache of its own.
         at_once = ROWS_AT_ONCE * min(threads, len(run.config["network"]["switches"]))
         with _Outputs(folder, simulation, run, at_once) as outputs:
-            controller = None
-            if run.script is not None:
-                script = run.script
-                controller = Controller(script.path, simulation, script.place, script.poll)
-            for now in _advance(simulation, run.config["duration"], at_once, controller):
+            controller = controller_of(run, simulation)
+            for now in advance(simulation, run.config["duration"], at_once, controller):
                 outputs.take()
                 progress.now[run.label] = now
                 if stop.is_set():
@@ -121,15 +118,23 @@ def _simulate_one(
         raise output_error(error, shown(folder)) from error
 
 
-def _advance(
-    simulation: _core.Simulation, duration: int, at_once: int, controller: Controller | None
+def controller_of(run: PlannedRun, simulation: _core.Simulation) -> Controller | None:
+    """The run's script at work on its switch, if it has one."""
+    if (script := run.script) is None:
+        return None
+    return Controller(script.path, simulation, script.place, script.poll)
+
+
+def advance(
+    simulation: _core.Simulation, end: int, at_once: int, controller: Controller | None
 ) -> Iterator[int]:
-    """Takes the run to its end in pieces bounded in time and rows, and by when a script acts."""
-    step = max(duration // _STEPS, 1)
+    """Takes the run towards `end`, ns, in pieces bounded in time and rows, and by the instants at
+    which a script acts; yields the time after each, until the run has finished."""
+    step = max(end // _STEPS, 1)
     due = step
     while not simulation.finished:
         acts = None if controller is None else controller.due()
-        until = due if acts is None else min(due, acts)
+        until = min(due, end) if acts is None else min(due, acts, end)
         began = time.monotonic()
         simulation.advance(until, at_once)
         took = time.monotonic() - began

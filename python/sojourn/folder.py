@@ -46,6 +46,7 @@ class RecordedRun:
     variant: str
     aqm: dict[str, Any]
     sources: dict[str, str]
+    """Every file that it read, by name, with its SHA-256."""
 
 
 class _Checked(BaseModel):
@@ -95,6 +96,8 @@ class _Description(_Checked):
     ground: _Ground = _Ground(name="sim")
     files: list[str] | None = None
     """All that the run may have written; absent in folders of earlier versions."""
+    scenario_folder: str | None = None
+    """The folder that relative paths of the scenario start from; absent as `files` may be."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,9 @@ class RunFolder:
     """Where it ran: `sim`, or another ground with what it says of itself."""
     place: Path | None = None
     """Where it goes once its rows are complete, if it is not there yet."""
+    beside: Path | None = None
+    """The folder that relative paths of the scenario start from; absent in folders of versions
+    whose `sources` are not complete."""
 
     @classmethod
     def create(cls, path: Path, plan: Plan, ground: str = "sim", *, replaces: bool = False) -> Self:
@@ -126,7 +132,9 @@ class RunFolder:
             "python": platform.python_version(),
             "libraries": {name: _version(name) for name in _LIBRARIES},
         }
-        folder = cls(path, plan.name, plan.scenario, runs, provenance, {"name": ground})
+        folder = cls(
+            path, plan.name, plan.scenario, runs, provenance, {"name": ground}, beside=plan.beside
+        )
         try:
             if _holds_a_run(path):
                 _refuse_another(path, folder, replaces)
@@ -156,6 +164,7 @@ class RunFolder:
             tuple(RecordedRun(**vars(run)) for run in described.runs),
             described.provenance.model_dump(),
             described.ground.model_dump(exclude_unset=True),
+            beside=None if described.scenario_folder is None else Path(described.scenario_folder),
         )
 
     def on_ground(self, ground: dict[str, Any]) -> Self:
@@ -201,6 +210,8 @@ class RunFolder:
             "ground": self.ground,
             "files": self._files if files is None else list(dict.fromkeys(files)),
         }
+        if self.beside is not None:
+            described["scenario_folder"] = str(self.beside)
         self.write_json(RUN, described)
 
     def write_json(self, name: str, content: object) -> None:

@@ -1,6 +1,6 @@
 """Queue delays that a P4 program has written into the packets: the first 32 bits of a TCP payload.
 
-Stands on captures, and on the fields of Ethernet, IPv4 and TCP that lead to the payload. What
+Stands on captures, and on the fields of IPv4 and TCP that lead to the payload. What
 writes them is `QueueMeasurement` (`p4/v1model/aqm/queue_measurement.p4`). It cannot tell a packet
 that was measured from one that was not: that is the user's to know.
 """
@@ -12,8 +12,9 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from sojourn.captures import CapturedFrame, read_frames
+from sojourn.link_layer import IPV4, network_header
 
-_IPV4, _TCP = 0x0800, 6
+_TCP = 6
 _WORD = 4
 """Bytes that a delay takes."""
 _BEFORE = "entered"
@@ -24,37 +25,57 @@ _BEFORE = "entered"
 class MeasuredDelay:
     """One packet."""
 
-    time: int
-    """When it was captured, ns."""
+    time: int | None
+    """When it was captured, ns; nothing if the capture does not say."""
     flow: str
     delay: int
     """ns, of whole microseconds."""
 
 
-def read_delays(path: Path, least: int = _WORD) -> Iterator[MeasuredDelay]:
-    """The delays in the capture at `path`; in a run's own, those of the packets that have left.
+class Delays:
+    """The delays in a capture; in a run's own, those of the packets that have left."""
 
-    Packets with less than `least` bytes of payload count as not measured.
-    """
-    for frame in read_frames(path):
-        found = None if frame.interface == _BEFORE else _measured(frame, max(least, _WORD))
-        if found is not None:
-            yield found
+    def __init__(self, path: Path, least: int = _WORD) -> None:
+        """Packets with less than `least` bytes of payload count as not measured."""
+        self._frames = read_frames(path)
+        self._least = max(least, _WORD)
+
+    def __iter__(self) -> Iterator[MeasuredDelay]:
+        """The delays, in the order of the file."""
+        for frame in self._frames:
+            found = None if frame.interface == _BEFORE else _measured(frame, self._least)
+            if found is not None:
+                yield found
+
+    @property
+    def skipped(self) -> list[str]:
+        """The frames that could not be read so far, in words."""
+        return self._frames.skipped
+
+
+def read_delays(path: Path, least: int = _WORD) -> Delays:
+    """The delays in the capture at `path`, of packets with at least `least` bytes of payload."""
+    return Delays(path, least)
 
 
 def _measured(frame: CapturedFrame, least: int) -> MeasuredDelay | None:
     """The delay in a frame; none if it is not TCP over IPv4 with so much payload."""
-    data = frame.data
-    if len(data) < 34 or struct.unpack_from("!H", data, 12)[0] != _IPV4:
+    header = network_header(frame.link, frame.data)
+    if header is None or header[0] != IPV4:
         return None
-    length, fragment = struct.unpack_from("!HxxH", data, 16)
-    tcp = 14 + 4 * (data[14] & 15)
-    if data[14] >> 4 != 4 or data[23] != _TCP or fragment & 0x1FFF or len(data) < tcp + 20:
+    data = frame.data[header[1] :]
+    if len(data) < 20:
+        return None
+    length, fragment = struct.unpack_from("!2xHxxH", data)
+    # A segment that the interface is to cut (TSO) may have no length yet: it ends with the frame.
+    length = length or frame.length - header[1]
+    tcp = 4 * (data[0] & 15)
+    if data[0] >> 4 != 4 or data[9] != _TCP or fragment & 0x1FFF or len(data) < tcp + 20:
         return None
     payload = tcp + 4 * (data[tcp + 12] >> 4)
-    if 14 + length < payload + least or len(data) < payload + _WORD:
+    if length < payload + least or len(data) < payload + _WORD:
         return None
-    source, destination = (IPv4Address(data[at : at + 4]) for at in (26, 30))
+    source, destination = (IPv4Address(data[at : at + 4]) for at in (12, 16))
     ports = struct.unpack_from("!HH", data, tcp)
     flow = f"{source}:{ports[0]} > {destination}:{ports[1]}"
     return MeasuredDelay(frame.time, flow, struct.unpack_from("!I", data, payload)[0] * 1000)

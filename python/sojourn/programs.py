@@ -12,7 +12,8 @@ from threading import Lock
 
 from sojourn import _core
 from sojourn.errors import ScenarioError
-from sojourn.layout import programs_folder, shown
+from sojourn.inputs import Inputs, absolute
+from sojourn.layout import programs_folder
 from sojourn.suggest import did_you_mean
 
 _MOST = 64
@@ -98,10 +99,9 @@ def _text(path: str | Path | None) -> str:
         return ""
 
 
-def sources_of(program: _core.Program) -> dict[str, str]:
-    """The files that a program was compiled from, each with its SHA-256."""
-    found = {shown(path.resolve()): digest for path, digest in program.sources.items()}
-    return dict(sorted(found.items()))
+def inputs_of(program: _core.Program) -> Inputs:
+    """The files that a program was compiled from, with the SHA-256 of the texts."""
+    return {absolute(path): digest for path, digest in program.sources.items()}
 
 
 @lru_cache(maxsize=_MOST)

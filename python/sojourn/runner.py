@@ -28,6 +28,7 @@ from sojourn.scenario import (
 )
 from sojourn.scenario.keys import with_changes
 from sojourn.scenario.read import read_document
+from sojourn.scenario_code import refused
 from sojourn.writing import held
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def plan_scenario(
     """The runs that `scenario` asks for: a file, a shipped name, a model or its dictionary.
 
     `set` has keys of the scenario by dotted names, and what they are instead. `changes` are
-    `make_plan`'s: `aqms`, `seed`, `math_unit`, `executor`, `capture`, `include_paths`, `defines`.
+    `make_plan`'s: `aqms`, `seed`, `math_unit`, `executor`, `capture`, `include_paths`, `defines`,
+    and for a dictionary `beside`.
     What `ground` cannot run is refused here.
     """
     changes["also"] = ground.own_disciplines
@@ -148,6 +150,7 @@ def run(
     ground: Ground = SIMULATOR,
     replaces: bool = False,
     report: bool = True,
+    scripts: bool = True,
 ) -> "RunResult":
     """Runs `scenario` and returns its result, with the rows as Arrow tables.
 
@@ -156,7 +159,8 @@ def run(
     `out`, the run's folder is a new one in the system's temporary folder. Without `report` neither
     pictures nor the page are made, and a folder without a name of its own goes with the result.
     `ground` is where it runs; `sojourn.linux.ground.linux()` is the kernel. An earlier run in `out`
-    is replaced; one of another scenario only if `replaces`.
+    is replaced; one of another scenario only if `replaces`. Without `scripts` code that the
+    scenario brings along is refused: a controller's script, hardware modules of its own.
 
     `aqms`, one or a list, takes the place of the scenario's; each is a name that `sojourn aqms`
     lists, a path to a program, or either with its options: `{"use": "codel", "target": "2 ms"}`.
@@ -179,18 +183,19 @@ def run(
     """
     from sojourn.notebook import RunResult
 
-    plan = plan_scenario(
-        scenario,
-        ground=ground,
-        set=set,
-        aqms=aqms,
-        seed=seed,
-        math_unit=math_unit,
-        executor=executor,
-        capture=pcap,
-        include_paths=include_paths,
-        defines=defines,
-    )
+    with refused(not scripts):
+        plan = plan_scenario(
+            scenario,
+            ground=ground,
+            set=set,
+            aqms=aqms,
+            seed=seed,
+            math_unit=math_unit,
+            executor=executor,
+            capture=pcap,
+            include_paths=include_paths,
+            defines=defines,
+        )
     temporary = None
     if out is not None:
         folder = Path(out)

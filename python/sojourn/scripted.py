@@ -2,7 +2,7 @@
 
 The script's functions are called at instants of the run and while they work no time passes, so that
 a run with a script is as repeatable as one without, if the script is. Stands on the engine's run
-and on the objects of a switch under control. Knows no scenario and no files but the script.
+and on the objects of a switch under control. Knows no scenario and no files but the script's.
 """
 
 import json
@@ -11,16 +11,17 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sojourn import _core
 from sojourn.control import ControlError
+from sojourn.control.script import ScriptModules
 from sojourn.control.switch import Switch
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.layout import shown
 from sojourn.units import TIME
 
+T = TypeVar("T")
 Call = Callable[["ScriptedSwitch"], object]
 
 
@@ -148,8 +149,9 @@ class Controller:
 
     def __init__(self, script: Path, simulation: _core.Simulation, place: int, poll: int) -> None:
         self._script = script
+        self._modules = ScriptModules(script)
         self._switch = ScriptedSwitch(simulation, place)
-        module = self._loaded()
+        module = self._called(self._modules.load)
         start = getattr(module, "start", None)
         if start is None:
             raise ScenarioError(f"{shown(script)}: a controller has a function start(switch)")
@@ -160,17 +162,6 @@ class Controller:
         self._looked = 0
         self._called(lambda: start(self._switch))
         self.act()
-
-    def _loaded(self) -> ModuleType:
-        module = ModuleType("controller")
-        module.__file__ = str(self._script)
-        try:
-            text = self._script.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "not a text file in UTF-8"
-            raise ScenarioError(f"{shown(self._script)}: {why}") from error
-        self._called(lambda: exec(compile(text, str(self._script), "exec"), module.__dict__))
-        return module
 
     def due(self) -> int | None:
         """Up to when the run may go on before the script is to act."""
@@ -191,15 +182,18 @@ class Controller:
         while call := self._switch.pop_due():
             self._called(lambda due=call: due(self._switch))  # type: ignore[misc]
 
-    def _called(self, call: Callable[[], object]) -> None:
-        """What goes wrong in the script is told with the script's line."""
+    def _called(self, call: Callable[[], T]) -> T:
+        """The result of `call`; an error in the script becomes a `ScenarioError` with its line."""
         try:
-            call()
+            return call()
         except Exception as error:
             frames = traceback.extract_tb(error.__traceback__)
-            own = [frame for frame in frames if frame.filename == str(self._script)]
-            line = own[-1].lineno if own else getattr(error, "lineno", None)
-            place = f"{shown(self._script)}:{line}" if line else shown(self._script)
+            files = list(map(str, self._modules.files))
+            own = [(frame.filename, frame.lineno) for frame in frames if frame.filename in files]
+            if isinstance(error, SyntaxError) and error.filename in files:
+                own.append((error.filename, error.lineno))
+            file, line = own[-1] if own else (str(self._script), None)
+            place = f"{shown(Path(file))}:{line}" if line else shown(Path(file))
             kind = "" if isinstance(error, SojournError) else f"{type(error).__name__}: "
             raise ScenarioError(f"{place}: {kind}{error}") from error
 

@@ -116,6 +116,7 @@ fn carry(
         }
         Operation::SetMeter { name, index, spec } => {
             let at = find_meter(program, name)?;
+            spec.check().map_err(|why| ControlError::Said(format!("meter `{name}`: {why}")))?;
             let grows = program.meters_entries(at) && *index <= LAST_HANDLE;
             let (known, meter) = &mut program.parts().meters[at];
             if grows {

@@ -42,6 +42,22 @@ pub struct MeterSpec {
     pub pbs: u64,
 }
 
+impl MeterSpec {
+    /// Checks that the peak rate is at least the committed rate (RFC 2698, section 2).
+    ///
+    /// # Errors
+    /// The two rates, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let MeterSpec { cir, pir, .. } = self;
+        match pir < cir {
+            true => Err(format!(
+                "the peak rate {pir} is below the committed rate {cir}, per second (RFC 2698)"
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Tokens of one unit.
 const UNIT: u128 = 1_000_000_000;
 

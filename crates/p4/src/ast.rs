@@ -1,11 +1,12 @@
 //! The syntax tree: what the grammar of P4-16 (specification 1.2.5, appendix G) says, and nothing more.
 //!
-//! Names are not resolved, types are not known, nothing is folded. The parser makes it, the checker
-//! reads it; whether a program makes sense is not its business.
+//! Names are not resolved, types are not known, nothing is folded but the values of structured
+//! annotations, which the checker fills in. The parser makes it, the checker reads it; whether a program
+//! makes sense is not its business.
 
 use crate::source::Span;
 use num_bigint::BigInt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An identifier where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +48,39 @@ pub enum AnnotationBody {
     /// `@name(...)`: the tokens as they stand; string literals are kept with their quotes removed.
     Tokens(Vec<AnnotationToken>),
     /// `@name[e, e]`
-    Expressions(Vec<Expr>),
+    Expressions(Vec<AnnotationValue>),
     /// `@name[k = e, k = e]`
-    KeyValues(Vec<(Name, Expr)>),
+    KeyValues(Vec<(Name, AnnotationValue)>),
+}
+
+/// A value in a structured annotation.
+#[derive(Clone, Debug)]
+pub struct AnnotationValue {
+    /// The expression as it stands.
+    pub written: Expr,
+    /// Its value, once the annotation is checked.
+    pub value: OnceLock<AnnotationConstant>,
+}
+
+impl AnnotationValue {
+    /// Its value, if it is a text.
+    pub(crate) fn text(&self) -> Option<&Arc<str>> {
+        match self.value.get() {
+            Some(AnnotationConstant::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// What a value in a structured annotation may be (specification 20.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnnotationConstant {
+    /// A number of any integer type.
+    Number(BigInt),
+    /// A string.
+    Text(Arc<str>),
+    /// `true` or `false`
+    Truth(bool),
 }
 
 /// A token in an unstructured annotation.

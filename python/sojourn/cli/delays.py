@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,11 +38,13 @@ def delays(
     """Read back the queue delays that queue_measurement.p4 has written into TCP payloads."""
     if not capture.is_file():
         raise ScenarioError(f"{capture}: no such capture")
-    found = list(read_delays(capture, least))
+    delays = read_delays(capture, least)
+    found = list(delays)
     if not found:
-        raise ScenarioError(
-            f"{shown(capture)}: no TCP packet over IPv4 with a payload of {least} bytes"
-        )
+        lines = [f"no TCP packet over IPv4 with a payload of {least} bytes", *delays.skipped]
+        raise ScenarioError("\n".join(f"{shown(capture)}: {line}" for line in lines))
+    for line in delays.skipped:
+        print(f"warning {shown(capture)}: {line}", file=sys.stderr)
     if out is not None:
         _write(found, out)
     flows = sorted({each.flow for each in found})

@@ -56,7 +56,7 @@ def _check(topology: Topology, programs: dict[str, str]) -> None:
     """Programs and entries, before anything is made."""
     # A command on a host need not wait for what compiles programs.
     from sojourn.control import read_description
-    from sojourn.lab.entries import read_runtime
+    from sojourn.lab.entries import check, read_runtime
     from sojourn.lab.inside import plan_of
 
     for name, program in programs.items():
@@ -65,7 +65,8 @@ def _check(topology: Topology, programs: dict[str, str]) -> None:
         if runtime is not None:
             if not plan.programs:
                 raise ScenarioError(f"{name}: {program} is no P4 program; {runtime} is for one")
-            read_runtime(runtime, read_description(plan.programs[0].declarations()))
+            described = read_description(plan.programs[0].declarations())
+            check(read_runtime(runtime, described), plan.programs[0])
 
 
 def _other(text: str) -> tuple[str, str]:

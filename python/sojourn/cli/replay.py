@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sojourn.cli.shared import Json, app, definitions, open_console
+from sojourn.cli.shared import Json, NoScripts, app, definitions, open_console
 from sojourn.errors import Interrupted, ScenarioError
 from sojourn.layout import shown
 from sojourn.replay import PROFILES, Parameters, Study, find_traces, subjects
@@ -21,6 +21,7 @@ from sojourn.replay.table import (
     RACED,
     text,
 )
+from sojourn.scenario_code import refuse_if
 from sojourn.units import RATE, TIME, Dimension
 from sojourn.writing import held
 
@@ -69,6 +70,7 @@ def replay(
         typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro, in all programs."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The replay's folder.")] = None,
+    no_scripts: NoScripts = False,
     as_json: Json = False,
 ) -> None:
     """Put the same packets to P4 programs and to RFC 8289; compare their decisions one by one.
@@ -76,6 +78,7 @@ def replay(
     Nobody reacts to a drop: all programs see one course of a queue, recorded at the bottleneck of a
     run or made up.
     """
+    refuse_if(no_scripts)
     parameters = Parameters(
         target=_quantity("--target", target, TIME, least=1),
         interval=_quantity("--interval", interval, TIME, least=100),

@@ -17,6 +17,7 @@ from sojourn.cli.shared import (
     Include,
     Json,
     Kernel,
+    NoScripts,
     Sources,
     app,
     definitions,
@@ -31,6 +32,7 @@ from sojourn.runner import plan_scenario, record
 from sojourn.scenario import Plan, find_scenario
 from sojourn.scenario.keys import read_changes
 from sojourn.scenario.read import read_document
+from sojourn.scenario_code import refuse_if
 from sojourn.writing import held
 
 
@@ -101,9 +103,11 @@ def run(
     accept_disturbed: AcceptDisturbed = False,
     attempts: Attempts = ATTEMPTS,
     sources: Sources = None,
+    no_scripts: NoScripts = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario through each of its AQMs; write rows, table, plots and report."""
+    refuse_if(no_scripts)
     if sources is not None and not scenario.startswith(PREFIX):
         raise ScenarioError(f"--sources is for {PREFIX}NAME, as `sojourn published` lists them")
     named: dict[str, str] = {}

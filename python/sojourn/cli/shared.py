@@ -156,6 +156,15 @@ Attempts = Annotated[
 ]
 
 
+NoScripts = Annotated[
+    bool,
+    typer.Option(
+        "--no-scripts",
+        help="Refuse code that a scenario brings along: [control] script, modules in .sv files.",
+    ),
+]
+
+
 def definitions(given: Iterable[str] | None) -> dict[str, str]:
     """The macros of `-D NAME[=VALUE]`, each with its value; 1 if there is none."""
     return dict(_definition(text) for text in given or ())

@@ -15,9 +15,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from sojourn.cli.shared import Cluster, Json, Processes, app, open_console
+from sojourn.cli.shared import Cluster, Json, NoScripts, Processes, app, open_console
 from sojourn.errors import EXIT_USER
 from sojourn.layout import shown
+from sojourn.scenario_code import refuse_if
 from sojourn.sweeps.coordinate import State
 from sojourn.sweeps.page import PAGE, ended
 from sojourn.sweeps.plan import SweepPlan
@@ -40,9 +41,11 @@ def sweep(
     ] = None,
     cluster: Cluster = None,
     processes: Processes = None,
+    no_scripts: NoScripts = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario with every combination of seeds and values; one table, plots and a page."""
+    refuse_if(no_scripts)
     plan = plan_file(file)
     folder = out or Path("sweeps") / file.stem
     show_sweep(plan, folder, cluster, processes, as_json=as_json)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console
+from sojourn.cli.shared import Define, Include, Json, NoScripts, app, definitions, open_console
 from sojourn.errors import ScenarioError
 from sojourn.folder import default_folder
 from sojourn.layout import shown
@@ -21,6 +21,7 @@ from sojourn.live.controllers import CPU_PORT, Trust, controlled, controllers
 from sojourn.live.running import Recording
 from sojourn.live.served import served
 from sojourn.live.summary import DISTURBED
+from sojourn.scenario_code import refuse_if
 from sojourn.style import duration
 from sojourn.units import RATE, TIME
 from sojourn.writing import held
@@ -118,12 +119,14 @@ def switch(
         typer.Option("--open-to-network", help="Allow what has an address beyond loopback."),
     ] = False,
     out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
+    no_scripts: NoScripts = False,
     as_json: Json = False,
 ) -> None:
     """Run a program between real interfaces, until Ctrl-C; then say what became of the packets.
 
     Takes root, or a user and network namespace of one's own (`unshare -Urn`).
     """
+    refuse_if(no_scripts)
     trust = Trust(tls_cert, tls_key, tls_clients, open_to_network)
     who = [
         controllers(protocol, address, device=device_id, cpu_port=cpu_port, trust=trust)

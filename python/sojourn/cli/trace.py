@@ -14,6 +14,7 @@ from sojourn.cli.shared import (
     Define,
     Include,
     Json,
+    NoScripts,
     app,
     definitions,
     open_console,
@@ -22,7 +23,9 @@ from sojourn.cli.shared import (
 from sojourn.control.file import ProgramChoice
 from sojourn.errors import ScenarioError, UnknownAqmError, output_error
 from sojourn.layout import shown
+from sojourn.link_layer import LinkType
 from sojourn.programs import with_own_folder
+from sojourn.scenario_code import refuse_if
 from sojourn.trace import Line, Traced, lines_of, trace_frames, trace_in_run, trace_page
 from sojourn.units import TIME
 from sojourn.writing import write_text
@@ -66,6 +69,7 @@ def trace(
     ] = None,
     include: Include = None,
     define: Define = None,
+    no_scripts: NoScripts = False,
     as_json: Json = False,
 ) -> None:
     """Show one packet's way through a program: states, tables, actions, registers.
@@ -73,6 +77,7 @@ def trace(
     A frame goes through a switch alone, where no queue builds; of a run, the packet goes through it
     as it did, in its queue and behind the packets before it.
     """
+    refuse_if(no_scripts)
     if program.is_dir():
         ways = [trace_in_run(program, packet, aqm)]
     else:
@@ -107,13 +112,25 @@ def _frames(packet: str, count: int) -> list[bytes]:
             raise ScenarioError(
                 f"{packet[:60]}: neither a frame in hexadecimal digits nor a pcap file"
             ) from None
-        frames = [frame.data for frame in islice(read_frames(path), count)]
-        if not frames:
-            raise ScenarioError(f"{shown(path)}: no frame in it") from None
-        return frames
+        return _ethernet_frames(path, count)
     if not 0 < len(frame) <= _MOST_BYTES:
         raise ScenarioError(f"a frame of {len(frame)} bytes; it can have 1 to {_MOST_BYTES}")
     return [frame]
+
+
+def _ethernet_frames(path: Path, count: int) -> list[bytes]:
+    """The first `count` frames of a capture, which have to be a switch's."""
+    captured = read_frames(path)
+    first = list(islice(captured, count))
+    for number, frame in enumerate(first, 1):
+        if frame.link is not LinkType.ETHERNET:
+            raise ScenarioError(
+                f"{shown(path)}: frame {number} is of link type {frame.link.title}, without an "
+                "Ethernet header; capture on an Ethernet interface, not on `any`"
+            )
+    if not first:
+        raise ScenarioError("\n".join([f"{shown(path)}: no frame in it", *captured.skipped]))
+    return [frame.data for frame in first]
 
 
 def _time(text: str) -> int:

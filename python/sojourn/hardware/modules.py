@@ -6,16 +6,28 @@ the first time. Knows no scenario.
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from sojourn import _core
-from sojourn.hardware.verilator import library
+from sojourn.hardware.verilator import compiled
+from sojourn.inputs import is_shipped
 from sojourn.layout import hardware_folder
+from sojourn.scenario_code import admit
 
 FOLDER = "verilog/"
 """What the names of shipped modules begin with."""
 
 _SHIPPED = ("codel", "fq_codel")
 """Those files of the folder that decide about packets; the others are their surroundings."""
+
+
+class Added(NamedTuple):
+    """A module that the engine has."""
+
+    name: str
+    """As the engine knows it."""
+    files: tuple[Path, ...]
+    """What it is made of, by absolute paths."""
 
 
 def is_module(name: str) -> bool:
@@ -41,11 +53,15 @@ def summary(path: Path) -> str:
     return re.split(r"\.\s", words.strip() + " ")[0].rstrip(". ")
 
 
-def added(path: Path) -> str:
-    """The name by which the engine knows the module in the file `path`, which is compiled first if
-    it has not been. `SojournError` says what it needs, or what is wrong with the module and where.
+def added(path: Path) -> Added:
+    """The module in the file `path`, compiled unless it has been, and added to the engine.
+
+    `SojournError` says what is missing, or what is wrong with the module and where.
     """
-    compiled = library(path)
-    name = f"{FOLDER}{path.stem}@{compiled.stem.rpartition('-')[2]}"
-    _core.add_hardware_module(name, compiled)
-    return name
+    path = path.absolute()
+    if not is_shipped(path):
+        admit(path, "a hardware module, compiled to machine code")
+    library, files = compiled(path)
+    name = f"{FOLDER}{path.stem}@{library.stem.rpartition('-')[2]}"
+    _core.add_hardware_module(name, library)
+    return Added(name, files)

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.control import read_description
-from sojourn.lab.entries import read_runtime
+from sojourn.errors import SojournError
+from sojourn.lab.entries import ports_of, read_runtime
 from sojourn.lab.network import make
 from sojourn.lab.running import ORDERS, Orders
 from sojourn.lab.topology import Link, Topology, read_topology
 from sojourn.live import LivePlan, live_plan, run_live
+from sojourn.live.ask import NOTHING
 from sojourn.live.links import everything_later
 from sojourn.live.running import Recording
 from sojourn.live.served import served
@@ -55,11 +57,19 @@ def main() -> None:
 
 
 def plan_of(topology: Topology, name: str, program: str) -> LivePlan:
-    """What runs in a switch, with the rates and delays of its links."""
+    """What runs in a switch, with the rates and delays of its links.
+
+    Ports that copies go to and no link has are there, too: what goes to them goes nowhere.
+    """
     links = topology.ports(name)
+    runtime = topology.switches[name].runtime
+    others = set[int]() if runtime is None else ports_of(runtime) - links.keys()
     plan = live_plan(
         program,
-        ports=[f"{port}={name}-p{port}" for port in links],
+        ports=[
+            *(f"{port}={name}-p{port}" for port in links),
+            *(f"{port}={NOTHING}" for port in sorted(others)),
+        ],
         rates=[f"{port}={link.rate} bit/s" for port, link in links.items() if link.rate],
     )
     around = {port: _around(link) for port, link in links.items() if link.delay}
@@ -90,6 +100,9 @@ class _Running(threading.Thread):
         """Until the lab is over."""
         try:
             run_live(self._plan, self._folder, started=self._configure, over=self._over.wait)
+        except SojournError as error:
+            print(f"{self._folder.name}: {error}", file=sys.stderr)
+            self.failed = True
         except Exception:
             traceback.print_exc()
             self.failed = True
@@ -103,7 +116,8 @@ class _Running(threading.Thread):
             for port in recording.plan.measured
         ]
         if self._runtime is not None:
-            operations += read_runtime(self._runtime, read_description(switch.describe()))
+            described = read_description(switch.describe())
+            operations += [one.what for one in read_runtime(self._runtime, described)]
         if operations:
             switch.apply(json.dumps(operations))
         self._is_up.set()

@@ -12,9 +12,10 @@ from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm
 from sojourn.control.file import control_file
 from sojourn.errors import ScenarioError
+from sojourn.inputs import Inputs
 from sojourn.programs import refuse_unread_macros
 from sojourn.scenario.choice import choose
-from sojourn.scenario.plan import aqm_config
+from sojourn.scenario.plan import AqmConfig, aqm_config
 from sojourn.units import RATE, SIZE, Dimension
 
 _LAST = 511
@@ -53,6 +54,8 @@ class LivePlan:
     """Where the program's control plane stands, if it has one."""
     cpu_port: int | None = None
     """The port of the controllers, which has no interface."""
+    inputs: Inputs = field(default_factory=dict)
+    """The files that it reads."""
 
     @property
     def placed(self) -> list[tuple[_core.Program, list[int]]]:
@@ -120,7 +123,8 @@ def live_plan(
             written["discipline"] = aqm
     elif control is not None or include_paths or defines:
         raise ScenarioError("--control, -I and -D are for a program; there is none")
-    config, compiled = aqm_config(choose(written), found, None)
+    main = aqm_config(choose(written), found, None)
+    aqms = [main]
     live_ports = [
         LivePort(number, name, shaped.get(number), limits.get(number))
         for number, name in sorted(interfaces.items())
@@ -128,20 +132,26 @@ def live_plan(
     engine: dict[str, Any] = {
         "ports": [_port(port) for port in live_ports]
         + ([] if cpu_port is None else [{"id": cpu_port}]),
-        "aqm": config,
+        "aqm": main.config,
         "seed": seed,
         "capture": capture,
         "pipes": pipes,
     }
-    programs = [] if compiled is None else [compiled]
-    for other, own in _in_pipes(beside, pipes, compiled).items():
-        described, made = _beside(other, written)
-        engine.setdefault("beside", []).append({"pipes": own, "p4": described})
-        programs.append(made)
+    for other, own in _in_pipes(beside, pipes, main.program).items():
+        made = _beside(other, written)
+        engine.setdefault("beside", []).append({"pipes": own, "p4": made.config})
+        aqms.append(made)
+    programs = [one.program for one in aqms if one.program is not None]
     refuse_unread_macros(programs, dict(defines or {}))
-    told = None if compiled is None else control_file(Path(config["program"]), control)
+    program_file = main.config.get("program")
     return LivePlan(
-        found.name, tuple(live_ports), engine, programs, control_file=told, cpu_port=cpu_port
+        found.name,
+        tuple(live_ports),
+        engine,
+        programs,
+        control_file=None if program_file is None else control_file(Path(program_file), control),
+        cpu_port=cpu_port,
+        inputs={path: digest for one in aqms for path, digest in one.inputs.items()},
     )
 
 
@@ -162,14 +172,14 @@ def _in_pipes(
     return found
 
 
-def _beside(program: str, written: Mapping[str, Any]) -> tuple[dict[str, Any], _core.Program]:
-    """A program beside the first: what the engine is told, and itself."""
+def _beside(program: str, written: Mapping[str, Any]) -> AqmConfig:
+    """The program of other pipes than the first."""
     own = {key: written[key] for key in ("include_paths", "defines")} | {"use": program}
-    config, compiled = aqm_config(choose(own), _what_runs(program, None), None)
-    if compiled is None:
+    made = aqm_config(choose(own), _what_runs(program, None), None)
+    if made.program is None:
         raise ScenarioError(f"--pipe: {program} is no P4 program")
-    config.pop("kind")
-    return config, compiled
+    made.config.pop("kind")
+    return made
 
 
 def _what_runs(program: str | None, aqm: str | None) -> Aqm:

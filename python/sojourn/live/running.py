@@ -16,11 +16,11 @@ from sojourn import _core
 from sojourn.control.file import as_plain, in_its_file
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError, output_error
 from sojourn.faults import of_program
+from sojourn.inputs import named
 from sojourn.layout import shown
 from sojourn.live.ask import LOOP, NOTHING, LivePlan
 from sojourn.live.offloads import switched_off
 from sojourn.pcapng import CaptureWriter
-from sojourn.programs import sources_of
 from sojourn.row_writer import Ballast, Columns, RowWriter
 from sojourn.run_files import COUNTERS, LOG
 from sojourn.writing import write_text
@@ -128,7 +128,7 @@ class Recording:
         described = {
             "program": plan.name,
             "ports": [vars(port) for port in plan.ports],
-            "sources": [sources_of(program) for program in plan.programs],
+            "sources": named(plan.inputs, Path()),
             "started": time.time(),
         }
         write_text(folder / DESCRIPTION, json.dumps(described, indent=2) + "\n")

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from threading import Event
 from types import MappingProxyType
@@ -18,13 +17,14 @@ from sojourn import _core
 from sojourn.aqms import find_aqm, is_path
 from sojourn.errors import ScenarioError
 from sojourn.hardware import modules
-from sojourn.programs import refuse_unread_macros, sources_of
+from sojourn.inputs import Inputs, named
+from sojourn.programs import refuse_unread_macros
 from sojourn.replay.ask import Decisions, ask
 from sojourn.replay.compare import Comparison, compare
 from sojourn.replay.race import Race, race
 from sojourn.replay.trace import RFC_8289, Parameters, Rows, Trace
 from sojourn.scenario.model import choose
-from sojourn.scenario.plan import aqm_config
+from sojourn.scenario.plan import AqmConfig, aqm_config
 
 REFERENCE = "codel"
 """The native discipline whose law is RFC 8289."""
@@ -40,16 +40,13 @@ class Subject:
     """As the engine takes it."""
     program: _core.Program | None = None
     """Compiled, if it is one."""
-    module: Path | None = None
-    """The module's file, if it is one."""
+    inputs: Inputs = field(default_factory=dict)
+    """The files that it is made of."""
 
     @property
     def sources(self) -> dict[str, str]:
-        """The files that it is made of, each with its SHA-256; of a module its own."""
-        if self.program is not None:
-            return sources_of(self.program)
-        assert self.module is not None, "one or the other"
-        return {str(self.module): sha256(self.module.read_bytes()).hexdigest()}
+        """The files that it is made of, by name, each with its SHA-256."""
+        return named(self.inputs, Path())
 
 
 @dataclass(frozen=True)
@@ -192,8 +189,9 @@ def subjects(
             raise ScenarioError(f"--aqm: two programs are called {aqm.name}")
         if aqm.module is not None:
             given = {"target": parameters.target, "interval": parameters.interval}
-            config = {"kind": "native", "name": modules.added(aqm.module), **given}
-            found.append(Subject(aqm.name, config, module=aqm.module))
+            module = modules.added(aqm.module)
+            made = AqmConfig({"kind": "native", "name": module.name, **given}, None, module.files)
+            found.append(Subject(aqm.name, made.config, None, made.inputs))
             continue
         if aqm.program is None:
             raise ScenarioError(
@@ -202,9 +200,9 @@ def subjects(
                 f"The reference, RFC 8289's law ({REFERENCE}), is always there."
             )
         choice = choose(typed).model_copy(update={"defines": defines, "math_unit": math_unit})
-        config, compiled = aqm_config(choice, aqm, None)
-        assert compiled is not None, "it is a program"
-        found.append(Subject(aqm.name, config, compiled))
-        compiled_all.append(compiled)
+        made = aqm_config(choice, aqm, None)
+        assert made.program is not None, "it is a program"
+        found.append(Subject(aqm.name, made.config, made.program, made.inputs))
+        compiled_all.append(made.program)
     refuse_unread_macros(compiled_all, macros)
     return found

@@ -7,28 +7,31 @@ in ns, bit/s and bytes. Runs nothing.
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from sojourn import _core
 from sojourn.aqms import Aqm, find_aqm, is_path
 from sojourn.control.file import ProgramChoice, kept, plain, written_control_plane
+from sojourn.control.script import script_files
 from sojourn.errors import ScenarioError
 from sojourn.filenames import names_for
 from sojourn.hardware import modules
+from sojourn.inputs import Inputs, absolute, hashed, named
 from sojourn.layout import shown
-from sojourn.programs import doubt_of, refuse_unread_macros, sources_of, with_own_folder
+from sojourn.programs import doubt_of, inputs_of, refuse_unread_macros, with_own_folder
 from sojourn.run_files import top_names
 from sojourn.scenario.bottleneck import Bottleneck
 from sojourn.scenario.engine_flows import engine_flows
 from sojourn.scenario.model import AqmChoice, Scenario, choose
 from sojourn.scenario.network import Link, NetworkSwitch, addresses
 from sojourn.scenario.read import messages
+from sojourn.scenario_code import admit
 from sojourn.suggest import did_you_mean
 
 _P4_OPTIONS = (
@@ -54,6 +57,24 @@ class Script:
     """How often it is looked for messages and packets of the program, ns."""
     cpu_port: int | None = None
     """The port of its switch by which packets go to it and come from it."""
+    files: tuple[Path, ...] = ()
+    """The script and the modules that it imports from its folder."""
+
+
+class AqmConfig(NamedTuple):
+    """An AQM, ready for the engine."""
+
+    config: dict[str, Any]
+    program: _core.Program | None = None
+    """Compiled, if it is one."""
+    files: tuple[Path, ...] = ()
+    """What it reads besides its program's text: control plane, hardware module."""
+
+    @property
+    def inputs(self) -> Inputs:
+        """Every file that it reads."""
+        program = {} if self.program is None else inputs_of(self.program)
+        return {**program, **hashed(self.files)}
 
 
 @dataclass(frozen=True)
@@ -77,6 +98,10 @@ class PlannedRun:
     """Where the AQM's control plane stands, if it is a program that has one."""
     script: "Script | None" = None
     """What acts on a switch while the run goes on."""
+    inputs: Inputs = field(default_factory=dict)
+    """Every file that it reads."""
+    beside: Path = Path()
+    """The scenario's folder."""
 
     @cached_property
     def configuration(self) -> _core.Configuration:
@@ -86,9 +111,8 @@ class PlannedRun:
 
     @property
     def sources(self) -> dict[str, str]:
-        """The P4 files that it is made of, each with its SHA-256."""
-        found = [sources_of(program) for program in self.programs]
-        return dict(sorted(item for sources in found for item in sources.items()))
+        """Every file that it reads, by name, with its SHA-256."""
+        return named(self.inputs, self.beside)
 
     @property
     def described(self) -> dict[str, Any]:
@@ -129,6 +153,8 @@ class Plan:
     name: str
     scenario: Scenario
     runs: tuple[PlannedRun, ...]
+    beside: Path = Path()
+    """The folder that relative paths in the scenario start from."""
 
 
 def make_plan(
@@ -178,25 +204,30 @@ def make_plan(
     labels = _labels(found, beside)
     bottlenecks = scenario.bottlenecks
     folders = names_for(labels, reserved=top_names(bottlenecks))
-    common, own_programs = _common_config(scenario, capture, beside)
+    common, own_aqms = _common_config(scenario, capture, beside)
     runs = tuple(
-        _planned(choice, aqm, names, common, beside, own_programs, bottlenecks, scenario.switches)
+        _planned(choice, aqm, names, common, beside, own_aqms, bottlenecks, scenario.switches)
         for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
     _refuse_unread(runs, own_defines, defines)
     if scenario.control is not None:
         script = _script(scenario, beside)
-        runs = tuple(replace(run, script=_controlled(run, script)) for run in runs)
-    return Plan(name, scenario, runs)
+        read = hashed(script.files)
+        runs = tuple(
+            replace(run, script=_controlled(run, script), inputs={**run.inputs, **read})
+            for run in runs
+        )
+        admit(script.path, "a Python script of the scenario")
+    return Plan(name, scenario, runs, absolute(beside or Path()))
 
 
 def _script(scenario: Scenario, beside: Path | None) -> Script:
     """The controller's script, which a scenario has below its own folder."""
     control = scenario.control
     assert control is not None
-    folder = (beside or Path()).resolve()
-    path = (folder / control.script).resolve()
-    if not path.is_relative_to(folder):
+    folder = absolute(beside or Path())
+    path = absolute(folder / control.script)
+    if not path.resolve().is_relative_to(folder.resolve()):
         raise ScenarioError(f"control.script: {control.script} is not below the scenario's folder")
     if not path.is_file():
         raise ScenarioError(f"control.script: there is no {shown(path)}")
@@ -205,7 +236,7 @@ def _script(scenario: Scenario, beside: Path | None) -> Script:
         hint = did_you_mean(control.switch, names)
         raise ScenarioError(f"control.switch: there is no switch {control.switch}{hint}")
     place = 0 if control.switch is None else names.index(control.switch)
-    return Script(path, place, control.poll, control.cpu_port)
+    return Script(path, place, control.poll, control.cpu_port, tuple(script_files(path)))
 
 
 def _controlled(run: PlannedRun, script: Script) -> Script:
@@ -288,7 +319,11 @@ def _from_python(written: object) -> AqmChoice:
     here = [str(Path(path).absolute()) for path in choice.include_paths]
     control = str(Path(choice.control).absolute()) if choice.control else None
     use = str(Path(choice.use).absolute()) if is_path(choice.use) else choice.use
-    return choice.model_copy(update={"use": use, "include_paths": here, "control": control})
+    under = choice.discipline
+    if under is not None and is_path(under.use):
+        under = under.model_copy(update={"use": str(Path(under.use).absolute())})
+    update = {"use": use, "include_paths": here, "control": control, "discipline": under}
+    return choice.model_copy(update=update)
 
 
 def _with_options(
@@ -341,8 +376,8 @@ def _math_unit(choice: AqmChoice) -> str:
 
 def _common_config(
     scenario: Scenario, capture: bool, beside: Path | None
-) -> tuple[dict[str, Any], tuple[_core.Program, ...]]:
-    """What all runs are told, and the programs of the switches that name one of their own."""
+) -> tuple[dict[str, Any], list[AqmConfig]]:
+    """The part of the configuration that all runs share, and the AQMs of single switches."""
     common: dict[str, Any] = {
         "duration": scenario.duration,
         "seed": scenario.seed,
@@ -356,8 +391,7 @@ def _common_config(
         "switches": [node for node, _ in nodes],
         "links": [_engine_form(link) for link in scenario.links],
     }
-    programs = tuple(program for _, program in nodes if program is not None)
-    return common | {"network": network}, programs
+    return common | {"network": network}, [aqm for _, aqm in nodes if aqm is not None]
 
 
 def _engine_form(link: Link) -> dict[str, Any]:
@@ -368,8 +402,8 @@ def _engine_form(link: Link) -> dict[str, Any]:
     return plain | {"schedule": [step.model_dump() for step in link.schedule]}
 
 
-def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], _core.Program | None]:
-    """A switch as the engine takes it, and its program."""
+def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], AqmConfig | None]:
+    """A switch as the engine takes it, and its own AQM."""
     plain = {key: getattr(node, key) for key in type(node).model_fields if key != "control"}
     if plain["pipes"] is None:
         del plain["pipes"]
@@ -377,8 +411,8 @@ def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], _co
         return plain, None
     aqm = find_aqm(node.aqm.use, beside)
     _refuse_foreign_options(node.aqm, aqm)
-    config, program = aqm_config(node.aqm, aqm, beside)
-    return plain | {"aqm": config}, program
+    own = aqm_config(node.aqm, aqm, beside)
+    return plain | {"aqm": own.config}, own
 
 
 def _with_control(
@@ -402,39 +436,49 @@ def _planned(
     names: Sequence[str],
     common: dict[str, Any],
     beside: Path | None,
-    own_programs: tuple[_core.Program, ...],
+    own_aqms: Sequence[AqmConfig],
     bottlenecks: tuple[Bottleneck, ...],
     nodes: Sequence[NetworkSwitch],
 ) -> PlannedRun:
     chosen = None if aqm.program is None else program_choice(choice, aqm.program, aqm, beside)
-    config, program = _config(choice, aqm, chosen)
+    main = _config(choice, aqm, chosen, beside)
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
     switches = [
-        _with_control(node, switch, config)
+        _with_control(node, switch, main.config)
         for node, switch in zip(nodes, common["network"]["switches"], strict=True)
     ]
     network = common["network"] | {"switches": switches}
-    everything = common | {"network": network, "aqm": config}
-    programs = own_programs if program is None else (*own_programs, program)
-    control = None if chosen is None else chosen.control_file
-    return PlannedRun(label, folder, aqm.name, variant, everything, programs, bottlenecks, control)
+    everything = common | {"network": network, "aqm": main.config}
+    aqms = (*own_aqms, main)
+    return PlannedRun(
+        label,
+        folder,
+        aqm.name,
+        variant,
+        everything,
+        tuple(one.program for one in aqms if one.program is not None),
+        bottlenecks,
+        None if chosen is None else chosen.control_file,
+        inputs={path: digest for one in aqms for path, digest in one.inputs.items()},
+        beside=beside or Path(),
+    )
 
 
-def aqm_config(
-    choice: AqmChoice, aqm: Aqm, beside: Path | None
-) -> tuple[dict[str, Any], _core.Program | None]:
-    """What the engine is told of an AQM, and its P4 program, compiled."""
+def aqm_config(choice: AqmChoice, aqm: Aqm, beside: Path | None) -> AqmConfig:
+    """An AQM as the engine takes it; its program, if it is one, is compiled."""
     chosen = None if aqm.program is None else program_choice(choice, aqm.program, aqm, beside)
-    return _config(choice, aqm, chosen)
+    return _config(choice, aqm, chosen, beside)
 
 
 def _config(
-    choice: AqmChoice, aqm: Aqm, chosen: ProgramChoice | None
-) -> tuple[dict[str, Any], _core.Program | None]:
+    choice: AqmChoice, aqm: Aqm, chosen: ProgramChoice | None, beside: Path | None
+) -> AqmConfig:
     """The same, once it is known which program is meant."""
     if chosen is None:
-        return {"kind": "native", "name": _engine_name(aqm)} | choice.parameters, None
+        name, files = _engine_name(aqm)
+        return AqmConfig({"kind": "native", "name": name} | choice.parameters, None, files)
+    files = () if chosen.control_file is None else (chosen.control_file,)
     config: dict[str, Any] = {
         "kind": "p4",
         "program": str(chosen.program),
@@ -447,26 +491,32 @@ def _config(
     if choice.executor is not None:
         config["executor"] = choice.executor
     if choice.discipline is not None:
-        config["discipline"] = _discipline(choice.discipline)
+        config["discipline"], under = _discipline(choice.discipline, beside)
+        files += under
     if choice.trace:
         config["trace"] = choice.trace
-    return config, chosen.compiled
+    return AqmConfig(config, chosen.compiled, files)
 
 
-def _engine_name(aqm: Aqm) -> str:
-    """What the engine calls a native discipline, or a hardware module, which it is given."""
-    return aqm.name if aqm.module is None else modules.added(aqm.module)
+def _engine_name(aqm: Aqm) -> tuple[str, tuple[Path, ...]]:
+    """The engine's name of a native discipline or of a hardware module, which is added to the
+    engine, and the module's files."""
+    if aqm.module is None:
+        return aqm.name, ()
+    module = modules.added(aqm.module)
+    return module.name, module.files
 
 
-def _discipline(choice: AqmChoice) -> dict[str, Any]:
-    """What the engine is told of the discipline under a program."""
+def _discipline(choice: AqmChoice, beside: Path | None) -> tuple[dict[str, Any], tuple[Path, ...]]:
+    """The discipline under a program as the engine takes it, and its files."""
     given = [key for key in _P4_OPTIONS if getattr(choice, key) not in (None, [], {})]
-    aqm = find_aqm(choice.use)
+    aqm = find_aqm(choice.use, beside)
     if aqm.program is not None or given or choice.label:
         raise ScenarioError(
             f"aqms: discipline = {choice.use}: name a native discipline, with its parameters alone"
         )
-    return {"name": _engine_name(aqm)} | choice.parameters
+    name, files = _engine_name(aqm)
+    return {"name": name} | choice.parameters, files
 
 
 def program_choice(

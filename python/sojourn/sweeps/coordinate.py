@@ -66,5 +66,8 @@ def coordinate(
             "Give the same command again to go on."
         ) from None
     finally:
+        # In the plan's order: the order in which runs end differs from start to start.
+        order = {name: place for place, name in enumerate(map(str, missing.values()))}
+        state.failures.sort(key=lambda failure: order[failure[0]])
         store.tell_failures(state.failures)
     return state

@@ -7,7 +7,7 @@ there need not be run again. Stands on plans; runs nothing.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -54,12 +54,13 @@ class Failure:
 
 
 def digest_of(
-    scenario: Mapping[str, Any], read: Sequence[str], engine: str, keep: tuple[str, ...]
+    scenario: Mapping[str, Any], read: Mapping[str, str], engine: str, keep: tuple[str, ...]
 ) -> str:
     """The name of a run's folder: 32 hexadecimal digits.
 
-    `read` has the digests of what the run reads beside it: program texts, control planes.
-    Paths are not part of it; the same text elsewhere is the same run.
+    `read` has the SHA-256 of every file that the run reads, by the name that `scenario` has for it.
+    Where the files are on this machine is not part of it; the same files elsewhere are the same
+    run.
     """
     document = {"scenario": scenario, "read": read, "engine": engine, "keep": sorted(keep)}
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -29,7 +29,7 @@ def write_page(
     page = render(
         "sweeps/page.html",
         title=plan.title,
-        state=ended(state),
+        state=_outcome(state),
         failures=[{"run": run, "message": failure.message} for run, failure in state.failures],
         plots=plots,
         summary=rows,
@@ -41,10 +41,17 @@ def write_page(
 
 
 def ended(state: State) -> str:
-    """How the sweep ended, in a sentence."""
-    parts = [f"{state.found + state.done} of {state.total} runs"]
-    if state.found:
-        parts.append(f"{state.found} of them from an earlier start")
-    if state.failures:
-        parts.append(f"{len(state.failures)} failed")
-    return ", ".join(parts)
+    """How this start of the sweep ended, in a sentence."""
+    found = f"{state.found} of them from an earlier start" if state.found else ""
+    return _sentence(state, found)
+
+
+def _outcome(state: State) -> str:
+    """What the sweep's folder holds, which does not depend on how often it was started."""
+    return _sentence(state, "")
+
+
+def _sentence(state: State, found: str) -> str:
+    failed = f"{len(state.failures)} failed" if state.failures else ""
+    ended = f"{state.found + state.done} of {state.total} runs"
+    return ", ".join(filter(None, (ended, found, failed)))

@@ -4,7 +4,7 @@ Stands on the base scenario's own plan, so a mistake anywhere is told before the
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from sojourn.sweeps.axes import Axis, Cell, axes_of, cells, count_cells
 from sojourn.sweeps.drawings import Drawing, drawings
 from sojourn.sweeps.file import MOST_RUNS, Base, SweepFile
 from sojourn.sweeps.job import Job, digest_of, engine_identity
-from sojourn.sweeps.reads import Reads, choices_in, reads_of, with_portable_paths
+from sojourn.sweeps.reads import Reads, choices_in, paths_in, reads_of, with_portable_paths
 
 RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "fairness", "drop_share")
 """Columns of the table beside the axes and the figures of `Summary`."""
@@ -103,11 +103,11 @@ class _Planner:
         for choice, label, read in zip(document["aqms"], labels, reads, strict=True):
             own = document | {"aqms": [choice | {"label": label}]}
             for seed in self._sweep.seeds:
-                seeded = own | {"seed": seed}
-                digest = digest_of(_placeless(seeded), read.digests, self._engine, self._keep)
+                sent = with_portable_paths(own | {"seed": seed}, read)
+                decisive = {key: value for key, value in sent.items() if key not in _TEXTS}
                 job = Job(
-                    digest,
-                    with_portable_paths(seeded, read),
+                    digest_of(decisive, read.digests, self._engine, self._keep),
+                    sent,
                     self._base.name,
                     label,
                     self._engine,
@@ -123,8 +123,8 @@ class _Planner:
         for key, value in (dict(self._sweep.set) | dict(cell.changes)).items():
             set_key(document, key, value)
         at = partial(_absolute, beside=self._base.beside)
-        for choice in _written_choices(document):
-            _make_absolute(choice, at)
+        _write_out(document)
+        _make_absolute(document, at)
         where = ", ".join(f"{key} = {value!r}" for key, value in cell.changes.items())
         name = f"{self._base.name} with {where}" if where else self._base.name
         return scenario_from_dict(document, name)
@@ -132,14 +132,11 @@ class _Planner:
     def _plan(self, scenario: Scenario) -> tuple[list[str], list[Reads]]:
         """The label of each AQM, and what it reads."""
         own = [switch.aqm for switch in scenario.switches if switch.aqm is not None]
-        choices = [choice.model_dump(mode="json") for choice in (*scenario.aqms, *own)]
-        key = json.dumps(choices, sort_keys=True)
+        parts = [*scenario.aqms, *own, *filter(None, [scenario.control])]
+        key = json.dumps([part.model_dump(mode="json") for part in parts], sort_keys=True)
         if key not in self._planned:
-            plan: Plan = make_plan(scenario, name=self._base.name)
-            reads = [
-                reads_of(run, [choice, *own])
-                for run, choice in zip(plan.runs, plan.scenario.aqms, strict=True)
-            ]
+            plan: Plan = make_plan(scenario, name=self._base.name, beside=self._base.beside)
+            reads = [reads_of(run.inputs) for run in plan.runs]
             self._planned[key] = [run.label for run in plan.runs], reads
         return self._planned[key]
 
@@ -154,41 +151,30 @@ def _chosen(listed: object, wanted: list[Any]) -> list[Any]:
     return chosen
 
 
-def _written_choices(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every AQM that `document` chooses, each made a table if it is only a name."""
+def _write_out(document: dict[str, Any]) -> None:
+    """Makes a table of every AQM in `document` that is only a name."""
     aqms = document.get("aqms")
     if isinstance(aqms, list):
         document["aqms"] = [{"use": one} if isinstance(one, str) else one for one in aqms]
     switches = document.get("switches")
-    for switch in switches if isinstance(switches, list) else []:
-        if isinstance(switch, dict) and isinstance(switch.get("aqm"), str):
-            switch["aqm"] = {"use": switch["aqm"]}
-    for choice in choices_in(document):
-        if isinstance(choice, dict):
-            yield choice
+    own = [one for one in switches if isinstance(one, dict)] if isinstance(switches, list) else []
+    keys = [(switch, "aqm") for switch in own]
+    keys += [(choice, "discipline") for choice in choices_in(document)]
+    for table, key in keys:
+        if isinstance(table.get(key), str):
+            table[key] = {"use": table[key]}
 
 
-def _make_absolute(choice: dict[str, Any], at: partial[str]) -> None:
+def _make_absolute(document: dict[str, Any], at: partial[str]) -> None:
     """Paths that start from the scenario's folder, as they are from anywhere."""
-    if isinstance(choice.get("use"), str) and is_path(choice["use"]):
-        choice["use"] = at(choice["use"])
-    if isinstance(choice.get("control"), str):
-        choice["control"] = at(choice["control"])
-    folders = choice.get("include_paths")
-    if isinstance(folders, list):
-        choice["include_paths"] = [at(one) if isinstance(one, str) else one for one in folders]
+    for table, key in paths_in(document):
+        if key != "use" or is_path(table[key]):
+            table[key] = at(table[key])
+    for choice in choices_in(document):
+        folders = choice.get("include_paths")
+        if isinstance(folders, list):
+            choice["include_paths"] = [at(one) if isinstance(one, str) else one for one in folders]
 
 
 def _absolute(path: str, beside: Path) -> str:
     return str((beside / Path(path).expanduser()).absolute())
-
-
-def _placeless(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """`scenario` without what does not change its result: texts for people, and where files are."""
-    plain: dict[str, Any] = json.loads(json.dumps(dict(scenario)))
-    for text in _TEXTS:
-        plain.pop(text, None)
-    for choice in choices_in(plain):
-        for key in ("control", "include_paths", *(("use",) if is_path(choice["use"]) else ())):
-            choice.pop(key, None)
-    return plain

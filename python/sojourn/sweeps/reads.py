@@ -1,7 +1,7 @@
-"""What a scenario's AQMs read from files: P4 texts, control planes, hardware modules. They are
-named and sent along.
+"""What a run of a sweep reads besides its scenario, as it is sent to another machine.
 
-Stands on the scenario's plan. A file that Sojourn ships is not sent: an equal engine has it.
+Stands on the run's list of inputs. A file that Sojourn ships is not sent, because an equal engine
+has it; its name and content are in the digest all the same.
 """
 
 import hashlib
@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.aqms import find_aqm
 from sojourn.errors import ScenarioError
-from sojourn.hardware.verilator import sources
-from sojourn.layout import data_root, hardware_folder, programs_folder, shown
-from sojourn.scenario import AqmChoice, PlannedRun
-from sojourn.scenario.plan import program_choice
+from sojourn.inputs import Inputs, absolute, is_shipped
+from sojourn.layout import data_root, shown
 from sojourn.sweeps.job import SHIPPED
 
 _MOST = 64 << 20
@@ -26,96 +23,82 @@ _MOST = 64 << 20
 
 @dataclass(frozen=True)
 class Reads:
-    """What one run reads beside its scenario."""
+    """What one run reads besides its scenario."""
 
-    digests: tuple[str, ...]
-    """SHA-256 of every file, in order; where the files are does not matter."""
+    digests: Mapping[str, str]
+    """SHA-256 of every file, by the name that it has on every machine."""
     root: Path
     """The folder below which the user's own files are."""
     files: Mapping[str, str]
     """Text of those, by path below `root`."""
 
     def portable(self, path: Path) -> str | None:
-        """What `path` is called on another machine; nothing for a folder that has none of the
-        files."""
-        if _is_shipped(path):
-            return f"{SHIPPED}{path.relative_to(data_root())}"
-        if path.is_relative_to(self.root):
-            return str(path.relative_to(self.root))
-        return None
+        """The name of the file or folder at `path` on another machine; nothing for a folder that
+        has none of the files."""
+        return _portable(absolute(path), self.root)
 
 
-def reads_of(planned: PlannedRun, choices: list[AqmChoice]) -> Reads:
-    """What `planned` reads; `choices` are its AQM and those of single switches."""
-    paths = [_source(name, digest) for name, digest in planned.sources.items()]
-    paths += [path for choice in choices if (path := _control_file(choice)) is not None]
-    paths += [path for choice in choices for path in _module_files(choice)]
-    texts = {path: _bytes(path) for path in dict.fromkeys(paths)}
-    own = {path: data for path, data in texts.items() if not _is_shipped(path)}
+def reads_of(inputs: Inputs) -> Reads:
+    """What a run reads that has these inputs."""
+    own = [path for path in inputs if not is_shipped(path)]
     root = Path(os.path.commonpath([path.parent for path in own])) if own else Path("/")
-    digests = sorted(hashlib.sha256(data).hexdigest() for data in texts.values())
-    files = {str(path.relative_to(root)): _text(path, data) for path, data in own.items()}
-    return Reads(tuple(digests), root, files)
+    digests = {str(_portable(path, root)): digest for path, digest in inputs.items()}
+    files = {str(path.relative_to(root)): _text(path, inputs[path]) for path in own}
+    return Reads(dict(sorted(digests.items())), root, files)
 
 
-def _source(name: str, digest: str) -> Path:
-    """The file that a plan calls `name`, which had `digest` when it was planned."""
-    for base in (Path.cwd(), data_root()):
-        path = (base / name).absolute()
-        if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
-            return path
-    raise ScenarioError(f"{name}: changed while the sweep was planned; try again")
-
-
-def _control_file(choice: AqmChoice) -> Path | None:
-    aqm = find_aqm(choice.use)
-    if aqm.program is None:
-        return None
-    path = program_choice(choice, aqm.program, aqm, None).control_file
-    return path.absolute() if path is not None else None
-
-
-def _module_files(choice: AqmChoice) -> list[Path]:
-    """The files of which a hardware module is made: its own and those that it may use."""
-    module = find_aqm(choice.use).module
-    return [] if module is None else sources(module.absolute())
+def _portable(path: Path, root: Path) -> str | None:
+    if is_shipped(path):
+        return f"{SHIPPED}{path.relative_to(data_root())}"
+    return str(path.relative_to(root)) if path.is_relative_to(root) else None
 
 
 def with_portable_paths(scenario: dict[str, Any], reads: Reads) -> dict[str, Any]:
     """`scenario`, whose paths are absolute, with paths that mean the same on another machine."""
     portable: dict[str, Any] = json.loads(json.dumps(scenario))
+    for table, key in paths_in(portable):
+        if Path(table[key]).is_absolute():
+            table[key] = reads.portable(Path(table[key]))
     for choice in choices_in(portable):
-        for key in ("use", "control"):
-            if key in choice and Path(choice[key]).is_absolute():
-                choice[key] = reads.portable(Path(choice[key]))
         folders = [reads.portable(Path(folder)) for folder in choice.pop("include_paths", [])]
         if wanted := [folder for folder in folders if folder is not None]:
             choice["include_paths"] = wanted
     return portable
 
 
+def paths_in(scenario: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every key of a scenario whose value may be a file's path, with the table that it is in."""
+    for choice in choices_in(scenario):
+        yield from ((choice, key) for key in ("use", "control") if isinstance(choice.get(key), str))
+    control = scenario.get("control")
+    if isinstance(control, dict) and isinstance(control.get("script"), str):
+        yield control, "script"
+
+
 def choices_in(scenario: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every AQM that a scenario chooses, as a table: the run's and those of single switches."""
-    yield from scenario["aqms"]
-    for switch in scenario.get("switches", []):
-        if isinstance(switch.get("aqm"), dict):
-            yield switch["aqm"]
+    """Every AQM that a scenario chooses, as a table: the run's, those of single switches and the
+    disciplines under programs."""
+    aqms, switches = scenario.get("aqms"), scenario.get("switches")
+    listed = list(aqms) if isinstance(aqms, list) else []
+    for switch in switches if isinstance(switches, list) else []:
+        listed += [switch.get("aqm")] if isinstance(switch, dict) else []
+    for choice in listed:
+        if isinstance(choice, dict):
+            yield choice
+            if isinstance(choice.get("discipline"), dict):
+                yield choice["discipline"]
 
 
-def _is_shipped(path: Path) -> bool:
-    return path.is_relative_to(programs_folder()) or path.is_relative_to(hardware_folder())
-
-
-def _bytes(path: Path) -> bytes:
+def _text(path: Path, digest: str) -> str:
+    """The text of the file at `path`, which had `digest` when the run was planned."""
     try:
         if path.stat().st_size > _MOST:
             raise ScenarioError(f"{shown(path)}: larger than {_MOST >> 20} MiB")
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise ScenarioError(f"{shown(path)}: {error.strerror}") from error
-
-
-def _text(path: Path, data: bytes) -> str:
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise ScenarioError(f"{shown(path)}: changed while the sweep was planned; try again")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

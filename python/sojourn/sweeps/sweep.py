@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sojourn.scenario_code import refused
 from sojourn.sweeps.coordinate import State, Workers, coordinate
 from sojourn.sweeps.file import SweepFile, base_of, read_sweep, sweep_from_dict
 from sojourn.sweeps.local import LocalWorkers
@@ -83,6 +84,7 @@ def sweep(
     out: str | Path | None = None,
     cluster: str | None = None,
     processes: int | None = None,
+    scripts: bool = True,
 ) -> pa.Table:
     """Runs `scenario` with every seed and every value of the axes, on all cores.
 
@@ -90,7 +92,8 @@ def sweep(
     be run may be given, or what `sojourn.run` takes: a path, a shipped scenario's name or a
     dictionary. `grid` and `zip` have lists of values by dotted keys such as `"switch.rate"`; `set`
     has keys that all runs have otherwise. Without `out` the folder is a temporary one. With
-    `cluster`, the address of a Dask scheduler, the runs are its workers'.
+    `cluster`, the address of a Dask scheduler, the runs are its workers'. Without `scripts` code
+    that the scenario brings along is refused.
 
     Returns a row per run and bottleneck: axes, AQM, seed and the figures of a run; times in ns,
     rates in bit/s. Runs that fail are missing in it and listed in `failures.json` of the folder.
@@ -102,7 +105,8 @@ def sweep(
     >>> table.num_rows
     4
     """
-    plan = _plan(scenario, seeds, grid or {}, zip, set or {}, names or {})
+    with refused(not scripts):
+        plan = _plan(scenario, seeds, grid or {}, zip, set or {}, names or {})
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="sweep-"))
     return run_sweep(plan, folder, workers=workers_for(cluster, processes), pictures=False).table
 

@@ -17,7 +17,7 @@ from sojourn.layout import data_root
 from sojourn.result import AqmResult, Result, read_result
 from sojourn.runner import finish, plan_scenario, record
 from sojourn.sweeps.job import SHIPPED, Failure, Job, Outcome, engine_identity
-from sojourn.sweeps.reads import choices_in
+from sojourn.sweeps.reads import choices_in, paths_in
 from sojourn.writing import write_text
 
 _KEPT: Mapping[str, Callable[[Path], bool]] = {
@@ -62,8 +62,8 @@ def _no_scratch(why: str) -> str:
 
 
 def _run(job: Job, scratch: Path) -> Outcome:
-    scenario = _unpacked(job, scratch / "files")
-    plan = plan_scenario(scenario)
+    files = scratch / "files"
+    plan = plan_scenario(_unpacked(job, files), beside=files)
     # The other cores are for other jobs.
     folder = record(plan, scratch / "run", ground=Simulator(threads=1))
     result = finish(folder) if "report" in job.keep else read_result(folder)
@@ -73,8 +73,7 @@ def _run(job: Job, scratch: Path) -> Outcome:
 
 
 def _unpacked(job: Job, root: Path) -> dict[str, Any]:
-    """The scenario of `job` with its files laid out below `root`, one beside the other as they
-    were."""
+    """The scenario of `job`, whose files are laid out below `root` as they were."""
     root.mkdir()
     for name, text in job.files.items():
         path = (root / name).resolve()
@@ -83,20 +82,19 @@ def _unpacked(job: Job, root: Path) -> dict[str, Any]:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
     scenario: dict[str, Any] = json.loads(json.dumps(dict(job.scenario)))
+    for table, key in paths_in(scenario):
+        table[key] = _found(table[key])
     for choice in choices_in(scenario):
-        for key in ("use", "control"):
-            if choice.get(key) in job.files or choice.get(key, "").startswith(SHIPPED):
-                choice[key] = _found(choice[key], root)
         if folders := choice.get("include_paths"):
-            choice["include_paths"] = [_found(folder, root) for folder in folders]
+            choice["include_paths"] = [_found(folder) for folder in folders]
     return scenario
 
 
-def _found(name: str, root: Path) -> str:
-    """Where on this machine a portable path leads."""
+def _found(name: str) -> str:
+    """A portable path on this machine: a shipped file's, or one from the scenario's folder on."""
     if name.startswith(SHIPPED):
         return str(data_root() / name.removeprefix(SHIPPED))
-    return str(root / name)
+    return name
 
 
 def figures_of(result: Result, aqm: AqmResult) -> dict[str, Any]:

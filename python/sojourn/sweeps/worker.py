@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 
+from sojourn.scenario_code import Policy, set_policy
 from sojourn.sweeps.job import Job
 from sojourn.sweeps.local import receive, send
 from sojourn.sweeps.work import work
@@ -16,6 +17,7 @@ def main() -> None:
     os.dup2(2, 1)
     # The coordinator ends what it started; Ctrl-C reaches it alone.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    set_policy(Policy.SILENT)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     while True:
         try:

@@ -5,7 +5,7 @@ packet, which the same scenario and seed make the same one. Knows nothing of how
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from sojourn import _core
 from sojourn.control.file import ProgramChoice, as_plain, at_its_line, written_control_plane
+from sojourn.engine import advance, controller_of
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.faults import of_program
 from sojourn.folder import RecordedRun, RunFolder
@@ -25,9 +26,9 @@ from sojourn.suggest import did_you_mean
 
 _BETWEEN = 1_000
 _SETTLE = 10**9
+_MOST_ROWS = 1 << 30
 _AFTERWARDS = 10_000_000
 """ns for which a run goes on behind the packet, for copies that its passes have asked for."""
-_STEP = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -102,13 +103,13 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     row = _row(path / run.folder / PACKETS, packet)
     number, dequeued = row["packet"], row["dequeued"]
     scenario = folder.scenario.model_copy(update={"aqms": [folder.scenario.aqms[place]]})
-    planned = make_plan(scenario, name=folder.name).runs[0]
-    if planned.sources != run.sources:
-        changed = [f for f, digest in run.sources.items() if planned.sources.get(f) != digest]
+    if folder.beside is None:
         raise ScenarioError(
-            f"{run.label}: {', '.join(changed) or 'its program'} is not what it was in this run; "
-            "run the scenario again"
+            f"{shown(path)}: made by an earlier version, which does not name every file that a run "
+            "reads; run the scenario again"
         )
+    planned = make_plan(scenario, name=folder.name, beside=folder.beside).runs[0]
+    _refuse_changed(planned.sources, run)
     config = planned.config
     for switch in (config, *config["network"]["switches"]):
         if switch.get("aqm") and switch["aqm"]["kind"] == "p4":
@@ -119,11 +120,14 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     except ConfigError as error:
         raise ScenarioError(f"{run.label}: {error}") from error
     end = dequeued + _AFTERWARDS
-    for until in [*range(_STEP, end, _STEP), end]:
-        simulation.advance(until, 1 << 30)
+    for now in advance(simulation, end, _MOST_ROWS, controller_of(planned, simulation)):
+        simulation.take_log()
+        simulation.take_registers()
         for bottleneck in range(simulation.bottlenecks):
             simulation.take_packets(bottleneck)
         simulation.take_flows()
+        if now >= end:
+            break
     delay = (dequeued - row["enqueued"]) / 1e6
     title = (
         f"packet {number} of {run.label}, seed {folder.scenario.seed}: {row['size']} bytes of flow "
@@ -131,6 +135,17 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
         f"{_said(row['verdict'])}"
     )
     return Traced(title, tuple(json.loads(simulation.take_passes())))
+
+
+def _refuse_changed(planned: Mapping[str, str], run: RecordedRun) -> None:
+    """`ScenarioError` if the files that the run reads are no longer those that it read."""
+    names = dict.fromkeys([*run.sources, *planned])
+    changed = [name for name in names if planned.get(name) != run.sources.get(name)]
+    if changed:
+        raise ScenarioError(
+            f"{run.label}: not the same as in this run: {', '.join(changed)}; run the scenario "
+            "again"
+        )
 
 
 def _said(verdict: str) -> str:

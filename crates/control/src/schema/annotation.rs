@@ -1,7 +1,8 @@
 //! Annotations as data: what is read of them, and their text as a schema repeats it.
 
-use num_traits::ToPrimitive;
-use sojourn_p4::ast::{self, AnnotationBody, ExprKind, UnaryOp};
+use num_bigint::BigInt;
+use num_traits::{Signed, ToPrimitive};
+use sojourn_p4::ast::{self, AnnotationBody, AnnotationConstant};
 
 /// `@name`, `@name(tokens)` or `@name[structured]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,7 +150,7 @@ fn one(written: &ast::Annotation) -> Annotation {
             Body::List(values.iter().filter_map(literal).collect())
         }
         AnnotationBody::KeyValues(pairs) => {
-            let pair = |(name, value): &(ast::Name, ast::Expr)| {
+            let pair = |(name, value): &(ast::Name, ast::AnnotationValue)| {
                 literal(value).map(|value| (name.text.to_string(), value))
             };
             Body::Pairs(pairs.iter().filter_map(pair).collect())
@@ -158,33 +159,16 @@ fn one(written: &ast::Annotation) -> Annotation {
     Annotation { name: written.name.text.to_string(), body }
 }
 
-fn literal(written: &ast::Expr) -> Option<Literal> {
-    match &written.kind {
-        ExprKind::Integer(number) => {
-            Some(Literal::Number(number.value.to_i64().unwrap_or(i64::MAX)))
-        }
-        ExprKind::String(text) => Some(Literal::Text(text.to_string())),
-        ExprKind::Bool(truth) => Some(Literal::Truth(*truth)),
-        ExprKind::Paren(inner) => literal(inner),
-        ExprKind::Unary(UnaryOp::Negate, inner) => match literal(inner)? {
-            Literal::Number(number) => Some(Literal::Number(-number)),
-            _ => None,
-        },
-        ExprKind::Binary(operator, left, right) => {
-            let (Literal::Number(left), Literal::Number(right)) = (literal(left)?, literal(right)?)
-            else {
-                return None;
-            };
-            use ast::BinaryOp as Op;
-            let found = match operator {
-                Op::Add => left.checked_add(right),
-                Op::Sub => left.checked_sub(right),
-                Op::Mul => left.checked_mul(right),
-                Op::Div => left.checked_div(right),
-                _ => None,
-            };
-            found.map(Literal::Number)
-        }
-        _ => None,
-    }
+/// The value as the checker has folded it, which it has for every annotation of a valid program.
+fn literal(value: &ast::AnnotationValue) -> Option<Literal> {
+    Some(match value.value.get()? {
+        AnnotationConstant::Number(number) => Literal::Number(nearest(number)),
+        AnnotationConstant::Text(text) => Literal::Text(text.to_string()),
+        AnnotationConstant::Truth(truth) => Literal::Truth(*truth),
+    })
+}
+
+fn nearest(number: &BigInt) -> i64 {
+    let bound = if number.is_negative() { i64::MIN } else { i64::MAX };
+    number.to_i64().unwrap_or(bound)
 }

@@ -6,8 +6,11 @@
 use super::Checker;
 use super::operand::is_constant;
 use super::report::code;
-use crate::ast::{Annotation, AnnotationBody, AnnotationToken, Expr, Name};
+use crate::ast::{
+    Annotation, AnnotationBody, AnnotationConstant, AnnotationToken, AnnotationValue, Name,
+};
 use crate::diagnostic::Diagnostic;
+use crate::hir::{self, ExprKind};
 use crate::types::Type;
 
 impl Checker<'_> {
@@ -30,15 +33,15 @@ impl Checker<'_> {
 
     fn check_body(&mut self, annotation: &Annotation) {
         match &annotation.body {
-            AnnotationBody::Expressions(expressions) => {
-                for expression in expressions {
-                    self.annotation_value(expression);
+            AnnotationBody::Expressions(values) => {
+                for value in values {
+                    self.annotation_value(value);
                 }
             }
             AnnotationBody::KeyValues(pairs) => {
                 self.check_distinct("the key", pairs.iter().map(|(name, _)| name));
-                for (_, expression) in pairs {
-                    self.annotation_value(expression);
+                for (_, value) in pairs {
+                    self.annotation_value(value);
                 }
             }
             AnnotationBody::Empty => self.check_tokens(&annotation.name, &[]),
@@ -94,7 +97,9 @@ impl Checker<'_> {
         }
     }
 
-    fn annotation_value(&mut self, written: &Expr) {
+    /// Folds a value and stores what it comes to.
+    fn annotation_value(&mut self, of: &AnnotationValue) {
+        let written = &of.written;
         let value = self.expr(written, None);
         let plain = matches!(
             value.ty,
@@ -107,6 +112,12 @@ impl Checker<'_> {
             self.error(code::MISMATCH, written.span, message);
         } else if !is_constant(&value) {
             self.error(code::NOT_CONSTANT, written.span, "an annotation's value must be known");
+        } else if let ExprKind::Const(constant) = value.kind {
+            of.value.get_or_init(|| match constant {
+                hir::Value::Bool(truth) => AnnotationConstant::Truth(truth),
+                hir::Value::Int(number) => AnnotationConstant::Number(number),
+                hir::Value::String(text) => AnnotationConstant::Text(text),
+            });
         }
     }
 }

@@ -118,6 +118,7 @@ impl Checker<'_> {
     }
 
     fn finish_extern(&mut self, id: ExternId, info: ExternInfo, methods: &[Method]) {
+        methods.iter().for_each(|method| self.check_annotations(&method.annotations));
         let of_methods = methods.iter().filter(|method| !method.is_constructor);
         let object = &mut self.program.externs[id.index()];
         object.constructors = info.constructors.iter().map(|s| s.to_hir()).collect();

@@ -21,8 +21,8 @@ pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
             [token] if token.is_string => Some(token.text.clone()),
             _ => None,
         },
-        AnnotationBody::Expressions(expressions) => match expressions.as_slice() {
-            [Expr { kind: ExprKind::String(text), .. }] => Some(text.clone()),
+        AnnotationBody::Expressions(values) => match values.as_slice() {
+            [value] => value.text().cloned(),
             _ => None,
         },
         _ => None,

@@ -79,6 +79,7 @@ impl Checker<'_> {
     }
 
     fn parser_local(&mut self, local: &Declaration, init: &mut Vec<Stmt>) {
+        self.check_annotations(&local.annotations);
         match &local.kind {
             DeclarationKind::ValueSet { element, size, name } => {
                 self.declare_value_set(element, size, name, &local.annotations);
@@ -162,6 +163,7 @@ impl Checker<'_> {
     }
 
     fn state(&mut self, state: &ast::State, all: &[ast::State]) -> State {
+        self.check_annotations(&state.annotations);
         self.scopes.push();
         let body = self.statements(&state.body);
         let transition = match &state.transition {

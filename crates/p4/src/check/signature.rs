@@ -154,6 +154,7 @@ impl Checker<'_> {
     }
 
     fn param(&mut self, param: &ast::Parameter, of: ParamsOf) -> Param {
+        self.check_annotations(&param.annotations);
         let ty = self.resolve_type_with(&param.ty, DontCare::Anything);
         let optional = has_annotation(&param.annotations, "optional");
         if of.is_constructor() && param.direction != Direction::None {

@@ -94,6 +94,7 @@ impl Checker<'_> {
 
     /// A variable, constant or instance declared among statements.
     fn local_declaration(&mut self, declaration: &Declaration, made: &mut Vec<Stmt>) {
+        self.check_annotations(&declaration.annotations);
         match &declaration.kind {
             DeclarationKind::Variable { ty, name, init } => {
                 let annotations = declaration.annotations.clone();

@@ -148,6 +148,7 @@ impl Checker<'_> {
             self.report(diagnostic);
             return None;
         };
+        self.check_annotations(&key.annotations);
         let name = match name_annotation(&key.annotations) {
             Some(name) => name,
             None => match self.key_name(&key.expr, Some(&expr)) {
@@ -190,6 +191,7 @@ impl Checker<'_> {
             self.report(diagnostic);
             return;
         }
+        self.check_annotations(&action.annotations);
         let signature = self.actions[id.index()].clone();
         let bound = self.listed_arguments(&signature, action);
         open.table.actions.push(TableAction {
@@ -299,6 +301,7 @@ impl Checker<'_> {
         is_const: bool,
         table: &mut Table,
     ) {
+        self.check_annotations(annotations);
         let arg = match self.operand(value, None) {
             Operand::Object(object, _) => Arg::Object(object),
             Operand::Value(value) => Arg::In(value),

@@ -351,16 +351,15 @@ fn plain(ty: &Type) -> &Type {
 
 /// The name that `@name` gives, if there is one.
 fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
-    use crate::ast::{AnnotationBody, ExprKind};
+    use crate::ast::AnnotationBody;
     let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
     match &annotation.body {
         AnnotationBody::Tokens(tokens) => {
             tokens.iter().find(|token| token.is_string).map(|token| token.text.clone())
         }
-        AnnotationBody::Expressions(exprs) => exprs.iter().find_map(|expr| match &expr.kind {
-            ExprKind::String(text) => Some(text.clone()),
-            _ => None,
-        }),
+        AnnotationBody::Expressions(values) => {
+            values.iter().find_map(|value| value.text()).cloned()
+        }
         _ => None,
     }
 }

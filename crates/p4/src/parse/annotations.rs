@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser, literals::contents};
 use crate::{
-    ast::{Annotation, AnnotationBody, AnnotationToken, Expr, Name},
+    ast::{Annotation, AnnotationBody, AnnotationToken, AnnotationValue, Expr, Name},
     lex::Kind,
 };
 
@@ -84,11 +84,15 @@ impl Parser {
         let opened = self.expect(Kind::LBracket)?;
         let keyed = self.is_name() && self.kind_at(1) == Kind::Eq;
         let body = if keyed {
-            let pairs = self.comma_list(Kind::RBracket, true, Parser::key_value)?;
+            let pairs = self.comma_list(Kind::RBracket, true, |parser| {
+                let (name, written) = parser.key_value()?;
+                Ok((name, value(written)))
+            })?;
             AnnotationBody::KeyValues(pairs)
         } else {
-            let expressions = self.comma_list(Kind::RBracket, true, Parser::expression)?;
-            AnnotationBody::Expressions(expressions)
+            let values =
+                self.comma_list(Kind::RBracket, true, |parser| parser.expression().map(value))?;
+            AnnotationBody::Expressions(values)
         };
         self.close_list(Kind::RBracket, opened)?;
         Ok(body)
@@ -100,4 +104,8 @@ impl Parser {
         self.expect(Kind::Eq)?;
         Ok((name, self.expression()?))
     }
+}
+
+fn value(written: Expr) -> AnnotationValue {
+    AnnotationValue { written, value: Default::default() }
 }

@@ -325,6 +325,14 @@ async fn what_belongs_to_entries_and_what_stands_alone_is_written_and_read() {
         one.write(vec![update(kind, entity.clone())]).await.unwrap();
         assert_eq!(one.read(vec![entity.clone()]).await.unwrap(), [entity]);
     }
+    // RFC 2698, section 2: the peak rate is at least the committed rate.
+    let below = |pir| {
+        let config = Some(p4::MeterConfig { cir: 100, cburst: 2, pir, pburst: 4, eburst: 0 });
+        let meter_id = id(info, "rates");
+        Entity::MeterEntry(p4::MeterEntry { meter_id, index, config, ..Default::default() })
+    };
+    assert_eq!(one.code(update(Modify, below(50))).await, Code::InvalidArgument);
+    one.write(vec![update(Modify, below(100))]).await.unwrap();
     let beyond = p4::RegisterEntry {
         register_id: id(info, "kept"),
         index: Some(p4::Index { index: 16 }),

@@ -397,6 +397,10 @@ async fn registers_counters_and_meters_are_cells() {
     let entry = one.entry("rates", &at("$METER_INDEX"), "", &given);
     assert_eq!(one.write(Modify, entry.clone()).await, Code::Ok);
     assert_eq!(one.read_one("rates", &at("$METER_INDEX")).await, Entity::TableEntry(entry));
+    // RFC 2698, section 2: the peak rate is at least the committed rate.
+    let below = [("$METER_SPEC_CIR_KBPS", number(3_000, 8))];
+    let below = one.entry("rates", &at("$METER_INDEX"), "", &below);
+    assert_eq!(one.write(Modify, below).await, Code::InvalidArgument);
     let beyond = one.entry("pairs", &[("$REGISTER_INDEX", exact(64, 4))], "", &[]);
     assert_eq!(one.write(Modify, beyond).await, Code::OutOfRange);
 }

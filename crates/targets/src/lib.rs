@@ -29,6 +29,7 @@ mod guards;
 mod hits;
 mod load;
 mod log;
+mod memory_budget;
 pub mod npu;
 mod package;
 mod phv;

@@ -25,6 +25,7 @@ mod packet;
 mod parser;
 mod parts;
 mod place;
+mod size;
 mod stmt;
 mod table;
 mod value;
@@ -34,6 +35,7 @@ use crate::hir::{self, InstanceId, VarId};
 use crate::ir::{self, Label, Layout, ObjectId, SlotInfo, Stmt, StmtKind, UnitId};
 use crate::source::Span;
 use crate::types::Type;
+use crate::visible::visible_name;
 use constant::Known;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -252,13 +254,13 @@ impl<'h> Elaborator<'h> {
         if self.exhausted {
             return;
         }
-        self.statements += 1;
+        self.statements = self.statements.saturating_add(size::units(&kind));
         if self.statements > MAX_STATEMENTS {
             self.exhausted = true;
             let message = "inlining makes this program too large";
             self.report(Diagnostic::error("E1302", span, message).with_note(format!(
                 "calls, sub-controls and loops over elements are written out; the limit is \
-                 {MAX_STATEMENTS} statements"
+                 {MAX_STATEMENTS} statements, each of up to 64 operands"
             )));
             return;
         }
@@ -350,7 +352,7 @@ fn plain(ty: &Type) -> &Type {
 fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
     use crate::ast::{AnnotationBody, ExprKind};
     let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
-    match &annotation.body {
+    let name = match &annotation.body {
         AnnotationBody::Tokens(tokens) => {
             tokens.iter().find(|token| token.is_string).map(|token| token.text.clone())
         }
@@ -359,5 +361,6 @@ fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
             _ => None,
         }),
         _ => None,
-    }
+    };
+    name.map(visible_name)
 }

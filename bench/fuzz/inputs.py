@@ -23,7 +23,7 @@ from sojourn.lab.topology import read_topology
 from sojourn.layout import programs_folder, scenarios_folder
 from sojourn.payload_delays import read_delays
 from sojourn.pcapng import CaptureWriter
-from sojourn.programs import compiled
+from sojourn.programs import compiled, with_own_folder
 from sojourn.runner import plan_scenario
 from sojourn.stf.runner import run_stf
 
@@ -104,7 +104,7 @@ def _executed(scratch: Path, noise: Path | None = None) -> Iterator[Run]:
         assert noise is not None
         path = scratch / "case.p4"
         path.write_bytes(data)
-        _core.PacketSwitch(compiled(path))
+        _core.PacketSwitch(compiled(path, include_paths=with_own_folder((), path)))
         done = subprocess.run(
             (noise, str(_FRAMES), "1", path), capture_output=True, text=True, check=False
         )
@@ -138,8 +138,9 @@ def _topology(path: Path) -> str:
 
 @cache
 def _description() -> str:
-    program = compiled(programs_folder() / "v1model" / "router.p4")
-    return _core.PacketSwitch(program).describe()
+    program = _P4 / "v1model" / "router.p4"
+    known = compiled(program, include_paths=with_own_folder((), program))
+    return _core.PacketSwitch(known).describe()
 
 
 def _runtime(path: Path) -> str:

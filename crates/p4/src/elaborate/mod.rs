@@ -45,6 +45,8 @@ const MAX_STATEMENTS: u32 = 400_000;
 /// Calls and instances of a whole program that are written out: those that come to no statement
 /// can double without end, too.
 const MAX_INLINED: u32 = 1 << 16;
+/// Bytes of the names of all slots of a program: each has the name of every level above it.
+const MAX_NAME_BYTES: usize = 1 << 28;
 /// Slots of a unit's frame.
 const MAX_SLOTS: usize = 1 << 20;
 /// Instances within instances.
@@ -195,6 +197,8 @@ struct Elaborator<'h> {
     /// Statements of the list in the making.
     code: Vec<Stmt>,
     statements: u32,
+    /// Bytes of the names of slots.
+    name_bytes: usize,
     /// Calls and instances that were written out.
     inlined: u32,
     /// True once the program is too large: nothing more is made.
@@ -215,6 +219,7 @@ impl<'h> Elaborator<'h> {
             unit: UnitState::default(),
             code: Vec::new(),
             statements: 0,
+            name_bytes: 0,
             inlined: 0,
             exhausted: false,
         }

@@ -23,8 +23,8 @@ QUIET := CARGO_TERM_QUIET=true PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 SHIPPED := $(ENGINE) README.md $(shell find python p4 scenarios hardware \
 	\( -name __pycache__ -o -name _data -o -name '*.so' \) -prune -o -type f -print)
 
-.PHONY: demo test proptest check check-python check-rust build release bench bench-ns3 bench-scaling bench-scaling-figure \
-	bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
+.PHONY: demo test check check-python check-rust proptest fuzz build release bench bench-ns3 bench-scaling \
+	bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -73,6 +73,14 @@ proptest: $(INSTALLED)
 	PROPTEST_RNG_SEED=$(SEED) PROPTEST_CASES=$(CASES) PROPTEST_MAX_GLOBAL_REJECTS=$(CASES) \
 		cargo test --locked --quiet \
 		-p sojourn-p4 -p sojourn-externs -p sojourn-tofino -p sojourn-bmv2 -p sojourn-engine -p sojourn-switch -p sojourn-net
+
+# Random input for everything that reads foreign bytes. Findings and the corpus stay in CORPUS.
+MINUTES ?= 10
+CORPUS ?= target/fuzz
+fuzz: $(BUILT)
+	cargo build --locked --quiet --release -p sojourn-engine --example noise
+	$(BIN)/python bench/fuzz --minutes $(MINUTES) --corpus $(CORPUS) \
+		--noise target/release/examples/noise $(foreach kind,$(KIND),--kind $(kind))
 
 # The pictures in README.md and docs/.
 figures: demo stage-figures

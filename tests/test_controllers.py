@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bfrt_shell import Connection, Shell
-from conftest import Sojourn
+from conftest import Sojourn, call_sojourn
 from sojourn import ControlError, connect, open_switch
 from sojourn.control.p4runtime import P4RuntimeDoor, Tls
 from sojourn.layout import programs_folder
@@ -238,6 +238,13 @@ def test_controllers_without_a_certificate_that_is_signed_do_not_connect(tmp_pat
             "names",
         )
     tls = ("--tls-cert", "server.crt", "--tls-key", "server.key", "--tls-clients", "ca.crt")
+    for protocol in ("p4runtime", "bfrt"):
+        known = [str(tmp_path / one) if "." in one else one for one in tls[:4]]
+        address = (f"--{protocol}", f"0.0.0.0:{free_port()}")
+        ports = ("--port", "1=none", "--port", "2=none")
+        said = call_sojourn(tmp_path, "switch", "v1model/router", *ports, *address, *known)
+        assert said.returncode == 2, said.stderr
+        assert "--tls-clients" in said.stderr and "--open-to-network" in said.stderr
     options = [str(tmp_path / one) if "." in one else one for one in tls]
 
     def certificates(name: str) -> Tls:
@@ -280,3 +287,19 @@ def test_several_programs_and_p4runtime_do_not_go_together(
     )
     assert refused.returncode == 2
     assert "--pipe" in refused.stderr and "--bfrt" in refused.stderr
+
+
+def test_a_controller_that_is_silent_or_gone_loses_its_connection(router: Running) -> None:
+    """Without a frame the server asks whether the client is there; who says nothing is cut off."""
+    host, _, port = router.p4runtime.rpartition(":")
+    silent = socket.create_connection((host, int(port)))
+    deaf = socket.create_connection((host, int(port)))
+    deaf.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000"))
+    for connection in (silent, deaf):
+        connection.settimeout(120)
+        with contextlib.suppress(ConnectionResetError):
+            while connection.recv(4096):
+                pass
+        connection.close()
+    door = P4RuntimeDoor(router.p4runtime)
+    door.close()

@@ -106,3 +106,30 @@ def test_a_damaged_run_json_is_refused_with_its_place(tmp_path: Path, content: b
     with pytest.raises(ScenarioError) as error:
         RunFolder.open(tmp_path)
     assert len(str(error.value)) < 1_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "".join(f"k{number} = 1\n" for number in range(200_000)) + REST,
+        f'duration = "1 a{" " * 500_000}\\n"\naqms = ["fifo"]\n{REST}',
+        f'{HEAD}x = """\n[ a{" " * 500_000}b{" " * 500_000}\n"""\n{REST}',
+        f"{HEAD}{' ' * 500_000}\n{chr(10) * 500_000}x = 1\n{REST}",
+        f"{HEAD}a{' ' * 500_000}x\n{REST}",
+    ],
+)
+def test_a_long_mistake_is_told_in_time_that_grows_with_its_length(
+    tmp_path: Path, text: str
+) -> None:
+    """Each takes minutes if a pattern looks at its blanks once for each of them."""
+    (tmp_path / "long.toml").write_text(text)
+    with pytest.raises(ScenarioError) as told:
+        read_scenario(tmp_path / "long.toml")
+    assert len(str(told.value).splitlines()) <= 9
+
+
+def test_a_thousand_unknown_hosts_are_enough() -> None:
+    odd = network(["a", "b"])
+    odd["flows"] = [{"from": f"x{number}", "to": "b"} for number in range(5_000)]
+    with pytest.raises(ScenarioError, match="and 992 more"):
+        scenario_from_dict(odd)

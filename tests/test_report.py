@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from base64 import b64decode
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sojourn.queues import plotted
 from sojourn.reading import reading
 from sojourn.record import FLOW_SCHEMA
 from sojourn.report.figures import over_time
+from sojourn.report.style import text
 
 MS = 10**6
 
@@ -118,3 +120,13 @@ def test_the_series_add_up_to_the_goodput_of_the_run(finished: Finished) -> None
         series = read_flow_series(aqm.folder, finished.result.scenario.duration)
         assert series is not None
         assert series.total.mean() == pytest.approx(aqm.summary.goodput, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    "label", ['<a href="https://evil.example/">codel</a>', "&lt;b&gt;x", "a<b", "&#60;i>"]
+)
+def test_a_label_is_no_markup_however_often_it_is_decoded(label: str) -> None:
+    shown = unescape(text(label))
+    assert unescape(shown) == shown
+    assert not re.search(r"<[a-zA-Z/]", shown)
+    assert shown.replace("\u2060", "") == label

@@ -43,6 +43,13 @@ def test_what_is_written_is_read_back_unchanged(dimension: Dimension, value: int
         (RATE, "100 mbit/s", 'did you mean "Mbit/s"?'),
         (RATE, "100 Mbps", "use one of bit/s, kbit/s, Mbit/s, Gbit/s"),
         (SIZE, "1 mib", 'did you mean "MiB"?'),
+        (TIME, "5 1 ms", "not a time"),
+        (TIME, "1 a" + 200_000 * " " + "\n", "unknown unit"),
+        (TIME, "1" + 200_000 * " " + "\n" + "x", "unknown unit"),
+        (TIME, 200_000 * " ", "not a time"),
+        (TIME, "1 " + 200_000 * "a", "not a time"),
+        (TIME, 200_000 * "1" + " s", "not a time"),
+        (RATE, 200_000 * "1_" + " bit/s", "not a rate"),
     ],
 )
 def test_an_unclear_quantity_is_refused_with_the_reason(

@@ -306,8 +306,8 @@ class ControlServer:
         open: bool = ...,
     ) -> ControlServer:
         """P4Runtime. `tls`: certificate and key as PEM, and who signs the clients' certificates;
-        without it only loopback, unless `open`. `programs`: those that controllers may name, first
-        the one that runs."""
+        without that signer only loopback, unless `open`. `programs`: those that controllers may
+        name, first the one that runs."""
 
     @staticmethod
     def bfrt(
@@ -328,6 +328,10 @@ class ControlServer:
     @property
     def address(self) -> str:
         """Where it listens."""
+
+    @property
+    def missed(self) -> int:
+        """Packets, digests and notifications that controllers read too slowly to get."""
 
     def close(self) -> None:
         """Ends it."""

@@ -115,7 +115,7 @@ def _simulate_one(
                 if stop.is_set():
                     break
     except OSError as error:
-        raise output_error(error, shown(folder)) from error
+        raise output_error(error, shown(folder), rows=True) from error
 
 
 def controller_of(run: PlannedRun, simulation: _core.Simulation) -> Controller | None:

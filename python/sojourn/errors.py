@@ -25,6 +25,7 @@ __all__ = [
     "SojournError",
     "UnknownAqmError",
     "UnknownRuleError",
+    "is_full",
     "output_error",
 ]
 
@@ -53,12 +54,17 @@ class Interrupted(SojournError):
     """The user stopped a run; the rows until then are in the run folder."""
 
 
-def output_error(error: OSError, path: object) -> OutputError:
-    """`error`, met while writing to `path`, in the user's words."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return OutputError(
-            f"{path}: the disk is full\n"
-            "What was written until then is complete and readable. Free some space, or choose\n"
-            "another disk with --out."
-        )
-    return OutputError(f"{path}: {error.strerror or error}")
+def output_error(error: OSError, path: object, *, rows: bool = False) -> OutputError:
+    """`error`, met while writing to `path`, in the user's words. `rows`: a run's rows until then
+    are there, because the room for the end of their files is reserved."""
+    if not is_full(error):
+        return OutputError(f"{path}: {error.strerror or error}")
+    written = "What was written until then is complete and readable.\n" if rows else ""
+    return OutputError(
+        f"{path}: the disk is full\n{written}Free some space, or choose another disk with --out."
+    )
+
+
+def is_full(error: OSError) -> bool:
+    """Whether the disk has no room left."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -28,12 +28,11 @@ from sojourn.layout import shown
 from sojourn.own_files import move_files, remove_files
 from sojourn.run_files import RUN, UNFINISHED, files_of, is_ours
 from sojourn.scenario import Plan, Scenario, scenario_from_dict
+from sojourn.textfile import read_json
 from sojourn.writing import write_text
 
 _FORMAT = 1
 _LIBRARIES = ("pyarrow", "numpy", "matplotlib", "pydantic")
-_LARGEST = 64 << 20
-"""Bytes of a `run.json` that is read."""
 
 
 @dataclass(frozen=True)
@@ -235,10 +234,7 @@ def default_folder(name: str) -> Path:
 def _read(path: Path) -> _Description:
     """What the `run.json` in `path` says, as far as its form goes."""
     try:
-        file = path / RUN
-        if file.stat().st_size > _LARGEST:
-            raise ValueError(f"more than {_LARGEST >> 20} MB")
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = read_json(path / RUN)
         if isinstance(document, dict) and document.get("format") != _FORMAT:
             raise ScenarioError(f"{shown(path)}: made by another version of Sojourn")
         described = _Description.model_validate(document)
@@ -247,8 +243,6 @@ def _read(path: Path) -> _Description:
         where = ".".join(map(str, first["loc"])) or "all of it"
         reason = f"{where[:100]}: {first['msg']}"
         raise ScenarioError(f"{shown(path)}: not a run's folder: {RUN}: {reason}") from None
-    except RecursionError:
-        raise ScenarioError(f"{shown(path)}: not a run's folder: {RUN}: nested too deep") from None
     except (OSError, ValueError) as error:
         raise ScenarioError(f"{shown(path)}: not a run's folder: {RUN}: {error}") from error
     for listed in described.files or []:

@@ -74,7 +74,10 @@ def refuse_unread_macros(
 
 
 def _includes(text: str, architecture: str) -> bool:
-    return re.search(rf'^\s*#\s*include\s*[<"]{architecture}\.p4[>"]', text, re.M) is not None
+    return (
+        re.search(rf'^[ \t]*+#[ \t]*+include[ \t]*+[<"]{architecture}\.p4[>"]', text, re.M)
+        is not None
+    )
 
 
 def unread_macros(program: _core.Program, defines: Mapping[str, str]) -> dict[str, str]:
@@ -87,9 +90,12 @@ def unread_macros(program: _core.Program, defines: Mapping[str, str]) -> dict[st
     return {name: did_you_mean(name, asked) for name, plain in named.items() if plain not in words}
 
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_ASKED = re.compile(r"^\s*#\s*(?:ifdef|ifndef|if\s+!?\s*defined\s*\(?)\s*([A-Za-z_]\w*)", re.M)
+_ASKED = re.compile(
+    r"^[ \t]*+#[ \t]*+(?:ifdef|ifndef|if[ \t]++!?[ \t]*+defined[ \t]*+\(?)[ \t]*+([A-Za-z_]\w*)",
+    re.M,
+)
 
 
 def _text(path: str | Path | None) -> str:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from sojourn import _core
 from sojourn.run_files import journal_of
+from sojourn.textfile import check_file
 
 VERDICTS = tuple(_core.verdicts())
 """What became of a packet: sent; dropped at the queue by the AQM, or for want of room; sent with a
@@ -79,6 +80,7 @@ def iter_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.R
     if journal.is_file():
         yield from _journal_rows(journal, columns)
         return
+    check_file(path)
     with pq.ParquetFile(path) as file:
         yield from file.iter_batches(_AT_ONCE, columns=columns)
 
@@ -87,6 +89,7 @@ def rows_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """The rows that `iter_rows` goes through, as a table."""
     journal = path.with_name(journal_of(path.name))
     if not journal.is_file():
+        check_file(path)
         return pq.ParquetFile(path).read(columns=columns)
     with pa.OSFile(str(journal)) as file:
         schema = pa.ipc.open_stream(file).schema

@@ -3,16 +3,17 @@
 Stands on a run's folder. Rows are read when they are asked for. Knows nothing of terminals.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 
 from sojourn.errors import ScenarioError
+from sojourn.faults import faults
 from sojourn.folder import RecordedRun, RunFolder
 from sojourn.layout import shown
 from sojourn.phases import Phase, read_phases
@@ -20,6 +21,7 @@ from sojourn.record import rows_table
 from sojourn.run_files import COUNTERS, FLOWS, PACKETS, journal_of
 from sojourn.scenario import Scenario
 from sojourn.statistics import Findings, Summary, read_findings
+from sojourn.textfile import read_json
 from sojourn.traffic.transfers import Times, read_times
 from sojourn.traffic.voice import Voice, read_voices
 
@@ -142,6 +144,7 @@ def read_result(folder: RunFolder) -> Result:
                 for bottleneck, rate in zip(scenario.bottlenecks, _shaper_rates(path), strict=True)
             }
             first = next(iter(findings.values()))
+            _check_counters(first.counters, scenario)
             times = read_times(path, scenario.flows, until)
             voices = read_voices(path, first.counters, scenario.flows, until)
             phases = {
@@ -169,10 +172,19 @@ def read_result(folder: RunFolder) -> Result:
     return Result(folder, MappingProxyType(aqms), missing)
 
 
+def _check_counters(counters: Mapping[str, Any], scenario: Scenario) -> None:
+    """`ValueError` or `LookupError` if counters are of other queues or faults than a run of the
+    scenario has."""
+    faults(counters)
+    found, expected = len(counters["bottlenecks"]), len(scenario.bottlenecks)
+    if found != expected:
+        raise ValueError(f"{COUNTERS}: {found} bottlenecks, and the scenario has {expected}")
+
+
 def _ran(path: Path) -> int:
     """How far a run came, ns; 0 if it says nothing that can be read, which is found out later."""
     try:
-        simulated = json.loads((path / COUNTERS).read_text(encoding="utf-8"))["simulated"]
+        simulated = read_json(path / COUNTERS)["simulated"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return 0
     return simulated if isinstance(simulated, int) else 0

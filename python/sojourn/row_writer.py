@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
+from sojourn.errors import OutputError, is_full
+from sojourn.layout import shown
 from sojourn.run_files import BALLAST, journal_of
 
 if TYPE_CHECKING:
@@ -68,12 +70,21 @@ class Ballast:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / BALLAST
-        with self._path.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, _BALLAST)
+        try:
+            with self._path.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, _BALLAST)
+        except OSError as error:
+            self.release()
+            if not is_full(error):
+                raise
+            raise OutputError(
+                f"{shown(folder)}: the disk is full: a run needs at least {_BALLAST >> 20} MB; "
+                "no row was written\nFree some space, or choose another disk with --out."
+            ) from error
 
     def release(self) -> None:
         """Gives the space back; harmless when repeated."""
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             self._path.unlink()
 
 

@@ -102,7 +102,7 @@ def finish(folder: RunFolder, *, report: bool = True) -> "Result":
                 write_plots(result)
                 page.result()
     except OSError as error:
-        raise output_error(error, shown(folder.path)) from error
+        raise output_error(error, shown(folder.path), rows=True) from error
     return result
 
 

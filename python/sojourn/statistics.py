@@ -8,7 +8,6 @@ those that the AQM then dropped included: what the AQM itself measures. Packets 
 arrival, by tail drop, by an AQM such as RED or PIE, or by a program's ingress, never were in it.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sojourn.counters import read_counters
 from sojourn.cycles import Cycles, CycleTally
 from sojourn.record import AQM, INGRESS, MARK, SENT, TAIL, VERDICTS, iter_rows
-from sojourn.run_files import COUNTERS, FLOWS, PACKETS
+from sojourn.run_files import FLOWS, PACKETS
 
 _TIME_BINS = 1000
 _COARSE_BINS = 200
@@ -149,7 +149,7 @@ def read_findings(
     an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck
     of several. With `until` only what happened up to that instant counts, ns.
     """
-    counters = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
+    counters = read_counters(folder)
     tally = _Tally(duration, target)
     path = folder / rows
     for batch in read_rows(path, until):

@@ -5,12 +5,14 @@ from difflib import get_close_matches
 
 _MOST = 500
 """Names among which one is looked for; of more, each mistake would take its time."""
+_LONGEST = 200
+"""Characters of a word that has a near name; comparing takes time that grows with their product."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known name that `word` was probably meant to be, if there is one."""
     names = list(known)
-    if len(names) > _MOST:
+    if len(names) > _MOST or len(word) > _LONGEST:
         return None
     by_folded = {name.casefold(): name for name in names}
     close = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)

@@ -5,9 +5,10 @@ headers and keys at the start of a line; what it cannot follow it does not guess
 """
 
 import re
+from functools import lru_cache
 
-_HEADER = re.compile(r"\s*(?P<open>\[\[?)\s*(?P<name>[\w.\-\"' ]+?)\s*\]\]?\s*(#.*)?$")
-_KEY = re.compile(r"\s*[\"']?(?P<key>[\w\-]+)[\"']?(?P<sub>(\s*\.\s*[\w\-]+)*)\s*=")
+_HEADER = re.compile(r"\s*+(?P<open>\[\[?)(?P<name>[\w.\-\"' \t]++)\]\]?\s*+(#.*)?$")
+_KEY = re.compile(r"\s*+[\"']?(?P<key>[\w\-]++)[\"']?(?P<sub>(\s*\.\s*[\w\-]++)*+)\s*+=")
 
 
 def line_of(text: str, keys: tuple[int | str, ...]) -> int | None:
@@ -20,6 +21,7 @@ def line_of(text: str, keys: tuple[int | str, ...]) -> int | None:
     return None
 
 
+@lru_cache(maxsize=1)
 def _places(text: str) -> dict[tuple[int | str, ...], int]:
     places: dict[tuple[int | str, ...], int] = {}
     counts: dict[tuple[int | str, ...], int] = {}

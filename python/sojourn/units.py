@@ -10,7 +10,9 @@ from fractions import Fraction
 
 from sojourn.suggest import did_you_mean
 
-_QUANTITY = re.compile(r"\s*(?P<number>\d+(?:_\d+)*(?:\.\d+)?)\s*(?P<unit>[^\d\s].*?)?\s*")
+_NUMBER = re.compile(r"\d+(?:_\d+)*(?:\.\d+)?")
+_LONGEST = 100
+"""Characters of a number or a unit; longer ones are mistakes that a message does not repeat."""
 
 
 @dataclass(frozen=True)
@@ -26,16 +28,18 @@ class Dimension:
         """The quantity in the engine's unit; `ValueError` says what is wrong and what is right."""
         if not isinstance(text, str):
             raise ValueError(f'write a {self.name} as text with its unit, like "{self.example}"')
-        match = _QUANTITY.fullmatch(text)
-        if match is None:
+        text = text.strip()
+        match = _NUMBER.match(text)
+        number = match[0] if match else ""
+        unit = text[len(number) :].strip()
+        if not number or unit[:1].isdigit() or max(len(number), len(unit)) > _LONGEST:
             raise ValueError(f'not a {self.name}; write a number and a unit, like "{self.example}"')
-        unit = match["unit"]
-        if unit is None:
+        if not unit:
             raise ValueError(f"the unit is missing; use one of {', '.join(self.units)}")
         if unit not in self.units:
             hint = did_you_mean(unit, self.units)
             raise ValueError(f'unknown unit "{unit}"; use one of {", ".join(self.units)}{hint}')
-        value = Fraction(match["number"].replace("_", "")) * self.units[unit]
+        value = Fraction(number.replace("_", "")) * self.units[unit]
         if value.denominator != 1:
             raise ValueError(f"finer than one {self.base}, which is the smallest {self.name}")
         if value >= 2**63:

@@ -61,7 +61,7 @@ pub fn build(
     };
     let within =
         metadata.map(|metadata| field_list::headers_within(&metadata.layout, &blocks.ingress));
-    match runtime::prepare(program, &blocks, lists, options.seed) {
+    match runtime::prepare(program, &blocks, lists, options) {
         Ok(mut runtime) => {
             runtime.headers_within = within.unwrap_or_default();
             let guarded = options.interpreter(guards::with_guards(program));

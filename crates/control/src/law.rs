@@ -4,6 +4,7 @@
 //! to the nearest nanosecond. The interval is a constant of the program and no number, so that
 //! program and table cannot differ. It must not know in which switch a count is looked up.
 
+use crate::runtime_control::LAST_HANDLE;
 use serde_json::Value;
 use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::tables::{Alike, Form, Rows};
@@ -122,7 +123,7 @@ fn control_law(law: &Law, table: &Table) -> Result<Rows, String> {
     match &*key.match_kind {
         "exact" => {
             let mut rows = rows_by(Form::Exact);
-            rows.reserve((law.last - law.first) as usize + 1);
+            rows.reserve(room(law, table)?);
             for count in law.first..=law.last {
                 rows.push([count.into(), spacing(law, count)]);
             }
@@ -139,6 +140,19 @@ fn control_law(law: &Law, table: &Table) -> Result<Rows, String> {
             Ok(rows)
         }
         kind => Err(format!("control_law has no entries for a {kind} key")),
+    }
+}
+
+/// The number of counts, if a table has room for an entry for each.
+fn room(law: &Law, table: &Table) -> Result<usize, String> {
+    let counts = u128::from(law.last - law.first) + 1;
+    let most = table.size.unwrap_or(u64::MAX).min(LAST_HANDLE as u64 + 1);
+    match usize::try_from(counts) {
+        Ok(counts) if counts as u64 <= most => Ok(counts),
+        _ => Err(format!(
+            "counts = [{}, {}] are {counts} entries, but the table holds at most {most}",
+            law.first, law.last
+        )),
     }
 }
 

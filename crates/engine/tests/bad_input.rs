@@ -47,6 +47,65 @@ fn shown(error: &LoadError) -> String {
     error.render(&Default::default())
 }
 
+/// Checks a program for bmv2 with these declarations in its ingress control.
+fn v1model(declarations: &str, check_only: bool) -> Result<sojourn_target::Loaded, LoadError> {
+    let text = format!(
+        "#include <core.p4>\n#include <v1model.p4>\nconst bit<64> LAW_NS = 100000000;\n\
+         struct hdrs {{ }} struct meta {{ }}\n\
+         parser P(packet_in b, out hdrs h, inout meta m, inout standard_metadata_t s) {{ \
+             state start {{ transition accept; }} }}\n\
+         control V(inout hdrs h, inout meta m) {{ apply {{ }} }}\n\
+         control I(inout hdrs h, inout meta m, inout standard_metadata_t s) {{ {declarations} }}\n\
+         control E(inout hdrs h, inout meta m, inout standard_metadata_t s) {{ apply {{ }} }}\n\
+         control D(packet_out b, in hdrs h) {{ apply {{ }} }}\n\
+         V1Switch(P(), V(), I(), E(), V(), D()) main;\n"
+    );
+    let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
+    let include_paths = vec![folder("p4/include")];
+    let options = LoadOptions { include_paths, check_only, ..LoadOptions::default() };
+    sojourn_target::load_with(&loader, "program.p4", &options)
+}
+
+#[test]
+fn memory_beyond_that_of_a_program_is_refused_before_it_is_allocated() {
+    let many = |of: &str, count: usize| -> String {
+        let declared = (0..count).map(|n| format!("{of} r{n};\n"));
+        format!("{} apply {{ }}", declared.collect::<String>())
+    };
+    for declared in [
+        many("register<bit<2048>>(1048576)", 60),
+        many("register<bit<32>>(67108864)", 60),
+        many("register<bit<200000>>(1048576)", 1),
+        many("counter(67108864, CounterType.packets)", 60),
+        many("meter(67108864, MeterType.bytes)", 60),
+    ] {
+        for check_only in [true, false] {
+            let error = v1model(&declared, check_only).unwrap_err();
+            let text = shown(&error);
+            assert!(text.contains("that all registers, counters and meters"), "{text}");
+        }
+    }
+    let wide = many("register<bit<2048>>(1048576)", 1);
+    assert!(v1model(&wide, false).is_ok(), "cells take memory where they are used");
+}
+
+#[test]
+fn computed_entries_beyond_a_table_are_refused_before_they_are_made() {
+    let text = "action set(bit<32> v) { }\n\
+                table t { key = { s.packet_length : exact; } actions = { set; } SIZE }\n\
+                apply { t.apply(); }";
+    for (size, most) in [("", 1u64 << 24), ("size = 1000;", 1000)] {
+        let declared = text.replace("SIZE", size);
+        let mut loaded = v1model(&declared, false).unwrap_or_else(|error| panic!("{error}"));
+        let control = serde_json::json!({"tables": [{"name": "t", "entries_from": {
+            "control_law": {"interval": "LAW_NS", "counts": [1, 4294967295u64]}
+        }}]});
+        let control: sojourn_control::ControlPlane = serde_json::from_value(control).unwrap();
+        let refused = loaded.plane.configure(&control).unwrap_err().to_string();
+        assert!(refused.contains(&most.to_string()), "{refused}");
+    }
+}
+
 #[test]
 fn a_hundred_thousand_table_entries_are_answered() {
     let entries: String = (0..100_000).map(|n| format!("{n} : mark({});\n", n % 256)).collect();

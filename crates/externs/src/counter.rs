@@ -43,6 +43,9 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// Bytes of memory that a cell takes.
+    pub const CELL_BYTES: u64 = size_of::<Count>() as u64;
+
     /// `size` cells, all zero.
     pub fn new(kind: CounterKind, size: usize) -> Counter {
         Counter { kind, cells: vec![Count::default(); size] }

@@ -333,6 +333,9 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Bytes of memory that a cell takes.
+    pub const CELL_BYTES: u64 = size_of::<Cell>() as u64;
+
     /// `size` cells of an `Lpf`, which pass on what they are given.
     pub fn lpf(size: usize) -> Filter {
         let random = SplitMix64::new(0);

@@ -125,6 +125,9 @@ pub struct Meter {
 }
 
 impl Meter {
+    /// Bytes of memory that a cell takes.
+    pub const CELL_BYTES: u64 = size_of::<Cell>() as u64;
+
     /// `size` cells that report `MeterColor_t` values.
     pub fn new(kind: MeterKind, size: usize) -> Meter {
         let codes = [Color::Red as u8, Color::Yellow as u8, Color::Green as u8];

@@ -7,7 +7,14 @@ use super::mutex::Locks;
 use super::plane::Npu;
 use super::processor::Processor;
 use super::rules::{self, Refusal};
+use sojourn_target::arguments::integer;
 use sojourn_externs::call::type_bits;
+use sojourn_target::faults::Faults;
+use sojourn_target::guards;
+use crate::load::LoadOptions;
+use crate::memory_budget::MemoryBudget;
+use sojourn_target::package::blocks;
+use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Object, ObjectId, Program, UnitId};
 use sojourn_p4::types::Type;
@@ -38,7 +45,8 @@ pub(super) fn build(
         }
     };
     let before = diagnostics.len();
-    let (memories, places) = objects(&program, diagnostics);
+    let mut budget = MemoryBudget::new(options.check_only);
+    let (memories, places) = objects(&program, &mut budget, diagnostics);
     let sites = sites(&program, units[1], &places, diagnostics);
     if diagnostics[before..].iter().any(Diagnostic::is_error) {
         return None;
@@ -51,13 +59,14 @@ pub(super) fn build(
 /// The memories, and the numbers of memories and mutexes.
 fn objects(
     program: &Program,
+    budget: &mut MemoryBudget,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Vec<Memory>, BTreeMap<ObjectId, u32>) {
     let (mut memories, mut places, mut mutexes) = (Vec::new(), BTreeMap::new(), 0);
     for (index, object) in program.objects.iter().enumerate() {
         let id = ObjectId(index as u32);
         match &*object.of {
-            "Memory" => match memory(object) {
+            "Memory" => match memory(object, budget) {
                 Ok(memory) => {
                     places.insert(id, memories.len() as u32);
                     memories.push(memory);
@@ -74,7 +83,7 @@ fn objects(
     (memories, places)
 }
 
-fn memory(object: &Object) -> Result<Memory, Refusal> {
+fn memory(object: &Object, budget: &mut MemoryBudget) -> Result<Memory, Refusal> {
     let ty = object.type_args.first().unwrap_or(&Type::Bit(CELL_BITS));
     if !is_number(ty) || type_bits(ty) > CELL_BITS {
         let message = format!("a cell of `{}` is a {ty}", object.name);
@@ -86,6 +95,8 @@ fn memory(object: &Object) -> Result<Memory, Refusal> {
     if size > Memory::MOST_CELLS {
         return Err(refuse(format!("`{}` has {size} cells", object.name)));
     }
+    let taken = budget.take(size, Memory::CELL_BYTES);
+    let size = taken.map_err(|why| refuse(format!("`{}`: {why}", object.name)))?;
     Ok(Memory::new(object.name.clone(), type_bits(ty), size))
 }
 

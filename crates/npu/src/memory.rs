@@ -40,6 +40,8 @@ impl Memory {
     }
 
     pub const MOST_CELLS: usize = 1 << 26;
+    /// Bytes of memory that a cell takes, with the number of its changes.
+    pub const CELL_BYTES: u64 = 2 * size_of::<u64>() as u64;
 
     pub fn new(name: Arc<str>, width: u32, size: usize) -> Memory {
         let mask = arith::mask(width) as u64;

@@ -40,6 +40,7 @@ pub mod source;
 pub mod check;
 pub mod hir;
 pub mod types;
+mod visible;
 
 // From meaning to execution.
 pub mod declared;

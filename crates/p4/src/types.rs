@@ -8,6 +8,9 @@ use num_bigint::BigInt;
 use std::fmt;
 use std::sync::Arc;
 
+/// The widest number, the longest stack and the widest slice that a program may declare.
+pub const MAX_WIDTH: u32 = 1 << 18;
+
 /// A type. Cheap to clone.
 ///
 /// ```

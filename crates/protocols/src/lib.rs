@@ -15,6 +15,7 @@
 //! out; nothing here knows what P4 looks like as text, which clock a switch runs by, or who drives
 //! it.
 
+mod accept;
 pub mod bfrt;
 mod codec;
 pub mod device;

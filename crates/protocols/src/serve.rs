@@ -1,5 +1,6 @@
 //! Servers on an address: threads of their own, TLS, and an end.
 
+use crate::accept::connections;
 use crate::wire::bfrt_proto::bf_runtime_server::BfRuntimeServer;
 use crate::wire::p4::v1::p4_runtime_server::P4RuntimeServer;
 use crate::{bfrt, p4runtime};
@@ -8,11 +9,12 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 use tonic::service::Routes;
-use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 /// The longest message of P4Runtime, either way. A table of 100,000 entries has 10 MB.
@@ -24,6 +26,11 @@ const LONGEST_BFRT: usize = 128 << 20;
 const LONGEST_ANSWER: usize = 1 << 30;
 /// Calls at once on one connection.
 const CALLS: u32 = 16_384;
+/// The time without a frame after which a client is asked whether it is there. One that does not
+/// answer loses its connection, and with it its election id or client id.
+const PING: Duration = Duration::from_secs(10);
+/// The time for the answer, and for a TLS handshake.
+const PONG: Duration = Duration::from_secs(10);
 /// How long calls may go on after the end.
 const GRACE: Duration = Duration::from_millis(200);
 
@@ -43,8 +50,8 @@ pub struct Tls {
 pub enum ServeError {
     /// Whoever reaches the address could control the switch.
     #[error(
-        "{0} is not a loopback address, and without TLS whoever reaches it controls the switch: \
-         give certificates, or say that this is meant"
+        "{0} is not a loopback address, and whoever reaches it controls the switch unless clients \
+         show certificates: name who signs them, or say that this is meant"
     )]
     Open(SocketAddr),
     /// It cannot listen there.
@@ -66,6 +73,7 @@ pub enum ServeError {
 /// A server that runs; it ends when this is dropped.
 pub struct Serving {
     address: SocketAddr,
+    missed: Arc<AtomicU64>,
     runtime: Option<Runtime>,
     end: Option<oneshot::Sender<()>>,
 }
@@ -74,6 +82,11 @@ impl Serving {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Packets, digests and notifications for controllers that read too slowly to get them.
+    pub fn missed(&self) -> u64 {
+        self.missed.load(Relaxed)
     }
 }
 
@@ -96,6 +109,7 @@ pub struct Served {
     /// What its threads are called.
     name: &'static str,
     routes: Routes,
+    missed: Arc<AtomicU64>,
     beside: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -108,8 +122,9 @@ impl Served {
         let service = P4RuntimeServer::new(p4runtime::service::Service(server.clone()))
             .max_decoding_message_size(LONGEST)
             .max_encoding_message_size(LONGEST);
+        let missed = server.missed();
         let beside = Box::pin(server.attend(packets));
-        Served { name: "p4runtime", routes: Routes::new(service), beside }
+        Served { name: "p4runtime", routes: Routes::new(service), missed, beside }
     }
 
     /// BfRt.
@@ -117,8 +132,9 @@ impl Served {
         let service = BfRuntimeServer::new(bfrt::service::Service(server.clone()))
             .max_decoding_message_size(LONGEST_BFRT)
             .max_encoding_message_size(LONGEST_ANSWER);
+        let missed = server.missed();
         let beside = Box::pin(server.attend());
-        Served { name: "bfrt", routes: Routes::new(service), beside }
+        Served { name: "bfrt", routes: Routes::new(service), missed, beside }
     }
 }
 
@@ -159,24 +175,29 @@ impl Served {
 /// ```
 ///
 /// # Errors
-/// It cannot listen there, or may not without TLS: `open` says that it may.
+/// It cannot listen there, or may not without certificates of the clients: `open` says that it may.
 pub fn serve(
     served: Served,
     address: SocketAddr,
     tls: Option<&Tls>,
     open: bool,
 ) -> Result<Serving, ServeError> {
-    if tls.is_none() && !open && !address.ip().is_loopback() {
+    let clients_are_known = tls.is_some_and(|tls| tls.clients.is_some());
+    if !clients_are_known && !open && !address.ip().is_loopback() {
         return Err(ServeError::Open(address));
     }
     let refused = |error| ServeError::Address { address, error };
     let listener = TcpListener::bind(address).map_err(refused)?;
     listener.set_nonblocking(true).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
-    let mut builder = tonic::transport::Server::builder().max_concurrent_streams(CALLS);
+    let mut builder = tonic::transport::Server::builder()
+        .max_concurrent_streams(CALLS)
+        .http2_keepalive_interval(Some(PING))
+        .http2_keepalive_timeout(Some(PONG));
     if let Some(tls) = tls {
-        let mut config =
-            ServerTlsConfig::new().identity(Identity::from_pem(&tls.certificate, &tls.key));
+        let mut config = ServerTlsConfig::new()
+            .identity(Identity::from_pem(&tls.certificate, &tls.key))
+            .timeout(PONG);
         if let Some(clients) = &tls.clients {
             config = config.client_ca_root(Certificate::from_pem(clients));
         }
@@ -191,15 +212,16 @@ pub fn serve(
     let (end, ended) = oneshot::channel();
     let _inside = runtime.enter();
     let listener = tokio::net::TcpListener::from_std(listener).map_err(refused)?;
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    let incoming = connections(listener);
     runtime.spawn(served.beside);
+    let missed = served.missed;
     let serving = builder.add_routes(served.routes).serve_with_incoming_shutdown(incoming, async {
         // Whoever could end it is gone: then it ends, too.
         let _ = ended.await;
     });
     runtime.spawn(serving);
     drop(_inside);
-    Ok(Serving { address, runtime: Some(runtime), end: Some(end) })
+    Ok(Serving { address, missed, runtime: Some(runtime), end: Some(end) })
 }
 
 /// An error with those behind it.

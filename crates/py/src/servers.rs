@@ -17,6 +17,8 @@ use sojourn_target::Program as Compiled;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
@@ -91,6 +93,7 @@ pub struct ControlServer {
     address: SocketAddr,
     /// Why there is no pipeline before a controller sets one.
     no_pipeline: Option<String>,
+    missed: AtomicU64,
     serving: Mutex<Option<Serving>>,
 }
 
@@ -108,7 +111,8 @@ fn start(
     let tls = tls.map(|(certificate, key, clients)| Tls { certificate, key, clients });
     let serving = serve(served, address, tls.as_ref(), open).map_err(refused)?;
     let address = serving.address();
-    Ok(ControlServer { address, no_pipeline: None, serving: Mutex::new(Some(serving)) })
+    let serving = Mutex::new(Some(serving));
+    Ok(ControlServer { address, no_pipeline: None, missed: AtomicU64::new(0), serving })
 }
 
 fn read_address(text: &str) -> PyResult<SocketAddr> {
@@ -118,7 +122,7 @@ fn read_address(text: &str) -> PyResult<SocketAddr> {
 #[pymethods]
 impl ControlServer {
     /// P4Runtime. `tls` is certificate and key as PEM, and who signs the clients' certificates;
-    /// without it the address is a loopback one unless it is `open`. `programs` are those that
+    /// without that signer the address is a loopback one unless it is `open`. `programs` are those that
     /// controllers may name; the first is the one that runs, and texts are compiled as it was.
     #[staticmethod]
     #[pyo3(signature = (switch, address, device, programs, cpu_port = None, tls = None, open = false))]
@@ -191,9 +195,21 @@ impl ControlServer {
         self.no_pipeline.as_deref()
     }
 
+    /// Packets, digests and notifications that controllers read too slowly to get, until it is closed.
+    #[getter]
+    fn missed(&self) -> u64 {
+        match &*self.serving.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(serving) => serving.missed(),
+            None => self.missed.load(Relaxed),
+        }
+    }
+
     /// Ends it; calls that are under way get a moment.
     fn close(&self, py: Python<'_>) {
         let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(serving) = &serving {
+            self.missed.store(serving.missed(), Relaxed);
+        }
         py.detach(|| drop(serving));
     }
 }

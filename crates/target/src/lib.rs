@@ -26,6 +26,7 @@ pub mod guards;
 pub mod header_bytes;
 pub mod load;
 pub mod log;
+pub mod memory_budget;
 pub mod package;
 pub mod phv;
 pub mod plane;

@@ -97,7 +97,7 @@ pub fn build(
         let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();
         diagnostics.extend(new);
     }
-    let (runtime, mut refused) = runtime::prepare(&program, registers, options.seed);
+    let (runtime, mut refused) = runtime::prepare(&program, registers, options);
     // Without its registers the program's calls have nothing to refer to.
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.append(&mut refused);

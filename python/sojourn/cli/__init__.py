@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import sys
+from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any
 
@@ -65,6 +66,7 @@ def main() -> None:
 def _run_command() -> None:
     """What was typed. A slip in it is shown by typer, with the way to the help; under --json it is
     an error like others."""
+    _refuse_other_than_text()
     if not _wants_json():
         app(standalone_mode=True)
         return
@@ -75,6 +77,19 @@ def _run_command() -> None:
             raise
         raise UsageError(said()) from error
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _refuse_other_than_text() -> None:
+    """Refuses names that are not UTF-8: results, messages and pages are, and have them in them."""
+    try:
+        here = str(Path.cwd())
+    except OSError as error:
+        raise UsageError(f"this folder: {error.strerror}") from error
+    for name in (here, *sys.argv[1:]):
+        try:
+            name.encode("utf-8")
+        except UnicodeEncodeError:
+            raise UsageError(f"{name}: not UTF-8 text; rename it") from None
 
 
 class UsageError(SojournError):

@@ -170,7 +170,10 @@ def switch(
         with ExitStack() as beside:
             beside.enter_context(served(folder, recording.switch))
             said = [
-                beside.enter_context(controlled(recording.switch, plan.placed, one)) for one in who
+                beside.enter_context(
+                    controlled(recording.switch, plan.placed, one, recording.missed.__setitem__)
+                )
+                for one in who
             ]
             _started(plan, folder, as_json)
             for line in chain.from_iterable(said):
@@ -252,6 +255,9 @@ def _show(
         )
     if live["nowhere"]:
         print(f"{live['nowhere']:,} frames for ports that have no interface")
+    for protocol, messages in live["missed"].items():
+        if messages:
+            print(f"{messages:,} messages of {protocol} were lost: a controller read too slowly")
     if live["rows_lost"]:
         print(f"{live['rows_lost']:,} rows were lost: they came faster than they were written")
     for fault in counters["switch"]["faults"]:

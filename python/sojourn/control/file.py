@@ -71,7 +71,7 @@ def control_file(program: Path, named: Path | None = None) -> Path | None:
     return found[0] if found else None
 
 
-_OF_SCENARIOS = re.compile(rb"^\s*(aqms\s*=|\[\[flows\]\])", re.MULTILINE)
+_OF_SCENARIOS = re.compile(rb"^[ \t]*+(aqms[ \t]*+=|\[\[flows\]\])", re.MULTILINE)
 """What every scenario has, and no control plane."""
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sojourn import _core
 from sojourn.control import ControlError, ProgramDescription, Table
 from sojourn.errors import ConfigError
-from sojourn.textfile import read_text
+from sojourn.textfile import parse_json, read_text
 
 _MOST_PRIORITY = 1 << 24
 _LAST_PORT = 511
@@ -77,8 +77,8 @@ def _each(
 
 def _listed(path: Path, what: str) -> list[Any]:
     try:
-        document = json.loads(read_text(path, str(path), ControlError))
-    except (json.JSONDecodeError, RecursionError) as error:
+        document = parse_json(read_text(path, str(path), ControlError))
+    except ValueError as error:
         raise ControlError(f"{path}: not JSON: {error}") from error
     if not isinstance(document, dict):
         raise ControlError(f"{path}: no runtime file, which is an object with {_ENTRIES}")

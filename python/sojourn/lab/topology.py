@@ -7,12 +7,13 @@ are understood, and nothing of a file is run by a shell. Makes nothing.
 import ipaddress
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ScenarioError
-from sojourn.textfile import read_text
+from sojourn.textfile import parse_json, read_text
 from sojourn.units import TIME
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,7}")
@@ -81,19 +82,21 @@ def read_topology(path: Path) -> Topology:
     """The topology in a file."""
     text = read_text(path, str(path), TopologyError)
     try:
-        data = json.loads(text)
+        data = parse_json(text)
         hosts, switches, links = (data[key] for key in ("hosts", "switches", "links"))
         found = Topology(
             path,
             {name: _host(name, described) for name, described in hosts.items()},
             {name: _switch(name, described, path) for name, described in switches.items()},
-            tuple(_link(link, hosts, switches) for link in links),
+            tuple(_link(place, link, hosts, switches) for place, link in enumerate(links)),
         )
     except json.JSONDecodeError as error:
         raise TopologyError(f"{path}:{error.lineno}: {error.msg}") from error
     except TopologyError as error:
         raise TopologyError(f"{path}: {error}") from None
-    except (KeyError, TypeError, AttributeError) as error:
+    except ValueError as error:
+        raise TopologyError(f"{path}: {error}") from error
+    except (AttributeError, LookupError, TypeError) as error:
         raise TopologyError(
             f"{path}: a topology has hosts, switches and links as p4lang's tutorials write them; "
             f"{error} is missing or of another form"
@@ -104,8 +107,8 @@ def read_topology(path: Path) -> Topology:
 
 def _check_ends(topology: Topology) -> None:
     ends = [end for link in topology.links for end in link.ends]
-    for end in ends:
-        if ends.count(end) > 1:
+    for end, times in Counter(ends).items():
+        if times > 1:
             name = end if isinstance(end, str) else f"{end[0]}-p{end[1]}"
             raise TopologyError(f"{topology.path}: {name} is an end of two links")
     lonely = topology.hosts.keys() - {end for end in ends if isinstance(end, str)}
@@ -121,13 +124,13 @@ def _named(name: str) -> str:
 
 def _host(name: str, described: dict[str, Any]) -> Host:
     try:
-        ipaddress.ip_interface(described["ip"])
+        address = _address(described["ip"])
     except ValueError as error:
         raise TopologyError(f"host {name}: {error}") from None
     if not _MAC.fullmatch(described["mac"]):
         raise TopologyError(f"host {name}: mac: {described['mac']!r} is no Ethernet address")
     lines = [_line(name, command) for command in described.get("commands", [])]
-    return Host(_named(name), described["ip"], described["mac"], tuple(lines))
+    return Host(_named(name), address, described["mac"], tuple(lines))
 
 
 def _line(host: str, command: str) -> str:
@@ -147,9 +150,17 @@ def _line(host: str, command: str) -> str:
     )
 
 
+def _address(text: Any) -> str:
+    """An address with its prefix's length, as `ip` takes it. A scope is any text, so none is
+    taken."""
+    if not isinstance(text, str) or "%" in text:
+        raise ValueError(f"{text!r} is no address with a prefix's length, such as 10.0.1.1/24")
+    return str(ipaddress.ip_interface(text))
+
+
 def _is_address(text: str) -> bool:
     try:
-        ipaddress.ip_interface(text)
+        _address(text)
     except ValueError:
         return False
     return True
@@ -174,7 +185,11 @@ def beside(path: Path, name: str) -> Path:
     raise TopologyError(f"{name}: no such file beside it, or in the folder above")
 
 
-def _link(described: list[Any], hosts: dict[str, Any], switches: dict[str, Any]) -> Link:
+def _link(
+    place: int, described: list[Any], hosts: dict[str, Any], switches: dict[str, Any]
+) -> Link:
+    if not isinstance(described, list) or len(described) < 2:
+        raise TopologyError(f'links[{place}]: a link has two ends, as in ["h1", "s1-p1"]')
     first, second, *more = described
     delay, rate = (*more, None, None)[:2]
     rate_in_bits = None

@@ -4,7 +4,7 @@ The servers are the engine's; here is what they are told, and what is wrong with
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,7 @@ class Trust:
     clients: Path | None = None
     """Who signs the certificates of those who may connect."""
     anywhere: bool = False
-    """Also without certificates beyond loopback."""
+    """Also without certificates of the clients beyond loopback."""
 
     def __post_init__(self) -> None:
         if (self.certificate is None) != (self.key is None):
@@ -68,9 +68,9 @@ def controllers(
 ) -> Controllers:
     """What the options of `sojourn switch` mean; `protocol` is one of `DEVICES`."""
     trust = trust or Trust()
-    secured = trust.certificate is not None
+    clients_are_known = trust.clients is not None
     try:
-        at = read_address(f"--{protocol}", address, anywhere=trust.anywhere or secured)
+        at = read_address(f"--{protocol}", address, anywhere=trust.anywhere or clients_are_known)
     except ScenarioError as error:
         if "could read it" not in str(error):
             raise
@@ -84,10 +84,14 @@ def controllers(
 
 @contextlib.contextmanager
 def controlled(
-    switch: _core.LiveSwitch, programs: list[tuple[_core.Program, list[int]]], who: Controllers
+    switch: _core.LiveSwitch,
+    programs: list[tuple[_core.Program, list[int]]],
+    who: Controllers,
+    missed: Callable[[str, int], None] = lambda protocol, messages: None,
 ) -> Iterator[list[str]]:
     """While it holds, controllers may connect; what is said of it. `programs` are those that run,
-    with the pipes of each that is not the first."""
+    with the pipes of each that is not the first. `missed` gets at the end how many messages of a
+    protocol controllers read too slowly to get."""
     address, tls = str(who.address), who.trust.pem()
     try:
         if who.protocol == "bfrt":
@@ -111,6 +115,7 @@ def controlled(
         yield said
     finally:
         server.close()
+        missed(who.protocol, server.missed)
 
 
 def _read(path: Path) -> bytes:

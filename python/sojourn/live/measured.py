@@ -29,11 +29,12 @@ from sojourn.live.links import number
 from sojourn.live.running import ENDS, capture_of, rows_of
 from sojourn.record import MARK, SENT, VERDICTS
 from sojourn.run_files import COUNTERS
+from sojourn.textfile import read_json
 
 
 def counters_of(folder: Path) -> dict[str, Any]:
     """What a switch has counted, and what it says of its interfaces and departures."""
-    counters: dict[str, Any] = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))
+    counters: dict[str, Any] = read_json(folder / COUNTERS)
     return counters
 
 

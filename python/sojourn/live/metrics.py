@@ -3,22 +3,24 @@
 Each scrape asks the switch; nothing is counted here. Knows no page.
 """
 
-import contextlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from urllib.parse import SplitResult
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
     HistogramMetricFamily,
     Metric,
 )
+from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from sojourn.errors import OutputError
+from sojourn import _core
 from sojourn.live.address import Address
+from sojourn.live.http import PageHandler, PageServer, pages
 from sojourn.live.observed import BOUNDS, Observed
-from sojourn.live.serving import until_closed
 
 _INTERFACE = {
     "received": "Frames that came in",
@@ -115,14 +117,28 @@ class LiveCollector(Collector):
         yield from counted.values()
 
 
-@contextlib.contextmanager
-def metrics(observed: Observed, at: Address) -> Iterator[None]:
+class _Server(PageServer):
+    def __init__(self, at: Address, observed: Observed) -> None:
+        self.registry = CollectorRegistry()
+        self.registry.register(LiveCollector(observed))
+        super().__init__(at, _Handler)
+
+
+class _Handler(PageHandler):
+    server: _Server
+
+    def answer(self, asked: SplitResult) -> None:
+        """All metrics, in the format that the scraper takes."""
+        if asked.path != "/metrics":
+            self.say(404, "text/plain", b"there is /metrics\n")
+            return
+        encode, kind = choose_encoder(self.headers.get("Accept") or "")
+        try:
+            self.say(200, kind, encode(self.server.registry))
+        except _core.SojournError:
+            self.say(503, "text/plain", b"the switch has ended\n")
+
+
+def metrics(observed: Observed, at: Address) -> AbstractContextManager[None]:
     """Serves them while it holds."""
-    registry = CollectorRegistry()
-    registry.register(LiveCollector(observed))
-    try:
-        server, thread = start_http_server(at.port, at.host, registry)
-    except OSError as error:
-        raise OutputError(f"--metrics {at}: {error.strerror}") from error
-    with until_closed(server, thread):
-        yield
+    return pages("metrics", at, lambda at: _Server(at, observed))

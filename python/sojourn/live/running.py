@@ -91,7 +91,7 @@ def run_live(
                     beside.enter_context(server)
                 _until(seconds, recording.take, over)
         except OSError as error:
-            raise output_error(error, shown(folder)) from error
+            raise output_error(error, shown(folder), rows=True) from error
         finally:
             switch.stop()
     return recording.counters
@@ -115,6 +115,8 @@ class Recording:
         self._switch = switch
         self._folder = folder
         self.counters: dict[str, Any] = {}
+        self.missed: dict[str, int] = {}
+        """Messages by protocol that controllers read too slowly to get."""
         self.origin = 0
         """Frames of captures have times from this instant of the switch on, ns; those before it are
         left out."""
@@ -195,5 +197,6 @@ class Recording:
 
     def _write_counters(self) -> None:
         self.counters = json.loads(self._switch.report())
+        self.counters["live"]["missed"] = self.missed
         write_text(self._folder / COUNTERS, json.dumps(self.counters, indent=2) + "\n")
         write_text(self._folder / ENDS, json.dumps(self._switch.flows()) + "\n")

@@ -18,7 +18,8 @@ from sojourn import _core
 from sojourn.control import ControlError
 from sojourn.errors import OutputError
 from sojourn.layout import shown
-from sojourn.live.serving import serving
+from sojourn.live.serving import PausingServer, serving
+from sojourn.textfile import parse_json
 
 SOCKET = "control.sock"
 _LONGEST = 64 << 20
@@ -36,7 +37,7 @@ def _address(folder: Path) -> Iterator[str]:
         os.close(place)
 
 
-class _Server(socketserver.ThreadingUnixStreamServer):
+class _Server(PausingServer, socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
     def __init__(self, address: str, switch: _core.LiveSwitch) -> None:
@@ -59,7 +60,7 @@ class _Client(socketserver.StreamRequestHandler):
 
 def _answer(switch: _core.LiveSwitch, line: bytes) -> dict[str, Any]:
     try:
-        match json.loads(line):
+        match parse_json(line):
             case {"apply": operations}:
                 return {"ok": switch.apply(json.dumps(operations))}
             case {"read": query}:

@@ -4,81 +4,54 @@ One file without anything from elsewhere; what it shows it asks for twice a seco
 `observed` knows.
 """
 
-import contextlib
 import json
-import socket
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager
 from importlib.resources import files
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs
 
 from sojourn import _core
-from sojourn.errors import OutputError
 from sojourn.live.address import Address
+from sojourn.live.http import PageHandler, PageServer, pages
 from sojourn.live.observed import Observed
-from sojourn.live.serving import serving
+
+_ONLY_ITSELF = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "connect-src 'self'"
+    )
+}
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
+class _Server(PageServer):
     def __init__(self, at: Address, observed: Observed) -> None:
         self.observed = observed
         self.page = (files("sojourn.live") / "watch.html").read_bytes()
-        if ":" in at.host:
-            self.address_family = socket.AF_INET6
-        super().__init__((at.host, at.port), _Handler)
+        super().__init__(at, _Handler)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(PageHandler):
     server: _Server
-    timeout = 10
 
-    def do_GET(self) -> None:
-        """The page, or what it shows."""
-        asked = urlsplit(self.path)
+    def answer(self, asked: SplitResult) -> None:
+        """The page, or its data."""
         if asked.path == "/":
-            self._say(200, "text/html; charset=utf-8", self.server.page)
+            self.say(200, "text/html; charset=utf-8", self.server.page, _ONLY_ITSELF)
         elif asked.path == "/data":
             self._data(parse_qs(asked.query).get("since", ["0"])[0])
         else:
-            self._say(404, "text/plain", b"there is / and /data\n")
+            self.say(404, "text/plain", b"there is / and /data\n")
 
     def _data(self, since: str) -> None:
         try:
             shown = json.dumps(self.server.observed.shown(float(since)))
         except ValueError:
-            self._say(400, "text/plain", b"since is a number of seconds\n")
+            self.say(400, "text/plain", b"since is a number of seconds\n")
         except _core.SojournError:
-            self._say(503, "text/plain", b"the switch has ended\n")
+            self.say(503, "text/plain", b"the switch has ended\n")
         else:
-            self._say(200, "application/json", shown.encode())
-
-    def _say(self, status: int, kind: str, body: bytes) -> None:
-        with contextlib.suppress(ConnectionError):
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cache-Control", "no-store")
-            self.send_header("Content-Security-Policy", _ONLY_ITSELF)
-            self.end_headers()
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nobody is told of requests."""
+            self.say(200, "application/json", shown.encode(), _ONLY_ITSELF)
 
 
-_ONLY_ITSELF = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
-)
-
-
-@contextlib.contextmanager
-def watched(observed: Observed, at: Address) -> Iterator[None]:
+def watched(observed: Observed, at: Address) -> AbstractContextManager[None]:
     """Serves the page while it holds."""
-    try:
-        server = _Server(at, observed)
-    except OSError as error:
-        raise OutputError(f"--watch {at}: {error.strerror}") from error
-    with serving(server):
-        yield
+    return pages("watch", at, lambda at: _Server(at, observed))

@@ -15,9 +15,9 @@ from typing import Any
 from sojourn import _core
 from sojourn.programs import with_own_folder
 
-_MAIN = re.compile(r"\bmain\s*;")
-_ARCHITECTURE = re.compile(r"^\s*#\s*include\s*<\w+\.p4>", re.M)
-_INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
+_MAIN = re.compile(r"\bmain\s*+;")
+_ARCHITECTURE = re.compile(r"^[ \t]*+#[ \t]*+include[ \t]*+<\w++\.p4>", re.M)
+_INCLUDE = re.compile(r'^[ \t]*+#[ \t]*+include[ \t]*+["<]([^">\n]++)[">]', re.M)
 _MOST_NEIGHBOURS = 200
 """Files that are read to find out whose part one is."""
 

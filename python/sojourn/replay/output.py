@@ -21,6 +21,7 @@ from sojourn.own_files import remove_files
 from sojourn.replay import table
 from sojourn.replay.study import REFERENCE, Study, TraceOutcome
 from sojourn.replay.trace import SyntheticTrace, Trace
+from sojourn.textfile import read_json
 from sojourn.units import TIME
 from sojourn.writing import replacing, write_text
 
@@ -82,7 +83,7 @@ class StudyFolder:
     def _earlier_files(self) -> list[str]:
         """What the study that is there says it wrote; `OutputError` if it does not say."""
         try:
-            described = json.loads((self.path / DESCRIPTION).read_text(encoding="utf-8"))
+            described = read_json(self.path / DESCRIPTION)
             files = described["files"]
             if isinstance(files, list) and all(map(_is_ours, files)):
                 return files

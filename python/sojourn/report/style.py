@@ -3,18 +3,23 @@
 Stands on the colours that all pictures share. Knows no plot.
 """
 
+import re
 from html import escape
 
 from sojourn.style import INK, MUTED
 
 _FONT = "system-ui, sans-serif"
+_MARKUP = re.compile("[<&]")
+_JOINER = "\u2060"
+"""Takes no room."""
 _PAPER = "#fdfdfe"
 """Under labels; the page has another for the dark."""
 
 
 def text(label: str) -> str:
-    """A label as plotly shows it: it takes a few tags, and knows few names of characters."""
-    return escape(label, quote=False)
+    """A label as text of a plot. Plotly reads tags and names of characters, in some places twice,
+    so no `<` or `&` has the letter right behind it that would make it one."""
+    return escape(_MARKUP.sub(f"\\g<0>{_JOINER}", label), quote=False)
 
 
 def common_layout(*, left: int) -> dict[str, object]:

@@ -5,8 +5,8 @@ Stands on the model. Says all that is wrong, each with the keys where it stands;
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, pairwise
 from typing import Any
 
 from sojourn import _core
@@ -18,6 +18,8 @@ from sojourn.units import TIME
 
 _SHOWN = 12
 """Names that a message lists."""
+_MOST = 1000
+"""Problems that are looked for: each may take a search for a near name."""
 
 _CHANGES = ("rate", "rate_back", "delay", "delay_back")
 """What a step of a schedule may set."""
@@ -28,10 +30,10 @@ Problem = tuple[Keys, str]
 
 def problems(scenario: Scenario) -> list[Problem]:
     """All that does not fit, as keys and a sentence."""
-    return [*_between(scenario), *late_flows(scenario)]
+    return [*islice(chain(_between(scenario), late_flows(scenario)), _MOST)]
 
 
-def _between(scenario: Scenario) -> list[Problem]:
+def _between(scenario: Scenario) -> Iterable[Problem]:
     """Of hosts, switches, links and the flows between them."""
     if not scenario.switches:
         return [(("switch",), "missing; or give hosts, [[switches]] and [[links]] between them")]
@@ -47,7 +49,7 @@ def _between(scenario: Scenario) -> list[Problem]:
             )
         ),
     ]
-    return named or [*_links(scenario), *_flows(scenario)]
+    return named or chain(_links(scenario), _flows(scenario))
 
 
 def _names(scenario: Scenario) -> Iterator[Problem]:

@@ -24,7 +24,7 @@ from sojourn.suggest import did_you_mean
 from sojourn.toml_location import line_of
 
 _SHOWN_ERRORS = 8
-_DEEP_KEY = re.compile(r"^\s*\[*\s*(?:[\w\"'-]+\s*\.\s*){64}", re.MULTILINE)
+_DEEP_KEY = re.compile(r"^[ \t]*+\[*+[ \t]*+(?:[\w\"'-]++[ \t]*+\.[ \t]*+){64}", re.MULTILINE)
 """A key of so many parts that reading it takes minutes."""
 _LARGEST = 16 << 20
 """Bytes of a scenario's file."""
@@ -93,7 +93,7 @@ def scenario_from_dict(
         wrong = written.problems() if isinstance(written, OneSwitch) else problems(written)
         if not wrong:
             return written.expanded() if isinstance(written, OneSwitch) else written
-        lines = _lines(wrong, name, text)
+        lines = _lines(wrong, name, text, len(wrong))
     raise ScenarioError("\n".join(lines)) from None
 
 
@@ -106,22 +106,24 @@ def messages(
 ) -> list[str]:
     """What is wrong with `document`, a line each; `within` is where in it the model stands that
     `error` is of."""
+    problems = error.errors(include_url=False)
     wrong = [
         (
             keys := _plain_keys((*within, *problem["loc"]), document),
             _reason(problem, keys, document),
         )
-        for problem in error.errors(include_url=False)
+        for problem in problems[:_SHOWN_ERRORS]
     ]
-    return _lines(wrong, name, text)
+    return _lines(wrong, name, text, len(problems))
 
 
 def _lines(
-    wrong: list[tuple[tuple[int | str, ...], str]], name: str, text: str | None
+    wrong: list[tuple[tuple[int | str, ...], str]], name: str, text: str | None, count: int
 ) -> list[str]:
+    """The first messages, of `count` in all."""
     lines = [_message(keys, reason, name, text) for keys, reason in wrong[:_SHOWN_ERRORS]]
-    if len(wrong) > _SHOWN_ERRORS:
-        lines.append(f"... and {len(wrong) - _SHOWN_ERRORS} more")
+    if count > _SHOWN_ERRORS:
+        lines.append(f"... and {count - _SHOWN_ERRORS} more")
     return lines
 
 

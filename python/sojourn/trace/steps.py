@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from sojourn import _core
@@ -102,6 +103,11 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     place, run = _chosen(folder, path, label)
     row = _row(path / run.folder / PACKETS, packet)
     number, dequeued = row["packet"], row["dequeued"]
+    if not 0 <= row["enqueued"] <= dequeued <= folder.scenario.duration:
+        raise ScenarioError(
+            f"{shown(path)}: the rows of this run cannot be read: packet {number} was not in its "
+            "queue while the run went on"
+        )
     scenario = folder.scenario.model_copy(update={"aqms": [folder.scenario.aqms[place]]})
     if folder.beside is None:
         raise ScenarioError(
@@ -175,8 +181,8 @@ def _chosen(folder: RunFolder, path: Path, label: str | None) -> tuple[int, Reco
 
 def _row(path: Path, packet: str) -> dict[str, Any]:
     try:
-        rows = rows_table(path)
-    except OSError as error:
+        rows = rows_table(path, ["packet", "flow", "size", "enqueued", "dequeued", "verdict"])
+    except (OSError, LookupError, ValueError, pa.ArrowException) as error:
         raise ScenarioError(f"{shown(path)}: {error}") from error
     if packet in VERDICTS:
         found = rows.filter(pc.equal(rows["verdict"].cast("string"), packet))

@@ -4,17 +4,24 @@
 
 use super::input::{Input, header_of};
 use super::{Direct, Fields, Pass, RegisterArray, Runtime, Site};
-use crate::blocks::Blocks;
-use crate::field_list::FieldList;
-use crate::rules::{self, Refusal};
-use sojourn_control::digest::Digests;
-use sojourn_control::hits::Hits;
-use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
+use sojourn_target::arguments::{self, ArgumentError};
 use sojourn_externs::call::name_number;
+use sojourn_control::digest::Digests;
 use sojourn_externs::counter::{Counter, CounterKind};
 use sojourn_externs::hash::Algorithm;
 use sojourn_externs::meter::{Meter, MeterKind};
 use sojourn_externs::selector::{Selector, SelectorMode};
+use sojourn_target::faults::Faults;
+use sojourn_target::fields::field;
+use sojourn_control::hits::Hits;
+use crate::load::LoadOptions;
+use sojourn_target::log::Log;
+use crate::memory_budget::MemoryBudget;
+use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
+use crate::blocks::Blocks;
+use crate::field_list::FieldList;
+use crate::rules::{self, Refusal};
+use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
 use sojourn_p4::ir::{
@@ -45,11 +52,14 @@ pub fn prepare(
     program: &Program,
     blocks: &Blocks,
     lists: BTreeMap<u8, FieldList>,
-    seed: u64,
+    options: &LoadOptions,
 ) -> Result<Runtime, Vec<Diagnostic>> {
+    let seed = options.seed;
     let mut runtime = empty(program, blocks, lists, seed);
     let mut errors = Vec::new();
-    let places = objects(program, seed, &mut runtime, &mut errors);
+    let mut made =
+        Made { seed, budget: MemoryBudget::new(options.check_only), runtime: &mut runtime };
+    let places = made.objects(program, &mut errors);
     direct(program, &places, &mut runtime);
     visit::calls(program, &mut |unit, call| {
         let mut prepare = Prepare { program, blocks, places: &places, runtime: &mut runtime, seed };
@@ -112,82 +122,90 @@ fn push<T>(list: &mut Vec<T>, item: T) -> u32 {
     list.len() as u32 - 1
 }
 
-fn objects(
-    program: &Program,
+/// The runtime in the making, and the memory that its objects may take.
+struct Made<'a> {
     seed: u64,
-    runtime: &mut Runtime,
-    errors: &mut Vec<Diagnostic>,
-) -> Places {
-    let mut places = Places::new();
-    for (index, object) in program.objects.iter().enumerate() {
-        let id = ObjectId(index as u32);
-        match state(object, seed, runtime) {
-            Ok(Some(place)) => {
-                places.insert(id, place);
-            }
-            Ok(None) => {}
-            Err(ArgumentError(why)) => {
-                let message = format!("this {}: {why}", object.of);
-                errors.push(rules::EXTERN_ARGUMENT.refuse(object.span, message).into());
-            }
-        }
-    }
-    let tables = program.tables.iter().enumerate();
-    for (index, table) in tables {
-        for (_, value) in &table.properties {
-            let ObjectArg::Object(object) = value else { continue };
-            if is_profile(&program.objects[object.index()])
-                && let Some(place) = places.get(object)
-            {
-                runtime.profiles.of_table.insert(TableId(index as u32), *place as usize);
+    budget: MemoryBudget,
+    runtime: &'a mut Runtime,
+}
+
+impl Made<'_> {
+    /// Makes the state of all objects and says where each is.
+    fn objects(&mut self, program: &Program, errors: &mut Vec<Diagnostic>) -> Places {
+        let mut places = Places::new();
+        for (index, object) in program.objects.iter().enumerate() {
+            let id = ObjectId(index as u32);
+            match self.state(object) {
+                Ok(Some(place)) => {
+                    places.insert(id, place);
+                }
+                Ok(None) => {}
+                Err(ArgumentError(why)) => {
+                    let message = format!("this {}: {why}", object.of);
+                    errors.push(rules::EXTERN_ARGUMENT.refuse(object.span, message).into());
+                }
             }
         }
+        let tables = program.tables.iter().enumerate();
+        for (index, table) in tables {
+            for (_, value) in &table.properties {
+                let ObjectArg::Object(object) = value else { continue };
+                if is_profile(&program.objects[object.index()])
+                    && let Some(place) = places.get(object)
+                {
+                    let of_table = &mut self.runtime.profiles.of_table;
+                    of_table.insert(TableId(index as u32), *place as usize);
+                }
+            }
+        }
+        places
     }
-    places
+
+    /// Makes the state of an object and says where it is.
+    fn state(&mut self, object: &Object) -> Result<Option<u32>, ArgumentError> {
+        let name = || object.name.clone();
+        Ok(Some(match &*object.of {
+            "register" => {
+                let element = object.type_args.first().unwrap_or(&Type::Bit(32));
+                let size = self.cells(object, RegisterArray::cell_bytes(element))?;
+                push(&mut self.runtime.registers, RegisterArray::new(name(), element, size))
+            }
+            // bmv2 counts both whatever the kind.
+            "counter" => {
+                let size = self.cells(object, Counter::CELL_BYTES)?;
+                let counter = Counter::new(CounterKind::PacketsAndBytes, size);
+                push(&mut self.runtime.counters, (name(), counter))
+            }
+            "direct_counter" => {
+                let counter = Counter::new(CounterKind::PacketsAndBytes, 0);
+                push(&mut self.runtime.counters, (name(), counter))
+            }
+            "meter" => {
+                let meter = meter(object, self.cells(object, Meter::CELL_BYTES)?);
+                push(&mut self.runtime.meters, (name(), meter))
+            }
+            "direct_meter" => push(&mut self.runtime.meters, (name(), meter(object, 0))),
+            "action_profile" | "action_selector" => {
+                push(&mut self.runtime.profiles.profiles, profile(object, self.seed)?)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The cells to allocate for an object with a `size`, each of `bytes` bytes.
+    fn cells(&mut self, object: &Object, bytes: u64) -> Result<usize, ArgumentError> {
+        let size: usize = arguments::integer(object, "size")?;
+        let most = RegisterArray::MAX_SIZE;
+        if size > most {
+            return Err(ArgumentError(format!("`size` is {size}; it is at most {most}")));
+        }
+        self.budget.take(size, bytes)
+    }
 }
 
 /// Whether tables with this object run its members.
 pub(crate) fn is_profile(object: &Object) -> bool {
     matches!(&*object.of, "action_profile" | "action_selector")
-}
-
-/// Makes the state of an object and says where it is.
-fn state(object: &Object, seed: u64, runtime: &mut Runtime) -> Result<Option<u32>, ArgumentError> {
-    let name = || object.name.clone();
-    Ok(Some(match &*object.of {
-        "register" => {
-            let size = size(object)?;
-            let element = object.type_args.first().unwrap_or(&Type::Bit(32));
-            push(&mut runtime.registers, RegisterArray::new(name(), element, size))
-        }
-        // bmv2 counts both whatever the kind.
-        "counter" => {
-            let counter = Counter::new(CounterKind::PacketsAndBytes, size(object)?);
-            push(&mut runtime.counters, (name(), counter))
-        }
-        "direct_counter" => {
-            let counter = Counter::new(CounterKind::PacketsAndBytes, 0);
-            push(&mut runtime.counters, (name(), counter))
-        }
-        "meter" => {
-            let meter = meter(object, size(object)?);
-            push(&mut runtime.meters, (name(), meter))
-        }
-        "direct_meter" => push(&mut runtime.meters, (name(), meter(object, 0))),
-        "action_profile" | "action_selector" => {
-            push(&mut runtime.profiles.profiles, profile(object, seed)?)
-        }
-        _ => return Ok(None),
-    }))
-}
-
-fn size(object: &Object) -> Result<usize, ArgumentError> {
-    let size: usize = arguments::integer(object, "size")?;
-    let most = RegisterArray::MAX_SIZE;
-    if size > most {
-        return Err(ArgumentError(format!("`size` is {size}; it is at most {most}")));
-    }
-    Ok(size)
 }
 
 fn meter(object: &Object, size: usize) -> Meter {

@@ -10,6 +10,7 @@ use sojourn_p4::interp::machine::Cells;
 use sojourn_p4::interp::{Context, arith};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, Scalar, Value};
 use sojourn_p4::types::Type;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -27,8 +28,8 @@ pub struct RegisterArray {
     words: Option<Cells>,
     /// Scalars of at most 128 bits of other elements, one element behind the other.
     narrow: Vec<u128>,
-    /// Wider ones.
-    wide: Vec<BigUint>,
+    /// Wider ones that are not zero, by their place.
+    wide: BTreeMap<usize, BigUint>,
 }
 
 impl RegisterArray {
@@ -36,6 +37,17 @@ impl RegisterArray {
     pub const MAX_SIZE: usize = 1 << 26;
     /// Elements of an array that code may have: larger ones take memory only where they are used.
     const MOST_WORDS: usize = 1 << 20;
+
+    /// Bytes of memory that an element of this type takes where it is used.
+    pub(super) fn cell_bytes(element: &Type) -> u64 {
+        let mut scalars = Vec::new();
+        flatten(element, &mut scalars);
+        let bytes = scalars.iter().map(|scalar| match scalar.is_narrow() {
+            true => size_of::<u128>() as u64,
+            false => (size_of::<(usize, BigUint)>() as u64) + u64::from(scalar.width() / 8),
+        });
+        bytes.sum()
+    }
 
     /// `size` elements, all zero.
     pub(super) fn new(name: Arc<str>, element: &Type, size: usize) -> RegisterArray {
@@ -52,7 +64,7 @@ impl RegisterArray {
             each: (narrow, wide),
             words: is_word.then(|| (0..size).map(|_| AtomicU64::new(0)).collect()),
             narrow: vec![0; if is_word { 0 } else { size * narrow }],
-            wide: vec![BigUint::default(); size * wide],
+            wide: BTreeMap::new(),
         }
     }
 
@@ -88,7 +100,7 @@ impl RegisterArray {
                 BigUint::from(self.narrow(narrow - 1))
             } else {
                 wide += 1;
-                self.wide[wide - 1].clone()
+                self.wide(wide - 1)
             }
         });
         Some(scalars.collect())
@@ -107,7 +119,7 @@ impl RegisterArray {
                 self.put_narrow(narrow, arith::narrowed(&value));
                 narrow += 1;
             } else {
-                self.wide[wide] = value;
+                self.put_wide(wide, value);
                 wide += 1;
             }
         }
@@ -173,6 +185,18 @@ impl RegisterArray {
         }
     }
 
+    fn wide(&self, at: usize) -> BigUint {
+        self.wide.get(&at).cloned().unwrap_or_default()
+    }
+
+    fn put_wide(&mut self, at: usize, value: BigUint) {
+        if value == BigUint::ZERO {
+            self.wide.remove(&at);
+        } else if at < self.size * self.each.1 {
+            self.wide.insert(at, value);
+        }
+    }
+
     fn load(&self, layout: &Layout, at: &mut (usize, usize), ctx: &mut Context<'_>) {
         match layout {
             Layout::Narrow(..) => {
@@ -180,7 +204,7 @@ impl RegisterArray {
                 at.0 += 1;
             }
             Layout::Wide(..) => {
-                ctx.set_wide(layout, self.wide.get(at.1).cloned().unwrap_or_default());
+                ctx.set_wide(layout, self.wide(at.1));
                 at.1 += 1;
             }
             Layout::Header { valid, fields, .. } => {
@@ -202,9 +226,7 @@ impl RegisterArray {
                 at.0 += 1;
             }
             Value::Scalar(_) => {
-                if let Some(place) = self.wide.get_mut(at.1) {
-                    *place = ctx.eval_value_wide(value);
-                }
+                self.put_wide(at.1, ctx.eval_value_wide(value));
                 at.1 += 1;
             }
             Value::Header { valid, fields, .. } => {

@@ -1,21 +1,18 @@
-//! Arithmetic on values known at compile time, at any width.
+//! Arithmetic on values known at compile time, at any width up to [`MAX_WIDTH`].
 //!
-//! Pure functions on numbers and widths; nothing here knows expressions or how errors are worded
-//! beyond a [`FoldError`].
+//! Pure functions on numbers and widths. Checker and elaboration fold with the same functions, so that
+//! both have one limit. Nothing here knows expressions or how errors are worded beyond a [`FoldError`].
 
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::hir::Value;
-use crate::types::Type;
+use crate::types::{MAX_WIDTH, Type};
 use num_bigint::{BigInt, Sign};
 use num_traits::{Signed, ToPrimitive, Zero};
 use std::cmp::Ordering;
 
-/// Bits that a number without a width may grow to.
-const MAX_BITS: u64 = 1 << 18;
-
 /// Why an operation on known values has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum FoldError {
+pub(crate) enum FoldError {
     /// `x / 0`
     #[error("division by zero")]
     DivisionByZero,
@@ -25,8 +22,8 @@ pub(super) enum FoldError {
     /// `x << -1`
     #[error("shift by a negative amount")]
     NegativeShift,
-    /// More bits than anybody needs.
-    #[error("the result is larger than 2^262144")]
+    /// More than [`MAX_WIDTH`] bits.
+    #[error("the result has more than {MAX_WIDTH} bits")]
     TooLarge,
 }
 
@@ -92,7 +89,7 @@ pub(super) fn unary(op: UnaryOp, value: &Value, ty: &Type) -> Option<Value> {
 }
 
 /// A binary operation on values of types `left_ty` and `right_ty`; `None` if not defined.
-pub(super) fn binary(
+pub(crate) fn binary(
     op: BinaryOp,
     (left, left_ty): (&Value, &Type),
     (right, right_ty): (&Value, &Type),
@@ -158,8 +155,10 @@ fn arithmetic(
     let exact = match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
-        BinaryOp::Mul if a.bits() + b.bits() > MAX_BITS => return Err(FoldError::TooLarge),
-        BinaryOp::Mul => a * b,
+        BinaryOp::Mul => {
+            bounded(a.bits().checked_add(b.bits()), ty)?;
+            a * b
+        }
         BinaryOp::Div | BinaryOp::Mod if b.is_zero() => return Err(FoldError::DivisionByZero),
         BinaryOp::Div | BinaryOp::Mod if a.is_negative() || b.is_negative() => {
             return Err(FoldError::NegativeDivision);
@@ -176,6 +175,7 @@ fn arithmetic(
         BinaryOp::Shr => shift_right(a, b),
         _ => return Ok(None),
     };
+    bounded(Some(exact.bits()), ty)?;
     Ok(Some(wrap(&exact, ty)))
 }
 
@@ -188,8 +188,17 @@ fn shift_left(a: &BigInt, by: &BigInt, ty: &Type) -> Result<BigInt, FoldError> {
     {
         return Ok(BigInt::zero());
     }
-    match by.to_u64() {
-        Some(by) if by + a.bits() <= MAX_BITS => Ok(a << by),
+    let by = by.to_u64().ok_or(FoldError::TooLarge)?;
+    bounded(by.checked_add(a.bits()), ty)?;
+    Ok(a << by)
+}
+
+/// Refuses a number without a width that has more than [`MAX_WIDTH`] bits. A number with a width is
+/// cut to it.
+fn bounded(bits: Option<u64>, ty: &Type) -> Result<(), FoldError> {
+    match (ty, bits) {
+        (Type::Bit(_) | Type::Int(_), Some(_)) => Ok(()),
+        (_, Some(bits)) if bits <= MAX_WIDTH.into() => Ok(()),
         _ => Err(FoldError::TooLarge),
     }
 }
@@ -257,6 +266,33 @@ mod tests {
         let far = i64::MAX;
         assert_eq!(folded(BinaryOp::Shl, 1, far, &Type::Bit(8)), Ok(Some(int(0))));
         assert_eq!(folded(BinaryOp::Shl, 1, far, &Type::InfInt), Err(FoldError::TooLarge));
+    }
+
+    #[test]
+    fn no_amount_shifts_a_number_beyond_the_widest_type() {
+        let shifted = |a: i64, by: u128| {
+            let by = Value::Int(BigInt::from(by));
+            binary(BinaryOp::Shl, (&int(a), &Type::InfInt), (&by, &Type::InfInt))
+        };
+        let edge = u128::from(u64::MAX);
+        for by in [MAX_WIDTH.into(), edge - 64, edge - 1, edge, edge + 1, u128::MAX] {
+            for a in [1, -1, i64::MAX] {
+                assert_eq!(shifted(a, by), Err(FoldError::TooLarge), "{a} << {by}");
+            }
+        }
+        let widest = shifted(1, u128::from(MAX_WIDTH) - 1);
+        assert_eq!(widest, Ok(Some(Value::Int(power_of_two(MAX_WIDTH - 1)))));
+    }
+
+    #[test]
+    fn products_and_sums_have_the_same_limit_as_shifts() {
+        let widest = Value::Int(power_of_two(MAX_WIDTH - 1));
+        for op in [BinaryOp::Mul, BinaryOp::Add] {
+            let folded = binary(op, (&widest, &Type::InfInt), (&widest, &Type::InfInt));
+            assert_eq!(folded, Err(FoldError::TooLarge), "{op:?}");
+        }
+        let typed = Type::Bit(MAX_WIDTH);
+        assert_eq!(binary(BinaryOp::Mul, (&widest, &typed), (&widest, &typed)), Ok(Some(int(0))));
     }
 
     #[test]

@@ -23,6 +23,9 @@ impl Checker<'_> {
         match &number.kind {
             ExprKind::Const(Value::Int(n)) => {
                 let cut = constant::wrap(n, ty);
+                if !self.afford(cut.bits() / 64, span) {
+                    return broken(span);
+                }
                 if cut != *n {
                     let shown = self.show(ty);
                     let message = format!("{n} does not fit into `{shown}`: it becomes {cut}");

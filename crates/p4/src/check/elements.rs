@@ -8,7 +8,7 @@ use super::report::code;
 use crate::ast::{self, BinaryOp};
 use crate::hir::{Expr, ExprKind, Value};
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{MAX_WIDTH, Type};
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
@@ -57,7 +57,7 @@ impl Checker<'_> {
             self.error(code::OUT_OF_RANGE, span, message);
             return broken(span);
         }
-        let Some(width) = (high - low).checked_add(1).filter(|width| *width <= 1 << 20) else {
+        let Some(width) = (high - low).checked_add(1).filter(|width| *width <= MAX_WIDTH) else {
             self.error(code::BAD_WIDTH, span, "the slice is too wide");
             return broken(span);
         };

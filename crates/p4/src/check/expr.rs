@@ -14,7 +14,7 @@ use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Expr, ExprKind, Object, Value};
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{MAX_WIDTH, Type};
 
 impl Checker<'_> {
     /// An expression that must have a value. `expected` is what the surroundings want, for forms
@@ -54,7 +54,7 @@ impl Checker<'_> {
         }
         let operand = self.operand_inner(expr, expected);
         self.leave();
-        operand
+        self.affordable(operand, expr)
     }
 
     fn operand_inner(&mut self, expr: &ast::Expr, expected: Option<&Type>) -> Operand {
@@ -122,6 +122,11 @@ impl Checker<'_> {
             }
             Some((width, true)) => Type::Int(width),
         };
+        if let Some((width, _)) = literal.width.filter(|(width, _)| *width > MAX_WIDTH) {
+            let message = format!("a width of at most {MAX_WIDTH} is possible, found {width}");
+            self.error(code::BAD_WIDTH, span, message);
+            return broken(span);
+        }
         let plain = integer(literal.value.clone(), Type::InfInt, span);
         self.number_to(plain, &ty)
     }

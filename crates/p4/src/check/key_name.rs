@@ -10,13 +10,14 @@ use crate::ast::{
 use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::types::Type;
+use crate::visible::visible_name;
 use num_bigint::BigInt;
 use std::sync::Arc;
 
 /// The text of `@name("...")`, if it is there.
 pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
     let named = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
-    match &named.body {
+    let name = match &named.body {
         AnnotationBody::Tokens(tokens) => match tokens.as_slice() {
             [token] if token.is_string => Some(token.text.clone()),
             _ => None,
@@ -26,7 +27,8 @@ pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
             _ => None,
         },
         _ => None,
-    }
+    };
+    name.map(visible_name)
 }
 
 impl Checker<'_> {

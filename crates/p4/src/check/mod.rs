@@ -6,17 +6,19 @@
 //! an error in one place must not cause messages in another ([`Type::Unknown`] fits everything).
 //!
 //! One idea a file: `scope` names, `type_ref` written types, `nesting` what may stand in what,
-//! `infer` unification, `constant` folding, `convert` casts, `expr` and its neighbours expressions,
-//! `arguments` and `call` calls, `instance` constructors, `statement` and its neighbours statements,
-//! `parser`, `control`, `table` blocks, `declare` and its neighbours declarations.
+//! `infer` unification, `constant` folding, `afford` its memory, `convert` casts, `expr` and its
+//! neighbours expressions, `arguments` and `call` calls, `instance` constructors, `statement` and its
+//! neighbours statements, `parser`, `control`, `table` blocks, `declare` and its neighbours
+//! declarations.
 
+mod afford;
 mod aggregate;
 mod annotations;
 mod arguments;
 mod block;
 mod builtin;
 mod call;
-mod constant;
+pub(crate) mod constant;
 mod control;
 mod convert;
 mod declare;
@@ -133,6 +135,8 @@ struct Checker<'a> {
     block: block::OpenBlock,
     /// Nesting of what is being checked.
     depth: u32,
+    /// Memory that copies of constants may still take.
+    budget: afford::Budget,
     /// Parameters of actions without direction: not known when compiled, unlike others.
     action_data: HashSet<hir::VarId>,
     /// What names were found to stand for, if somebody wants to know.
@@ -163,6 +167,7 @@ impl<'a> Checker<'a> {
             place: place::Place::top_level(),
             block: block::OpenBlock::default(),
             depth: 0,
+            budget: afford::Budget::default(),
             action_data: HashSet::new(),
             named: None,
         }

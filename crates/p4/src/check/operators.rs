@@ -10,7 +10,7 @@ use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Value};
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{MAX_WIDTH, Type};
 use num_bigint::BigInt;
 use num_traits::Signed;
 
@@ -306,7 +306,7 @@ impl Checker<'_> {
             return Some((left, right, Type::String));
         }
         if let (Some(a), Some(b)) = (width(&left.ty), width(&right.ty))
-            && let Some(sum) = a.checked_add(b).filter(|sum| *sum <= 1 << 20)
+            && let Some(sum) = a.checked_add(b).filter(|sum| *sum <= MAX_WIDTH)
         {
             let signed = matches!(left.ty, Type::Int(_));
             let ty = if signed { Type::Int(sum) } else { Type::Bit(sum) };

@@ -297,6 +297,9 @@ impl Checker<'_> {
         };
         let value = self.convert(value, &part, "assignment", Some(base.span));
         let ty = place.ty.clone();
+        if !self.afford(u64::from(width) / 64, span) {
+            return Some(StmtKind::Block(before));
+        }
         let mask = integer(constant::power_of_two(width) - 1, ty.clone(), span);
         let mask = binary(BinaryOp::Shl, mask, low.clone(), &ty);
         let keep = ExprKind::Unary(ast::UnaryOp::Complement, Box::new(mask));

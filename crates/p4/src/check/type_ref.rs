@@ -11,13 +11,10 @@ use crate::ast::{self, TypeRef, TypeRefKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{MAX_WIDTH, Type};
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 use std::sync::Arc;
-
-/// The widest `bit`, `int` or `varbit`, and the longest array.
-const MAX_SIZE: u32 = 1 << 20;
 
 /// What `_` means where a type stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,9 +210,9 @@ impl Checker<'_> {
             return None;
         }
         match value.to_u32() {
-            Some(value) if value <= MAX_SIZE => Some(value),
+            Some(value) if value <= MAX_WIDTH => Some(value),
             _ => {
-                let message = format!("a width or size of at most {MAX_SIZE} is possible");
+                let message = format!("a width or size of at most {MAX_WIDTH} is possible");
                 self.error(code::BAD_WIDTH, written.span, message);
                 None
             }

@@ -5,13 +5,14 @@
 use super::parts::{part_types, scalar};
 use super::{Binding, Elaborator, plain};
 use crate::ast::{BinaryOp, UnaryOp};
+use crate::check::constant as fold;
 use crate::hir::{self, Expr, ExprKind};
 use crate::interp::arith;
 use crate::ir::{Const, Scalar};
 use crate::source::Span;
 use crate::types::Type;
 use num_bigint::{BigInt, BigUint};
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{ToPrimitive, Zero};
 use std::sync::Arc;
 
 /// A known value.
@@ -26,9 +27,6 @@ pub(super) enum Known {
     /// An invalid header or union.
     Invalid,
 }
-
-/// Shifts of unbounded integers beyond this are refused.
-const MAX_SHIFT: u32 = 1 << 16;
 
 impl Known {
     pub fn of(value: &hir::Value) -> Known {
@@ -182,41 +180,13 @@ impl Elaborator<'_> {
             BinaryOp::And | BinaryOp::Or => return Some(y),
             _ => {}
         }
-        let (x, y) = (x.int()?, y.int()?);
-        let number = |value: BigInt| Some(Known::Int(wrapped(value, ty)));
-        match op {
-            BinaryOp::Lt => Some(Known::Bool(x < y)),
-            BinaryOp::Le => Some(Known::Bool(x <= y)),
-            BinaryOp::Gt => Some(Known::Bool(x > y)),
-            BinaryOp::Ge => Some(Known::Bool(x >= y)),
-            BinaryOp::Add => number(x + y),
-            BinaryOp::Sub => number(x - y),
-            BinaryOp::Mul => number(x * y),
-            BinaryOp::Div | BinaryOp::Mod if y.is_zero() => None,
-            BinaryOp::Div => number(x / y),
-            BinaryOp::Mod => number(x % y),
-            BinaryOp::BitAnd => number(x & y),
-            BinaryOp::BitOr => number(x | y),
-            BinaryOp::BitXor => number(x ^ y),
-            BinaryOp::SatAdd => Some(Known::Int(saturated(x + y, ty))),
-            BinaryOp::SatSub => Some(Known::Int(saturated(x - y, ty))),
-            BinaryOp::Shl | BinaryOp::Shr => {
-                let by = y.to_u32().filter(|_| !y.is_negative())?;
-                let by = if plain(ty) == &Type::InfInt && by > MAX_SHIFT && op == BinaryOp::Shl {
-                    return None;
-                } else {
-                    by.min(MAX_SHIFT)
-                };
-                number(if op == BinaryOp::Shl { x << by } else { x >> by })
-            }
-            BinaryOp::Concat => {
-                let width = |ty| scalar(ty).map(Scalar::width);
-                let (high, low) = (width(&a.ty)?, width(&b.ty)?);
-                let joined = (arith::pattern(&x, high) << low) | arith::pattern(&y, low);
-                number(BigInt::from(joined))
-            }
-            _ => None,
-        }
+        let (x, y) = (hir::Value::Int(x.int()?), hir::Value::Int(y.int()?));
+        let (left, right) = (plain(&a.ty), plain(&b.ty));
+        let folded = fold::binary(op, (&x, left), (&y, right)).ok().flatten()?;
+        Some(match Known::of(&folded) {
+            Known::Int(value) => Known::Int(wrapped(value, ty)),
+            other => other,
+        })
     }
 
     /// The value of an expression that has to be known; an error and nothing if it is not.
@@ -236,16 +206,5 @@ impl Elaborator<'_> {
         )
         .with_label("depends on something that is only known at run time");
         self.report(diagnostic);
-    }
-}
-
-fn saturated(value: BigInt, ty: &Type) -> BigInt {
-    match scalar(ty) {
-        Some(Scalar::Int(width)) if width > 0 => {
-            let half = BigInt::one() << (width - 1);
-            value.clamp(-half.clone(), half - 1)
-        }
-        Some(scalar) => value.clamp(BigInt::zero(), (BigInt::one() << scalar.width()) - 1),
-        None => value,
     }
 }

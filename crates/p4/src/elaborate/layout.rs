@@ -2,7 +2,8 @@
 
 use super::packet::padding_bits;
 use super::parts::scalar;
-use super::{Elaborator, MAX_SLOTS, plain};
+use super::{Elaborator, MAX_NAME_BYTES, MAX_SLOTS, plain};
+use crate::ast::has_annotation;
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideSlot};
 use crate::source::Span;
@@ -18,12 +19,14 @@ pub(super) struct Purpose {
 impl Elaborator<'_> {
     /// Slots for a value called `name`.
     pub(super) fn allocate(&mut self, ty: &Type, name: &str, purpose: Purpose) -> Layout {
-        if self.unit.slots.len() + self.unit.wide_slots.len() > MAX_SLOTS {
+        let slots = self.unit.slots.len() + self.unit.wide_slots.len();
+        if slots > MAX_SLOTS || self.name_bytes > MAX_NAME_BYTES {
             if !self.exhausted {
                 self.exhausted = true;
-                let message = format!("`{name}` does not fit the frame");
+                let message = "a variable does not fit the frame";
                 self.report(Diagnostic::error("E1303", purpose.span, message).with_note(format!(
-                    "all variables of a parser or control together may take {MAX_SLOTS} slots"
+                    "all variables of a parser or control together may take {MAX_SLOTS} slots, and \
+                     the names of a program's slots {MAX_NAME_BYTES} bytes"
                 )));
             }
             return Layout::Object;
@@ -113,12 +116,14 @@ impl Elaborator<'_> {
     /// A slot for a scalar of at most 128 bits.
     pub(super) fn narrow_slot(&mut self, name: &str, scalar: Scalar, purpose: Purpose) -> Slot {
         let Purpose { temporary, span } = purpose;
+        self.name_bytes += name.len();
         self.unit.slots.push(SlotInfo { name: name.into(), scalar, temporary, span });
         Slot(self.unit.slots.len() as u32 - 1)
     }
 
     fn wide_slot(&mut self, name: &str, scalar: Scalar, purpose: Purpose) -> WideSlot {
         let Purpose { temporary, span } = purpose;
+        self.name_bytes += name.len();
         self.unit.wide_slots.push(SlotInfo { name: name.into(), scalar, temporary, span });
         WideSlot(self.unit.wide_slots.len() as u32 - 1)
     }

@@ -25,6 +25,7 @@ mod packet;
 mod parser;
 mod parts;
 mod place;
+mod size;
 mod stmt;
 mod table;
 mod value;
@@ -34,6 +35,7 @@ use crate::hir::{self, InstanceId, VarId};
 use crate::ir::{self, Label, Layout, ObjectId, SlotInfo, Stmt, StmtKind, UnitId};
 use crate::source::Span;
 use crate::types::Type;
+use crate::visible::visible_name;
 use constant::Known;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,6 +45,8 @@ const MAX_STATEMENTS: u32 = 400_000;
 /// Calls and instances of a whole program that are written out: those that come to no statement
 /// can double without end, too.
 const MAX_INLINED: u32 = 1 << 16;
+/// Bytes of the names of all slots of a program: each has the name of every level above it.
+const MAX_NAME_BYTES: usize = 1 << 28;
 /// Slots of a unit's frame.
 const MAX_SLOTS: usize = 1 << 20;
 /// Instances within instances.
@@ -193,6 +197,8 @@ struct Elaborator<'h> {
     /// Statements of the list in the making.
     code: Vec<Stmt>,
     statements: u32,
+    /// Bytes of the names of slots.
+    name_bytes: usize,
     /// Calls and instances that were written out.
     inlined: u32,
     /// True once the program is too large: nothing more is made.
@@ -213,6 +219,7 @@ impl<'h> Elaborator<'h> {
             unit: UnitState::default(),
             code: Vec::new(),
             statements: 0,
+            name_bytes: 0,
             inlined: 0,
             exhausted: false,
         }
@@ -252,13 +259,13 @@ impl<'h> Elaborator<'h> {
         if self.exhausted {
             return;
         }
-        self.statements += 1;
+        self.statements = self.statements.saturating_add(size::units(&kind));
         if self.statements > MAX_STATEMENTS {
             self.exhausted = true;
             let message = "inlining makes this program too large";
             self.report(Diagnostic::error("E1302", span, message).with_note(format!(
                 "calls, sub-controls and loops over elements are written out; the limit is \
-                 {MAX_STATEMENTS} statements"
+                 {MAX_STATEMENTS} statements, each of up to 64 operands"
             )));
             return;
         }
@@ -353,7 +360,7 @@ fn plain(ty: &Type) -> &Type {
 fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
     use crate::ast::AnnotationBody;
     let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
-    match &annotation.body {
+    let name = match &annotation.body {
         AnnotationBody::Tokens(tokens) => {
             tokens.iter().find(|token| token.is_string).map(|token| token.text.clone())
         }
@@ -361,5 +368,6 @@ fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
             values.iter().find_map(|value| value.text()).cloned()
         }
         _ => None,
-    }
+    };
+    name.map(visible_name)
 }

@@ -1,7 +1,9 @@
 //! Literals: what the text of a number or string is worth.
 
 use super::{Parsed, Parser};
-use crate::{ast::IntegerLiteral, diagnostic::Diagnostic, lex::Kind, source::Span};
+use crate::{
+    ast::IntegerLiteral, diagnostic::Diagnostic, lex::Kind, source::Span, visible::visible,
+};
 use num_bigint::BigInt;
 use std::sync::Arc;
 
@@ -99,12 +101,12 @@ fn digits_value(
 }
 
 /// A string literal's contents: quotes removed, `\"`, `\\` and `\n` resolved. Other escapes stay
-/// as they are, for those to whom the string is handed.
+/// as they are, for those to whom the string is handed. Characters that no reader sees are written out.
 pub(super) fn contents(literal: &str) -> Arc<str> {
     let inner = literal.strip_prefix('"').unwrap_or(literal);
     let inner = inner.strip_suffix('"').unwrap_or(inner);
     if !inner.contains('\\') {
-        return inner.into();
+        return visible(inner.into());
     }
     let mut text = String::with_capacity(inner.len());
     let mut chars = inner.chars();
@@ -121,7 +123,7 @@ pub(super) fn contents(literal: &str) -> Arc<str> {
             _ => text.push(c),
         }
     }
-    text.into()
+    visible(text.into())
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::stream_message_response::Update as Says;
 use crate::wire::bfrt_proto::subscribe::Notifications;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
@@ -35,11 +37,20 @@ impl Client {
 
 /// All of them, by the number that each gives itself.
 #[derive(Default)]
-pub struct Clients(Mutex<BTreeMap<u32, Client>>);
+pub struct Clients {
+    all: Mutex<BTreeMap<u32, Client>>,
+    /// Messages that found no room in a stream.
+    missed: Arc<AtomicU64>,
+}
 
 impl Clients {
     fn all(&self) -> MutexGuard<'_, BTreeMap<u32, Client>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many messages were lost because their streams had no room.
+    pub fn missed(&self) -> &Arc<AtomicU64> {
+        &self.missed
     }
 
     /// A client is there from now on.
@@ -104,7 +115,7 @@ impl Clients {
     pub fn say(&self, id: u32, update: &Says) {
         for (other, client) in &*self.all() {
             if *other == id || client.bound.is_some() {
-                say(&client.stream, update.clone());
+                self.put(&client.stream, update.clone());
             }
         }
     }
@@ -119,8 +130,16 @@ impl Clients {
         for client in self.all().values() {
             let is_meant = program.map_or(client.bound.is_some(), |program| client.is_of(program));
             if is_meant && wants(&client.wants) {
-                say(&client.stream, update.clone());
+                self.put(&client.stream, update.clone());
             }
+        }
+    }
+
+    /// Says something to the client behind a stream. One that takes nothing is not waited for.
+    pub fn put(&self, stream: &Stream, update: Says) {
+        let message = bfrt::StreamMessageResponse { update: Some(update) };
+        if stream.try_send(Ok(message)).is_err() {
+            self.missed.fetch_add(1, Relaxed);
         }
     }
 
@@ -146,9 +165,4 @@ impl Clients {
 fn unknown(id: u32) -> Failure {
     let why = format!("client {id} has not subscribed, and its request names no program");
     Failure::new(Code::FailedPrecondition, why)
-}
-
-/// One that takes nothing is not waited for.
-pub fn say(stream: &Stream, update: Says) {
-    let _ = stream.try_send(Ok(bfrt::StreamMessageResponse { update: Some(update) }));
 }

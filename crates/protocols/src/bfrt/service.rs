@@ -1,6 +1,6 @@
 //! The service: each call as it comes from the wire, checked, put to the switch, answered.
 
-use super::clients::{Clients, Message, Stream, WAITING, say};
+use super::clients::{Clients, Message, Stream, WAITING};
 use super::fields::{Datum, exact_key_read, key_read, learned};
 use super::fixed::{self, Fixed};
 use super::idle::{Became, Idle};
@@ -26,6 +26,7 @@ use sojourn_engine::control::{self, Pipes};
 use sojourn_packet::Time;
 use sojourn_switch::{PortId, Switch};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex as Turn, mpsc, oneshot};
@@ -70,6 +71,11 @@ fn gone() -> Failure {
 }
 
 impl Server {
+    /// Notifications that clients read too slowly to get.
+    pub fn missed(&self) -> Arc<AtomicU64> {
+        self.clients.missed().clone()
+    }
+
     /// A server in front of a switch that runs these programs.
     ///
     /// # Errors
@@ -268,7 +274,7 @@ impl Server {
             Err(failure) => (failure.code, failure.why),
         };
         let status = Some(rpc::Status { code: code as i32, message, details: Vec::new() });
-        say(stream, Says::Subscribe(bfrt::Subscribe { status, ..asked }));
+        self.clients.put(stream, Says::Subscribe(bfrt::Subscribe { status, ..asked }));
     }
 
     async fn set_pipeline(

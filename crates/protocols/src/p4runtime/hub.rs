@@ -7,7 +7,9 @@ use crate::wire::google::rpc;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::stream_message_response::Update as Says;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
@@ -25,6 +27,8 @@ pub type Message = Result<p4::StreamMessageResponse, Status>;
 pub struct Hub {
     device: u64,
     inner: Mutex<Inner>,
+    /// Messages that found no room in a stream.
+    missed: Arc<AtomicU64>,
 }
 
 struct Inner {
@@ -41,7 +45,13 @@ impl Hub {
     /// Nobody is connected.
     pub fn new(device: u64) -> Hub {
         let (arbitration, streams) = (Arbitration::new(device), HashMap::new());
-        Hub { device, inner: Mutex::new(Inner { arbitration, streams, last: 0 }) }
+        let inner = Mutex::new(Inner { arbitration, streams, last: 0 });
+        Hub { device, inner, missed: Arc::default() }
+    }
+
+    /// How many messages were lost because their streams had no room.
+    pub fn missed(&self) -> &Arc<AtomicU64> {
+        &self.missed
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -195,7 +205,7 @@ impl Hub {
     /// Says something to a stream, unless too much waits for it already.
     pub fn say(&self, id: StreamId, update: Says) {
         if let Some(stream) = self.inner().streams.get(&id) {
-            say(stream, message(update));
+            self.put(stream, message(update));
         }
     }
 
@@ -205,19 +215,45 @@ impl Hub {
         let whole = message(update);
         for (id, access) in inner.arbitration.primaries() {
             if let (true, Some(stream)) = (wants(access), inner.streams.get(&id)) {
-                say(stream, whole.clone());
+                self.put(stream, whole.clone());
             }
         }
     }
-}
 
-fn say(stream: &mpsc::Sender<Message>, message: p4::StreamMessageResponse) {
-    if stream.capacity() > KEPT {
-        // Between the two somebody else may have taken the last place: then it is lost.
-        let _ = stream.try_send(Ok(message));
+    /// Puts a message into a stream that has room for more than what is about its role.
+    fn put(&self, stream: &mpsc::Sender<Message>, message: p4::StreamMessageResponse) {
+        // Between the two somebody else may have taken the last place.
+        if stream.capacity() <= KEPT || stream.try_send(Ok(message)).is_err() {
+            self.missed.fetch_add(1, Relaxed);
+        }
     }
 }
 
 fn number(id: &p4::Uint128) -> u128 {
     u128::from(id.high) << 64 | u128::from(id.low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_that_a_controller_does_not_read_are_counted() {
+        let hub = Hub::new(1);
+        let (id, mut stream) = hub.open().unwrap();
+        let election_id = Some(p4::Uint128 { high: 0, low: 7 });
+        let update =
+            p4::MasterArbitrationUpdate { device_id: 1, election_id, role: None, status: None };
+        hub.arbitrate(id, update).unwrap();
+        let sent = WAITING as u64 * 3;
+        for _ in 0..sent {
+            hub.say_to_primaries(Says::Packet(p4::PacketIn::default()), |_| true);
+        }
+        let mut read = 0;
+        while stream.try_recv().is_ok() {
+            read += 1;
+        }
+        assert_eq!(hub.missed().load(Relaxed), sent - read);
+        assert!(read < sent);
+    }
 }

@@ -24,6 +24,7 @@ use sojourn_engine::control;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Mutex as Turn, mpsc, oneshot};
@@ -101,6 +102,11 @@ fn epoch() -> i64 {
 }
 
 impl Server {
+    /// Packets, digests and notifications that controllers read too slowly to get.
+    pub fn missed(&self) -> Arc<AtomicU64> {
+        self.hub.missed().clone()
+    }
+
     /// A server in front of a switch; `running` is what runs in it, if anything does.
     pub fn new(
         device: Arc<dyn Device>,

@@ -18,12 +18,13 @@ use sojourn_externs::random::Random;
 use sojourn_externs::selector::{Selector, SelectorMode};
 use sojourn_target::faults::Faults;
 use sojourn_control::hits::Hits;
+use crate::load::LoadOptions;
+use crate::memory_budget::MemoryBudget;
 use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
 use sojourn_control::schema::hashes;
 use crate::arguments::{self, ArgumentError};
 use crate::copies;
 use crate::register_action::{CompiledRegister, STAGE_BITS};
-use crate::resubmit_header::RESUBMIT_BITS;
 use crate::rules::{self, Refusal};
 use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -46,13 +47,15 @@ type Places = BTreeMap<ObjectId, u32>;
 pub fn prepare(
     program: &Program,
     registers: Vec<CompiledRegister>,
-    seed: u64,
+    options: &LoadOptions,
 ) -> (Runtime, Vec<Diagnostic>) {
+    let (mut budget, mut errors) = (MemoryBudget::new(options.check_only), Vec::new());
+    let seed = options.seed;
     let counter_range = program.errors.iter().position(|error| &**error == "CounterRange");
     let mut runtime = Runtime {
         sites: vec![Site::None; program.call_sites as usize],
         prepared: vec![Prepared::default(); program.call_sites as usize],
-        registers: registers.into_iter().map(RegisterState::new).collect(),
+        registers: states(program, registers, &mut budget, &mut errors),
         hashes: Vec::new(),
         set_hashes: Vec::new(),
         settable: Vec::new(),
@@ -73,8 +76,7 @@ pub fn prepare(
         counter_range: counter_range.map_or(u32::MAX, |at| at as u32),
         scratch: PacketOut::new(),
     };
-    let mut errors = Vec::new();
-    let places = objects(program, seed, &mut runtime, &mut errors);
+    let places = objects(program, seed, &mut budget, &mut runtime, &mut errors);
     runtime.set_hashes = vec![None; runtime.hashes.len()];
     runtime.settable = settable(program, seed, &places);
     profiles(program, &places, &mut runtime, &mut errors);
@@ -94,9 +96,30 @@ pub fn prepare(
     (runtime, errors)
 }
 
+/// Registers with their initial values.
+fn states(
+    program: &Program,
+    registers: Vec<CompiledRegister>,
+    budget: &mut MemoryBudget,
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<RegisterState> {
+    let made = registers.into_iter().map(|compiled| {
+        let taken = budget.take(compiled.size.unwrap_or(0), RegisterState::CELL_BYTES);
+        let entries = taken.unwrap_or_else(|ArgumentError(why)| {
+            let span = program.objects[compiled.object.index()].span;
+            let message = format!("this register: {why}");
+            errors.push(rules::EXTERN_ARGUMENT.refuse(span, message).into());
+            0
+        });
+        RegisterState::new(compiled, entries)
+    });
+    made.collect()
+}
+
 fn objects(
     program: &Program,
     seed: u64,
+    budget: &mut MemoryBudget,
     runtime: &mut Runtime,
     errors: &mut Vec<Diagnostic>,
 ) -> Places {
@@ -115,12 +138,11 @@ fn objects(
                 let bits = object.type_args.first().map_or(32, type_bits);
                 Ok(push(&mut runtime.randoms, Random::new(bits, seeds.next())))
             }
-            "Counter" | "DirectCounter" => counter(object)
+            "Counter" | "DirectCounter" => counter(object, budget)
                 .map(|counter| push(&mut runtime.counters, (object.name.clone(), counter))),
-            "Meter" | "DirectMeter" => {
-                meter(object).map(|meter| push(&mut runtime.meters, (object.name.clone(), meter)))
-            }
-            "Lpf" | "DirectLpf" | "Wred" | "DirectWred" => filter(object, seeds.next())
+            "Meter" | "DirectMeter" => meter(object, budget)
+                .map(|meter| push(&mut runtime.meters, (object.name.clone(), meter))),
+            "Lpf" | "DirectLpf" | "Wred" | "DirectWred" => filter(object, budget, seeds.next())
                 .map(|filter| push(&mut runtime.filters, (object.name.clone(), filter))),
             "Checksum" => Ok(push(&mut runtime.checksums, OnesComplement::new())),
             "Digest" => Ok(push(&mut runtime.digest_names, object.name.clone())),
@@ -187,30 +209,36 @@ fn settable(program: &Program, seed: u64, places: &Places) -> Vec<SettableHash> 
     made.collect()
 }
 
-/// The size of a counter or meter that a stage can hold.
-fn entries(object: &Object) -> Result<usize, ArgumentError> {
+/// The cells to allocate for a counter or meter that a stage can hold.
+fn entries(object: &Object, budget: &mut MemoryBudget, bytes: u64) -> Result<usize, ArgumentError> {
     let (size, most) = (arguments::integer(object, "size")?, STAGE_BITS / NARROWEST);
     if size > most {
         let why = format!("it has {size} entries, a stage holds {most} at most");
         return Err(ArgumentError(why));
     }
-    Ok(size)
+    budget.take(size, bytes)
 }
 
-fn counter(object: &Object) -> Result<Counter, ArgumentError> {
+fn counter(object: &Object, budget: &mut MemoryBudget) -> Result<Counter, ArgumentError> {
     let name = arguments::member(object, "type")?;
     let kind =
         CounterKind::named(name).ok_or_else(|| ArgumentError(format!("`type` is {name}")))?;
-    let size = if &*object.of == "Counter" { entries(object)? } else { 0usize };
+    let size = match &*object.of {
+        "Counter" => entries(object, budget, Counter::CELL_BYTES)?,
+        _ => 0,
+    };
     Ok(Counter::new(kind, size))
 }
 
-fn meter(object: &Object) -> Result<Meter, ArgumentError> {
+fn meter(object: &Object, budget: &mut MemoryBudget) -> Result<Meter, ArgumentError> {
     let kind = match arguments::member(object, "type")? {
         "PACKETS" => MeterKind::Packets,
         _ => MeterKind::Bytes,
     };
-    let size = if &*object.of == "Meter" { entries(object)? } else { 0usize };
+    let size = match &*object.of {
+        "Meter" => entries(object, budget, Meter::CELL_BYTES)?,
+        _ => 0,
+    };
     let meter = Meter::new(kind, size);
     if arguments::constant(object, "red").is_none() {
         return Ok(meter);
@@ -219,9 +247,9 @@ fn meter(object: &Object) -> Result<Meter, ArgumentError> {
     Ok(meter.with_codes(code("red")?, code("yellow")?, code("green")?))
 }
 
-fn filter(object: &Object, seed: u64) -> Result<Filter, ArgumentError> {
+fn filter(object: &Object, budget: &mut MemoryBudget, seed: u64) -> Result<Filter, ArgumentError> {
     let direct = object.of.starts_with("Direct");
-    let size = if direct { 0 } else { entries(object)? };
+    let size = if direct { 0 } else { entries(object, budget, Filter::CELL_BYTES)? };
     if object.of.ends_with("Lpf") {
         return Ok(Filter::lpf(size));
     }

@@ -29,9 +29,11 @@ pub struct RegisterState {
 }
 
 impl RegisterState {
-    /// A register with its initial values.
-    pub fn new(compiled: CompiledRegister) -> RegisterState {
-        let entries = compiled.size.unwrap_or(0);
+    /// Bytes of memory that an entry takes.
+    pub const CELL_BYTES: u64 = size_of::<AtomicU64>() as u64;
+
+    /// A register with `entries` entries of its initial value.
+    pub fn new(compiled: CompiledRegister, entries: usize) -> RegisterState {
         let memory = cells(compiled.initial, entries);
         let (ready, mask) = (ready(&compiled), compiled.shape.width.mask());
         RegisterState { compiled, ready, mask, memory, entries, last_pass: 0, open: false }

@@ -117,6 +117,48 @@ fn types_that_double_at_every_level_are_refused_where_they_grow_too_large() {
 }
 
 #[test]
+fn numbers_beyond_the_widest_type_are_refused_however_they_are_made() {
+    let huge = "18446744073709551615";
+    for (made, expected) in [
+        (format!("const int x = 1 << {huge};"), "E0603"),
+        (format!("const int x = -1 << {huge};"), "E0603"),
+        ("const int x = 1 << 18446744073709551552;".into(), "E0603"),
+        (format!("const int y = {huge}; const int x = 1 << y;"), "E0603"),
+        (format!("const bit<8> x = 1 << {huge};"), "E0603"),
+        (format!("typedef bit<(1 << {huge})> t;"), "E0603"),
+        (format!("typedef bit<{huge}> t;"), "E0504"),
+        (format!("typedef varbit<{huge}> t;"), "E0504"),
+        ("const bit<1> x = 4294967295w1;".into(), "E0504"),
+        ("const int<1> x = 4294967295s1;".into(), "E0504"),
+        ("const bit<8> x = (bit<4294967295>) 1;".into(), "E0504"),
+        ("const bit<8> x = ((bit<262144>) 1 ++ (bit<262144>) 1)[7:0];".into(), "E0601"),
+        ("const bit<8> x = 1[4294967295:0];".into(), "E0504"),
+        (format!("header h {{ bit<8> x; }} struct s {{ h[{huge}] a; }}"), "E0504"),
+    ] {
+        assert_eq!(codes(&made).first(), Some(&expected), "{made}");
+    }
+    assert_eq!(codes("const bit<8> x = (bit<8>) (1 << 262143);"), ["W0501"]);
+}
+
+#[test]
+fn constants_that_grow_with_every_use_are_refused_before_they_fill_memory() {
+    let levels = |of: &dyn Fn(usize) -> String| (1..60).map(of).collect::<String>();
+    let squares = levels(&|n| format!("const int k{n} = k{0} * k{0};\n", n - 1));
+    assert_eq!(codes(&format!("const int k0 = 3;\n{squares}")), ["E0603"]);
+    let strings = levels(&|n| format!("const string k{n} = k{0} ++ k{0};\n", n - 1));
+    assert_eq!(codes(&format!("const string k0 = \"a\";\n{strings}")), ["E1202"]);
+    let wide = "const bit<262144> k = -1;\n";
+    let uses: String = (0..600).map(|n| format!("const bit<262144> k{n} = k;\n")).collect();
+    assert_eq!(codes(&format!("{wide}{uses}")), ["W0501", "E1202"]);
+    let written: String = (0..600).map(|n| format!("const bit<262144> k{n} = -1;\n")).collect();
+    let said = codes(&written);
+    assert_eq!(said.iter().filter(|code| **code == "E1202").count(), 1, "{said:?}");
+    let stack = "struct s { bit<8>[60000] a; }\n";
+    let defaults: String = (0..100).map(|n| format!("const s k{n} = ...;\n")).collect();
+    assert_eq!(codes(&format!("{stack}{defaults}")), ["E1202"]);
+}
+
+#[test]
 fn of_too_many_messages_the_first_are_drawn_and_all_are_counted() {
     let assignments: String = (0..10_000).map(|n| format!("x = z{n};\n")).collect();
     let (_, sources, found) = checked(&in_control(&assignments));

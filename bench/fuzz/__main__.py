@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=Path("target/fuzz"))
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--kind", action="append", choices=sorted(KINDS))
-    parser.add_argument("--noise", type=Path, help="the example `noise` of sojourn-targets")
+    parser.add_argument("--noise", type=Path, help="the example `noise` of sojourn-engine")
     given = parser.parse_args()
     kinds = given.kind or [kind for kind in KINDS if given.noise or not KINDS[kind].needs_noise]
     failures = 0

@@ -3,6 +3,7 @@
 use crate::RunError;
 use crate::config::{Aqm, Beside, ControlStep, P4Aqm, RunConfig};
 use crate::switch_setup;
+use sojourn_control::ControlPlane;
 use sojourn_net::config::{PIPE_PORTS, invalid, within};
 use sojourn_net::{Act, HandedOver};
 use sojourn_p4::check_program;

@@ -146,7 +146,8 @@ impl Program {
 
     /// Why its target's chip may refuse it although it runs; `None` if nothing is known.
     fn doubt(&self, py: Python<'_>) -> Option<String> {
-        py.detach(|| self.program.doubt()).map(|doubt| format!("{} ({})", doubt.message, doubt.code))
+        py.detach(|| self.program.doubt())
+            .map(|doubt| format!("{} ({})", doubt.message, doubt.code))
     }
 
     /// Its state variables and what they depend on: as JSON, and as text.

@@ -3,11 +3,11 @@
 //! Stands on the IR's layouts. The width is that of the declared fields: a field of variable size
 //! counts with its largest length. It must not know an architecture.
 
-use sojourn_p4::visit;
 use sojourn_p4::ast::has_annotation;
 use sojourn_p4::ir::{Program, StmtKind, UnitId};
 use sojourn_p4::source::Span;
 use sojourn_p4::types::{FieldsType, Type};
+use sojourn_p4::visit;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -5,12 +5,12 @@
 //! `TransformResubmitHeaders`, in p4c's Tofino back end). [`pad`] does the same to the places that put
 //! such a header on the wire or take it off. It must not depend on how a pass runs.
 
-use sojourn_p4::visit;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, Layout, Program, Scalar, Slot, SlotInfo, Stmt, StmtKind, Value,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::types::{DeclarationId, Type};
+use sojourn_p4::visit;
 use std::collections::HashSet;
 
 /// Bits that a resubmitted packet carries.

@@ -23,7 +23,7 @@ fn codes(declarations: &str, apply: &str) -> Vec<&'static str> {
          #include \"shared/egress_end.p4\"\n"
     );
     let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
-    let include_paths = vec![folder("p4/include"), folder("crates/targets/rules")];
+    let include_paths = vec![folder("p4/include"), folder("crates/tofino/rules")];
     let options = LoadOptions { include_paths, check_only: true, ..LoadOptions::default() };
     let found = match load_with(&loader, "program.p4", &options) {
         Ok(loaded) => loaded.warnings,

@@ -4,24 +4,17 @@
 
 use super::input::{Input, header_of};
 use super::{Direct, Fields, Pass, RegisterArray, Runtime, Site};
-use sojourn_target::arguments::{self, ArgumentError};
-use sojourn_externs::call::name_number;
+use crate::blocks::Blocks;
+use crate::field_list::FieldList;
+use crate::rules::{self, Refusal};
 use sojourn_control::digest::Digests;
+use sojourn_control::hits::Hits;
+use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
+use sojourn_externs::call::name_number;
 use sojourn_externs::counter::{Counter, CounterKind};
 use sojourn_externs::hash::Algorithm;
 use sojourn_externs::meter::{Meter, MeterKind};
 use sojourn_externs::selector::{Selector, SelectorMode};
-use sojourn_target::faults::Faults;
-use sojourn_target::fields::field;
-use sojourn_control::hits::Hits;
-use crate::load::LoadOptions;
-use sojourn_target::log::Log;
-use crate::memory_budget::MemoryBudget;
-use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
-use crate::blocks::Blocks;
-use crate::field_list::FieldList;
-use crate::rules::{self, Refusal};
-use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
 use sojourn_p4::ir::{
@@ -34,7 +27,9 @@ use sojourn_packet::SplitMix64;
 use sojourn_target::arguments::{self, ArgumentError};
 use sojourn_target::faults::Faults;
 use sojourn_target::fields::field;
+use sojourn_target::load::LoadOptions;
 use sojourn_target::log::Log;
+use sojourn_target::memory_budget::MemoryBudget;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

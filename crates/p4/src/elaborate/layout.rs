@@ -3,7 +3,7 @@
 use super::packet::padding_bits;
 use super::parts::scalar;
 use super::{Elaborator, MAX_NAME_BYTES, MAX_SLOTS, plain};
-use crate::ast::has_annotation;
+
 use crate::diagnostic::Diagnostic;
 use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideSlot};
 use crate::source::Span;

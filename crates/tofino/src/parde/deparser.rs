@@ -6,12 +6,12 @@
 use super::fields::computed;
 use super::known::{Known, constant};
 use crate::rules;
-use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Binary, Body, Expr, ExprKind, ExternCall, Layout, Program, Slot, Stmt, StmtKind, Unary,
     UnitId, Value,
 };
+use sojourn_p4::visit;
 use std::collections::HashSet;
 
 /// Checks the statements of a deparser.

@@ -4,9 +4,9 @@
 //! the IR's calls.
 
 use crate::rules;
-use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, StmtKind, UnitId};
+use sojourn_p4::visit;
 
 /// The kind of each block of a pass, in their order.
 const BLOCKS: [&str; 3] = ["parser", "control", "deparser"];

@@ -3,8 +3,8 @@
 //! A parser copies such a value, a deparser reads it; everything else takes an instruction of a
 //! match-action stage. Stands on the IR's expressions.
 
-use sojourn_p4::visit;
 use sojourn_p4::ir::{Binary, Expr, ExprKind};
+use sojourn_p4::visit;
 
 /// The first part of an expression that has to be computed; none if it consists of fields.
 pub fn computed(expr: &Expr) -> Option<&Expr> {

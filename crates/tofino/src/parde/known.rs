@@ -3,9 +3,9 @@
 //!
 //! Stands on the IR's expressions; it must not depend on where they are evaluated.
 
-use sojourn_p4::visit;
 use sojourn_p4::interp::arith;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Slot, Stmt, StmtKind};
+use sojourn_p4::visit;
 use std::collections::HashMap;
 
 /// Largest number of nodes of a propagated expression: longer ones are left as they are.

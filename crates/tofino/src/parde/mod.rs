@@ -29,10 +29,10 @@ mod varbit;
 pub(super) use self::fields::computed;
 pub(super) use self::known::Known;
 
-use sojourn_target::header_bytes::ragged;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
+use sojourn_target::header_bytes::ragged;
 
 /// Diagnostics about the parsers and deparsers of a pipeline, whose six blocks are given.
 pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {

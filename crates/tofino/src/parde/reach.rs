@@ -3,8 +3,8 @@
 //! The match registers are filled from the packet. Stands on the IR's parsers and `chains`.
 
 use super::known::{Known, constant};
-use sojourn_p4::visit;
 use sojourn_p4::ir::{Next, ParserBody, Slot, StateId, Stmt, StmtKind, Transition};
+use sojourn_p4::visit;
 use std::collections::HashSet;
 
 /// The last write to a variable on a way to a state.

@@ -9,13 +9,13 @@ use super::known::{Known, constant};
 use super::reach::{Source, Ways};
 use super::{select, varbit};
 use crate::rules;
-use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Binary, Body, Expr, ExprKind, ExternCall, Layout, ParserBody, Program, Slot, StateId,
     Stmt, StmtKind, Transition, Unit, UnitId, Value,
 };
 use sojourn_p4::source::Span;
+use sojourn_p4::visit;
 use std::collections::HashSet;
 
 /// Bits of port metadata in front of an ingress packet.
@@ -149,7 +149,7 @@ impl<'p> Walk<'p> {
                 let whole = point.shift.filter(|_| bits % 8 == 0);
                 point.shift = whole.map(|shift| shift + u64::from(*bits));
             }
-            StmtKind::Skip { bits } => {
+            StmtKind::Skip { bits, .. } => {
                 point.shift = point.shift.map(|shift| shift + u64::from(*bits));
             }
             StmtKind::ExtractNext { stack } => {

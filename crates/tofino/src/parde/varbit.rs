@@ -5,10 +5,10 @@
 
 use super::known::{Known, constant};
 use crate::rules;
-use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ExprKind, Layout, Slot};
 use sojourn_p4::source::Span;
+use sojourn_p4::visit;
 
 /// Branches that the compiler writes at most.
 const MAX_BRANCHES: u64 = 1024;

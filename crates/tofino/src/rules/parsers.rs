@@ -1,7 +1,7 @@
 //! Rules about parsers: `T13` states, `select`, fields of variable size. Text only; the folder `parde`
 //! applies them.
 
-rules! { with programs:
+sojourn_target::rules! { with programs:
     PARSER_ARITHMETIC "T1301" "a parser copies and does not compute"
         "a parser writes bytes of the packet, constants and fields into containers; it has no ALU, and adds bits to a field by OR alone"
         "copy the operands to metadata and compute in the control"

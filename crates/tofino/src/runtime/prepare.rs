@@ -6,8 +6,17 @@
 use super::{
     Pass, Prepared, RegisterState, Runtime, SettableHash, Site, counter_byte, limits, symmetric,
 };
-use sojourn_externs::call::{argument_bits, name_number, type_bits};
+use crate::arguments::{self, ArgumentError};
+use crate::copies;
+use crate::load::LoadOptions;
+use crate::register_action::{CompiledRegister, STAGE_BITS};
+use crate::resubmit_header::RESUBMIT_BITS;
+use crate::rules::{self, Refusal};
 use sojourn_control::digest::Digests;
+use sojourn_control::hits::Hits;
+use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
+use sojourn_control::schema::hashes;
+use sojourn_externs::call::{argument_bits, name_number, type_bits, value};
 use sojourn_externs::checksum::OnesComplement;
 use sojourn_externs::counter::{Counter, CounterKind};
 use sojourn_externs::filter::Filter;
@@ -16,28 +25,21 @@ use sojourn_externs::hash_setting::{HashSetting, HashShape};
 use sojourn_externs::meter::{Meter, MeterKind};
 use sojourn_externs::random::Random;
 use sojourn_externs::selector::{Selector, SelectorMode};
-use sojourn_target::faults::Faults;
-use sojourn_control::hits::Hits;
-use crate::load::LoadOptions;
-use crate::memory_budget::MemoryBudget;
-use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
-use sojourn_control::schema::hashes;
-use crate::arguments::{self, ArgumentError};
-use crate::copies;
-use crate::register_action::{CompiledRegister, STAGE_BITS};
-use crate::rules::{self, Refusal};
-use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
 use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId, Value};
+use sojourn_p4::visit;
 use sojourn_packet::SplitMix64;
 use sojourn_target::faults::Faults;
+use sojourn_target::memory_budget::MemoryBudget;
 use std::collections::BTreeMap;
 
 /// Bits of the narrowest entry of a counter or meter.
 const NARROWEST: usize = 16;
 /// Bits that the mirror unit has for a header.
 const MIRROR_BITS: u32 = 32 * 8;
+/// Bytes that the learning filter has for a digest and its type.
+const DIGEST_BYTES: u32 = 48;
 
 /// Which list of the runtime an object's state is in, and where.
 type Places = BTreeMap<ObjectId, u32>;

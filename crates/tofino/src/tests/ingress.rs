@@ -72,7 +72,7 @@ fn set_in_parser(parts: Parts<'_>, set: &str) -> String {
         .replace("p.extract(i); p.adv", &format!("p.extract(i); {set} p.adv"))
 }
 
-fn admission(text: &str) -> crate::dataplane::Admission {
+fn admission(text: &str) -> sojourn_packet::dataplane::Admission {
     let mut plane = load_text(text).unwrap_or_else(|e| panic!("{e}")).plane;
     plane.ingress(&arriving(1), frame()).admission
 }

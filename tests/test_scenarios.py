@@ -37,15 +37,12 @@ def test_the_demo_is_ten_cubic_flows_behind_100_mbit() -> None:
     assert [config["flows"][place]["rtt"] for place in (0, 9)] == [5_000_000, 10_000_000]
 
 
-def test_the_demo_shows_both_readings_of_the_math_unit_for_both_programs() -> None:
-    units = {
-        (run.family, run.config["aqm"]["math_unit"])
-        for run in plan_scenario("bufferbloat").runs
-        if run.config["aqm"]["kind"] == "p4"
-    }
-    assert units == {
-        (program, unit) for program in ("p4_codel", "codel_act") for unit in ("paper", "vendor")
-    }
+def test_the_demo_runs_the_papers_codels_and_an_exact_one_under_one_math_unit() -> None:
+    runs = plan_scenario("bufferbloat").runs
+    exact, *papers = ["codel_exact", "p4_codel", "codel_act", "codel_act_slides"]
+    assert [run.label for run in runs] == ["fifo", "codel", exact, *papers]
+    units = {r.config["aqm"]["math_unit"] for r in runs if r.config["aqm"]["kind"] == "p4"}
+    assert units == {"vendor"}
 
 
 def test_round_trip_times_are_spread_evenly(tmp_path: Path) -> None:
@@ -69,8 +66,8 @@ def test_the_command_line_replaces_aqms_seed_and_math_unit() -> None:
 
 
 def test_an_aqm_named_again_keeps_the_options_that_the_scenario_gives_it() -> None:
-    plan = plan_scenario("bufferbloat", aqms=["p4_codel"])
-    assert [run.label for run in plan.runs] == ["p4_codel (paper)", "p4_codel (vendor)"]
+    plan = plan_scenario("capped", aqms=["p4_codel"])
+    assert [run.config["aqm"]["math_unit"] for run in plan.runs] == ["paper"]
 
 
 def test_a_p4_run_names_its_sources_with_their_hashes() -> None:

@@ -164,6 +164,9 @@ def test_the_table_by_ranges_is_right_to_3_per_cent_for_every_count(
         start = count >> max(count.bit_length() - 4, 0)
         middle = count if count < 16 or exact else (2 * start + 1) << (count.bit_length() - 5)
         assert abs((middle / count) ** -0.5 - 1) < 0.0305
+        if isqrt(4 * (100 * MS) ** 2 // middle) ** 2 * middle == 4 * (100 * MS) ** 2:
+            # A whole number of half nanoseconds: it may be rounded either way.
+            continue
         lines.append(f"packet 0 {count:08x} 0000000000000000")
         lines.append(f"expect 0 {count:08x} {spacing(100 * MS, middle):016x} $")
     (tmp_path / "law.stf").write_text("\n".join(lines) + "\n")

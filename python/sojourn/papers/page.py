@@ -102,7 +102,7 @@ def write_page(report: Report) -> Path:
         "papers/page.html",
         paper=report.paper,
         tally=tally(report),
-        quick="Made with --quick: few seeds, short runs." if report.quick else "",
+        quick=_QUICK if report.quick else "",
         claims=report.claims,
         columns=report.columns,
         column_notes=report.column_notes,
@@ -179,6 +179,8 @@ def markdown(reports: Sequence[Report], pictures: str) -> str:
     for report in reports:
         lines += [f"## {report.paper.title}", "", f"{report.paper.where} `sojourn paper "]
         lines[-1] += f"{report.paper.name}`. {tally(report)}"
+        if report.quick:
+            lines += ["", _QUICK]
         lines += ["", *_verdicts(report), ""]
         for one in report.claims:
             if one.claim.remark:
@@ -243,6 +245,7 @@ def _plain(pair: tuple[str, str]) -> str:
     return f"{says} ({measured})" if measured else says
 
 
+_QUICK = "Made with --quick: few seeds, short runs."
 _PAPERS_HEAD = (
     "# Papers: every figure by one command",
     "",

@@ -5,6 +5,7 @@
 
 use super::fields::computed;
 use super::known::{Known, constant};
+use super::slots;
 use crate::tna::rules;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -151,10 +152,4 @@ fn is_bits(condition: &Expr) -> bool {
         ExprKind::Cast(inner) => condition.scalar.width() == 1 && is_bits(inner),
         _ => false,
     }
-}
-
-/// The narrow slots of a layout.
-fn slots(layout: &Layout) -> Vec<Slot> {
-    let range = layout.range();
-    (0..range.narrow_len).map(|at| Slot(range.narrow_start.0 + at)).collect()
 }

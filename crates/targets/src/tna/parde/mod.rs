@@ -32,7 +32,7 @@ pub(super) use self::known::Known;
 use crate::header_bytes::ragged;
 use crate::tna::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Program, UnitId};
+use sojourn_p4::ir::{Layout, Program, Slot, UnitId};
 
 /// Diagnostics about the parsers and deparsers of a pipeline, whose six blocks are given.
 pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
@@ -47,4 +47,10 @@ pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
         found.push(rules::HEADER_BYTES.refuse(header.span, message).into());
     }
     found
+}
+
+/// The narrow slots of a layout.
+fn slots(layout: &Layout) -> Vec<Slot> {
+    let range = layout.range();
+    (0..range.narrow_len).map(|at| Slot(range.narrow_start.0 + at)).collect()
 }

@@ -7,7 +7,7 @@ use super::chains::chains;
 use super::fields::{computed, variable_index};
 use super::known::{Known, constant};
 use super::reach::{Source, Ways};
-use super::{select, varbit};
+use super::{select, slots, varbit};
 use crate::tna::rules;
 use crate::visit;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -41,6 +41,7 @@ pub fn check(program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
 
 struct Walk<'p> {
     program: &'p Program,
+    unit: &'p Unit,
     body: &'p ParserBody,
     /// Slots of the parser's parameters: their values leave the parser.
     outer: HashSet<Slot>,
@@ -66,7 +67,7 @@ impl<'p> Walk<'p> {
     fn new(program: &'p Program, unit: &'p Unit, body: &'p ParserBody) -> Walk<'p> {
         let outer = unit.params.iter().flat_map(|param| slots(&param.layout)).collect();
         let needed = HashSet::new();
-        Walk { program, body, outer, needed, final_round: false, found: Vec::new() }
+        Walk { program, unit, body, outer, needed, final_round: false, found: Vec::new() }
     }
 
     fn chain(&mut self, at: usize, chain: &[StateId], ways: &Ways<'_>) {
@@ -209,10 +210,21 @@ impl<'p> Walk<'p> {
     /// The index of a stack; `next` and `last` are counted by the parser itself.
     fn index(&mut self, index: &Expr, span: Span, point: &Point) {
         let index = self.read(index, point);
-        if constant(&index).is_none() && !counts_elements(self.program, self.body, &index) {
+        if constant(&index).is_none() && !self.counts_elements(&index) {
             let message = "a field chooses an element of a stack";
             self.found.push(rules::STACK_INDEX.refuse(span, message).into());
         }
+    }
+
+    /// True if an index is made of a stack's own `nextIndex`.
+    fn counts_elements(&self, index: &Expr) -> bool {
+        let mut read = Vec::new();
+        slots_read(index, &mut read);
+        let is_next = |slot: &Slot| {
+            let info = self.unit.slots.get(slot.index());
+            info.is_some_and(|info| info.name.ends_with(".$next$"))
+        };
+        !read.is_empty() && read.iter().all(is_next)
     }
 
     fn branch(
@@ -306,27 +318,6 @@ fn is_plain(expr: &Expr, slot: Slot) -> bool {
         ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => is_plain(inner, slot),
         _ => false,
     }
-}
-
-/// True if an index is made of a stack's own `nextIndex`.
-fn counts_elements(program: &Program, body: &ParserBody, index: &Expr) -> bool {
-    let unit = program
-        .units
-        .iter()
-        .find(|unit| matches!(&unit.body, Body::Parser(own) if std::ptr::eq(own, body)));
-    let mut read = Vec::new();
-    slots_read(index, &mut read);
-    let is_next = |slot: &Slot| {
-        let info = unit.and_then(|unit| unit.slots.get(slot.index()));
-        info.is_some_and(|info| info.name.ends_with(".$next$"))
-    };
-    !read.is_empty() && read.iter().all(is_next)
-}
-
-/// The narrow slots of a layout.
-fn slots(layout: &Layout) -> Vec<Slot> {
-    let range = layout.range();
-    (0..range.narrow_len).map(|at| Slot(range.narrow_start.0 + at)).collect()
 }
 
 fn slots_read(expr: &Expr, found: &mut Vec<Slot>) {

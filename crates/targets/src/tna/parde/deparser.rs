@@ -51,6 +51,10 @@ impl Walk<'_> {
                     self.refuse_assignment(stmt);
                 }
             }
+            StmtKind::Apply { .. } => {
+                let message = "a deparser applies a table";
+                self.found.push(rules::DEPARSER_ASSIGNMENT.refuse(stmt.span, message).into());
+            }
             StmtKind::Emit(_) if !conditions.is_empty() => {
                 let message = "a header is emitted under a condition";
                 self.found.push(rules::CONDITIONAL_EMIT.refuse(stmt.span, message).into());

@@ -25,15 +25,14 @@ const PORT_METADATA_BITS: u64 = 64;
 pub fn check(program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
     let unit = &program.units[parser.index()];
     let Body::Parser(body) = &unit.body else { return };
-    let mut walk = Walk::new(program, unit, body);
     // Values that no state asks for are not computed: the first round finds what is asked for.
     let chains = chains(body);
-    let ways = Ways::new(body, &chains);
+    let mut walk = Walk::new(program, unit, body, &chains);
     for round in 0..2 {
         walk.found.clear();
         walk.final_round = round == 1;
         for at in 0..chains.len() {
-            walk.chain(at, &chains[at], &ways);
+            walk.chain(at, &chains[at]);
         }
     }
     found.append(&mut walk.found);
@@ -43,6 +42,9 @@ struct Walk<'p> {
     program: &'p Program,
     unit: &'p Unit,
     body: &'p ParserBody,
+    ways: Ways<'p>,
+    /// The joined state that is looked at.
+    at: usize,
     /// Slots of the parser's parameters: their values leave the parser.
     outer: HashSet<Slot>,
     /// Local variables whose values are read where they are not known.
@@ -64,13 +66,20 @@ struct Point {
 }
 
 impl<'p> Walk<'p> {
-    fn new(program: &'p Program, unit: &'p Unit, body: &'p ParserBody) -> Walk<'p> {
+    fn new(
+        program: &'p Program,
+        unit: &'p Unit,
+        body: &'p ParserBody,
+        chains: &'p [Vec<StateId>],
+    ) -> Walk<'p> {
         let outer = unit.params.iter().flat_map(|param| slots(&param.layout)).collect();
-        let needed = HashSet::new();
-        Walk { program, unit, body, outer, needed, final_round: false, found: Vec::new() }
+        let ways = Ways::new(body, chains);
+        let (needed, found) = (HashSet::new(), Vec::new());
+        Walk { program, unit, body, ways, at: 0, outer, needed, final_round: false, found }
     }
 
-    fn chain(&mut self, at: usize, chain: &[StateId], ways: &Ways<'_>) {
+    fn chain(&mut self, at: usize, chain: &[StateId]) {
+        self.at = at;
         let mut point = Point { shift: Some(0), ..Point::default() };
         if chain.first() == Some(&self.body.start) {
             self.list(&self.body.init, &mut point);
@@ -86,18 +95,18 @@ impl<'p> Walk<'p> {
         if let Transition::Select { keys, cases, span } = &last.transition {
             let keys: Vec<Expr> = keys.iter().map(|key| self.read(key, &point)).collect();
             for key in &keys {
-                self.source(key, at, ways);
+                self.source(key);
             }
             select::check(&keys, cases, *span, &mut self.found);
         }
     }
 
     /// A key that is matched: on every way its value comes from the packet.
-    fn source(&mut self, key: &Expr, chain: usize, ways: &Ways<'_>) {
+    fn source(&mut self, key: &Expr) {
         let mut read = Vec::new();
         slots_read(key, &mut read);
         for slot in read {
-            let sources = ways.sources(chain, slot);
+            let sources = self.ways.sources(self.at, slot);
             let message = if sources.contains(&Source::Nothing) {
                 "a `select` looks at a variable that nothing has written on some way"
             } else if sources.contains(&Source::Constant) {
@@ -240,6 +249,7 @@ impl<'p> Walk<'p> {
             return self.list(if value == 0 { otherwise } else { then }, point);
         }
         select::check_condition(&condition, span, &mut self.found);
+        self.source(&condition);
         for list in [then, otherwise] {
             self.list(list, &mut Point::default());
         }

@@ -79,6 +79,7 @@ control Egress(inout headers_t hdr, inout metadata_t md,
             hdr.frame.note = (bit<8>)eg_intr_md.egress_rid;
         } else if (hdr.frame.kind == KIND_MIRROR && eg_intr_md.egress_port == 9) {
             eg_dprsr_md.mirror_type = 1;
+            md.session = 5;
         }
     }
 }
@@ -89,7 +90,7 @@ control MirroringDeparser(packet_out packet, inout headers_t hdr, in metadata_t 
 
     apply {
         if (eg_dprsr_md.mirror_type == 1) {
-            mirror.emit<mirror_h>(5, { hdr.frame.key, hdr.frame.note, hdr.frame.kind });
+            mirror.emit<mirror_h>(md.session, { hdr.frame.key, hdr.frame.note, hdr.frame.kind });
         }
         packet.emit(hdr.frame);
     }

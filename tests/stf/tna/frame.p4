@@ -12,7 +12,7 @@ header frame_h {
 }
 
 struct headers_t { frame_h frame; }
-struct metadata_t {}
+struct metadata_t { MirrorId_t session; }
 
 parser EgressParser(packet_in packet, out headers_t hdr, out metadata_t md,
                     out egress_intrinsic_metadata_t eg_intr_md) {

@@ -71,9 +71,29 @@ fn a_division_is_by_a_constant_power_of_two() {
     for does in ["m.one = m.both / 3;", "m.one = m.both % 5;", "m.one = m.both / three;"] {
         assert_eq!(asked(does), "V0205", "{does}");
     }
-    for does in ["m.one = m.both / 4;", "m.one = m.both % 8;", "m.one = 240 / 7;"] {
+    for does in [
+        "m.one = m.both / 4;",
+        "m.one = m.both % 8;",
+        "m.one = 240 / 7;",
+        "m.one = 8w0 / m.both;",
+        "m.one = 8w0 % m.both;",
+    ] {
         assert_eq!(asked(does), "", "{does}");
     }
+}
+
+#[test]
+fn a_header_is_whole_bytes() {
+    let asked = |fields: &str, headers: &str| {
+        let types = format!("header odd_h {{ {fields} }}");
+        Parts { types: &types, headers, ..Parts::default() }
+            .try_load(1)
+            .map_or_else(|error| error.diagnostics[0].code, |_| "")
+    };
+    assert_eq!(asked("bit<12> vlan; bit<4> rest;", "odd_h odd;"), "");
+    assert_eq!(asked("bit<12> vlan;", "odd_h odd;"), "V0206");
+    assert_eq!(asked("bit<12> vlan;", "odd_h[2] odd;"), "V0206");
+    assert_eq!(asked("bit<12> vlan;", ""), "", "nobody has one");
 }
 
 #[test]

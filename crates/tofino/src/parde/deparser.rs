@@ -5,6 +5,7 @@
 
 use super::fields::computed;
 use super::known::{Known, constant};
+use super::slots;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
@@ -49,6 +50,10 @@ impl Walk<'_> {
                 if (0..*count).any(|at| self.outer.contains(&Slot(to.0 + at))) {
                     self.refuse_assignment(stmt);
                 }
+            }
+            StmtKind::Apply { .. } => {
+                let message = "a deparser applies a table";
+                self.found.push(rules::DEPARSER_ASSIGNMENT.refuse(stmt.span, message).into());
             }
             StmtKind::Emit(_) if !conditions.is_empty() => {
                 let message = "a header is emitted under a condition";
@@ -151,10 +156,4 @@ fn is_bits(condition: &Expr) -> bool {
         ExprKind::Cast(inner) => condition.scalar.width() == 1 && is_bits(inner),
         _ => false,
     }
-}
-
-/// The narrow slots of a layout.
-fn slots(layout: &Layout) -> Vec<Slot> {
-    let range = layout.range();
-    (0..range.narrow_len).map(|at| Slot(range.narrow_start.0 + at)).collect()
 }

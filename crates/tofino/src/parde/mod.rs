@@ -9,6 +9,7 @@
 //! | `known` | values that a variable is known to hold, constants folded |
 //! | `fields` | expressions that need no ALU |
 //! | `chains` | states that the compiler joins |
+//! | `stacks` | elements of stacks in controls and deparsers |
 //! | `states` | statements of parser states |
 //! | `reach` | the last writes to a key of `select` |
 //! | `select` | keys of `select`, conditions of `if` |
@@ -23,6 +24,7 @@ mod fields;
 mod known;
 mod reach;
 mod select;
+mod stacks;
 mod states;
 mod varbit;
 
@@ -31,7 +33,7 @@ pub(super) use self::known::Known;
 
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Program, UnitId};
+use sojourn_p4::ir::{Layout, Program, Slot, UnitId};
 use sojourn_target::header_bytes::ragged;
 
 /// Diagnostics about the parsers and deparsers of a pipeline, whose six blocks are given.
@@ -41,10 +43,17 @@ pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
         states::check(program, pass[0], &mut found);
         deparser::check(program, pass[2], &mut found);
         externs::check(program, pass, &mut found);
+        pass[1..].iter().for_each(|unit| stacks::check(program, *unit, &mut found));
     }
     for header in ragged(program).into_iter().filter(|header| !header.flexible) {
         let message = format!("the header `{}` has {} bits", header.name, header.bits);
         found.push(rules::HEADER_BYTES.refuse(header.span, message).into());
     }
     found
+}
+
+/// The narrow slots of a layout.
+fn slots(layout: &Layout) -> Vec<Slot> {
+    let range = layout.range();
+    (0..range.narrow_len).map(|at| Slot(range.narrow_start.0 + at)).collect()
 }

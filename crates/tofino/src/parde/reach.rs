@@ -3,7 +3,7 @@
 //! The match registers are filled from the packet. Stands on the IR's parsers and `chains`.
 
 use super::known::{Known, constant};
-use sojourn_p4::ir::{Next, ParserBody, Slot, StateId, Stmt, StmtKind, Transition};
+use sojourn_p4::ir::{Layout, Next, ParserBody, Slot, StateId, Stmt, StmtKind, Transition};
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
@@ -76,7 +76,7 @@ impl<'p> Ways<'p> {
             visit::statements(std::slice::from_ref(stmt), &mut |inner| {
                 visit::written(inner, &mut |written| {
                     if written == slot {
-                        last = Some(kind(inner, &known));
+                        last = Some(kind(inner, slot, &known));
                     }
                 });
             });
@@ -86,9 +86,16 @@ impl<'p> Ways<'p> {
     }
 }
 
-fn kind(stmt: &Stmt, known: &Known) -> Source {
+fn kind(stmt: &Stmt, slot: Slot, known: &Known) -> Source {
     match &stmt.kind {
         StmtKind::Set(_, value) if constant(&known.resolved(value)).is_some() => Source::Constant,
+        // The validity of a header that is extracted is the constant 1.
+        StmtKind::Extract { header: Layout::Header { valid, .. }, .. }
+        | StmtKind::ExtractVar { header: Layout::Header { valid, .. }, .. }
+            if *valid == slot =>
+        {
+            Source::Constant
+        }
         _ => Source::Packet,
     }
 }

@@ -7,7 +7,7 @@ use super::chains::chains;
 use super::fields::{computed, variable_index};
 use super::known::{Known, constant};
 use super::reach::{Source, Ways};
-use super::{select, varbit};
+use super::{select, slots, varbit};
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
@@ -25,15 +25,14 @@ const PORT_METADATA_BITS: u64 = 64;
 pub fn check(program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
     let unit = &program.units[parser.index()];
     let Body::Parser(body) = &unit.body else { return };
-    let mut walk = Walk::new(program, unit, body);
     // Values that no state asks for are not computed: the first round finds what is asked for.
     let chains = chains(body);
-    let ways = Ways::new(body, &chains);
+    let mut walk = Walk::new(program, unit, body, &chains);
     for round in 0..2 {
         walk.found.clear();
         walk.final_round = round == 1;
         for at in 0..chains.len() {
-            walk.chain(at, &chains[at], &ways);
+            walk.chain(at, &chains[at]);
         }
     }
     found.append(&mut walk.found);
@@ -41,7 +40,11 @@ pub fn check(program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
 
 struct Walk<'p> {
     program: &'p Program,
+    unit: &'p Unit,
     body: &'p ParserBody,
+    ways: Ways<'p>,
+    /// The joined state that is looked at.
+    at: usize,
     /// Slots of the parser's parameters: their values leave the parser.
     outer: HashSet<Slot>,
     /// Local variables whose values are read where they are not known.
@@ -63,13 +66,20 @@ struct Point {
 }
 
 impl<'p> Walk<'p> {
-    fn new(program: &'p Program, unit: &'p Unit, body: &'p ParserBody) -> Walk<'p> {
+    fn new(
+        program: &'p Program,
+        unit: &'p Unit,
+        body: &'p ParserBody,
+        chains: &'p [Vec<StateId>],
+    ) -> Walk<'p> {
         let outer = unit.params.iter().flat_map(|param| slots(&param.layout)).collect();
-        let needed = HashSet::new();
-        Walk { program, body, outer, needed, final_round: false, found: Vec::new() }
+        let ways = Ways::new(body, chains);
+        let (needed, found) = (HashSet::new(), Vec::new());
+        Walk { program, unit, body, ways, at: 0, outer, needed, final_round: false, found }
     }
 
-    fn chain(&mut self, at: usize, chain: &[StateId], ways: &Ways<'_>) {
+    fn chain(&mut self, at: usize, chain: &[StateId]) {
+        self.at = at;
         let mut point = Point { shift: Some(0), ..Point::default() };
         if chain.first() == Some(&self.body.start) {
             self.list(&self.body.init, &mut point);
@@ -85,18 +95,18 @@ impl<'p> Walk<'p> {
         if let Transition::Select { keys, cases, span } = &last.transition {
             let keys: Vec<Expr> = keys.iter().map(|key| self.read(key, &point)).collect();
             for key in &keys {
-                self.source(key, at, ways);
+                self.source(key);
             }
             select::check(&keys, cases, *span, &mut self.found);
         }
     }
 
     /// A key that is matched: on every way its value comes from the packet.
-    fn source(&mut self, key: &Expr, chain: usize, ways: &Ways<'_>) {
+    fn source(&mut self, key: &Expr) {
         let mut read = Vec::new();
         slots_read(key, &mut read);
         for slot in read {
-            let sources = ways.sources(chain, slot);
+            let sources = self.ways.sources(self.at, slot);
             let message = if sources.contains(&Source::Nothing) {
                 "a `select` looks at a variable that nothing has written on some way"
             } else if sources.contains(&Source::Constant) {
@@ -209,10 +219,21 @@ impl<'p> Walk<'p> {
     /// The index of a stack; `next` and `last` are counted by the parser itself.
     fn index(&mut self, index: &Expr, span: Span, point: &Point) {
         let index = self.read(index, point);
-        if constant(&index).is_none() && !counts_elements(self.program, self.body, &index) {
+        if constant(&index).is_none() && !self.counts_elements(&index) {
             let message = "a field chooses an element of a stack";
             self.found.push(rules::STACK_INDEX.refuse(span, message).into());
         }
+    }
+
+    /// True if an index is made of a stack's own `nextIndex`.
+    fn counts_elements(&self, index: &Expr) -> bool {
+        let mut read = Vec::new();
+        slots_read(index, &mut read);
+        let is_next = |slot: &Slot| {
+            let info = self.unit.slots.get(slot.index());
+            info.is_some_and(|info| info.name.ends_with(".$next$"))
+        };
+        !read.is_empty() && read.iter().all(is_next)
     }
 
     fn branch(
@@ -228,6 +249,7 @@ impl<'p> Walk<'p> {
             return self.list(if value == 0 { otherwise } else { then }, point);
         }
         select::check_condition(&condition, span, &mut self.found);
+        self.source(&condition);
         for list in [then, otherwise] {
             self.list(list, &mut Point::default());
         }
@@ -306,27 +328,6 @@ fn is_plain(expr: &Expr, slot: Slot) -> bool {
         ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => is_plain(inner, slot),
         _ => false,
     }
-}
-
-/// True if an index is made of a stack's own `nextIndex`.
-fn counts_elements(program: &Program, body: &ParserBody, index: &Expr) -> bool {
-    let unit = program
-        .units
-        .iter()
-        .find(|unit| matches!(&unit.body, Body::Parser(own) if std::ptr::eq(own, body)));
-    let mut read = Vec::new();
-    slots_read(index, &mut read);
-    let is_next = |slot: &Slot| {
-        let info = unit.and_then(|unit| unit.slots.get(slot.index()));
-        info.is_some_and(|info| info.name.ends_with(".$next$"))
-    };
-    !read.is_empty() && read.iter().all(is_next)
-}
-
-/// The narrow slots of a layout.
-fn slots(layout: &Layout) -> Vec<Slot> {
-    let range = layout.range();
-    (0..range.narrow_len).map(|at| Slot(range.narrow_start.0 + at)).collect()
 }
 
 fn slots_read(expr: &Expr, found: &mut Vec<Slot>) {

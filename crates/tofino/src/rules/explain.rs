@@ -64,6 +64,9 @@ An error is a program that the chip cannot run, or would run otherwise than its 
 is a program that the compiler takes without a word although its author probably means something else,
 or one of which only the compiler knows whether it fits.
 
+[Messages of the Tofino compiler](compiler-messages.md) lists what the compiler refuses, with the rules
+that know it.
+
 Each pair of examples is one program, `crates/tofino/rules/CODE.p4`: with `-D BROKEN` it breaks its
 rule and no other, without it keeps all. The tests load both. This page is written by
 

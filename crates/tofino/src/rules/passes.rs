@@ -79,7 +79,7 @@ sojourn_target::rules! { with programs:
         "the validity of a header decides whether it is emitted, and nothing else can"
         "call `setInvalid` in the control where the header is to be left out, and emit without a condition"
     DEPARSER_ASSIGNMENT "T0907" "a deparser assigns the results of checksums only"
-        "it reads the containers and writes none; a checksum takes the place of a field on the way out"
+        "it has no tables, reads the containers and writes none; a checksum takes the place of a field on the way out"
         "assign in the control"
     CHECKSUM_FIELDS "T0908" "a checksum sums whole fields and zeros"
         "the checksum unit adds containers; it selects no bits of a field, computes nothing and has no constants, and the deparser's makes new sums only"

@@ -163,6 +163,27 @@ fn a_constant_chooses_an_element_of_a_stack() {
 }
 
 #[test]
+fn validity_is_no_key() {
+    let next = "state next { transition accept; }";
+    let select = "transition select(h.ethernet.isValid()) { true: next; false: accept; }";
+    assert_eq!(parsed(select, next), ["T1309"]);
+    assert_eq!(parsed("if (h.ethernet.isValid()) { m.u = 7; } transition accept;", ""), ["T1309"]);
+    assert_eq!(parsed("m.t = h.ethernet.isValid(); transition accept;", ""), NOTHING);
+}
+
+#[test]
+fn a_constant_chooses_an_element_in_a_control_too() {
+    let with = |apply: &str| {
+        let parts = Parts { types: "header tag_h { bit<16> value; }", apply, ..Parts::default() };
+        codes(&parts.text().replace("struct headers_t {", "struct headers_t { tag_h[4] tags;"))
+    };
+    assert_eq!(with("m.d = h.tags[1].value;"), NOTHING);
+    assert_eq!(with("h.tags[1].value = m.d;"), NOTHING);
+    assert!(with("m.d = h.tags[m.e[1:0]].value;").contains(&"T1305"));
+    assert!(with("h.tags[m.e[1:0]].value = m.d;").contains(&"T1305"));
+}
+
+#[test]
 fn the_length_of_a_varbit_is_a_function_of_one_narrow_field() {
     let with = |bits: &str| parsed(&format!("p.extract(h.opt, {bits}); transition accept;"), "");
     assert_eq!(with("(bit<32>)h.ethernet.dst[3:0] * 8"), NOTHING);

@@ -28,9 +28,10 @@ def test_prague_and_cubic_share_a_dualpi2_and_prague_hardly_waits() -> None:
     assert prague[0] < 1 and cubic[0] == pytest.approx(15, rel=0.2)
     # RFC 9332 appendix A: about the same, for round trips of 20 and 35 ms.
     assert 0.5 < prague[1] / cubic[1] < 2
-    # The draft's law: growth by a segment a round trip balances two marks.
-    per_round_trip = prague[2] / (aqm.ran / 1e9 / prague[3])
-    assert per_round_trip == pytest.approx(2, rel=0.25)
+    # Growth by a segment a round trip, of 25 ms at least, balances two marks that are evenly spaced
+    # and up to three at random (docs/tcp.md: 5 %, 20 ms).
+    per_round_trip = prague[2] / (aqm.ran / 1e9 / max(prague[3], 0.025))
+    assert 2 < per_round_trip < 3
     assert cubic[2] == 0
 
 

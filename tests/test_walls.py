@@ -160,3 +160,20 @@ def test_what_a_change_has_compiled_is_what_the_map_says() -> None:
         row = re.search(rf"^\| {what} \(`(\w+)`\) \| ([^;|]+);", text, re.MULTILINE)
         assert row is not None, what
         assert set(re.findall(r"`(\w+)`", row[2])) == compiled_again(row[1]), what
+
+
+def test_the_map_lists_every_crate_and_only_what_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("| place |")[1].split("\n\n")[0]
+    listed = set(re.findall(r"`(crates/\w+)`", table))
+    assert listed == {f"crates/{path.parent.name}" for path in ROOT.glob("crates/*/Cargo.toml")}
+    named = re.findall(r"`((?:crates|python|p4|hardware|tests|docs)/[\w./]*)`", text)
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert not missing, missing
+
+
+def test_the_map_can_be_read_in_ten_minutes() -> None:
+    words = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split()
+    assert len(words) <= 1500
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(readme) <= 100

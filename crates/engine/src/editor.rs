@@ -16,9 +16,8 @@ use std::path::{Path, PathBuf};
 ///
 /// ```
 /// use sojourn_engine::editor::look;
-/// use sojourn_target::LoadOptions;
 /// let unsaved = vec![("new.p4".into(), "const bit<8> ONE = two;".to_owned())];
-/// let told = look("new.p4".as_ref(), &crate::builtin::load_options(), unsaved);
+/// let told = look("new.p4".as_ref(), &sojourn_engine::builtin::load_options(), unsaved);
 /// assert_eq!(told["diagnostics"][0]["severity"], "error");
 /// ```
 pub fn look(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>) -> Value {

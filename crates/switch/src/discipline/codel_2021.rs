@@ -21,7 +21,7 @@ use sojourn_packet::{Bytes, Time};
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
     name: "codel_2021",
-    summary: "P4-CoDel's Listing 1 (ICC 2021): the drop state begins with the first packet above target",
+    summary: "CoDel of Listing 1 (Kundel et al., ICC 2021): the drop state begins with the first packet above target",
     parameters: &[
         TARGET_PARAMETER,
         INTERVAL_PARAMETER,

@@ -277,7 +277,7 @@ fn a_resubmit_header_of_any_length_takes_eight_bytes() {
     let text = resubmitting(seven, "p.extract(m.again);", emitted);
     assert_eq!(resubmitted(&text).bytes, frame().bytes);
     let bits = "header again_h { bit<9> port; @flexible bit<3> rest; }";
-    let emitted = "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ m.word[8:0], 3w1 }); }";
+    let emitted = "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ m.word[8:0], m.tag[2:0] }); }";
     let text = resubmitting(bits, "p.extract(m.again);", emitted);
     assert_eq!(resubmitted(&text).bytes, frame().bytes);
 }
@@ -297,8 +297,8 @@ fn a_flexible_mirror_header_is_padded_wherever_its_fields_come_from() {
     let header = |emitted: &'static str| {
         let parts = Parts {
             types,
-            metadata: "mirror_h copy;",
-            apply: "d.mirror_type = 1; m.copy = { 7, 2, 5 }; m.e = 7;",
+            metadata: "mirror_h copy; MirrorId_t session;",
+            apply: "d.mirror_type = 1; m.session = 5; m.copy = { 7, 2, 5 }; m.e = 7;",
             deparser: ("Mirror(1) mirror;", emitted),
             ..Parts::default()
         };
@@ -308,11 +308,14 @@ fn a_flexible_mirror_header_is_padded_wherever_its_fields_come_from() {
     };
     let expected = [7, 0b1010_1000];
     assert_eq!(
-        header("mirror.emit<mirror_h>(5, { m.copy.kind, m.copy.few, m.copy.more });"),
+        header("mirror.emit<mirror_h>(m.session, { m.copy.kind, m.copy.few, m.copy.more });"),
         expected
     );
-    assert_eq!(header("mirror.emit<mirror_h>(5, { m.e, 2w2, 3w5 });"), expected);
-    assert_eq!(header("mirror.emit<mirror_h>(5, m.copy);"), expected);
+    assert_eq!(
+        header("mirror.emit<mirror_h>(m.session, { m.e, m.copy.few, m.copy.more });"),
+        expected
+    );
+    assert_eq!(header("mirror.emit<mirror_h>(m.session, m.copy);"), expected);
 }
 
 #[test]
@@ -321,7 +324,7 @@ fn a_flexible_digest_has_the_declared_fields_alone() {
         let parts = Parts {
             types: "header note_h { bit<8> kind; @flexible bit<2> few; }",
             ingress: "note_h note;",
-            ingress_apply: "id.digest_type = 1; m.tag = 7;",
+            ingress_apply: "id.digest_type = 1; m.tag = 7; m.word = 2;",
             ingress_deparser: ("Digest<note_h>(1) digest; note_h note;", packed),
             ..Parts::default()
         };
@@ -331,6 +334,6 @@ fn a_flexible_digest_has_the_declared_fields_alone() {
     };
     // Ten bits, filled up in front.
     let expected = [0, 0b01_1110];
-    assert_eq!(bytes("digest.pack({ m.tag, 2w2 });"), expected);
-    assert_eq!(bytes("note = { m.tag, 2 }; digest.pack(note);"), expected);
+    assert_eq!(bytes("digest.pack({ m.tag, m.word[1:0] });"), expected);
+    assert_eq!(bytes("note = { m.tag, m.word[1:0] }; digest.pack(note);"), expected);
 }

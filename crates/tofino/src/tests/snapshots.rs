@@ -6,7 +6,7 @@ use sojourn_control::snapshot::{
 };
 use sojourn_control::{Before, Operation, Query, Reply, carry_out, read};
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
-use sojourn_target::{LoadOptions, Plane, load_with};
+use sojourn_target::{LoadOptions, Plane, Targets, load_with};
 
 /// `classify` writes what `rewrite` is matched on, which writes what the packet leaves with.
 const TABLES: &str = "action mark(bit<16> word) { m.word = word; }
@@ -23,7 +23,8 @@ const APPLY: &str = "t.ucast_egress_port = 3; classify.apply(); rewrite.apply();
 fn plane() -> Plane {
     let text = Parts { ingress: TABLES, ingress_apply: APPLY, ..Parts::default() }.text();
     let include_paths = vec![p4_folder().join("include")];
-    let options = LoadOptions { include_paths, ..LoadOptions::default() };
+    let targets = Targets(&[&crate::Tofino1]);
+    let options = LoadOptions { include_paths, targets, ..LoadOptions::default() };
     let loader = OverlayLoader(MemoryLoader::new().with("program.p4", &*text));
     let mut plane = load_with(&loader, "program.p4", &options).unwrap().plane;
     for (table, key, value, action, arg, given) in [

@@ -43,7 +43,8 @@ impl Headers {
         if width != RESULT_BITS {
             return Some(format!("a checksum goes to {width} bits"));
         }
-        (before % 8 != 0).then(|| "a checksum goes to a field between two bytes".to_owned())
+        (!before.is_multiple_of(8))
+            .then(|| "a checksum goes to a field between two bytes".to_owned())
     }
 
     /// What is wrong with the parts of a sum; nothing if they are right.
@@ -60,7 +61,7 @@ impl Headers {
                 Origin::Constant => matches!(origin, Origin::Header(_)),
                 Origin::Metadata => false,
             };
-            if offset % 8 != 0 && crosses {
+            if !offset.is_multiple_of(8) && crosses {
                 return Some("a sum goes on with another header within a byte");
             }
             if let Some(slot) = slot {
@@ -82,9 +83,9 @@ impl Headers {
 
 /// Whether the bytes of a header take part as a whole and in their place.
 fn bytes_fault(fields: &[Part], offsets: &HashMap<Slot, u32>) -> Option<&'static str> {
-    let (mut bits, mut open, mut next) = (0, false, 0);
+    let (mut bits, mut open, mut next) = (0_u32, false, 0);
     for (slot, width) in fields {
-        if bits % 8 == 0 {
+        if bits.is_multiple_of(8) {
             open = false;
         }
         match slot.and_then(|slot| offsets.get(&slot)) {

@@ -49,7 +49,7 @@ fn look(ty: &Type, found: &mut BTreeMap<u32, Ragged>) {
         Type::Stack(element, _) => look(element, found),
         Type::Header(of) => {
             let bits = of.fields.iter().fold(0, |sum, field| width(&field.ty).saturating_add(sum));
-            if bits % 8 != 0 {
+            if !bits.is_multiple_of(8) {
                 found.entry(of.span.start).or_insert_with(|| Ragged {
                     name: of.name.clone(),
                     bits,

@@ -1,4 +1,4 @@
-//! Statements of deparsers: emits, assignments, checksums (T0905 to T0909).
+//! Statements of deparsers: emits, assignments, checksums (T0906 to T0910).
 //!
 //! A deparser emits what is valid, and sums checksums; it decides and computes nothing. Copies are the
 //! subject of `copies`. Stands on `known` and `fields`.
@@ -6,13 +6,15 @@
 use super::fields::computed;
 use super::known::{Known, constant};
 use super::slots;
+use super::sums::{Headers, Part};
 use crate::rules;
+use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Binary, Body, Expr, ExprKind, ExternCall, Layout, Program, Slot, Stmt, StmtKind, Unary,
     UnitId, Value,
 };
-use sojourn_p4::visit;
+use sojourn_p4::source::Span;
 use std::collections::HashSet;
 
 /// Checks the statements of a deparser.
@@ -20,14 +22,15 @@ pub fn check(program: &Program, deparser: UnitId, found: &mut Vec<Diagnostic>) {
     let unit = &program.units[deparser.index()];
     let Body::Control { stmts, .. } = &unit.body else { return };
     let outer = unit.params.iter().flat_map(|param| slots(&param.layout)).collect();
-    let sums = HashSet::new();
-    Walk { program, outer, sums, found }.list(stmts, &mut Known::default(), &[]);
+    let (headers, sums) = (Headers::new(unit), HashSet::new());
+    Walk { program, outer, headers, sums, found }.list(stmts, &mut Known::default(), &[]);
 }
 
 struct Walk<'a> {
     program: &'a Program,
     /// Slots of the deparser's parameters.
     outer: HashSet<Slot>,
+    headers: Headers,
     /// Variables that hold the result of a checksum.
     sums: HashSet<Slot>,
     found: &'a mut Vec<Diagnostic>,
@@ -90,6 +93,9 @@ impl Walk<'_> {
         let sum = matches!(value.kind, ExprKind::Slot(from) if self.sums.contains(&from));
         if sum {
             self.sums.insert(slot);
+            if self.outer.contains(&slot) {
+                self.check_place(slot, stmt.span);
+            }
         } else if self.outer.contains(&slot) {
             self.refuse_assignment(stmt);
         }
@@ -114,7 +120,19 @@ impl Walk<'_> {
             return;
         }
         if let Some(Arg::In(data)) = call.args.first() {
-            self.sum(data, known);
+            let said = self.found.len();
+            let mut parts = Vec::new();
+            self.sum(data, known, &mut parts);
+            if let Some(message) =
+                self.headers.parts_fault(&parts).filter(|_| said == self.found.len())
+            {
+                self.found.push(rules::CHECKSUM_BYTES.refuse(call.span, message).into());
+            }
+        }
+        if let Some(Layout::Narrow(slot, _)) = &call.result
+            && self.outer.contains(slot)
+        {
+            self.check_place(*slot, call.span);
         }
         for condition in conditions.iter().filter(|condition| !is_bits(condition)) {
             let message = "this condition decides about a checksum and is no test of one bit";
@@ -123,11 +141,23 @@ impl Walk<'_> {
         }
     }
 
-    /// What a checksum is made of.
-    fn sum(&mut self, data: &Value, known: &Known) {
+    /// The place of a checksum's result.
+    fn check_place(&mut self, slot: Slot, span: Span) {
+        if let Some(message) = self.headers.place_fault(slot) {
+            self.found.push(rules::CHECKSUM_BYTES.refuse(span, message).into());
+        }
+    }
+
+    /// What a checksum is made of; its fields go to `parts`.
+    fn sum(&mut self, data: &Value, known: &Known, parts: &mut Vec<Part>) {
         match data {
             Value::Scalar(part) => {
                 let part = known.resolved(part);
+                let field = match part.kind {
+                    ExprKind::Slot(slot) => Some(slot),
+                    _ => None,
+                };
+                parts.push((field, part.scalar.width()));
                 let message = match part.kind {
                     ExprKind::Const(0) | ExprKind::Slot(_) | ExprKind::WideSlot(_) => return,
                     ExprKind::Const(value) => format!("the constant {value} in a checksum"),
@@ -136,8 +166,8 @@ impl Walk<'_> {
                 };
                 self.found.push(rules::CHECKSUM_FIELDS.refuse(part.span, message).into());
             }
-            Value::Header { fields: parts, .. } | Value::Struct { fields: parts, .. } => {
-                parts.iter().for_each(|part| self.sum(part, known));
+            Value::Header { fields, .. } | Value::Struct { fields, .. } => {
+                fields.iter().for_each(|field| self.sum(field, known, parts));
             }
             _ => {}
         }

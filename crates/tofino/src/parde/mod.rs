@@ -16,6 +16,7 @@
 //! | `varbit` | lengths of fields of variable size |
 //! | `externs` | the blocks in which an extern can be used |
 //! | `deparser` | emits, assignments, checksums |
+//! | `sums` | fields and places of checksums |
 
 mod chains;
 mod deparser;
@@ -26,6 +27,7 @@ mod reach;
 mod select;
 mod stacks;
 mod states;
+mod sums;
 mod varbit;
 
 pub(super) use self::fields::computed;

@@ -31,8 +31,8 @@ pub fn check(program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
     for round in 0..2 {
         walk.found.clear();
         walk.final_round = round == 1;
-        for at in 0..chains.len() {
-            walk.chain(at, &chains[at]);
+        for (at, chain) in chains.iter().enumerate() {
+            walk.chain(at, chain);
         }
     }
     found.append(&mut walk.found);
@@ -88,7 +88,7 @@ impl<'p> Walk<'p> {
             self.list(&self.body.states[state.index()].body, &mut point);
         }
         let Some(last) = chain.last().map(|state| &self.body.states[state.index()]) else { return };
-        if let Some(bits) = point.shift.filter(|bits| bits % 8 != 0) {
+        if let Some(bits) = point.shift.filter(|bits| !bits.is_multiple_of(8)) {
             let message = format!("this state consumes {bits} bits");
             self.found.push(rules::ADVANCE.refuse(last.span, message).into());
         }
@@ -156,7 +156,7 @@ impl<'p> Walk<'p> {
             StmtKind::Extract { header, bits } => {
                 point.extracted.extend(slots(header));
                 // A header that is no whole number of bytes is a rule of its own.
-                let whole = point.shift.filter(|_| bits % 8 == 0);
+                let whole = point.shift.filter(|_| bits.is_multiple_of(8));
                 point.shift = whole.map(|shift| shift + u64::from(*bits));
             }
             StmtKind::Skip { bits, .. } => {

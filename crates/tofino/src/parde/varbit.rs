@@ -98,7 +98,7 @@ fn replaced(expr: &Expr, source: Source, value: u128) -> Expr {
 
 /// A length that fits the field and is no whole number of bytes; longer ones the parser rejects.
 fn unaligned(length: u128, most: u32) -> Option<u128> {
-    (length <= u128::from(most) && length % 8 != 0).then_some(length)
+    (length <= u128::from(most) && !length.is_multiple_of(8)).then_some(length)
 }
 
 /// The largest length of the header's field of variable size.

@@ -87,4 +87,7 @@ sojourn_target::rules! { with programs:
     CHECKSUM_CONDITION "T0909" "single bits decide about a checksum in a deparser"
         "a checksum is switched on by valid bits and bits of metadata, all of which have to hold"
         "compute a bit in the control and write `if (meta.update == 1)`"
+    CHECKSUM_BYTES "T0910" "a checksum sums whole bytes of headers into 16 bits of one"
+        "the checksum unit reads containers byte by byte, each byte as it lies in the packet, and writes two bytes of a header"
+        "list all fields of a byte in their order, and give the checksum a field of 16 bits that begins with a byte"
 }

@@ -62,7 +62,8 @@ fn v1model(declarations: &str, check_only: bool) -> Result<sojourn_target::Loade
     );
     let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
     let include_paths = vec![folder("p4/include")];
-    let options = LoadOptions { include_paths, check_only, ..sojourn_engine::builtin::load_options() };
+    let options =
+        LoadOptions { include_paths, check_only, ..sojourn_engine::builtin::load_options() };
     sojourn_target::load_with(&loader, "program.p4", &options)
 }
 

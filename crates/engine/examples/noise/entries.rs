@@ -17,7 +17,7 @@ const ENTRIES: u64 = 24;
 
 /// Installs what is beside the program, then random entries; those that are refused do not matter.
 pub fn install(plane: &mut Plane, program: &Path, random: &mut SplitMix64) {
-    plane.configure(&beside(program)).unwrap_or_else(|error| panic!("{program:?}: {error}"));
+    plane.configure(&control_plane(program)).unwrap_or_else(|error| panic!("{program:?}: {error}"));
     let control = plane.control();
     let tables = describe(control.program()).tables;
     for table in tables.iter().filter(|table| !table.const_entries) {
@@ -31,9 +31,15 @@ pub fn install(plane: &mut Plane, program: &Path, random: &mut SplitMix64) {
     }
 }
 
-/// The control plane in the file beside a program, if there is one.
-fn beside(program: &Path) -> ControlPlane {
-    let Ok(text) = std::fs::read_to_string(program.with_extension("toml")) else {
+/// The control plane in the file beside a program, or beside the shipped program of its name, which
+/// a packet test includes; empty if there is none.
+fn control_plane(program: &Path) -> ControlPlane {
+    let own = program.with_extension("toml");
+    let folder = program.parent().and_then(Path::file_name).unwrap_or_default();
+    let name = own.file_name().unwrap_or_default();
+    let shipped =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4").join(folder).join(name);
+    let Ok(text) = std::fs::read_to_string(own).or_else(|_| std::fs::read_to_string(shipped)) else {
         return ControlPlane::default();
     };
     let mut document: toml::Table = text.parse().expect("a control plane in TOML");

@@ -8,13 +8,13 @@ use super::known::{Known, constant};
 use super::slots;
 use super::sums::{Headers, Part};
 use crate::rules;
-use sojourn_p4::visit;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Binary, Body, Expr, ExprKind, ExternCall, Layout, Program, Slot, Stmt, StmtKind, Unary,
     UnitId, Value,
 };
 use sojourn_p4::source::Span;
+use sojourn_p4::visit;
 use std::collections::HashSet;
 
 /// Checks the statements of a deparser.

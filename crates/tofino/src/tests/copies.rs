@@ -277,7 +277,8 @@ fn a_resubmit_header_of_any_length_takes_eight_bytes() {
     let text = resubmitting(seven, "p.extract(m.again);", emitted);
     assert_eq!(resubmitted(&text).bytes, frame().bytes);
     let bits = "header again_h { bit<9> port; @flexible bit<3> rest; }";
-    let emitted = "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ m.word[8:0], m.tag[2:0] }); }";
+    let emitted =
+        "if (d.resubmit_type == 1) { resubmit.emit<again_h>({ m.word[8:0], m.tag[2:0] }); }";
     let text = resubmitting(bits, "p.extract(m.again);", emitted);
     assert_eq!(resubmitted(&text).bytes, frame().bytes);
 }

@@ -12,7 +12,7 @@ from sojourn.pages import render
 from sojourn.queues import Queue, heading, plotted
 from sojourn.reading import reading, remarks
 from sojourn.report import figures, over_flows, over_queue, registers, tables, what_was_run
-from sojourn.report.packed import packed
+from sojourn.report.embedded import packed
 from sojourn.report.panels import Figure
 from sojourn.result import Result
 from sojourn.run_files import REPORT

@@ -47,7 +47,8 @@ def document(roots: Mapping[str, Model], version: str) -> Keys:
     """
     writer = _Writer({id(model): name for name, model in roots.items()})
     written = [writer.plain(model) for model in roots.values()]
-    return {"version": version, "title": "", "roots": written}
+    config = writer.plain(Model.of("DocumentConfig"))
+    return {"version": version, "title": "", "config": config, "roots": written}
 
 
 class _Writer:

@@ -164,7 +164,12 @@ class Panel:
         self._add(glyph, {"x": x, "value": count}, entry.label, _tag(entry, reading), True)
 
     def _add(
-        self, glyph: Model, columns: Mapping[str, Numbers], group: str, tag: Keys | None, visible: bool
+        self,
+        glyph: Model,
+        columns: Mapping[str, Numbers],
+        group: str,
+        tag: Keys | None,
+        visible: bool,
     ) -> None:
         self.curves.append(
             Model.of(

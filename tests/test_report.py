@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bokeh.document import Document
+from bokeh.models import PlainText
 
 from conftest import Finished
 from sojourn.errors import OutputError
@@ -24,6 +25,8 @@ from sojourn.report import embedded
 from sojourn.report import page as render_page
 from sojourn.report.embedded import bokeh_js
 from sojourn.report.figures import over_time
+from sojourn.report.models import document
+from sojourn.report.panels import Figure, Scale
 
 MS = 10**6
 
@@ -73,6 +76,16 @@ def test_bokeh_knows_all_models_and_attributes_of_the_document(page: str) -> Non
     (queue,) = (root for root in document.roots if root.id == "course-0")
     tags = [curve.tags[0] for plot in queue.children for curve in plot.renderers if curve.tags]
     assert {tag["unit"] for tag in tags} == {"ms", "kB", "%"}, "values have their units"
+
+
+def test_a_label_with_dollars_is_no_mathematics() -> None:
+    """BokehJS would load MathJax for it, from the network."""
+    figure = Figure(Scale(0, 1, "time, s"), panel_height=100)
+    figure.add_panel("$$x$$", Scale()).add_text(0, 0, r"\(x\)", "#000000")
+    (root,) = Document.from_json(document({"plot": figure.model()}, bokeh_js()[0])).roots
+    (plot,) = root.children
+    (label,) = plot.renderers
+    assert (type(plot.title.text), type(label.text)) == (PlainText, PlainText)
 
 
 def test_equal_runs_give_equal_pages(page: str, finished: Finished) -> None:

@@ -204,7 +204,7 @@ class Panel:
                 "Label",
                 x=x,
                 y=y,
-                text=text,
+                text=_plain(text),
                 x_offset=4,
                 text_baseline="top",
                 text_color=colour,
@@ -290,12 +290,17 @@ class Figure:
 def _title(panel: Panel) -> Model:
     return Model.of(
         "Title",
-        text=panel.title,
+        text=_plain(panel.title),
         text_color=panel.colour,
         text_font=_FONT,
         text_font_size="12px",
         text_font_style="normal" if panel.colour == INK else "bold",
     )
+
+
+def _plain(text: str) -> Model:
+    """Text without mathematics, for which BokehJS would load MathJax from the network."""
+    return Model.of("PlainText", text=text)
 
 
 def _tag(entry: Entry, reading: Reading) -> Keys:

@@ -93,7 +93,7 @@ def test_a_run_on_linux_leaves_the_same_files_as_a_simulated_one(on_linux: Resul
         assert aqm.packets.schema.equals(PACKET_SCHEMA)
         assert aqm.flows.schema.equals(FLOW_SCHEMA)
     page = (on_linux.path / "report.html").read_text()
-    assert all(aqm in page for aqm in on_linux.aqms) and "Plotly.newPlot" in page
+    assert all(aqm in page for aqm in on_linux.aqms) and "Bokeh.embed.embed_items" in page
     assert (on_linux.path / "queue_delay.png").is_file()
 
 

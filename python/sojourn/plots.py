@@ -36,7 +36,7 @@ from sojourn.style import (
 from sojourn.units import RATE
 from sojourn.writing import write_bytes
 
-_LINES = {"solid": "-", "dash": (0, (4, 2)), "dot": (0, (1, 1.5)), "dashdot": "-."}
+_LINES = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 1.5)), "dashdot": "-."}
 
 
 @contextmanager

@@ -19,12 +19,12 @@ DELAY_FLOOR = 0.2
 
 _PLAIN = "#7a7f87"
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_DASHES = ("solid", "dash", "dot", "dashdot")
+_DASHES = ("solid", "dashed", "dotted", "dashdot")
 
 
 @dataclass(frozen=True)
 class Look:
-    """Colour and dash (plotly's names) of one AQM."""
+    """Colour and dash of one AQM, by names that matplotlib and Bokeh share."""
 
     colour: str
     dash: str

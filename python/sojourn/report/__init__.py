@@ -1,6 +1,6 @@
 """The report: one HTML page that needs nothing else, neither network nor server.
 
-Stands on the figures that `statistics` derived and on plotly.js, which is part of the page.
+Depends on the figures that `statistics` derives and on BokehJS, which is part of the page.
 Every number in it comes from the run's own rows.
 """
 
@@ -12,8 +12,8 @@ from sojourn.pages import render
 from sojourn.queues import Queue, heading, plotted
 from sojourn.reading import reading, remarks
 from sojourn.report import figures, over_flows, over_queue, registers, tables, what_was_run
-from sojourn.report.packed import packed
-from sojourn.report.plain import Figure
+from sojourn.report.embedded import packed
+from sojourn.report.panels import Figure
 from sojourn.result import Result
 from sojourn.run_files import REPORT
 from sojourn.units import TIME
@@ -55,7 +55,7 @@ def page(result: Result) -> str:
     """The page's text."""
     folder, scenario = result.folder, result.scenario
     plots = [*_plots(result), *_courses(result), *_flows(result), *_registers(result)]
-    script, drawings = packed({plot.name: plot.drawing for plot in plots})
+    script, drawings = packed({plot.name: plot.figure.model() for plot in plots})
     return render(
         "report/page.html",
         title=scenario.title or folder.name,
@@ -81,15 +81,9 @@ class _Plot:
     """A plot with what stands above it."""
 
     name: str
-    drawing: Figure
+    figure: Figure
     heading: str
     text: str = ""
-
-    @property
-    def height(self) -> int:
-        """In pixels."""
-        height: int = self.drawing.layout["height"]
-        return height
 
 
 def _plots(result: Result) -> Iterator[_Plot]:
@@ -125,10 +119,10 @@ def _courses(result: Result) -> Iterator[_Plot]:
 
 def _registers(result: Result) -> Iterator[_Plot]:
     """What registers held that the scenario has traced."""
-    for place, (label, drawing, more) in enumerate(registers.register_plots(result)):
+    for place, (label, figure, more) in enumerate(registers.register_plots(result)):
         said = _REGISTERS if not place else ""
         said += f" {more} more are in the rows." if more else ""
-        yield _Plot(f"registers-{place}", drawing, f"Registers of {label}", said.strip())
+        yield _Plot(f"registers-{place}", figure, f"Registers of {label}", said.strip())
 
 
 def _flows(result: Result) -> Iterator[_Plot]:

@@ -1,6 +1,6 @@
 """The report's plots of registers over time, a panel a register.
 
-Stands on the rows of `registers.parquet` and on plain data for plotly.js. Knows no page.
+Depends on the rows of `registers.parquet` and on `panels`, not on the page.
 """
 
 from collections.abc import Iterator
@@ -9,9 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.record import rows_table
-from sojourn.report.panels import add_panel, hang, panels
-from sojourn.report.plain import Figure
-from sojourn.report.style import text
+from sojourn.report.panels import Entry, Figure, Reading, Scale
 from sojourn.result import Result
 from sojourn.run_files import REGISTERS, journal_of
 from sojourn.statistics import Floats
@@ -53,26 +51,19 @@ def read_registers(folder: Path) -> Series:
 
 
 def _plot(series: Series, colour: str, until: float) -> Figure:
-    figure = Figure()
-    for panel, (place, (name, (time, value))) in enumerate(
-        zip(panels(len(series)), series.items(), strict=True), start=1
-    ):
+    figure = Figure(Scale(0, until, "time, s"), panel_height=125, decimals=4)
+    for name, (time, value) in series.items():
         at, of = _thinned(time, value)
-        figure.add_scatter(
+        figure.add_panel(name, Scale()).add_line(
             # A value stays until the next one, and the last one to the end.
-            x=np.round(np.append(at, until), 6),
-            y=np.append(of, of[-1:]),
-            mode="lines",
-            name=text(name),
-            showlegend=False,
-            line={"color": colour, "width": 1.3, "shape": "hv"},
-            hovertemplate="%{y}",
-            xaxis="x",
-            yaxis=f"y{panel}",
+            np.round(np.append(at, until), 6),
+            np.append(of, of[-1:]),
+            Entry(name, colour),
+            Reading("", 0, last=True),
+            width=1.3,
+            steps=True,
         )
-        add_panel(figure, panel, place, text(name), exponentformat="SI")
-    height = 100 + 130 * len(series)
-    return hang(figure, len(series), height=height, hover=".4f", until=until)
+    return figure
 
 
 def _thinned(time: Floats, value: Floats) -> tuple[Floats, Floats]:

@@ -114,7 +114,7 @@ class Result:
 
 def _shaper_rates(path: Path) -> list[int]:
     """The rate of each measured port's shaper as the run recorded it, bit/s; 0 without a shaper."""
-    counters = json.loads((path / COUNTERS).read_text(encoding="utf-8"))
+    counters = read_json(path / COUNTERS)
     return [int(queue["shaper_rate"]) for queue in counters["bottlenecks"]]
 
 

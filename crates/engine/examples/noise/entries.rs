@@ -37,9 +37,9 @@ fn control_plane(program: &Path) -> ControlPlane {
     let own = program.with_extension("toml");
     let folder = program.parent().and_then(Path::file_name).unwrap_or_default();
     let name = own.file_name().unwrap_or_default();
-    let shipped =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4").join(folder).join(name);
-    let Ok(text) = std::fs::read_to_string(own).or_else(|_| std::fs::read_to_string(shipped)) else {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4").join(folder).join(name);
+    let Ok(text) = std::fs::read_to_string(own).or_else(|_| std::fs::read_to_string(shipped))
+    else {
         return ControlPlane::default();
     };
     let mut document: toml::Table = text.parse().expect("a control plane in TOML");

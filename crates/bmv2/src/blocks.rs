@@ -10,9 +10,9 @@ use super::standard::Standard;
 use num_bigint::BigUint;
 use sojourn_p4::interp::{Frame, Interpreter, SlotRange, copy_range};
 use sojourn_p4::ir::{Body, Layout, Slot, UnitId};
+use sojourn_target::def_use::written_by;
 use sojourn_target::package::shared_parts;
 use sojourn_target::phv::Phv;
-use sojourn_target::uses::written_by;
 use std::mem::swap;
 use std::ops::Range;
 

@@ -8,8 +8,8 @@
 //! |---|---|
 //! | [`build`] | from the IR to a [`V1Model`], or to diagnostics |
 //! | `blocks` | the six blocks of a `V1Switch`, their frames, and what moves between them |
-//! | `joined` | blocks of a pass as one piece of code |
-//! | `untouched` | headers that stay in front of the payload |
+//! | `fused_pass` | blocks of a pass as one piece of code |
+//! | `passthrough_headers` | headers that stay in front of the payload |
 //! | `pipeline` | the two passes, and what happens to a packet behind each |
 //! | `standard` | `standard_metadata`: its fields and their units |
 //! | `field_list` | the metadata that a clone, a resubmission or a recirculation keeps |
@@ -20,8 +20,9 @@ mod arithmetic;
 mod blocks;
 mod control_plane;
 mod field_list;
-mod joined;
+mod fused_pass;
 mod load;
+mod passthrough_headers;
 mod pipeline;
 mod profile_defaults;
 pub mod rules;
@@ -30,7 +31,6 @@ mod standard;
 mod target;
 #[cfg(test)]
 mod tests;
-mod untouched;
 
 pub use load::build;
 pub use pipeline::V1Model;

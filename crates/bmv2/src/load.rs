@@ -3,7 +3,7 @@
 use super::arithmetic;
 use super::blocks::{Block, Blocks};
 use super::field_list;
-use super::joined;
+use super::fused_pass;
 use super::pipeline::V1Model;
 use super::profile_defaults;
 use super::rules;
@@ -11,10 +11,10 @@ use super::runtime;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::{Executor, Interpreter};
 use sojourn_p4::ir::Program;
-use sojourn_target::guards;
 use sojourn_target::header_bytes::ragged;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::package::blocks;
+use sojourn_target::validity_checks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -61,9 +61,9 @@ pub fn build(
     match runtime::prepare(program, &blocks, lists, options) {
         Ok(mut runtime) => {
             runtime.headers_within = within.unwrap_or_default();
-            let guarded = options.interpreter(guards::with_guards(program));
+            let guarded = options.interpreter(validity_checks::with_guards(program));
             let mut interpreter = guarded.with_calls(&runtime);
-            let joined = joined::join(&mut interpreter, &blocks, &runtime);
+            let joined = fused_pass::join(&mut interpreter, &blocks, &runtime);
             Some(V1Model::new(interpreter, runtime, blocks, joined))
         }
         Err(mut refused) => {

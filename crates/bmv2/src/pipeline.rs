@@ -13,7 +13,7 @@
 
 use super::blocks::Blocks;
 use super::field_list::{FieldList, reset_metadata};
-use super::joined::{Joined, Joint};
+use super::fused_pass::{Joined, Joint};
 use super::runtime::{CloneRequest, RegisterArray, Runtime};
 use super::standard::{DROP_PORT, InstanceType};
 use sojourn_control::digest::Digest;
@@ -26,7 +26,7 @@ use sojourn_packet::dataplane::{
     MirrorDirection, PortId, Replication,
 };
 use sojourn_packet::{Bytes, Packet};
-use sojourn_target::deparsed::deparse;
+use sojourn_target::deparser_output::deparse;
 use sojourn_target::faults::Faults;
 use sojourn_target::log::ProgramLog;
 use sojourn_target::phv::{Carried, Phv};

@@ -4,7 +4,7 @@
 //! registers, and then what is the switch's; a file of commands in its own. Carrying them out is
 //! all the installing there is. Must not know any architecture.
 
-use super::carry::{carry_out, find_profile, find_table, find_value_set, read};
+use super::execute::{carry_out, find_profile, find_table, find_value_set, read};
 use super::{
     ControlError, ControlPlane, FilterCell, MeterCell, MirrorSession, MulticastGroup, Operation,
     ParameterValue, PortMetadata, ProfileEntries, Query, RegisterValue, Reply, TableEntries,

@@ -6,13 +6,13 @@
 
 mod batch;
 mod by_name;
-mod carry;
+mod codel_entries;
 pub mod commands;
 pub mod describe;
 pub mod digest;
 mod error;
-pub mod hits;
-mod law;
+mod execute;
+pub mod idle_timeout;
 mod names;
 mod number;
 mod operation;
@@ -22,21 +22,21 @@ pub mod runtime_control;
 pub mod schema;
 pub mod snapshot;
 pub mod stf;
-mod taken;
-mod words;
+mod toml_fast_path;
+mod value_parser;
 
 pub use batch::Batch;
 pub use by_name::ByName;
-pub use carry::{Before, carry_out, read};
 pub use describe::describe;
 pub use digest::Digest;
 pub use error::ControlError;
+pub use execute::{Before, carry_out, read};
 pub use number::Number;
 pub use operation::{EntryRead, HashRead, Matched, Operation, Query, Reply, Which};
 pub use rows::{gather, written_out};
 pub use runtime_control::RuntimeControl;
 pub use schema::Schema;
-pub use taken::{Taken, take_entries};
+pub use toml_fast_path::{Taken, take_entries};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sojourn_externs::filter::FilterSpec;
@@ -146,7 +146,7 @@ impl ControlPlane {
                 let known: Vec<&str> = program.tables.iter().map(|table| &*table.name).collect();
                 return Err(ControlError::unknown("table", &entries.name, &known));
             };
-            let computed = law::entries(&from, table, program).map_err(refused)?;
+            let computed = codel_entries::entries(&from, table, program).map_err(refused)?;
             entries.entries.extend(rows::written_out(&computed));
         }
         Ok(all)

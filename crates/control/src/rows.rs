@@ -1,7 +1,7 @@
 //! Entries of a table as rows of numbers, for as long as they are alike: what names and numbers of any
 //! width say of each is a kilobyte, and files have tens of thousands.
 
-use super::carry::{led, value_of};
+use super::execute::{led, value_of};
 use super::{MatchValue, Number, Operation, TableEntry};
 use smallvec::SmallVec;
 use sojourn_p4::interp::tables::{Alike, Form, Rows};

@@ -4,7 +4,7 @@
 //! and are not `*`; a prefix value without a length counts in as many bits as its digits have. In STF
 //! a higher priority wins. A statement comes with its words taken apart; reads no file.
 
-use super::words::{index, number};
+use super::value_parser::{index, number};
 use super::{ActionCall, ByName, ControlError, MatchValue, Number, Operation, TableEntry};
 use crate::describe::{KeyDescription, ProgramDescription, TableDescription};
 use num_bigint::BigUint;

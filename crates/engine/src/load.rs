@@ -12,8 +12,8 @@ use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_target::watch::{self, RegisterChange, SharedSeen};
-use sojourn_target::{Plane, Program, traced};
+use sojourn_target::observer::{self, RegisterChange, SharedSeen};
+use sojourn_target::{Plane, Program, trace_json};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -259,18 +259,18 @@ pub struct Watched {
 impl Watched {
     /// The passes that were seen since they were last taken, as JSON.
     pub fn take_passes(&self) -> Vec<serde_json::Value> {
-        let passes = std::mem::take(&mut watch::lock(&self.seen).passes);
-        passes.iter().map(|pass| traced::pass(pass, &self.sources)).collect()
+        let passes = std::mem::take(&mut observer::lock(&self.seen).passes);
+        passes.iter().map(|pass| trace_json::pass(pass, &self.sources)).collect()
     }
 
     /// The changes of registers that were seen since they were last taken.
     pub fn take_changes(&self) -> Vec<RegisterChange> {
-        std::mem::take(&mut watch::lock(&self.seen).changes)
+        std::mem::take(&mut observer::lock(&self.seen).changes)
     }
 
     /// The registers that are looked at, in the order that changes count them.
     pub fn registers(&self) -> Vec<String> {
-        watch::lock(&self.seen).names.clone()
+        observer::lock(&self.seen).names.clone()
     }
 }
 

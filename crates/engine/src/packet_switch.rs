@@ -20,8 +20,8 @@ use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
 };
 use sojourn_target::Plane;
+use sojourn_target::observer::Wanted;
 use sojourn_target::target::{Copies, SwitchTraits, Target};
-use sojourn_target::watch::Wanted;
 
 /// What the switch is made of: all ports that its programs can name.
 #[derive(Clone, Debug)]

@@ -52,14 +52,14 @@ fn a_program_compiles_again_from_its_text() -> Result<(), Box<dyn Error>> {
 #[test]
 fn a_watched_packet_is_followed_through_its_pass() -> Result<(), Box<dyn Error>> {
     use sojourn_packet::{DataPlane, IngressInput, Packet, PortId, Time};
-    use sojourn_target::watch::{self, Wanted};
-    use sojourn_target::{load, traced};
+    use sojourn_target::observer::{self, Wanted};
+    use sojourn_target::{load, trace_json};
     let mut plane = load(root().join("tests/stf/v1model/wire.p4"), &options())?;
     let seen = plane.watch(Wanted { every_packet: true, ..Wanted::default() })?;
     let (port, arrived, now) = (PortId(1), Time::ZERO, Time::ZERO);
     let input = IngressInput { port, arrived, now, resubmitted: false };
     plane.ingress(&input, Packet { bytes: vec![0; 60], ..Packet::default() });
-    let pass = traced::pass(&watch::lock(&seen).passes[0], plane.sources());
+    let pass = trace_json::pass(&observer::lock(&seen).passes[0], plane.sources());
     assert_eq!(pass["pass"], "ingress");
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! It knows no packet and no header: fields lie one behind the other, in whole words of 16 bits.
 
 use sojourn_p4::interp::Assembler;
-use sojourn_p4::interp::machine::{At, Op};
+use sojourn_p4::interp::jit_tier::{At, Op};
 use sojourn_p4::ir::Slot;
 
 /// Bits of the words that are added up.

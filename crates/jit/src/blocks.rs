@@ -6,7 +6,7 @@
 //! behind such a place lies in the frame all the time. Any other is a value from where machine code
 //! changes it, and is put into the frame where machine code stops out of turn.
 
-use sojourn_p4::interp::machine::{At, Op, To, UnitCode};
+use sojourn_p4::interp::jit_tier::{At, Op, To, UnitCode};
 
 /// A set of slots.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,15 +8,15 @@
 
 #![allow(unsafe_code)]
 
-use crate::cells::{Addresses, Memory};
 use crate::lower;
+use crate::memory::{Addresses, Memory};
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, default_libcall_names};
-use sojourn_p4::interp::machine::lately::TABLE;
-use sojourn_p4::interp::machine::{self, Cells, Ends, MachineCode, ROOM, To, UnitCode};
+use sojourn_p4::interp::jit_tier::inline_cache::TABLE;
+use sojourn_p4::interp::jit_tier::{self, Cells, Ends, MachineCode, ROOM, To, UnitCode};
 use std::fmt;
 use std::mem::ManuallyDrop;
 
@@ -55,7 +55,7 @@ unsafe impl Sync for Function {}
 /// Memory and functions of the code.
 struct Kept {
     cells: Vec<Cells>,
-    functions: Vec<machine::Function>,
+    functions: Vec<jit_tier::Function>,
 }
 
 impl Kept {
@@ -76,9 +76,9 @@ impl Kept {
 }
 
 /// Applies a function to a word, for machine code.
-unsafe extern "C" fn apply(function: *const machine::Function, word: u64) -> u64 {
+unsafe extern "C" fn apply(function: *const jit_tier::Function, word: u64) -> u64 {
     // SAFETY: machine code has it from `Kept::addresses`.
-    let machine::Function(function) = unsafe { &*function };
+    let jit_tier::Function(function) = unsafe { &*function };
     function(word)
 }
 

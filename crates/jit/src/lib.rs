@@ -11,16 +11,16 @@
 //! right is said by the interpreter, and this does the same, faster.
 
 mod blocks;
-mod cells;
-mod ends;
 mod function;
 mod lower;
+mod memory;
 mod packet;
+mod prologue;
 mod tables;
 
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use sojourn_p4::interp::machine::{self, MachineCode, UnitCode};
+use sojourn_p4::interp::jit_tier::{self, MachineCode, UnitCode};
 use std::sync::OnceLock;
 
 /// Cranelift for this machine.
@@ -30,7 +30,7 @@ pub struct Compiler;
 /// The compiler, for whoever keeps one.
 pub static COMPILER: Compiler = Compiler;
 
-impl machine::Compiler for Compiler {
+impl jit_tier::Compiler for Compiler {
     fn compile(&self, code: &UnitCode) -> Option<Box<dyn MachineCode>> {
         Some(Box::new(function::Function::of(code, isa()?)?))
     }

@@ -5,14 +5,14 @@
 //! `ends.rs` takes them out of the frame, and puts those back that somebody reads.
 
 use crate::blocks::{Blocks, is_exit};
-use crate::cells::Addresses;
+use crate::memory::Addresses;
 use crate::packet::{self, Packet};
 use crate::tables;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, Block, Function, InstBuilder, Signature, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_module::Module;
-use sojourn_p4::interp::machine::{At, Op, To, UnitCode};
+use sojourn_p4::interp::jit_tier::{At, Op, To, UnitCode};
 use std::collections::BTreeMap;
 
 /// Parameters and result of a unit's function.

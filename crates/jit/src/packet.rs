@@ -7,8 +7,8 @@ use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 use cranelift_frontend::Variable;
-use sojourn_p4::interp::machine::{At, Emitted, Ends, FrontRead, Kept, LongRead, Op, Piece, Read};
-use sojourn_p4::interp::machine::{To, UnitCode, Writer};
+use sojourn_p4::interp::jit_tier::{At, Emitted, Ends, FrontRead, Kept, LongRead, Op, Piece, Read};
+use sojourn_p4::interp::jit_tier::{To, UnitCode, Writer};
 
 /// Bytes that may be written behind a header's last one: it is written in words of eight.
 const BEHIND: usize = 8;

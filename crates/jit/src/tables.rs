@@ -6,8 +6,8 @@ use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 use cranelift_frontend::Switch;
-use sojourn_p4::interp::machine::lately::{FACTOR, LINE, SHIFT, TABLE};
-use sojourn_p4::interp::machine::{Ends, Lookup, To};
+use sojourn_p4::interp::jit_tier::inline_cache::{FACTOR, LINE, SHIFT, TABLE};
+use sojourn_p4::interp::jit_tier::{Ends, Lookup, To};
 
 /// Bytes of a word.
 const WORD: i64 = 8;

@@ -1,7 +1,7 @@
 //! A port whose other end is in this process: frames to and from whoever controls the switch.
 
 use crate::interface::{Arrival, Interface, LONGEST};
-use crate::wake::{Bell, Sleeper, bell};
+use crate::waker::{Bell, Sleeper, bell};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -6,7 +6,7 @@
 use crate::LiveError;
 use crate::flows::FlowKey;
 use sojourn_packet::{FlowId, Packet, Rate, Time};
-use sojourn_switch::tm::line::Line;
+use sojourn_switch::tm::serializer::Line;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::str::FromStr;

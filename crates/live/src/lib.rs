@@ -41,14 +41,14 @@ mod cpu;
 mod delay;
 mod error;
 mod flows;
-mod identity;
 mod interface;
-mod lateness;
+mod packet_id;
 mod report;
 mod runner;
 mod sys;
 mod tap;
-mod wake;
+mod tx_delay;
+mod waker;
 
 pub use af_packet::PacketSocket;
 pub use clock::Clock;
@@ -56,10 +56,10 @@ pub use cpu::{CpuPort, CpuSender, Take, cpu_port};
 pub use delay::{DelayClass, DelayLine, Prefix, Way};
 pub use error::LiveError;
 pub use flows::{FlowKey, Flows};
-pub use identity::identity;
 pub use interface::{Arrival, Interface, is_up, open};
-pub use lateness::{Lateness, Percentiles};
+pub use packet_id::identity;
 pub use report::{LiveReport, PortReport};
 pub use runner::{
     Arrived, Direction, End, Link, Live, LiveHandle, LivePort, Options, WayChange, Work,
 };
+pub use tx_delay::{Lateness, Percentiles};

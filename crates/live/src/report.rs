@@ -1,6 +1,6 @@
 //! What a live switch says of itself, beside the switch's own statistics.
 
-use crate::lateness::Percentiles;
+use crate::tx_delay::Percentiles;
 use serde::Serialize;
 
 /// One port's interface.

@@ -7,11 +7,11 @@
 
 use crate::delay::{DelayLine, Way};
 use crate::flows::{FlowKey, Flows};
-use crate::identity::identity;
 use crate::interface::{Interface, LONGEST};
-use crate::lateness::Lateness;
+use crate::packet_id::identity;
 use crate::report::{LiveReport, PortReport};
-use crate::wake::{Bell, Sleeper, bell};
+use crate::tx_delay::Lateness;
+use crate::waker::{Bell, Sleeper, bell};
 use crate::{Clock, LiveError, sys};
 use sojourn_packet::{Packet, PacketId, PortId, Rate, Time};
 use sojourn_switch::{Observation, Switch};

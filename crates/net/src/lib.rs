@@ -18,7 +18,7 @@ pub mod records;
 pub mod report;
 mod simulation;
 pub mod tcp;
-mod tournament;
+mod winner_tree;
 pub mod wire;
 
 pub use config::{ConfigError, RunConfig};

@@ -2,7 +2,7 @@
 //! hold back their own packets instead of dropping them.
 
 use sojourn_packet::{Bytes, Rate, Time};
-use sojourn_switch::tm::line::Line;
+use sojourn_switch::tm::serializer::Line;
 
 /// A link in one direction.
 #[derive(Clone, Debug)]

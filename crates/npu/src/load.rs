@@ -14,10 +14,10 @@ use sojourn_p4::types::Type;
 use sojourn_p4::visit;
 use sojourn_target::arguments::integer;
 use sojourn_target::faults::Faults;
-use sojourn_target::guards;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::memory_budget::MemoryBudget;
 use sojourn_target::package::blocks;
+use sojourn_target::validity_checks;
 use std::collections::BTreeMap;
 
 /// The widest cell that an engine reads or changes at once.
@@ -46,7 +46,7 @@ pub(super) fn build(
         return None;
     }
     let shared = Shared { sites, memories, locks: Locks::default(), faults: Faults::default() };
-    let interpreter = options.interpreter(guards::with_guards(&program));
+    let interpreter = options.interpreter(validity_checks::with_guards(&program));
     Some(Npu::new(interpreter, units, shared, processor, options.seed))
 }
 

@@ -24,7 +24,7 @@ use sojourn_packet::dataplane::{
     IngressOutput, PortId,
 };
 use sojourn_packet::{Overlapping, Packet, QueueDepths, SplitMix64, Time};
-use sojourn_target::deparsed::deparse;
+use sojourn_target::deparser_output::deparse;
 use sojourn_target::faults::Faults;
 use sojourn_target::fields::field;
 use sojourn_target::package::shared_parts;

@@ -4,11 +4,11 @@
 //! implementor keeps registers and tables; it must not know queues, ports' rates or any clock but
 //! the instants it is handed. The switch must not know what the implementor is made of.
 
-use crate::carried::Carried;
 use crate::forwarder::Forwarder;
-use crate::overlapping::Overlapping;
+use crate::multithreaded::Overlapping;
 use crate::packet::Packet;
-pub use crate::passed::{EgressOutput, IngressOutput};
+use crate::packet_metadata::Carried;
+pub use crate::pass_output::{EgressOutput, IngressOutput};
 use crate::program_log::ProgramLog;
 use crate::units::Time;
 use serde::Serialize;

@@ -3,12 +3,12 @@
 //! They have no state, take no time of their own and never look at a packet again behind the queue,
 //! so a switch need not wait for their passes. Must not know how ports or queues work.
 
-use crate::carried::Carried;
 use crate::dataplane::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
     PortId,
 };
 use crate::packet::Packet;
+use crate::packet_metadata::Carried;
 use std::any::Any;
 
 /// Chooses the port that a packet leaves by, whatever the time and whatever came before.

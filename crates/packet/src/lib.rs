@@ -6,21 +6,20 @@
 //! lies and what its checksum is have one answer here. This crate must not know who makes, forwards or
 //! reads a packet, nor what a data plane is made of.
 
-mod carried;
 mod checksum;
 pub mod dataplane;
 mod forwarder;
 mod ip;
-mod overlapping;
+mod multithreaded;
 mod packet;
-mod passed;
+mod packet_metadata;
+mod pass_output;
 mod program_log;
-mod register;
-mod room;
+mod queue_growth;
+mod registry;
 mod split_mix;
 mod units;
 
-pub use carried::{Carried, Luggage};
 pub use checksum::OnesComplementSum;
 pub use dataplane::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, FaultReport, IngressDecision,
@@ -28,11 +27,12 @@ pub use dataplane::{
 };
 pub use forwarder::Forwarder;
 pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};
-pub use overlapping::{Overlapping, PassId, QueueDepths};
+pub use multithreaded::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
-pub use passed::{EgressOutput, IngressOutput};
+pub use packet_metadata::{Carried, Luggage};
+pub use pass_output::{EgressOutput, IngressOutput};
 pub use program_log::{LogLine, ProgramLog};
-pub use register::{NameTaken, Named, Register};
-pub use room::make_room;
+pub use queue_growth::make_room;
+pub use registry::{NameTaken, Named, Register};
 pub use split_mix::{SplitMix64, mix};
 pub use units::{Bytes, Rate, Time};

@@ -7,6 +7,7 @@ mod columns;
 mod commands;
 mod entries;
 mod errors;
+mod links;
 mod live;
 mod operations;
 mod packet_switch;
@@ -15,7 +16,6 @@ mod replay;
 mod rules;
 mod servers;
 mod simulation;
-mod surroundings;
 mod tofino;
 
 use pyo3::exceptions::PyValueError;

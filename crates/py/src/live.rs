@@ -2,10 +2,10 @@
 
 use crate::columns::{self, Columns};
 use crate::errors::{ConfigError, SojournError};
+use crate::links::Surroundings;
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use crate::servers::{LiveDevice, ToController};
-use crate::surroundings::Surroundings;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_control::describe;

@@ -32,6 +32,7 @@
 //! about as large as a processor's instruction cache.
 
 mod config;
+mod crossconnect;
 pub mod discipline;
 pub mod ecn;
 mod observation;
@@ -39,13 +40,13 @@ mod routes;
 mod statistics;
 mod switch;
 pub mod tm;
-mod wire;
 
 pub use config::{
     ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,
     MulticastNode, PortConfig, QueueConfig, RoundLimit, SessionDirection, SwitchConfig,
     cells_for_bytes,
 };
+pub use crossconnect::Wire;
 pub use observation::{
     CapturePoint, CapturedFrame, Observation, PacketObservation, Transmit, Verdict,
 };
@@ -61,4 +62,3 @@ pub use switch::{
 };
 pub use tm::scheduler::MAX_QUEUES;
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};
-pub use wire::Wire;

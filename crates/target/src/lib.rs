@@ -11,31 +11,31 @@
 //! | [`load()`] | from a file to a [`Plane`] in one call |
 //! | [`rule`] | codes, reasons and cures of what a target refuses |
 //! | [`faults`] | counts of what a running program did that its target cannot do |
-//! | [`traced`], [`watch`] | one packet followed step by step |
-//! | [`def_use`](uses), [`guards`], [`fields`] | analyses of the IR that architectures share |
+//! | [`trace_json`], [`observer`] | one packet followed step by step |
+//! | [`def_use`](uses), [`validity_checks`], [`fields`] | analyses of the IR that architectures share |
 
 #[macro_use]
 pub mod rule;
 
 pub mod arguments;
 mod chip;
-pub mod deparsed;
+pub mod def_use;
+pub mod deparser_output;
 pub mod faults;
 pub mod fields;
-pub mod guards;
 pub mod header_bytes;
 pub mod load;
 pub mod log;
 pub mod memory_budget;
+pub mod observer;
 pub mod package;
 pub mod phv;
 pub mod plane;
 pub mod program;
 mod sources;
 pub mod target;
-pub mod traced;
-pub mod uses;
-pub mod watch;
+pub mod trace_json;
+pub mod validity_checks;
 
 pub use chip::{Clock, ExponentParity};
 pub use faults::{Fault, FaultKind, Faults};

@@ -2,9 +2,9 @@
 
 use crate::faults::FaultReport;
 use crate::log::ProgramLog;
+use crate::observer::{Became, Given, Pass, SharedSeen, Wanted, Watch, hex};
 use crate::phv::Carried;
 use crate::target::{LoadedProgram, Target};
-use crate::watch::{Became, Given, Pass, SharedSeen, Wanted, Watch, hex};
 use sojourn_control::runtime_control::RuntimeControl;
 use sojourn_control::{ControlError, ControlPlane};
 use sojourn_p4::source::SourceMap;

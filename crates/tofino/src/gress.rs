@@ -2,11 +2,11 @@
 //!
 //! What moves between them is in `handover`. It must not know what the metadata means.
 
-use super::framed::Block;
-use super::handover::{Handover, shared};
-use super::joined;
-pub use super::joined::Joined;
+use super::block_frame::Block;
+use super::fused_pass;
+pub use super::fused_pass::Joined;
 use super::metadata::{IntrinsicField, Role};
+use super::parameter_passing::{Handover, shared};
 use super::rules::{self, Refusal};
 use super::runtime::CopyTypes;
 use super::validity::INVALID;
@@ -126,7 +126,7 @@ impl Gress {
         unread: &HashSet<Slot>,
         calls: &dyn Calls,
     ) {
-        self.joined = joined::join(interpreter, self, front, unread, calls);
+        self.joined = fused_pass::join(interpreter, self, front, unread, calls);
         if let Some(joined) = &self.joined {
             let slots = joined.chain.slots.max(self.frames[0].narrow.len());
             self.frames[0].narrow.resize(slots, 0);

@@ -15,22 +15,22 @@
 //! | [`ControlPlane`](sojourn_control::ControlPlane) | table entries, as data |
 
 mod access;
-mod admitted;
 mod arguments;
+mod block_frame;
 mod blocks;
 mod control_plane;
 mod copies;
-mod ethernet_alone;
+mod dead_fields;
 pub mod fit;
-mod framed;
+mod fused_pass;
 mod gress;
-mod handover;
-mod joined;
 mod left_out;
 mod load;
 pub mod math_unit;
 mod metadata;
+mod parameter_passing;
 mod parde;
+mod parse_depth;
 mod pass;
 mod pipeline;
 pub mod register_action;
@@ -44,7 +44,7 @@ mod target;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-mod unread;
+mod tm_metadata;
 mod validity;
 
 pub use load::{Loaded, build, load, load_with};

@@ -10,6 +10,7 @@
 use super::access;
 use super::blocks::find_blocks;
 use super::copies;
+use super::dead_fields;
 use super::fit;
 use super::gress::Gress;
 use super::left_out;
@@ -22,7 +23,6 @@ use super::resubmit_header;
 use super::rules;
 use super::runtime;
 use super::target::Tofino1;
-use super::unread;
 use super::validity;
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
 use sojourn_p4::ir::{ExternCall, ObjectId, Program, UnitId};
@@ -30,9 +30,9 @@ use sojourn_p4::preprocess::{FileLoader, SourceLoader};
 use sojourn_p4::source::{SourceMap, Span};
 use sojourn_p4::visit;
 use sojourn_target::Targets;
-use sojourn_target::guards;
 pub use sojourn_target::load::{LoadError, LoadOptions};
 use sojourn_target::program::Program as Compiled;
+use sojourn_target::validity_checks;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -114,13 +114,13 @@ pub fn build(
     resubmit_header::pad(&mut program);
     left_out::complete(&mut program, [ip, ic, id]);
     left_out::complete(&mut program, [ep, ec, ed]);
-    let interpreter = options.interpreter(guards::with_guards(&program));
+    let interpreter = options.interpreter(validity_checks::with_guards(&program));
     let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
     let mut ingress = Gress::new(&interpreter, ip, ic, id);
     let mut egress = Gress::new(&interpreter, ep, ec, ed).forgiving();
     let fronts = [INGRESS_FRONT_BYTES, EGRESS_FRONT_BYTES];
     for (gress, front) in [&mut ingress, &mut egress].into_iter().zip(fronts) {
-        let unread = unread::intrinsic_fields(&program, gress);
+        let unread = dead_fields::intrinsic_fields(&program, gress);
         interpreter.leave_unread(gress.parser.unit, |slot| unread.contains(&slot));
         gress.join(&mut interpreter, front, &unread, &runtime);
     }

@@ -13,13 +13,13 @@
 //! in egress unless bit 2 of `drop_ctl` is set: of the packet as received in ingress, as written in
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
-use super::admitted::Admitted;
-use super::ethernet_alone::reads_ethernet_alone;
 use super::gress::Gress;
 use super::metadata::{Clock, IntrinsicField, Role, egress_front, ingress_front};
 use super::metadata::{write_egress_front, write_ingress_front};
+use super::parse_depth::reads_ethernet_alone;
 use super::pass::{ParserErrors, Pass};
 use super::runtime::{RegisterState, Runtime};
+use super::tm_metadata::Admitted;
 use sojourn_control::digest::Digest;
 use sojourn_control::fits;
 use sojourn_control::snapshot::Snapshots;
@@ -32,7 +32,7 @@ use sojourn_packet::dataplane::{
     Mirror, MirrorDirection,
 };
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet, Time};
-use sojourn_target::deparsed::deparse;
+use sojourn_target::deparser_output::deparse;
 use sojourn_target::faults::Faults;
 use sojourn_target::phv::Carried;
 use std::sync::Arc;

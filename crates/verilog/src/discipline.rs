@@ -4,11 +4,11 @@
 //! order of packets itself and is told of each that comes ([`Order`]); its ports say which. Its clock
 //! runs only while it is asked.
 
-use crate::asked::Asked;
-use crate::head::Head;
+use crate::dequeue_aqm::Head;
+use crate::dut::Asked;
 use crate::library::{Library, LoadError, Module, Question};
-use crate::order::{NUMBERS, Order};
-use crate::stated_law;
+use crate::reference;
+use crate::scheduler::{NUMBERS, Order};
 use sojourn_packet::NameTaken;
 use sojourn_switch::discipline::codel::{
     INTERVAL_PARAMETER, MAXPACKET_PARAMETER, TARGET_PARAMETER,
@@ -100,7 +100,7 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
 /// assert!(reference.parameters.iter().any(|parameter| parameter.name == "target"));
 /// ```
 pub fn declare() {
-    for reference in [&stated_law::REFERENCE, &stated_law::FQ_REFERENCE] {
+    for reference in [&reference::REFERENCE, &reference::FQ_REFERENCE] {
         if REGISTER.find(reference.name).is_none() {
             // Whoever was faster has added the same.
             let _ = REGISTER.add(reference);

@@ -4,12 +4,12 @@
 //! switch's register of disciplines from then on. This crate keeps the packets, with a module that does
 //! not their order too, and does what the module answers. It must not know how a module becomes a library, nor what a module decides by.
 
-mod asked;
+mod dequeue_aqm;
 mod discipline;
-mod head;
+mod dut;
 mod library;
-mod order;
-mod stated_law;
+mod reference;
+mod scheduler;
 
 pub use discipline::{AddError, add, declare};
 pub use library::LoadError;

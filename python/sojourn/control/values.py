@@ -1,6 +1,6 @@
 """Plain numbers as people write them in tests and commands: ports, handles, cells.
 
-Values of keys and arguments are the engine's to read (`crates/control/src/words.rs`).
+Values of keys and arguments are the engine's to read (`crates/control/src/value_parser.rs`).
 """
 
 import re

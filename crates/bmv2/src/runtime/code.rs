@@ -8,10 +8,10 @@ use super::{Runtime, Site, out};
 use crate::standard::DROP_PORT;
 use sojourn_externs::checksum_code;
 use sojourn_externs::hash::Algorithm;
-use sojourn_p4::interp::machine::{At, Cells, Op, To};
+use sojourn_p4::interp::jit_tier::{At, Cells, Op, To};
 use sojourn_p4::interp::{Assembler, Calls, arith};
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Layout, Slot, Value};
-use sojourn_target::uses::read_by_call;
+use sojourn_target::def_use::read_by_call;
 use std::collections::HashSet;
 
 impl Calls for Runtime {

@@ -20,7 +20,7 @@ pub use registers::RegisterArray;
 use super::field_list::FieldList;
 use input::Input;
 use sojourn_control::digest::{Digest, Digests};
-use sojourn_control::hits::Hits;
+use sojourn_control::idle_timeout::Hits;
 use sojourn_control::profiles::Profiles;
 use sojourn_externs::call::scalar;
 use sojourn_externs::counter::Counter;

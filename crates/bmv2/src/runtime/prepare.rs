@@ -8,7 +8,7 @@ use crate::blocks::Blocks;
 use crate::field_list::FieldList;
 use crate::rules::{self, Refusal};
 use sojourn_control::digest::Digests;
-use sojourn_control::hits::Hits;
+use sojourn_control::idle_timeout::Hits;
 use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
 use sojourn_externs::call::name_number;
 use sojourn_externs::counter::{Counter, CounterKind};

@@ -6,7 +6,7 @@
 use super::{Runtime, out};
 use num_bigint::BigUint;
 use sojourn_externs::call::scalar;
-use sojourn_p4::interp::machine::Cells;
+use sojourn_p4::interp::jit_tier::Cells;
 use sojourn_p4::interp::{Context, arith};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, Scalar, Value};
 use sojourn_p4::types::Type;

@@ -1,6 +1,6 @@
 //! Commands about copies: mirror sessions, multicast groups and nodes.
 
-use super::super::words::small;
+use super::super::value_parser::small;
 use super::super::{MirrorSession, MulticastNode, Operation, SessionDirection};
 use super::session::{Asked, Outcome, Question, Session, Wrong, first, misfit, one, these};
 

@@ -7,9 +7,9 @@
 mod copies;
 mod profiles;
 mod queues;
-mod same_again;
 mod session;
 mod state;
+mod table_add_fast_path;
 mod tables;
 
 pub use session::{Asked, Question, Session};
@@ -18,8 +18,8 @@ use super::batch::Batch;
 use super::names::hint;
 use super::{CommandFile, ControlError};
 use crate::describe::ProgramDescription;
-use same_again::SameAgain;
 use session::Outcome;
+use table_add_fast_path::SameAgain;
 
 /// A command: its name, how its words are written, and what it does.
 struct Command {

@@ -1,6 +1,6 @@
 //! Commands about action profiles: members and groups, with handles from 0 in order.
 
-use super::super::words::handle;
+use super::super::value_parser::handle;
 use super::super::{
     ActionCall, ControlError, DefaultEntry, Operation, ProfileEntries, ProfileMember,
 };

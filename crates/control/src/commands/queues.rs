@@ -1,6 +1,6 @@
 //! Commands about the switch's ports and queues: rates, depths, interfaces.
 
-use super::super::words::{handle, index, small};
+use super::super::value_parser::{handle, index, small};
 use super::super::{Operation, QueueSetting};
 use super::session::{Outcome, Session, Wrong, one, take, these};
 

@@ -1,6 +1,6 @@
 //! Commands about the state of externs and parsers: registers, counters, meters, value sets.
 
-use super::super::words::{index, number, place};
+use super::super::value_parser::{index, number, place};
 use super::super::{ControlError, MatchValue, Number, Operation};
 use super::session::{Asked, Outcome, Question, Session, Wrong, first, misfit, one, take, these};
 use crate::describe::ObjectDescription;

@@ -1,6 +1,6 @@
 //! Commands about tables: entries, default actions, entries that lead to members and groups.
 
-use super::super::words::{handle, index, number};
+use super::super::value_parser::{handle, index, number};
 use super::super::{
     ActionCall, ByName, ControlError, MatchValue, Number, Operation, TableEntry, Which,
 };

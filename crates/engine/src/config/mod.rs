@@ -8,7 +8,7 @@ use sojourn_control::ControlPlane;
 use sojourn_control::Operation;
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
-use sojourn_target::watch::Wanted;
+use sojourn_target::observer::Wanted;
 use sojourn_target::{Executor, ExponentParity, LoadOptions, ProgramText};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -4,13 +4,13 @@
 mod arrivals;
 mod bulk;
 mod constant_rate;
-mod draws;
 mod on_off;
-mod questions;
+mod request_schedule;
+mod rng;
 
 pub(crate) use arrivals::{Arrival, arrivals, interval};
 pub(crate) use bulk::{Bulk, Cap};
 pub(crate) use constant_rate::ConstantRate;
-pub(crate) use draws::{Draws, Purpose, Sizes};
 pub(crate) use on_off::{OnOff, Spans};
-pub(crate) use questions::{Pace, Questions};
+pub(crate) use request_schedule::{Pace, Questions};
+pub(crate) use rng::{Draws, Purpose, Sizes};

@@ -1,7 +1,7 @@
 //! What a configuration must satisfy beyond its shape, key by key.
 
-use super::bounds::{FASTEST, LONGEST, invalid, within};
 use super::network::place_of;
+use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{
     Addresses, Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting, RequestsFlow,
     RunConfig, TcpFlow, TransfersFlow, UdpFlow,
@@ -10,7 +10,7 @@ use crate::app::{Sizes, interval};
 use crate::wire::EPHEMERAL;
 use sojourn_packet::Bytes;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTER};
-use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
+use sojourn_switch::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
 
 /// Each transfer is a pair of hosts that stays.
 const MOST_TRANSFERS: u64 = 200_000;

@@ -4,15 +4,14 @@
 //! of what can be chosen by name; it must not know how any of it is simulated, nor TOML, units with suffixes or file names of
 //! scenarios, which are the business of the floor above.
 
-mod bounds;
 mod check;
 mod error;
 mod flows;
 mod network;
 mod network_check;
 pub(crate) mod routes;
+mod validate;
 
-pub use bounds::{invalid, within};
 pub(crate) use check::sizes_of;
 pub use error::ConfigError;
 pub(crate) use flows::START_JITTER;
@@ -26,6 +25,7 @@ pub use network::{
     NetworkSection, PIPE_PORTS, SwitchNode, burst, port_speed, queue_limit, recirculates,
     recirculation_ports,
 };
+pub use validate::{invalid, within};
 
 use serde::{Deserialize, Serialize};
 use sojourn_switch::discipline::{self, Discipline, DisciplineError};

@@ -2,12 +2,12 @@
 //!
 //! Stands on the description and its routes. Each message names the key and what may stand there.
 
-use super::bounds::{FASTEST, LONGEST, invalid, within};
 use super::network::{
     Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, PIPE_PORTS, place_of,
     recirculates,
 };
 use super::routes::Graph;
+use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{ConfigError, FlowConfig, RunConfig};
 use crate::wire::{IpAddress, flow_of};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,11 +3,11 @@
 //! A host turns segments and datagrams into frames and back. It must not know the links or the
 //! switch between it and its peer.
 
-mod exchange;
+mod request_response;
 mod tcp;
 mod udp;
 
-pub(crate) use exchange::{ExchangeSizes, Requester, Responder};
+pub(crate) use request_response::{ExchangeSizes, Requester, Responder};
 pub(crate) use tcp::{ClientPlan, TcpClient, TcpServer};
 pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 

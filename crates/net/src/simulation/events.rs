@@ -2,8 +2,8 @@
 //!
 //! Must not know what is then done.
 
-use super::parts::Door;
-use super::region::HostPlace;
+use super::node::Door;
+use super::partition::HostPlace;
 use super::slab::Slot;
 use crate::event::{AsWords, Words};
 use sojourn_switch::PortId;

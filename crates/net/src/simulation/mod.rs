@@ -10,44 +10,44 @@
 //! (`windows.rs`). Stands on everything else in this crate; must not know what TCP or a queue decides,
 //! only when something is due.
 
-mod border;
-mod changes;
-mod cut;
-mod departures;
-mod directory;
+mod demux;
 mod events;
+mod host_qdisc;
 mod hosts;
-mod inbound;
+mod in_flight;
+mod inter_partition_channel;
 mod layout;
-mod numbers;
-mod outlet;
-mod parts;
+mod lookahead;
+mod nic;
+mod node;
+mod output;
+mod packet_ids;
+mod partition;
+mod partitioner;
+mod partitions;
 mod records;
-mod region;
-mod regions;
 mod report;
+mod schedule;
 mod slab;
 mod switches;
-mod taken;
 mod transfers;
-mod windows;
 mod workload;
 
 use crate::config::{ConfigError, NativeAqm, RunConfig};
 use crate::host::Exchange;
 use crate::report::RunReport;
-use cut::Cut;
 pub use hosts::start_jitter;
 use layout::Layout;
-use numbers::Numbering;
-use parts::Node;
-use region::Region;
-use regions::{Homes, Plans};
+use lookahead::{Drive, WORTH};
+use node::Node;
+use packet_ids::Numbering;
+use partition::Region;
+use partitioner::Cut;
+use partitions::{Homes, Plans};
 use report::Observed;
 use sojourn_packet::{DataPlane, Packet, Time};
 use sojourn_switch::{PortId, Switch, SwitchConfig};
 use transfers::Sources;
-use windows::{Drive, WORTH};
 
 pub use workload::{FlowWorkload, workload};
 
@@ -180,7 +180,13 @@ impl Simulation {
             observed: report::observed(&layout),
             sources: Sources::of(&config, &transfers),
             unfinished: Vec::new(),
-            regions: regions::regions(&config, &layout, &homes, nodes, Plans { acts, transfers }),
+            regions: partitions::regions(
+                &config,
+                &layout,
+                &homes,
+                nodes,
+                Plans { acts, transfers },
+            ),
             homes,
         })
     }
@@ -276,10 +282,10 @@ impl Simulation {
 #[cfg(test)]
 mod framed_tests;
 #[cfg(test)]
+mod lookahead_tests;
+#[cfg(test)]
 mod network_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod traffic_tests;
-#[cfg(test)]
-mod windows_tests;

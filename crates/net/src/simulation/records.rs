@@ -1,7 +1,7 @@
 //! What a run writes down: rows from the switch's observations, samples of flows.
 
-use super::parts::Node;
-use super::region::{HostId, HostPlace, Region};
+use super::node::Node;
+use super::partition::{HostId, HostPlace, Region};
 use crate::host::Exchange;
 use sojourn_packet::Time;
 

@@ -2,8 +2,8 @@
 
 use super::Simulation;
 use super::layout::{End, Layout};
-use super::parts::{Counters, Node};
-use super::region::Region;
+use super::node::{Counters, Node};
+use super::partition::Region;
 use crate::config::recirculates;
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_packet::FaultReport;

@@ -1,7 +1,7 @@
 //! Packets under way, kept in place so that events stay small, and the buffers of those that have
 //! arrived, so that nothing is allocated per packet.
 
-use super::inbound::Arriving;
+use super::in_flight::Arriving;
 use crate::wire::{CompactSegment, SackBlocks, USUAL_LEN, UsualSegment, Written, read_usual};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 

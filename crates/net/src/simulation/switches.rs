@@ -1,8 +1,8 @@
 //! From a layout to switches at rest, and what is behind their ports.
 
-use super::departures::Departures;
+use super::host_qdisc::Departures;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
-use super::parts::{AccessLink, Behind, Door, Due, Node, Wire};
+use super::node::{AccessLink, Behind, Door, Due, Node, Wire};
 use super::{Act, HandedOver};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;

@@ -3,8 +3,8 @@
 use super::events::Event;
 use super::hosts::{self, Place};
 use super::layout::Layout;
-use super::parts::Due;
-use super::region::Region;
+use super::node::Due;
+use super::partition::Region;
 use crate::app::{Arrival, Draws, Purpose, arrivals};
 use crate::config::{FlowConfig, RunConfig, TransfersFlow, sizes_of};
 use sojourn_packet::Time;

@@ -1,6 +1,6 @@
 //! What one end of a connection is set to; the defaults are those of Linux 6.1 where it has one.
 
-use super::ticks::Echo;
+use super::jiffies::Echo;
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use crate::tcp::congestion::Marks;
 use sojourn_packet::Time;

@@ -4,13 +4,13 @@
 //! timestamps (RFC 7323) and the ECN bits (RFC 3168, RFC 8257, RFC 9768). Either end may write; each closes its
 //! direction with a FIN of its own.
 
-mod hearing;
-mod opening;
-mod telling;
+mod handshake;
+mod segment_input;
+mod segment_output;
 
-pub use hearing::{Arrival, SegmentForm, Usual};
+pub use segment_input::{Arrival, SegmentForm, Usual};
 
-use super::accurate::Accurate;
+use super::accecn::Accurate;
 use super::config::TcpConfig;
 use super::handshake::{Agreement, Handshake};
 use super::receiver::{Path, Receiver};

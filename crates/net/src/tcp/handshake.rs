@@ -1,10 +1,10 @@
 //! Opening a connection: what the two ends agree on, and when a SYN is sent again.
 
-use super::accurate;
+use super::accecn;
 use super::config::TcpConfig;
 use super::congestion::Marks;
+use super::jiffies::expiry;
 use super::sender::{INITIAL_RTO, MAX_RTO};
-use super::ticks::expiry;
 use crate::wire::{TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use sojourn_packet::Time;
 
@@ -40,7 +40,7 @@ impl Agreement {
         let payload = |mss| u32::from(mss).saturating_sub(in_all).max(1);
         let accurate = config.marks() == Marks::Accurate
             && if peer.flags.contains(TcpFlags::ACK) {
-                accurate::is_answer(peer.flags)
+                accecn::is_answer(peer.flags)
             } else {
                 peer.flags.contains(TcpFlags::AE | TcpFlags::CWR | TcpFlags::ECE)
             };

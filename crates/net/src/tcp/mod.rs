@@ -9,25 +9,25 @@
 //! [`Connection::advance`] when [`Connection::next_timer`] is due, and after either take segments
 //! from [`Connection::poll_transmit`] until there are none.
 
-mod accurate;
+mod accecn;
 mod burst;
 mod config;
 pub mod congestion;
 mod connection;
 mod handshake;
+mod jiffies;
 mod minmax;
 mod pacing_rate;
 mod ranges;
 pub mod receiver;
 pub mod sender;
 mod sequence;
-mod ticks;
 
 pub use config::TcpConfig;
 pub(crate) use connection::Segments;
 pub use connection::{Arrival, Connection, SegmentForm, Usual};
+pub(crate) use jiffies::earliest;
 pub use pacing_rate::PacingRate;
-pub(crate) use ticks::earliest;
 
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,11 @@
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
 use super::error::WireError;
+use super::frame_detail::Written;
+use super::header_prediction::{self, UsualSegment};
 use super::ip::{Ecn, IPV4_FRONT_LEN, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
-use super::predicted::{self, UsualSegment};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
-use super::written::Written;
 use sojourn_packet::{ETHERTYPE_IPV4, IpHeader, OnesComplementSum, Packet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -48,7 +48,7 @@ struct Ip {
 /// [`read_frame`] says more.
 #[inline]
 pub fn read_usual(packet: &Packet, written: Written) -> Option<UsualSegment> {
-    predicted::read(packet, written)
+    header_prediction::read(packet, written)
 }
 
 /// Reads a frame and checks what a host checks. It has no VLAN: a frame with a tag is not for it.

@@ -5,7 +5,7 @@
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::{Endpoint, IpAddress};
-use super::{compact, predicted};
+use super::{abstract_segment, header_prediction};
 use sojourn_packet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, HeaderBytes, OnesComplementSum};
 
 pub(super) const IPV4_HEADER_LEN: usize = 20;
@@ -58,9 +58,9 @@ pub enum Protocol {
 #[derive(Clone, Debug)]
 pub struct FrameTemplate {
     /// Behind the headers of IPv4 what the usual TCP header has in each frame ([`predicted`]).
-    pub(super) bytes: [u8; predicted::LEN],
+    pub(super) bytes: [u8; header_prediction::LEN],
     /// What is in front of segments that are framed ([`compact`]).
-    pub(super) front: [u8; compact::FRONT],
+    pub(super) front: [u8; abstract_segment::FRONT],
     len: usize,
     /// Sum of the pseudo-header; the transport's length is missing.
     pseudo: OnesComplementSum,
@@ -77,7 +77,7 @@ impl FrameTemplate {
     /// # Panics
     /// If the two have addresses of different IP versions, which no configuration makes.
     pub fn new(local: &Endpoint, remote: &Endpoint, protocol: Protocol) -> FrameTemplate {
-        let mut bytes = [0; predicted::LEN];
+        let mut bytes = [0; header_prediction::LEN];
         bytes[0..6].copy_from_slice(&remote.mac);
         bytes[6..12].copy_from_slice(&local.mac);
         let ip = &mut bytes[ETHERNET_HEADER_LEN..];
@@ -104,11 +104,11 @@ impl FrameTemplate {
         let pseudo = OnesComplementSum::default().bytes(&ip[addresses]).word(protocol as u16);
         bytes[12..14].copy_from_slice(&ethertype.to_be_bytes());
         if ethertype == ETHERTYPE_IPV4 {
-            predicted::prepare(&mut bytes);
+            header_prediction::prepare(&mut bytes);
         }
         let fixed = OnesComplementSum::default().bytes(&bytes[ETHERNET_HEADER_LEN..][..ip_len]);
         FrameTemplate {
-            front: compact::front(bytes.first_chunk().expect("an Ethernet header")),
+            front: abstract_segment::front(bytes.first_chunk().expect("an Ethernet header")),
             bytes,
             len: ETHERNET_HEADER_LEN + ip_len,
             pseudo,

@@ -1,11 +1,11 @@
 //! TCP segments, written and read (RFC 9293 section 3.1).
 
-use super::compact;
+use super::abstract_segment;
 use super::error::WireError;
+use super::frame_detail::Written;
+use super::header_prediction::{self, UsualSegment};
 use super::ip::{Ecn, FrameTemplate, put_front};
 use super::options::{SackBlocks, TcpOptions};
-use super::predicted::{self, UsualSegment};
-use super::written::Written;
 use sojourn_packet::{HeaderBytes, OnesComplementSum};
 use std::ops::BitOr;
 
@@ -83,7 +83,7 @@ pub fn write_tcp(
         Some(timestamps) if template.is_ipv4() => {
             let TcpSegment { seq, ack, flags, window, payload, ecn, .. } = *segment;
             let usual = UsualSegment { ports, seq, ack, timestamps, payload, flags, window, ecn };
-            predicted::write(template, &usual, written, out);
+            header_prediction::write(template, &usual, written, out);
         }
         _ => write_any(template, ports, segment, out),
     }
@@ -100,12 +100,12 @@ pub fn write_usual(
     out: &mut HeaderBytes,
 ) -> u32 {
     match written {
-        Written::Compact => return compact::write(template, segment, sack, out),
-        Written::Framed => return compact::write_framed(template, segment, sack, out),
+        Written::Compact => return abstract_segment::write(template, segment, sack, out),
+        Written::Framed => return abstract_segment::write_framed(template, segment, sack, out),
         Written::Whole | Written::Unsummed => {}
     }
     if sack.is_none() && template.is_ipv4() {
-        predicted::write(template, segment, written, out);
+        header_prediction::write(template, segment, written, out);
     } else {
         write_any(template, segment.ports, &segment.with_ranges(sack), out);
     }

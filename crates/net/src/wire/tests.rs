@@ -285,7 +285,7 @@ proptest! {
             *byte ^= 1 << mutation.map_or(0, |(_, bit)| bit);
         }
         let any = read_frame(&packet);
-        if let Some(usual) = predicted::read(&packet, Written::Whole) {
+        if let Some(usual) = header_prediction::read(&packet, Written::Whole) {
             let (ports, segment) = (usual.ports, usual.with_ranges(None));
             let of_any = any.map(|frame| (frame.ports, frame.transport));
             prop_assert_eq!(Ok((ports, Transport::Tcp(segment))), of_any);

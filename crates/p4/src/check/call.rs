@@ -5,9 +5,9 @@
 
 use super::Checker;
 use super::arguments::{BoundCall, CallKind};
+use super::assignable::{Called, PlaceKind};
 use super::infer::{Substitution, substitution};
 use super::operand::{Operand, boolean, typed};
-use super::place::{Called, PlaceKind};
 use super::report::code;
 use super::scope::{Entity, FunctionRef, TypeEntity};
 use super::signature::{Param, Signature};

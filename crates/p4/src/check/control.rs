@@ -1,8 +1,8 @@
 //! Controls and actions (specification 14 and 14.1).
 
 use super::Checker;
+use super::assignable::{Place, PlaceKind};
 use super::block::{BlockKind, Header, OpenBlock};
-use super::place::{Place, PlaceKind};
 use super::scope::Entity;
 use super::signature::{ParamsOf, Signature};
 use crate::ast::{Annotation, Block, ControlDeclaration, Direction, Name, Parameter};

@@ -5,7 +5,7 @@
 //! known of; each copy is then checked again with the real types.
 
 use super::Checker;
-use super::place::{Place, PlaceKind};
+use super::assignable::{Place, PlaceKind};
 use super::report::code;
 use super::scope::{Entity, FunctionRef, TypeEntity};
 use super::signature::{ParamsOf, Signature};

@@ -2,9 +2,9 @@
 //! instances that only they see (specification 10.3.1).
 
 use super::Checker;
+use super::assignable::{Place, PlaceKind};
 use super::block::BlockKind;
 use super::infer::{Substitution, substitute, substitution};
-use super::place::{Place, PlaceKind};
 use super::report::code;
 use super::signature::{ParamsOf, Signature};
 use crate::ast::{Declaration, DeclarationKind, Direction, Name, Prototype};

@@ -2,10 +2,10 @@
 
 use super::Checker;
 use super::arguments::CallKind;
+use super::assignable::PlaceKind;
 use super::block::{BlockInfo, BlockKind};
 use super::call::CallResult;
 use super::infer::{Substitution, substitute};
-use super::place::PlaceKind;
 use super::report::code;
 use super::scope::{Entity, TypeEntity};
 use super::signature::Signature;

@@ -4,8 +4,8 @@
 //! Methods are called, not named: `call` takes them apart.
 
 use super::Checker;
+use super::assignable::PlaceKind;
 use super::operand::{Operand, broken, integer, is_constant, typed};
-use super::place::PlaceKind;
 use super::report::code;
 use super::scope::TypeEntity;
 use crate::ast::{self, Name};

@@ -15,6 +15,7 @@ mod afford;
 mod aggregate;
 mod annotations;
 mod arguments;
+mod assignable;
 mod block;
 mod builtin;
 mod call;
@@ -42,7 +43,6 @@ mod nesting;
 mod operand;
 mod operators;
 mod parser;
-mod place;
 mod report;
 mod scope;
 mod signature;
@@ -130,7 +130,7 @@ struct Checker<'a> {
     /// Which parameters of a parser or control type are `@optional`.
     optional_params: HashMap<DeclarationId, Arc<[bool]>>,
     /// Where the code being checked stands.
-    place: place::Place,
+    place: assignable::Place,
     /// The parser or control being checked.
     block: block::OpenBlock,
     /// Nesting of what is being checked.
@@ -164,7 +164,7 @@ impl<'a> Checker<'a> {
             functions: Vec::new(),
             action_names: HashMap::new(),
             optional_params: HashMap::new(),
-            place: place::Place::top_level(),
+            place: assignable::Place::top_level(),
             block: block::OpenBlock::default(),
             depth: 0,
             budget: afford::Budget::default(),

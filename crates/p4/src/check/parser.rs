@@ -1,10 +1,10 @@
 //! Parsers: states, transitions, `select`, value sets (specification 13).
 
 use super::Checker;
+use super::assignable::{Place, PlaceKind};
 use super::block::{BlockKind, Header, OpenBlock};
 use super::keyset::span_of;
 use super::operand::{integer, typed};
-use super::place::{Place, PlaceKind};
 use super::report::code;
 use super::scope::Entity;
 use super::signature::ParamsOf;

@@ -1,10 +1,10 @@
 //! Statements (specification 12), except `switch`.
 
 use super::Checker;
+use super::assignable::PlaceKind;
 use super::call::CallResult;
 use super::constant;
 use super::operand::{broken, integer, typed};
-use super::place::PlaceKind;
 use super::report::code;
 use super::scope::Entity;
 use crate::ast::{self, BinaryOp, Block, Declaration, DeclarationKind, Name, Statement, TypeRef};

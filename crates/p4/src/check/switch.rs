@@ -1,8 +1,8 @@
 //! `switch`, on the action that a table ran and on values (specification 12.7).
 
 use super::Checker;
+use super::assignable::PlaceKind;
 use super::operand::Operand;
-use super::place::PlaceKind;
 use super::report::code;
 use crate::ast::{self, SwitchCase};
 use crate::diagnostic::{Diagnostic, near_name};

@@ -4,9 +4,9 @@
 
 use super::Checker;
 use super::arguments::Slot;
+use super::assignable::{Place, PlaceKind};
 use super::key_name::name_annotation;
 use super::operand::{Operand, is_constant};
-use super::place::{Place, PlaceKind};
 use super::report::code;
 use super::scope::Entity;
 use super::signature::Signature;

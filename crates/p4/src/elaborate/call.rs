@@ -3,7 +3,7 @@
 use super::constant::Known;
 use super::effects::arg_has_effects;
 use super::layout::reads;
-use super::place::Lvalue;
+use super::lvalue::Lvalue;
 use super::{Binding, Elaborator, value};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Callee};

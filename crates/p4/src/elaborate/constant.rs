@@ -2,7 +2,7 @@
 //!
 //! The checker has folded what it could; what is left depends on constructor parameters.
 
-use super::parts::{part_types, scalar};
+use super::components::{part_types, scalar};
 use super::{Binding, Elaborator, plain};
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::check::constant as fold;

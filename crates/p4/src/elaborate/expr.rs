@@ -2,7 +2,7 @@
 
 use super::constant::Known;
 use super::effects::has_effects;
-use super::place::{self, Place};
+use super::lvalue::{self, Place};
 use super::value::{self, binary, constant};
 use super::{Elaborator, plain};
 use crate::ast::{BinaryOp, UnaryOp};
@@ -19,7 +19,7 @@ impl Elaborator<'_> {
             Value::Scalar(scalar) => scalar,
             _ => {
                 // Only after an error of ours: the checker has seen to the types.
-                let scalar = super::parts::scalar(&expr.ty).unwrap_or(Scalar::Bit(32));
+                let scalar = super::components::scalar(&expr.ty).unwrap_or(Scalar::Bit(32));
                 constant(0, scalar, expr.span)
             }
         }
@@ -44,12 +44,12 @@ impl Elaborator<'_> {
             H::Index(base, index) => self.index(expr, base, index),
             H::Slice(base, high, low) => {
                 let base = self.scalar(base);
-                Value::Scalar(place::sliced(base, *high, *low, span))
+                Value::Scalar(lvalue::sliced(base, *high, *low, span))
             }
             H::StackLastIndex(base) => self.last_index(base, span),
             H::IsValid(base) => {
                 let base = self.value(base);
-                Value::Scalar(place::any_valid(&base, span))
+                Value::Scalar(lvalue::any_valid(&base, span))
             }
             H::Unary(op, base) => self.unary(*op, base, span),
             H::Binary(op, a, b) => self.binary(expr, *op, a, b),
@@ -165,19 +165,19 @@ impl Elaborator<'_> {
         let values = self.values(&[a, b]);
         let [x, y] = &values[..] else { return self.lost(expr) };
         match op {
-            BinaryOp::Eq => return Value::Scalar(place::equal(x, y, span)),
+            BinaryOp::Eq => return Value::Scalar(lvalue::equal(x, y, span)),
             BinaryOp::Ne => {
                 return Value::Scalar(match (x, y) {
                     (Value::Scalar(x), Value::Scalar(y)) => {
                         binary(Binary::Ne, x.clone(), y.clone(), Scalar::Bool, span)
                     }
-                    _ => value::unary(Unary::Not, place::equal(x, y, span), span),
+                    _ => value::unary(Unary::Not, lvalue::equal(x, y, span), span),
                 });
             }
             _ => {}
         }
         let (Value::Scalar(x), Value::Scalar(y)) = (x, y) else { return self.lost(expr) };
-        let scalar = super::parts::scalar(&expr.ty).unwrap_or(x.scalar);
+        let scalar = super::components::scalar(&expr.ty).unwrap_or(x.scalar);
         Value::Scalar(binary(operator(op), x.clone(), y.clone(), scalar, span))
     }
 

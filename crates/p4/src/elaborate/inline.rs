@@ -8,7 +8,7 @@
 use super::call::{CopyOut, overlap};
 use super::effects::arg_has_effects;
 use super::layout::Purpose;
-use super::place::Lvalue;
+use super::lvalue::Lvalue;
 use super::{Binding, Elaborator, ExitTarget, ReturnTarget, value};
 use crate::hir::{self, ActionId, Callee, FunctionId, Object, VarId};
 use crate::ir::{Expr, ExprKind, Layout, Scalar, Slot, StmtKind, Value};

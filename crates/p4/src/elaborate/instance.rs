@@ -565,7 +565,7 @@ fn columns_of(ty: &Type, kind: &str, out: &mut Vec<(Scalar, Arc<str>)>) {
         }
         Type::Tuple(types) => types.iter().for_each(|ty| columns_of(ty, kind, out)),
         other => {
-            if let Some(scalar) = super::parts::scalar(other) {
+            if let Some(scalar) = super::components::scalar(other) {
                 out.push((scalar, kind.into()));
             }
         }

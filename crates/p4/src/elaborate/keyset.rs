@@ -12,7 +12,7 @@ use num_bigint::BigUint;
 
 /// How many scalars a key of this type is.
 fn columns(ty: &Type) -> usize {
-    let types = super::parts::part_types(ty);
+    let types = super::components::part_types(ty);
     match super::plain(ty) {
         Type::Struct(_) | Type::Tuple(_) | Type::Header(_) | Type::Stack(..) => {
             (0..).map_while(&types).take(1024).map(|ty| columns(&ty)).sum()
@@ -204,7 +204,7 @@ impl Elaborator<'_> {
         let mut patterns = Vec::new();
         for expr in data {
             match self.must_know(expr, "an action's argument")? {
-                Known::Int(number) if super::parts::scalar(&expr.ty).is_none() => {
+                Known::Int(number) if super::components::scalar(&expr.ty).is_none() => {
                     patterns.push(arith::pattern(&number, 128));
                 }
                 known => known.patterns(&expr.ty, &mut patterns),

@@ -1,7 +1,7 @@
 //! Frames: which slots a value of a type takes, and what a slot is called.
 
+use super::components::scalar;
 use super::packet::padding_bits;
-use super::parts::scalar;
 use super::{Elaborator, MAX_NAME_BYTES, MAX_SLOTS, plain};
 
 use crate::diagnostic::Diagnostic;

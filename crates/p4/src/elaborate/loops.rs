@@ -59,9 +59,9 @@ impl Elaborator<'_> {
         }
         let ends = self.values(&[low, high]);
         let [Value::Scalar(low), Value::Scalar(high)] = &ends[..] else { return };
-        let scalar = super::parts::scalar(self.var_type(var)).unwrap_or(low.scalar);
-        let current = self.in_temporary(super::place::recast(low.clone(), scalar, span));
-        let last = self.saved(super::place::recast(high.clone(), scalar, span));
+        let scalar = super::components::scalar(self.var_type(var)).unwrap_or(low.scalar);
+        let current = self.in_temporary(super::lvalue::recast(low.clone(), scalar, span));
+        let last = self.saved(super::lvalue::recast(high.clone(), scalar, span));
         let layout = self.local(var);
         let compare =
             |op, a: &Expr, b: &Expr| value::binary(op, a.clone(), b.clone(), Scalar::Bool, span);

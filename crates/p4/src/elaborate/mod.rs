@@ -12,6 +12,7 @@
 //! patterns; `table` tables; `declare` what the control plane is told of all this.
 
 mod call;
+mod components;
 mod constant;
 mod declare;
 mod effects;
@@ -21,10 +22,9 @@ mod instance;
 mod keyset;
 mod layout;
 mod loops;
+mod lvalue;
 mod packet;
 mod parser;
-mod parts;
-mod place;
 mod size;
 mod stmt;
 mod table;

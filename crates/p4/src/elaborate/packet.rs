@@ -2,7 +2,7 @@
 //! (specification chapters 13 and 16).
 
 use super::layout::Purpose;
-use super::place::{Lvalue, Place};
+use super::lvalue::{Lvalue, Place};
 use super::{Elaborator, plain, value};
 use crate::ast::has_annotation;
 use crate::hir::{self, Arg, ExprKind as H};
@@ -177,7 +177,7 @@ fn width_of(ty: &Type) -> u32 {
         Type::Header(of) => declared_width(of).saturating_add(padding_bits(of)),
         Type::Tuple(types) => types.iter().fold(0, |sum, ty| width_of(ty).saturating_add(sum)),
         Type::Stack(element, count) => width_of(element).saturating_mul(*count),
-        other => super::parts::scalar(other).map_or(0, Scalar::width),
+        other => super::components::scalar(other).map_or(0, Scalar::width),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Values as trees of scalar expressions: made from constants and layouts, taken apart, retyped.
 
+use super::components::{part_types, scalar};
 use super::constant::Known;
 use super::packet::padding_bits;
-use super::parts::{part_types, scalar};
 use super::{Elaborator, plain};
 use crate::interp::arith;
 use crate::ir::{Binary, Expr, ExprKind, Layout, Scalar, StmtKind, Unary, Value};

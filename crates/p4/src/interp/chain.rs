@@ -5,11 +5,11 @@
 //! to whoever drives it. Knows no architecture: which units can be joined, and what lies between
 //! them, is said by the caller.
 
+use super::bytecode::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
 use super::context::{Externs, unheard};
-use super::flat::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
-use super::machine::{Around, At, Ends, ROOM, To};
+use super::jit_tier::{Around, At, Ends, ROOM, To};
 use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
-use super::{machine, packet};
+use super::{jit_tier, packet};
 use crate::ir::{Program, Slot, UnitId};
 use num_bigint::BigUint;
 use num_traits::Zero;
@@ -91,7 +91,7 @@ pub struct Stopped {
 /// A chain as code.
 #[derive(Clone, Debug)]
 pub(super) struct Joined {
-    pub unit: machine::Unit,
+    pub unit: jit_tier::Unit,
     /// Wide slots that the caller fills.
     given_wide: usize,
     /// The only unit that may read fields of invalid headers, if there is one.
@@ -126,7 +126,7 @@ impl Interpreter {
             return None;
         }
         let (noted, own) = (first, own_slots(&self.program, links));
-        let make = |calls| flat::chain(&self.program, &plan, inputs, calls);
+        let make = |calls| bytecode::chain(&self.program, &plan, inputs, calls);
         let mut code = make(plan.calls)
             .filter(|code| !plan.loads_once || !code.loads_twice())
             .or_else(|| make(&NoCode))?;
@@ -137,7 +137,7 @@ impl Interpreter {
         code.around = Some(around(plan, own, &code)?);
         let (number, slots, input) = (self.chains.len(), code.slots, Slot(own as u32));
         let words = Slot((own + plan.inputs) as u32);
-        let mut unit = machine::Unit::new(code);
+        let mut unit = jit_tier::Unit::new(code);
         if plan.front > 0 {
             unit.fronted = unit.code.fronted(words.0 as At, plan.front).map(Box::new);
         }

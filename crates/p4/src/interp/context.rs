@@ -4,11 +4,11 @@
 //! reaches the program through slots of frames. Nothing here knows any extern.
 
 use super::frame::Frame;
-use super::halt::Halt;
 use super::invalid::{InvalidRead, InvalidReads};
 use super::packet::{PacketIn, PacketOut};
 use super::tables::{EntryHandle, Tables};
 use super::trace::Trace;
+use super::trap::Halt;
 use super::{CoreErrors, arith};
 use crate::ir::{self, ExternCall, Layout, Next, Object, ObjectId, State, Stmt, TableId};
 use crate::ir::{Transition, Value};

@@ -5,8 +5,8 @@
 
 use super::arith;
 use super::context::{ActionRun, Choice, Context, Externs, Matched, Moment};
-use super::halt::Halt;
 use super::tables::{ActionData, Datum, Found};
+use super::trap::Halt;
 use crate::ir::{self, Expr, Label, Layout, Slot, Stmt, StmtKind, TableId, WideSlot};
 use num_bigint::BigUint;
 use smallvec::SmallVec;

@@ -10,34 +10,34 @@
 //! ```
 
 pub mod arith;
+mod bytecode;
 mod chain;
 mod context;
 mod eval;
 mod exec;
-mod flat;
 mod frame;
-mod halt;
 mod invalid;
-pub mod machine;
+pub mod jit_tier;
 mod packet;
 mod parser;
 mod resume;
 pub mod tables;
 pub mod trace;
+mod trap;
 
 pub use self::exec::NO_ACTION_RAN;
+pub use bytecode::{Assembler, Calls, FieldList, NoCode};
 pub use chain::{Chain, Link, Plan, Stopped};
 pub use context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment, NoExterns};
-pub use flat::{Assembler, Calls, FieldList, NoCode};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
-pub use halt::Halt;
 pub use invalid::InvalidRead;
 pub use packet::{PacketIn, PacketOut};
 pub use resume::{Position, Progress};
 pub use tables::{EntryHandle, Tables};
+pub use trap::Halt;
 
 use crate::ir::{Body, Program, Slot, UnitId};
-use flat::{Direct, End, Place};
+use bytecode::{Direct, End, Place};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ pub struct Parsed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Executor {
-    /// Machine code of what runs often, made of the flat code, if there is a [`machine::Compiler`].
+    /// Machine code of what runs often, made of the flat code, if there is a [`jit_tier::Compiler`].
     #[default]
     Native,
     /// Flat code, made when the program is loaded.
@@ -99,7 +99,7 @@ pub enum Executor {
 }
 
 /// A unit's code, and the machine code of that if there is some.
-type Code<'a> = (&'a flat::UnitCode, Option<&'a dyn machine::MachineCode>);
+type Code<'a> = (&'a bytecode::UnitCode, Option<&'a dyn jit_tier::MachineCode>);
 
 /// How a run of code ended, and the bits of its packet that it has consumed.
 struct Ran {
@@ -127,9 +127,9 @@ impl Ran {
 pub struct Interpreter {
     program: Arc<Program>,
     /// By unit, beside the IR; none where the tree is walked.
-    code: Arc<[Option<machine::Unit>]>,
+    code: Arc<[Option<jit_tier::Unit>]>,
     chains: Arc<Vec<chain::Joined>>,
-    compiler: Option<&'static dyn machine::Compiler>,
+    compiler: Option<&'static dyn jit_tier::Compiler>,
     errors: CoreErrors,
     step_limit: u64,
 }
@@ -148,8 +148,8 @@ impl Interpreter {
         let errors = CoreErrors::of(&program.errors);
         let code = match executor {
             Executor::Flat | Executor::Native => {
-                let units = flat::build(&program, &NoCode).into_iter();
-                units.map(|code| code.map(machine::Unit::new)).collect()
+                let units = bytecode::build(&program, &NoCode).into_iter();
+                units.map(|code| code.map(jit_tier::Unit::new)).collect()
             }
             Executor::Tree => program.units.iter().map(|_| None).collect(),
         };
@@ -162,14 +162,14 @@ impl Interpreter {
     #[must_use]
     pub fn with_calls(mut self, calls: &dyn Calls) -> Interpreter {
         if self.code.iter().any(Option::is_some) {
-            let units = flat::build(&self.program, calls).into_iter();
-            self.code = units.map(|code| code.map(machine::Unit::new)).collect();
+            let units = bytecode::build(&self.program, calls).into_iter();
+            self.code = units.map(|code| code.map(jit_tier::Unit::new)).collect();
         }
         self
     }
 
     /// Has machine code made of the units that run often.
-    pub fn compile_by(&mut self, compiler: &'static dyn machine::Compiler) {
+    pub fn compile_by(&mut self, compiler: &'static dyn jit_tier::Compiler) {
         self.compiler = Some(compiler);
     }
 
@@ -290,7 +290,7 @@ impl Interpreter {
             let room = out.as_ref().map_or(0, |_| machine.room());
             let lately = context::unheard(tables, externs);
             let mut direct = Direct { code, machine, frame: &mut *frame, tables };
-            let run = |ends: &mut machine::Ends<'_>| direct.run(ends, &mut place, externs);
+            let run = |ends: &mut jit_tier::Ends<'_>| direct.run(ends, &mut place, externs);
             let ends = packet::move_ends(packet.as_mut(), (out.as_deref_mut(), room), lately, run);
             if let Some(end) = ends {
                 return Ran {

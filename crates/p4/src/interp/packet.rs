@@ -4,8 +4,8 @@
 //! are numbered from the first one on the wire; fields are big-endian (specification 13.8).
 
 use super::arith::narrowed;
-use super::flat::ROOM;
-use super::machine::Ends;
+use super::bytecode::ROOM;
+use super::jit_tier::Ends;
 use super::tables::Tables;
 use num_bigint::BigUint;
 use num_traits::Zero;

@@ -3,7 +3,7 @@
 use super::arith;
 use super::context::{Context, Externs, Moment};
 use super::exec::Flow;
-use super::halt::Halt;
+use super::trap::Halt;
 use super::{Parsed, tables};
 use crate::ir::{Expr, Layout, Next, ParserBody, Pattern, SelectCase, Slot};
 use crate::ir::{Stmt, StmtKind, Transition};

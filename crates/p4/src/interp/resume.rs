@@ -4,10 +4,10 @@
 //! to the call where it stands instead, a few numbers; the rest of it is its frame. Statements are run
 //! by the same code; here is only what contains others. Knows no thread and no time.
 
+use super::bytecode::Place;
 use super::context::{Context, Externs};
 use super::exec::{Applied, Flow, Step};
-use super::flat::Place;
-use super::halt::Halt;
+use super::trap::Halt;
 use crate::ir::{Label, Slot, Stmt, StmtKind, TableId};
 
 /// Where a control stands that was suspended; the default is its beginning.

@@ -1,6 +1,6 @@
 //! Keys and data of BfRt's messages as values, checked against the table that they are of, and back.
 
-use super::document::field::MATCH_PRIORITY;
+use super::bfrt_json::field::MATCH_PRIORITY;
 use super::schema::{Field, Key, Match, Table, Type};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;

@@ -4,7 +4,7 @@
 //! so often, and what an entry has left is what was so at the last look. Knows tables by their numbers
 //! and entries by their handles, no messages.
 
-use super::document::field;
+use super::bfrt_json::field;
 use super::fields::{Datum, Row};
 use sojourn_packet::Time;
 use std::collections::BTreeMap;

@@ -11,11 +11,11 @@
 //! its public client, `bfrt_grpc`.
 #![allow(deprecated)] // Clients use fields that the definition advises against.
 
+mod bfrt_json;
 mod clients;
 mod crc;
-mod document;
+pub mod device_tables;
 mod fields;
-pub mod fixed;
 mod idle;
 mod pipeline;
 mod read;
@@ -25,4 +25,4 @@ pub mod service;
 mod store;
 mod write;
 
-pub use document::{bfrt, text};
+pub use bfrt_json::{bfrt, text};

@@ -2,12 +2,12 @@
 //!
 //! Here is what was asked and of which pipes; each kind of table is read in a file of its own.
 
+mod attributes;
 mod cells;
-mod fixed;
+mod device_tables;
 mod handles;
 mod matched;
 mod messages;
-mod questions;
 mod snapshots;
 mod value_sets;
 

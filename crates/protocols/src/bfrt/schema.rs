@@ -3,8 +3,8 @@
 //!
 //! The tables of the program and those that every Tofino has are in one list. Knows no messages.
 
-use super::fixed::{self, Fixed};
-use super::{bfrt, document};
+use super::device_tables::{self, Fixed};
+use super::{bfrt, bfrt_json};
 use crate::failure::Failure;
 use serde_json::Value;
 use sojourn_control::describe::{ProgramDescription, TableDescription};
@@ -217,7 +217,7 @@ impl Schema {
             let table = reader.table(table);
             tables.insert(table.id, table);
         }
-        for (table, fixed) in fixed::tables() {
+        for (table, fixed) in device_tables::tables() {
             let mut table = reader.plain(&table);
             table.kind = Kind::Fixed(fixed);
             tables.insert(table.id, table);
@@ -256,7 +256,7 @@ impl Table {
 
     /// Whether its entries may be idle for a time only.
     pub fn has_idle_times(&self) -> bool {
-        self.fields.iter().any(|field| field.id == document::field::ENTRY_TTL)
+        self.fields.iter().any(|field| field.id == bfrt_json::field::ENTRY_TTL)
     }
 
     /// The action with a name, which may be more than its end.
@@ -277,7 +277,7 @@ impl Reader<'_> {
     /// What the program calls what has this name here.
     fn inner(&self, name: &str) -> String {
         let rest = name.split_once('.').map_or(name, |(_, rest)| rest);
-        let is_it = document::full_name(&self.declared.pipelines, rest) == name;
+        let is_it = bfrt_json::full_name(&self.declared.pipelines, rest) == name;
         if is_it { rest } else { name }.to_owned()
     }
 
@@ -295,7 +295,7 @@ impl Reader<'_> {
             size: table["size"].as_u64().unwrap_or(0),
             masks_keys: list(table, "attributes").any(|known| known == "DynamicKeyMask"),
             pipeline: match &self.declared.pipelines[..] {
-                pipelines @ [_, _, ..] => document::pipeline_of(pipelines, name),
+                pipelines @ [_, _, ..] => bfrt_json::pipeline_of(pipelines, name),
                 _ => None,
             },
         }
@@ -307,7 +307,7 @@ impl Reader<'_> {
         for made_for in ["DynHash", "SelectorGetMember"] {
             let end = table.inner.rfind(['.', '_']).unwrap_or(0);
             if of.starts_with(made_for) {
-                let end = table.inner.strip_suffix(document::CHOSEN).map_or(end, str::len);
+                let end = table.inner.strip_suffix(bfrt_json::CHOSEN).map_or(end, str::len);
                 table.inner.truncate(end);
             }
         }
@@ -355,9 +355,9 @@ impl Reader<'_> {
     fn rename_seen(&self, table: &mut Table) {
         let known = self.declared.snapshots.iter().flat_map(|of| &of.fields);
         let known: BTreeMap<String, &str> = known
-            .map(|field| (document::snapshots::field_name(&field.name), &*field.name))
+            .map(|field| (bfrt_json::snapshots::field_name(&field.name), &*field.name))
             .collect();
-        for field in table.fields.iter_mut().filter(|field| field.id < document::snapshots::MASK) {
+        for field in table.fields.iter_mut().filter(|field| field.id < bfrt_json::snapshots::MASK) {
             let name = field.name.strip_prefix("trig.").unwrap_or(&field.name);
             if let Some(inner) = known.get(name) {
                 field.inner = (*inner).to_owned();
@@ -421,7 +421,7 @@ fn ends(long: &str, short: &str) -> bool {
 fn rename(table: &mut Table, known: &TableDescription) {
     let inside = known.keys.iter().filter(|key| key.match_kind != "selector");
     for (key, inside) in table.keys.iter_mut().zip(inside) {
-        if key.id != document::field::MATCH_PRIORITY {
+        if key.id != bfrt_json::field::MATCH_PRIORITY {
             key.inner.clone_from(&inside.name);
         }
     }
@@ -441,7 +441,7 @@ fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
 /// How many members a group of a selector may have: what it has room for unless a client says.
 fn largest_group(selector: &Value) -> Option<u64> {
     let named =
-        |field: &&Value| number(&field["singleton"], "id") == document::field::MAX_GROUP_SIZE;
+        |field: &&Value| number(&field["singleton"], "id") == bfrt_json::field::MAX_GROUP_SIZE;
     let field = list(selector, "data").find(named)?;
     field["singleton"]["type"]["default_value"].as_u64().filter(|most| *most > 0)
 }

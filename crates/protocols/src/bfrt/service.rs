@@ -1,8 +1,8 @@
 //! The service: each call as it comes from the wire, checked, put to the switch, answered.
 
 use super::clients::{Clients, Message, Stream, WAITING};
+use super::device_tables::{self, Fixed};
 use super::fields::{Datum, exact_key_read, key_read, learned};
-use super::fixed::{self, Fixed};
 use super::idle::{Became, Idle};
 use super::pipeline::{self, Pending, Programs};
 use super::read::{Cursor, Reader, place_of_handle};
@@ -617,8 +617,8 @@ fn begin_program(schema: &Schema, store: &mut Store, switch: &mut Switch) {
             for (group, members) in groups {
                 let (ids, states) = members.into_iter().unzip();
                 let row = [
-                    (super::document::field::ACTION_MEMBER_ID, Datum::Numbers(ids)),
-                    (super::document::field::MEMBER_STATUS, Datum::Bools(states)),
+                    (super::bfrt_json::field::ACTION_MEMBER_ID, Datum::Numbers(ids)),
+                    (super::bfrt_json::field::MEMBER_STATUS, Datum::Bools(states)),
                 ];
                 let entry = Entry { action: 0, row: row.into() };
                 store.set(table.id, vec![u64::from(group)], Some(entry));
@@ -761,7 +761,7 @@ impl BfRuntime for Service {
             profiles: Vec::new(),
         };
         let config = self.0.spoken_of().into_iter().map(told).collect();
-        let fixed = fixed::document().to_string().into_bytes();
+        let fixed = device_tables::document().to_string().into_bytes();
         Ok(Response::new(bfrt::GetForwardingPipelineConfigResponse {
             config,
             non_p4_config: Some(bfrt::NonP4Config { bfruntime_info: fixed }),

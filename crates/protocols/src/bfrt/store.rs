@@ -1,8 +1,8 @@
 //! What clients have said that the program does not keep: rows of the fixed tables and of action
 //! profiles, members of value sets.
 
+use super::device_tables;
 use super::fields::Row;
-use super::fixed;
 use super::idle::Idle;
 use super::schema::{Kind, Schema, Table};
 use super::scope::Scope;
@@ -104,7 +104,7 @@ impl Store {
 
     /// Gives away what is said of the switch, and not of a program.
     pub fn share(&mut self, with: &mut Store) {
-        for table in fixed::numbers() {
+        for table in device_tables::numbers() {
             match self.tables.remove(&table) {
                 Some(entries) => drop(with.tables.insert(table, entries)),
                 None => drop(with.tables.remove(&table)),

@@ -21,8 +21,8 @@ pub use hashes::{algorithm_read, inputs_read};
 pub use idle::last_hit;
 pub use ports::{place_of, port_and_queue, recirculates};
 
+use super::device_tables::Fixed;
 use super::fields::{Row, exact_key, row};
-use super::fixed::Fixed;
 use super::schema::{Field, Kind, Schema, Table};
 use super::scope::{Scope, check_parser, pipe_of};
 use super::store::{Entry, Store, pipe_in};

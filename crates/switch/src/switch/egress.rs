@@ -9,10 +9,10 @@ use super::{Event, Returned, Switch};
 use crate::ecn;
 use crate::observation::Verdict;
 use crate::statistics::RecirculationStatistics;
-use crate::tm::line::{INTER_FRAME_GAP, wire_bytes};
 use crate::tm::port::{Decision, Port};
 use crate::tm::queued::{Contents, Queued};
 use crate::tm::scheduler::Turn;
+use crate::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_packet::{Carried, EgressDecision, EgressFate, EgressInput, Mirror};
 

@@ -3,7 +3,7 @@
 //! The pass itself is the data plane's; here its decisions are carried out. A decision takes
 //! effect at the traffic manager one ingress latency after the packet's arrival.
 
-use super::rounds::Loop;
+use super::loop_guard::Loop;
 use super::{Admitted, Event, Noting, Resubmitted, Returned, Switch};
 use crate::discipline::DropKind;
 use crate::ecn;

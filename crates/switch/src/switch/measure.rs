@@ -2,7 +2,7 @@
 //!
 //! Nothing here has an effect on any packet.
 
-use super::{Noting, Switch, overlap};
+use super::{Noting, Switch, multithreaded};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::observation::{CapturePoint, CapturedFrame, PacketObservation, Verdict};
@@ -63,7 +63,7 @@ impl Switch {
             p.returning.len() + p.queues.iter().map(|q| q.discipline.packets()).sum::<usize>()
         };
         let in_ports: usize = self.ports.iter().map(in_ports).sum();
-        let inside = self.passes.as_ref().map_or(0, overlap::Passes::inside);
+        let inside = self.passes.as_ref().map_or(0, multithreaded::Passes::inside);
         (inside
             + self.admitted.len()
             + self.resubmitted.len()

@@ -1,9 +1,9 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
+use super::loop_guard::Rounds;
 use super::measure::Told;
+use super::multithreaded::Passes;
 use super::outgoing::Outgoing;
-use super::overlap::Passes;
-use super::rounds::Rounds;
 use super::{Disciplines, Generators, Noting, Switch};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::discipline::Drops;

@@ -6,8 +6,8 @@
 
 use crate::config::{MirrorConfig, MirrorSession};
 use crate::statistics::MirrorStatistics;
-use crate::tm::line::Line;
 use crate::tm::queued::{Requested, Tag};
+use crate::tm::serializer::Line;
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_packet::{Carried, Mirror};
 use std::collections::VecDeque;

@@ -7,7 +7,6 @@
 //! for that; the rest is this crate's own.
 
 pub(crate) mod cells;
-pub mod line;
 pub(crate) mod mirror;
 pub(crate) mod pace;
 pub(crate) mod port;
@@ -15,4 +14,5 @@ pub(crate) mod queue;
 pub(crate) mod queued;
 pub(crate) mod replication;
 pub(crate) mod scheduler;
+pub mod serializer;
 pub mod shaper;

@@ -4,7 +4,7 @@
 //! and nothing is saved up while the queue is idle. In whole nanoseconds with the fraction kept, so
 //! that the rate never drifts. It must not know what it paces.
 
-use crate::tm::line::Line;
+use crate::tm::serializer::Line;
 use sojourn_packet::{Bytes, Rate, Time};
 
 /// The rates of a queue, none or both. Hardly ever is there one, so they take no room among what each

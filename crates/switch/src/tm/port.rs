@@ -5,11 +5,11 @@
 use crate::config::{ConfigError, PortConfig};
 use crate::discipline::Discipline;
 use crate::statistics::Count;
-use crate::tm::line::Line;
 use crate::tm::pace::Pace;
 use crate::tm::queue::Queue;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
+use crate::tm::serializer::Line;
 use crate::tm::shaper::{ShaperConfig, TokenBucket, Unencodable};
 use sojourn_packet::{Bytes, PortId, Time};
 use std::collections::VecDeque;

@@ -137,7 +137,7 @@ impl Places {
 /// Length of a packet as the traffic manager counts it.
 #[inline]
 pub fn counted_length(packet: &Packet) -> u32 {
-    (packet.len().0 + super::line::FCS) as u32
+    (packet.len().0 + super::serializer::FCS) as u32
 }
 
 #[cfg(test)]

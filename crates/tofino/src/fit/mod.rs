@@ -16,7 +16,7 @@
 //! | `cycle` | registers whose accesses wait for each other |
 //! | `resources` | what a node needs |
 //! | `schedule` | nodes go to stages |
-//! | `located` | where steps and fields are, for snapshots |
+//! | `stage_map` | where steps and fields are, for snapshots |
 //! | `state` | each register with the steps before and behind it |
 //! | `report`, `text` | the outcome as data and as text |
 //! | `check` | rules about conditions, actions and time |
@@ -28,7 +28,6 @@ mod depend;
 mod extract;
 mod flow;
 mod live;
-mod located;
 mod merge;
 mod naming;
 mod node;
@@ -36,6 +35,7 @@ mod packed;
 mod report;
 mod resources;
 mod schedule;
+mod stage_map;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -43,10 +43,10 @@ mod text;
 
 pub(super) use self::bits::is_plain;
 pub use self::depend::Dependency;
-pub(super) use self::located::plan;
 pub use self::naming::At;
 pub use self::report::{Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};
 pub use self::resources::Resource;
+pub(super) use self::stage_map::plan;
 pub use self::state::{Input, Output, StateAccess, StatePath};
 
 use self::bits::Place;

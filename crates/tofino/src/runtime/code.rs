@@ -6,7 +6,7 @@
 
 use super::{Runtime, Site, salu_code};
 use sojourn_externs::checksum_code::{self, WORD};
-use sojourn_p4::interp::machine::{At, Op};
+use sojourn_p4::interp::jit_tier::{At, Op};
 use sojourn_p4::interp::{Assembler, Calls};
 use sojourn_p4::ir::{Arg, ExprKind, ExternCall, Layout, Slot, Value};
 

@@ -30,7 +30,7 @@ use symmetric::Pair;
 
 use smallvec::SmallVec;
 use sojourn_control::digest::Digests;
-use sojourn_control::hits::Hits;
+use sojourn_control::idle_timeout::Hits;
 use sojourn_control::profiles::{Hash, Profiles};
 pub(crate) use sojourn_externs::call::{answer, scalar, value};
 use sojourn_externs::checksum::OnesComplement;

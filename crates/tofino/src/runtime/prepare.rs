@@ -13,7 +13,7 @@ use crate::register_action::{CompiledRegister, STAGE_BITS};
 use crate::resubmit_header::RESUBMIT_BITS;
 use crate::rules::{self, Refusal};
 use sojourn_control::digest::Digests;
-use sojourn_control::hits::Hits;
+use sojourn_control::idle_timeout::Hits;
 use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
 use sojourn_control::schema::hashes;
 use sojourn_externs::call::{argument_bits, name_number, type_bits, value};

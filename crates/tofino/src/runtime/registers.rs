@@ -3,7 +3,7 @@
 use super::{Prepared, Runtime, Site, answer, field, scalar};
 use crate::register_action::{CompiledRegister, Row};
 use crate::salu::{Fetched, Ready, Shared, by_unit};
-use sojourn_p4::interp::machine::Cells;
+use sojourn_p4::interp::jit_tier::Cells;
 use sojourn_p4::interp::{Access, Context};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
 use std::sync::atomic::AtomicU64;

@@ -7,10 +7,10 @@
 use super::Runtime;
 use super::prepared::{Execution, Operand};
 use crate::register_action::OutputFormat;
-use crate::salu::ready::{AFTER, Alu, CONSTANT, Comparison, Half, MATH, Operation, Put, ZERO};
+use crate::salu::decoded::{AFTER, Alu, CONSTANT, Comparison, Half, MATH, Operation, Put, ZERO};
 use crate::salu::{Ready, Shared};
 use sojourn_p4::interp::Assembler;
-use sojourn_p4::interp::machine::{At, Cells, Function, Op, To};
+use sojourn_p4::interp::jit_tier::{At, Cells, Function, Op, To};
 use sojourn_p4::ir::{ExternCall, Slot};
 use std::sync::Arc;
 

@@ -4,12 +4,12 @@
 //! names one of them, the packet operands and a 128-bit RAM word. Whoever has vectors of their own
 //! can hold the model against them through [`run_salu_json`].
 
+use super::decoded::Ready;
 use super::execute::{Fetched, Shared, execute};
 use super::instruction::{
     AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
     OperandB, Output, OutputSource, PhvOperand, PredicateMask, PredicateOutput, Update, Width,
 };
-use super::ready::Ready;
 use crate::math_unit::{Exponent, ExponentParity, MathUnit};
 use serde::Deserialize;
 use serde_json::Value;

@@ -6,16 +6,17 @@
 //! Sources: TNA p. 62-65; the public reference model of the chip, whose design-verification
 //! vectors this folder reproduces bit by bit (`tests/salu_vectors.rs`).
 
-mod by_unit;
+mod alu_trace;
+pub(crate) mod decoded;
 mod display;
 mod execute;
 mod instruction;
 mod json;
 #[cfg(test)]
 pub(crate) mod random;
-pub(crate) mod ready;
 
-pub use by_unit::by_unit;
+pub use alu_trace::by_unit;
+pub use decoded::Ready;
 pub use execute::{Fetched, Outcome, Shared, compare, execute, update};
 pub use instruction::{
     AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
@@ -23,4 +24,3 @@ pub use instruction::{
     Update, Width,
 };
 pub use json::{SaluJsonError, run_salu_json};
-pub use ready::Ready;

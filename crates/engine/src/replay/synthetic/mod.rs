@@ -17,7 +17,7 @@ use sojourn_net::ConfigError;
 use sojourn_net::config::{invalid, within};
 use sojourn_packet::{Bytes, Time};
 use sojourn_switch::discipline::codel::Params;
-use sojourn_switch::tm::line::{INTER_FRAME_GAP, wire_bytes};
+use sojourn_switch::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
 use std::collections::VecDeque;
 
 const PS: u64 = 1_000;

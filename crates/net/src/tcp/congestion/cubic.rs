@@ -5,7 +5,7 @@
 use super::cube_root::cube_root;
 use super::hystart::HyStart;
 use super::{Ack, CongestionControl, Flow, Marks, Registered, RttSample, Window};
-use crate::tcp::ticks::{coarse, ticks, whole};
+use crate::tcp::jiffies::{coarse, ticks, whole};
 use sojourn_packet::Time;
 
 /// CUBIC, as scenarios name it.

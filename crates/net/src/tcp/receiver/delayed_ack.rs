@@ -6,7 +6,7 @@
 //! while the receive window grows, after a long gap, after duplicates and marks. An end that answers data with data is in ping-pong
 //! mode, where acknowledgements ride on its data and quick-ACK does not count.
 
-use crate::tcp::ticks::{coarse, expiry, whole};
+use crate::tcp::jiffies::{coarse, expiry, whole};
 use sojourn_packet::Time;
 
 /// The shortest delay, and the longest in and out of ping-pong mode.

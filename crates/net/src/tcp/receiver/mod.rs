@@ -6,8 +6,8 @@
 mod delayed_ack;
 mod window;
 
+use crate::tcp::jiffies::Echo;
 use crate::tcp::ranges::RangeSet;
-use crate::tcp::ticks::Echo;
 use delayed_ack::DelayedAck;
 pub(crate) use delayed_ack::Path;
 use smallvec::SmallVec;

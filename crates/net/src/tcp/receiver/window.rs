@@ -9,7 +9,7 @@
 //! what arrived and when; sends nothing. Memory is counted as the kernel counts it, bookkeeping
 //! included.
 
-use crate::tcp::ticks::Echo;
+use crate::tcp::jiffies::Echo;
 use sojourn_packet::Time;
 
 /// The buffer that a socket begins with: the second number of `tcp_rmem`.

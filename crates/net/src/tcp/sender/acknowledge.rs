@@ -6,7 +6,7 @@ use super::rate::Gathered;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
 use crate::tcp::congestion::{Ack, Flow, Marked, Marks, RateSample, RttSample, State};
-use crate::tcp::ticks::{Echo, TICK};
+use crate::tcp::jiffies::{Echo, TICK};
 use sojourn_packet::Time;
 
 /// What was read.

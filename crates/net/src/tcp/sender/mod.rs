@@ -7,8 +7,8 @@
 //! 64-bit offsets of its stream and in segments; must not know wire formats, nor the receiving
 //! half.
 
+mod ack_fast_path;
 mod acknowledge;
-mod calm;
 mod offload;
 mod pacing;
 mod prr;
@@ -18,8 +18,8 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod send_buffer;
+mod timeouts;
 mod timer;
-mod timers;
 mod transmit;
 mod undo;
 mod usage;
@@ -28,9 +28,9 @@ pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
-use crate::tcp::accurate::Heard;
+use crate::tcp::accecn::Heard;
 use crate::tcp::congestion::{CongestionControl, Marks, Start, State, Window};
-use crate::tcp::ticks::Echo;
+use crate::tcp::jiffies::Echo;
 use pacing::Pacing;
 use prr::Reduction;
 use rack::Rack;
@@ -39,8 +39,8 @@ use recovery::Retransmit;
 use scoreboard::Scoreboard;
 use send_buffer::SendBuffer;
 use sojourn_packet::Time;
+use timeouts::{Forced, LossProbe};
 use timer::SenderTimer;
-use timers::{Forced, LossProbe};
 use undo::Undo;
 use usage::WindowUsage;
 

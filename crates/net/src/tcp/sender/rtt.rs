@@ -3,8 +3,8 @@
 //! 200 ms; the least distance between the mean and the timeout is therefore that, where RFC 6298
 //! section 2.4 would have the whole timeout be at least 1 s.
 
+use crate::tcp::jiffies::whole;
 use crate::tcp::minmax::WindowedMin;
-use crate::tcp::ticks::whole;
 use sojourn_packet::Time;
 
 /// The timeout before the first measurement (RFC 6298 section 2.1).

@@ -3,7 +3,7 @@
 //! the reordering window (RFC 8985 section 6.3).
 
 use super::rtt::MAX_RTO;
-use crate::tcp::ticks::{expiry_of, whole_ticks};
+use crate::tcp::jiffies::{expiry_of, whole_ticks};
 use sojourn_packet::Time;
 
 /// What the timer is set for.

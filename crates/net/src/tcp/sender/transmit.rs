@@ -3,13 +3,13 @@
 
 use super::offload::Partial;
 use super::recovery::Retransmit;
+use super::timeouts::{Forced, LossProbe};
 use super::timer::Alarm;
-use super::timers::{Forced, LossProbe};
 use super::usage::Burst;
 use super::{Outgoing, Sender};
 use crate::config::SegmentationOffload;
 use crate::tcp::congestion::State;
-use crate::tcp::ticks::{coarse, ticks};
+use crate::tcp::jiffies::{coarse, ticks};
 use sojourn_packet::Time;
 
 impl Sender {

@@ -3,7 +3,7 @@
 //! Linux makes).
 
 use crate::tcp::congestion::Window;
-use crate::tcp::ticks::coarse;
+use crate::tcp::jiffies::coarse;
 use sojourn_packet::Time;
 
 /// How far the window was used in the current round trip, in segments.

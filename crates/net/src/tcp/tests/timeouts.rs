@@ -1,5 +1,5 @@
 use super::*;
-use crate::tcp::ticks::expiry;
+use crate::tcp::jiffies::expiry;
 
 #[test]
 fn the_timer_expires_200_ms_after_the_smoothed_round_trip() {

@@ -4,28 +4,28 @@
 //! names are resolved in `by_name`, which is the only way in for entries from outside. What an
 //! action does is the interpreter's business.
 
-mod by_name;
+mod bulk_entries;
+mod control_api;
 mod error;
 mod index;
-pub mod lately;
-mod memo;
-mod plain;
+pub mod inline_cache;
+mod lookup_cache;
 mod read;
 #[cfg(test)]
 mod tests;
 mod value_set;
 
-pub use by_name::{EntrySpec, EntryTarget, Match, Undone};
+pub use bulk_entries::{Alike, Form, Rows};
+pub use control_api::{EntrySpec, EntryTarget, Match, Undone};
 pub use error::TableError;
-pub use plain::{Alike, Form, Rows};
 pub use read::EntryView;
 pub use value_set::ValueSetState;
 
-use self::lately::Lately;
+use self::inline_cache::Lately;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Program, Scalar, TableId, ValueSetId};
 use index::{Criterion, Index, Rank, Row};
-use memo::Memo;
+use lookup_cache::Memo;
 use num_bigint::BigUint;
 use smallvec::{Array, SmallVec};
 use std::cmp::Reverse;

@@ -4,9 +4,9 @@
 use super::handles::key_of_handle;
 use super::messages::{absent, default_made, made, shown};
 use super::{Reader, Wanted};
-use crate::bfrt::document::field;
+use crate::bfrt::bfrt_json::field;
+use crate::bfrt::device_tables::Fixed;
 use crate::bfrt::fields::{Datum, Row, exact_key, numbers_of_key, row_read};
-use crate::bfrt::fixed::Fixed;
 use crate::bfrt::schema::{Kind, Table};
 use crate::bfrt::store::{Entry, kept_key, pipe_in};
 use crate::bfrt::write::{

@@ -3,7 +3,7 @@
 use super::handles::{DEFAULT_HANDLE, handle_inside, placed};
 use super::messages::{absent, as_entry, default_made, made};
 use super::{Reader, Wanted};
-use crate::bfrt::document::field;
+use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, key_read, matched, row_read};
 use crate::bfrt::schema::{Field, Kind, Table};
 use crate::bfrt::scope::Scope;

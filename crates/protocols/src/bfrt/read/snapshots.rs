@@ -4,7 +4,7 @@
 use super::handles::handle_outside;
 use super::messages::{absent, made, shown};
 use super::{Reader, Wanted};
-use crate::bfrt::document::snapshots::number;
+use crate::bfrt::bfrt_json::snapshots::number;
 use crate::bfrt::fields::{Datum, Row, exact_key, row_read};
 use crate::bfrt::schema::{Kind, Part, Table};
 use crate::bfrt::scope::pipe_of;

@@ -1,7 +1,7 @@
 //! Cells of registers, counters and meters.
 
 use super::{Verb, Writer, key, must_delete};
-use crate::bfrt::document::field;
+use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, exact_key, number_in, row};
 use crate::bfrt::read::{place_of_handle, placed};
 use crate::bfrt::schema::{Field, Kind, Table};

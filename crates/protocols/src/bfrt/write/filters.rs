@@ -1,7 +1,7 @@
 //! Cells of low-pass filters and of random early detection.
 
 use super::{Verb, Writer};
-use crate::bfrt::document::field;
+use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
 use crate::failure::Failure;

@@ -2,8 +2,8 @@
 
 use super::ports::{find_port, only_modify, recirculates};
 use super::{Verb, Writer, key, must_delete};
+use crate::bfrt::device_tables::{Fixed, field};
 use crate::bfrt::fields::{Datum, Row, exact_key, is_set, number_in, numbers_in, row};
-use crate::bfrt::fixed::{Fixed, field};
 use crate::bfrt::schema::{Field, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;

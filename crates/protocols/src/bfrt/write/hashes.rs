@@ -1,8 +1,8 @@
 //! Hashes that are set while packets pass.
 
 use super::{Verb, Writer};
+use crate::bfrt::bfrt_json::field;
 use crate::bfrt::crc;
-use crate::bfrt::document::field;
 use crate::bfrt::fields::{Datum, Row, is_set, number_in, row};
 use crate::bfrt::schema::{Field, Table};
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! How long entries may be idle.
 
 use super::{Verb, Writer};
-use crate::bfrt::document::field;
+use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::read::{place_of_handle, placed};
 use crate::bfrt::schema::Table;

@@ -2,7 +2,7 @@
 
 use super::filters::is_filter;
 use super::{Verb, Writer, must_delete};
-use crate::bfrt::document::field;
+use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, columns, masks, matched, row, small};
 use crate::bfrt::read::{handle_inside, placed};
 use crate::bfrt::schema::{Action, Field, Kind, Table};

@@ -1,7 +1,7 @@
 //! What parsers find in front of a port's packets.
 
 use super::{Verb, Writer, key, must_delete};
-use crate::bfrt::document::{PORT_METADATA_BITS, field};
+use crate::bfrt::bfrt_json::{PORT_METADATA_BITS, field};
 use crate::bfrt::fields::{Row, exact_key, number_in, row};
 use crate::bfrt::schema::{Field, Table, Type};
 use crate::bfrt::store::Entry;

@@ -1,8 +1,8 @@
 //! Ports, their shapers and their queues.
 
 use super::{Verb, Writer};
+use crate::bfrt::device_tables::{Fixed, field};
 use crate::bfrt::fields::{Datum, Row, is_set, number_in};
-use crate::bfrt::fixed::{Fixed, field};
 use crate::bfrt::schema::Table;
 use crate::failure::Failure;
 use sojourn_control::{Operation, QueueSetting};

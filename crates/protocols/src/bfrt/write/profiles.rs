@@ -2,7 +2,7 @@
 
 use super::matched::arguments;
 use super::{Verb, Writer, key, must_delete};
-use crate::bfrt::document::field;
+use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, exact_key, row, small};
 use crate::bfrt::schema::{Field, Kind, Table};
 use crate::bfrt::store::{Entry, kept_key};

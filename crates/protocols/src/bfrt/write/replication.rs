@@ -1,8 +1,8 @@
 //! Mirror sessions and multicast groups.
 
 use super::{Verb, Writer};
+use crate::bfrt::device_tables::{Fixed, field};
 use crate::bfrt::fields::{Datum, Row, is_set, number_in, numbers_in};
-use crate::bfrt::fixed::{Fixed, field};
 use crate::bfrt::schema::{Kind, Table};
 use crate::bfrt::store::Entry;
 use crate::failure::Failure;

@@ -5,7 +5,7 @@
 //! their registers are the same.
 
 use super::{Verb, Writer, key, must_delete};
-use crate::bfrt::document::snapshots::{MASK, number};
+use crate::bfrt::bfrt_json::snapshots::{MASK, number};
 use crate::bfrt::fields::{Datum, Row, exact_key, is_set, number_in, row};
 use crate::bfrt::schema::{Field, Part, Table};
 use crate::bfrt::store::Snapshot;

@@ -14,8 +14,8 @@ mod tests;
 
 use super::{Ack, CongestionControl, Flow, Marks, RateSample, Registered, Start, State};
 use super::{Verdict, Window};
+use crate::tcp::jiffies::ticks;
 use crate::tcp::minmax::WindowedMax;
-use crate::tcp::ticks::ticks;
 use bandwidth::{AckAggregation, Bandwidth};
 use oorandom::Rand32;
 use policer::Policer;

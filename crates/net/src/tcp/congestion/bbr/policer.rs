@@ -5,7 +5,7 @@
 use super::bandwidth::Bandwidth;
 use super::{Gain, UNIT};
 use crate::tcp::congestion::Flow;
-use crate::tcp::ticks::coarse;
+use crate::tcp::jiffies::coarse;
 use sojourn_packet::Time;
 
 /// An interval has at least so many round trips, and at most four times as many.

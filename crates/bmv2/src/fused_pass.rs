@@ -1,0 +1,165 @@
+//! Which blocks of a pass are one chain of code, and what lies between them.
+//!
+//! A chain is what the blocks do one by one, on the frame that they share. What a packet takes along is
+//! what somebody behind it reads. A pass whose packet is to be copied ends in front of the update of its
+//! checksums, and goes on block by block.
+
+use super::blocks::{Block, Blocks};
+use super::passthrough_headers::{HeaderInPlace, untouched};
+use super::runtime::Runtime;
+use super::standard::{DROP_PORT, Standard};
+use sojourn_p4::interp::{Chain, Interpreter, Link, Plan};
+use sojourn_p4::ir::Slot;
+use sojourn_p4::visit;
+use sojourn_target::def_use::read_by;
+use std::collections::HashSet;
+
+/// A chain, and what is told it.
+#[derive(Clone, Debug)]
+pub struct Joint {
+    /// The chain.
+    pub chain: Chain,
+    /// The fields of the standard metadata that somebody reads.
+    pub told: Standard,
+}
+
+/// The chains of a program, as far as there are some.
+#[derive(Clone, Debug, Default)]
+pub struct Joined {
+    /// Parser, verification of checksums and ingress control.
+    pub ingress: Option<Joint>,
+    /// Egress control, update of checksums and deparser. Its one input says whether the packet is to be
+    /// copied or sent around.
+    pub egress: Option<Joint>,
+}
+
+/// Joins what can be joined.
+pub fn join(interpreter: &mut Interpreter, blocks: &Blocks, runtime: &Runtime) -> Joined {
+    let Blocks { parser, verify, ingress, egress, compute, deparser, .. } = blocks;
+    let joinable = |blocks: &[&Block]| {
+        let own_wide = blocks.iter().filter(|block| block.has_own_wide_slots());
+        blocks.iter().all(|block| block.is_joined()) && own_wide.count() <= 1
+    };
+    if runtime.wants_payload || !ingress.in_order() || !egress.in_order() {
+        return Joined::default();
+    }
+    let join_ingress = joinable(&[parser, verify, ingress]) && !ingress.resizes;
+    let join_egress = joinable(&[egress, compute, deparser]) && !egress.resizes;
+    Joined {
+        ingress: join_ingress.then(|| join_ingress_blocks(interpreter, blocks, runtime)).flatten(),
+        egress: join_egress.then(|| join_egress_blocks(interpreter, blocks, runtime)).flatten(),
+    }
+}
+
+fn join_ingress_blocks(
+    interpreter: &mut Interpreter,
+    blocks: &Blocks,
+    runtime: &Runtime,
+) -> Option<Joint> {
+    let Blocks { parser, verify, ingress, .. } = blocks;
+    let standard = &ingress.standard;
+    let mut links = vec![Link::plain(parser.unit)];
+    if !verify.idle {
+        let right = standard.checksum_error.slot().map(|slot| (slot, 0));
+        links.push(Link { sets: zeros(verify).chain(right).collect(), ..Link::plain(verify.unit) });
+    }
+    let no_error = interpreter.errors().no_error.into();
+    let error = standard.parser_error.slot().map(|slot| (slot, no_error));
+    links.push(Link { sets: zeros(ingress).chain(error).collect(), ..Link::plain(ingress.unit) });
+    let mut left = taken_along(interpreter, blocks, runtime);
+    let mut read = read_by_all(interpreter, &[parser, verify, ingress], runtime);
+    read.extend(&left);
+    let answers = [standard.egress_spec, standard.mcast_grp, standard.priority];
+    left.extend(answers.into_iter().filter_map(|field| field.slot()));
+    let untouched = untouched(interpreter.program(), blocks, runtime);
+    // Of a header that nobody looks at the fields are of no matter before it is extracted.
+    let fields = untouched.iter().flat_map(HeaderInPlace::fields);
+    let given: Vec<Slot> = standard.given_to_ingress().chain(fields).collect();
+    let stay: Vec<Slot> = untouched.iter().map(|header| header.valid).collect();
+    let chain = interpreter.chain(Plan {
+        links: &links,
+        given: &given,
+        given_wide: 0,
+        inputs: 0,
+        front: 0,
+        first: &[],
+        left: Some(&left),
+        unread: &|_| false,
+        stay: &stay,
+        calls: runtime,
+        loads_once: false,
+        keeps_widths: true,
+    })?;
+    Some(Joint { chain, told: standard.told(&read) })
+}
+
+fn join_egress_blocks(
+    interpreter: &mut Interpreter,
+    blocks: &Blocks,
+    runtime: &Runtime,
+) -> Option<Joint> {
+    let Blocks { egress, compute, deparser, .. } = blocks;
+    let program = interpreter.program();
+    let units = [egress, compute, deparser].map(|block| block.unit);
+    let slots = units.iter().map(|unit| program.units[unit.index()].slots.len());
+    let asked = Slot(slots.max().unwrap_or(0) as u32);
+    let spec = egress.standard.egress_spec.slot();
+    let mut links = vec![Link::plain(egress.unit)];
+    if !compute.idle {
+        links.push(Link { sets: zeros(compute).collect(), ..Link::plain(compute.unit) });
+    }
+    links.push(Link { sets: zeros(deparser).collect(), ..Link::plain(deparser.unit) });
+    let dropped = spec.map(|spec| (spec, DROP_PORT as u64));
+    links[1].ends_if = [(asked, 1)].into_iter().chain(dropped).collect();
+    let mut left: Vec<Slot> = spec.into_iter().collect();
+    if runtime.makes_copies() {
+        left.extend(egress.shared_slots());
+    }
+    let given: Vec<Slot> = egress.shared_slots().collect();
+    let mut read = read_by_all(interpreter, &[egress, compute, deparser], runtime);
+    read.extend(&left);
+    let chain = interpreter.chain(Plan {
+        links: &links,
+        given: &given,
+        given_wide: egress.shared_wide_slots(),
+        inputs: 1,
+        front: 0,
+        first: &[],
+        left: Some(&left),
+        unread: &|_| false,
+        stay: &[],
+        calls: runtime,
+        loads_once: false,
+        keeps_widths: true,
+    })?;
+    Some(Joint { chain, told: egress.standard.told(&read) })
+}
+
+/// The block's own variables, which begin with zero.
+fn zeros(block: &Block) -> impl Iterator<Item = (Slot, u128)> {
+    block.own_slots().map(|slot| (slot, 0))
+}
+
+/// The slots that somebody reads of what a packet takes along from ingress.
+fn taken_along(interpreter: &Interpreter, blocks: &Blocks, runtime: &Runtime) -> Vec<Slot> {
+    let Blocks { ingress, egress, compute, deparser, .. } = blocks;
+    let behind = [egress, compute, deparser];
+    if runtime.makes_copies() || !behind.iter().all(|block| block.is_joined()) {
+        return ingress.shared_slots().collect();
+    }
+    let mut read = read_by_all(interpreter, &behind, runtime);
+    read.extend(egress.header_sizes());
+    egress.standard.given_to_egress().for_each(|slot| {
+        read.remove(&slot);
+    });
+    ingress.shared_slots().filter(|slot| read.contains(slot)).collect()
+}
+
+/// The slots that blocks read, or calls of any.
+fn read_by_all(interpreter: &Interpreter, blocks: &[&Block], runtime: &Runtime) -> HashSet<Slot> {
+    let program = interpreter.program();
+    let mut read = HashSet::new();
+    blocks.iter().for_each(|block| read.extend(read_by(program, block.unit)));
+    visit::calls(program, &mut |_, call| read.extend(runtime.read_by(call)));
+    read
+}

@@ -1,0 +1,166 @@
+//! Which host a frame is for, by its address, and where one host has many flows by its ports; and
+//! where hosts are attached. Each region knows those of its own. Kept apart from the hosts, which are large: each frame is looked up
+//! long before it arrives, and must not bring its host into the cache for that.
+
+use super::partition::HostPlace;
+use crate::config::Addresses;
+use crate::wire::{
+    CompactSegment, EPHEMERAL, IpAddress, Role, addressee, destination, flow_in_group, flow_of,
+    flow_of_ports, untagged_ipv4_destination,
+};
+use sojourn_packet::{Packet, Time};
+use std::collections::BTreeMap;
+
+/// The access link of a host that is in another region.
+pub(super) const ELSEWHERE: u16 = u16::MAX;
+
+/// How frames find their hosts.
+pub(super) struct Directory {
+    /// Who is behind each access link.
+    access_links: Vec<Addresses>,
+    /// By flow, both ends of each.
+    attached: Vec<[Attachment; 2]>,
+    /// The ports of the ends that listen, of flows that give them.
+    dst_ports: BTreeMap<u32, u16>,
+}
+
+/// Where a host is attached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attachment {
+    pub(super) access: u16,
+    /// It is the one to whom the other opens the connection.
+    pub(super) listens: bool,
+    /// Where it is kept.
+    pub(super) place: HostPlace,
+    /// From its access link to the host.
+    pub(super) delay: Time,
+}
+
+impl Attachment {
+    /// Of a host in another region.
+    pub(super) const ELSEWHERE: Attachment = Attachment {
+        access: ELSEWHERE,
+        listens: false,
+        place: HostPlace(u32::MAX),
+        delay: Time::ZERO,
+    };
+}
+
+impl Directory {
+    pub(super) fn new() -> Directory {
+        Directory { access_links: Vec::new(), attached: Vec::new(), dst_ports: BTreeMap::new() }
+    }
+
+    /// Another access link, behind those that are there.
+    pub(super) fn open(&mut self, hosts: Addresses) {
+        self.access_links.push(hosts);
+    }
+
+    /// The ends of a flow, which come in the order of flows, and the port that it gives.
+    pub(super) fn attach(&mut self, flow: u32, ends: [Attachment; 2], dst_port: Option<u16>) {
+        self.dst_ports.extend(dst_port.map(|port| (flow, port)));
+        self.attached.resize(flow as usize, [Attachment::ELSEWHERE; 2]);
+        self.attached.push(ends);
+    }
+
+    /// The host that a frame is for, if it is one behind that link, and the delay up to it. The two
+    /// hosts of a flow are never behind the same link.
+    #[inline(always)]
+    pub(super) fn find(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
+        self.end(self.flow(packet, access)?, access)
+    }
+
+    /// The same of a frame that nobody can have changed on its way, nor led astray: it is for the end
+    /// of its flow that is there.
+    #[inline]
+    pub(super) fn end(&self, flow: u32, access: u16) -> Option<(HostPlace, Time)> {
+        let end = self.attachment(flow, access)?;
+        Some((end.place, end.delay))
+    }
+
+    /// The same of a frame that may have been led astray and be a compact segment behind an Ethernet header.
+    #[inline(always)]
+    pub(super) fn find_framed(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
+        match CompactSegment::framed(packet) {
+            Some(segment) => self.end_with(packet.flow.0, segment.ports(), access),
+            None => self.find_other(packet, access),
+        }
+    }
+
+    /// The same of one that is none without ranges.
+    #[inline(never)]
+    fn find_other(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
+        match CompactSegment::framed_with_ranges(packet) {
+            Some((segment, _)) => self.end_with(packet.flow.0, segment.ports, access),
+            None => self.find(packet, access),
+        }
+    }
+
+    /// The end of a flow that a segment with these ports, source and destination, is for, if it is there.
+    #[inline(always)]
+    fn end_with(&self, flow: u32, ports: (u16, u16), access: u16) -> Option<(HostPlace, Time)> {
+        let end = self.attachment(flow, access)?;
+        // Who listens has the lower port.
+        (end.listens == (ports.0 > ports.1)).then_some((end.place, end.delay))
+    }
+
+    /// The end of a flow that is behind that link.
+    #[inline(always)]
+    fn attachment(&self, flow: u32, access: u16) -> Option<&Attachment> {
+        let pair = self.attached.get(flow as usize)?;
+        let end = &pair[usize::from(pair[0].access != access)];
+        (end.access == access).then_some(end)
+    }
+
+    /// The flow of a frame for somebody behind that link.
+    #[inline(always)]
+    fn flow(&self, packet: &Packet, access: u16) -> Option<u32> {
+        match self.access_links.get(usize::from(access))? {
+            Addresses::Own { ipv4, ipv6 } => {
+                let (address, ports) = addressee(packet)?;
+                let is_its = match address {
+                    IpAddress::V4(address) => address == *ipv4,
+                    IpAddress::V6(address) => address == *ipv6,
+                };
+                if is_its { self.flow_of_ports(ports) } else { None }
+            }
+            Addresses::Clients => flow_at(packet, Role::Client),
+            Addresses::Servers => flow_at(packet, Role::Server),
+        }
+    }
+}
+
+impl Directory {
+    /// The flow with these ports, source and destination.
+    #[inline(always)]
+    fn flow_of_ports(&self, ports: (u16, u16)) -> Option<u32> {
+        if self.dst_ports.is_empty() { flow_of_ports(ports) } else { self.flow_by_port(ports) }
+    }
+
+    /// The same where flows give ports. The port of the end that opens says the flow then.
+    #[inline(never)]
+    fn flow_by_port(&self, ports: (u16, u16)) -> Option<u32> {
+        let (client, server) = (ports.0.max(ports.1), ports.0.min(ports.1));
+        let flow = u32::from(client.checked_sub(EPHEMERAL.0)?);
+        match self.dst_ports.get(&flow) {
+            Some(port) if *port == server => Some(flow),
+            _ => flow_of_ports(ports).filter(|flow| !self.dst_ports.contains_key(flow)),
+        }
+    }
+}
+
+/// The flow of a frame for a host of a group.
+#[inline(always)]
+fn flow_at(packet: &Packet, role: Role) -> Option<u32> {
+    match untagged_ipv4_destination(packet) {
+        Some(address) => flow_in_group(address, role),
+        None => any_flow_at(packet, role),
+    }
+}
+
+/// The same of any frame.
+#[inline(never)]
+fn any_flow_at(packet: &Packet, role: Role) -> Option<u32> {
+    let (flow, found) = flow_of(destination(packet)?)?;
+    (found == role).then_some(flow)
+}

@@ -1,0 +1,168 @@
+//! What is on its way to hosts: for each host its frames, in the order of their arrival.
+//!
+//! Frames to one host do not overtake each other, so only the first of each host is a matter of time; the
+//! others wait behind it, in lists through one array. A segment of the usual form has been read or
+//! copied by then, which takes a third of its frame's room and gives the buffer back where it is still
+//! in the cache. Must not know what a host does with either.
+
+use super::partition::HostPlace;
+use super::slab::Slot;
+use crate::event::Number;
+use crate::winner_tree::{Instant, Leaf, Tournament};
+use crate::wire::{CompactSegment, UsualSegment};
+use sojourn_packet::Time;
+
+/// Behind the last of a list.
+const NONE: u32 = u32::MAX;
+
+/// Something that will reach a host.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arriving {
+    Segment(UsualSegment),
+    /// Copied whole, to be read where it is needed.
+    Compact(CompactSegment),
+    /// A frame of any other form.
+    Frame(Slot),
+}
+
+/// What follows, at the same host: nothing if `next` is [`NONE`].
+// One line of the cache, not parts of two.
+#[repr(align(64))]
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    arriving: Arriving,
+    next: u32,
+    next_number: Number,
+    next_at: Time,
+}
+
+/// The places of the first and the last that are on their way to a host, [`NONE`] if there are none.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+    /// Where its first waits, if there is one.
+    leaf: Leaf,
+}
+
+/// What is on its way to the hosts of a region.
+#[derive(Debug)]
+pub(super) struct Inbound {
+    places: Vec<Place>,
+    free: Vec<u32>,
+    /// By host.
+    lists: Vec<List>,
+    /// The first of each host.
+    firsts: Tournament<HostPlace>,
+}
+
+impl Inbound {
+    pub(super) fn new() -> Inbound {
+        let (places, free, lists) = (Vec::new(), Vec::new(), Vec::new());
+        Inbound { places, free, lists, firsts: Tournament::new() }
+    }
+
+    /// When something reaches a host next; behind all instants of a run if nothing is on its way.
+    #[inline]
+    pub(super) fn next_time(&self) -> Time {
+        self.firsts.next_time()
+    }
+
+    /// What reaches its host next: when, and the host.
+    #[inline]
+    pub(super) fn next(&self) -> Option<(Instant, HostPlace)> {
+        self.firsts.first()
+    }
+
+    /// Another host, behind those that are there.
+    pub(super) fn attach(&mut self) {
+        self.lists.push(List { first: NONE, last: NONE, leaf: Leaf::default() });
+    }
+
+    /// Something will reach a host, not before what is on its way already: where it is to be put down.
+    #[inline(always)]
+    pub(super) fn put(&mut self, host: HostPlace, due: Instant) -> &mut Arriving {
+        let index = self.free.pop().unwrap_or_else(|| self.grow());
+        let list = &mut self.lists[host.0 as usize];
+        let last = std::mem::replace(&mut list.last, index);
+        if last == NONE {
+            list.first = index;
+            list.leaf = self.firsts.enter(host, due);
+        } else {
+            let before = &mut self.places[last as usize];
+            before.next = index;
+            (before.next_at, before.next_number) = due;
+        }
+        let place = &mut self.places[index as usize];
+        place.next = NONE;
+        &mut place.arriving
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let arriving = Arriving::Segment(UsualSegment::default());
+        let (next_at, next_number) = (Time::MAX, Number::default());
+        self.places.push(Place { arriving, next: NONE, next_number, next_at });
+        self.places.len() as u32 - 1
+    }
+
+    /// Takes what reaches a host first, to be looked at where it lies. There must be something.
+    #[inline]
+    pub(super) fn take(&mut self, host: HostPlace) -> &Arriving {
+        let list = &mut self.lists[host.0 as usize];
+        let Place { arriving, next, next_number, next_at } = &self.places[list.first as usize];
+        self.free.push(list.first);
+        list.first = *next;
+        if *next == NONE {
+            list.last = NONE;
+            self.firsts.leave(list.leaf);
+        } else {
+            self.firsts.change(list.leaf, (*next_at, *next_number));
+        }
+        arriving
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(inbound: &mut Inbound, host: HostPlace, at: u64, seq: u32) {
+        let place = inbound.put(host, (Time(at), Number(seq)));
+        *place = Arriving::Segment(UsualSegment { seq, ..UsualSegment::default() });
+    }
+
+    /// Takes what reaches a host next, anywhere: when, the host and the segment.
+    fn take(inbound: &mut Inbound) -> (u64, HostPlace, u32) {
+        let ((at, _), host) = inbound.next().expect("something is on its way");
+        match inbound.take(host) {
+            Arriving::Segment(segment) => (at.0, host, segment.seq),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_host_is_reached_in_order_and_among_hosts_the_first_instant_comes_first() {
+        let mut inbound = Inbound::new();
+        let hosts = [HostPlace(0), HostPlace(1)];
+        hosts.iter().for_each(|_| inbound.attach());
+        put(&mut inbound, hosts[0], 10, 1);
+        put(&mut inbound, hosts[1], 5, 2);
+        put(&mut inbound, hosts[0], 20, 3);
+        assert_eq!(take(&mut inbound), (5, hosts[1], 2));
+        assert_eq!(take(&mut inbound), (10, hosts[0], 1));
+        put(&mut inbound, hosts[1], 20, 4);
+        put(&mut inbound, hosts[0], 20, 5);
+        assert_eq!(take(&mut inbound), (20, hosts[0], 3));
+        assert_eq!(take(&mut inbound), (20, hosts[1], 4));
+        assert_eq!(take(&mut inbound), (20, hosts[0], 5));
+        assert_eq!(inbound.next(), None);
+        put(&mut inbound, hosts[1], 30, 6);
+        assert_eq!(take(&mut inbound), (30, hosts[1], 6));
+    }
+
+    #[test]
+    fn a_segment_takes_no_more_room_than_a_line_of_the_cache() {
+        assert!(size_of::<Place>() <= 64, "{} bytes", size_of::<Place>());
+    }
+}

@@ -1,0 +1,157 @@
+//! Several regions driven together: in windows within which none can learn of another, on one core or
+//! on several.
+//!
+//! A window ends where the first thing that can happen in any region could reach another. Behind each
+//! the regions hand on what has crossed, so that who drives them changes nothing.
+
+use super::inter_partition_channel::exchange;
+use super::partition::Region;
+use sojourn_packet::Time;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{self, Scope};
+
+/// A window with fewer events is not worth waking another core.
+pub(super) const WORTH: u64 = 400;
+/// How often a core looks for work before it sleeps; some 50 us.
+const LOOKS: u32 = 2_000;
+/// What windows are like is the mean of about so many.
+const MEMORY: u64 = 8;
+
+/// How far, and how, regions are driven.
+#[derive(Clone, Copy)]
+pub(super) struct Drive {
+    /// What a frame takes at least from one region to another.
+    pub(super) ahead: Time,
+    /// Up to here and no further.
+    pub(super) end: Time,
+    /// Not much further than until so many packet rows wait.
+    pub(super) max_rows: usize,
+    /// Threads to use, if windows are worth it.
+    pub(super) threads: usize,
+    /// Events in a window that is worth it.
+    pub(super) worth: u64,
+}
+
+impl Drive {
+    /// Drives all regions; true if they have come to the end. `pace`, events in a window, is what they
+    /// were like before.
+    pub(super) fn run(self, regions: &mut [Region], pace: &mut u64) -> bool {
+        thread::scope(|scope| {
+            let mut all: Vec<&mut Region> = regions.iter_mut().collect();
+            let mut crew = None;
+            while all.iter().map(|region| region.rows).sum::<usize>() < self.max_rows {
+                exchange(&mut all);
+                let Some(until) = self.window(&all) else {
+                    all.iter_mut().for_each(|region| region.now = region.now.max(self.end));
+                    return true;
+                };
+                let before = events(&all);
+                if self.threads > 1 && *pace >= self.worth {
+                    let crew = crew.get_or_insert_with(|| Crew::new(scope, self.threads, &all));
+                    crew.run(&mut all, until);
+                } else {
+                    all.iter_mut().for_each(|region| region.run_through(until));
+                }
+                *pace = (*pace * (MEMORY - 1) + events(&all) - before) / MEMORY;
+            }
+            false
+        })
+    }
+
+    /// The last instant of the next window, if anything happens before the end.
+    fn window(&self, all: &[&mut Region]) -> Option<Time> {
+        let first = all.iter().map(|region| region.next()).min().filter(|at| *at <= self.end)?;
+        Some(self.end.min(Time((first + self.ahead).0 - 1)))
+    }
+}
+
+fn events(all: &[&mut Region]) -> u64 {
+    all.iter().map(|region| region.counters.events).sum()
+}
+
+/// Regions that one thread drives in a window.
+type Share<'r> = Vec<&'r mut Region>;
+
+/// Threads that drive regions, this one and others, each the same regions in each window.
+struct Crew<'r> {
+    /// Of each region, by its place, who drives it.
+    whose: Vec<usize>,
+    shares: Vec<Share<'r>>,
+    /// Those behind the first share.
+    others: Vec<Other<'r>>,
+}
+
+/// Another thread: what it is to drive, how far; and what it has driven.
+struct Other<'r> {
+    work: Sender<(Time, Share<'r>)>,
+    done: Receiver<Share<'r>>,
+}
+
+impl<'r> Crew<'r> {
+    fn new<'scope>(scope: &'scope Scope<'scope, '_>, threads: usize, all: &Share<'r>) -> Crew<'r>
+    where
+        'r: 'scope,
+    {
+        let threads = threads.min(all.len());
+        let others = (1..threads).map(|_| {
+            let (work, given) = channel::<(Time, Share)>();
+            let (finished, done) = channel();
+            scope.spawn(move || {
+                while let Some((until, mut share)) = receive(&given) {
+                    share.iter_mut().for_each(|region| region.run_through(until));
+                    if finished.send(share).is_err() {
+                        return;
+                    }
+                }
+            });
+            Other { work, done }
+        });
+        Crew {
+            others: others.collect(),
+            whose: shared_out(all, threads),
+            shares: std::iter::repeat_with(Vec::new).take(threads).collect(),
+        }
+    }
+
+    fn run(&mut self, all: &mut Share<'r>, until: Time) {
+        for region in all.drain(..) {
+            self.shares[self.whose[usize::from(region.place)]].push(region);
+        }
+        let (own, given) = self.shares.split_first_mut().expect("at least this thread's");
+        for (share, other) in given.iter_mut().zip(&self.others) {
+            other.work.send((until, std::mem::take(share))).expect("it waits for work");
+        }
+        own.iter_mut().for_each(|region| region.run_through(until));
+        for (share, other) in given.iter_mut().zip(&self.others) {
+            *share = receive(&other.done).expect("what it drives does not fail");
+        }
+        all.extend(self.shares.iter_mut().flat_map(|share| share.drain(..)));
+        all.sort_unstable_by_key(|region| region.place);
+    }
+}
+
+/// Who drives which region: those in which more has happened are given to whom has less.
+fn shared_out(all: &[&mut Region], threads: usize) -> Vec<usize> {
+    let mut by_events: Vec<_> = all.iter().map(|r| (r.counters.events, r.place)).collect();
+    by_events.sort_unstable_by(|one, other| other.cmp(one));
+    let (mut loads, mut whose) = (vec![0; threads], vec![0; all.len()]);
+    for (events, place) in by_events {
+        let least = (0..threads).min_by_key(|thread| loads[*thread]).unwrap_or(0);
+        loads[least] += events;
+        whose[usize::from(place)] = least;
+    }
+    whose
+}
+
+/// The next that comes, none if nothing will. Looks for it for a while, since a thread that sleeps
+/// takes as long to wake as many a window does.
+fn receive<T>(from: &Receiver<T>) -> Option<T> {
+    for _ in 0..LOOKS {
+        match from.try_recv() {
+            Ok(came) => return Some(came),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => std::hint::spin_loop(),
+        }
+    }
+    from.recv().ok()
+}

@@ -1,0 +1,142 @@
+//! What a network is made of while it runs: hosts, the links from them, switches, what is behind
+//! their ports.
+//!
+//! Plain state, and when a frame is at the other end of a wire; what happens to it and when is
+//! [`Region`](super::partition::Region)'s.
+
+use super::host_qdisc::Departures;
+use super::partition::HostId;
+use crate::host::Host;
+use crate::link::Link;
+use crate::records::{CapturedFrame, PacketRows};
+use sojourn_packet::{Packet, Time};
+use sojourn_switch::{PortId, Switch, Transmit};
+
+/// A host with what the simulator keeps for it.
+pub(super) struct HostState {
+    pub(super) host: Host,
+    pub(super) id: HostId,
+    /// Where it is attached.
+    pub(super) access: u16,
+    /// Of what it sends, in front of its link.
+    pub(super) delay: Time,
+    /// The earliest timer event that is in the queue for it.
+    pub(super) timer: Time,
+}
+
+/// A port of a switch, by its place in the region, that frames come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Door {
+    pub(super) switch: u16,
+    pub(super) port: PortId,
+}
+
+/// The way from a host, or a group of hosts, to its switch.
+pub(super) struct AccessLink {
+    pub(super) door: Door,
+    /// The switch's [`Switch::passage`], nothing if it has none.
+    pub(super) passage: Time,
+    pub(super) departures: Departures,
+    pub(super) to_switch: Link,
+}
+
+/// A switch and what is behind its ports.
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) switch: Switch,
+    /// [`Switch::passage`], after which frames are handed in.
+    pub(super) passage: Option<Time>,
+    /// The port of its controller, and what has left by it.
+    pub(super) cpu: Option<PortId>,
+    pub(super) for_controller: Vec<(Time, Packet)>,
+    pub(super) wires: Vec<Wire>,
+    /// Of the rows that wait in the switch those that are counted among the region's.
+    pub(super) counted: usize,
+}
+
+impl Node {
+    /// True if the switch has something to hand out that is not noted yet.
+    #[inline]
+    pub(super) fn has_news(&self) -> bool {
+        let switch = &self.switch;
+        switch.has_transmits() || switch.rows().len() > self.counted || switch.has_frames()
+    }
+
+    /// [`Switch::passage`], nothing if it has none.
+    pub(super) fn passage_or_none(&self) -> Time {
+        self.passage.unwrap_or(Time::ZERO)
+    }
+}
+
+/// What is behind one port.
+pub(super) struct Wire {
+    pub(super) port: PortId,
+    pub(super) end: Behind,
+    /// A link that the hosts behind the port share.
+    pub(super) shared: Option<Link>,
+    pub(super) delay: Time,
+    /// The [`Switch::passage`] of a switch at the other end, nothing if it has none.
+    pub(super) passage: Time,
+    /// When the last frame arrives at the other end: none overtakes it.
+    pub(super) last: Time,
+    /// The place of its rows, if the port is observed.
+    pub(super) bottleneck: Option<u16>,
+}
+
+/// What is at the other end of a port's link, by its place in the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// A port of a switch.
+    Switch(Door),
+    /// The hosts behind an access link.
+    Hosts(u16),
+    /// Another region, which a way out leads to.
+    Region(u16),
+}
+
+/// What one observed port has yielded.
+#[derive(Default)]
+pub(super) struct Bottleneck {
+    pub(super) rows: PacketRows,
+    pub(super) capture: Vec<CapturedFrame>,
+}
+
+/// Something that is done at an instant, wherever in the network.
+pub(super) struct Due<T> {
+    pub(super) at: Time,
+    /// The first of its instant.
+    pub(super) first: bool,
+    pub(super) what: T,
+}
+
+impl<T> Due<T> {
+    /// Each of what is given in the order of time.
+    pub(super) fn each(given: impl Iterator<Item = (Time, T)>) -> Vec<Due<T>> {
+        let mut last = None;
+        let due = |(at, what)| Due { at, first: last.replace(at) != Some(at), what };
+        given.map(due).collect()
+    }
+}
+
+/// What is counted outside the switch and the hosts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counters {
+    pub(super) events: u64,
+    /// Of these, what counts as one event with one of another region.
+    pub(super) shared: u64,
+    pub(super) malformed: u64,
+    pub(super) stray: u64,
+}
+
+impl Wire {
+    /// When a frame that leaves the port is at the other end.
+    #[inline]
+    pub(super) fn carry(&mut self, transmit: &Transmit) -> Time {
+        let through = match &mut self.shared {
+            Some(link) => link.send(transmit.end, transmit.packet.len()),
+            None => transmit.end,
+        };
+        self.last = self.last.max(through + self.delay);
+        self.last
+    }
+}

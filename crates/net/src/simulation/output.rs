@@ -1,0 +1,174 @@
+//! Rows, captured frames and log lines, handed over to whoever stores them.
+
+use super::Simulation;
+use super::partition::Region;
+use super::records::{Delivered, FlowSample};
+use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
+use sojourn_packet::{PacketId, ProgramLog};
+
+impl Simulation {
+    /// How many observed ports there are.
+    pub fn bottlenecks(&self) -> usize {
+        self.observed.len()
+    }
+
+    /// Rows of all kinds and captured frames that wait to be taken.
+    pub fn waiting(&self) -> usize {
+        let of_region = |region: &Region| {
+            let others = region.flows.len() + region.exchanges.len() + region.datagrams.len();
+            let frames: usize = region.bottlenecks.iter().map(|place| place.capture.len()).sum();
+            region.rows + others + frames
+        };
+        self.regions.iter().map(of_region).sum::<usize>() + self.unfinished.len()
+    }
+
+    /// Hands over the packet rows that wait at the first bottleneck, which in a run with one switch
+    /// is all that there is.
+    pub fn take_packets(&mut self) -> PacketRows {
+        self.take_packets_of(0)
+    }
+
+    /// Hands over the packet rows that wait at a bottleneck, counted from 0; none if there is no
+    /// such bottleneck.
+    pub fn take_packets_of(&mut self, bottleneck: usize) -> PacketRows {
+        self.packets_of(bottleneck).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Bottlenecks whose packet rows were handed over go on in the room of other rows, which are
+    /// forgotten, while there is some: what is as large as they are is slow to get.
+    pub fn reuse_room(&mut self, mut room: impl FnMut() -> Option<PacketRows>) {
+        let bottlenecks = self.regions.iter_mut().flat_map(|region| &mut region.bottlenecks);
+        let without = bottlenecks.filter(|bottleneck| bottleneck.rows.packet.capacity() == 0);
+        for (bottleneck, mut rows) in without.map_while(|without| Some((without, room()?))) {
+            rows.clear();
+            bottleneck.rows = rows;
+        }
+    }
+
+    /// Shows the packet rows that wait at a bottleneck, as [`Simulation::take_packets_of`] hands them
+    /// over, and uses their room again.
+    pub fn read_packets_of<T>(
+        &mut self,
+        bottleneck: usize,
+        read: impl FnOnce(&PacketRows) -> T,
+    ) -> T {
+        match self.packets_of(bottleneck) {
+            Some(rows) => {
+                let told = read(rows);
+                rows.clear();
+                told
+            }
+            None => read(&PacketRows::default()),
+        }
+    }
+
+    /// The packet rows that wait, which no longer count as waiting.
+    fn packets_of(&mut self, bottleneck: usize) -> Option<&mut PacketRows> {
+        let home = self.homes.bottlenecks.get(bottleneck)?;
+        let region = &mut self.regions[home.region()];
+        region.record_all();
+        let rows = &mut region.bottlenecks[home.place()].rows;
+        region.rows -= rows.len();
+        if let Some(numbering) = &self.numbering {
+            let in_run = |packet: &mut u64| *packet = numbering.in_run(PacketId(*packet)).0;
+            rows.packet.iter_mut().for_each(in_run);
+        }
+        Some(rows)
+    }
+
+    /// Hands over the flow samples that wait.
+    pub fn take_flows(&mut self) -> FlowRows {
+        let mut samples = self.gather(|region| &mut region.flows, |s| (s.time, s.flow));
+        let delivered = self.gather(|region| &mut region.delivered, |d| (d.time, d.flow));
+        add_delivered(&mut samples, &delivered);
+        FlowRows {
+            time: samples.iter().map(|sample| sample.time.0).collect(),
+            flow: samples.iter().map(|sample| sample.flow).collect(),
+            cwnd: samples.iter().map(|sample| sample.cwnd).collect(),
+            ssthresh: samples.iter().map(|sample| sample.ssthresh).collect(),
+            srtt: samples.iter().map(|sample| sample.srtt.0).collect(),
+            delivered: samples.iter().map(|sample| sample.delivered).collect(),
+            retransmits: samples.iter().map(|sample| sample.retransmits).collect(),
+            in_flight: samples.iter().map(|sample| sample.in_flight).collect(),
+        }
+    }
+
+    /// Hands over the transfers and requests that wait.
+    pub fn take_exchanges(&mut self) -> ExchangeRows {
+        let mut exchanges = self.gather(|region| &mut region.exchanges, |(_, e)| e.finished);
+        exchanges.append(&mut self.unfinished);
+        let each = || exchanges.iter();
+        ExchangeRows {
+            flow: each().map(|(flow, _)| *flow).collect(),
+            source: each().map(|(flow, _)| self.sources.source(*flow)).collect(),
+            number: each().map(|(_, exchange)| exchange.number).collect(),
+            size: each().map(|(_, exchange)| exchange.size).collect(),
+            started: each().map(|(_, exchange)| exchange.started.0).collect(),
+            finished: each().map(|(_, exchange)| exchange.finished.0).collect(),
+        }
+    }
+
+    /// Hands over the datagrams of voices that wait.
+    pub fn take_datagrams(&mut self) -> DatagramRows {
+        let datagrams = self.gather(|region| &mut region.datagrams, |(_, d)| d.received);
+        DatagramRows {
+            flow: datagrams.iter().map(|(flow, _)| *flow).collect(),
+            number: datagrams.iter().map(|(_, datagram)| datagram.number).collect(),
+            sent: datagrams.iter().map(|(_, datagram)| datagram.sent.0).collect(),
+            received: datagrams.iter().map(|(_, datagram)| datagram.received.0).collect(),
+        }
+    }
+
+    /// Takes what waits in the regions, in the order of `key`; what has equal ones in that of the
+    /// regions.
+    fn gather<T, K: Ord>(
+        &mut self,
+        of: fn(&mut Region) -> &mut Vec<T>,
+        key: fn(&T) -> K,
+    ) -> Vec<T> {
+        if let [only] = &mut self.regions[..] {
+            let waiting = of(only);
+            // As many will wait the next time.
+            let room = Vec::with_capacity(waiting.len());
+            return std::mem::replace(waiting, room);
+        }
+        let mut all: Vec<T> =
+            self.regions.iter_mut().flat_map(|region| of(region).drain(..)).collect();
+        all.sort_by_key(key);
+        all
+    }
+
+    /// Hands over the captured frames that wait at a bottleneck, counted from 0; none unless
+    /// `capture` is set, or if there is no such bottleneck.
+    pub fn take_capture_of(&mut self, bottleneck: usize) -> Vec<CapturedFrame> {
+        let Some(home) = self.homes.bottlenecks.get(bottleneck) else { return Vec::new() };
+        std::mem::take(&mut self.regions[home.region()].bottlenecks[home.place()].capture)
+    }
+
+    /// Hands over what programs have written into their logs since the last call, in order of time.
+    pub fn take_log(&mut self) -> ProgramLog {
+        let mut all = ProgramLog::default();
+        for home in &self.homes.switches {
+            let node = &mut self.regions[home.region()].nodes[home.place()];
+            let mut log = node.switch.data_plane().take_log();
+            all.lost += log.lost;
+            all.lines.append(&mut log.lines);
+        }
+        all.lines.sort_by_key(|line| line.at);
+        all
+    }
+}
+
+/// Writes what flows have delivered into samples of which the receiver is in another region; both
+/// are in order.
+fn add_delivered(samples: &mut [FlowSample], delivered: &[Delivered]) {
+    let mut delivered = delivered.iter().peekable();
+    for sample in samples {
+        let place = (sample.time, sample.flow);
+        while let Some(told) = delivered.next_if(|told| (told.time, told.flow) <= place) {
+            if (told.time, told.flow) == place {
+                sample.delivered = told.bytes;
+            }
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! What one core drives from event to event: switches, the hosts at them and what is under way
+//! between them, in virtual time.
+//!
+//! Must not know what TCP or a queue decides, only when something is due; nor who takes its rows.
+
+use super::demux::{Attachment, Directory, ELSEWHERE};
+use super::events::Event;
+use super::hosts::Place;
+use super::in_flight::{Arriving, Inbound};
+use super::inter_partition_channel::Border;
+use super::nic::{OnLink, Sending};
+use super::node::{Behind, Bottleneck, Counters, Door, Due, HostState, Node};
+use super::packet_ids::Numbers;
+use super::records::{BATCH, Delivered, FlowSample};
+use super::schedule::{Change, Refused};
+use super::slab::{PacketSlab, Slot};
+use super::transfers::Planned;
+use super::{Act, FOR_CONTROLLER, SAMPLE_INTERVAL};
+use crate::event::EventQueue;
+use crate::host::{Datagram, Exchange, Host, Received};
+use crate::tcp::Usual;
+use crate::wire::{Written, read_frame};
+use sojourn_packet::{HeaderBytes, Packet, Time};
+use sojourn_switch::PortId;
+
+/// Where a host is kept in its region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostPlace(pub(super) u32);
+
+/// Names a host: twice the flow, plus one for the end that receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct HostId(pub(super) u32);
+
+impl HostId {
+    pub(super) fn flow(self) -> u32 {
+        self.0 / 2
+    }
+
+    /// True of the end that receives.
+    pub(super) fn receives(self) -> bool {
+        self.0 % 2 == 1
+    }
+}
+
+/// Switches with the hosts at them, and everything that happens there.
+// No cache line has something of two regions: cores would take it from each other.
+#[repr(align(128))]
+pub(super) struct Region {
+    /// Which it is of all regions.
+    pub(super) place: u8,
+    pub(super) now: Time,
+    pub(super) nodes: Vec<Node>,
+    pub(super) host_states: Vec<HostState>,
+    /// How many of them, the first, are of configured flows.
+    pub(super) configured: usize,
+    pub(super) directory: Directory,
+    pub(super) border: Border,
+    pub(super) bottlenecks: Vec<Bottleneck>,
+    /// What changes while the run goes on, the next last.
+    pub(super) changes: Vec<Due<Change>>,
+    /// What is done to which switch while the run goes on, the next last.
+    pub(super) acts: Vec<Due<(u16, Act)>>,
+    pub(super) refused: Option<Refused>,
+    /// Transfers that will begin, the next last.
+    pub(super) transfers: Vec<Due<Planned>>,
+    /// The first switch that has something to do, and when.
+    pub(super) soonest: (Time, u16),
+    pub(super) events: EventQueue<Event>,
+    /// How far it is to run: up to and including an instant, or until so many rows wait.
+    end: Time,
+    pub(super) max_rows: usize,
+    pub(super) sending: Sending,
+    pub(super) inbound: Inbound,
+    /// How much of their frames hosts write.
+    pub(super) written: Written,
+    pub(super) counters: Counters,
+    /// Packet rows that wait, at all bottlenecks.
+    pub(super) rows: usize,
+    pub(super) flows: Vec<FlowSample>,
+    /// Of flows whose other end is in another region: what has been delivered, at each sample.
+    pub(super) delivered: Vec<Delivered>,
+    /// With the flow of each.
+    pub(super) exchanges: Vec<(u32, Exchange)>,
+    pub(super) datagrams: Vec<(u32, Datagram)>,
+}
+
+impl Region {
+    /// A region in which there is nothing, of so many.
+    pub(super) fn new(place: u8, of: usize, written: Written) -> Region {
+        let numbers = if of == 1 { Numbers::of_only_region() } else { Numbers::of_region(place) };
+        Region {
+            place,
+            now: Time::ZERO,
+            nodes: Vec::new(),
+            host_states: Vec::new(),
+            configured: 0,
+            directory: Directory::new(),
+            border: Border::default(),
+            bottlenecks: Vec::new(),
+            changes: Vec::new(),
+            acts: Vec::new(),
+            refused: None,
+            transfers: Vec::new(),
+            soonest: (Time::MAX, 0),
+            events: EventQueue::new(),
+            end: Time::ZERO,
+            max_rows: 0,
+            sending: Sending::new(PacketSlab::new(written), numbers),
+            inbound: Inbound::new(),
+            written,
+            counters: Counters::default(),
+            rows: 0,
+            flows: Vec::new(),
+            delivered: Vec::new(),
+            exchanges: Vec::new(),
+            datagrams: Vec::new(),
+        }
+    }
+
+    /// Keeps those hosts of a flow that are here; where the first is, if it is.
+    pub(super) fn attach(&mut self, flow: u32, at: &Place, hosts: [Host; 2]) -> Option<HostPlace> {
+        let mut place = self.host_states.len() as u32;
+        let mut ends = [Attachment::ELSEWHERE; 2];
+        for (end, host) in hosts.into_iter().enumerate() {
+            let access = at.access[end];
+            if access == ELSEWHERE {
+                continue;
+            }
+            let (id, delay) = (HostId(2 * flow + end as u32), at.leaving[end]);
+            self.inbound.attach();
+            let (listens, delay_to) = (host.listens(), at.delay[end]);
+            self.host_states.push(HostState { host, id, access, delay, timer: Time::MAX });
+            ends[end] = Attachment { access, listens, place: HostPlace(place), delay: delay_to };
+            place += 1;
+        }
+        self.directory.attach(flow, ends, at.dst_port);
+        (ends[0].access != ELSEWHERE).then_some(ends[0].place)
+    }
+
+    /// Puts the first events into the queue.
+    pub(super) fn begin(&mut self) {
+        self.configured = self.host_states.len();
+        for host in 0..self.host_states.len() as u32 {
+            self.set_timer(HostPlace(host));
+        }
+        self.events.push(SAMPLE_INTERVAL, Event::Sample);
+        self.schedule_change();
+        self.schedule_act();
+        self.schedule_arrival();
+        self.look_at_timers();
+    }
+
+    /// Runs up to and including `end`, or until `max_rows` packet rows wait, whichever comes first.
+    /// True if it was the end.
+    pub(super) fn run(&mut self, end: Time, max_rows: usize) -> bool {
+        (self.end, self.max_rows) = (end, max_rows);
+        while self.rows < max_rows {
+            let event = self.events.next_time();
+            let arrival = self.inbound.next_time();
+            let (timer, due) = self.soonest;
+            if event.min(arrival).min(timer) > end {
+                self.now = self.now.max(end);
+                return true;
+            }
+            // Among equal instants the switches come first.
+            if timer <= event.min(arrival) {
+                self.now = self.now.max(timer);
+                self.serve_switch(due);
+            } else if (arrival < event || (arrival == event && self.arrival_is_first()))
+                && let Some((_, host)) = self.inbound.next()
+            {
+                self.counters.events += 1;
+                self.now = self.now.max(arrival);
+                self.deliver(host);
+                self.hand_in();
+            } else if let Some((at, event)) = self.events.pop() {
+                self.counters.events += 1;
+                self.now = self.now.max(at);
+                self.handle(event);
+            }
+        }
+        false
+    }
+
+    /// Of an arrival at a host and an event at one instant: whether the place of the first was taken
+    /// before.
+    #[cold]
+    #[inline(never)]
+    fn arrival_is_first(&mut self) -> bool {
+        let arrival = self.inbound.next().map(|((_, number), _)| number);
+        let event = self.events.next_number();
+        arrival.zip(event).is_some_and(|(arrival, event)| arrival.is_before(event))
+    }
+
+    /// When something happens next outside switches.
+    #[inline(always)]
+    fn next_outside(&self) -> Time {
+        self.events.next_time().min(self.inbound.next_time())
+    }
+
+    /// When something happens next.
+    pub(super) fn next(&self) -> Time {
+        let event = self.next_outside().min(self.soonest.0);
+        self.border.next().map_or(event, |(at, _)| at.min(event))
+    }
+
+    /// Runs up to and including `end`, with the frames that come from other regions until then. Of
+    /// what is due at one instant switches' timers are first, then these frames, whenever the region
+    /// was told of them, then all else.
+    pub(super) fn run_through(&mut self, end: Time) {
+        while let Some((at, way)) = self.border.next().filter(|(at, _)| *at <= end) {
+            self.run(Time(at.0 - 1), usize::MAX);
+            self.now = at;
+            while self.soonest.0 <= at {
+                self.serve_switch(self.soonest.1);
+            }
+            if let Some((door, packet)) = self.border.take(way, &mut self.sending.slab) {
+                self.counters.events += 1;
+                self.receive(door, packet);
+            }
+        }
+        self.run(end, usize::MAX);
+    }
+
+    /// Notes that what has just happened is one event with something in another region, unless it
+    /// was the first.
+    pub(super) fn count_shared(&mut self, first: bool) {
+        self.counters.shared += u64::from(!first);
+    }
+
+    /// Notes which switch has something to do first, and when.
+    #[inline]
+    pub(super) fn look_at_timers(&mut self) {
+        if let [node] = &self.nodes[..] {
+            self.soonest = (node.switch.next_timer().unwrap_or(Time::MAX), 0);
+            return;
+        }
+        let mut soonest = (Time::MAX, 0);
+        for (node, place) in self.nodes.iter().zip(0..) {
+            if let Some(at) = node.switch.next_timer().filter(|at| *at < soonest.0) {
+                soonest = (at, place);
+            }
+        }
+        self.soonest = soonest;
+    }
+
+    /// A switch does what is due.
+    #[inline(always)]
+    fn serve_switch(&mut self, switch: u16) {
+        self.counters.events += 1;
+        self.nodes[usize::from(switch)].switch.advance(self.now);
+        self.drain_switch(switch);
+    }
+
+    /// Hands in at their switches the frames that one host has sent: each that nothing else comes before
+    /// now, as what would be the next event; the others are events.
+    #[inline(always)]
+    fn hand_in(&mut self) {
+        while let Some(frame) = self.sending.on_links.pop_front() {
+            let due = self.next_outside().min(self.soonest.0);
+            if frame.at < due && frame.at <= self.end && self.rows < self.max_rows {
+                self.counters.events += 1;
+                self.now = frame.at;
+                self.receive(frame.door, frame.packet);
+            } else {
+                self.await_arrival(frame);
+            }
+        }
+    }
+
+    /// Makes an event of a frame's arrival at a switch.
+    #[inline]
+    fn await_arrival(&mut self, OnLink { at, number, door, packet }: OnLink) {
+        let event = Event::AtSwitch(door, self.sending.slab.put(packet));
+        self.events.push_numbered(at, number, event);
+    }
+
+    /// The same of all that several hosts have sent.
+    pub(super) fn await_arrivals(&mut self) {
+        while let Some(frame) = self.sending.on_links.pop_front() {
+            self.await_arrival(frame);
+        }
+    }
+
+    /// A frame comes to a switch.
+    #[inline(always)]
+    fn receive(&mut self, Door { switch, port }: Door, packet: Packet) {
+        let place = usize::from(switch);
+        match self.nodes[place].passage {
+            Some(_) => self.nodes[place].switch.receive_passed(self.now, port, packet),
+            None => {
+                let frame = self.sending.on_links.front().map_or(Time::MAX, |frame| frame.at);
+                let timer = Time(self.soonest.0.0.saturating_sub(1));
+                let quiet = self.end.min(self.next_outside()).min(frame).min(timer);
+                let reached = self.nodes[place].switch.receive_until(self.now, port, packet, quiet);
+                // What has happened beyond is an event of its own.
+                self.counters.events += u64::from(reached > self.now);
+                self.now = reached;
+            }
+        }
+        self.drain_switch(switch);
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::AtSwitch(door, slot) => {
+                let packet = self.sending.slab.take(slot);
+                self.receive(door, packet);
+            }
+            Event::Departs(access, slot) => {
+                let packet = self.sending.slab.take(slot);
+                let Sending { access_links, on_links, .. } = &mut self.sending;
+                let link = &mut access_links[usize::from(access)];
+                link.carry_later(self.now, packet, on_links, &mut self.events);
+            }
+            Event::Timer(host) => {
+                let host_state = &mut self.host_states[host.0 as usize];
+                // An event that a later, earlier one has replaced finds nothing to do.
+                if host_state.timer == self.now {
+                    host_state.timer = Time::MAX;
+                    self.serve(host);
+                }
+            }
+            Event::Sample => {
+                self.sample();
+                self.count_shared(self.place == 0);
+                self.events.push(self.now + SAMPLE_INTERVAL, Event::Sample);
+            }
+            Event::Change => self.change(),
+            Event::Act => self.act(),
+            Event::Arrival => self.begin_transfers(),
+        }
+        self.hand_in();
+    }
+
+    /// Takes what a switch has to hand out, after something was done to it.
+    #[inline]
+    pub(super) fn drain_switch(&mut self, switch: u16) {
+        if self.nodes[usize::from(switch)].has_news() {
+            self.drain(switch);
+        }
+        self.look_at_timers();
+    }
+
+    #[inline(never)]
+    fn drain(&mut self, place: u16) {
+        let Region { nodes, directory, sending, inbound, events, border, .. } = self;
+        let slab = &mut sending.slab;
+        let Node { switch, wires, cpu, for_controller, counted, .. } =
+            &mut nodes[usize::from(place)];
+        for transmit in switch.transmits() {
+            let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
+                if *cpu != Some(transmit.port) {
+                    self.counters.stray += 1;
+                } else if for_controller.len() < FOR_CONTROLLER {
+                    for_controller.push((self.now, std::mem::take(&mut transmit.packet)));
+                }
+                continue;
+            };
+            let at = wire.carry(transmit);
+            let packet = &mut transmit.packet;
+            match wire.end {
+                Behind::Switch(door) => {
+                    let event = Event::AtSwitch(door, slab.put(std::mem::take(packet)));
+                    events.push(at + wire.passage, event);
+                }
+                Behind::Region(way) => {
+                    let way = &mut border.ways_out[usize::from(way)];
+                    way.put(at + wire.passage, self.now, std::mem::take(packet), slab);
+                }
+                Behind::Hosts(access) => {
+                    let found = match self.written {
+                        Written::Whole => directory.find(packet, access),
+                        Written::Framed => directory.find_framed(packet, access),
+                        Written::Unsummed | Written::Compact => {
+                            directory.end(packet.flow.0, access)
+                        }
+                    };
+                    let Some((host, delay)) = found else {
+                        self.counters.stray += 1;
+                        continue;
+                    };
+                    let at = at + delay;
+                    let due = (at, events.take_number());
+                    slab.put_down(packet, self.written, inbound.put(host, due));
+                }
+            }
+        }
+        switch.forget_transmits();
+        let rows = switch.rows().len();
+        self.rows += rows - *counted;
+        *counted = rows;
+        if rows >= BATCH || switch.has_frames() {
+            self.record(place);
+        }
+    }
+
+    /// A frame reaches its host, which may answer.
+    #[inline]
+    fn deliver(&mut self, host: HostPlace) {
+        let Region { now, written, host_states, inbound, sending, events, .. } = self;
+        let arriving = inbound.take(host);
+        let state = &mut host_states[host.0 as usize];
+        let mut outlet = state.outlet(*now, sending, events);
+        let (heard, out) = (&mut state.host, &mut outlet);
+        let (received, timer) = match *arriving {
+            Arriving::Compact(ref compact) => {
+                heard.receive_and_transmit(*now, (compact.ports(), compact), *written, out)
+            }
+            Arriving::Segment(ref usual) => {
+                heard.receive_and_transmit(*now, (usual.ports, Usual(usual, None)), *written, out)
+            }
+            Arriving::Frame(slot) => match out.sending.slab.take_sacked(slot, *written) {
+                Some((usual, sack)) => {
+                    let segment = (usual.ports, Usual(&usual, Some(&sack)));
+                    heard.receive_and_transmit(*now, segment, *written, out)
+                }
+                None => return self.deliver_any(host, slot),
+            },
+        };
+        self.set_timer_at(host, timer);
+        self.note_received(host, received);
+    }
+
+    /// The same of a frame that has not the usual form.
+    #[inline(never)]
+    fn deliver_any(&mut self, host: HostPlace, slot: Slot) {
+        let packet = self.sending.slab.take(slot);
+        match &read_frame(&packet) {
+            Err(_) => self.counters.malformed += 1,
+            Ok(frame) => {
+                let receiver = &mut self.host_states[host.0 as usize].host;
+                let received = receiver.receive(self.now, frame);
+                self.note_received(host, received);
+                self.serve(host);
+            }
+        }
+        self.sending.slab.recycle(packet.bytes);
+    }
+
+    /// A host has read a frame.
+    #[inline(always)]
+    fn note_received(&mut self, host: HostPlace, received: Received) {
+        self.counters.stray += u64::from(!received.known);
+        if received.news {
+            self.record_delivery(host);
+        }
+    }
+
+    /// Sends what a host has to send now and sets its timer.
+    #[inline]
+    pub(super) fn serve(&mut self, host: HostPlace) {
+        let state = &mut self.host_states[host.0 as usize];
+        let mut outlet = state.outlet(self.now, &mut self.sending, &mut self.events);
+        let next = state.host.transmit(self.now, self.written, &mut outlet);
+        self.set_timer_at(host, next);
+    }
+
+    /// Puts an event at a host's next timer, unless an earlier one is there, which will look again.
+    pub(super) fn set_timer(&mut self, host: HostPlace) {
+        let next = self.host_states[host.0 as usize].host.next_timer();
+        self.set_timer_at(host, next);
+    }
+
+    #[inline(always)]
+    fn set_timer_at(&mut self, host: HostPlace, next: Option<Time>) {
+        let host_state = &mut self.host_states[host.0 as usize];
+        if let Some(at) = next {
+            let at = at.max(self.now);
+            if at < host_state.timer {
+                host_state.timer = at;
+                self.events.push(at, Event::Timer(host));
+            }
+        }
+    }
+
+    /// Has a frame of a controller's reach its port of a switch now.
+    pub(super) fn packet_in(&mut self, switch: u16, port: PortId, bytes: HeaderBytes) {
+        let id = self.sending.numbers.next(self.now);
+        let slot = self.sending.slab.put(Packet { id, bytes, ..Packet::default() });
+        let passage = self.nodes[usize::from(switch)].passage_or_none();
+        let event = Event::AtSwitch(Door { switch, port }, slot);
+        self.events.push(self.now + passage, event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_an_arrival_and_an_event_at_one_instant_the_one_whose_place_was_taken_first_comes_first() {
+        for arrival_first in [true, false] {
+            let mut region = Region::new(0, 1, Written::Compact);
+            region.inbound.attach();
+            let numbers = [region.events.take_number(), region.events.take_number()];
+            let [arrival, event] = if arrival_first { numbers } else { [numbers[1], numbers[0]] };
+            region.inbound.put(HostPlace(0), (Time(5), arrival));
+            region.events.push_numbered(Time(5), event, Event::Sample);
+            assert_eq!(region.arrival_is_first(), arrival_first);
+        }
+    }
+}

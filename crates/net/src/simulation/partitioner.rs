@@ -1,0 +1,84 @@
+//! Where a network is cut into regions that can be driven apart: at links that take their time.
+//!
+//! What crosses such a link arrives no sooner than the link's delay after it was sent, so that within
+//! this span nothing on one side depends on what happens on the other (Chandy and Misra 1979; in
+//! windows of that span, Nicol 1993). Stands on the layout and on what switches take for a passage;
+//! must not know who drives the regions.
+
+use super::layout::{Change, End, Layout};
+use super::node::Node;
+use sojourn_packet::Time;
+use std::collections::BTreeMap;
+
+/// Links that take less are not worth a cut.
+const LEAST: Time = Time::from_micros(100);
+/// As many regions as there are at most; more take turns in being one.
+const MOST: usize = 64;
+/// How far regions go that nothing connects.
+const APART: Time = Time::from_millis(10);
+
+/// The regions of a network.
+pub(super) struct Cut {
+    /// How many there are.
+    pub(super) regions: usize,
+    /// The region of each switch.
+    pub(super) of: Vec<u8>,
+    /// What each frame from one region to another takes at least.
+    pub(super) ahead: Time,
+}
+
+/// A link from one switch to another.
+struct Between {
+    from: usize,
+    to: usize,
+    /// What it takes at least.
+    takes: Time,
+}
+
+impl Cut {
+    /// As many regions as there are between links that are worth a cut, whoever drives them.
+    pub(super) fn of(layout: &Layout, nodes: &[Node]) -> Cut {
+        let links = links(layout, nodes);
+        let mut joined: Vec<usize> = (0..nodes.len()).collect();
+        for link in links.iter().filter(|link| link.takes < LEAST) {
+            let (kept, gone) = (joined[link.from], joined[link.to]);
+            joined.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
+        }
+        let mut numbers = BTreeMap::new();
+        let mut number = |group: &usize| {
+            let next = numbers.len();
+            (*numbers.entry(*group).or_insert(next) % MOST) as u8
+        };
+        let of: Vec<u8> = joined.iter().map(&mut number).collect();
+        let crossing = links.iter().filter(|link| of[link.from] != of[link.to]);
+        Cut {
+            regions: numbers.len().min(MOST),
+            ahead: crossing.map(|link| link.takes).min().unwrap_or(APART),
+            of,
+        }
+    }
+}
+
+/// All links between switches, one way each.
+fn links(layout: &Layout, nodes: &[Node]) -> Vec<Between> {
+    let mut links = Vec::new();
+    for (from, switch) in layout.switches.iter().enumerate() {
+        for (place, port) in switch.ports.iter().enumerate() {
+            let End::Switch(to, _) = port.end else { continue };
+            let later = layout.changes.iter().filter_map(|(_, change)| match change {
+                Change::Delay(at, port, delay) if (usize::from(*at), *port) == (from, place) => {
+                    Some(*delay)
+                }
+                _ => None,
+            });
+            let delay = later.fold(port.delay, Time::min);
+            let to = usize::from(to);
+            links.push(Between {
+                from,
+                to,
+                takes: delay + nodes[to].passage.unwrap_or(Time::ZERO),
+            });
+        }
+    }
+    links
+}

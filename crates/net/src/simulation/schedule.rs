@@ -1,0 +1,81 @@
+//! What changes while the run goes on: rates and delays of links by a schedule, and what is done to
+//! switches.
+
+pub(super) use super::layout::Change;
+
+use super::events::Event;
+use super::partition::Region;
+use sojourn_packet::Time;
+
+/// What was to be done and was refused.
+pub(super) struct Refused {
+    pub(super) count: u64,
+    /// When the first was, and what was said of it.
+    pub(super) at: Time,
+    pub(super) why: String,
+}
+
+impl Region {
+    /// Puts an event at the next change.
+    pub(super) fn schedule_change(&mut self) {
+        if let Some(due) = self.changes.last() {
+            self.events.push(due.at, Event::Change);
+        }
+    }
+
+    /// Carries out all changes of this instant.
+    #[cold]
+    pub(super) fn change(&mut self) {
+        let mut first = false;
+        while let Some(due) = self.changes.pop_if(|due| due.at <= self.now) {
+            first |= due.first;
+            self.carry_out(due.what);
+        }
+        self.count_shared(first);
+        self.schedule_change();
+    }
+
+    /// Puts an event at the next thing that is done to a switch.
+    pub(super) fn schedule_act(&mut self) {
+        if let Some(due) = self.acts.last() {
+            self.events.push(due.at, Event::Act);
+        }
+    }
+
+    /// Does all that is due to switches.
+    #[cold]
+    pub(super) fn act(&mut self) {
+        let mut first = false;
+        while let Some(due) = self.acts.pop_if(|due| due.at <= self.now) {
+            first |= due.first;
+            let (switch, act) = due.what;
+            if let Err(why) = act(&mut self.nodes[usize::from(switch)].switch, self.now) {
+                let refused = self.refused.get_or_insert(Refused { count: 0, at: self.now, why });
+                refused.count += 1;
+            }
+            self.drain_switch(switch);
+        }
+        self.count_shared(first);
+        self.schedule_act();
+    }
+
+    fn carry_out(&mut self, change: Change) {
+        match change {
+            Change::Shaper(switch, port, shaper) => {
+                let node = &mut self.nodes[usize::from(switch)].switch;
+                // The port exists, and the rate was tried when the run was built.
+                let shaped = node.set_port_shaper(self.now, port, shaper.as_ref());
+                debug_assert!(shaped.is_ok(), "{shaped:?}");
+                self.drain_switch(switch);
+            }
+            Change::Delay(switch, place, delay) => {
+                self.nodes[usize::from(switch)].wires[place].delay = delay;
+            }
+            Change::AccessLink(access, rate, delay) => {
+                let link = &mut self.sending.access_links[usize::from(access)].to_switch;
+                rate.into_iter().for_each(|rate| link.set_rate(rate));
+                delay.into_iter().for_each(|delay| link.set_delay(delay));
+            }
+        }
+    }
+}

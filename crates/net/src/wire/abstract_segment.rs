@@ -1,0 +1,173 @@
+//! Segments as their hosts have them: what goes in place of frames of the usual form where nobody on the
+//! way reads bytes, as long on the wire as these.
+//!
+//! Four words of eight bytes, the lowest first, so that a machine copies and stores them whole; a word for
+//! each range is behind them. Where a frame has its EtherType, they have the one that IEEE 802 leaves to
+//! local experiments: who looks for an IP header finds none, and so no ECN field, and segments of
+//! ECN-capable transports are not written this way.
+//!
+//! Where programs read Ethernet headers and nothing behind them, a segment has its own in front, with the
+//! EtherType of its frame. That is there once more behind it, where no IP header begins like that.
+
+use super::ETHERNET_HEADER_LEN;
+use super::header_prediction::{TRANSPORT_LEN, UsualSegment};
+use super::ip::{Ecn, FrameTemplate};
+use super::options::{SackBlocks, Timestamps};
+use super::tcp::TcpFlags;
+use sojourn_packet::{HeaderBytes, Packet};
+
+/// IEEE 802 Local Experimental EtherType 1 (RFC 9542 section B.3), as it lies on a wire.
+const ETHERTYPE: [u8; 2] = 0x88b5_u16.to_be_bytes();
+
+/// Bytes in front of a segment that is framed.
+pub(super) const FRONT: usize = ETHERNET_HEADER_LEN + 2;
+
+/// A segment without ranges, not taken apart yet.
+#[derive(Clone, Copy, Debug)]
+pub struct CompactSegment([u64; CompactSegment::LEN / 8]);
+
+impl CompactSegment {
+    /// Its bytes.
+    pub const LEN: usize = 32;
+    /// With the Ethernet header that it is behind where it is framed.
+    pub const FRAMED_LEN: usize = FRONT + Self::LEN;
+
+    /// What a packet is, if it is one.
+    #[inline(always)]
+    pub fn of(packet: &Packet) -> Option<CompactSegment> {
+        CompactSegment::from_bytes(packet.bytes.as_slice().try_into().ok()?)
+    }
+
+    /// What a packet is, if it is one behind an Ethernet header.
+    #[inline(always)]
+    pub fn framed(packet: &Packet) -> Option<CompactSegment> {
+        let bytes: &[u8; Self::FRAMED_LEN] = packet.bytes.as_slice().try_into().ok()?;
+        let (front, segment) = bytes.split_first_chunk()?;
+        is_front(front).then(|| CompactSegment::from_bytes(segment.first_chunk()?)).flatten()
+    }
+
+    #[inline(always)]
+    fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<CompactSegment> {
+        let (words, _) = bytes.as_chunks::<8>();
+        let word = |at: usize| u64::from_le_bytes(words[at]);
+        let is_one = bytes[12..14] == ETHERTYPE;
+        is_one.then(|| CompactSegment([word(0), word(1), word(2), word(3)]))
+    }
+
+    #[inline(always)]
+    fn new(segment: &UsualSegment) -> CompactSegment {
+        let UsualSegment { ports, seq, ack, timestamps, payload, flags, window, ecn } = *segment;
+        debug_assert_eq!(ecn, Ecn::NotEct);
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let halves = |low: u16, high: u16| u32::from(low) | u32::from(high) << 16;
+        CompactSegment([
+            pair(seq, ack),
+            pair(timestamps.value, halves(u16::from_le_bytes(ETHERTYPE), flags.0)),
+            pair(timestamps.echo, halves(ports.0, ports.1)),
+            pair(payload, window.into()),
+        ])
+    }
+
+    /// What a packet says that is a segment with ranges.
+    pub fn with_ranges(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
+        CompactSegment::ranges_of(&packet.bytes)
+    }
+
+    /// What a packet says that is one behind an Ethernet header.
+    pub fn framed_with_ranges(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
+        let (front, segment) = packet.bytes.split_first_chunk()?;
+        is_front(front).then(|| CompactSegment::ranges_of(segment)).flatten()
+    }
+
+    fn ranges_of(bytes: &[u8]) -> Option<(UsualSegment, SackBlocks)> {
+        let (front, ranges) = bytes.split_first_chunk()?;
+        let (ranges, rest) = ranges.as_chunks();
+        if ranges.is_empty() || !rest.is_empty() {
+            return None;
+        }
+        let mut sack = SackBlocks::default();
+        for range in ranges {
+            let range = u64::from_le_bytes(*range);
+            sack.push(range as u32, (range >> 32) as u32);
+        }
+        Some((CompactSegment::from_bytes(front)?.read(), sack))
+    }
+
+    /// Where it comes from and where it goes.
+    #[inline(always)]
+    pub fn ports(&self) -> (u16, u16) {
+        let ports = (self.0[2] >> 32) as u32;
+        (ports as u16, (ports >> 16) as u16)
+    }
+
+    /// What it says.
+    #[inline(always)]
+    pub fn read(&self) -> UsualSegment {
+        let CompactSegment(words) = *self;
+        let (low, high) = (|at: usize| words[at] as u32, |at: usize| (words[at] >> 32) as u32);
+        UsualSegment {
+            ports: self.ports(),
+            seq: low(0),
+            ack: high(0),
+            timestamps: Timestamps { value: low(1), echo: low(2) },
+            payload: low(3),
+            flags: TcpFlags((high(1) >> 16) as u16),
+            window: high(3) as u16,
+            ecn: Ecn::NotEct,
+        }
+    }
+}
+
+/// Appends a segment of a connection that is not ECN-capable; returns how many zeros stand for the rest of
+/// its frame.
+#[inline(always)]
+pub(super) fn write(
+    template: &FrameTemplate,
+    segment: &UsualSegment,
+    sack: Option<&SackBlocks>,
+    out: &mut HeaderBytes,
+) -> u32 {
+    out.extend_from_slice(&[0; CompactSegment::LEN]);
+    let bytes = out.last_chunk_mut::<{ CompactSegment::LEN }>().expect("it was appended");
+    let (words, _) = bytes.as_chunks_mut::<8>();
+    for (place, word) in words.iter_mut().zip(CompactSegment::new(segment).0) {
+        *place = word.to_le_bytes();
+    }
+    let option = sack.map_or(0, |sack| append(sack, out));
+    (template.header_len() + TRANSPORT_LEN + option - CompactSegment::LEN) as u32 + segment.payload
+}
+
+/// What is in front of a framed segment: an Ethernet header, and its EtherType once more.
+pub(super) fn front(ethernet: &[u8; ETHERNET_HEADER_LEN]) -> [u8; FRONT] {
+    let mut front = [0; FRONT];
+    front[..ETHERNET_HEADER_LEN].copy_from_slice(ethernet);
+    front.copy_within(12..14, ETHERNET_HEADER_LEN);
+    front
+}
+
+/// True for what is in front of a segment if nobody has changed its EtherType.
+#[inline(always)]
+fn is_front(bytes: &[u8; FRONT]) -> bool {
+    bytes[12..14] == bytes[ETHERNET_HEADER_LEN..]
+}
+
+/// [`write`] behind an Ethernet header.
+#[inline(always)]
+pub(super) fn write_framed(
+    template: &FrameTemplate,
+    segment: &UsualSegment,
+    sack: Option<&SackBlocks>,
+    out: &mut HeaderBytes,
+) -> u32 {
+    out.extend_from_slice(&template.front);
+    write(template, segment, sack, out) - FRONT as u32
+}
+
+/// Appends the ranges; returns how much longer that makes the rest of the frame: the option's header.
+#[inline(never)]
+fn append(sack: &SackBlocks, out: &mut HeaderBytes) -> usize {
+    for (left, right) in sack.as_slice() {
+        out.extend_from_slice(&(u64::from(*left) | u64::from(*right) << 32).to_le_bytes());
+    }
+    if sack.is_empty() { 0 } else { 4 }
+}

@@ -1,0 +1,260 @@
+//! Plain entries, thousands of them that are alike: they match the same key elements in the same way,
+//! run one action and have numbers of at most 128 bits.
+//!
+//! The first of them goes the way of entries by name, which says whether their names fit; what that
+//! has found is used for the others. Whichever does not fit goes that way too, to be told what is wrong.
+
+use super::control_api::{self, EntrySpec, EntryTarget, Match};
+use super::{ActionData, Datum, Entry, TableState, Target};
+use crate::ir::{self, Layout};
+use num_bigint::BigUint;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// How a key element is matched, as [`Match`] has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By a value.
+    Exact,
+    /// By a value and a mask.
+    Ternary,
+    /// By a value and a length.
+    Prefix,
+    /// By the lowest and the highest value.
+    Range,
+}
+
+impl Form {
+    /// How many numbers it takes.
+    pub fn numbers(self) -> usize {
+        match self {
+            Form::Exact => 1,
+            Form::Ternary | Form::Prefix | Form::Range => 2,
+        }
+    }
+}
+
+/// What entries have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alike {
+    /// Key elements by name. Those left out match anything, which exact ones cannot.
+    pub keys: Vec<(String, Form)>,
+    /// The action by its name, as much of its end as is unique in the table.
+    pub action: String,
+    /// The names of its data.
+    pub args: Vec<String>,
+    /// Whether each has a priority of its own; 0 if not.
+    pub prioritised: bool,
+}
+
+impl Alike {
+    /// How many numbers each of them has.
+    pub fn width(&self) -> usize {
+        let keys: usize = self.keys.iter().map(|(_, form)| form.numbers()).sum();
+        keys + self.args.len() + usize::from(self.prioritised)
+    }
+}
+
+/// Entries as rows of numbers: for each key element those of its form, for each argument one, and the
+/// priority if they have any, of which the lowest wins.
+///
+/// ```
+/// use sojourn_p4::interp::tables::{Alike, Form, Rows};
+/// let alike = Alike {
+///     keys: vec![("hdr.ip.dst".into(), Form::Prefix)],
+///     action: "forward".into(),
+///     args: vec!["port".into()],
+///     prioritised: false,
+/// };
+/// let mut routes = Rows::new(alike);
+/// routes.push([0x0a00_0000, 8, 1]);
+/// routes.push([0x0a01_0000, 16, 2]);
+/// assert_eq!((routes.len(), routes.row(1)), (2, &[0x0a01_0000, 16, 2][..]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    alike: Alike,
+    width: usize,
+    /// Of rows, which may have no numbers at all.
+    len: usize,
+    numbers: Vec<u128>,
+}
+
+impl Rows {
+    /// None yet.
+    pub fn new(alike: Alike) -> Rows {
+        Rows { width: alike.width(), alike, len: 0, numbers: Vec::new() }
+    }
+
+    /// Makes room for so many more.
+    pub fn reserve(&mut self, more: usize) {
+        self.numbers.reserve_exact(more * self.width);
+    }
+
+    /// Adds one.
+    ///
+    /// # Panics
+    /// It has more numbers or fewer than the others.
+    pub fn push(&mut self, numbers: impl IntoIterator<Item = u128>) {
+        let before = self.numbers.len();
+        self.numbers.extend(numbers);
+        assert_eq!(self.numbers.len() - before, self.width, "numbers of {:?}", self.alike);
+        self.len += 1;
+    }
+
+    /// What they have in common.
+    pub fn alike(&self) -> &Alike {
+        &self.alike
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The numbers of one.
+    ///
+    /// # Panics
+    /// There are not as many.
+    pub fn row(&self, at: usize) -> &[u128] {
+        &self.numbers[at * self.width..(at + 1) * self.width]
+    }
+
+    /// One of them as entries come by name.
+    ///
+    /// # Panics
+    /// There are not as many.
+    pub fn spec(&self, at: usize) -> EntrySpec {
+        let mut numbers = self.row(at).iter().copied();
+        let mut number = || BigUint::from(numbers.next().unwrap_or(0));
+        let Alike { keys, action, args, .. } = &self.alike;
+        let keys = keys.iter().map(|(name, form)| {
+            let value = number();
+            let given = match form {
+                Form::Exact => Match::Exact(value),
+                Form::Ternary => Match::Ternary { value, mask: number() },
+                Form::Prefix => {
+                    Match::Prefix { value, length: u32::try_from(number()).unwrap_or(u32::MAX) }
+                }
+                Form::Range => Match::Range { low: value, high: number() },
+            };
+            (name.clone(), given)
+        });
+        let keys = keys.collect();
+        let data = args.iter().map(|name| (name.clone(), number())).collect();
+        let target = EntryTarget::Action(action.clone(), data);
+        let priority = i64::try_from(number()).map_or(i64::MIN, |priority| -priority);
+        EntrySpec { keys, target, priority }
+    }
+}
+
+/// A number of a row: where it stands, and the bits that it may have.
+#[derive(Clone, Copy)]
+struct Place {
+    at: usize,
+    bits: u32,
+}
+
+impl Place {
+    fn read(self, numbers: &[u128]) -> Option<u128> {
+        let value = *numbers.get(self.at)?;
+        (u128::BITS - value.leading_zeros() <= self.bits).then_some(value)
+    }
+}
+
+/// What rows of a table mean, once their names are known.
+pub(super) struct Meaning {
+    /// By column what it is matched by; nothing if it matches anything.
+    columns: Vec<Option<(Place, Form)>>,
+    action: u32,
+    data: Vec<Place>,
+    priority: Option<usize>,
+    /// Of the row before: most rows share theirs.
+    masks: Arc<[u128]>,
+}
+
+impl Meaning {
+    /// What rows mean whose first has been added; none where a key element or a range takes more
+    /// than to be compared under a mask of 128 bits.
+    pub fn of(table: &ir::Table, state: &TableState, alike: &Alike) -> Option<Meaning> {
+        let mut columns = vec![None; state.columns.len()];
+        let mut at = 0;
+        for (name, form) in &alike.keys {
+            let key = control_api::find_key(table, name)?;
+            let column = state.columns.iter().position(|column| column.key == key);
+            let bits = table.keys[key].expr.scalar.width();
+            if bits > u128::BITS || *form == Form::Range {
+                return None;
+            }
+            // A selector takes no part in matching.
+            if let Some(column) = column {
+                columns[column] = Some((Place { at, bits }, *form));
+            }
+            at += form.numbers();
+        }
+        let wide = |column: &super::Column| column.scalar.width() > u128::BITS;
+        if state.columns.iter().any(wide) {
+            return None;
+        }
+        let action = control_api::find_action(table, &alike.action, false).ok()?;
+        let layouts = &table.actions[action].data;
+        let place = |(name, layout): &(Arc<str>, Layout)| {
+            let bits = control_api::bits(layout);
+            let nth = alike.args.iter().position(|arg| arg.as_str() == &**name)?;
+            Some(Place { at: at + nth, bits })
+        };
+        let data = layouts.iter().map(place).collect::<Option<Vec<Place>>>()?;
+        let priority = alike.prioritised.then(|| at + alike.args.len());
+        Some(Meaning { columns, action: action as u32, data, priority, masks: Arc::default() })
+    }
+
+    /// The entry of a row; none if something does not fit.
+    pub fn entry(&mut self, state: &mut TableState, numbers: &[u128]) -> Option<Entry> {
+        let mut values = SmallVec::new();
+        let mut masks = SmallVec::<[u128; 8]>::new();
+        for column in &self.columns {
+            let (value, mask) = match column {
+                Some((place, form)) => masked(*place, *form, numbers)?,
+                None => (0, 0),
+            };
+            values.push(value & mask);
+            masks.push(mask);
+        }
+        if *self.masks != *masks {
+            self.masks = masks.as_slice().into();
+        }
+        let mut data = SmallVec::with_capacity(self.data.len());
+        for place in &self.data {
+            data.push(Datum::Narrow(place.read(numbers)?));
+        }
+        let priority = match self.priority {
+            Some(at) => -i64::try_from(*numbers.get(at)?).ok()?,
+            None => 0,
+        };
+        let row = state.masked_row(values, self.masks.clone(), priority);
+        let target = Target::Action(ActionData { action: self.action, data });
+        Some(Entry { target, row, is_const: false })
+    }
+}
+
+/// Value and mask of a key element.
+fn masked(place: Place, form: Form, numbers: &[u128]) -> Option<(u128, u128)> {
+    let value = place.read(numbers)?;
+    let full = u128::MAX.checked_shr(u128::BITS - place.bits).unwrap_or(0);
+    let mask = match form {
+        Form::Exact => full,
+        Form::Ternary => Place { at: place.at + 1, ..place }.read(numbers)?,
+        Form::Prefix => {
+            let length = u32::try_from(*numbers.get(place.at + 1)?).ok()?;
+            let rest = place.bits.checked_sub(length)?;
+            full & u128::MAX.checked_shl(rest).unwrap_or(0)
+        }
+        Form::Range => return None,
+    };
+    Some((value, mask))
+}

@@ -1,0 +1,67 @@
+//! Data planes whose ingress passes take time and overlap: many threads on shared memory.
+//!
+//! A pass is submitted at one instant and completes at a later one, others in between. The data
+//! plane keeps its threads and what they wait for; the switch keeps time and what it noted of the
+//! packet. Egress passes stay calls: the wire is held while one decides.
+
+use crate::dataplane::{IngressInput, PortId};
+use crate::packet::Packet;
+use crate::packet_metadata::Carried;
+use crate::pass_output::IngressOutput;
+use crate::units::Time;
+
+/// Names a pass from its submission to its completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PassId(pub u64);
+
+/// How full the queues are at this instant; what a thread may read while it runs.
+pub trait QueueDepths {
+    /// Packets in a queue; 0 if there is no such queue.
+    fn packets(&self, port: PortId, queue: u8) -> u64;
+}
+
+/// A data plane whose ingress passes take time.
+///
+/// The switch submits packets in the order of their arrival, asks for [`Overlapping::next`] after
+/// each call, and at that instant calls [`Overlapping::complete`] until nothing is left.
+///
+/// ```
+/// use sojourn_packet::*;
+/// use std::collections::BTreeMap;
+/// /// As many threads as packets: a pass takes a microsecond for each byte.
+/// #[derive(Default)]
+/// struct Threads(BTreeMap<(Time, PassId), Packet>);
+/// impl Overlapping for Threads {
+///     fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, _: Carried) {
+///         let end = input.now + Time::from_micros(packet.len().0);
+///         self.0.insert((end, pass), packet);
+///     }
+///     fn next(&self) -> Option<Time> {
+///         self.0.keys().next().map(|(end, _)| *end)
+///     }
+///     fn complete(&mut self, now: Time, _: &dyn QueueDepths) -> Option<(PassId, IngressOutput)> {
+///         let first = self.0.first_entry().filter(|entry| entry.key().0 <= now)?;
+///         let ((_, pass), packet) = first.remove_entry();
+///         Some((pass, IngressOutput { packet: Some(packet), ..IngressOutput::default() }))
+///     }
+/// }
+/// let mut threads = Threads::default();
+/// let now = Time::ZERO;
+/// let input = IngressInput { port: PortId(1), arrived: now, now, resubmitted: false };
+/// for (pass, bytes) in [(0, 90), (1, 60)] {
+///     let packet = Packet { zeros: bytes, ..Packet::default() };
+///     threads.submit(PassId(pass), &input, packet, Carried::default());
+/// }
+/// assert_eq!(threads.next(), Some(Time::from_micros(60)), "the second is ready first");
+/// ```
+pub trait Overlapping {
+    /// A pass begins at `input.now`; it may have to wait for a thread.
+    fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, carried: Carried);
+
+    /// When something happens inside next: a thread reads, writes or ends.
+    fn next(&self) -> Option<Time>;
+
+    /// Does what is due up to `now`, up to the next pass that completes, and hands that over. The
+    /// passes may complete in another order than they were submitted in.
+    fn complete(&mut self, now: Time, depths: &dyn QueueDepths) -> Option<(PassId, IngressOutput)>;
+}

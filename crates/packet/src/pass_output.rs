@@ -1,0 +1,99 @@
+//! A pass with everything that came of it, for whoever has a packet by itself: a pass that took its
+//! time, a replay, a test. A switch keeps its packets where they lie and needs the decision alone.
+
+use crate::dataplane::{Admission, EgressDecision, EgressFate, IngressDecision, Mirror};
+use crate::packet::Packet;
+use crate::packet_metadata::Carried;
+
+/// What came of an ingress pass.
+#[derive(Clone, Debug, Default)]
+pub struct IngressOutput {
+    /// The packet for the traffic manager, bridged headers in front; absent if nobody wants it.
+    pub packet: Option<Packet>,
+    /// Where it goes.
+    pub admission: Admission,
+    /// At most one mirrored copy.
+    pub mirror: Option<Mirror>,
+    /// The packet to go through ingress once more, on Tofino resubmit data in front.
+    pub resubmit: Option<Packet>,
+    /// What goes with `packet` or with `resubmit` beside its bytes.
+    pub carried: Carried,
+    /// True if the parser ended in an error.
+    pub parser_rejected: bool,
+}
+
+impl IngressOutput {
+    /// Of a decision about a packet that lies here as the pass has left it.
+    pub fn new(decision: IngressDecision, packet: Packet, carried: Carried) -> IngressOutput {
+        let IngressDecision { admission, resubmit, mirror, parser_rejected } = decision;
+        let mirror = mirror.map(|mirror| *mirror);
+        let out = IngressOutput { admission, mirror, parser_rejected, ..IngressOutput::default() };
+        match resubmit {
+            true => IngressOutput { resubmit: Some(packet), carried, ..out },
+            false if admission.is_nowhere() => out,
+            false => IngressOutput { packet: Some(packet), carried, ..out },
+        }
+    }
+
+    /// The decision, and the packet that it is about; an empty one if the packet is gone.
+    pub fn into_decision(self) -> (IngressDecision, Packet, Carried) {
+        let IngressOutput { packet, mut admission, mirror, resubmit, carried, parser_rejected } =
+            self;
+        if packet.is_none() {
+            admission = Admission::default();
+        }
+        let (resubmit, packet) = (resubmit.is_some(), resubmit.or(packet).unwrap_or_default());
+        let mirror = mirror.map(Box::new);
+        (IngressDecision { admission, resubmit, mirror, parser_rejected }, packet, carried)
+    }
+}
+
+/// What came of an egress pass.
+///
+/// ```
+/// use sojourn_packet::{Carried, EgressFate, EgressOutput, Packet};
+/// let out = |fate: EgressFate| EgressOutput::new(fate.into(), Packet::default(), Carried::default());
+/// assert!(out(EgressFate::Sent).packet.is_some());
+/// assert!(out(EgressFate::Dropped).packet.is_none());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct EgressOutput {
+    /// The packet to send, if it was not dropped.
+    pub packet: Option<Packet>,
+    /// True if `packet` goes back to ingress instead of to its port's wire.
+    pub recirculate: bool,
+    /// What goes with a recirculated packet beside its bytes.
+    pub carried: Carried,
+    /// At most one mirrored copy, made also of a dropped packet.
+    pub mirror: Option<Mirror>,
+    /// True if the parser refused the packet.
+    pub parser_rejected: bool,
+}
+
+impl EgressOutput {
+    /// Of a decision about a packet that lies here as the pass has left it.
+    pub fn new(decision: EgressDecision, packet: Packet, carried: Carried) -> EgressOutput {
+        let EgressDecision { fate, mirror, parser_rejected } = decision;
+        let mirror = mirror.map(|mirror| *mirror);
+        let out = EgressOutput { mirror, parser_rejected, ..EgressOutput::default() };
+        match fate {
+            EgressFate::Dropped => out,
+            EgressFate::Sent => EgressOutput { packet: Some(packet), ..out },
+            EgressFate::Recirculated => {
+                EgressOutput { packet: Some(packet), recirculate: true, carried, ..out }
+            }
+        }
+    }
+
+    /// The decision, and the packet that it is about; an empty one if the packet is gone.
+    pub fn into_decision(self) -> (EgressDecision, Packet, Carried) {
+        let EgressOutput { packet, recirculate, carried, mirror, parser_rejected } = self;
+        let fate = match &packet {
+            None => EgressFate::Dropped,
+            Some(_) if recirculate => EgressFate::Recirculated,
+            Some(_) => EgressFate::Sent,
+        };
+        let mirror = mirror.map(Box::new);
+        (EgressDecision { fate, mirror, parser_rejected }, packet.unwrap_or_default(), carried)
+    }
+}

@@ -1,0 +1,173 @@
+//! Tables that every Tofino has: ports, queues, the packet generator, the device.
+
+use super::Reader;
+use super::messages::absent;
+use crate::bfrt::device_tables::{Fixed, field as fixed_field};
+use crate::bfrt::fields::{Datum, Row};
+use crate::bfrt::schema::Table;
+use crate::bfrt::store::Entry;
+use crate::bfrt::write::{application_read, port_and_queue, recirculates};
+use crate::failure::Failure;
+use sojourn_switch::{APPLICATIONS, GENERATOR_PORT, PortStatistics, ShapedRate};
+
+/// Ports to the processor over Ethernet, and the one over its bus, as the chip numbers them.
+const CPU_PORTS: std::ops::Range<u32> = 64..68;
+const PCIE_PORT: u32 = 320;
+
+impl Reader<'_> {
+    /// An entry of one of the tables that every Tofino has.
+    pub(super) fn fixed(&self, table: &Table, fixed: Fixed, key: &[u64]) -> Result<Entry, Failure> {
+        let kept = self.store.entry(table.id, key).cloned();
+        if matches!(fixed, Fixed::Mirror | Fixed::Group | Fixed::Node) {
+            return kept.ok_or_else(|| absent(table));
+        }
+        let of_key = |at: usize| key.get(at).copied().unwrap_or(0);
+        match fixed {
+            Fixed::Application => {
+                let number = u8::try_from(of_key(0)).ok();
+                let number = number.filter(|number| usize::from(*number) < APPLICATIONS);
+                let number = number.ok_or_else(|| absent(table))?;
+                let count = self.count.max(1);
+                let generators = self.switch.generators();
+                let (action, row) = application_read(generators, self.pipes, count, number);
+                return Ok(Entry { action, row });
+            }
+            Fixed::GeneratorBuffer => {
+                let [offset, size] = [0, 1].map(|at| of_key(at).min(u64::from(u16::MAX)) as usize);
+                let pipe = self.first_pipe().min(3) as u8;
+                let bytes = self.switch.generators().buffer(pipe, offset, size);
+                let bytes = bytes.into_iter().map(u32::from).collect();
+                let row = Row::from([(fixed_field::BUFFER, Datum::Numbers(bytes))]);
+                return Ok(Entry { action: 0, row });
+            }
+            _ => {}
+        }
+        let ports = self.switch.statistics().ports;
+        let mut row = match fixed {
+            Fixed::Device => device(&ports, self.count),
+            Fixed::QueueMap
+            | Fixed::QueueShaping
+            | Fixed::QueueScheduling
+            | Fixed::QueueCounter => {
+                let (port, queue) = port_and_queue(&ports, key).ok_or_else(|| absent(table))?;
+                let of = ports.iter().find(|known| known.port.0 == port);
+                let of = of.and_then(|port| port.queues.get(usize::from(queue)));
+                match (fixed, of) {
+                    (Fixed::QueueMap, _) => Row::from([
+                        (fixed_field::MAP_PORT, Datum::number(port)),
+                        (fixed_field::MAP_QUEUE, Datum::number(queue)),
+                    ]),
+                    (Fixed::QueueCounter, Some(queue)) => Row::from([
+                        (fixed_field::DROPPED, Datum::number(queue.tail_drops.packets)),
+                        (fixed_field::USAGE, Datum::number(queue.cells)),
+                        (fixed_field::WATERMARK, Datum::number(queue.peak_cells)),
+                    ]),
+                    _ => Row::new(),
+                }
+            }
+            _ => {
+                let wanted = key.first().copied().unwrap_or(0);
+                let port = ports.iter().find(|port| u64::from(port.port.0) == wanted);
+                let hidden =
+                    |port: &&PortStatistics| fixed == Fixed::Port && self.is_removed(port.port.0);
+                let port = port.filter(|port| !hidden(port));
+                self.port(fixed, port.ok_or_else(|| absent(table))?)
+            }
+        };
+        row.extend(kept.unwrap_or_default().row);
+        Ok(Entry { action: 0, row })
+    }
+
+    fn port(&self, fixed: Fixed, port: &PortStatistics) -> Row {
+        match fixed {
+            Fixed::Port => Row::from([
+                (fixed_field::PORT_ENABLE, Datum::Bool(true)),
+                (fixed_field::PORT_VALID, Datum::Bool(true)),
+                (fixed_field::PORT_UP, Datum::Bool(!self.down.contains(&port.port.0))),
+            ]),
+            Fixed::PortStatistics => {
+                let twice = |ids: [u32; 2], value: u64| ids.map(|id| (id, Datum::number(value)));
+                let (received, sent) = (port.received, port.sent);
+                [
+                    twice(fixed_field::FRAMES_RECEIVED, received.packets),
+                    twice(fixed_field::OCTETS_RECEIVED, received.bytes),
+                    twice(fixed_field::FRAMES_SENT, sent.packets),
+                    twice(fixed_field::OCTETS_SENT, sent.bytes),
+                ]
+                .into_iter()
+                .flatten()
+                .collect()
+            }
+            Fixed::PortConfig => {
+                let place = u32::from(port.port.0 & 0x7f);
+                Row::from([
+                    (fixed_field::PORT_GROUP, Datum::number(place / 4)),
+                    (fixed_field::PLACE_IN_GROUP, Datum::number(place % 4)),
+                    (fixed_field::QUEUES, Datum::number(port.queues.len())),
+                ])
+            }
+            Fixed::PortScheduling => {
+                Row::from([(fixed_field::PORT_SHAPED, Datum::Bool(port.shaper.is_some()))])
+            }
+            Fixed::ReplicationPort => Row::from([
+                (fixed_field::BACKUP_PORT, Datum::number(port.port.0)),
+                (fixed_field::FORWARDS, Datum::Bool(true)),
+                (fixed_field::TO_CPU, Datum::Bool(false)),
+            ]),
+            Fixed::PortShaping => shaping(port),
+            Fixed::GeneratorPort => {
+                let number = port.port.0;
+                let pipe = (number >> 7) as u8;
+                let (generates, matches) = match number & 0x7f {
+                    GENERATOR_PORT => self.switch.generators().is_on(pipe),
+                    _ => (false, false),
+                };
+                Row::from([
+                    (fixed_field::RECIRCULATES, Datum::Bool(recirculates(number))),
+                    (fixed_field::GENERATES, Datum::Bool(generates)),
+                    (fixed_field::MATCHES, Datum::Bool(matches)),
+                    (fixed_field::CLEAR_DOWN, Datum::Bool(false)),
+                ])
+            }
+            _ => Row::new(),
+        }
+    }
+
+    pub(super) fn is_removed(&self, port: u16) -> bool {
+        self.store.removed_ports.contains(&port)
+    }
+}
+
+/// What a port is shaped to, as the hardware makes it.
+fn shaping(port: &PortStatistics) -> Row {
+    let Some(shaper) = port.shaper else { return Row::new() };
+    let (unit, rate) = match shaper.rate {
+        ShapedRate::Bits(rate) => ("BPS", rate.0 / 1_000),
+        ShapedRate::Packets(rate) => ("PPS", rate),
+    };
+    Row::from([
+        (fixed_field::UNIT, Datum::text(unit)),
+        (fixed_field::PORT_RATE, Datum::number(rate)),
+        (fixed_field::PORT_BURST, Datum::number(shaper.burst)),
+    ])
+}
+
+/// What the chip has, as far as this switch is one.
+fn device(ports: &[PortStatistics], pipes: usize) -> Row {
+    let (loops, fronts): (Vec<u32>, Vec<u32>) =
+        ports.iter().map(|port| u32::from(port.port.0)).partition(|p| recirculates(*p as u16));
+    let (cpu, fronts): (Vec<u32>, Vec<u32>) =
+        fronts.into_iter().partition(|port| CPU_PORTS.contains(&(port & 0x7f)));
+    Row::from([
+        (fixed_field::SKU, Datum::text("UNKNOWN")),
+        (fixed_field::FRONT_PORTS, Datum::number(fronts.len())),
+        (fixed_field::PCIE_PORT, Datum::number(PCIE_PORT)),
+        (fixed_field::CPU_PORTS, Datum::Numbers(cpu)),
+        (fixed_field::INTERNAL_PORTS, Datum::Numbers(Vec::new())),
+        (fixed_field::PIPES, Datum::number(pipes.max(1))),
+        (fixed_field::STAGES, Datum::number(12_u32)),
+        (fixed_field::PORTS, Datum::number(ports.len())),
+        (fixed_field::EXTERNAL_PORTS, Datum::Numbers(fronts)),
+        (fixed_field::RECIRCULATION_PORTS, Datum::Numbers(loops)),
+    ])
+}

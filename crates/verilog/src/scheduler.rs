@@ -1,0 +1,147 @@
+//! Packets whose order a module keeps: it knows them by numbers, and says which one is sent or dropped.
+
+use crate::dut::{Asked, Verdict, is_capable};
+use crate::library::{Kind, Question};
+use sojourn_packet::{Bytes, FaultReport, Time};
+use sojourn_switch::discipline::{Backlog, Discipline, DropKind, Drops, Held, Queued, flow_hash};
+use sojourn_switch::ecn;
+
+/// Numbers that packets can have: those of 16 bits.
+pub(crate) const NUMBERS: usize = 1 << 16;
+
+/// The packets, each at its number, and the module.
+#[derive(Debug)]
+pub(crate) struct Order {
+    asked: Asked,
+    seed: u64,
+    /// With how many came before it.
+    packets: Vec<Option<(u64, Queued)>>,
+    free: Vec<u16>,
+    held: Held,
+    arrived: u64,
+    overlimit: u64,
+    /// What is held when the module is not asked any more.
+    left: Backlog,
+}
+
+impl Order {
+    pub fn new(asked: Asked, seed: u64) -> Order {
+        Order {
+            asked,
+            seed,
+            packets: std::iter::repeat_with(|| None).take(NUMBERS).collect(),
+            free: (0..=u16::MAX).rev().collect(),
+            held: Held::default(),
+            arrived: 0,
+            overlimit: 0,
+            left: Backlog::default(),
+        }
+    }
+
+    /// Takes out the packet that the module speaks of; none if it is not held.
+    fn take(&mut self, said: Verdict) -> Option<Queued> {
+        let Some((_, packet)) = self.packets[usize::from(said.packet)].take() else {
+            let number = said.packet;
+            let wrong = format!("it says something of packet {number}, which it does not hold");
+            self.asked.is_wrong("module_wrong", wrong);
+            return None;
+        };
+        self.free.push(said.packet);
+        self.held.packets -= 1;
+        self.held.bytes -= packet.size();
+        Some(packet)
+    }
+
+    /// Drops what the module says, up to the end of its answer.
+    fn dropped(&mut self, mut said: Option<Verdict>, drops: &mut Drops) {
+        while let Some(verdict) = said {
+            if !verdict.drop {
+                let wrong = "it sends a packet that nobody has asked for".to_owned();
+                return self.asked.is_wrong("module_wrong", wrong);
+            }
+            let Some(packet) = self.take(verdict) else { return };
+            self.overlimit += 1;
+            drops.push(packet, DropKind::Aqm);
+            said = self.asked.next();
+        }
+    }
+
+    /// Without the module packets are sent in the order in which they came.
+    fn by_arrival(&mut self) -> &mut Backlog {
+        if self.free.len() < NUMBERS {
+            let mut held: Vec<_> = self.packets.iter_mut().filter_map(Option::take).collect();
+            held.sort_unstable_by_key(|&(arrived, _)| arrived);
+            for (_, packet) in held {
+                self.left.push(packet);
+            }
+            self.free = (0..=u16::MAX).collect();
+        }
+        &mut self.left
+    }
+}
+
+impl Discipline for Order {
+    fn enqueue(&mut self, now: Time, packet: Queued, drops: &mut Drops) {
+        if self.asked.is_broken() {
+            return self.by_arrival().push(packet);
+        }
+        let Some(number) = self.free.pop() else {
+            return drops.push(packet, DropKind::Tail);
+        };
+        let question = Question {
+            kind: Kind::Put,
+            packet: number,
+            enqueued: now.0,
+            hash: flow_hash(&packet.packet, self.seed) as u32,
+            ..self.asked.about(now, packet.size(), is_capable(&packet))
+        };
+        self.held.packets += 1;
+        self.held.bytes += packet.size();
+        self.packets[usize::from(number)] = Some((self.arrived, packet));
+        self.arrived += 1;
+        let said = self.asked.ask(&question);
+        self.dropped(said, drops);
+    }
+
+    fn sheds(&self) -> bool {
+        self.asked.sheds() && !self.asked.is_broken()
+    }
+
+    fn shed(&mut self, drops: &mut Drops) {
+        let now = self.asked.now();
+        let question = Question { kind: Kind::Shed, ..self.asked.about(now, Bytes(0), false) };
+        let said = self.asked.ask(&question);
+        self.dropped(said, drops);
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
+        let mut said = self.asked.ask(&self.asked.about(now, Bytes(0), false));
+        while let Some(verdict) = said {
+            let Some(mut packet) = self.take(verdict) else { break };
+            if !verdict.drop {
+                if verdict.mark {
+                    self.asked.marks += u64::from(ecn::mark(&mut packet.packet));
+                }
+                return Some(packet);
+            }
+            self.asked.drops += 1;
+            drops.push(packet, DropKind::Aqm);
+            said = self.asked.next();
+        }
+        if self.asked.is_broken() { self.by_arrival().pop() } else { None }
+    }
+
+    fn held(&self) -> Held {
+        if self.free.len() < NUMBERS { self.held } else { self.left.held() }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let mut counters = self.asked.counters();
+        counters.push(("drop_overlimit", self.overlimit));
+        counters
+    }
+
+    fn faults(&self) -> Vec<FaultReport> {
+        self.asked.faults()
+    }
+}

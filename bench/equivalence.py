@@ -1,7 +1,13 @@
-"""Prints `docs/equivalence-tables.md` from the folders that `make equivalence` fills."""
+"""Writes docs/equivalence-tables.md and its CSV files from what `make equivalence` measures.
 
+python bench/equivalence.py FOLDER DOCS
+"""
+
+import csv
 import json
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +20,8 @@ HEAD = """\
 # Equivalence: all tables
 
 Made by `make equivalence`; `docs/equivalence.md` says what they show.
+
+Each table is a CSV file in `docs/data/`; an empty cell means that there is no value.
 
 equal: packets about which the program decides as RFC 8289 does. same, <1 us: the RFC's drops that
 it makes at the very same packet, or within 1 us. missed, extra: the RFC's drops and its own drops
@@ -97,17 +105,49 @@ def run_table(folder: Path) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Reads the folder that is the argument."""
-    root = Path(sys.argv[1])
-    print(HEAD)
+_TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+_GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a table's line: numbers without separators, a dash as an empty cell."""
+    cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
+    plain = (cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell for cell in cells)
+    return ["" if cell == "-" else cell for cell in plain]
+
+
+def write_section(name: str, text: str, docs: Path) -> str:
+    """The section with each table as a reference to a CSV file, which is written below `docs`."""
+    data = docs / "data"
+    data.mkdir(exist_ok=True)
+    number = 0
+
+    def move(found: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        header, _, *rows = found[0].splitlines()
+        file = data / f"equivalence-{name}-{number}.csv"
+        with file.open("w", newline="") as out:
+            csv.writer(out, lineterminator="\n").writerows(map(cells_of, [header, *rows]))
+        return f"```{{csv-table}}\n:file: data/{file.name}\n:header-rows: 1\n```\n"
+
+    return _TABLE.sub(move, text)
+
+
+def sections(root: Path) -> Iterator[tuple[str, str]]:
+    """Name and Markdown of each section, from the folders of `make equivalence`."""
     for folder, title in REPLAYS:
-        print(f"## {title}\n")
-        if folder != "race":
-            print(f"{pooled_table(root / folder)}\n")
-        print((root / folder / "tables.md").read_text())
+        pooled = "" if folder == "race" else f"{pooled_table(root / folder)}\n\n"
+        yield folder, f"## {title}\n\n{pooled}{(root / folder / 'tables.md').read_text()}"
     for folder in RUNS:
-        print(run_table(root / folder))
+        yield folder, f"{run_table(root / folder).lstrip()}\n"
+
+
+def main() -> None:
+    """Reads the folder of the first argument, writes into that of the second."""
+    root, docs = map(Path, sys.argv[1:])
+    written = [write_section(name, text, docs).strip() for name, text in sections(root)]
+    (docs / "equivalence-tables.md").write_text("\n\n".join([HEAD.strip(), *written]) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Prints the tables of bench/README.md on the live switch: beside a bare forwarder in C.
+"""Prints the live switch's speed against a bare forwarder in C (table in bench/README.md).
 
 python bench/live.py               # six minutes on two cores; as root
 

@@ -4,7 +4,7 @@ Goodput and the mean delay in the queue.
 
 python bench/shaped.py [SCENARIO] [--seeds 3]     # ten minutes; as root
 
-Prints the table of bench/README.md: the middle of the seeds, and how far from the simulation it is.
+Prints a table: the median of the seeds, and its difference from the simulation.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """The commands of the site's pages, run as they are printed.
 
-Here are the lines that a page sets off by four spaces. README's are `test_readme.py`'s; those in
-`console` blocks, with what they print, `test_tutorials.py`'s.
+The lines of a page indented by four spaces run here. `test_readme.py` runs those of README.md and
+docs/tour.md, `test_tutorials.py` those in `console` blocks, with what they print.
 """
 
 import json
@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 import test_readme
-from conftest import UNSHARE, call_sojourn, install
+from conftest import UNSHARE, call_sojourn
 from sojourn.layout import programs_folder
 
 ROOT = Path(__file__).parent.parent
-PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "p4/README.md", ROOT / "ARCHITECTURE.md"]
+SITE = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "p4/README.md", ROOT / "ARCHITECTURE.md"]
+PAGES = [page for page in SITE if page not in test_readme.PAGES]
 
 ELSEWHERE = {
     # Minutes of every core.
@@ -193,8 +194,6 @@ def own_files(folder: Path) -> None:
 
 def test_switches_of_the_pages_run_as_printed(tmp_path: Path, user_namespaces: None) -> None:
     for program, package in (("ethtool", "ethtool"), ("openssl", "openssl")):
-        if not shutil.which(program):
-            install([package])
         if not shutil.which(program):
             pytest.skip(f"not installed: apt-get install {package}")
     given = []

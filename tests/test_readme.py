@@ -1,4 +1,6 @@
-"""The commands of the README, run as they are printed, in their order, in a folder of a reader."""
+"""The commands of README.md and docs/tour.md run as printed.
+
+README comes first; a command on both pages runs once. The commands run in order in one folder."""
 
 import re
 import shlex
@@ -10,8 +12,26 @@ import pytest
 from conftest import SMALL, call_sojourn
 from sojourn.layout import programs_folder
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
-COMMANDS = re.findall(r"^    ((?:sojourn|cd) [^\n]*)$", README, re.MULTILINE)
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "docs/tour.md"]
+
+
+def printed(page: Path) -> list[str]:
+    """The commands of a page in order, without trailing comments."""
+    lines = re.findall(r"^    ((?:sojourn|cd) [^\n]*)$", page.read_text(), re.MULTILINE)
+    return [re.sub(r"\s+# .*$", "", line) for line in lines]
+
+
+def _commands() -> list[str]:
+    """The commands of both pages; a repeated command appears once, a change of folder each time."""
+    commands: list[str] = []
+    for line in (line for page in PAGES for line in printed(page)):
+        if line.startswith("cd ") or line not in commands:
+            commands.append(line)
+    return commands
+
+
+COMMANDS = _commands()
 
 ELSEWHERE = {
     "published/pi2-for-p4 --sources DIR": "of a clone: tests/test_published.py",
@@ -41,7 +61,7 @@ def elsewhere(line: str) -> bool:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a reader, with the files that the README calls the reader's own."""
+    """The folder of a reader, with the files that the pages call the reader's own."""
     folder = tmp_path_factory.mktemp("reader")
     for kind in (".p4", ".toml"):
         shutil.copy(programs_folder() / f"tna/p4_codel{kind}", folder / f"my_codel{kind}")
@@ -68,13 +88,13 @@ def _runs_of_before(folder: Path) -> None:
     shutil.copy(capture, folder / "capture.pcapng")
 
 
-def test_every_command_of_the_readme_runs_as_printed(reader: Path, with_verilator: None) -> None:
+def test_every_command_of_both_pages_runs_as_printed(reader: Path, with_verilator: None) -> None:
     here = reader
     ran = 0
     for line in COMMANDS:
         words = shlex.split(line)
         if words[0] == "cd":
-            here = here / words[1]
+            here = reader / words[1]
             assert here.is_dir(), line
         elif not elsewhere(line):
             # What `new` has made is used where it is; everything else beside the reader's files.
@@ -85,6 +105,6 @@ def test_every_command_of_the_readme_runs_as_printed(reader: Path, with_verilato
     assert ran + sum(map(elsewhere, COMMANDS)) + COMMANDS.count("cd my_aqm") == len(COMMANDS)
 
 
-def test_what_is_run_elsewhere_is_still_in_the_readme() -> None:
+def test_what_is_run_elsewhere_is_still_on_a_page() -> None:
     for part in ELSEWHERE:
         assert any(part in line for line in COMMANDS), part

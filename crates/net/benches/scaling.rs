@@ -1,8 +1,8 @@
 //! Scaling benchmark: simulation time against packets and flows, up to 10,000 flows at 10 Gbit/s.
 //!
-//! Prints three tables, each with its allowed growth and whether it holds: linear in packets,
-//! n log n in flows. The CPU time of each run comes from the kernel (`/proc/self/schedstat`), which
-//! a busy machine disturbs less than wall time. Three numbers after `--` (flows, Mbit/s and
+//! Prints three tables, each with its allowed growth and whether it holds: linear in packets, n log
+//! n in flows. The CPU time of each run comes from the kernel (`/proc/self/schedstat`), which a
+//! busy machine disturbs less than wall time. Three numbers after `--` (flows, Mbit/s and
 //! milliseconds) measure a single configuration.
 
 use sojourn_net::config::{LinkSection, NetworkSection, port_speed};

@@ -1,11 +1,11 @@
 //! Winner tree: finds the earliest pending instant in O(1), updates in O(log n) (Knuth, The Art of
 //! Computer Programming 3, 5.4.1).
 //!
-//! Each entry has a leaf, and each inner node holds the earlier of its two children. The root therefore
-//! holds the earliest of all. A change to a leaf recomputes the nodes on its path to the root. Their
-//! positions are known beforehand, and the comparison has no branch to mispredict. The tree costs less
-//! than a queue if the entries are known and each is reinserted after it was first. It must not depend
-//! on the meaning of its entries.
+//! Each entry has a leaf, and each inner node holds the earlier of its two children. The root
+//! therefore holds the earliest of all. A change to a leaf recomputes the nodes on its path to the
+//! root. Their positions are known beforehand, and the comparison has no branch to mispredict. The
+//! tree costs less than a queue if the entries are known and each is reinserted after it was first.
+//! It must not depend on the meaning of its entries.
 
 use crate::event::Number;
 use sojourn_packet::Time;

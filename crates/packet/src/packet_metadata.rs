@@ -1,8 +1,8 @@
 //! Packet metadata: data that accompanies a packet's bytes from one pass to another.
 //!
-//! Tofino writes it in front of the packet and parses it again. In bmv2 a packet keeps its headers and
-//! metadata from ingress to egress. A switch forwards a [`Carried`] unread. Only the data plane that
-//! filled it knows its content.
+//! Tofino writes it in front of the packet and parses it again. In bmv2 a packet keeps its headers
+//! and metadata from ingress to egress. A switch forwards a [`Carried`] unread. Only the data plane
+//! that filled it knows its content.
 
 use std::any::Any;
 use std::fmt::Debug;

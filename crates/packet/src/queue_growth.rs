@@ -1,7 +1,7 @@
 //! Growth policy of queues for packets in flight: a quarter at a time instead of doubling.
 //!
-//! Such queues are numerous or large. A FIFO ring eventually touches its whole allocation, so unused
-//! capacity costs memory as well.
+//! Such queues are numerous or large. A FIFO ring eventually touches its whole allocation, so
+//! unused capacity costs memory as well.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Semantic checks of a network: names, links, paths between hosts, schedules.
 //!
-//! The checks depend on the network's description and its routes. Each message names the key and the
-//! values it allows.
+//! The checks depend on the network's description and its routes. Each message names the key and
+//! the values it allows.
 
 use super::network::{
     Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, PIPE_PORTS, place_of,

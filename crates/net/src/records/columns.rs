@@ -1,7 +1,8 @@
 //! Column definitions: the only source of the rows' types, names, units and meanings.
 //!
-//! Rust, files and Python all use these definitions. [`rows!`](crate::rows) declares a kind of rows,
-//! and storage code reads it through [`Rows`]. The module must not depend on any kind of rows or file.
+//! Rust, files and Python all use these definitions. [`rows!`](crate::rows) declares a kind of
+//! rows, and storage code reads it through [`Rows`]. The module must not depend on any kind of rows
+//! or file.
 
 /// What a column tells of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

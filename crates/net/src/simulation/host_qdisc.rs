@@ -1,8 +1,8 @@
 //! Host queueing: a shaper shared by a group's hosts, then a delay with a limit.
 //!
-//! It models `tbf` and `netem` as `tc` configures them on a host. Each queue is FIFO and stores only
-//! instants, because a packet's departure time is known on arrival. It must not depend on a packet's
-//! content or destination.
+//! It models `tbf` and `netem` as `tc` configures them on a host. Each queue is FIFO and stores
+//! only instants, because a packet's departure time is known on arrival. It must not depend on a
+//! packet's content or destination.
 
 use crate::config::{HostShaper, NetemSection};
 use sojourn_packet::{Bytes, Time};

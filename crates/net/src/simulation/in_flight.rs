@@ -1,9 +1,9 @@
 //! Frames in flight to hosts: one list per host, in the order of arrival.
 //!
-//! Frames to one host do not overtake each other, so only the first frame of each host has a timer. The
-//! others follow it in linked lists through one array. Segments of the common form are already parsed
-//! or copied. This takes a third of the frame's memory and returns the buffer while it is in the cache.
-//! The module must not depend on how a host handles a frame or a segment.
+//! Frames to one host do not overtake each other, so only the first frame of each host has a timer.
+//! The others follow it in linked lists through one array. Segments of the common form are already
+//! parsed or copied. This takes a third of the frame's memory and returns the buffer while it is in
+//! the cache. The module must not depend on how a host handles a frame or a segment.
 
 use super::partition::HostPlace;
 use super::slab::Slot;

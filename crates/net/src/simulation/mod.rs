@@ -1,14 +1,14 @@
 //! Simulation of one run: hosts, links and switches, in virtual time.
 //!
-//! Every host, or group of hosts, has a link to a switch. Every shaped port whose rows are wanted is a
-//! bottleneck. Half of a flow's round-trip time lies between the last link and its receiver, the other
-//! half between the last link and its sender. Links therefore stay shared and in order, unless the
-//! configuration places the delay at the hosts.
+//! Every host, or group of hosts, has a link to a switch. Every shaped port whose rows are wanted
+//! is a bottleneck. Half of a flow's round-trip time lies between the last link and its receiver,
+//! the other half between the last link and its sender. Links therefore stay shared and in order,
+//! unless the configuration places the delay at the hosts.
 //!
-//! Links with a delay between switches divide the network into partitions (`partitioner.rs`). One core
-//! at a time drives each partition from event to event (`partition.rs`). All partitions advance in
-//! lookahead windows (`lookahead.rs`). The module depends on everything else in this crate. It must not
-//! depend on the decisions of TCP or of a queue, only on when events are due.
+//! Links with a delay between switches divide the network into partitions (`partitioner.rs`). One
+//! core at a time drives each partition from event to event (`partition.rs`). All partitions
+//! advance in lookahead windows (`lookahead.rs`). The module depends on everything else in this
+//! crate. It must not depend on the decisions of TCP or of a queue, only on when events are due.
 
 mod demux;
 mod events;

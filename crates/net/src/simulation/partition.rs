@@ -1,7 +1,7 @@
 //! Partition: the switches, hosts and frames in flight that one core drives in virtual time.
 //!
-//! It must not depend on the decisions of TCP or of a queue, only on when events are due. It must not
-//! depend on the consumer of its rows.
+//! It must not depend on the decisions of TCP or of a queue, only on when events are due. It must
+//! not depend on the consumer of its rows.
 
 use super::demux::{Attachment, Directory, ELSEWHERE};
 use super::events::Event;

@@ -1,9 +1,9 @@
 //! Partitioner: divides a network at links with a delay into partitions that run in parallel.
 //!
-//! A frame arrives no sooner than the link's delay after it was sent. Within this span, events on one
-//! side do not depend on the other (Chandy and Misra 1979; in windows of that span, Nicol 1993). The
-//! partitioner depends on the layout and on the passage times of switches. It must not depend on the
-//! code that drives the partitions.
+//! A frame arrives no sooner than the link's delay after it was sent. Within this span, events on
+//! one side do not depend on the other (Chandy and Misra 1979; in windows of that span, Nicol
+//! 1993). The partitioner depends on the layout and on the passage times of switches. It must not
+//! depend on the code that drives the partitions.
 
 use super::layout::{Change, End, Layout};
 use super::node::Node;

@@ -1,7 +1,8 @@
 //! Random part of a run's traffic, for traffic generators other than the simulator.
 //!
-//! The workload uses the same applications and random number streams as the simulated hosts. A scenario
-//! and a seed therefore mean the same traffic wherever it runs. It must not depend on the generator.
+//! The workload uses the same applications and random number streams as the simulated hosts. A
+//! scenario and a seed therefore mean the same traffic wherever it runs. It must not depend on the
+//! generator.
 
 use super::hosts;
 use crate::app::{Draws, OnOff, Purpose, Spans, arrivals};

@@ -1,14 +1,16 @@
 //! Abstract segments: a host's representation of common TCP segments, used instead of frame bytes.
 //!
-//! They replace frames if no component on the path reads bytes, and have the same length on the wire.
+//! They replace frames if no component on the path reads bytes, and have the same length on the
+//! wire.
 //!
-//! A segment is four words of eight bytes, lowest first, so a CPU copies and stores whole words. Each
-//! SACK range appends one word. The EtherType position holds the value that IEEE 802 reserves for local
-//! experiments. A reader therefore finds no IP header, and so no ECN field. Segments of ECN-capable
-//! transports are not written this way.
+//! A segment is four words of eight bytes, lowest first, so a CPU copies and stores whole words.
+//! Each SACK range appends one word. The EtherType position holds the value that IEEE 802 reserves
+//! for local experiments. A reader therefore finds no IP header, and so no ECN field. Segments of
+//! ECN-capable transports are not written this way.
 //!
-//! If programs read only Ethernet headers, an Ethernet header with the frame's EtherType precedes the
-//! segment. That EtherType is repeated behind the header, where no IP header begins with its value.
+//! If programs read only Ethernet headers, an Ethernet header with the frame's EtherType precedes
+//! the segment. That EtherType is repeated behind the header, where no IP header begins with its
+//! value.
 
 use super::ETHERNET_HEADER_LEN;
 use super::header_prediction::{TRANSPORT_LEN, UsualSegment};

@@ -1,10 +1,10 @@
 //! Codecs for Ethernet, IPv4, IPv6, TCP and UDP headers, and for the abstract segments that replace
 //! frames whose bytes no component reads (`abstract_segment.rs`).
 //!
-//! The crate has its own codecs because a payload is counted, not stored. Existing codecs sum a payload
-//! slice for the checksum, but a payload of zeros contributes only its length. The packet crate
-//! provides the offset of an IP header and the checksum. This module depends on that crate alone, and
-//! must not depend on connections, hosts or time.
+//! The crate has its own codecs because a payload is counted, not stored. Existing codecs sum a
+//! payload slice for the checksum, but a payload of zeros contributes only its length. The packet
+//! crate provides the offset of an IP header and the checksum. This module depends on that crate
+//! alone, and must not depend on connections, hosts or time.
 
 mod abstract_segment;
 mod address;

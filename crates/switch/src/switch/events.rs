@@ -1,7 +1,7 @@
 //! Event queue of a switch, ordered by instant and first in, first out among equals.
 //!
-//! The queue holds one event per waiting port and per packet in a pipeline. At this size a sorted list
-//! is cheaper than a heap.
+//! The queue holds one event per waiting port and per packet in a pipeline. At this size a sorted
+//! list is cheaper than a heap.
 
 use sojourn_packet::Time;
 

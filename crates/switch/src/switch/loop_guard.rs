@@ -1,9 +1,9 @@
 //! Loop guard: bounds how often packets are copied, resubmitted or recirculated.
 //!
-//! On a chip, a packet in an endless loop takes only the bandwidth of its loop. In a simulation each
-//! round costs CPU time, and a round of zero virtual time would never end. The limit therefore bounds
-//! the rounds. A packet beyond the limit is dropped and counted, whatever its origin. Only the switch's
-//! clock decides, so the same packets at the same instants are always dropped.
+//! On a chip, a packet in an endless loop takes only the bandwidth of its loop. In a simulation
+//! each round costs CPU time, and a round of zero virtual time would never end. The limit therefore
+//! bounds the rounds. A packet beyond the limit is dropped and counted, whatever its origin. Only
+//! the switch's clock decides, so the same packets at the same instants are always dropped.
 
 use super::Switch;
 use crate::config::RoundLimit;

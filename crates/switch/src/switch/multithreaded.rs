@@ -1,7 +1,7 @@
 //! Asynchronous ingress passes: submitted to the data plane and executed when they complete.
 //!
-//! The metadata of a packet stays here while the data plane holds its bytes. The data plane reports the
-//! time of its next poll. The ingress latency follows, as for every pass.
+//! The metadata of a packet stays here while the data plane holds its bytes. The data plane reports
+//! the time of its next poll. The ingress latency follows, as for every pass.
 
 use super::{Admitted, Event, Switch};
 use crate::tm::port::Port;

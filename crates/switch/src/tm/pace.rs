@@ -1,8 +1,8 @@
 //! Exact pacing of a queue: a fixed number of packets or bits per second, evenly spaced.
 //!
 //! It implements bmv2's queue rate: a packet may leave 1/rate after its predecessor. An idle queue
-//! accumulates no credit. Times are integer nanoseconds with the fraction preserved, so the rate never
-//! drifts. The pacer must not depend on the traffic that it paces.
+//! accumulates no credit. Times are integer nanoseconds with the fraction preserved, so the rate
+//! never drifts. The pacer must not depend on the traffic that it paces.
 
 use crate::tm::serializer::Line;
 use sojourn_packet::{Bytes, Rate, Time};

@@ -1,5 +1,5 @@
-//! Comparison of the disciplines with second sources: the same arrivals, the same link, the times of
-//! the drops.
+//! Comparison of the disciplines with second sources: the same arrivals, the same link, the times
+//! of the drops.
 //!
 //! `cases/` lists the comparisons. `docs/second-sources.md` describes the sources, their deviations
 //! from the RFCs, and how to rebuild the files in `drops.tar.gz`.

@@ -1,5 +1,5 @@
-//! Conservation tests under arbitrary programs: every lost packet is counted, and every cell belongs to
-//! a packet. The outcome does not depend on how often the driver polls.
+//! Conservation tests under arbitrary programs: every lost packet is counted, and every cell
+//! belongs to a packet. The outcome does not depend on how often the driver polls.
 
 use crate::harness::*;
 use proptest::prelude::*;

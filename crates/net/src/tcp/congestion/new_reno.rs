@@ -1,8 +1,8 @@
 //! Reno's congestion window as in Linux: slow start and congestion avoidance of RFC 5681.
 //!
-//! Growth is counted in acknowledged segments, so a stretched ACK grows the window as several would.
-//! The sender implements NewReno's partial acknowledgements in recovery (RFC 6582) as part of SACK.
-//! The control has no state of its own, and no HyStart.
+//! Growth is counted in acknowledged segments, so a stretched ACK grows the window as several
+//! would. The sender implements NewReno's partial acknowledgements in recovery (RFC 6582) as part
+//! of SACK. The control has no state of its own, and no HyStart.
 
 use super::{Ack, CongestionControl, Marks, Registered, Window};
 

@@ -1,7 +1,7 @@
 //! Processing of acknowledgements, in Linux's order.
 //!
-//! The steps are: SACK blocks, cumulative acknowledgement, round-trip time, losses and state, timer,
-//! delivery rate, window.
+//! The steps are: SACK blocks, cumulative acknowledgement, round-trip time, losses and state,
+//! timer, delivery rate, window.
 
 use super::prr::Progress;
 use super::rate::Gathered;

@@ -1,9 +1,9 @@
 //! Delivery rate estimator: one sample per acknowledgement (Linux's `tcp_rate.c`;
 //! draft-cheng-iccrg-delivery-rate-estimation).
 //!
-//! Each segment records the amount delivered when it was sent. The rate is the amount delivered since
-//! then, divided by the longer of the send interval and the acknowledgement interval. It depends on
-//! segments, not on congestion controls.
+//! Each segment records the amount delivered when it was sent. The rate is the amount delivered
+//! since then, divided by the longer of the send interval and the acknowledgement interval. It
+//! depends on segments, not on congestion controls.
 
 use super::scoreboard::Sent;
 use crate::tcp::congestion::RateSample;

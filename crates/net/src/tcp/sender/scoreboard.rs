@@ -1,7 +1,7 @@
 //! SACK scoreboard: the segments sent and not yet acknowledged (RFC 6675 sections 3 and 4).
 //!
-//! The scoreboard records state and makes no decisions. `rack.rs` decides whether a segment is lost,
-//! and `transmit.rs` decides how much the window allows. Counts are in segments, as in Linux.
+//! The scoreboard records state and makes no decisions. `rack.rs` decides whether a segment is
+//! lost, and `transmit.rs` decides how much the window allows. Counts are in segments, as in Linux.
 
 use super::rate::Snapshot;
 use crate::tcp::ranges::RangeSet;

@@ -1,8 +1,8 @@
 //! Test cases: a discipline with its parameters, a trace, and the equivalent in a second source.
 //!
 //! The cases form one table, with one file per family. The programs of `bench/second_sources` take
-//! their jobs from it. The test and the table of `docs/second-sources.md` read the results. The table
-//! must not depend on how a result is computed.
+//! their jobs from it. The test and the table of `docs/second-sources.md` read the results. The
+//! table must not depend on how a result is computed.
 
 mod codel;
 mod dualpi2;

@@ -1,5 +1,7 @@
-//! Tests of features that bmv2's switch has and Tofino lacks: queues counted and paced in packets,
-//! strict priorities, clones to groups, packets that bypass all ports on their next round.
+//! Tests of features that bmv2's switch has and Tofino lacks.
+//!
+//! These are queues counted and paced in packets, strict priorities, clones to groups, and packets
+//! that recirculate without passing a port.
 
 use crate::harness::*;
 use sojourn_packet::{

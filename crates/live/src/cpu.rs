@@ -1,4 +1,4 @@
-//! A port whose other end is in this process: frames to and from whoever controls the switch.
+//! CPU port: a port whose other end is in this process, for frames to and from a controller.
 
 use crate::interface::{Arrival, Interface, LONGEST};
 use crate::waker::{Bell, Sleeper, bell};

@@ -1,7 +1,8 @@
-//! Frames that are held on their way to the switch or from it: what a link here does not have.
+//! Delay line: holds frames on their way to or from the switch, to emulate a link's delay and rate.
 //!
-//! A class of destinations has one delay, and nobody in it overtakes; all classes share the link's
-//! rate, if it has one. What is held is bounded. Must not know why somebody is far away.
+//! A class of destinations has one delay, and its frames stay in order. All classes share the
+//! link's rate, if it has one. The number of held frames is bounded. The module must not depend on
+//! the reason for a delay.
 
 use crate::LiveError;
 use crate::flows::FlowKey;

@@ -1,4 +1,4 @@
-//! What can go wrong before a switch runs.
+//! Errors that prevent a live switch from starting.
 
 use std::io;
 

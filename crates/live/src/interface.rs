@@ -1,4 +1,4 @@
-//! What a port of a live switch is connected to.
+//! Interface: the network device that a port of a live switch is connected to.
 
 use crate::{LiveError, PacketSocket, sys, tap::Tap};
 use std::io;

@@ -1,8 +1,9 @@
-//! A number by which a packet is known at every switch that it passes.
+//! Packet id: a number that identifies a packet at every switch on its path.
 //!
-//! Made of what nobody on the way changes: addresses, IPv4's identification, and the transport's
-//! header with TCP's timestamps, or the first bytes of a datagram. Two packets may look alike; who
-//! compares switches tells them apart by their order.
+//! It is computed from fields that do not change on the path. These are addresses, IPv4's
+//! identification, and the transport's header with TCP's timestamps, or the first bytes of a
+//! datagram. Two packets may have the same id. A comparison of switches distinguishes them by their
+//! order.
 
 use sojourn_packet::{IpHeader, Packet};
 use std::hash::{DefaultHasher, Hasher};

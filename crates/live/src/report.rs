@@ -1,4 +1,4 @@
-//! What a live switch says of itself, beside the switch's own statistics.
+//! Report of a live switch: its counters in addition to the switch's statistics.
 
 use crate::tx_delay::Percentiles;
 use serde::Serialize;

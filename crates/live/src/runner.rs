@@ -1,9 +1,9 @@
-//! The thread that owns the switch: frames in, timers kept, frames out.
+//! Runner: the thread that owns the switch, receives and transmits frames, and serves timers.
 //!
-//! It sleeps until just before the next timer and then spins, because a sleep alone ends late by
-//! tens of microseconds. Whoever wants something of the switch while it runs sends a piece of work,
-//! which is done between two frames. Rows go out through a bounded ring; when nobody takes them they
-//! are counted as lost, and no packet waits for them.
+//! It sleeps until just before the next timer and then spins, because a sleep alone ends tens of
+//! microseconds late. Other threads send closures to the switch, which run between two frames. Rows
+//! leave through a bounded ring. If it is full, rows are counted as lost, and no packet waits for
+//! them.
 
 use crate::delay::{DelayLine, Way};
 use crate::flows::{FlowKey, Flows};

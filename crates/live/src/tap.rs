@@ -1,4 +1,4 @@
-//! A TAP device: what the kernel sends to it comes here, and what is written comes out of it.
+//! TAP device: receives frames from the kernel and sends frames to it.
 
 use crate::interface::{Arrival, Interface, LONGEST};
 use crate::{LiveError, sys};

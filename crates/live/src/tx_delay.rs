@@ -1,4 +1,4 @@
-//! How much later than due frames were sent.
+//! Transmit delay: histogram of the time between a frame's due instant and its transmission.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;

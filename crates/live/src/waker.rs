@@ -1,4 +1,4 @@
-//! Wakes the thread that owns the switch when somebody else has something for it.
+//! Waker: wakes the thread that owns the switch when another thread has work for it.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};

@@ -1,9 +1,9 @@
-//! How the time to simulate grows: with packets, with flows, up to 10,000 flows at 10 Gbit/s.
+//! Scaling benchmark: simulation time against packets and flows, up to 10,000 flows at 10 Gbit/s.
 //!
-//! Three tables, each with what growth is allowed and whether it holds: linear in packets, n log n in
-//! flows. The processor's time of each run is taken from the kernel (`/proc/self/schedstat`),
-//! so that a busy machine disturbs it less than it would disturb a clock. Three numbers behind `--`,
-//! flows, Mbit/s and milliseconds, make one line of one's own.
+//! Prints three tables, each with its allowed growth and whether it holds: linear in packets, n log
+//! n in flows. The CPU time of each run comes from the kernel (`/proc/self/schedstat`), which a
+//! busy machine disturbs less than wall time. Three numbers after `--` (flows, Mbit/s and
+//! milliseconds) measure a single configuration.
 
 use sojourn_net::config::{LinkSection, NetworkSection, port_speed};
 use sojourn_net::{RunConfig, Simulation};

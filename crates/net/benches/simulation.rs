@@ -1,7 +1,7 @@
-//! How fast the whole simulation runs: ten CUBIC flows through 100 Mbit/s for one second.
+//! Benchmark of a whole simulation: ten CUBIC flows through 100 Mbit/s for one second.
 //!
-//! Prints the packets at the bottleneck per second of wall time as criterion's throughput, and the
-//! events per second of one run beside it.
+//! Criterion's throughput is the number of packets at the bottleneck per second of wall time. The
+//! benchmark also prints the events per second of one run.
 
 use criterion::{Criterion, Throughput};
 use sojourn_net::{RunConfig, Simulation};

@@ -1,4 +1,4 @@
-//! What a run knows beyond its rows: counters that are read once, at the end or on the way.
+//! Counters of a run that its rows do not contain. They are read during the run or at its end.
 
 use serde::Serialize;
 use sojourn_packet::FaultReport;

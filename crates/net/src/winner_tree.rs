@@ -1,11 +1,11 @@
-//! Who comes first of those that wait for one instant each: a winner tree (Knuth, The Art of Computer
-//! Programming 3, 5.4.1).
+//! Winner tree: finds the earliest pending instant in O(1), updates in O(log n) (Knuth, The Art of
+//! Computer Programming 3, 5.4.1).
 //!
-//! Each that waits has a leaf, each node above has the earlier of the two below it, so the root has the
-//! first of all. When a leaf changes, the nodes between it and the root are played again: as many as the
-//! logarithm of the leaves, at places that are known beforehand, and without a branch that a processor
-//! would have to guess. That is less work than a queue takes where those that wait are known and each is
-//! put back as soon as it was first. It must not know what they wait for.
+//! Each entry has a leaf, and each inner node holds the earlier of its two children. The root
+//! therefore holds the earliest of all. A change to a leaf recomputes the nodes on its path to the
+//! root. Their positions are known beforehand, and the comparison has no branch to mispredict. The
+//! tree costs less than a queue if the entries are known and each is reinserted after it was first.
+//! It must not depend on the meaning of its entries.
 
 use crate::event::Number;
 use sojourn_packet::Time;

@@ -1,8 +1,9 @@
-//! The contract between a data plane and a switch: what each pass is given and what it decides.
+//! Interface between a data plane and a switch: the inputs and decisions of each pass.
 //!
 //! Every architecture with an ingress pass, a traffic manager and an egress pass fits. The
-//! implementor keeps registers and tables; it must not know queues, ports' rates or any clock but
-//! the instants it is handed. The switch must not know what the implementor is made of.
+//! implementor holds registers and tables. It must not depend on queues, port rates or any clock
+//! but the instants that it receives. The switch must not depend on the data plane's
+//! implementation.
 
 use crate::forwarder::Forwarder;
 use crate::multithreaded::Overlapping;

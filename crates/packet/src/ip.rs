@@ -1,6 +1,7 @@
-//! Where the IP header of a frame begins, for all who read or change one.
+//! Location of the IP header in a frame, for all code that reads or changes one.
 //!
-//! Frames are Ethernet with at most two VLAN tags (IEEE 802.1Q). Knows no field of IP itself.
+//! Frames are Ethernet with at most two VLAN tags (IEEE 802.1Q). The module must not depend on any
+//! field of IP itself.
 
 use crate::Packet;
 

@@ -1,10 +1,14 @@
-//! What travels through every floor and the units it is measured in.
+//! Packets, their units, and the interface of a data plane: the common base of all crates.
 //!
-//! Time, rates and sizes are integer newtypes; a [`Packet`] is the bytes a wire would carry plus a
-//! payload that is only counted; random numbers that a seed determines; a [`DataPlane`] is what
-//! decides about packets in a switch; what is chosen by name is in a [`Register`]. Where an IP header
-//! lies and what its checksum is have one answer here. This crate must not know who makes, forwards or
-//! reads a packet, nor what a data plane is made of.
+//! - Time, rates and sizes are integer newtypes.
+//! - A [`Packet`] is the bytes on the wire plus a payload that is only counted.
+//! - Random numbers are determined by a seed.
+//! - A [`DataPlane`] decides about packets in a switch.
+//! - A [`Register`] holds the choices that are made by name.
+//! - The offset of an IP header and its checksum are computed in one place.
+//!
+//! This crate must not depend on the code that makes, forwards or reads a packet, nor on the
+//! implementation of a data plane.
 
 mod checksum;
 pub mod dataplane;

@@ -1,8 +1,8 @@
-//! Data planes whose ingress passes take time and overlap: many threads on shared memory.
+//! Data planes with asynchronous, overlapping ingress passes: many threads on shared memory.
 //!
-//! A pass is submitted at one instant and completes at a later one, others in between. The data
-//! plane keeps its threads and what they wait for; the switch keeps time and what it noted of the
-//! packet. Egress passes stay calls: the wire is held while one decides.
+//! A pass is submitted at one instant and completes at a later one, with others in between. The
+//! data plane holds its threads and their wait conditions. The switch holds time and the metadata
+//! of the packet. Egress passes remain calls, because an egress decision holds the wire.
 
 use crate::dataplane::{IngressInput, PortId};
 use crate::packet::Packet;

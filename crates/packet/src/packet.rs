@@ -1,7 +1,7 @@
-//! A packet: real header bytes in front of a payload of zeros that is counted, not stored.
+//! Packet: real header bytes in front of a payload of zeros that is counted, not stored.
 //!
-//! P4 programs parse what a wire would carry, and a long simulation does not move payloads that
-//! nobody reads. Whoever writes into the payload materialises the bytes up to there.
+//! P4 programs parse the bytes on a wire, and a long simulation does not move unread payloads. A
+//! write into the payload materialises the bytes up to its position.
 
 use crate::units::Bytes;
 

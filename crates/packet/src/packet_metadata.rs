@@ -1,8 +1,8 @@
-//! What goes with a packet from one pass to another beside its bytes.
+//! Packet metadata: data that accompanies a packet's bytes from one pass to another.
 //!
-//! Tofino writes it in front of the packet and parses it again; in bmv2 a packet keeps its headers
-//! and metadata from ingress to egress. A switch hands a [`Carried`] on unread: only the data plane
-//! that filled it knows what is in it.
+//! Tofino writes it in front of the packet and parses it again. In bmv2 a packet keeps its headers
+//! and metadata from ingress to egress. A switch forwards a [`Carried`] unread. Only the data plane
+//! that filled it knows its content.
 
 use std::any::Any;
 use std::fmt::Debug;

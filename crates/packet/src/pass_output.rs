@@ -1,5 +1,7 @@
-//! A pass with everything that came of it, for whoever has a packet by itself: a pass that took its
-//! time, a replay, a test. A switch keeps its packets where they lie and needs the decision alone.
+//! Output of a pass: the decision together with the packet and all results.
+//!
+//! It serves callers that own a single packet: an asynchronous pass, a replay, a test. A switch
+//! leaves its packets in place and needs the decision alone.
 
 use crate::dataplane::{Admission, EgressDecision, EgressFate, IngressDecision, Mirror};
 use crate::packet::Packet;

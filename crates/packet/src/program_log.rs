@@ -1,4 +1,4 @@
-//! The lines of text that a program writes while packets pass, as whoever reads them takes them.
+//! Log lines that a program writes while it processes packets, in the form that readers consume.
 
 use crate::units::Time;
 

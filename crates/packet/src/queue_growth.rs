@@ -1,7 +1,7 @@
-//! How queues grow that hold what is under way: by a quarter, not to twice as much.
+//! Growth policy of queues for packets in flight: a quarter at a time instead of doubling.
 //!
-//! There are many of them or they are large, and what is kept first in, first out comes to lie in all
-//! of the room sooner or later, so that room that is not needed is memory all the same.
+//! Such queues are numerous or large. A FIFO ring eventually touches its whole allocation, so
+//! unused capacity costs memory as well.
 
 use std::collections::VecDeque;
 

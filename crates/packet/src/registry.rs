@@ -1,4 +1,4 @@
-//! What can be chosen by name: what a crate ships, and what others add to it.
+//! Registry of named choices: those that a crate ships and those that users add.
 
 use std::sync::{PoisonError, RwLock};
 

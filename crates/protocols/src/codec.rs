@@ -1,9 +1,8 @@
-//! How messages come off the wire: as `prost` decodes them, once it is known that they do not become
-//! many times as large in memory as they are on the wire.
+//! Decoder for messages: `prost` with a bound on memory.
 //!
-//! A part of a message that says nothing has two bytes on the wire and some hundred in memory, and a part
-//! of a part some ten. So what a message consists of, parts of parts among it, is weighed before it is
-//! decoded, by the sizes of the types.
+//! An empty part of a message takes two bytes on the wire and some hundred in memory. Nested parts
+//! add to this. The decoder therefore computes the size of a message and all its nested parts from
+//! the sizes of their types. It does so before it decodes.
 
 use prost::Name;
 use prost::bytes::Buf;

@@ -1,4 +1,4 @@
-//! The switch behind the server, whoever drives it and by whatever clock.
+//! Device: the switch behind a server, independent of its driver and its clock.
 
 use sojourn_packet::Time;
 use sojourn_switch::Switch;

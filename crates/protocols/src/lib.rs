@@ -1,7 +1,7 @@
-//! Control protocols in front of the control operations: a program's objects as P4Runtime and BfRt
-//! name and number them, and what their messages look like on the wire.
+//! Control protocols in front of the control operations: a program's objects with the names and
+//! numbers of P4Runtime and BfRt, and the messages of both on the wire.
 //!
-//! | module | what it is |
+//! | module | content |
 //! |---|---|
 //! | [`wire`] | the messages themselves |
 //! | [`ids`] | numbers for names |
@@ -11,9 +11,8 @@
 //! | [`device`] | the switch behind a server |
 //! | [`serve`] | servers on an address |
 //!
-//! What a message asks for becomes operations of `sojourn_control`, which the engine carries
-//! out; nothing here knows what P4 looks like as text, which clock a switch runs by, or who drives
-//! it.
+//! Messages become operations of `sojourn_control`, which the engine executes. This crate must not
+//! depend on P4's text form, on the clock of a switch, or on the switch's driver.
 
 mod accept;
 pub mod bfrt;

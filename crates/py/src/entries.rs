@@ -1,5 +1,6 @@
-//! What is handed from a file to a run beside its JSON, for there is much of it: table entries as rows,
-//! and the text of commands.
+//! Table entries as rows, and the text of commands, passed from a file to a run outside its JSON.
+//!
+//! They bypass the JSON because they are large.
 
 use crate::packet_switch::wrong;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! What lies around a live switch, as Python tells it in JSON: links with rates and delays.
+//! Links around a live switch, with rates and delays, deserialized from Python's JSON.
 
 use serde::Deserialize;
 use sojourn_live::{DelayClass, Link, LiveError, Way};

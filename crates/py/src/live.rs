@@ -1,4 +1,4 @@
-//! A live switch as a Python object: started, asked, stopped; its rows as columns.
+//! Live switch as a Python object: start, queries, stop, and rows as columns.
 
 use crate::columns::{self, Columns};
 use crate::errors::{ConfigError, SojournError};

@@ -1,8 +1,8 @@
-//! What a switch is made of: ports, queues, shapers, mirror sessions, multicast groups.
+//! Configuration of a switch: ports, queues, shapers, mirror sessions, multicast groups.
 //!
-//! Plain data, checked once by [`Switch::new`](crate::Switch::new); the values are what one would
-//! give to the switch's API, and what the hardware makes of them is in the statistics. This file
-//! must not know how a queue or a shaper works.
+//! The types are plain data, checked once by [`Switch::new`](crate::Switch::new). Values are those
+//! that a user gives to the switch's API. The statistics report the values that the hardware
+//! derives from them. This file must not depend on how a queue or a shaper works.
 
 use crate::tm::shaper::ShaperConfig;
 use sojourn_packet::{Bytes, Rate, Time};

@@ -1,8 +1,8 @@
-//! What a switch hands out: packets for the wires, and one row of measurement per packet.
+//! Output of a switch: packets for the wires, and one row of measurement per packet.
 //!
-//! Plain data. Rows are made at ports marked as observed, of packets but not of copies that mirror
-//! sessions make of them, frames at ports marked for capture; this
-//! file must not know what becomes of either.
+//! The types are plain data. Ports marked as observed produce rows of packets, except for copies
+//! that mirror sessions make. Ports marked for capture produce frames. This file must not depend on
+//! the consumer of either.
 
 use sojourn_packet::PortId;
 use sojourn_packet::{Bytes, FlowId, Packet, PacketId, Time};

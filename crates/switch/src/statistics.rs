@@ -1,8 +1,8 @@
-//! What a switch counts.
+//! Counters of a switch.
 //!
-//! Every packet that comes into being inside the switch or arrives at it is found again: sent,
-//! dropped under one of the names here, or still held. Shares are computed here from integers;
-//! nothing in the engine reads them.
+//! Every packet that arrives at the switch or originates in it is accounted for. It is sent,
+//! dropped under one of the names here, or still held. Shares are computed here from integers, and
+//! the engine does not read them.
 
 use crate::tm::shaper::EffectiveShaper;
 use serde::{Serialize, Serializer};

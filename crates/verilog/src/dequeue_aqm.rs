@@ -1,4 +1,4 @@
-//! A queue, first in, first out, whose module is asked about the packet at the head.
+//! FIFO queue whose hardware module decides about the packet at the head.
 
 use crate::dut::{Asked, Verdict, is_capable};
 use crate::library::Question;

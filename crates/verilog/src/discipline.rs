@@ -1,8 +1,8 @@
-//! Hardware modules in the register of disciplines: what they can be told, and how one is made.
+//! Hardware modules in the register of disciplines: their parameters and their construction.
 //!
-//! A module either decides about the packet at the head of a queue that we keep ([`Head`]), or keeps the
-//! order of packets itself and is told of each that comes ([`Order`]); its ports say which. Its clock
-//! runs only while it is asked.
+//! A module either decides about the packet at the head of the crate's queue ([`Head`]), or orders
+//! the packets itself and receives each arrival ([`Order`]). Its ports determine which. Its clock
+//! runs only during a query.
 
 use crate::dequeue_aqm::Head;
 use crate::dut::Asked;

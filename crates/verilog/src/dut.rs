@@ -1,7 +1,8 @@
-//! A module that is asked: what it says, what it costs, and what it has done that a module must not do.
+//! Device under test: one hardware module, with its answers, its cost in cycles and its violations.
 //!
-//! It must not know who keeps packets. A module that hangs, answers by a bit that nobody has set, ends
-//! itself or says what cannot be does not end the run: it is not asked again, and the counters tell.
+//! It must not depend on the code that stores the packets. A module may hang, answer with an
+//! undefined bit, terminate itself or give an impossible answer. The run continues without further
+//! queries to it, and the counters report the failure.
 
 use crate::library::{Answer, Module, Question};
 use sojourn_packet::{Bytes, FaultReport, Time};

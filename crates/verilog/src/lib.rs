@@ -1,8 +1,9 @@
-//! Hardware modules as queue disciplines: SystemVerilog, compiled by Verilator, asked about packets.
+//! Hardware modules as queue disciplines, written in SystemVerilog and compiled by Verilator.
 //!
-//! A library that `hardware/shim.cpp` was compiled into is added by name ([`add`]) and stands in the
-//! switch's register of disciplines from then on. This crate keeps the packets, with a module that does
-//! not their order too, and does what the module answers. It must not know how a module becomes a library, nor what a module decides by.
+//! [`add`] registers a library that includes `hardware/shim.cpp`, by name, in the switch's register
+//! of disciplines. This crate stores the packets, and orders them unless the module does. It
+//! executes the module's decisions. It must not depend on how a module is compiled to a library,
+//! nor on the basis of a module's decisions.
 
 mod dequeue_aqm;
 mod discipline;

@@ -1,4 +1,4 @@
-//! What a configuration must satisfy beyond its shape, key by key.
+//! Semantic checks of a run configuration, key by key.
 
 use super::network::place_of;
 use super::validate::{FASTEST, LONGEST, invalid, within};

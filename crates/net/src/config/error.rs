@@ -1,4 +1,4 @@
-//! What is wrong with a run configuration: the key, what stands there, what may stand there.
+//! Errors of a run configuration: the key, its value and the allowed values.
 
 use thiserror::Error;
 

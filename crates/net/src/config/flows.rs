@@ -1,7 +1,7 @@
-//! The flows of a run: what each kind of traffic is told.
+//! Configuration of a run's flows: the parameters of each kind of traffic.
 //!
-//! Plain data. Every kind has the same first fields: where it runs, when, over which IP. It must
-//! not know TCP, UDP or any application.
+//! The types are plain data. Every kind begins with the same fields: its path, its times, its IP
+//! version. The file must not depend on TCP, UDP or any application.
 
 use crate::tcp::congestion;
 use serde::{Deserialize, Serialize};

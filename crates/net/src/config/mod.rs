@@ -1,8 +1,8 @@
-//! The run configuration: what one simulated run is told, as plain data that JSON carries.
+//! Configuration of one simulated run, as plain data that JSON carries.
 //!
-//! Times are nanoseconds, rates bit/s, sizes bytes, all integers. Stands on serde and on the registers
-//! of what can be chosen by name; it must not know how any of it is simulated, nor TOML, units with suffixes or file names of
-//! scenarios, which are the business of the floor above.
+//! Times are nanoseconds, rates bit/s, sizes bytes, all integers. The module depends on serde and
+//! on the registers of named choices. It must not depend on the simulation, nor on TOML, units with
+//! suffixes or file names of scenarios, which higher layers handle.
 
 mod check;
 mod error;

@@ -1,8 +1,8 @@
-//! Hosts, switches and the links between them: what lies between two hosts, and all defaults of it.
+//! Configuration of a network: hosts, switches, the links between them, and all defaults.
 //!
-//! Plain data, by names. One switch between many senders and many receivers is a network of two
-//! groups of hosts. Which way a packet goes is found from the links (`routes.rs`); this file must
-//! not know how anything of it is simulated.
+//! The types are plain data, with references by name. One switch between many senders and many
+//! receivers is a network of two groups of hosts. Routes are derived from the links (`routes.rs`).
+//! This file must not depend on the simulation.
 
 use super::Aqm;
 use serde::{Deserialize, Serialize};

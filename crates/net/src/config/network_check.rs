@@ -1,6 +1,7 @@
-//! What a network must satisfy beyond its shape: names, links, ways between hosts, schedules.
+//! Semantic checks of a network: names, links, paths between hosts, schedules.
 //!
-//! Stands on the description and its routes. Each message names the key and what may stand there.
+//! The checks depend on the network's description and its routes. Each message names the key and
+//! the values it allows.
 
 use super::network::{
     Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, PIPE_PORTS, place_of,

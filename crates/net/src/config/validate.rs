@@ -1,4 +1,5 @@
-//! What every check of the configuration says alike: a value, its key, what may stand there.
+//! Helpers shared by all configuration checks. An error carries the value, its key and the allowed
+//! values.
 
 use super::ConfigError;
 use std::fmt::Display;

@@ -1,7 +1,8 @@
-//! Request and response over one connection: a client that asks, a server that answers.
+//! Request and response over one connection: a client that sends requests and a server that
+//! answers.
 //!
-//! The client opens the connection and keeps it. Stands on sockets and on when questions are asked;
-//! what is between the two hosts is not known here.
+//! The client opens the connection and reuses it. The module depends on sockets and on the request
+//! schedule. It must not depend on the path between the two hosts.
 
 use super::tcp::{Socket, sample_of};
 use super::{Exchange, Outlet, SenderSample};

@@ -1,8 +1,8 @@
-//! What the columns of rows are: the one place from which their types, names, units and meanings
-//! come, in Rust, in files and in Python.
+//! Column definitions: the only source of the rows' types, names, units and meanings.
 //!
-//! [`rows!`](crate::rows) declares a kind of rows, and whoever stores them asks [`Rows`]. Knows no
-//! kind of rows and no file.
+//! Rust, files and Python all use these definitions. [`rows!`](crate::rows) declares a kind of
+//! rows, and storage code reads it through [`Rows`]. The module must not depend on any kind of rows
+//! or file.
 
 /// What a column tells of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

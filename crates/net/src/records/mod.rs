@@ -1,7 +1,8 @@
-//! Rows of measurement, a column each: what a run hands to whoever stores or plots it.
+//! Rows of measurement, in columns: the output of a run for storage and plots.
 //!
-//! All times are nanoseconds since the start of the run. What is said here of a column is all that is
-//! said of it: files and Python's tables ask [`Rows`]. Knows nothing of where rows go.
+//! All times are nanoseconds since the start of the run. The description of a column exists only
+//! here; files and Python's tables read it from [`Rows`]. The module must not depend on the
+//! consumer of rows.
 
 mod columns;
 

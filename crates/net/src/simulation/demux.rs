@@ -1,6 +1,8 @@
-//! Which host a frame is for, by its address, and where one host has many flows by its ports; and
-//! where hosts are attached. Each region knows those of its own. Kept apart from the hosts, which are large: each frame is looked up
-//! long before it arrives, and must not bring its host into the cache for that.
+//! Demultiplexer: maps a frame to its host, and a flow to the attachment point of its host.
+//!
+//! The key is the address, and also the ports if a host has many flows. Each partition has entries
+//! for its own hosts. The table is separate from the hosts because hosts are large. A lookup long
+//! before a frame's arrival must not load its host into the cache.
 
 use super::partition::HostPlace;
 use crate::config::Addresses;

@@ -1,6 +1,6 @@
-//! What happens outside the switches, but for what reaches hosts, as the event queue keeps it: two numbers.
+//! Events outside the switches, except arrivals at hosts, encoded as two words for the event queue.
 //!
-//! Must not know what is then done.
+//! The module must not depend on how an event is handled.
 
 use super::node::Door;
 use super::partition::HostPlace;

@@ -1,8 +1,8 @@
-//! What a packet meets between its host and the link: a shaper that all hosts of a group share, and
-//! behind it a delay with a limit, as `tc` puts `tbf` and `netem` on a host.
+//! Host queueing: a shaper shared by a group's hosts, then a delay with a limit.
 //!
-//! A queue each, in order, of which only the instants are kept: when a packet leaves is known when it
-//! comes. It must not know what a packet is, nor where it goes.
+//! It models `tbf` and `netem` as `tc` configures them on a host. Each queue is FIFO and stores
+//! only instants, because a packet's departure time is known on arrival. It must not depend on a
+//! packet's content or destination.
 
 use crate::config::{HostShaper, NetemSection};
 use sojourn_packet::{Bytes, Time};

@@ -1,9 +1,9 @@
-//! What is on its way to hosts: for each host its frames, in the order of their arrival.
+//! Frames in flight to hosts: one list per host, in the order of arrival.
 //!
-//! Frames to one host do not overtake each other, so only the first of each host is a matter of time; the
-//! others wait behind it, in lists through one array. A segment of the usual form has been read or
-//! copied by then, which takes a third of its frame's room and gives the buffer back where it is still
-//! in the cache. Must not know what a host does with either.
+//! Frames to one host do not overtake each other, so only the first frame of each host has a timer.
+//! The others follow it in linked lists through one array. Segments of the common form are already
+//! parsed or copied. This takes a third of the frame's memory and returns the buffer while it is in
+//! the cache. The module must not depend on how a host handles a frame or a segment.
 
 use super::partition::HostPlace;
 use super::slab::Slot;

@@ -1,10 +1,11 @@
-//! The links from one region to another: what is on its way over them, and how it is handed on.
+//! Inter-partition channel: the links between partitions, the frames in flight on them, and the
+//! exchange.
 //!
-//! Frames wait with their sender's region until the regions meet, then with the region that they go to.
-//! They are written one behind the other, so that a core which reads what another has written finds it
-//! in a row; the buffers that frames lie in elsewhere stay where they are. Which of several links has
-//! the next frame is decided by instants alone, so that it is the same however often the regions meet
-//! and whoever drives them.
+//! A frame waits in its sender's partition until the partitions synchronize, then in its
+//! destination's. Frames are stored contiguously, so that another core reads them sequentially.
+//! Their buffers do not move. The instants alone decide which of several links has the next frame.
+//! The result therefore does not depend on how often the partitions synchronize, nor on their
+//! driver.
 
 use super::node::Door;
 use super::partition::Region;

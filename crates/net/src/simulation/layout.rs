@@ -1,7 +1,6 @@
-//! What is connected to what: a configured network as one list of switches, ports and places where
-//! hosts are attached.
+//! Topology of a configured network: one list of switches, ports and attachment points of hosts.
 //!
-//! Stands on the configuration alone; builds nothing.
+//! The layout depends on the configuration alone and builds nothing.
 
 use crate::config::routes::Graph;
 use crate::config::{

@@ -1,8 +1,9 @@
-//! Several regions driven together: in windows within which none can learn of another, on one core or
-//! on several.
+//! Conservative synchronization of several partitions, on one core or several.
 //!
-//! A window ends where the first thing that can happen in any region could reach another. Behind each
-//! the regions hand on what has crossed, so that who drives them changes nothing.
+//! Partitions advance in windows within which none can affect another. A window ends at the
+//! earliest time at which an event in one partition could reach another. After each window the
+//! partitions exchange the frames that crossed. The assignment of cores therefore does not change
+//! the result.
 
 use super::inter_partition_channel::exchange;
 use super::partition::Region;

@@ -1,14 +1,14 @@
-//! One run: hosts, links and switches, in virtual time.
+//! Simulation of one run: hosts, links and switches, in virtual time.
 //!
-//! Every host, or group of hosts, has a link to a switch, and every shaped port whose rows are wanted
-//! is a bottleneck. A flow's round-trip time is spent half on the way from the last link to its
-//! receiver and half on the way from the last link to its sender, so the links stay shared and in
-//! order, unless the configuration has it at the hosts.
+//! Every host, or group of hosts, has a link to a switch. Every shaped port whose rows are wanted
+//! is a bottleneck. Half of a flow's round-trip time lies between the last link and its receiver,
+//! the other half between the last link and its sender. Links therefore stay shared and in order,
+//! unless the configuration places the delay at the hosts.
 //!
-//! Where links between switches take their time the network is cut into regions (`cut.rs`), each of
-//! which one core at a time drives from event to event (`region.rs`), all of them in windows
-//! (`windows.rs`). Stands on everything else in this crate; must not know what TCP or a queue decides,
-//! only when something is due.
+//! Links with a delay between switches divide the network into partitions (`partitioner.rs`). One
+//! core at a time drives each partition from event to event (`partition.rs`). All partitions
+//! advance in lookahead windows (`lookahead.rs`). The module depends on everything else in this
+//! crate. It must not depend on the decisions of TCP or of a queue, only on when events are due.
 
 mod demux;
 mod events;

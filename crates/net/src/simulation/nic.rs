@@ -1,5 +1,5 @@
-//! From a host onto its link: numbers for what is sent, the shaper and the delay in front of the link,
-//! and when it arrives at the switch.
+//! Network interface of a host: numbers its packets, and passes them through the shaper and the
+//! delay to the link. It computes their arrival times at the switch.
 
 use super::events::Event;
 use super::node::{AccessLink, Door, HostState};

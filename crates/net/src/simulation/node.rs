@@ -1,8 +1,7 @@
-//! What a network is made of while it runs: hosts, the links from them, switches, what is behind
-//! their ports.
+//! Components of a running network: hosts, their links, switches and the peers of switch ports.
 //!
-//! Plain state, and when a frame is at the other end of a wire; what happens to it and when is
-//! [`Region`](super::partition::Region)'s.
+//! The module holds plain state and computes when a frame reaches the other end of a wire.
+//! [`Region`](super::partition::Region) decides all events and their times.
 
 use super::host_qdisc::Departures;
 use super::partition::HostId;

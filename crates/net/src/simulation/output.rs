@@ -1,4 +1,4 @@
-//! Rows, captured frames and log lines, handed over to whoever stores them.
+//! Output of a run: rows, captured frames and log lines, passed to their consumer.
 
 use super::Simulation;
 use super::partition::Region;

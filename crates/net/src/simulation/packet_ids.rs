@@ -1,8 +1,8 @@
-//! Numbers of packets: one after the other in the order in which hosts send, in the whole run.
+//! Packet ids: consecutive numbers in the order of transmission by hosts, across the whole run.
 //!
-//! Regions do not know what the others send meanwhile. Each numbers its own packets and notes when they
-//! went; from that their numbers in the run follow once all regions have come up to an instant. Of
-//! what is sent at one instant, what the first region sends comes first.
+//! Partitions advance without the others' counts. Each numbers its own packets and records their
+//! send times. The numbers in the run follow once all partitions have reached an instant. At equal
+//! instants the packets of the partition with the lowest index come first.
 
 use super::partition::Region;
 use sojourn_packet::{PacketId, Time};

@@ -1,7 +1,7 @@
-//! What one core drives from event to event: switches, the hosts at them and what is under way
-//! between them, in virtual time.
+//! Partition: the switches, hosts and frames in flight that one core drives in virtual time.
 //!
-//! Must not know what TCP or a queue decides, only when something is due; nor who takes its rows.
+//! It must not depend on the decisions of TCP or of a queue, only on when events are due. It must
+//! not depend on the consumer of its rows.
 
 use super::demux::{Attachment, Directory, ELSEWHERE};
 use super::events::Event;

@@ -1,9 +1,9 @@
-//! Where a network is cut into regions that can be driven apart: at links that take their time.
+//! Partitioner: divides a network at links with a delay into partitions that run in parallel.
 //!
-//! What crosses such a link arrives no sooner than the link's delay after it was sent, so that within
-//! this span nothing on one side depends on what happens on the other (Chandy and Misra 1979; in
-//! windows of that span, Nicol 1993). Stands on the layout and on what switches take for a passage;
-//! must not know who drives the regions.
+//! A frame arrives no sooner than the link's delay after it was sent. Within this span, events on
+//! one side do not depend on the other (Chandy and Misra 1979; in windows of that span, Nicol
+//! 1993). The partitioner depends on the layout and on the passage times of switches. It must not
+//! depend on the code that drives the partitions.
 
 use super::layout::{Change, End, Layout};
 use super::node::Node;

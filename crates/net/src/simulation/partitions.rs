@@ -1,4 +1,5 @@
-//! From a layout to regions: each switch with its hosts in one of them, all places told anew.
+//! Construction of partitions from a layout: assigns each switch and its hosts to one, and
+//! renumbers all positions.
 
 use super::Act;
 use super::demux::ELSEWHERE;

@@ -1,4 +1,4 @@
-//! What a run writes down: rows from the switch's observations, samples of flows.
+//! Rows that a run records: observations of switches and samples of flows.
 
 use super::node::Node;
 use super::partition::{HostId, HostPlace, Region};

@@ -1,4 +1,4 @@
-//! The counters of a run, gathered where they are kept.
+//! Collection of a run's counters from the components that count.
 
 use super::Simulation;
 use super::layout::{End, Layout};

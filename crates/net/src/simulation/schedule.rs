@@ -1,5 +1,4 @@
-//! What changes while the run goes on: rates and delays of links by a schedule, and what is done to
-//! switches.
+//! Scheduled changes during a run: rates and delays of links, and operations on switches.
 
 pub(super) use super::layout::Change;
 

@@ -1,5 +1,6 @@
-//! Packets under way, kept in place so that events stay small, and the buffers of those that have
-//! arrived, so that nothing is allocated per packet.
+//! Slab of packets in flight, and a pool of the buffers of packets that have arrived.
+//!
+//! The slab keeps events small. The pool avoids an allocation per packet.
 
 use super::in_flight::Arriving;
 use crate::wire::{CompactSegment, SackBlocks, USUAL_LEN, UsualSegment, Written, read_usual};

@@ -1,4 +1,4 @@
-//! From a layout to switches at rest, and what is behind their ports.
+//! Construction of idle switches, and of the peers of their ports, from a layout.
 
 use super::host_qdisc::Departures;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};

@@ -1,4 +1,4 @@
-//! Whole runs, held against what can be computed by hand.
+//! Tests of whole runs against values that can be computed by hand.
 
 use super::*;
 use crate::config::Aqm;

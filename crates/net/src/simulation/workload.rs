@@ -1,7 +1,8 @@
-//! What is random about a run's traffic, for whoever sends it in the simulator's place.
+//! Random part of a run's traffic, for traffic generators other than the simulator.
 //!
-//! Stands on the applications and on the same streams of random numbers as the simulated hosts, so
-//! that a scenario and a seed mean the same traffic wherever it runs. Must not know who that is.
+//! The workload uses the same applications and random number streams as the simulated hosts. A
+//! scenario and a seed therefore mean the same traffic wherever it runs. It must not depend on the
+//! generator.
 
 use super::hosts;
 use crate::app::{Draws, OnOff, Purpose, Spans, arrivals};

@@ -1,8 +1,8 @@
-//! Accurate ECN feedback (RFC 9768): each end counts the marked packets that reach it, and every segment of
-//! its tells the counter's last three bits (ACE). Segments without data tell in an option, too, how many
-//! bytes arrived under each codepoint.
+//! Accurate ECN feedback (RFC 9768).
 //!
-//! Knows no connection.
+//! Each end counts the marked packets that reach it. Every segment carries the counter's last three
+//! bits (ACE). Segments without data also carry an option with the bytes received per codepoint.
+//! The module must not depend on connections.
 
 use crate::wire::{AccEcn, Ecn, TcpFlags};
 

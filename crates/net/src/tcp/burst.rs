@@ -1,5 +1,6 @@
-//! How much Linux hands to the interface as one, which leaves back to back. What the sender makes of
-//! it is in its offload; BBR and HyStart count with it.
+//! Size of the back-to-back bursts that Linux hands to the network interface.
+//!
+//! The sender's offload splits data by this size. BBR and HyStart include it in their calculations.
 
 /// The most bytes that one burst carries: 64 KiB less the room for headers.
 pub(crate) const MAX_BURST_BYTES: u64 = 65_536 - 321;

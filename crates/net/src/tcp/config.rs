@@ -1,4 +1,4 @@
-//! What one end of a connection is set to; the defaults are those of Linux 6.1 where it has one.
+//! Settings of one end of a connection. Defaults are those of Linux 6.1 where it has one.
 
 use super::jiffies::Echo;
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};

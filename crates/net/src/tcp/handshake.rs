@@ -1,4 +1,4 @@
-//! Opening a connection: what the two ends agree on, and when a SYN is sent again.
+//! Handshake: the options that two ends negotiate, and the retransmission of a SYN.
 
 use super::accecn;
 use super::config::TcpConfig;

@@ -1,4 +1,4 @@
-//! A pacing rate that is worked out when somebody asks: it follows each acknowledgement, and few ask.
+//! Lazily computed pacing rate: every acknowledgement changes it, and few callers read it.
 
 use sojourn_packet::Time;
 

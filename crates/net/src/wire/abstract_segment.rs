@@ -1,13 +1,16 @@
-//! Segments as their hosts have them: what goes in place of frames of the usual form where nobody on the
-//! way reads bytes, as long on the wire as these.
+//! Abstract segments: a host's representation of common TCP segments, used instead of frame bytes.
 //!
-//! Four words of eight bytes, the lowest first, so that a machine copies and stores them whole; a word for
-//! each range is behind them. Where a frame has its EtherType, they have the one that IEEE 802 leaves to
-//! local experiments: who looks for an IP header finds none, and so no ECN field, and segments of
+//! They replace frames if no component on the path reads bytes, and have the same length on the
+//! wire.
+//!
+//! A segment is four words of eight bytes, lowest first, so a CPU copies and stores whole words.
+//! Each SACK range appends one word. The EtherType position holds the value that IEEE 802 reserves
+//! for local experiments. A reader therefore finds no IP header, and so no ECN field. Segments of
 //! ECN-capable transports are not written this way.
 //!
-//! Where programs read Ethernet headers and nothing behind them, a segment has its own in front, with the
-//! EtherType of its frame. That is there once more behind it, where no IP header begins like that.
+//! If programs read only Ethernet headers, an Ethernet header with the frame's EtherType precedes
+//! the segment. That EtherType is repeated behind the header, where no IP header begins with its
+//! value.
 
 use super::ETHERNET_HEADER_LEN;
 use super::header_prediction::{TRANSPORT_LEN, UsualSegment};

@@ -1,4 +1,4 @@
-//! How much of their frames hosts write down.
+//! Level of detail at which hosts write their frames.
 
 /// How hosts write frames of the form that nearly all have ([`UsualSegment`](super::UsualSegment)); any
 /// other is whole.

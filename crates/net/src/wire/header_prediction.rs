@@ -1,9 +1,9 @@
-//! Header prediction: nearly all frames of a connection have one form, IPv4 without options and TCP with
-//! timestamps alone, and are written and read at fixed places.
+//! Header prediction: reads and writes the most common form of a frame at fixed offsets.
 //!
-//! A shorter way to what the codecs beside it say, which are right; whatever has another form, or a
-//! wrong checksum, is left to them. Where nobody on the way reads more than addresses and marks, frames
-//! of this form go without their checksums, as a host leaves them to its network card.
+//! Nearly all frames of a connection have this form: IPv4 without options and TCP with timestamps
+//! alone. The codecs of this module's siblings are the reference. They handle every other form and
+//! wrong checksums. If no component on the path reads more than addresses and marks, frames of this
+//! form have no checksums, as with checksum offload to a network card.
 
 use super::ETHERNET_HEADER_LEN;
 use super::frame_detail::Written;

@@ -1,7 +1,8 @@
 //! Ethernet and IP headers in front of a transport header, written from a template.
 //!
-//! What does not change during a connection is written once; each frame copies it and fills in
-//! length, identification, ECN bits and the IPv4 header checksum (RFC 791, RFC 8200, RFC 3168).
+//! The template holds the fields that are constant during a connection. Each frame copies it and
+//! fills in length, identification, ECN bits and the IPv4 header checksum (RFC 791, RFC 8200, RFC
+//! 3168).
 
 use super::ETHERNET_HEADER_LEN;
 use super::address::{Endpoint, IpAddress};

@@ -1,9 +1,10 @@
-//! What lies on the wire: Ethernet, IPv4, IPv6, TCP and UDP headers, written and read, and what goes in
-//! their place where nobody looks (`written.rs`).
+//! Codecs for Ethernet, IPv4, IPv6, TCP and UDP headers, and for the abstract segments that replace
+//! frames whose bytes no component reads (`abstract_segment.rs`).
 //!
-//! The codecs are our own because the payload is counted, not stored: ready-made ones want to sum
-//! a payload slice for the checksum, and a payload of zeros adds nothing to it but its length.
-//! Where an IP header lies, and the checksum, are the packet crate's. Stands on it alone; must not know connections, hosts or time.
+//! The crate has its own codecs because a payload is counted, not stored. Existing codecs sum a
+//! payload slice for the checksum, but a payload of zeros contributes only its length. The packet
+//! crate provides the offset of an IP header and the checksum. This module depends on that crate
+//! alone, and must not depend on connections, hosts or time.
 
 mod abstract_segment;
 mod address;

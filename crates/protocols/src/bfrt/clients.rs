@@ -1,4 +1,5 @@
-//! Who is connected: subscriptions, which client is bound to which program, and who is told what.
+//! Connected clients: their subscriptions, the programs that they are bound to, and their
+//! notifications.
 
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;

@@ -1,7 +1,7 @@
-//! Tables that every Tofino has, as far as the switch here has what they are about: their part of the
-//! document, in the names and numbers of the vendor's driver.
+//! Device tables: the tables that every Tofino has, limited to the features of this switch.
 //!
-//! What they mean is in `write/` and `read.rs`.
+//! The module holds their part of the document, with the names and numbers of the vendor's driver.
+//! `write/` and `read.rs` implement their meaning.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
-//! Entries that no packet has met for a while: how long each may be idle, and what clients know of it.
+//! Idle entries: the timeout of each entry, and the notifications to clients.
 //!
-//! The program notes when entries are hit; here is what that means. The driver looks at the hits every
-//! so often, and what an entry has left is what was so at the last look. Knows tables by their numbers
-//! and entries by their handles, no messages.
+//! The program records hits of entries, and this module interprets them. The driver polls the hits
+//! periodically, and an entry's remaining time is that of the last poll. The module identifies
+//! tables by number and entries by handle, and must not depend on messages.
 
 use super::bfrt_json::field;
 use super::fields::{Datum, Row};

@@ -1,14 +1,14 @@
-//! BfRt, the runtime interface of Tofino: what a program is to its clients, and a server of it.
+//! BfRt, Tofino's runtime interface: the schema of a program for its clients, and a server.
 //!
 //! ```text
 //! wire ── service ── clients ── write, read ── control operations ── switch
-//!             └ schema (document, fixed)  └ store: what the program does not keep
+//!             └ schema (bfrt_json, device_tables)  └ store: state outside the program
 //! ```
 //!
-//! What is written and read is done where the switch is, between two packets ([`crate::device`]).
-//! Everything is a table there, a register and a mirror session, too; all of them are read from one
-//! document of JSON, which clients get as it is. Source: the public definition of the service and
-//! its public client, `bfrt_grpc`.
+//! Reads and writes execute with the switch, between two packets ([`crate::device`]). Everything is
+//! a table in BfRt, including registers and mirror sessions. One JSON document describes all
+//! tables, and clients receive it unchanged. Source: the public definition of the service and its
+//! public client, `bfrt_grpc`.
 #![allow(deprecated)] // Clients use fields that the definition advises against.
 
 mod bfrt_json;

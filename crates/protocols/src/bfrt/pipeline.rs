@@ -1,8 +1,9 @@
-//! What runs, as clients see it, and what is to run: programs that clients bring.
+//! Forwarding pipeline: the running programs, as clients see them, and programs that clients load.
 //!
-//! A program comes as its text, in the place of the chip's binary. What is not a text counts by the
-//! program's name only, which must be one that runs. Several programs share the pipes. Between the
-//! beginning of a warm initialisation and its end, clients write into a switch that no packet comes to.
+//! A client loads a program as source text instead of the chip's binary. If the data is not a text,
+//! the program's name must be that of a running one. Several programs share the pipes. Between the
+//! beginning and the end of a warm initialisation, clients write into a switch that receives no
+//! packets.
 
 use super::schema::{Kind, Schema};
 use super::store::Store;

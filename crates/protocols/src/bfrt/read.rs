@@ -1,6 +1,6 @@
-//! What is in a switch, told in BfRt's words, piece by piece so that packets pass meanwhile.
+//! BfRt reads, divided into pieces so that the switch forwards packets between them.
 //!
-//! Here is what was asked and of which pipes; each kind of table is read in a file of its own.
+//! This file resolves the request and its pipes. Each kind of table is read in a file of its own.
 
 mod attributes;
 mod cells;

@@ -1,7 +1,7 @@
-//! Which pipes an entry is in: what clients have said of a table, and what a request is about.
+//! Scope of an entry: the pipes that hold it, from a client's table settings and from a request.
 //!
-//! A table is the same in all pipes until a client says otherwise. Then it has an entry in single
-//! pipes, or in groups of them, each of which is called by its first.
+//! A table is the same in all pipes until a client sets otherwise. It then has entries in single
+//! pipes or in groups of them. The first pipe of a group names it.
 
 use super::write::ALL_PIPES;
 use crate::failure::Failure;

@@ -1,4 +1,4 @@
-//! What clients have said that the program does not keep: rows of the fixed tables and of action
+//! State that clients set and the program does not hold: rows of the device tables and of action
 //! profiles, members of value sets.
 
 use super::device_tables;

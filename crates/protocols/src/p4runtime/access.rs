@@ -1,4 +1,4 @@
-//! What a role may do, in the form that Stratum's controllers say it in (`P4RoleConfig`).
+//! Access rights of a role, in the format of Stratum's controllers (`P4RoleConfig`).
 
 use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;

@@ -1,8 +1,9 @@
-//! Who may write: controllers of a role elect a primary by the highest election id.
+//! Client arbitration: the controllers of a role elect a primary by the highest election id.
 //!
-//! A state machine without wires: an update or the end of a stream goes in, who is to be told what
-//! comes out. One device; a role is a name, `""` the one with access to everything. Source:
-//! P4Runtime 1.5, "Client Arbitration and Controller Replication".
+//! It is a state machine without a transport. Its input is an update or the end of a stream. Its
+//! output is the list of notices to send. It covers one device. A role is a name, and `""` is the
+//! role with access to everything. Source: P4Runtime 1.5, "Client Arbitration and Controller
+//! Replication".
 
 use std::collections::BTreeMap;
 use tonic::Code;

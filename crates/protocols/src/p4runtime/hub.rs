@@ -1,4 +1,4 @@
-//! The streams of all controllers: who is primary, and who is told what.
+//! Hub of all controllers' streams: tracks the primaries and routes messages to controllers.
 
 use super::access::Access;
 use super::arbitration::{Arbitration, Notice, StreamId, Update};

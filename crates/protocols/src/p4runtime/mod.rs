@@ -1,11 +1,11 @@
-//! P4Runtime: a switch under the control of programs that know nothing of it but its P4Info.
+//! P4Runtime server: puts a switch under the control of programs that know only its P4Info.
 //!
 //! ```text
 //! wire ── service ── hub (arbitration, access) ── write, read ── control operations ── switch
-//!             └ pipeline (schema)        └ store, digests, packets: what the program does not keep
+//!             └ pipeline (schema)        └ store, digests, packets: state outside the program
 //! ```
 //!
-//! What is written and read is done where the switch is, between two packets ([`crate::device`]).
+//! Reads and writes execute with the switch, between two packets ([`crate::device`]).
 #![allow(deprecated)] // Controllers use fields that P4Runtime advises against.
 
 pub mod access;

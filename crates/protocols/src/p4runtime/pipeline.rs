@@ -1,8 +1,8 @@
-//! A pipeline that a controller brings: the program that it means, beside its P4Info.
+//! Pipeline configuration from a controller: the program that it selects, and its P4Info.
 //!
-//! The device configuration is the text of a P4 program; or what p4c's bmv2 back end writes, in
-//! which only the program's name counts; or nothing, which means the program that runs. What a
-//! text includes is looked for among the switch's own include folders and nowhere else.
+//! The device configuration has three forms. It is the text of a P4 program, the output of p4c's
+//! bmv2 back end, of which only the program's name counts, or empty for the running program.
+//! Includes of a text resolve only in the switch's own include folders.
 
 use super::schema::Schema;
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
-//! What a controller asks for, read from a switch piece by piece, so that packets pass between.
+//! P4Runtime reads, divided into pieces so that the switch forwards packets between them.
 //!
-//! A request becomes pieces of work; each is done between two packets and leaves what is left of it.
-//! Runs where the switch is; knows no wires.
+//! A request becomes pieces of work. Each piece runs between two packets and returns the work that
+//! remains. The code runs with the switch and must not depend on the transport.
 
 use super::access::Access;
 use super::entry;

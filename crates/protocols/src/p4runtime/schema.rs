@@ -1,8 +1,8 @@
-//! A P4Info beside the program that it is of: ids on one side, names of the control operations on
-//! the other.
+//! Schema: maps the ids of a P4Info to the names of the control operations of its program.
 //!
-//! The P4Info may be ours or what a controller brings; that every object of it is in the program,
-//! with the same keys and parameters, is checked once. Knows no messages but P4Info's.
+//! The P4Info is either generated here or supplied by a controller. One check ensures that the
+//! program has every object of it, with the same keys and parameters. The module must not depend on
+//! messages other than P4Info's.
 
 use super::data::{self, Leaf};
 use crate::failure::Failure;

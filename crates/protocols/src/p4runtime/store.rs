@@ -1,5 +1,7 @@
-//! What a controller has said that the program does not keep: cookies, timeouts, groups as they were
-//! written, sessions. With every change its undoing, while somebody wants to take changes back.
+//! State that controllers set and the program does not hold: cookies, timeouts, groups as written,
+//! sessions.
+//!
+//! During a batch that may be rolled back, the store logs an undo for each change.
 
 use crate::wire::p4::v1 as p4;
 use sojourn_packet::Time;

@@ -1,9 +1,11 @@
-//! What nobody should send: random bytes, messages with bytes changed, messages that are too long,
-//! many streams, batches whose sender is gone. Servers answer with an error and go on.
+//! Tests of hostile clients against the servers, which must answer with an error and continue.
 //!
-//! `SOJOURN_HOSTILE=1000000` sends as many as one likes, `SOJOURN_STREAMS=10000` opens as many,
-//! `SOJOURN_BYTES=1073741824` is the length of the long message; with `--nocapture` it is told how long
-//! the switch was kept from its packets at most, and how much memory all of it had.
+//! The inputs are random bytes, corrupted messages, oversized messages, many streams, and batches
+//! whose sender has disconnected.
+//!
+//! `SOJOURN_HOSTILE=1000000` sets the number of messages and `SOJOURN_STREAMS=10000` the number of
+//! streams. `SOJOURN_BYTES=1073741824` is the length of the long message. With `--nocapture` the
+//! test prints the longest time for which the switch processed no packets, and the peak memory.
 
 use crate::bench::{self, Bench, house};
 use crate::tofino::{client, exact, number};

@@ -1,7 +1,7 @@
-//! What a discipline can be told: parameters of several kinds, defaults, and what is allowed.
+//! Parameters of disciplines: their kinds, defaults and allowed values.
 //!
-//! Every value is a whole number in the unit of its [`Kind`]; how people write it is the business
-//! of the floor above.
+//! Every value is an integer in the unit of its [`Kind`]. The module must not depend on how
+//! configurations write a value.
 
 use super::{DisciplineError, LONGEST, Limits};
 use sojourn_packet::{Bytes, Time};

@@ -1,8 +1,8 @@
-//! Changes of a running switch as data, each of which can be taken back.
+//! Changes of a running switch as data, each of which can be undone.
 //!
-//! Checked as in a configuration; a change that is refused changes nothing. What was replaced is
-//! kept with its state, so that putting it back leaves no trace. Packets that are on their way keep
-//! what was decided about them. Must not know who asks.
+//! Changes pass the same checks as a configuration. A rejected change has no effect. The replaced
+//! object is saved with its state, so an undo restores it completely. Decisions already made for
+//! packets in transit remain in force. The module must not depend on the caller.
 
 use super::{GeneratorChange, Generators, Switch};
 use crate::config::{ConfigError, MirrorSession, MulticastGroup};

@@ -1,6 +1,6 @@
-//! What is due when: events in the order of their instants, first set first served among equals.
+//! Event queue of a switch, ordered by instant and first in, first out among equals.
 //!
-//! There are few at a time, one for each port that waits and for each packet in a pipeline, so a sorted
+//! The queue holds one event per waiting port and per packet in a pipeline. At this size a sorted
 //! list is cheaper than a heap.
 
 use sojourn_packet::Time;

@@ -1,10 +1,9 @@
-//! How often packets may go round: a bound for programs that copy, resubmit or recirculate for ever.
+//! Loop guard: bounds how often packets are copied, resubmitted or recirculated.
 //!
-//! On a chip such a packet takes the bandwidth of its loop and nobody else's. Here a round costs the
-//! time of whoever runs the switch, and one that takes none on the switch's own clock would never
-//! end. So there are as many rounds as the limit says; a packet that comes round beyond them is
-//! dropped and counted, whoever it descends from. Only the switch's clock decides, so that the same
-//! packets at the same instants are dropped each time.
+//! On a chip, a packet in an endless loop takes only the bandwidth of its loop. In a simulation
+//! each round costs CPU time, and a round of zero virtual time would never end. The limit therefore
+//! bounds the rounds. A packet beyond the limit is dropped and counted, whatever its origin. Only
+//! the switch's clock decides, so the same packets at the same instants are always dropped.
 
 use super::Switch;
 use crate::config::RoundLimit;

@@ -1,4 +1,4 @@
-//! Rows, captured frames and counters: what the switch tells about itself.
+//! Measurement: the rows, captured frames and counters of a switch.
 //!
 //! Nothing here has an effect on any packet.
 

@@ -1,7 +1,7 @@
-//! Ingress passes that take time: submitted to the data plane, carried out when they complete.
+//! Asynchronous ingress passes: submitted to the data plane and executed when they complete.
 //!
-//! What was noted of a packet stays here while its bytes are inside. The data plane says when it is
-//! to be asked again; the ingress latency comes behind, as for every pass.
+//! The metadata of a packet stays here while the data plane holds its bytes. The data plane reports
+//! the time of its next poll. The ingress latency follows, as for every pass.
 
 use super::{Admitted, Event, Switch};
 use crate::tm::port::Port;

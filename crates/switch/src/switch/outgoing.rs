@@ -1,7 +1,7 @@
-//! Packets for wires until somebody takes them.
+//! Buffer of transmitted packets until the driver takes them.
 //!
-//! They are put down a field at a time where they will be looked at: built elsewhere and copied there,
-//! the copy would wait for the fields.
+//! Packets are written field by field in their final position. A packet built elsewhere and copied
+//! would stall the copy on its fields.
 
 use crate::observation::Transmit;
 use sojourn_packet::{Packet, PortId, Time};

@@ -1,6 +1,7 @@
-//! What is changed in a running switch: mirror sessions, multicast groups, port shapers.
+//! Reconfiguration of a running switch: mirror sessions, multicast groups, port shapers.
 //!
-//! Checked as in a configuration. Packets that are on their way keep what was decided about them.
+//! Changes pass the same checks as a configuration. Decisions already made for packets in transit
+//! remain in force.
 
 use super::Switch;
 use crate::config::{ConfigError, MirrorSession, MulticastGroup};

@@ -1,8 +1,8 @@
-//! Exact pacing of a queue: so many packets, or bits, a second, evenly spaced.
+//! Exact pacing of a queue: a fixed number of packets or bits per second, evenly spaced.
 //!
-//! What bmv2 calls the rate of a queue: a packet may go when 1/rate has passed since the one before,
-//! and nothing is saved up while the queue is idle. In whole nanoseconds with the fraction kept, so
-//! that the rate never drifts. It must not know what it paces.
+//! It implements bmv2's queue rate: a packet may leave 1/rate after its predecessor. An idle queue
+//! accumulates no credit. Times are integer nanoseconds with the fraction preserved, so the rate
+//! never drifts. The pacer must not depend on the traffic that it paces.
 
 use crate::tm::serializer::Line;
 use sojourn_packet::{Bytes, Rate, Time};

@@ -1,6 +1,7 @@
-//! One port: its queues, its shaper and its wire, and the answer to "what is sent next, and when?".
+//! Port: its queues, its shaper and its wire. It selects the next packet and its time.
 //!
-//! Stands on scheduler, shaper and line. It must not know what happens to a packet after its turn.
+//! The port depends on scheduler, shaper and line. It must not depend on a packet's fate after its
+//! turn.
 
 use crate::config::{ConfigError, PortConfig};
 use crate::discipline::Discipline;

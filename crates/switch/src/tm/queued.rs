@@ -1,4 +1,4 @@
-//! A packet as the traffic manager holds it: the packet and what was known when it came.
+//! Queued packet: a packet in the traffic manager, with the data known on its arrival.
 
 use sojourn_packet::Carried;
 use sojourn_packet::{Bytes, Packet, Time};

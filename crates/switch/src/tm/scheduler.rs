@@ -1,8 +1,9 @@
-//! Which queue of a port is served next: strict priority, deficit weighted round robin inside one.
+//! Scheduler of a port's queues: strict priority, with deficit weighted round robin within a
+//! priority.
 //!
-//! As on Tofino, guaranteed bandwidth (queues whose minimum-rate bucket has tokens) goes before
-//! the remaining bandwidth, and each of the two has its own priorities and rounds. The scheduler
-//! is told which queues may send; it must not know why the others may not.
+//! As on Tofino, guaranteed bandwidth (queues whose minimum-rate bucket has tokens) precedes the
+//! remaining bandwidth. Each of the two has its own priorities and rounds. The caller passes the
+//! queues that may send. The scheduler must not depend on why the others may not.
 
 /// Most queues of a port.
 pub const MAX_QUEUES: usize = 32;

@@ -1,8 +1,8 @@
-//! How long packets hold a wire, without drift.
+//! Serialization time of packets on a wire, without drift.
 //!
-//! A frame's time on the wire is rarely a whole number of nanoseconds. The line remembers the
-//! fraction, so that back-to-back frames keep exactly the line's rate; only the instants handed
-//! out are rounded (up). It must not know what it carries.
+//! A frame's time on the wire is rarely an integer number of nanoseconds. The line preserves the
+//! fraction, so back-to-back frames have exactly the line's rate. Only the returned instants are
+//! rounded (up). The line must not depend on what it carries.
 
 use sojourn_packet::{Bytes, Rate, Time};
 

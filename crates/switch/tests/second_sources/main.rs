@@ -1,7 +1,8 @@
-//! Our disciplines against second sources: the same fixed arrivals, the same link, the times of the drops.
+//! Comparison of the disciplines with second sources: the same arrivals, the same link, the times
+//! of the drops.
 //!
-//! What is compared is in `cases.rs`; `docs/second-sources.md` tells what the sources are, where they
-//! depart from the RFCs, and how to make the files in `drops.tar.gz` again.
+//! `cases/` lists the comparisons. `docs/second-sources.md` describes the sources, their deviations
+//! from the RFCs, and how to rebuild the files in `drops.tar.gz`.
 
 mod cases;
 mod link;

@@ -1,6 +1,6 @@
-//! What the second sources signalled, read from files, and how ours compares with it.
+//! Recorded signals of the second sources, and their comparison with the disciplines of this crate.
 //!
-//! The files are in the archive `drops.tar.gz`; `bench/second_sources/make.py` writes it.
+//! The recordings are in the archive `drops.tar.gz`; `bench/second_sources/make.py` writes it.
 
 use crate::cases::{Case, SEED};
 use crate::link::{Kind, Signal, signals};

@@ -1,5 +1,7 @@
-//! What bmv2's switch has and Tofino has not: queues counted and paced in packets, a strict order of
-//! priorities, clones to groups, packets that go round past all ports.
+//! Tests of features that bmv2's switch has and Tofino lacks.
+//!
+//! These are queues counted and paced in packets, strict priorities, clones to groups, and packets
+//! that recirculate without passing a port.
 
 use crate::harness::*;
 use sojourn_packet::{

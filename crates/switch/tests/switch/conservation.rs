@@ -1,5 +1,5 @@
-//! Whatever a program does: no packet is lost without a counter, no cell without a packet, and the
-//! outcome does not depend on how often the driver looks.
+//! Conservation tests under arbitrary programs: every lost packet is counted, and every cell
+//! belongs to a packet. The outcome does not depend on how often the driver polls.
 
 use crate::harness::*;
 use proptest::prelude::*;

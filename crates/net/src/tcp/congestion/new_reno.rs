@@ -1,7 +1,8 @@
-//! Reno's window as Linux has it: slow start and congestion avoidance of RFC 5681, counted in
-//! segments acknowledged, so that a stretched acknowledgement grows the window as several would.
-//! What NewReno adds, partial acknowledgements in recovery (RFC 6582), is the sender's and comes
-//! with SACK. Has no state of its own, and no HyStart.
+//! Reno's congestion window as in Linux: slow start and congestion avoidance of RFC 5681.
+//!
+//! Growth is counted in acknowledged segments, so a stretched ACK grows the window as several
+//! would. The sender implements NewReno's partial acknowledgements in recovery (RFC 6582) as part
+//! of SACK. The control has no state of its own, and no HyStart.
 
 use super::{Ack, CongestionControl, Marks, Registered, Window};
 

@@ -1,4 +1,4 @@
-//! How a connection is opened: the three segments of the handshake, and what both ends agree on by them.
+//! Connection establishment: the three-way handshake and the options that both ends negotiate.
 
 use super::{Connection, State, settings};
 use crate::tcp::accecn::{self, Accurate};

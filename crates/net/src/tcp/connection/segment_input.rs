@@ -1,4 +1,4 @@
-//! What a segment says that has arrived on an open connection.
+//! Processing of segments that arrive on an open connection.
 
 use super::{Connection, State};
 use crate::tcp::jiffies::Echo;

@@ -1,4 +1,4 @@
-//! The segments of an open connection: what one says beside the data that it carries.
+//! Output of an open connection: the headers of its segments.
 
 use super::{Connection, Segments};
 use crate::tcp::accecn;

@@ -1,10 +1,13 @@
-//! When an acknowledgement goes out (RFC 5681 section 4.2) as Linux decides it: at once in quick-ACK
-//! mode, with more than one full segment, and for what the sender must hear of; else after a delay
-//! that follows the gaps between segments.
+//! Delayed acknowledgements (RFC 5681 section 4.2) with Linux's rules.
 //!
-//! Quick-ACK mode acknowledges every segment, for a slow start's sake: the first of a connection,
-//! while the receive window grows, after a long gap, after duplicates and marks. An end that answers data with data is in ping-pong
-//! mode, where acknowledgements ride on its data and quick-ACK does not count.
+//! An acknowledgement is immediate in quick-ACK mode, for more than one full segment, and for
+//! events that the sender must learn of. Otherwise it follows a delay derived from the gaps between
+//! segments.
+//!
+//! Quick-ACK mode acknowledges every segment, for the benefit of slow start. It applies to the
+//! first segments of a connection, while the receive window grows, after a long gap, and after
+//! duplicates and marks. An end that answers data with data is in ping-pong mode. Its
+//! acknowledgements then ride on its data, and quick-ACK mode has no effect.
 
 use crate::tcp::jiffies::{coarse, expiry, whole};
 use sojourn_packet::Time;

@@ -1,7 +1,8 @@
-//! The receiving half of a connection: what has arrived, what is missing, what to tell the sender.
+//! Receiving half of a connection: received data, missing data, and the feedback to the sender.
 //!
-//! The application takes data as soon as they are in order; what is not takes room in the buffer.
-//! Works in 64-bit offsets; must not know wire formats, nor the sending half.
+//! The application takes data as soon as they are in order. Data out of order occupy the buffer.
+//! The receiver works in 64-bit offsets. It must not depend on wire formats, nor on the sending
+//! half.
 
 mod delayed_ack;
 mod window;

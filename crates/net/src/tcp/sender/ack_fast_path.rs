@@ -1,7 +1,8 @@
-//! Acknowledgement prediction: nearly all have neither ranges nor marks, acknowledge whole segments that
-//! were sent once, and find a sender with a window that is not being reduced.
+//! Acknowledgement fast path, in analogy to header prediction.
 //!
-//! A shorter way to what `acknowledge.rs` says, which is right; whatever is not so is left to it.
+//! Nearly all acknowledgements carry neither SACK ranges nor marks, and cover whole segments that
+//! were sent once. They also find a sender whose window is not being reduced. The path computes the
+//! same result as `acknowledge.rs`, which is the reference and handles all other cases.
 
 use super::rate::Gathered;
 use super::recovery::Retransmit;

@@ -1,5 +1,7 @@
-//! What an acknowledgement says, in the order in which Linux reads it: selective blocks, what is
-//! cumulatively acknowledged, round-trip time, losses and state, timer, delivery rate, window.
+//! Processing of acknowledgements, in Linux's order.
+//!
+//! The steps are: SACK blocks, cumulative acknowledgement, round-trip time, losses and state,
+//! timer, delivery rate, window.
 
 use super::prr::Progress;
 use super::rate::Gathered;

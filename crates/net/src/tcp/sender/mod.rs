@@ -1,11 +1,11 @@
-//! The sending half of a connection: which bytes go out, when, and when again.
+//! Sending half of a connection: selects the bytes to send, and the time of each transmission.
 //!
-//! An acknowledgement is read in `acknowledge.rs`, nearly always in `calm.rs`, and may change the state in `recovery.rs`; what
-//! goes out is decided in `transmit.rs`, what happens without an acknowledgement in `timers.rs`.
-//! They stand on the scoreboard (what is outstanding), RACK (what is lost), rate, round-trip time,
-//! pacing, proportional reduction and undo, a file each, and on a congestion control. Works in
-//! 64-bit offsets of its stream and in segments; must not know wire formats, nor the receiving
-//! half.
+//! `ack_fast_path.rs` processes nearly all acknowledgements, and `acknowledge.rs` the others.
+//! Either may change the state in `recovery.rs`. `transmit.rs` selects the output, and
+//! `timeouts.rs` acts without an acknowledgement. They depend on the scoreboard (outstanding
+//! segments), RACK (lost segments), rate, round-trip time, pacing, proportional reduction and undo,
+//! one file each. They also depend on a congestion control. The sender works in 64-bit stream
+//! offsets and in segments. It must not depend on wire formats, nor on the receiving half.
 
 mod ack_fast_path;
 mod acknowledge;

@@ -1,6 +1,8 @@
-//! Bursts of segmentation offload: how many segments Linux hands to the interface as one, which
-//! leave back to back. Off unless asked for; then either of a fixed size or sized as Linux does,
-//! by the pacing rate and the least round-trip time.
+//! Bursts of segmentation offload: the number of segments that Linux hands to the interface at
+//! once.
+//!
+//! The segments of a burst leave back to back. Offload is off by default. A burst has either a
+//! fixed size, or Linux's size from the pacing rate and the least round-trip time.
 
 use crate::config::SegmentationOffload;
 use crate::tcp::burst::{MAX_BURST_BYTES, burst_bytes};

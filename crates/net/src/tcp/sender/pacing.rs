@@ -1,5 +1,7 @@
-//! When the next segment may go: Linux's internal pacing, for controls that ask for it (BBR) and
-//! senders that are told to, and the rate by which the bursts of segmentation offload are sized for all.
+//! Pacing: the time at which the next segment may leave, as in Linux's internal pacing.
+//!
+//! It applies to controls that require it (BBR) and to senders that are configured for it. Its rate
+//! determines the size of segmentation offload bursts for all senders.
 
 use crate::config::PacingSetting;
 use crate::tcp::PacingRate;

@@ -1,7 +1,9 @@
-//! How fast the network delivers: a sample for each acknowledgement (Linux's `tcp_rate.c`;
-//! draft-cheng-iccrg-delivery-rate-estimation). Each segment remembers what had been delivered when
-//! it was sent; what was delivered since then, in the longer of the time it took to send and the
-//! time it took to acknowledge, is the rate. Knows segments, not controls.
+//! Delivery rate estimator: one sample per acknowledgement (Linux's `tcp_rate.c`;
+//! draft-cheng-iccrg-delivery-rate-estimation).
+//!
+//! Each segment records the amount delivered when it was sent. The rate is the amount delivered
+//! since then, divided by the longer of the send interval and the acknowledgement interval. It
+//! depends on segments, not on congestion controls.
 
 use super::scoreboard::Sent;
 use crate::tcp::congestion::RateSample;

@@ -1,7 +1,7 @@
-//! What was sent and is not yet acknowledged, segment by segment (RFC 6675 sections 3 and 4).
+//! SACK scoreboard: the segments sent and not yet acknowledged (RFC 6675 sections 3 and 4).
 //!
-//! It keeps the book; it decides nothing. Whether a segment is lost is decided in `rack.rs`, what
-//! the window allows in `transmit.rs`. Counts are in segments, as Linux has them.
+//! The scoreboard records state and makes no decisions. `rack.rs` decides whether a segment is
+//! lost, and `transmit.rs` decides how much the window allows. Counts are in segments, as in Linux.
 
 use super::rate::Snapshot;
 use crate::tcp::ranges::RangeSet;

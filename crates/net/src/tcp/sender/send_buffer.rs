@@ -1,10 +1,10 @@
-//! The send buffer as Linux sizes it (`tcp_sndbuf_expand`): how far ahead of the network the
-//! application writes, and which segments carry PSH because of it.
+//! Send buffer with Linux's sizing (`tcp_sndbuf_expand`).
 //!
-//! It grows with the congestion window and does not limit what is in flight. It matters to what the
-//! peer's acknowledgements do: a full segment with PSH is acknowledged as soon as it is read, and
-//! where one in slow start is, the segments after it are paired otherwise. Works in offsets of the
-//! stream; knows neither what was lost nor when anything goes out.
+//! It determines how far ahead of the network the application writes, and therefore which segments
+//! carry PSH. It grows with the congestion window and does not limit the data in flight. It affects
+//! the peer's acknowledgements: the peer acknowledges a full segment with PSH as soon as it is
+//! read. In slow start this changes the pairing of the following segments. The buffer works in
+//! stream offsets, and must not depend on losses or on transmission times.
 
 use super::FIRST_BYTE;
 use std::collections::VecDeque;

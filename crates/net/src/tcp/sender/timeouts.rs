@@ -1,5 +1,6 @@
-//! The sender's timer at work: when it is set for what, and what happens when it expires. Loss
-//! probes are RFC 8985 section 7 (TLP), timeouts RFC 6298 section 5.
+//! Timer of the sender: when it is set, and the actions on its expiry.
+//!
+//! Loss probes are RFC 8985 section 7 (TLP), timeouts RFC 6298 section 5.
 
 use super::timer::Alarm;
 use super::{Sender, TIMER_SLACK};

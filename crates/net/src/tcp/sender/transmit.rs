@@ -1,5 +1,6 @@
-//! What goes out now: what is lost first, then new data, as the windows, the pacing and offload
-//! allow (RFC 6675 section 5, `NextSeg`).
+//! Transmission: selects the next segment to send (RFC 6675 section 5, `NextSeg`).
+//!
+//! Lost segments precede new data. The windows, pacing and segmentation offload limit both.
 
 use super::offload::Partial;
 use super::recovery::Retransmit;

@@ -1,6 +1,7 @@
-//! Whether a reduction of the window was for nothing, because what was held for lost had only been
-//! late: by the timestamp that is echoed (Eifel, RFC 3522), or because the receiver reports every
-//! retransmission as a duplicate (RFC 3708). Then window and threshold are what they were.
+//! Detection and undo of spurious window reductions, after segments that were late instead of lost.
+//!
+//! The evidence is the echoed timestamp (Eifel, RFC 3522), or a receiver that reports every
+//! retransmission as a duplicate (RFC 3708). The undo restores window and threshold.
 
 use super::Sender;
 

@@ -1,4 +1,4 @@
-//! What is asked of tables beside their entries: attributes, how full they are, the numbers of names.
+//! Reads of tables other than their entries: attributes, usage, and the ids of names.
 
 use super::Reader;
 use crate::bfrt::device_tables::Fixed;

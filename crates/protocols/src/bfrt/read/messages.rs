@@ -1,4 +1,4 @@
-//! What was read, as messages.
+//! Conversion of the results of reads to messages.
 
 use super::Wanted;
 use crate::bfrt::fields::{exact_key_read, row_read};

@@ -1,4 +1,4 @@
-//! How long entries may be idle.
+//! Idle timeouts of entries.
 
 use super::{Verb, Writer};
 use crate::bfrt::bfrt_json::field;

@@ -1,4 +1,4 @@
-//! What parsers find in front of a port's packets.
+//! Port metadata: the bits that parsers find in front of a port's packets.
 
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::bfrt_json::{PORT_METADATA_BITS, field};

@@ -1,8 +1,8 @@
-//! What is compared: a discipline of ours with its parameters, a trace, and the same in a second source.
+//! Test cases: a discipline with its parameters, a trace, and the equivalent in a second source.
 //!
-//! One table, in a file for each family. The programs of `bench/second_sources` are told their jobs from
-//! it, and the test and the table of `docs/second-sources.md` read what they left. It must not know how
-//! anything is computed.
+//! The cases form one table, with one file per family. The programs of `bench/second_sources` take
+//! their jobs from it. The test and the table of `docs/second-sources.md` read the results. The
+//! table must not depend on how a result is computed.
 
 mod codel;
 mod dualpi2;

@@ -1,4 +1,4 @@
-//! What BBR measures of the path: a bandwidth, and how far acknowledgements come in lumps.
+//! BBR's path measurements: bandwidth and the degree of ACK aggregation.
 
 use super::{Bbr, Gain, UNIT};
 use crate::tcp::congestion::{Flow, RateSample};

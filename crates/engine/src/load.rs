@@ -215,10 +215,10 @@ impl Programs {
     ) -> Result<Vec<(HandedOver, Option<Watched>)>, RunError> {
         let switches = config.network.switches.iter().zip(config.aqms());
         let programs = switches.filter_map(|(node, aqm)| match aqm {
-            Aqm::P4(p4) => Some((p4, config.network.pipes_of(node))),
+            Aqm::P4(p4) => Some((&**p4, config.network.pipes_of(node))),
             Aqm::Native(_) => None,
         });
-        let handed_over = |(p4, pipes): (&Box<P4Aqm>, u16)| {
+        let handed_over = |(p4, pipes): (&P4Aqm, u16)| {
             // A target that numbers its ports in one go has one pipe.
             let one = self.program(p4)?.target().switch().pipe_ports != PIPE_PORTS;
             self.handed_over_watched(p4, config.seed, if one { 1 } else { pipes }, &[])

@@ -15,7 +15,6 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{ControlId, ParserId};
 use crate::source::Span;
 use crate::types::{DeclarationId, Type};
-use std::collections::HashMap;
 
 /// The text of a declaration.
 #[derive(Clone, Copy)]
@@ -45,7 +44,7 @@ pub(super) struct GenericBlock<'a> {
     text: BlockText<'a>,
     annotations: &'a [Annotation],
     /// Copies by type arguments.
-    copies: HashMap<Vec<Type>, TypeEntity>,
+    copies: Vec<(Vec<Type>, TypeEntity)>,
     /// Wrong as written: not copied, so that one mistake gives one message.
     broken: bool,
 }
@@ -69,7 +68,7 @@ impl<'a> Checker<'a> {
         if let Some(first) = text.type_params().first() {
             self.warn_of_type_params(name, first.span);
             let broken = self.diagnostics[said..].iter().any(Diagnostic::is_error);
-            let copies = HashMap::new();
+            let copies = Vec::new();
             let generic = GenericBlock { text, annotations, copies, broken };
             self.generic_blocks.insert(declaration, generic);
         }
@@ -120,7 +119,7 @@ impl<'a> Checker<'a> {
         if info.type_params.is_empty() || generic.broken || args.iter().any(has_vars) {
             return Some(entity.clone());
         }
-        if let Some(copy) = generic.copies.get(args) {
+        if let Some((_, copy)) = generic.copies.iter().find(|(of, _)| of == args) {
             return Some(copy.clone());
         }
         let (text, annotations) = (generic.text, generic.annotations);
@@ -157,7 +156,7 @@ impl<'a> Checker<'a> {
         self.scopes.unhide(hidden);
         self.leave();
         if let Some(generic) = self.generic_blocks.get_mut(&declaration) {
-            generic.copies.insert(args.to_vec(), copy.clone());
+            generic.copies.push((args.to_vec(), copy.clone()));
         }
         Some(copy)
     }

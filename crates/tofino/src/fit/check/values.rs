@@ -363,7 +363,7 @@ fn slots(layout: &Layout) -> Vec<Slot> {
         Place::Narrow(slot) => Some(slot),
         Place::Wide(_) => None,
     };
-    places(layout).into_iter().filter_map(narrow).collect()
+    places(layout).filter_map(narrow).collect()
 }
 
 fn size(expr: &Expr) -> usize {

@@ -29,7 +29,7 @@ from sojourn.runner import plan_scenario
 
 def test_every_native_discipline_but_pi2_has_a_qdisc() -> None:
     ours = {discipline.name for discipline in disciplines()}
-    assert ours - set(kernel_disciplines()) == {"pi2", "dualpi2"}
+    assert ours - set(kernel_disciplines()) == {"pi2", "dualpi2", "codel_2021"}
 
 
 def test_limits_are_what_the_switch_would_hold() -> None:

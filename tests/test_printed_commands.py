@@ -36,6 +36,9 @@ ELSEWHERE = {
     "cargo test -p sojourn-switch --test second_sources": "Makefile",
     "cargo run -p sojourn-switch --example second_sources": "Makefile",
     "cargo run --release -p sojourn-engine --example noise": "crates/engine/tests/noise.rs",
+    "cargo test -p sojourn-net --lib reference_has_it": "crates/net/src/tcp/tests/prague.rs",
+    "python tests/tofino_programs.py --judge FOLDER": "tests/test_generated_programs.py",
+    "python tests/v1model_programs.py --judge FOLDER": "tests/test_generated_programs.py",
     # Names that stand for the reader's own.
     "sojourn test PROGRAM.p4": "tests/test_stf.py",
     "example load -- FOLDER": "crates/engine/examples/load.rs",

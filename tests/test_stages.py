@@ -59,7 +59,7 @@ def test_an_unknown_code_lists_the_rules_too(sojourn: Sojourn) -> None:
 
 
 def test_what_is_not_simulated_can_be_checked_and_is_told() -> None:
-    program = Path(__file__).parent.parent / "crates" / "targets" / "rules" / "T0804.p4"
+    program = Path(__file__).parent.parent / "crates" / "tofino" / "rules" / "T0804.p4"
     result = CliRunner().invoke(app, ["check", str(program), "-D", "BROKEN"])
     assert result.exit_code == 0
     assert "warning[T0804]: SelectorAction.execute is not simulated" in result.output

@@ -37,7 +37,12 @@ def findings_of(folder: Path, delay: list[int], verdict: list[str], size: int = 
         "recirculated_share": 0.01,
         "mirrored_packets": 8,
         "unsynchronised": {"count": 8, "total": 9_000, "max": 2_000},
-        "flows": [{"delivered": 1_000_000}, {"delivered": 250_000}],
+        "mirror_drops": 0,
+        "flows": [
+            {"delivered": 1_000_000, "segments": 700},
+            {"delivered": 250_000, "segments": 200},
+        ],
+        "bottlenecks": [],
     }
     (folder / COUNTERS).write_text(json.dumps(counters))
     return read_findings(folder, target=5 * MS, rate=10_000_000, duration=1_000 * MS)

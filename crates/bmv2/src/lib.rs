@@ -32,8 +32,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use load::build;
+
 pub use pipeline::V1Model;
-pub use runtime::RegisterArray;
+
 pub use standard::InstanceType;
 pub use target::Bmv2;

@@ -47,10 +47,10 @@ mod tests;
 mod tm_metadata;
 mod validity;
 
-pub use load::{Loaded, build, load, load_with};
+pub use load::{Loaded, load, load_with};
 pub use metadata::Clock;
 pub use pipeline::Tofino;
-pub use runtime::RegisterState;
+
 pub use sojourn_control::digest::Digest;
 pub use sojourn_control::{
     ActionCall, ControlError, ControlPlane, MatchValue, MeterCell, MirrorSession, Number,

@@ -122,7 +122,8 @@ def _missing(value: Any) -> str:
 
 
 def _entry(described: dict[str, Any], program: ProgramDescription) -> dict[str, Any]:
-    table = program.table(_text(described, "table"))
+    name = _text(described, "table")
+    table = program.table(name)
     action = table.action(_text(described, "action_name"))
     arguments = {
         action.parameter(name).name: str(_number(name, value))

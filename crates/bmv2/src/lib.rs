@@ -32,7 +32,6 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-
 pub use pipeline::V1Model;
 
 pub use standard::InstanceType;

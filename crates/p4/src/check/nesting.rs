@@ -1,6 +1,6 @@
 //! Nesting rules of types: the table of specification 7.2.8, and the types that may be renamed.
 //!
-//! The rules are checked at each written type and at each application of type arguments, since an
+//! The rules are checked at each written type and at each application of type arguments. An
 //! argument can introduce a nesting that the declaration alone does not show.
 
 use super::Checker;

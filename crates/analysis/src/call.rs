@@ -1,4 +1,4 @@
-//! What calls of registers, register actions and other externs do to state.
+//! Effects on state of calls of registers, register actions and other externs.
 
 use super::set::Set;
 use super::steps::{Kind, Touch};

@@ -1,7 +1,7 @@
-//! What every value depends on, statement by statement.
+//! Dependencies of every value, statement by statement.
 //!
-//! Each variable of the frame has the set of state variables that it depends on; what runs under a
-//! condition depends on the condition too, and so does what follows a `return` inside it.
+//! Each variable of the frame has the set of state variables that it depends on. A statement under
+//! a condition depends on the condition too, and so does any statement after a `return` inside it.
 
 use super::set::Set;
 use super::steps::{Kind, Steps, Touch};

@@ -1,4 +1,4 @@
-//! What a v1model program cannot ask for, each with its code, its reason and its cure.
+//! Rules that a v1model program must follow, each with its code, its reason and its cure.
 //!
 //! Codes: `V01` the package, `V02` externs, tables and arithmetic.
 

@@ -1,8 +1,8 @@
-//! What a run starts with as one batch of operations, each with the place that asked for it.
+//! Initial control-plane state of a run as one batch of operations, each with its source position.
 //!
-//! A document gives its operations in one order: profiles, tables, meters, filters, value sets, constants,
-//! registers, and then what is the switch's; a file of commands in its own. Carrying them out is
-//! all the installing there is. Must not know any architecture.
+//! A document yields its operations in one order: profiles, tables, meters, filters, value sets,
+//! constants, registers, then those of the switch. A file of commands yields them in its own order.
+//! Installation consists of executing the batch. This module must not depend on any architecture.
 
 use super::execute::{carry_out, find_profile, find_table, find_value_set, read};
 use super::{

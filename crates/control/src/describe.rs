@@ -1,6 +1,6 @@
-//! What a program offers its control plane: names, widths, match kinds; made for JSON.
+//! Description of a program's control-plane interface: names, widths, match kinds; made for JSON.
 //!
-//! Read from the IR alone, so that every architecture is described in the same words.
+//! It is read from the IR alone, so that every architecture is described in the same terms.
 
 use serde::{Deserialize, Serialize};
 use sojourn_p4::ir::{

@@ -1,4 +1,4 @@
-//! What can be wrong with a control plane, in words for the person who wrote it.
+//! Errors of a control plane, worded for its author.
 
 use sojourn_externs::filter::FilterError;
 use sojourn_p4::diagnostic::near_name;

@@ -1,4 +1,4 @@
-//! What a name in a file means in a program: in full, or by as much of its end as is unique.
+//! Resolution of the names in a control-plane file: a full name, or a unique suffix of one.
 
 use super::ControlError;
 use crate::describe::{

@@ -1,8 +1,9 @@
-//! What can be asked of a running program and of the switch around it: one set, as plain data.
+//! Operations on a running program and on its switch: one set, as plain data.
 //!
-//! Files in several languages and protocols become these. A program's part is carried out by
-//! [`carry_out`](super::carry_out), the switch's by whoever has the switch. Names are full, or as
-//! much of the end as is unique. A lower priority number wins, as on Tofino and in bmv2.
+//! Files in several languages and several protocols are translated to these operations.
+//! [`carry_out`](super::carry_out) executes those of the program, the owner of the switch those of
+//! the switch. Names are full or a unique suffix. A lower priority number wins, as on Tofino and in
+//! bmv2.
 
 use super::{
     ByName, DefaultEntry, MatchValue, MirrorSession, MulticastGroup, Number, ProfileEntries,

@@ -1,7 +1,7 @@
-//! What a control plane can do to a loaded program while packets pass.
+//! Control-plane operations on a loaded program while packets pass.
 //!
-//! Implemented by each architecture beside [`DataPlane`](sojourn_packet::DataPlane). Tables are reached
-//! directly; registers, counters and the rest by their names, or as much of the end as is unique.
+//! Each architecture implements them together with [`DataPlane`](sojourn_packet::DataPlane). Tables
+//! are accessed directly; registers, counters and other objects by full name or by a unique suffix.
 
 use crate::digest::Digest;
 use crate::profiles::{GROUP, Profiles};

@@ -1,4 +1,4 @@
-//! How long a run of a program with many table entries takes to plan, step by step:
+//! Measurement of the planning time of a run with many table entries, step by step:
 //! `cargo run --release -p sojourn-engine --example planning [PROGRAM]`.
 
 use sojourn_engine::{Aqm, P4Aqm, Programs};

@@ -1,5 +1,6 @@
-//! What an editor asks of a program while it is being written: what is wrong, what each name stands for,
-//! which stages it takes. Texts that are not yet saved take the place of files.
+//! Analysis of a program for an editor: diagnostics, the meaning of each name, and the stages.
+//!
+//! Unsaved texts take the place of files.
 
 use serde_json::{Value, json};
 use sojourn_p4::check::{Named, names};

@@ -1,4 +1,4 @@
-//! Where the two towers meet: P4 programs on one side, switches and networks on the other.
+//! Engine: connects P4 programs to switches and networks.
 //!
 //! | part | what it is |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | [`registers`] | values of traced registers as rows |
 //! | [`replay`] | the packets of a trace put to an AQM one by one |
 //!
-//! It stands on both towers and knows no Python, no clock and no socket.
+//! It depends on both towers of crates and must not depend on Python, a clock or a socket.
 
 pub mod builtin;
 pub mod config;

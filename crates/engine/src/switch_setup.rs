@@ -1,7 +1,7 @@
-//! What a control plane sets at the switch itself: mirror sessions, multicast groups, queues.
+//! Control-plane configuration of the switch itself: mirror sessions, multicast groups, queues.
 //!
-//! Tables and registers are the program's; here is what its traffic manager is told. The limits of
-//! Tofino's mirror buffer and its single resubmission do not hold for bmv2.
+//! Tables and registers belong to the program; this module configures the traffic manager. The
+//! limits of Tofino's mirror buffer and its single resubmission do not hold for bmv2.
 
 use sojourn_control::{Batch, ControlError, ControlPlane, Operation, QueueSetting};
 use sojourn_packet::Rate;

@@ -1,4 +1,5 @@
-//! Who decides over whom, on programs of a few lines and on the RFC's algorithm.
+//! Tests of dependencies between state variables, on programs of a few lines and on the RFC's
+//! algorithm.
 
 use sojourn_analysis::{Control, Dependencies};
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};

@@ -1,8 +1,8 @@
-//! The walls of the house: which crate may know which.
+//! Test of the permitted dependencies between crates.
 //!
-//! What a crate may name is the table below, as in ARCHITECTURE.md; Cargo's dependencies and every
-//! path that begins with `sojourn_` are held against it, the tests', examples' and benches' own
-//! included.
+//! The table below states the crates that each crate may name, as in ARCHITECTURE.md. Cargo's
+//! dependencies and every path that begins with `sojourn_` are compared with it, including those of
+//! tests, examples and benches.
 
 use std::collections::BTreeMap;
 use std::fs;

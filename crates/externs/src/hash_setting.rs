@@ -1,8 +1,9 @@
-//! What the control plane makes of a hash while packets pass: other inputs, another algorithm, a seed, a
+//! Control-plane settings of a hash while packets pass: other inputs, another algorithm, a seed, a
 //! rotation.
 //!
-//! Knows the inputs as bits one behind the other and nothing of programs. Source: the vendor's public
-//! driver and its library for dynamic hashes (`update_symmetric_bits`, `determine_seed`, `rotate_matrix`).
+//! The inputs are a sequence of bits; this module must not depend on programs. Source: the vendor's
+//! public driver and its library for dynamic hashes (`update_symmetric_bits`, `determine_seed`,
+//! `rotate_matrix`).
 
 use super::hash::{Algorithm, Crc, Polynomial};
 use serde::{Deserialize, Serialize};

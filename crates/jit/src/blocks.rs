@@ -1,10 +1,10 @@
-//! Where blocks begin, which slots somebody still reads at each operation, and which are other than
-//! the frame has them.
+//! Analysis of basic blocks: block starts, slots live at each operation, and slots that differ from
+//! the frame.
 //!
-//! Where machine code stops, the frame has to have what is read from there on: by the operation that is
-//! executed without it, by those behind, or by whoever goes on behind the last one. A slot that is read
-//! behind such a place lies in the frame all the time. Any other is a value from where machine code
-//! changes it, and is put into the frame where machine code stops out of turn.
+//! Where machine code stops, the frame must hold every slot that is read from there on: by the
+//! operation that runs without machine code, by later operations, or by the caller. A slot that is
+//! read behind a regular stop stays in the frame at all times. Any other slot becomes a value when
+//! machine code changes it, and is stored to the frame at an exceptional stop.
 
 use sojourn_p4::interp::jit_tier::{At, Op, To, UnitCode};
 

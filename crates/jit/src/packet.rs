@@ -1,7 +1,7 @@
 //! Headers as Cranelift's IR: a packet's bytes into slots, and slots into a packet's bytes.
 //!
-//! Where the packet has too few bytes, or there is too little room, the operation is left to whoever
-//! executes the rest.
+//! If the packet has too few bytes, or the buffer too little room, the function stops and the
+//! caller executes the operation.
 
 use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;

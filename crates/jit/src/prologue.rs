@@ -1,4 +1,4 @@
-//! Where a run of the function begins and ends: slots that come out of the frame, and go back there.
+//! Entry and exit of the compiled function: slots are loaded from the frame and stored back.
 
 use crate::blocks::is_exit;
 use crate::lower::Lower;

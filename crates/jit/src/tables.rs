@@ -1,6 +1,6 @@
-//! Tables as Cranelift's IR: where a key has led lately, if the caller lets that be looked at.
+//! Tables as Cranelift's IR: a lookup in the inline cache, if the caller provides one.
 //!
-//! Where it is not known the operation is left to whoever executes the rest, and then it is.
+//! On a miss the function stops, and the caller executes the lookup and fills the cache.
 
 use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,4 +1,4 @@
-//! What carries out what threads want: one request at one instant, whoever asks.
+//! Execution of the requests of threads: one request at one instant, for any thread.
 
 use super::calls::{Request, Run, Site, Wanted};
 use super::memory::{Access, Memory, Seen};

@@ -1,4 +1,4 @@
-//! What an NPU program cannot ask for, each with its code, its reason, its cure and a program.
+//! Rules that an NPU program must follow, each with its code, its reason, its cure and a program.
 //!
 //! Codes: `N01` the package, `N02` externs.
 

@@ -1,5 +1,7 @@
-//! How many packets per second the interpreter takes through an ordinary pipeline: a parser of
-//! three headers, a control with an exact, an LPM and a ternary table, a deparser.
+//! Benchmark of the interpreter: packets per second through an ordinary pipeline.
+//!
+//! The pipeline has a parser of three headers, a control with an exact, an LPM and a ternary table,
+//! and a deparser.
 
 #![allow(missing_docs)] // What `criterion_group` makes has none.
 

@@ -1,8 +1,8 @@
-//! What a program declares for its control plane, beside the IR: types where the IR has scalars, the
-//! annotations of what is inlined, and the order in which it all stands in the text.
+//! Control-plane declarations of a program, in source order, as a complement to the IR.
 //!
-//! Nobody who runs a program needs this. It names the same tables, objects and value sets as the IR,
-//! in step with it, and must not know any architecture.
+//! They hold the types that the IR reduces to scalars and the annotations of inlined declarations.
+//! Execution does not need them. They name the same tables, objects and value sets as the IR, in
+//! the same order, and must not depend on any architecture.
 
 use crate::ast::Annotation;
 use crate::ir::UnitId;

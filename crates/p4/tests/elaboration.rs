@@ -1,5 +1,5 @@
-//! What inlining must not change, and what it makes of instances: order of evaluation, copy-in and
-//! copy-out, exit through several levels, names for the control plane.
+//! Tests of inlining and instances: order of evaluation, copy-in and copy-out, exit through several
+//! levels, names for the control plane.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! What the interpreter offers to those who implement an architecture's externs.
+//! Tests of the interface that the interpreter offers to implementations of an architecture's
+//! externs.
 
 mod common;
 

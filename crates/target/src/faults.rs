@@ -1,8 +1,8 @@
-//! What a program did while packets passed that its target cannot do, or that it claimed itself
-//! would not happen.
+//! Faults of a program while packets pass: operations beyond the target's capabilities, and
+//! violated claims of the program itself.
 //!
-//! Stands on the places that the interpreter's halts and calls carry. Nothing here decides about a
-//! packet; it must not know who reads it.
+//! Depends on the positions that the interpreter's halts and calls carry. It must not decide about
+//! a packet and must not depend on its readers.
 
 use sojourn_p4::interp::{Halt, InvalidRead};
 use sojourn_p4::source::{SourceMap, Span};

@@ -1,9 +1,9 @@
-//! What somebody wants to see of a program while packets pass: some packets' passes step by step,
-//! some registers' values after every pass.
+//! Observer of a program while packets pass: step-by-step traces of selected packets, and values of
+//! selected registers after every pass.
 //!
-//! Stands beside a [`Plane`](crate::Plane), which asks it once per pass if it is there at all. What is seen goes
-//! into a [`Seen`] that whoever asked for it empties. A register is looked at through its control
-//! plane's eyes, so this knows no target.
+//! A [`Plane`](crate::Plane) checks once per pass whether an observer is present. Observations go
+//! into a [`Seen`], which the requester empties. Registers are read through the control-plane
+//! interface, so this module must not depend on any target.
 
 use serde::Serialize;
 use sojourn_control::ControlError;

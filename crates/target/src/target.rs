@@ -1,8 +1,9 @@
-//! What an architecture is to the rest: a target, in its own folder, in one table.
+//! Target: the interface of an architecture to the other crates.
 //!
-//! Whoever loads a program asks the targets of a [`Targets`] whose it is; everybody above asks the
-//! program's target what its switch is like and never which one it is. A target of somebody else's
-//! crate goes into a table of their own. Must not know any architecture: the folders do.
+//! A loader queries the targets of a [`Targets`] for the one that claims a program. Higher layers
+//! query the program's target for the properties of its switch, never for its identity. A target in
+//! an external crate is added to a table of that crate. This module must not depend on any
+//! architecture.
 
 use crate::faults::Faults;
 use crate::load::LoadOptions;

@@ -1,6 +1,7 @@
-//! What became of a program's register actions: `instructions PROGRAM.p4 [-I FOLDER]...`
+//! Instruction listing of a program's register actions: `instructions PROGRAM.p4 [-I FOLDER]...`
 //!
-//! Prints the stateful-ALU instruction of every action, or why the program cannot be loaded.
+//! Prints the stateful-ALU instruction of every action, or the reason why the program cannot be
+//! loaded.
 
 use sojourn_p4::diagnostic::{RenderOptions, render_all};
 use sojourn_p4::preprocess::FileLoader;

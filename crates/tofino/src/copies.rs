@@ -1,13 +1,13 @@
-//! What a deparser may ask for when it makes copies: `Mirror`, `Resubmit`, `Digest` (rules T0903,
+//! Limits on the copies that a deparser requests: `Mirror`, `Resubmit`, `Digest` (rules T0903,
 //! T0904).
 //!
-//! An object is built with the type that its copies are for, or without. The deparser chooses by type
-//! alone: with it, the call may stand anywhere, and a condition around it must hold wherever that
-//! is the type; without it, a condition has to say the type.
+//! An object is built with the type that its copies are for, or without. The deparser chooses by
+//! type alone. With a type, the call may stand anywhere, and a condition around it must hold
+//! wherever the type is selected. Without a type, a condition must state the type.
 //!
-//! Stands on the IR of a deparser. The forms are those that the open-source Tofino back end
-//! accepts (`parde/extract_deparser.cpp`, `midend/simplify_nested_if.cpp`); what it may rewrite into
-//! one of them is let through. Lengths are checked where the runtime is prepared.
+//! Depends on the IR of a deparser. The forms are those that the open-source Tofino back end
+//! accepts (`parde/extract_deparser.cpp`, `midend/simplify_nested_if.cpp`); forms that it may
+//! rewrite into one of them are accepted. Lengths are checked where the runtime is prepared.
 
 use super::arguments;
 use super::parde::{Known, computed};

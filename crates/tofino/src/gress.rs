@@ -1,6 +1,7 @@
 //! One of the two passes: parser, control and deparser, and the frames they run on.
 //!
-//! What moves between them is in `handover`. It must not know what the metadata means.
+//! `handover` moves fields between them. This module must not depend on the meaning of the
+//! metadata.
 
 use super::block_frame::Block;
 use super::fused_pass;

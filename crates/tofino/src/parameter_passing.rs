@@ -1,9 +1,9 @@
-//! How a block of a pass comes to what the block before it has left.
+//! Parameter passing between the blocks of a pass.
 //!
-//! The chip has one set of containers for a pass. Here one frame goes from block to block: what two
-//! blocks share mostly lies at the same slots in both, and the rest is moved to its place. Where
-//! that cannot be, each block keeps its frame, and what they share is copied. It must not know what
-//! the parameters mean.
+//! The chip has one set of containers for a pass. Here one frame passes from block to block: most
+//! shared fields lie at the same slots in both blocks, and the others are moved. If that is
+//! impossible, each block has its own frame, and the shared fields are copied. This module must not
+//! depend on the meaning of the parameters.
 
 use super::block_frame::Block;
 use super::metadata::Role;

@@ -1,10 +1,10 @@
-//! Programs that look at Ethernet headers alone: what is behind them goes through as it is.
+//! Detection of programs that read Ethernet headers alone, so that later bytes pass unchanged.
 //!
-//! What a parser takes off a packet and what the deparser behind it puts in front is added up, on every way
-//! through a pass. The answer is yes where both passes together put as much in front as they have taken
-//! off, none of them has looked further than that, and no copy is made on the way. Where that does not
-//! show, as behind loops, stacks and variable fields, or where it depends on a table whether a header is
-//! valid, the answer is no.
+//! The analysis sums, on every path through a pass, the bytes that the parser extracts and the
+//! bytes that the deparser emits. The answer is yes if both passes together emit as many bytes as
+//! they extract, neither reads further, and no copy is made. The answer is no if this cannot be
+//! shown, as behind loops, stacks and variable fields. It is also no if the validity of a header
+//! depends on a table.
 
 use super::block_frame::Block;
 use super::fused_pass::{has_call, makes_copies, reads_the_rest};

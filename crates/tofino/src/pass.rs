@@ -1,8 +1,8 @@
 //! A packet's way through the parser, the control and the deparser of a pass.
 //!
-//! Where the blocks run on one frame they are one chain of code, and the packet comes back when it has
-//! been written. Else, and where a parser rejects or a packet is followed step by step, they run one
-//! by one. It must not know where packets come from and where they go.
+//! Blocks that share one frame run as one chain of code, which returns after the packet is written.
+//! Otherwise, and when a parser rejects or a packet is traced step by step, the blocks run one by
+//! one. This module must not depend on the source or the destination of packets.
 
 use super::gress::{Gress, Joined};
 use super::runtime::Runtime;

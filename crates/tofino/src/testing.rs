@@ -1,4 +1,4 @@
-//! What tests of this folder share: programs made from a few lines, loaded from memory.
+//! Shared test support of this folder: programs of a few lines, loaded from memory.
 
 use super::load::{LoadError, LoadOptions, Loaded, load_with};
 use super::register_action::CompiledAction;

@@ -1,4 +1,4 @@
-//! What the control of an ingress pass tells the traffic manager about its packet.
+//! Ingress metadata for the traffic manager: the fields that the control sets for its packet.
 
 use super::gress::Gress;
 use super::metadata::{IntrinsicField, Role};

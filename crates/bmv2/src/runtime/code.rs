@@ -1,7 +1,9 @@
-//! Calls as code: registers of numbers, `mark_to_drop`, and checksums of a header's fields.
+//! Code generation for extern calls: registers of numbers, `mark_to_drop`, and checksums of a
+//! header's fields.
 //!
-//! What comes out is what the calls do. A checksum over more than words of fields is called, and so is
-//! one that is found wrong: the switch is told of that, which no code can.
+//! The generated code has the same effects as the calls. A checksum over more than words of fields
+//! remains a call. So does a failed verification, since the switch must be notified, which code
+//! cannot do.
 
 use super::input::Input;
 use super::{Runtime, Site, out};

@@ -1,8 +1,7 @@
-//! What a program asks to be done with its packet behind the pass: drop, clone, resubmit,
-//! recirculate, digest.
+//! Requests of a program for its packet after the pass: drop, clone, resubmit, recirculate, digest.
 //!
-//! A call leaves a note in the pass; of several of one kind the last counts. The pipeline reads the
-//! notes when the control has ended.
+//! A call records its request in the pass; among several of one kind the last counts. The pipeline
+//! reads the requests when the control has ended.
 
 use super::{CloneRequest, Fields, Runtime};
 use crate::standard::DROP_PORT;

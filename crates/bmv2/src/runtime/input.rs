@@ -1,7 +1,7 @@
-//! What a hash, a checksum or a digest is computed of.
+//! Input of a hash, a checksum or a digest.
 //!
-//! As in bmv2: the fields one behind the other, the last byte filled up with zeros *behind* them,
-//! and the fields of a header that is not valid left out.
+//! As in bmv2: the fields are concatenated, the last byte is filled up with zeros *behind* them,
+//! and the fields of an invalid header are left out.
 
 use sojourn_externs::checksum::with_words;
 use sojourn_p4::interp::{Context, FieldList, Frame, PacketOut};

@@ -1,4 +1,4 @@
-//! What happens to a packet behind ingress and behind egress, in `simple_switch`'s order.
+//! Tests of the actions after ingress and after egress, in `simple_switch`'s order.
 
 use super::{Parts, bytes, frame};
 use sojourn_packet::dataplane::{IngressOutput, PortId};

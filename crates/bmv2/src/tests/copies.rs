@@ -1,4 +1,4 @@
-//! What clones, resubmitted and recirculated packets carry: contents, instance type, field lists.
+//! Tests of clones, resubmitted and recirculated packets: contents, instance type, field lists.
 
 use super::{Parts, Pass, bytes, frame, note};
 use sojourn_p4::diagnostic::RenderOptions;

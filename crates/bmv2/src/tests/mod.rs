@@ -1,7 +1,7 @@
-//! What `simple_switch` does, by its documentation, put to programs of a few lines.
+//! Tests of the documented behavior of `simple_switch`, on programs of a few lines.
 //!
-//! One file a subject. A program is made of the parts that a test is about; packets go through its
-//! passes by hand, without a switch.
+//! One file a subject. A program consists of the parts that a test is about; the test passes
+//! packets through it directly, without a switch.
 
 mod after_passes;
 mod checksums;

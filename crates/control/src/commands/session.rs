@@ -1,4 +1,5 @@
-//! What commands share: the program, and what earlier lines have made (nodes, members, sessions).
+//! Shared state of the commands: the program, and the nodes, members and sessions that earlier
+//! lines created.
 
 use super::super::{ActionCall, ControlError, MulticastGroup, MulticastNode, Operation, Query};
 use crate::describe::ProgramDescription;

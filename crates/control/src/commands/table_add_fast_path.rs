@@ -1,8 +1,8 @@
-//! Lines that add entries like the line before: `table_add` with the same table and the same action,
-//! thousands of times.
+//! Fast path for repeated `table_add` lines with the same table and the same action.
 //!
-//! What such a line means is known from the one before, so that only its numbers are read, into the
-//! rows of the batch. A line in which anything is different, or wrong, is left to its command.
+//! Files contain thousands of such lines. The previous line determines all but the numbers, which
+//! are read directly into the rows of the batch. A line that differs otherwise, or is invalid, is
+//! left to its command.
 
 use super::super::batch::Batch;
 use super::super::value_parser::narrow;

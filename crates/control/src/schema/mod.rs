@@ -1,8 +1,8 @@
-//! What a program declares for its control plane, whole: objects with types, annotations and order.
+//! Complete control-plane schema of a program: objects with types, annotations and order.
 //!
-//! [`describe`](crate::describe) says enough to write entries by; this says what schemas are made of
-//! (P4Info, `bf-rt.json`). It knows names, widths and annotations, and no schema: numbers that a
-//! schema gives to things, and what it calls them, are its own business. Read from the IR alone.
+//! [`describe`](crate::describe) suffices to write entries; schema formats (P4Info, `bf-rt.json`)
+//! are generated from this module. It holds names, widths and annotations, is read from the IR
+//! alone, and must not depend on any format. Each format assigns its own numbers and names.
 
 mod annotation;
 mod hashes;

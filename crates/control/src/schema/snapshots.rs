@@ -1,4 +1,4 @@
-//! What a snapshot of a chip's pass can show: the fields of the parameters of its control.
+//! Snapshot schema of a chip's pass: the fields of the parameters of its control.
 
 use super::{Snapshot, SnapshotField};
 use sojourn_p4::ir::{Layout, PackageArg, Program, Scalar, Unit};

@@ -1,8 +1,8 @@
-//! What each stage saw of a packet that was followed step by step.
+//! Per-stage view of a packet that was traced step by step.
 //!
-//! The steps of a pass run in the order of the program here and in the order of the stages on the
-//! chip. A step's writes are seen from the stage behind its last one on, so what comes to a stage is
-//! what the control began with and what the steps in earlier stages have written.
+//! The steps of a pass run in program order here and in stage order on the chip. A step's writes
+//! are visible from the stage after its last one. The input of a stage is therefore the input of
+//! the control plus the writes of steps in earlier stages.
 
 use super::plan::{Field, PassPlan, Slot, Step};
 use super::{StageSeen, StepName, StepSeen, TriggerField};

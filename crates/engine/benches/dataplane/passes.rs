@@ -1,9 +1,9 @@
-//! What is measured of a data plane: one packet through both passes, and what comes back of it.
+//! Workload of the data-plane benchmark: one packet through both passes, and its copies.
 //!
-//! Every program is run with the control plane beside it. The delay of the packets swings around
-//! CoDel's TARGET, so that first violations, drops and ends of cycles all occur. Mirrored copies go
-//! through egress once more, recirculated packets through ingress: both are work of the packet that
-//! caused them. It must not know how anything is measured.
+//! Every program runs with its control plane. The delay of the packets swings around CoDel's
+//! TARGET, so that first violations, drops and ends of cycles all occur. Mirrored copies pass
+//! egress once more, recirculated packets ingress; both count as work of the packet that caused
+//! them. This module must not depend on the method of measurement.
 
 use sojourn_control::ControlPlane;
 use sojourn_packet::{

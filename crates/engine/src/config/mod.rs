@@ -1,7 +1,7 @@
 //! The configuration of a run, its P4 programs included, as plain data that JSON carries.
 //!
-//! What network, flows and native disciplines are told is the network floor's business; here is
-//! what a P4 program is told. Files are named and not read.
+//! `sojourn_net` configures network, flows and native disciplines; this module configures P4
+//! programs. It names files and does not read them.
 
 use serde::{Deserialize, Serialize};
 use sojourn_control::ControlPlane;

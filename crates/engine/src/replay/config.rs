@@ -1,4 +1,4 @@
-//! What a replay is told: the AQM, and how long its mirrored copies take.
+//! Configuration of a replay: the AQM, the seed, and the latency of mirrored copies.
 
 use crate::config::Aqm;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! What is no program under replay: the native law, the state machine that [`codel`] runs on its queue,
-//! or a discipline that decides about packets of a queue which somebody else keeps (a hardware module).
+//! Native laws under replay: the state machine that [`codel`] runs on its queue, or a discipline
+//! that decides about packets of an external queue (a hardware module).
 //!
 //! [`codel`]: sojourn_switch::discipline::codel
 

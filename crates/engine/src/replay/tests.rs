@@ -1,5 +1,5 @@
-//! What a replay must do whatever is compared: deliver copies in time, keep order, keep the books
-//! of a synthetic queue.
+//! Tests that every replay must pass: copies arrive in time, order is preserved, and the accounts
+//! of a synthetic queue are correct.
 
 use super::*;
 use sojourn_control::ControlPlane;

@@ -1,6 +1,6 @@
-//! What threads do, put to programs of a few lines, and what the shipped ones decide.
+//! Tests of threads on programs of a few lines, and of the decisions of the shipped programs.
 //!
-//! Packets are submitted by hand and time is the test's; queues are a function of time.
+//! The test submits packets and sets the time; queue depths are a function of time.
 
 mod codel;
 mod memory;

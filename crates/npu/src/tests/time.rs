@@ -1,4 +1,4 @@
-//! How long passes take, in which order they end, and what finds no room.
+//! Tests of timing: the duration of passes, their order of completion, and overruns.
 
 use super::{STEADY, bench, bench_with, program, program_stamping};
 use sojourn_control::runtime_control::RuntimeControl;

@@ -1,8 +1,8 @@
-//! Literals in braces: `{ a, b }`, `{ k = v }`, and `...` for default values
-//! (specification 8.12, 8.13, 8.26).
+//! Literals in braces: `{ a, b }`, `{ k = v }`, and `...` for default values (specification 8.12,
+//! 8.13, 8.26).
 //!
-//! Where the surroundings want a known type, elements are checked against it one by one; elsewhere
-//! the literal gets a tuple's type or that of a struct without name, and `convert` finishes it.
+//! If the context requires a known type, elements are checked against it one by one. Otherwise the
+//! literal gets the type of a tuple or of an unnamed struct, and `convert` completes it.
 
 use super::Checker;
 use super::convert::anonymous;

@@ -1,7 +1,7 @@
 //! Annotations: those that are structured, `@name[...]` (specification 20.2), and the bodies of
 //! those that the language or P4Runtime define (specification 20.1, P4Runtime 8.1.6).
 //!
-//! What an annotation means is its reader's business; here only what its body may be.
+//! Only the form of a body is checked here; the reader of an annotation interprets it.
 
 use super::Checker;
 use super::operand::is_constant;

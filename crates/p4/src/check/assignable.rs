@@ -1,6 +1,7 @@
-//! Where code stands, and what may be called or said there (specification, appendix F).
+//! Table of the calls and statements that each place in a program allows (specification, appendix
+//! F).
 //!
-//! Only the table of places; who asks is `call`, `statement` and `instance`.
+//! `call`, `statement` and `instance` query it.
 
 use super::Checker;
 use super::report::code;

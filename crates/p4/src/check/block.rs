@@ -1,5 +1,5 @@
-//! What parsers and controls have in common: parameters, constructor parameters, the things that
-//! are declared inside (specification 13.2, 14, 15.1), and types of parsers and controls.
+//! Checks common to parsers and controls: parameters, constructor parameters, local declarations
+//! (specification 13.2, 14, 15.1), and types of parsers and controls.
 
 use super::Checker;
 use super::scope::{Entity, Generic, TypeEntity};

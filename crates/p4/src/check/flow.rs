@@ -1,4 +1,4 @@
-//! Where execution can go: does a body always return? (specification 10 and 12)
+//! Control-flow check: whether a body returns on every path (specification 10 and 12).
 
 use super::Checker;
 use super::report::code;

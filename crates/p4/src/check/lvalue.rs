@@ -1,4 +1,4 @@
-//! What can be written: lvalues and the directions of parameters (specification 6.6 and 6.7).
+//! Lvalues and the directions of parameters (specification 6.6 and 6.7).
 
 use super::Checker;
 use super::operand::broken;

@@ -1,7 +1,7 @@
-//! What each name in a program stands for: where it is declared, what kind of thing it is, its type.
+//! Table of the names in a program for editors: position, declaration, kind and type of each.
 //!
-//! For editors. Taken down where names are resolved, if somebody wants it; a program with mistakes has
-//! names, too, as far as they mean something.
+//! Name resolution fills the table on request. A program with errors has entries for the names that
+//! could be resolved.
 
 use super::scope::{Declared, Entity, TypeEntity};
 use super::{Checker, STACK};

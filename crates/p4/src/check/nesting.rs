@@ -1,8 +1,7 @@
-//! What may stand inside what: the table of specification 7.2.8, and which types may be given
-//! another name.
+//! Nesting rules of types: the table of specification 7.2.8, and the types that may be renamed.
 //!
-//! Asked whenever a type is written and whenever type arguments are applied, since an argument can
-//! bring in what the declaration alone does not show.
+//! The rules are checked at each written type and at each application of type arguments. An
+//! argument can introduce a nesting that the declaration alone does not show.
 
 use super::Checker;
 use super::report::code;

@@ -1,6 +1,7 @@
-//! What an expression denotes, and the typed expressions that every file of this folder makes.
+//! Operand: the entity that an expression denotes, and constructors of typed expressions for this
+//! folder.
 //!
-//! Stands on the typed tree alone; it must not know how an expression is checked.
+//! Depends on the typed tree alone; it must not depend on how an expression is checked.
 
 use super::scope::{FunctionRef, TypeEntity};
 use crate::hir::{ActionId, Expr, ExprKind, Object, TableId, Value};

@@ -1,7 +1,7 @@
-//! How the checker speaks: the codes of its messages and the way they are handed in.
+//! Message codes of the checker and the functions that report messages.
 //!
-//! A code is stable: it names a rule, whatever words the message uses. Nothing here decides
-//! whether a rule is broken.
+//! A code is stable: it identifies a rule, independently of the wording of the message. This module
+//! must not decide whether a rule is broken.
 
 use super::Checker;
 use crate::diagnostic::Diagnostic;

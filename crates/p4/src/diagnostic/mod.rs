@@ -1,7 +1,7 @@
-//! What the front end has to say about a program: what is wrong, where, and what would cure it.
+//! Diagnostics of the front end: the error, its position and a suggested correction.
 //!
-//! A [`Diagnostic`] is data; [`render`] makes text with excerpts of the source of it, [`to_json`]
-//! makes JSON for tools. Nothing here knows P4: any stage can speak through it.
+//! A [`Diagnostic`] is data; [`render`] formats it as text with source excerpts, [`to_json`] as
+//! JSON for tools. This module must not depend on P4, so that any stage can use it.
 //!
 //! Codes begin with `E` for errors and `W` for warnings: `E01xx` preprocessor, `E02xx` tokens,
 //! `E03xx` syntax; later stages take the ranges above.

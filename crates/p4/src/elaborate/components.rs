@@ -1,6 +1,6 @@
-//! What a type is made of: a scalar, or components.
+//! Decomposition of a type: a scalar, or components.
 //!
-//! Stands on the types alone; it must not know slots or values.
+//! Depends on the types alone; it must not depend on slots or values.
 
 use super::plain;
 use crate::ir::Scalar;

@@ -1,5 +1,5 @@
-//! What the control plane is told: tables, actions and value sets with types and annotations, and
-//! where each stands.
+//! Recording of control-plane declarations: tables, actions and value sets with types, annotations
+//! and source positions.
 
 use super::Elaborator;
 use super::instance::full_name;

@@ -1,4 +1,4 @@
-//! What keys are matched against: keysets of `select` and of table entries as patterns.
+//! Elaboration of keysets: the keysets of `select` and of table entries become patterns.
 
 use super::constant::Known;
 use super::value::{binary, constant};

@@ -1,4 +1,4 @@
-//! What core.p4 declares and the language itself defines: `packet_in`, `packet_out`, `verify`
+//! Elaboration of the packet operations of core.p4: `packet_in`, `packet_out`, `verify`
 //! (specification chapters 13 and 16).
 
 use super::layout::Purpose;

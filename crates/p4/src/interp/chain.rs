@@ -1,9 +1,9 @@
-//! Several units that run one behind the other on one frame, as one piece of code.
+//! Chain of units: several units that run in sequence on one frame, compiled as one piece of code.
 //!
-//! What a chip does to a packet between two blocks is mostly moving fields: here those moves are
-//! operations like others, and a packet goes through parser, control and deparser without coming back
-//! to whoever drives it. Knows no architecture: which units can be joined, and what lies between
-//! them, is said by the caller.
+//! Between two blocks a chip mostly moves fields. In a chain these moves are ordinary operations,
+//! so a packet passes parser, control and deparser without returning to the caller. The caller
+//! states which units can be joined and which moves lie between them; this module must not depend
+//! on any architecture.
 
 use super::bytecode::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
 use super::context::{Externs, unheard};

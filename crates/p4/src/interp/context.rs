@@ -1,7 +1,7 @@
-//! What an architecture's externs see while a program runs: the frame, the packet, the match.
+//! Context of an extern call while a program runs: the frame, the packet, the match.
 //!
-//! [`Externs`] is the only thing that a target implements for the interpreter; everything else
-//! reaches the program through slots of frames. Nothing here knows any extern.
+//! [`Externs`] is the only trait that a target implements for the interpreter; all other access to
+//! the program goes through slots of frames. This module must not depend on any extern.
 
 use super::frame::Frame;
 use super::invalid::{InvalidRead, InvalidReads};

@@ -1,11 +1,11 @@
 //! The parser: tokens in, the syntax tree of [`crate::ast`] out, by recursive descent.
 //!
 //! One function per rule of the grammar (specification 1.2.5, appendix G), one file per part of it.
-//! Where the grammar needs to know whether a name is a type, [`names`] remembers what has been
-//! declared so far; nothing else of a program's meaning is known here.
+//! The grammar depends on whether a name is a type, so [`names`] records the declarations parsed so
+//! far. The parser must not depend on any other part of a program's meaning.
 //!
-//! It survives any input: after an error it goes on behind the next `;` or `}`, and nesting has a
-//! limit, so that neither this parser nor those who walk its tree run out of stack.
+//! It accepts any input: after an error it continues behind the next `;` or `}`. Nesting is
+//! limited, so that neither this parser nor a traversal of its tree overflows the stack.
 
 mod annotations;
 mod controls;

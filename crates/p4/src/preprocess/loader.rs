@@ -1,6 +1,6 @@
-//! Where source text comes from: a folder, or a table in memory.
+//! Sources of program text: a folder, or a table in memory.
 //!
-//! Only bytes pass here; searching paths is the preprocessor's business, decoding too.
+//! Loaders return bytes; the preprocessor searches paths and decodes text.
 
 use std::{
     collections::BTreeMap,

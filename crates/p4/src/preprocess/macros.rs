@@ -1,6 +1,6 @@
-//! Macros as they are defined: `#define` and `#undef`.
+//! Macro definitions: `#define` and `#undef`.
 //!
-//! What happens when a macro is used is in `expand`.
+//! Macro expansion is in `expand`.
 
 use super::Preprocessor;
 use crate::{

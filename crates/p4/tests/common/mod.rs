@@ -1,4 +1,4 @@
-//! What the tests share: programs from text, runs of them, externs that write down their calls.
+//! Shared test support: programs from text, runs of them, externs that record their calls.
 
 #![allow(dead_code)] // Each test file uses its part.
 

@@ -1,8 +1,8 @@
-//! What a rule's program shows: the lines of one of its two variants without the parts that all
-//! such programs share.
+//! Example of a rule: the lines of one of its program's two variants, without the shared parts.
 //!
-//! Knows the form of the files in the crate's folder `rules`: the included files are the shared
-//! parts, and `#ifdef BROKEN`, `#else`, `#endif` separate the variants. It must not know P4.
+//! Depends on the form of the files in the crate's folder `rules`: the included files are the
+//! shared parts, and `#ifdef BROKEN`, `#else`, `#endif` separate the variants. It must not depend
+//! on P4.
 
 use super::Rule;
 

@@ -1,5 +1,5 @@
-//! What the registers, meters and counters of a table share: one index for each action (rule T0704),
-//! and the actions that use them (rules T0707 to T0710).
+//! Limits on the registers, meters and counters that a table shares: one index for each action
+//! (rule T0704), and the actions that use them (rules T0707 to T0710).
 
 use super::super::register_action::same_expression;
 use super::super::rules;

@@ -1,6 +1,6 @@
-//! What is known on the way to a point of a control: conditions that hold, and what was used.
+//! Facts on the path to a point of a control: the conditions that hold, and the uses so far.
 //!
-//! Stands on the IR's expressions. It must not know what a use means: `walk` decides.
+//! Depends on the IR's expressions. It must not depend on the meaning of a use: `walk` decides.
 
 use sojourn_p4::ir::{Binary, Expr, ExprKind, ObjectId, Scalar, Slot, TableId, Unary};
 use sojourn_p4::source::Span;

@@ -1,5 +1,5 @@
-//! What nobody looks at takes no stage: writes to fields that are never read are left out, as the
-//! vendor's compiler leaves them out.
+//! Dead-write elimination: writes to fields that are never read take no stage, as in the vendor's
+//! compiler.
 
 use super::bits::{Bits, Copies, Place};
 use super::node::{Kind, Node};

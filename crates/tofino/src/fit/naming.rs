@@ -1,4 +1,4 @@
-//! How the estimate names a step and the place in the source that it comes from.
+//! Names of steps in the estimate, and their positions in the source.
 
 use serde::Serialize;
 use sojourn_p4::source::{SourceMap, Span};

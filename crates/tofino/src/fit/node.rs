@@ -1,4 +1,4 @@
-//! What is placed into stages: tables, gateways, and actions without a table.
+//! Nodes that are placed into stages: tables, gateways, and actions without a table.
 
 use super::bits::Bits;
 use sojourn_p4::ir::{ObjectId, TableId};

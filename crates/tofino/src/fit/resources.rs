@@ -1,6 +1,6 @@
-//! What a stage has, and what a node needs of it.
+//! Resources of a stage, and the resources that a node needs.
 //!
-//! Limits are the chip's (Tofino 1: `mau_spec` and `device` of the open-source back end); needs are
+//! Limits are the chip's (Tofino 1: `mau_spec` and `device` of the open-source back end). Needs are
 //! estimates where the compiler has a choice, as in the layout of an exact match.
 
 use super::bits::{Bits, Place};

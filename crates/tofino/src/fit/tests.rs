@@ -1,4 +1,4 @@
-//! What takes a stage and what does not, on programs of a few lines and on the shipped ones.
+//! Tests of stage allocation, on programs of a few lines and on the shipped ones.
 
 use super::{Dependency, Fit, Resource, estimate};
 use crate::load::{LoadOptions, load_with};

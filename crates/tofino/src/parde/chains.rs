@@ -1,9 +1,9 @@
-//! Parser states that the compiler joins: a state that always leads to one without other predecessors is
-//! one state with it.
+//! Parser states that the compiler joins: a state that always leads to one without other
+//! predecessors is one state with it.
 //!
-//! What is known in a state, and which bytes it shifts, is a matter of the joined state. States that
-//! cannot be reached do not count, those with annotations and those that extract a header of variable
-//! size stay apart. Stands on the IR's parsers.
+//! Known values and shifted bytes are properties of the joined state. Unreachable states do not
+//! count. States with annotations and states that extract a header of variable size stay separate.
+//! Depends on the IR's parsers.
 
 use sojourn_p4::ir::{Next, ParserBody, State, StateId, StmtKind, Transition};
 use std::collections::BTreeSet;

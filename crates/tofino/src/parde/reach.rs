@@ -1,6 +1,6 @@
-//! Where a parser's `select` finds the value of a key: the last writes on the ways to its state (T1309).
+//! Sources of a `select` key in a parser: the last writes on the paths to its state (T1309).
 //!
-//! The match registers are filled from the packet. Stands on the IR's parsers and `chains`.
+//! The match registers are filled from the packet. Depends on the IR's parsers and `chains`.
 
 use super::known::{Known, constant};
 use sojourn_p4::ir::{Layout, Next, ParserBody, Slot, StateId, Stmt, StmtKind, Transition};

@@ -1,5 +1,5 @@
-//! What all actions of a register share: packet inputs, constant rows, the math unit, and where
-//! the predicate lies in the output (rules T05).
+//! Resources that all actions of a register share: packet inputs, constant rows, the math unit, and
+//! the position of the predicate in the output (rules T05).
 
 use super::term::same_expression;
 use crate::arguments::{ArgumentError, math_unit};

@@ -1,4 +1,4 @@
-//! What a register's entry looks like in the stateful ALU's memory (rules T01).
+//! Shape of a register's entry in the stateful ALU's memory (rules T01).
 
 use crate::rules::{self, Refusal};
 use crate::salu::Width;

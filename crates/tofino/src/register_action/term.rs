@@ -1,7 +1,7 @@
-//! What an expression inside a register action stands for, before it is fitted to the units.
+//! Term: the value of an expression inside a register action, before it is fitted to the units.
 //!
-//! Terms name the fetched memory words, fields of the packet, constants and the math unit's
-//! result. Two terms are equal if the silicon would compute the same, wherever they are written.
+//! Terms name the fetched memory words, fields of the packet, constants and the math unit's result.
+//! Two terms are equal if the silicon would compute the same, wherever they are written.
 
 use sojourn_p4::ir::{Binary, Expr, ExprKind, ObjectId};
 use sojourn_p4::source::Span;

@@ -1,8 +1,9 @@
-//! Calls as code: the instructions of registers, and checksums that deparsers write.
+//! Code generation for extern calls: the instructions of registers, and checksums that deparsers
+//! write.
 //!
-//! What comes out is what the calls do. That a pass accesses a register twice is noticed where it is
-//! called and not where it is code: whoever makes code of a register's calls sees to it that there is
-//! no way through which does.
+//! The generated code has the same effects as the calls. Only calls detect a second access to a
+//! register within a pass. A user of generated register code must therefore ensure that no path
+//! contains one.
 
 use super::{Runtime, Site, salu_code};
 use sojourn_externs::checksum_code::{self, WORD};

@@ -1,7 +1,7 @@
-//! What is worked out of a call before packets come: where its operands and its result lie.
+//! Precomputed form of an extern call: the slots of its operands and its result.
 //!
-//! Nearly all operands are slots or constants. A call of which that is not so has nothing here; what is
-//! right is what the call's own file does then.
+//! Nearly all operands are slots or constants. A call with other operands has no precomputed form;
+//! the file of that call then evaluates them at run time.
 
 use super::{RegisterState, Site, value};
 use crate::register_action::OutputFormat;

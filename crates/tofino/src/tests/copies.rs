@@ -1,4 +1,5 @@
-//! What deparsers copy: mirrors, resubmissions, digests, and how a type chooses among them.
+//! Tests of the copies that deparsers make: mirrors, resubmissions, digests, and their selection by
+//! type.
 
 use super::*;
 

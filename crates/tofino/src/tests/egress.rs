@@ -1,4 +1,4 @@
-//! What the egress pass is told by the traffic manager.
+//! Tests of the metadata that the traffic manager passes to egress.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the ingress pass decides about a packet: port, queue, groups, drop.
+//! Tests of the decisions of the ingress pass: port, queue, groups, drop.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! What is remembered: for how long, for which queue, and counts beyond the exact table.
+//! Tests of the stored state: its lifetime, its separation by queue, and counts beyond the exact
+//! table.
 
 use crate::rfc8289::{INTERVAL, TARGET, spacing};
 use crate::rig::{Departure, Rig, START, Verdict};

@@ -1,8 +1,8 @@
-//! How the load on a synthetic queue changes: one course for each thing that could upset an AQM.
+//! Load profiles of a synthetic queue: one for each condition that could upset an AQM.
 //!
 //! A profile is a sequence of phases, each with a load and a line rate in thousandths of the full
-//! rate. Lengths are in hundredths of the AQM's INTERVAL: milliseconds, if that is 100 ms as by
-//! default. Of packets and queues it knows the bytes that a queue is to hold.
+//! rate. Lengths are in hundredths of the AQM's INTERVAL: milliseconds at the default of 100 ms. Of
+//! packets and queues, a profile depends only on the bytes that a queue is to hold.
 
 use oorandom::Rand64;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a user reads, word for word.
+//! Tests of the checker's messages, word for word.
 
 use super::{in_control, messages};
 

@@ -1,6 +1,6 @@
-//! Calls as code: what an architecture says of its own externs, in operations that all code has.
+//! Code generation for extern calls: an architecture emits common operations for its own externs.
 //!
-//! Where an extern does no more than compute and keep numbers, a call of it needs nobody who is called.
+//! An extern that only computes and stores numbers then runs without a call into the architecture.
 
 use super::build::Builder;
 use super::code::{At, Cells, Function, Op, To};

@@ -1,6 +1,6 @@
-//! From a unit's statements to code: structured control flow becomes jumps.
+//! Bytecode generation from a unit's statements: structured control flow becomes jumps.
 //!
-//! Where code would not do what the tree does, there is none for the unit ([`Left`]).
+//! A unit whose bytecode would differ from the tree in behavior gets none ([`Left`]).
 
 use super::assemble::{Assembler, Calls};
 use super::code::{At, Called, Data, Emitted, Extracted, FEW_KEYS, Kept, Op, Site, To, UnitCode};

@@ -1,7 +1,7 @@
-//! What can be said of code as a whole: where operations lead, what they read, how slots begin and which
-//! matter in the end.
+//! Control-flow and data-flow queries on bytecode: successors, slots read, initial slots and slots
+//! live at the end.
 //!
-//! For whoever makes something else of it than a run: machine code, chains.
+//! Machine code and chains are generated from these queries; plain execution does not need them.
 
 use super::code::{At, Data, Emitted, Kept, Op, Site, To, UnitCode};
 use crate::ir::{Expr, ExprKind, StmtKind};

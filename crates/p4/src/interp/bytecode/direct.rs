@@ -1,6 +1,6 @@
-//! Machine code, and the tables that it applies, without a context: what most packets need.
+//! Execution of machine code and table lookups without a context, which suffices for most packets.
 //!
-//! Where an operation needs more, the run stands in front of it, and goes on with a context.
+//! At an operation that needs a context, the run stops in front of it and continues with a context.
 
 use super::code::{At, End, FEW_KEYS, Op, Site, To, UnitCode};
 use super::run::Place;

@@ -1,4 +1,4 @@
-//! What can be wrong with a request of the control plane, in words for the person who made it.
+//! Errors of control-plane requests, worded for the author of the request.
 
 use super::EntryHandle;
 

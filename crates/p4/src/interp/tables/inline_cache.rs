@@ -1,8 +1,8 @@
-//! What keys have led to lately, as words that machine code reads: of tables with one key element of at
+//! Cache of recent lookups as words that machine code reads, for tables with one key element of at
 //! most 64 bits.
 //!
-//! Each table has a place for each of a few keys; who comes later takes the place of who came before.
-//! A change of the table makes all of it old.
+//! Each table has a fixed number of places; a new key replaces the previous key of its place. A
+//! change of the table invalidates all its places.
 
 use super::Datum;
 use crate::ir::TableId;

@@ -1,7 +1,7 @@
-//! What lookups of a table have found lately: packets of the same flows ask the same again.
+//! Cache of recent lookups in a table, since packets of one flow repeat the same keys.
 //!
-//! A place for each of a few keys; who comes later takes the place of who came before. A change of the
-//! table's entries makes all of it old.
+//! The cache has a fixed number of places; a new key replaces the previous key of its place. A
+//! change of the table's entries invalidates all places.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! What a user sees of programs that are wrong.
+//! Tests of the parser's diagnostics for invalid programs.
 
 use super::{codes, parse_bytes, shown};
 use crate::{

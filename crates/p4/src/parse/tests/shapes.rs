@@ -1,4 +1,4 @@
-//! What the parser makes of programs that are right.
+//! Tests of the syntax trees that the parser builds from valid programs.
 
 use super::{codes, program};
 use crate::ast::*;

@@ -1,4 +1,4 @@
-//! What a gateway can decide (T1001 to T1003): `bf-p4c/mau/gateway.cpp` has the rules.
+//! Limits of gateway conditions (T1001 to T1003), after `bf-p4c/mau/gateway.cpp`.
 
 use super::gateway;
 use crate::fit::bits::{compares_sum, is_constant, steps};

@@ -1,9 +1,9 @@
-//! What one gateway reads (T1015): `bf-p4c/mau/gateway.cpp` has the arithmetic.
+//! Input limits of one gateway (T1015), after the arithmetic of `bf-p4c/mau/gateway.cpp`.
 //!
 //! A condition becomes rows, each a conjunction of comparisons. The compiler spreads rows over
-//! gateways, but a row needs one gateway to itself: four bytes from the crossbar, and 12 bits
-//! more through the hash. An equality of two fields takes bytes alone, an order bits alone. A `!=`
-//! is turned into the `==` of the other branch, as a row cannot find a difference.
+//! gateways, but a row needs one gateway to itself: four bytes from the crossbar, and 12 bits more
+//! through the hash. An equality of two fields takes bytes alone, an order bits alone. A `!=` is
+//! turned into the `==` of the other branch, as a row cannot find a difference.
 
 use super::condition::{Order, field_width, order};
 use crate::fit::bits::{Bits, Copies, Place, is_constant};

@@ -1,5 +1,5 @@
-//! What a table can match (T1010, T1017): `bf-p4c/mau/resource_estimate.cpp` and
-//! `bf-p4c/midend/check_unsupported.cpp` have the rules.
+//! Limits of table keys (T1010, T1017), after `bf-p4c/mau/resource_estimate.cpp` and
+//! `bf-p4c/midend/check_unsupported.cpp`.
 
 use super::condition::field_width;
 use crate::rules;

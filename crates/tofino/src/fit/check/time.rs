@@ -1,4 +1,4 @@
-//! What authors of queue management do not expect of the chip's clocks (T12).
+//! Warnings about comparisons of the chip's timestamps, for authors of queue management (T12).
 
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;

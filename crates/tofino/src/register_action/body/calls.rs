@@ -1,4 +1,5 @@
-//! What a register action may call: MathUnit.execute, RegisterParam.read, min, max, predicate.
+//! Calls that a register action may make: MathUnit.execute, RegisterParam.read, min, max,
+//! predicate.
 
 use super::{Body, Result};
 use crate::register_action::term::{Operation, Term, TermKind};

@@ -1,11 +1,11 @@
-//! What the body of a register action does in each outcome of its comparisons.
+//! Effects of a register action's body in each outcome of its comparisons.
 //!
 //! Two comparisons have four outcomes. The body is walked once for each, with every condition
-//! decided, so that what is left is a list of assignments. All reads mean the words as fetched,
-//! whatever was assigned before: that is what the silicon does.
+//! decided, so that a list of assignments remains. All reads yield the words as fetched,
+//! independently of earlier assignments, as in the silicon.
 //!
-//! Here are statements; `value` has expressions, `truth` conditions, `calls` what an action may
-//! call, `exclusive` the check that assignments do not meet.
+//! This file handles statements; `value` has expressions, `truth` conditions, `calls` the permitted
+//! calls, `exclusive` the check that assignments do not meet.
 
 mod calls;
 mod exclusive;

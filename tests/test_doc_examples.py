@@ -75,7 +75,9 @@ def used_elsewhere(name: str) -> set[str]:
     if name not in LEFT_TOWER:
         return set()
     files = [path for path in CRATES.rglob("*.rs") if path.parts[-3] != name]
-    code = "\n".join(path.read_text("utf-8") for path in files if f"crates/{name}/" not in str(path))
+    code = "\n".join(
+        path.read_text("utf-8") for path in files if f"crates/{name}/" not in str(path)
+    )
     paths = re.findall(rf"sojourn_{name}::((?:\w+::)*\w+|(?:\w+::)*\{{[^}}]*\}})", code)
     own = [path for path in (CRATES / name).rglob("*.rs") if "test" in path.as_posix()]
     tested = "\n".join(path.read_text("utf-8") for path in own)

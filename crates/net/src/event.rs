@@ -3,7 +3,7 @@
 //!
 //! A hierarchical timing wheel (Varghese and Lauck 1987), because flows are many, each with timers that
 //! are hardly ever due, and a heap's cost grows with them. (What hosts wait for all the time is in a
-//! [tournament](crate::tournament).) Level `l` has a slot for each value of the `l`-th digit of an instant,
+//! [winner tree](crate::winner_tree).) Level `l` has a slot for each value of the `l`-th digit of an instant,
 //! written in base 64. An event lies on the level of the highest digit in which its instant differs from
 //! the present; time does not go backwards, so all that lie on a level are earlier than all on the levels
 //! above. When the events of a slot become the earliest, they are taken out of the wheel and sorted if

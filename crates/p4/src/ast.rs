@@ -72,7 +72,7 @@ impl AnnotationValue {
     }
 }
 
-/// What a value in a structured annotation may be (specification 20.2).
+/// A value in a structured annotation (specification 20.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnnotationConstant {
     /// A number of any integer type.

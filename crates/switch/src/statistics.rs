@@ -117,7 +117,7 @@ pub struct Unroutable {
     pub by: SetBy,
 }
 
-/// What chooses the port of a packet.
+/// Source of a packet's port: ingress, a multicast group or a mirror session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetBy {
     /// The ingress pass.

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use sojourn_packet::Time;
 
-/// How the exponent of a `sqrt` or `rsqrt` operand is made even.
+/// Rounding of an odd exponent of a `sqrt` or `rsqrt` operand to an even one.
 ///
 /// Two descriptions of the unit are in circulation and differ in one bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -155,7 +155,7 @@ fn constant(expr: &Expr) -> Option<u128> {
     }
 }
 
-/// What a copy consists of, and the session of a mirror.
+/// Refuses computed or constant fields of a copy, and such a session of a mirror.
 fn check_arguments(call: &ExternCall, known: &Known, found: &mut Vec<Diagnostic>) {
     if let [Arg::In(Value::Scalar(session))] = &call.args[..]
         && constant(&known.resolved(session)).is_some_and(|session| session != 0)

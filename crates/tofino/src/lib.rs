@@ -18,6 +18,7 @@ mod access;
 mod arguments;
 mod block_frame;
 mod blocks;
+mod constant_folding;
 mod control_plane;
 mod copies;
 mod dead_fields;

@@ -4,9 +4,10 @@
 //! subject of `copies`. Stands on `known` and `fields`.
 
 use super::fields::computed;
-use super::known::{Known, constant};
+use super::known::Known;
 use super::slots;
 use super::sums::{Headers, Part};
+use crate::constant_folding::constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{

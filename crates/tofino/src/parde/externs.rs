@@ -28,7 +28,7 @@ pub fn check(program: &Program, pass: &[UnitId], found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Where an extern's object is used, or a function is called; none if anywhere.
+/// Blocks in which an object or function may be called; none if there is no limit.
 fn blocks_of(of: Option<&str>, function: &str) -> Option<&'static [&'static str]> {
     Some(match of.unwrap_or(function) {
         "Mirror" | "Resubmit" | "Digest" => &["deparser"],

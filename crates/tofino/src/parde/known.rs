@@ -3,8 +3,8 @@
 //!
 //! Stands on the IR's expressions; it must not depend on where they are evaluated.
 
-use sojourn_p4::interp::arith;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Slot, Stmt, StmtKind};
+use crate::constant_folding::fold;
+use sojourn_p4::ir::{Expr, ExprKind, Slot, Stmt, StmtKind};
 use sojourn_p4::visit;
 use std::collections::HashMap;
 
@@ -26,7 +26,8 @@ impl Known {
             }
             false
         });
-        folded(expr)
+        fold(&mut expr);
+        expr
     }
 
     /// Takes over what a statement writes; statements inside it are not looked at.
@@ -67,100 +68,4 @@ impl Known {
 
 fn nodes(expr: &Expr) -> usize {
     1 + visit::operands(expr).into_iter().map(nodes).sum::<usize>()
-}
-
-/// The constant that an expression is.
-pub fn constant(expr: &Expr) -> Option<u128> {
-    match expr.kind {
-        ExprKind::Const(value) => Some(value),
-        _ => None,
-    }
-}
-
-/// An expression with its constant parts computed and operations without effect left out.
-fn folded(mut expr: Expr) -> Expr {
-    let scalar = expr.scalar;
-    expr.kind = match expr.kind {
-        ExprKind::Unary(op, a) => {
-            let a = folded(*a);
-            match constant(&a) {
-                Some(value) => ExprKind::Const(arith::unary(op, scalar, value)),
-                None => ExprKind::Unary(op, Box::new(a)),
-            }
-        }
-        ExprKind::Binary(op, a, b) => return binary(expr.span, scalar, op, folded(*a), folded(*b)),
-        ExprKind::Mux(condition, a, b) => {
-            let (condition, a, b) = (folded(*condition), folded(*a), folded(*b));
-            match constant(&condition) {
-                Some(0) => return b,
-                Some(_) => return a,
-                None => ExprKind::Mux(Box::new(condition), Box::new(a), Box::new(b)),
-            }
-        }
-        ExprKind::Slice(a, low) => {
-            let a = folded(*a);
-            match constant(&a) {
-                Some(value) if low < 128 => {
-                    ExprKind::Const((value >> low) & arith::mask(scalar.width()))
-                }
-                _ => ExprKind::Slice(Box::new(a), low),
-            }
-        }
-        ExprKind::Cast(a) => {
-            let a = folded(*a);
-            match constant(&a) {
-                Some(value) if scalar.is_narrow() => {
-                    ExprKind::Const(arith::cast(a.scalar, scalar.width(), value))
-                }
-                _ => ExprKind::Cast(Box::new(a)),
-            }
-        }
-        other => other,
-    };
-    expr
-}
-
-fn binary(
-    span: sojourn_p4::source::Span,
-    scalar: sojourn_p4::ir::Scalar,
-    op: Binary,
-    a: Expr,
-    b: Expr,
-) -> Expr {
-    let known = (constant(&a), constant(&b));
-    let narrow = scalar.is_narrow() && a.scalar.is_narrow() && b.scalar.is_narrow();
-    if let (Some(x), Some(y)) = known
-        && narrow
-    {
-        let value = arith::binary(op, a.scalar, b.scalar.width(), x, y);
-        return Expr { kind: ExprKind::Const(value), scalar, span };
-    }
-    let all = arith::mask(a.scalar.width());
-    let zero = || Expr { kind: ExprKind::Const(0), scalar, span };
-    match (op, known) {
-        (Binary::BitAnd | Binary::Mul | Binary::And, (Some(0), _) | (_, Some(0))) if narrow => {
-            zero()
-        }
-        (
-            Binary::Add | Binary::BitOr | Binary::BitXor | Binary::SatAdd | Binary::Or,
-            (Some(0), _),
-        ) => b,
-        (
-            Binary::Add
-            | Binary::Sub
-            | Binary::BitOr
-            | Binary::BitXor
-            | Binary::SatAdd
-            | Binary::SatSub
-            | Binary::Shl
-            | Binary::Shr
-            | Binary::Or,
-            (_, Some(0)),
-        ) => a,
-        (Binary::Mul | Binary::And, (Some(1), _)) => b,
-        (Binary::Mul | Binary::Div | Binary::And, (_, Some(1))) => a,
-        (Binary::BitAnd, (Some(x), _)) if narrow && x == all => b,
-        (Binary::BitAnd, (_, Some(y))) if narrow && y == all => a,
-        _ => Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), scalar, span },
-    }
 }

@@ -2,7 +2,8 @@
 //!
 //! The match registers are filled from the packet. Depends on the IR's parsers and `chains`.
 
-use super::known::{Known, constant};
+use super::known::Known;
+use crate::constant_folding::constant;
 use sojourn_p4::ir::{Layout, Next, ParserBody, Slot, StateId, Stmt, StmtKind, Transition};
 use sojourn_p4::visit;
 use std::collections::HashSet;

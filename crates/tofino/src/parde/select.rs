@@ -4,7 +4,8 @@
 //! bit. Stands on `fields`; it must not depend on the states around.
 
 use super::fields::computed;
-use super::known::constant;
+use crate::constant_folding::constant;
+
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ExprKind, Pattern, Scalar, SelectCase};

@@ -5,7 +5,8 @@
 //! `known`.
 
 use super::fields::variable_index;
-use super::known::{Known, constant};
+use super::known::Known;
+use crate::constant_folding::constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Body, Expr, Program, Stmt, StmtKind, UnitId};

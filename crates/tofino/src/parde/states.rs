@@ -5,9 +5,10 @@
 
 use super::chains::chains;
 use super::fields::{computed, variable_index};
-use super::known::{Known, constant};
+use super::known::Known;
 use super::reach::{Source, Ways};
 use super::{select, slots, varbit};
+use crate::constant_folding::constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
@@ -53,7 +54,7 @@ struct Walk<'p> {
     found: Vec<Diagnostic>,
 }
 
-/// What is true at a point of a state.
+/// Facts that hold at a point of a state.
 #[derive(Default)]
 struct Point {
     known: Known,

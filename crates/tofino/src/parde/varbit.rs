@@ -3,7 +3,8 @@
 //! The compiler writes one parser branch for each value of the field that the length is computed of,
 //! and computes the length of each branch itself. Stands on `known`.
 
-use super::known::{Known, constant};
+use super::known::Known;
+use crate::constant_folding::constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Expr, ExprKind, Layout, Slot};

@@ -253,7 +253,7 @@ fn virtual_rtt(rtt: Time) -> Time {
     rtt.max(ms(25))
 }
 
-/// How marks are spread.
+/// Spacing of marks: at random or even.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Spread {
     Even,

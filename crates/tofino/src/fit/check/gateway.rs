@@ -33,7 +33,7 @@ pub fn check(unit: &Unit, condition: &Expr, found: &mut Vec<Diagnostic>) {
     found.push(rules::GATEWAY_INPUT.refuse(condition.span, message).into());
 }
 
-/// How a term compares its bits.
+/// Comparison that a term makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Relation {
     Equal,

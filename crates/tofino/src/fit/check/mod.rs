@@ -5,7 +5,7 @@
 //!
 //! | file | rules |
 //! |---|---|
-//! | `values`, `fold` | none: which expression is evaluated by what, constants and copies written in |
+//! | `values` | none: the unit that executes each expression, constants and copies written in |
 //! | `operations` | operations that no unit has |
 //! | `condition`, `gateway` | conditions: their form, and what one gateway reads |
 //! | `choice` | comparisons and choices in actions |
@@ -16,7 +16,6 @@ mod action;
 mod chain;
 mod choice;
 mod condition;
-mod fold;
 mod gateway;
 mod hashed;
 mod key;
@@ -32,7 +31,7 @@ use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::source::SourceMap;
 use sojourn_p4::visit;
 
-/// What the controls of both passes break.
+/// Rules that the controls of both passes break, as diagnostics.
 pub fn check(program: &Program, controls: [UnitId; 2], sources: &SourceMap) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for control in controls {

@@ -5,7 +5,7 @@
 //! nor back. So does this walk: what a rule of the chip looks at is an operation and the unit that
 //! has to execute it, whatever kind of variable its operands are. It knows the IR and no rule.
 
-use super::fold::fold;
+use crate::constant_folding::fold;
 use crate::fit::bits::{is_condition, is_plain};
 use crate::fit::live::places;
 use crate::register_action::same_expression;
@@ -55,7 +55,7 @@ pub struct Choice<'p> {
     pub data: HashSet<Slot>,
 }
 
-/// What a control evaluates.
+/// Expressions that a control evaluates, each with the unit that executes it.
 #[derive(Debug, Default)]
 pub struct Evaluations<'p> {
     /// Every expression, in the order of the program.
@@ -91,7 +91,7 @@ pub fn evaluations(program: &Program, control: UnitId) -> Evaluations<'_> {
     found
 }
 
-/// What variables hold, as expressions over others.
+/// Values of variables, as expressions over other variables.
 #[derive(Clone, Debug, Default)]
 struct State(HashMap<Slot, Expr>);
 

@@ -1,8 +1,9 @@
 //! Constant folding and strength reduction of expressions, as far as they decide whether the chip
-//! can execute one. The rules are those of p4c's `ConstantFolding` and `StrengthReduction`.
+//! can execute one: in controls (`fit::check`), parsers and deparsers (`parde`). The rules are those
+//! of p4c's `ConstantFolding` and `StrengthReduction`. It must not depend on who executes them.
 
 use sojourn_p4::interp::arith;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Unary};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Unary};
 
 /// Folds an expression in place.
 pub fn fold(expr: &mut Expr) {
@@ -30,9 +31,9 @@ pub fn fold(expr: &mut Expr) {
 
 /// The simpler form of an expression whose operands are folded.
 fn folded(expr: &Expr) -> Option<ExprKind> {
-    let known = |value: u128| Some(ExprKind::Const(value & mask(expr.scalar.width())));
+    let known = |value: u128| Some(ExprKind::Const(value & arith::mask(expr.scalar.width())));
     match &expr.kind {
-        ExprKind::Cast(a) => known(widened(a)?),
+        ExprKind::Cast(a) => known(arith::cast(a.scalar, expr.scalar.width(), constant(a)?)),
         ExprKind::Slice(a, low) => known(constant(a)?.checked_shr(*low).unwrap_or(0)),
         ExprKind::Unary(Unary::Not, a) => known(u128::from(constant(a)? == 0)),
         ExprKind::Unary(Unary::Complement, a) => known(!constant(a)?),
@@ -58,7 +59,10 @@ fn reduced(
     (b, y): (&Expr, Option<u128>),
 ) -> Option<ExprKind> {
     let zero = Some(ExprKind::Const(0));
+    let all = arith::mask(a.scalar.width());
     match (op, x, y) {
+        (Binary::BitAnd, Some(x), _) if x == all => Some(b.kind.clone()),
+        (Binary::BitAnd, _, Some(y)) if y == all => Some(a.kind.clone()),
         (Binary::Mul | Binary::BitAnd | Binary::And, Some(0), _)
         | (Binary::Mul | Binary::BitAnd | Binary::And, _, Some(0))
         | (Binary::Div | Binary::Mod | Binary::Shl | Binary::Shr, Some(0), _)
@@ -88,29 +92,18 @@ fn reduced(
     }
 }
 
-fn constant(expr: &Expr) -> Option<u128> {
+/// The constant that an expression is.
+pub fn constant(expr: &Expr) -> Option<u128> {
     match expr.kind {
         ExprKind::Const(value) => Some(value),
         _ => None,
     }
 }
 
-/// A constant before it is cut to the width of a cast: signed ones are extended.
-fn widened(operand: &Expr) -> Option<u128> {
-    let value = constant(operand)?;
-    let width = operand.scalar.width();
-    let negative = matches!(operand.scalar, Scalar::Int(1..=127)) && value >> (width - 1) & 1 == 1;
-    Some(if negative { value | !mask(width) } else { value })
-}
-
-fn mask(width: u32) -> u128 {
-    if width >= 128 { u128::MAX } else { (1 << width) - 1 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_p4::ir::Slot;
+    use sojourn_p4::ir::{Scalar, Slot};
     use sojourn_p4::source::Span;
 
     fn expr(kind: ExprKind, scalar: Scalar) -> Box<Expr> {
@@ -139,6 +132,12 @@ mod tests {
         ] {
             assert!(matches!(product, ExprKind::Slot(Slot(3))), "{product:?}");
         }
+    }
+
+    #[test]
+    fn a_mask_of_all_bits_has_no_effect() {
+        let field = of(Binary::BitAnd, ExprKind::Slot(Slot(3)), ExprKind::Const(0xff));
+        assert!(matches!(field, ExprKind::Slot(Slot(3))), "{field:?}");
     }
 
     #[test]

@@ -67,7 +67,7 @@ const LOOP: Time = Time(400);
 /// use sojourn_packet::{PortId, Time};
 /// use sojourn_target::{LoadOptions, Program};
 /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-/// let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..crate::builtin::load_options() };
+/// let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..sojourn_engine::builtin::load_options() };
 /// let program = Program::read(root.join("tests/stf/v1model/wire.p4"), &options)?;
 /// let config = PacketSwitchConfig::of(program.target());
 /// let mut switch = PacketSwitch::new(program.instantiate(1)?, &config)?;

@@ -16,6 +16,11 @@ use sojourn_control::{Number, TableEntries, TableEntry};
 use sojourn_packet::SplitMix64;
 use sojourn_target::{Executor, LoadOptions, Plane, load};
 
+/// Packet tests with a TARGET of 0 on bmv2: every packet that has waited may be dropped, so few are
+/// sent.
+const ALWAYS_ABOVE_TARGET: [&str; 2] =
+    ["tests/stf/v1model/codel_act.p4", "tests/stf/v1model/codel_act_slides.p4"];
+
 /// All programs of a folder; each is reached beyond its parser, and beyond its drops. Says which
 /// read a field of an invalid header.
 fn all_withstand(name: &str, frames: u64) -> Vec<String> {
@@ -24,7 +29,9 @@ fn all_withstand(name: &str, frames: u64) -> Vec<String> {
     let mut invalid_reads = Vec::new();
     for program in programs {
         let tally = withstand(&program, frames, 7);
-        assert!(tally.sent > frames / 100, "{}: {tally}", program.display());
+        let few = ALWAYS_ABOVE_TARGET.iter().any(|name| program.ends_with(name));
+        let least = if few { 0 } else { frames / 100 };
+        assert!(tally.sent > least, "{}: {tally}", program.display());
         assert!(tally.parser_errors + tally.failed_claims > 0, "{}: {tally}", program.display());
         invalid_reads
             .extend(tally.invalid_read.map(|read| format!("{}: {read}", program.display())));

@@ -14,7 +14,7 @@ const TRANSPORT: usize = 32;
 /// The number of a frame; the same in every process of one build.
 ///
 /// ```
-/// use sojourn_live::packet_id;
+/// use sojourn_live::identity;
 /// use sojourn_packet::Packet;
 /// let mut bytes = vec![0; 34];
 /// bytes[12..15].copy_from_slice(&[0x08, 0x00, 0x45]);

@@ -2,8 +2,8 @@
 
 `trace` has the packets, recorded or synthetic. `decisions` asks an AQM about them. `compare`
 compares its decisions with those of the reference, `latency_cost` with those of the same program
-without delay. `study` does so for several traces and AQMs, `output` writes tables and plots. The package
-must not depend on a terminal.
+without delay. `study` does so for several traces and AQMs, `output` writes tables and plots. The
+package must not depend on a terminal.
 """
 
 from sojourn.tools.replay.compare import Comparison

@@ -210,10 +210,10 @@ def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, fl
     import pyarrow.parquet as pq
 
     from sojourn import _core
-    from sojourn.engine import simulate
-    from sojourn.row_writer import ROWS_AT_ONCE
-    from sojourn.run_files import PACKETS
     from sojourn.runner import plan_scenario
+    from sojourn.runtime.engine import simulate
+    from sojourn.runtime.row_writer import ROWS_AT_ONCE
+    from sojourn.runtime.run_files import PACKETS
 
     plan = plan_scenario(
         {

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from sojourn.record import NEVER_QUEUED
-from sojourn.units import RATE
+from sojourn.model.units import RATE
+from sojourn.runtime.arrow_tables import NEVER_QUEUED
 
 HEAD = """\
 # Equivalence: all tables

@@ -14,7 +14,7 @@ from PIL import Image
 
 import sojourn
 from sojourn import Scenario, SojournError
-from sojourn.plots import as_png
+from sojourn.results.plots import as_png
 
 DOCS = Path(__file__).parent.parent / "docs"
 PICTURES = DOCS / "gallery"

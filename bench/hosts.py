@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.live.enclosure import enclosed, require
-from sojourn.live.offloads import switched_off
+from sojourn.backends.live.namespaces import enclosed, require
+from sojourn.backends.live.offloads import switched_off
 
 INSIDE = "SOJOURN_BENCH_INSIDE"
 PORTS = ("sw1", "sw2")
@@ -29,7 +29,7 @@ SERVER = _ADDRESSES["sw2"][0].partition("/")[0]
 CLIENT = _ADDRESSES["sw1"][0].partition("/")[0]
 _OFF = """
 import os
-from sojourn.live.offloads import switched_off
+from sojourn.backends.live.offloads import switched_off
 off = switched_off(["eth0"])
 off.__enter__()
 os._exit(0)  # so that they stay off

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import sojourn
-from sojourn.result import AqmResult
+from sojourn.results.result import AqmResult
 
 SEEDS = range(1, 4)
 THREADS = (1, 2, 8, 60, 480)

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.aqms import catalogue
-from sojourn.engine import simulate
-from sojourn.record import rows_table
-from sojourn.replay.ask import ask
-from sojourn.replay.trace import SyntheticTrace
-from sojourn.run_files import COUNTERS
-from sojourn.scenario import find_scenario, make_plan, read_scenario, shipped_scenarios
-from sojourn.scenario.model import choose
+from sojourn.model.aqms import catalogue
+from sojourn.model.scenario import find_scenario, read_scenario, shipped_scenarios
+from sojourn.model.scenario.model import choose
+from sojourn.runtime.arrow_tables import rows_table
+from sojourn.runtime.engine import simulate
+from sojourn.runtime.plan import make_plan
+from sojourn.runtime.run_files import COUNTERS
+from sojourn.tools.replay.decisions import ask
+from sojourn.tools.replay.trace import SyntheticTrace
 
 EVERYTHING = "bufferbloat"
 """The scenario in which all AQMs run."""

@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from machine import machine
-from sojourn.plots import bare
-from sojourn.style import COLOURS, INK, MUTED
+from sojourn.results.plots import bare
+from sojourn.results.style import COLOURS, INK, MUTED
 
 HERE = Path(__file__).resolve().parent
 BENCH = ("cargo", "bench", "--locked", "--quiet", "-p", "sojourn-net", "--bench", "scaling")

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from machine import machine
-from sojourn.folder import RunFolder
-from sojourn.result import AqmResult, read_result
+from sojourn.results.result import AqmResult, read_result
+from sojourn.runtime.folder import RunFolder
 
 ALL = ("fifo", "codel", "codel_exact")
 AQMS: dict[str, tuple[str, ...]] = {"sim": ALL, "live": ALL, "linux": ALL[:2]}

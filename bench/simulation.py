@@ -15,10 +15,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from machine import machine
-from sojourn.engine import simulate
-from sojourn.run_files import PACKETS
 from sojourn.runner import plan_scenario
-from sojourn.scenario import Plan
+from sojourn.runtime.engine import simulate
+from sojourn.runtime.plan import Plan
+from sojourn.runtime.run_files import PACKETS
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ from hosts import (
 )
 from machine import machine
 from sojourn import _core
-from sojourn.live.served import RemoteSwitch
+from sojourn.backends.live.control_socket import RemoteSwitch
 
 ROOT = Path(__file__).parent.parent
 ADDRESSES = bytes.fromhex("020000000002020000000001")

@@ -20,12 +20,12 @@ import pyarrow.compute as pc
 
 import sojourn
 from npu import VARIANTS, carried
+from sojourn.backends.linux.backend import linux
+from sojourn.backends.linux.kernel import KernelError
+from sojourn.backends.sim import SIMULATOR
 from sojourn.cli.shared import app
-from sojourn.ground import SIMULATOR
-from sojourn.layout import hardware_folder, programs_folder
-from sojourn.linux.ground import linux
-from sojourn.linux.kernel import KernelError
-from sojourn.result import AqmResult
+from sojourn.common.resources import hardware_folder, programs_folder
+from sojourn.results.result import AqmResult
 
 SEEDS = range(1, 6)
 INTERVAL = 100_000_000

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sojourn.hardware.modules import added, shipped
-from sojourn.replay.ask import ask
-from sojourn.replay.trace import PROFILES, RFC_8289, Parameters, RecordedTrace, SyntheticTrace
+from sojourn.model.hardware.modules import added, shipped
+from sojourn.tools.replay.decisions import ask
+from sojourn.tools.replay.trace import PROFILES, RFC_8289, Parameters, RecordedTrace, SyntheticTrace
 
 DATA_CENTRE = Parameters(50_000, 1_000_000)
 SETTINGS = (

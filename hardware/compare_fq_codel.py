@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from sojourn import _core
-from sojourn.hardware.modules import added, shipped
+from sojourn.model.hardware.modules import added, shipped
 
 STEPS = 50_000
 """Of a random course: packets that come."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from sojourn.folder import RunFolder
-from sojourn.linux import needs
-from sojourn.result import Result, read_result
+from sojourn.backends.linux import requirements
+from sojourn.results.result import Result, read_result
+from sojourn.runtime.folder import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "hardware"))
 import tools
@@ -73,8 +73,8 @@ def ping() -> None:
 @pytest.fixture(scope="session")
 def uml() -> None:
     """Skips where Debian's user-mode kernel is missing."""
-    if missing := needs.missing_packages():
-        pytest.skip(f"not installed: {needs.install_line(missing)}")
+    if missing := requirements.missing_packages():
+        pytest.skip(f"not installed: {requirements.install_line(missing)}")
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from sojourn.linux.kernel import Kernel
-from sojourn.linux.setup import set_up
-from sojourn.linux.tc import Qdisc, qdisc
+from sojourn.backends.linux.kernel import Kernel
+from sojourn.backends.linux.setup import set_up
+from sojourn.backends.linux.tc import Qdisc, qdisc
 from sojourn.runner import plan_scenario
 
 MS = 1_000_000

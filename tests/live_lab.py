@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
+from sojourn.backends.live import live_plan
+from sojourn.backends.live.control_socket import RemoteSwitch
+from sojourn.backends.live.offloads import features
 from sojourn.control.file import as_plain
-from sojourn.live import live_plan
-from sojourn.live.offloads import features
-from sojourn.live.served import RemoteSwitch
-from sojourn.record import MARK, SENT
+from sojourn.runtime.arrow_tables import MARK, SENT
 
 HOSTS = {
     "sw1": ("10.0.0.1/9", "02:00:00:00:00:01", "10.128.0.1", "02:00:00:00:00:02"),
@@ -79,7 +79,7 @@ with open(sys.argv[1], "wb") as out:
 
 OFF = """
 import os
-from sojourn.live.offloads import switched_off
+from sojourn.backends.live.offloads import switched_off
 off = switched_off(["eth0"])
 off.__enter__()
 os._exit(0)  # so that they stay off

@@ -7,16 +7,25 @@ from pathlib import Path
 import pytest
 
 from conftest import Sojourn
-from sojourn.agree import page
-from sojourn.agree.grid import AQMS, CONGESTION_CONTROLS, FLOWS, RATES, RTTS, Cell, cells
-from sojourn.agree.measure import Bench, Measured
-from sojourn.agree.verdict import Figures, compare, scattered, spread
+from sojourn.backends.backend import Ground
+from sojourn.backends.linux.backend import Linux
+from sojourn.backends.linux.kernel import Kernel
+from sojourn.backends.live.backend import LiveGround
+from sojourn.backends.sim import SIMULATOR
 from sojourn.errors import Interrupted, ScenarioError
-from sojourn.ground import SIMULATOR, Ground
-from sojourn.linux.ground import Linux
-from sojourn.linux.kernel import Kernel
-from sojourn.live.ground import LiveGround
 from sojourn.runner import plan_scenario
+from sojourn.studies.agreement import page
+from sojourn.studies.agreement.grid import (
+    AQMS,
+    CONGESTION_CONTROLS,
+    FLOWS,
+    RATES,
+    RTTS,
+    Cell,
+    cells,
+)
+from sojourn.studies.agreement.measure import Bench, Measured
+from sojourn.studies.agreement.verdict import Figures, compare, scattered, spread
 
 KERNEL = Figures(
     mean=10.0, p95=20.0, utilisation=98.0, loss=1.0, settled_mean=8.0, settled_loss=0.5
@@ -57,7 +66,7 @@ def test_a_cell_means_the_same_on_both_grounds(aqm: str, rate: int, tick: int) -
     scenario = cell.scenario(10**9, seed=1)
     plan_scenario(scenario, ground=SIMULATOR)
     plan = plan_scenario(scenario, ground=Linux(Kernel(Path("/nowhere"))))
-    from sojourn.linux.job import qdisc_of
+    from sojourn.backends.linux.job import qdisc_of
 
     differences = qdisc_of(plan.runs[0].config, tick).differences
     assert not differences
@@ -294,7 +303,7 @@ def test_ctrl_c_ends_the_measuring_and_is_no_cell_s_failure(
         folder.mkdir(parents=True)
         raise Interrupted("stopped after 1 s")
 
-    monkeypatch.setattr("sojourn.agree.measure.record", stopped)
+    monkeypatch.setattr("sojourn.studies.agreement.measure.record", stopped)
     bench = Bench(tmp_path, _with_kernel(), 10**9, repeat=1)
     with pytest.raises(Interrupted, match=r"stopped at .*the cells before it are kept"):
         bench.measure(next(iter(cells())))

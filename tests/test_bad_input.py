@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import SMALL, Sojourn
-from sojourn.layout import programs_folder
+from sojourn.common.resources import programs_folder
 
 LONG = """
 duration = "100000 s"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from conftest import call_sojourn
-from sojourn.captures import read_frames
 from sojourn.errors import ScenarioError
-from sojourn.payload_delays import read_delays
+from sojourn.tools.delays.captures import read_frames
+from sojourn.tools.delays.payload_delays import read_delays
 
 DELAY = 777
 """us, in the payload."""

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import sojourn as package
+from sojourn.common.resources import programs_folder
 from sojourn.control.file import ProgramChoice, read_control_plane
 from sojourn.errors import ControlPlaneError
-from sojourn.layout import programs_folder
 
 TNA = programs_folder() / "tna"
 

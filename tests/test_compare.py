@@ -10,10 +10,10 @@ import pytest
 
 import sojourn as package
 from conftest import Finished, Sojourn
-from sojourn.compare import Setup, compare, difference
-from sojourn.compare_plots import comparison, quantiles, write_comparison
 from sojourn.errors import ScenarioError
-from sojourn.export import export
+from sojourn.results.compare import Setup, compare, difference
+from sojourn.results.compare_plots import comparison, quantiles, write_comparison
+from sojourn.results.export import export
 
 MS = 1_000_000
 SHORT = {

@@ -16,7 +16,7 @@ from sojourn.control import (
 )
 from sojourn.control.file import ProgramChoice, written_control_plane
 from sojourn.errors import ControlPlaneError
-from sojourn.programs import compiled, with_own_folder
+from sojourn.model.programs import compiled, with_own_folder
 
 STATE = Path(__file__).parent / "stf" / "v1model" / "state.p4"
 

@@ -16,8 +16,8 @@ import pytest
 from bfrt_shell import Connection, Shell
 from conftest import Sojourn, call_sojourn
 from sojourn import ControlError, connect, open_switch
+from sojourn.common.resources import programs_folder
 from sojourn.control.p4runtime import P4RuntimeDoor, Tls
-from sojourn.layout import programs_folder
 
 pytest.importorskip("grpc", reason="not installed: pip install 'sojourn[control]'")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sojourn.cycles import Cycles, CycleTally
+from sojourn.results.cycles import Cycles, CycleTally
 
 MS = 1_000_000
 TARGET = 5 * MS

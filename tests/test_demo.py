@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from sojourn.result import Result
+from sojourn.results.result import Result
 
 MS = 1_000_000
 

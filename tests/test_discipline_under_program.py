@@ -8,8 +8,9 @@ import pytest
 
 import sojourn
 from sojourn.errors import ScenarioError
+from sojourn.model.scenario import find_scenario, scenario_from_dict
 from sojourn.runner import plan_scenario
-from sojourn.scenario import find_scenario, make_plan, scenario_from_dict
+from sojourn.runtime.plan import make_plan
 
 
 def scenario(*aqms: object) -> dict[str, Any]:

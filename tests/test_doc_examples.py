@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from sojourn.statistics import DelayOverTime, QueueOverTime, Summary
+from sojourn.results.statistics import DelayOverTime, QueueOverTime, Summary
 
 CRATES = Path(__file__).parents[1] / "crates"
 SHOWN = sorted(page.parents[1] for page in CRATES.glob("*/src/lib.rs") if page.parts[-3] != "py")

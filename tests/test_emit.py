@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
+from sojourn.common.resources import programs_folder
 from sojourn.control.file import ProgramChoice, read_control_plane
-from sojourn.emit import TARGETS, Job, Shaper, emit
 from sojourn.errors import ControlPlaneError
-from sojourn.layout import programs_folder
+from sojourn.tools.emit import TARGETS, Job, Shaper, emit
 
 TNA = programs_folder() / "tna"
 

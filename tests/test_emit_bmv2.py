@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
+from sojourn.common.resources import programs_folder
 from sojourn.control.file import ProgramChoice, with_all_entries
-from sojourn.emit import TARGETS, Job, Shaper
 from sojourn.errors import ControlPlaneError
-from sojourn.layout import programs_folder
+from sojourn.tools.emit import TARGETS, Job, Shaper
 
 PROGRAMS = sorted(path.stem for path in (programs_folder() / "v1model").glob("*.p4"))
 STF = Path(__file__).parent / "stf"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
+from sojourn.common.resources import programs_folder
 from sojourn.control.file import ProgramChoice
-from sojourn.emit import TARGETS, Job, emit
-from sojourn.layout import programs_folder
+from sojourn.tools.emit import TARGETS, Job, emit
 
 PROGRAMS = programs_folder()
 INCLUDE = (str(PROGRAMS / "include"),)

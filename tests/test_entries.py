@@ -14,7 +14,7 @@ from sojourn import ControlError, _core
 from sojourn.control.file import _document, plain
 from sojourn.control.switch import Table
 from sojourn.errors import ControlPlaneError
-from sojourn.run_files import RUN
+from sojourn.runtime.run_files import RUN
 
 ENTRY = '[[tables.entries]]\nmatch = { "hdr.k" = 1 }\naction = "hit"\nargs = { to = 2 }\n'
 ROWS = f"[[tables]]\nname = 'Ingress.known'\n\n{ENTRY}\n{ENTRY.replace('1', '7')}"

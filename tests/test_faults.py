@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Sojourn
-from sojourn.faults import faults
+from sojourn.results.faults import faults
 
 PROGRAM = """// Forwards between ports 1 and 2, claims that nobody waits long, loses some.
 #include <core.p4>

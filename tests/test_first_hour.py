@@ -15,17 +15,17 @@ from rich.console import Console
 from rich.measure import Measurement
 
 from conftest import Finished, Sojourn
+from sojourn.common.resources import programs_folder
 from sojourn.errors import ProgramError
-from sojourn.folder import RunFolder
-from sojourn.layout import programs_folder
-from sojourn.phases import read_phases
-from sojourn.programs import compiled, with_own_folder
-from sojourn.queues import plotted
-from sojourn.record import PACKET_SCHEMA
-from sojourn.report.figures import over_time
-from sojourn.result import read_result
-from sojourn.scenario.bottleneck import Bottleneck
-from sojourn.table import result_tables
+from sojourn.model.programs import compiled, with_own_folder
+from sojourn.model.scenario.bottleneck import Bottleneck
+from sojourn.results.phases import read_phases
+from sojourn.results.queues import plotted
+from sojourn.results.report.figures import over_time
+from sojourn.results.result import read_result
+from sojourn.results.table import result_tables
+from sojourn.runtime.arrow_tables import PACKET_SCHEMA
+from sojourn.runtime.folder import RunFolder
 
 MS = 10**6
 

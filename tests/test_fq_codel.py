@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 
 import sojourn as package
 from conftest import Sojourn
-from sojourn.layout import programs_folder
-from sojourn.stages import estimate
-from sojourn.stf import run_stf
+from sojourn.common.resources import programs_folder
+from sojourn.tools.check.stages import estimate
+from sojourn.tools.stf import run_stf
 
 PROGRAM = programs_folder() / "tna" / "fq_codel.p4"
 UDP = {"kind": "udp", "rtt": "10 ms"}

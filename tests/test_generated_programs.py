@@ -14,7 +14,7 @@ import pytest
 import tofino_programs
 import v1model_programs
 from sojourn import _core
-from sojourn.programs import with_own_folder
+from sojourn.model.programs import with_own_folder
 from tofino_programs import Case, TextOf, Verdict, verdicts
 
 JUDGE = os.environ.get("SOJOURN_JUDGE")

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Finished
-from sojourn.replay.ask import ask
-from sojourn.replay.trace import Rows
+from sojourn.tools.replay.decisions import ask
+from sojourn.tools.replay.trace import Rows
 
 HARDWARE = Path(__file__).parents[1] / "hardware"
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sojourn.errors import SojournError
-from sojourn.hardware import modules, ports, verilator
+from sojourn.model.hardware import modules, ports, verilator
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "hardware"))
 import tools

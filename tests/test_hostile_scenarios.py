@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sojourn.errors import ScenarioError
-from sojourn.folder import RunFolder
-from sojourn.scenario import read_scenario, scenario_from_dict
+from sojourn.model.scenario import read_scenario, scenario_from_dict
+from sojourn.runtime.folder import RunFolder
 
 HEAD = 'duration = "100 ms"\naqms = ["fifo"]\n'
 REST = '\n[switch]\nrate = "1 Mbit/s"\n[[flows]]\nrtt = "5 ms"\n'

@@ -9,10 +9,10 @@ import pytest
 import sojourn
 from conftest import call_sojourn
 from sojourn import ScenarioError
-from sojourn.inputs import distinct, hashed, named
-from sojourn.layout import programs_folder
+from sojourn.common.resources import programs_folder
+from sojourn.model.inputs import distinct, hashed, named
 from sojourn.runner import plan_scenario
-from sojourn.sweeps.sweep import plan_file
+from sojourn.studies.sweeps.sweep import plan_file
 
 SCENARIO = """
 duration = "100 ms"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.common.resources import programs_folder
 from sojourn.control.file import ProgramChoice
-from sojourn.layout import programs_folder
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench" / "judge"))
 

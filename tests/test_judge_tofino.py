@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.layout import programs_folder
+from sojourn.common.resources import programs_folder
 
 JUDGE = os.environ.get("SOJOURN_JUDGE")
 pytestmark = pytest.mark.skipif(not JUDGE, reason="SOJOURN_JUDGE names no folder of compilers")

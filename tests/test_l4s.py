@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sojourn
-from sojourn.result import AqmResult
+from sojourn.results.result import AqmResult
 
 
 def of_flow(aqm: AqmResult, flow: int) -> tuple[float, float, int, float]:

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
+from sojourn.backends.live.namespaces import EnclosureError, require
 from sojourn.control import read_description
 from sojourn.errors import ScenarioError
-from sojourn.lab import read_topology
-from sojourn.lab.entries import check, ports_of, read_runtime
-from sojourn.lab.inside import plan_of
-from sojourn.lab.running import programs_of
-from sojourn.live import enclosure
-from sojourn.programs import compiled, with_own_folder
+from sojourn.model.programs import compiled, with_own_folder
+from sojourn.tools.lab import read_topology
+from sojourn.tools.lab.entries import check, ports_of, read_runtime
+from sojourn.tools.lab.lab_init import plan_of
+from sojourn.tools.lab.running import programs_of
 
 SOJOURN = [sys.executable, "-m", "sojourn"]
 PROGRAM = """
@@ -117,8 +117,8 @@ def files(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def namespaces() -> None:
     try:
-        enclosure.require()
-    except enclosure.EnclosureError as error:
+        require()
+    except EnclosureError as error:
         pytest.skip(str(error).splitlines()[0])
 
 

@@ -22,12 +22,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
-from sojourn.folder import RunFolder
-from sojourn.linux import guest_process, host_kernel, needs
-from sojourn.linux.guest_process import GuestError, run_guest
-from sojourn.linux.kernel import Kernel
-from sojourn.record import FLOW_SCHEMA, PACKET_SCHEMA
-from sojourn.result import Result, read_result
+from sojourn.backends.linux import guest_process, host_kernel, requirements
+from sojourn.backends.linux.guest_process import GuestError, run_guest
+from sojourn.backends.linux.kernel import Kernel
+from sojourn.results.result import Result, read_result
+from sojourn.runtime.arrow_tables import FLOW_SCHEMA, PACKET_SCHEMA
+from sojourn.runtime.folder import RunFolder
 
 MS = 1_000_000
 
@@ -318,10 +318,10 @@ def _is_child_of(process: Path, parent: int) -> bool:
 def test_what_is_not_installed_is_named_with_the_line_that_installs_it(
     sojourn: Sojourn, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(needs, "_SBIN", ())
+    monkeypatch.setattr(requirements, "_SBIN", ())
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(needs.MissingError, match="apt-get install iproute2 user-mode-linux"):
-        needs.require()
+    with pytest.raises(requirements.MissingError, match="apt-get install iproute2 user-mode-linux"):
+        requirements.require()
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_what_the_hosts_kernel_lacks_is_named_by_module(monkeypatch: pytest.Monk
 
 
 def test_iperf3_can_be_who_sends(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:
-    if needs.find_program("iperf3") is None:
+    if requirements.find_program("iperf3") is None:
         pytest.skip("not installed: apt-get install iperf3")
     flows = '[[flows]]\nrtt = "10 ms"\nrate_cap = "2 Mbit/s"\n'
     flows += '[[flows]]\nkind = "udp"\nrate = "1 Mbit/s"\nrtt = "5 ms"\n'

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from sojourn.backends.linux.backend import Linux
+from sojourn.backends.linux.graph import Network
+from sojourn.backends.linux.job import make_job, spaces_of
+from sojourn.backends.linux.kernel import Kernel
+from sojourn.backends.linux.netns import Spaces
+from sojourn.backends.linux.traffic import workload_of
 from sojourn.errors import ScenarioError
-from sojourn.linux.graph import Network
-from sojourn.linux.ground import Linux
-from sojourn.linux.job import make_job, spaces_of
-from sojourn.linux.kernel import Kernel
-from sojourn.linux.spaces import Spaces
-from sojourn.linux.traffic import workload_of
 from sojourn.runner import plan_scenario
 
 MS = 1_000_000

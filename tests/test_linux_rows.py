@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from linux_parts import MS, THERE, config_of, job_of, native
-from sojourn.linux.disturbance import timing
-from sojourn.linux.exchanges import read_datagrams, read_exchanges
-from sojourn.linux.frames import Frames, read_frames
-from sojourn.linux.matching import Rows, match
-from sojourn.linux.tc import Qdisc
-from sojourn.linux.topology import Shaper
-from sojourn.linux.traffic import workload_of
-from sojourn.record import AQM, MARK, SENT, TAIL
+from sojourn.backends.linux.disturbance import timing
+from sojourn.backends.linux.exchanges import read_datagrams, read_exchanges
+from sojourn.backends.linux.frames import Frames, read_frames
+from sojourn.backends.linux.matching import Rows, match
+from sojourn.backends.linux.tc import Qdisc
+from sojourn.backends.linux.topology import Shaper
+from sojourn.backends.linux.traffic import workload_of
+from sojourn.runtime.arrow_tables import AQM, MARK, SENT, TAIL
 
 
 def frame(flow: int, number: int, *, ecn: int = 0, length: int = 1514) -> bytes:

@@ -12,18 +12,18 @@ import pytest
 
 from linux_parts import BACK, MS, THERE, UML_TICK, config_of, job_of, native, scenario
 from sojourn import _core
+from sojourn.backends.linux.addresses import base, hosts, prefixes
+from sojourn.backends.linux.backend import Linux
+from sojourn.backends.linux.delays import delays
+from sojourn.backends.linux.guest.datagrams import departure, departures
+from sojourn.backends.linux.guest.ticks import turn_from
+from sojourn.backends.linux.kernel import Kernel, read_kernel
+from sojourn.backends.linux.path import Path as Path_
+from sojourn.backends.linux.path import path_of
+from sojourn.backends.linux.tc import full_frames, kernel_disciplines
+from sojourn.backends.linux.traffic import workload_of
 from sojourn.errors import ScenarioError
-from sojourn.linux.addresses import base, hosts, prefixes
-from sojourn.linux.delays import delays
-from sojourn.linux.ground import Linux
-from sojourn.linux.guest.datagrams import departure, departures
-from sojourn.linux.guest.ticks import turn_from
-from sojourn.linux.kernel import Kernel, read_kernel
-from sojourn.linux.path import Path as Path_
-from sojourn.linux.path import path_of
-from sojourn.linux.tc import full_frames, kernel_disciplines
-from sojourn.linux.traffic import workload_of
-from sojourn.parameters import disciplines
+from sojourn.model.parameters import disciplines
 from sojourn.runner import plan_scenario
 
 

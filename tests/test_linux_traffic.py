@@ -18,10 +18,10 @@ import pytest
 
 from conftest import call_sojourn
 from sojourn import _core
-from sojourn.folder import RunFolder
-from sojourn.record import DATAGRAM_SCHEMA, EXCHANGE_SCHEMA
-from sojourn.result import Result, read_result
+from sojourn.results.result import Result, read_result
 from sojourn.runner import plan_scenario
+from sojourn.runtime.arrow_tables import DATAGRAM_SCHEMA, EXCHANGE_SCHEMA
+from sojourn.runtime.folder import RunFolder
 
 MS = 1_000_000
 CHANGE = 1500 * MS

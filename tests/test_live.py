@@ -16,8 +16,8 @@ from rich.console import Console
 
 from conftest import Sojourn, in_lab
 from sojourn import _core
-from sojourn.live.terminal import view
-from sojourn.payload_delays import read_delays
+from sojourn.backends.live.terminal import view
+from sojourn.tools.delays.payload_delays import read_delays
 
 ROOT = Path(__file__).parent.parent
 P4 = ROOT / "p4"

@@ -21,11 +21,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
+from sojourn.backends.linux.scratch import scratch
+from sojourn.backends.live.backend import live as live_ground
+from sojourn.backends.live.measured import counters_of
+from sojourn.backends.live.namespaces import EnclosureError, is_root, require
 from sojourn.errors import SojournError
-from sojourn.linux.scratch import scratch
-from sojourn.live import enclosure
-from sojourn.live.ground import live as live_ground
-from sojourn.live.measured import counters_of
 from sojourn.runner import plan_scenario, record
 
 RUN = [sys.executable, "-m", "sojourn", "run"]
@@ -35,8 +35,8 @@ NOBODY = 65_534
 @pytest.fixture(scope="module")
 def namespaces() -> None:
     try:
-        enclosure.require()
-    except enclosure.EnclosureError as error:
+        require()
+    except EnclosureError as error:
         pytest.skip(str(error).splitlines()[0])
 
 
@@ -113,7 +113,7 @@ def test_a_scenario_leaves_the_files_that_it_leaves_in_the_simulator(
 USER = """
 import sys
 from pathlib import Path
-from sojourn.live.ground import live
+from sojourn.backends.live.backend import live
 from sojourn.runner import plan_scenario, record
 plan = plan_scenario(sys.argv[2], ground=live(), set={"duration": "1 s"}, aqms=["codel"])
 record(plan, Path(sys.argv[1]), ground=live())
@@ -144,7 +144,7 @@ def test_an_ordinary_user_gets_a_run_that_says_it_is_no_measurement(
 ) -> None:
     before: tuple[str, ...] = ()
     folder = tmp_path_factory.mktemp("user")
-    if enclosure.is_root():
+    if is_root():
         before = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
         os.chown(folder, NOBODY, NOBODY)
         for parent in folder.parents:
@@ -338,7 +338,7 @@ def test_a_run_that_is_ended_leaves_no_process_and_no_interface(
 def test_a_run_whose_departures_were_late_is_refused_or_says_so(
     namespaces: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not enclosure.is_root():
+    if not is_root():
         pytest.skip("an ordinary user's runs are no measurement, disturbed or not")
 
     def late(folder: Path) -> dict[str, Any]:
@@ -346,7 +346,7 @@ def test_a_run_whose_departures_were_late_is_refused_or_says_so(
         counters["live"]["lateness"]["p99"] = 5_000_000
         return counters
 
-    monkeypatch.setattr("sojourn.live.measured.counters_of", late)
+    monkeypatch.setattr("sojourn.backends.live.measured.counters_of", late)
     text = (
         'duration = "0.3 s"\naqms = ["fifo"]\nswitch.rate = "20 Mbit/s"\n[[flows]]\nrtt = "4 ms"\n'
     )
@@ -362,7 +362,7 @@ def test_a_run_whose_departures_were_late_is_refused_or_says_so(
 
 KILLED = """
 import os, signal
-from sojourn.linux.scratch import scratch
+from sojourn.backends.linux.scratch import scratch
 with scratch() as folder:
     print(folder, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)

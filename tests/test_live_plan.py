@@ -2,8 +2,8 @@
 
 import pytest
 
+from sojourn.backends.live.plan import live_plan
 from sojourn.errors import ScenarioError
-from sojourn.live.ask import live_plan
 
 
 def test_a_port_is_an_interface_or_nothing_or_loops() -> None:

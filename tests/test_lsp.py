@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sojourn.layout import programs_folder
+from sojourn.common.resources import programs_folder
 
 pytest.importorskip("pygls", reason="not installed: pip install 'sojourn[lsp]'")
 

@@ -13,17 +13,18 @@ import pytest
 
 from conftest import SMALL, Sojourn
 from sojourn import _core
-from sojourn.captures import read_frames
-from sojourn.engine import simulate
 from sojourn.errors import ConfigError, ScenarioError
-from sojourn.folder import RunFolder
-from sojourn.phases import read_phases
-from sojourn.queues import plotted, rates
-from sojourn.record import PACKET_SCHEMA
-from sojourn.result import read_result
+from sojourn.model.scenario import read_scenario, scenario_from_dict
+from sojourn.model.scenario.bottleneck import Bottleneck
+from sojourn.results.phases import read_phases
+from sojourn.results.queues import plotted, rates
+from sojourn.results.result import read_result
 from sojourn.runner import plan_scenario
-from sojourn.scenario import make_plan, read_scenario, scenario_from_dict
-from sojourn.scenario.bottleneck import Bottleneck
+from sojourn.runtime.arrow_tables import PACKET_SCHEMA
+from sojourn.runtime.engine import simulate
+from sojourn.runtime.folder import RunFolder
+from sojourn.runtime.plan import make_plan
+from sojourn.tools.delays.captures import read_frames
 
 MS = 1_000_000
 

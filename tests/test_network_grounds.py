@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import call_sojourn
-from sojourn.captures import read_frames
-from sojourn.folder import RunFolder
-from sojourn.live import enclosure
-from sojourn.result import Result, read_result
+from sojourn.backends.live.namespaces import EnclosureError, require
+from sojourn.results.result import Result, read_result
+from sojourn.runtime.folder import RunFolder
+from sojourn.tools.delays.captures import read_frames
 
 MS = 1_000_000
 
@@ -91,8 +91,8 @@ def ground(request: pytest.FixtureRequest) -> str:
         request.getfixturevalue("uml")
         return name
     try:
-        enclosure.require()
-    except enclosure.EnclosureError as error:
+        require()
+    except EnclosureError as error:
         pytest.skip(str(error).splitlines()[0])
     return name
 

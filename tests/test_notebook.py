@@ -13,7 +13,7 @@ import pytest
 
 import sojourn
 from sojourn import ScenarioError
-from sojourn.record import FLOW_SCHEMA, PACKET_SCHEMA
+from sojourn.runtime.arrow_tables import FLOW_SCHEMA, PACKET_SCHEMA
 
 SHORT: dict[str, Any] = {
     "title": "<Three> flows",

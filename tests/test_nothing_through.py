@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 
 from conftest import Sojourn
-from sojourn.folder import RunFolder
-from sojourn.layout import programs_folder
-from sojourn.result import read_result
+from sojourn.common.resources import programs_folder
+from sojourn.results.result import read_result
+from sojourn.runtime.folder import RunFolder
 
 SCENARIO = """
 duration = "500 ms"

@@ -8,8 +8,8 @@ import pytest
 
 import sojourn as package
 from conftest import Sojourn
-from sojourn.checker import check
-from sojourn.layout import programs_folder
+from sojourn.common.resources import programs_folder
+from sojourn.tools.check.checker import check
 
 CODEL_ACT = programs_folder() / "tna" / "codel_act.p4"
 

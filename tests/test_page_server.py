@@ -10,10 +10,10 @@ from urllib.parse import SplitResult
 
 import pytest
 
-from sojourn.live import serving as module
-from sojourn.live.address import Address
-from sojourn.live.http import PageHandler, PageServer, is_here
-from sojourn.live.serving import serving
+from sojourn.backends.live import serving as module
+from sojourn.backends.live.address import Address
+from sojourn.backends.live.http import PageHandler, PageServer, is_here
+from sojourn.backends.live.serving import serving
 
 
 class Handler(PageHandler):

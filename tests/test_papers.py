@@ -8,18 +8,18 @@ import pytest
 
 from conftest import Sojourn
 from sojourn.errors import ScenarioError
-from sojourn.papers import draw
-from sojourn.papers.assess import assess
-from sojourn.papers.computed import COMPUTED
-from sojourn.papers.computed.law import spacing
-from sojourn.papers.library import find_papers, papers
-from sojourn.papers.measure import Measured, value_of
-from sojourn.papers.model import Check, Paper
-from sojourn.papers.search import draw_settings, plan_search
-from sojourn.papers.setups import plan_setup, run_setup
-from sojourn.papers.verdict import Found, Status, judge, verdict
-from sojourn.sweeps.intervals import Interval
-from sojourn.sweeps.local import LocalWorkers
+from sojourn.results.intervals import Interval
+from sojourn.studies.papers import draw
+from sojourn.studies.papers.assess import assess
+from sojourn.studies.papers.computed import COMPUTED
+from sojourn.studies.papers.computed.law import spacing
+from sojourn.studies.papers.library import find_papers, papers
+from sojourn.studies.papers.measure import Measured, value_of
+from sojourn.studies.papers.model import Check, Paper
+from sojourn.studies.papers.search import draw_settings, plan_search
+from sojourn.studies.papers.setups import plan_setup, run_setup
+from sojourn.studies.papers.verdict import Found, Status, judge, verdict
+from sojourn.studies.sweeps.local import LocalWorkers
 
 CLAIMS = {
     "codel-act": ["A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9"],
@@ -141,7 +141,7 @@ def test_the_hypothetical_program_is_refused_for_the_papers_two_reasons_and_no_o
 
 
 def test_a_target_that_is_not_there_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sojourn.papers.computed.switches.catalogue", list)
+    monkeypatch.setattr("sojourn.studies.papers.computed.switches.catalogue", list)
     for name, what in (("npu", "NPU"), ("hardware_module", "hardware module")):
         (found,) = COMPUTED[name]().found
         assert found.status is Status.UNSEEN and found.note == f"the {what} is not in this version"

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from conftest import SMALL, Sojourn
-from sojourn.aqms import catalogue
 from sojourn.errors import ScenarioError, UnknownAqmError
-from sojourn.parameters import disciplines
+from sojourn.model.aqms import catalogue
+from sojourn.model.parameters import disciplines
+from sojourn.model.scenario import read_scenario, scenario_from_dict
 from sojourn.runner import plan_scenario
-from sojourn.scenario import read_scenario, scenario_from_dict
 
 
 def document(choice: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.pcapng import CaptureWriter
+from sojourn.runtime.pcapng import CaptureWriter
 
 FRAME = bytes.fromhex("0200000000020200000000010800") + bytes(
     [0x45, 0, 0, 0x64, 0, 0, 0x40, 0, 64, 17, 0x7C, 0x66, 127, 0, 0, 1, 127, 0, 0, 2]

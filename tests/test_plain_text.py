@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Sojourn
 from sojourn.errors import ScenarioError
-from sojourn.scenario import scenario_from_dict
+from sojourn.model.scenario import scenario_from_dict
 
 LABELS = [
     "$x^$",

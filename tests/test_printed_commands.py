@@ -17,7 +17,7 @@ import pytest
 
 import test_readme
 from conftest import UNSHARE, call_sojourn
-from sojourn.layout import programs_folder
+from sojourn.common.resources import programs_folder
 
 ROOT = Path(__file__).parent.parent
 SITE = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "p4/README.md", ROOT / "ARCHITECTURE.md"]

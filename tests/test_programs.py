@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from sojourn import _core
-from sojourn.checker import check
+from sojourn.common.resources import programs_folder
 from sojourn.errors import ProgramError
-from sojourn.layout import programs_folder
-from sojourn.programs import compiled, inputs_of, target_folders, with_own_folder
+from sojourn.model.programs import compiled, inputs_of, target_folders, with_own_folder
 from sojourn.runner import plan_scenario
+from sojourn.tools.check.checker import check
 
 EXACT = programs_folder() / "tna" / "codel_exact.p4"
 ROUTER = programs_folder() / "v1model" / "router.p4"

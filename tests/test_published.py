@@ -17,17 +17,17 @@ import pytest
 
 from conftest import Sojourn
 from sojourn._core import check_config
+from sojourn.common.resources import programs_folder
 from sojourn.control.file import as_plain
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.layout import programs_folder
-from sojourn.papers.library import find_papers
-from sojourn.papers.setups import plan_setup
-from sojourn.programs import compiled, with_own_folder
-from sojourn.published.recipe import Recipe, base_scenario, recipes
-from sojourn.published.sources import find_clone
-from sojourn.published.use import published_scenario, states
+from sojourn.model.programs import compiled, with_own_folder
+from sojourn.model.scenario.read import scenario_from_dict
 from sojourn.runner import plan_scenario
-from sojourn.scenario.read import scenario_from_dict
+from sojourn.studies.papers.library import find_papers
+from sojourn.studies.papers.setups import plan_setup
+from sojourn.studies.published.recipe import Recipe, base_scenario, recipes
+from sojourn.studies.published.sources import find_clone
+from sojourn.studies.published.use import published_scenario, states
 
 REAL = os.environ.get("SOJOURN_SOURCES")
 
@@ -77,7 +77,7 @@ why_not = "it wants a control plane in the loop"
 """
     )
     for module in ("recipe", "use"):
-        monkeypatch.setattr(f"sojourn.published.{module}.recipes_folder", lambda: library)
+        monkeypatch.setattr(f"sojourn.studies.published.{module}.recipes_folder", lambda: library)
     recipes.cache_clear()
     yield recipes()["wire"], sources
     recipes.cache_clear()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL, call_sojourn
-from sojourn.layout import programs_folder
+from sojourn.common.resources import programs_folder
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "docs/tour.md"]

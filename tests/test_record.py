@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from sojourn import _core
-from sojourn.record import PACKET_SCHEMA, VERDICTS
-from sojourn.record import table_from_columns as table_of
-from sojourn.row_writer import ROW_GROUP, Ballast, RowWriter, _has_its_end
 from sojourn.runner import plan_scenario
+from sojourn.runtime.arrow_tables import PACKET_SCHEMA, VERDICTS
+from sojourn.runtime.arrow_tables import table_from_columns as table_of
+from sojourn.runtime.row_writer import ROW_GROUP, Ballast, RowWriter, _has_its_end
 
 
 def columns(first: int, count: int) -> dict[str, bytes]:

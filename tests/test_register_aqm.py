@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import sojourn
-from sojourn.layout import programs_folder
-from sojourn.scenario import registered
+from sojourn.common.resources import programs_folder
+from sojourn.model.scenario import registered
 
 TINY = {
     "duration": "0.2 s",

@@ -16,7 +16,7 @@ import pytest
 
 from conftest import Finished, Sojourn
 from sojourn.errors import ScenarioError
-from sojourn.replay import (
+from sojourn.tools.replay import (
     RFC_8289,
     Parameters,
     RecordedTrace,
@@ -24,10 +24,10 @@ from sojourn.replay import (
     SyntheticTrace,
     subjects,
 )
-from sojourn.replay.ask import Decisions, ask
-from sojourn.replay.compare import NEAR, SAME, compare, pair
-from sojourn.replay.race import race
-from sojourn.replay.study import TraceOutcome
+from sojourn.tools.replay.compare import NEAR, SAME, compare, pair
+from sojourn.tools.replay.decisions import Decisions, ask
+from sojourn.tools.replay.latency_cost import race
+from sojourn.tools.replay.study import TraceOutcome
 
 MS = 1_000_000
 FAST = Parameters(target=50_000, interval=1 * MS)
@@ -448,7 +448,7 @@ def test_a_folder_that_is_not_a_replays_is_left_alone(sojourn: Sojourn, tmp_path
 def test_a_program_that_does_not_forward_the_trace_is_told_so(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
-    from sojourn.layout import programs_folder
+    from sojourn.common.resources import programs_folder
 
     source = (programs_folder() / "tna" / "p4_codel.p4").read_text()
     folder = programs_folder() / "tna"

@@ -17,16 +17,16 @@ from bokeh.models import PlainText
 
 from conftest import Finished
 from sojourn.errors import OutputError
-from sojourn.flow_series import read_flow_series
-from sojourn.queues import plotted
-from sojourn.reading import reading
-from sojourn.record import FLOW_SCHEMA
-from sojourn.report import embedded
-from sojourn.report import page as render_page
-from sojourn.report.embedded import bokeh_js
-from sojourn.report.figures import over_time
-from sojourn.report.models import document
-from sojourn.report.panels import Figure, Scale
+from sojourn.results.flow_series import read_flow_series
+from sojourn.results.queues import plotted
+from sojourn.results.remarks import reading
+from sojourn.results.report import embedded
+from sojourn.results.report import page as render_page
+from sojourn.results.report.embedded import bokeh_js
+from sojourn.results.report.figures import over_time
+from sojourn.results.report.models import document
+from sojourn.results.report.panels import Figure, Scale
+from sojourn.runtime.arrow_tables import FLOW_SCHEMA
 
 MS = 10**6
 

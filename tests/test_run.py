@@ -14,7 +14,7 @@ import pytest
 
 import sojourn as package
 from conftest import Finished, Sojourn
-from sojourn.statistics import Summary
+from sojourn.results.statistics import Summary
 
 MS = 1_000_000
 

@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
+from sojourn.common.atomic_write import held
+from sojourn.common.filenames import is_plain, names_for
 from sojourn.errors import OutputError, ScenarioError
-from sojourn.filenames import is_plain, names_for
-from sojourn.folder import RunFolder
-from sojourn.record import rows_table
-from sojourn.result import read_result
-from sojourn.run_files import files_of, is_ours
+from sojourn.results.result import read_result
 from sojourn.runner import plan_scenario, record, run
-from sojourn.writing import held
+from sojourn.runtime.arrow_tables import rows_table
+from sojourn.runtime.folder import RunFolder
+from sojourn.runtime.run_files import files_of, is_ours
 
 BRIEF: dict[str, Any] = {
     "title": "brief",
@@ -178,7 +178,7 @@ def test_a_run_that_fails_leaves_the_earlier_one_as_it_was(
     recorded(out)
     before = (out / "fifo" / "packets.parquet").read_bytes()
     plan = plan_scenario(BRIEF | {"seed": 2})
-    monkeypatch.setattr("sojourn.ground.simulate", interrupt)
+    monkeypatch.setattr("sojourn.backends.sim.simulate", interrupt)
     with pytest.raises(KeyboardInterrupt):
         record(plan, out)
     assert (out / "fifo" / "packets.parquet").read_bytes() == before

@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from conftest import Sojourn
-from sojourn.folder import RunFolder
-from sojourn.layout import programs_folder
-from sojourn.result import read_result
+from sojourn.common.resources import programs_folder
+from sojourn.results.result import read_result
+from sojourn.runtime.folder import RunFolder
 
 STF = Path(__file__).parent / "stf" / "tna"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sojourn import SojournError
-from sojourn.tofino import run_salu
+from sojourn.tools.tofino import run_salu
 
 VECTORS = os.environ.get("SOJOURN_SALU_VECTORS")
 

@@ -6,8 +6,9 @@ import pytest
 
 from conftest import SMALL
 from sojourn.errors import ScenarioError, UnknownAqmError
+from sojourn.model.scenario import read_scenario, scenario_from_dict, shipped_scenarios
 from sojourn.runner import plan_scenario
-from sojourn.scenario import make_plan, read_scenario, scenario_from_dict, shipped_scenarios
+from sojourn.runtime.plan import make_plan
 
 
 def write(folder: Path, text: str) -> Path:

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from conftest import Sojourn
 from sojourn.cli.shared import app
-from sojourn.stages import estimate
+from sojourn.tools.check.stages import estimate
 
 P4_CODEL = Path(__file__).parent.parent / "p4" / "tna" / "p4_codel.p4"
 

@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 
 from conftest import Sojourn
-from sojourn.layout import programs_folder, scenarios_folder
-from sojourn.scenario import find_scenario
-from sojourn.scenario.read import shipped_scenarios
-from sojourn.schemas import SCHEMAS, reference
+from sojourn.common.resources import programs_folder, scenarios_folder
+from sojourn.model.scenario import find_scenario
+from sojourn.model.scenario.read import shipped_scenarios
+from sojourn.tools.schemas import SCHEMAS, reference
 
 
 @pytest.mark.parametrize("target", ["tna", "v1model"])

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import sojourn
-from sojourn import statistics
-from sojourn.record import PACKET_SCHEMA, VERDICTS, table_from_columns
-from sojourn.row_writer import Ballast, RowWriter
-from sojourn.run_files import COUNTERS, PACKETS
-from sojourn.statistics import Findings, read_findings
+from sojourn.results import statistics
+from sojourn.results.statistics import Findings, read_findings
+from sojourn.runtime.arrow_tables import PACKET_SCHEMA, VERDICTS, table_from_columns
+from sojourn.runtime.row_writer import Ballast, RowWriter
+from sojourn.runtime.run_files import COUNTERS, PACKETS
 
 MS = 1_000_000
 

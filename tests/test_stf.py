@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Sojourn
-from sojourn.stf import run_stf
-from sojourn.stf.parse import parse_stf
-from sojourn.stf.report import StfError
-from sojourn.stf.statements import Check
+from sojourn.tools.stf import run_stf
+from sojourn.tools.stf.parse import parse_stf
+from sojourn.tools.stf.report import StfError
+from sojourn.tools.stf.statements import Check
 
 STF = Path(__file__).parent / "stf"
 TESTS = sorted(STF.rglob("*.stf"))

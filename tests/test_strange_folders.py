@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Finished, Sojourn
+from sojourn.backends.live.control_socket import _answer
 from sojourn.control import ControlError
 from sojourn.errors import OutputError, SojournError
-from sojourn.folder import RunFolder
-from sojourn.lab.entries import read_runtime
-from sojourn.lab.topology import TopologyError, read_topology
-from sojourn.live.served import _answer
-from sojourn.result import read_result
-from sojourn.row_writer import Ballast
+from sojourn.results.result import read_result
+from sojourn.runtime.folder import RunFolder
+from sojourn.runtime.row_writer import Ballast
+from sojourn.tools.lab.entries import read_runtime
+from sojourn.tools.lab.topology import TopologyError, read_topology
 
 HOSTS = {
     "h1": {"ip": "10.0.1.1/24", "mac": "08:00:00:00:01:11"},

@@ -17,10 +17,10 @@ import pytest
 import sojourn as package
 from conftest import call_sojourn
 from sojourn.errors import ScenarioError
-from sojourn.sweeps.intervals import interval
-from sojourn.sweeps.job import Failure
-from sojourn.sweeps.sweep import plan_file
-from sojourn.sweeps.work import work
+from sojourn.results.intervals import interval
+from sojourn.studies.sweeps.job import Failure
+from sojourn.studies.sweeps.sweep import plan_file
+from sojourn.studies.sweeps.work import work
 
 SWEEP = """
 scenario = "bufferbloat"
@@ -350,7 +350,9 @@ def test_a_worker_with_another_engine_is_refused_before_anything_runs(
 ) -> None:
     address, started = cluster
     other = tmp_path / "other_engine.py"
-    other.write_text("import sojourn.sweeps.job as j\nj.engine_identity = lambda: '0.0.1 (old)'\n")
+    other.write_text(
+        "import sojourn.studies.sweeps.job as j\nj.engine_identity = lambda: '0.0.1 (old)'\n"
+    )
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     started.append(
         subprocess.Popen(

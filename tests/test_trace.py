@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn, call_sojourn
+from sojourn.common.resources import programs_folder
 from sojourn.control.file import ProgramChoice
-from sojourn.layout import programs_folder
-from sojourn.programs import with_own_folder
-from sojourn.report.registers import read_registers
-from sojourn.trace import Line, lines_of, trace_frames
+from sojourn.model.programs import with_own_folder
+from sojourn.results.report.registers import read_registers
+from sojourn.tools.trace import Line, lines_of, trace_frames
 
 FRAME = (
     "02000a800001 02000a000001 0800 4500002e00000000 40066649 0a000001 0a800001"

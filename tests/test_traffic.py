@@ -13,12 +13,13 @@ import pytest
 import sojourn as package
 from conftest import SMALL, Sojourn
 from sojourn.errors import ScenarioError
-from sojourn.folder import RunFolder
-from sojourn.record import DATAGRAM_SCHEMA, EXCHANGE_SCHEMA
-from sojourn.result import Result, read_result
-from sojourn.scenario import make_plan, read_scenario, scenario_from_dict
-from sojourn.traffic.transfers import read_times
-from sojourn.traffic.voice import burst_ratio, jitter, opinion_score, r_value, read_voices
+from sojourn.model.scenario import read_scenario, scenario_from_dict
+from sojourn.results.result import Result, read_result
+from sojourn.results.traffic.transfers import read_times
+from sojourn.results.traffic.voice import burst_ratio, jitter, opinion_score, r_value, read_voices
+from sojourn.runtime.arrow_tables import DATAGRAM_SCHEMA, EXCHANGE_SCHEMA
+from sojourn.runtime.folder import RunFolder
+from sojourn.runtime.plan import make_plan
 
 MS = 1_000_000
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sojourn.units import RATE, SIZE, TIME, Dimension
+from sojourn.model.units import RATE, SIZE, TIME, Dimension
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
-from sojourn.declarations import read_declarations
-from sojourn.layout import programs_folder
+from sojourn.common.resources import programs_folder
+from sojourn.control.declarations import read_declarations
 
 PROGRAM = """// Forwards between two ports; egress drops what has waited for more than LIMIT us.
 #include <core.p4>

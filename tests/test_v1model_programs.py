@@ -19,16 +19,16 @@ import pytest
 
 import sojourn as package
 from conftest import Sojourn
-from sojourn.aqms import find_aqm
-from sojourn.checker import check
-from sojourn.layout import programs_folder, scenarios_folder
-from sojourn.payload_delays import read_delays
-from sojourn.reading import remarks
-from sojourn.replay import RecordedTrace, SyntheticTrace
-from sojourn.replay.ask import ask
-from sojourn.replay.trace import Rows
-from sojourn.scenario.model import choose
-from sojourn.scenario.plan import aqm_config
+from sojourn.common.resources import programs_folder, scenarios_folder
+from sojourn.model.aqms import find_aqm
+from sojourn.model.scenario.model import choose
+from sojourn.results.remarks import remarks
+from sojourn.runtime.plan import aqm_config
+from sojourn.tools.check.checker import check
+from sojourn.tools.delays.payload_delays import read_delays
+from sojourn.tools.replay import RecordedTrace, SyntheticTrace
+from sojourn.tools.replay.decisions import ask
+from sojourn.tools.replay.trace import Rows
 
 MS = 1_000_000
 FULL = 1514

@@ -13,17 +13,33 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "sojourn"
 
-STANDARD_LIBRARY_ONLY = ("linux/guest",)
+STANDARD_LIBRARY_ONLY = ("backends/linux/guest",)
 """What runs where nothing else is installed."""
 
 FACES = ("cli", "__main__", "__init__")
 """What users meet; nothing below knows it."""
 
-BELOW_RESULTS = ("scenario", "control", "stf", "emit", "aqms")
-"""What is known before anything has run."""
+LAYERS = (
+    ("_core",),
+    ("errors",),
+    ("common",),
+    ("model",),
+    ("control",),
+    ("runtime",),
+    ("results",),
+    ("backends",),
+    ("runner",),
+    ("studies", "tools"),
+    ("api",),
+    ("__init__", "cli"),
+    ("__main__",),
+)
+"""The parts of the package from the lowest to the highest. Imports point down."""
 
-ABOVE_RUNS = ("plots", "report", "table", "result", "statistics", "traffic", "queues", "phases")
-"""What is made from a run's rows."""
+UPWARD = {
+    ("sojourn.model.aqms", "sojourn.backends.linux.tc"),
+}
+"""Imports that point up: the catalogue of AQMs lists the qdiscs that only a kernel has."""
 
 
 def modules() -> dict[str, Path]:
@@ -101,11 +117,22 @@ def test_nothing_below_knows_a_face() -> None:
             assert not above, f"{module} imports {above}"
 
 
-def test_what_is_known_before_a_run_knows_nothing_of_results() -> None:
+def test_imports_point_down() -> None:
+    height = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+    upward = {
+        (module, target)
+        for module, targets in graph().items()
+        for target in targets
+        if height[_part(module)] < height[_part(target)]
+    }
+    assert upward == UPWARD
+
+
+def test_packet_tests_and_emitted_files_do_not_depend_on_figures() -> None:
     for module, targets in graph().items():
-        if _part(module) in BELOW_RESULTS:
-            above = [target for target in targets if _part(target) in ABOVE_RUNS]
-            assert not above, f"{module} imports {above}"
+        if module.startswith(("sojourn.tools.stf", "sojourn.tools.emit")):
+            above = {target for target in targets if _part(target) == "results"}
+            assert above <= {"sojourn.results.faults"}, f"{module} imports {above}"
 
 
 def test_the_guest_stands_on_the_standard_library_alone() -> None:
@@ -118,7 +145,7 @@ def test_the_guest_stands_on_the_standard_library_alone() -> None:
         for path in files:
             for line, name in imports(path):
                 top = name.split(".")[0]
-                inside = name.startswith("sojourn.linux.guest") or top in own
+                inside = name.startswith("sojourn.backends.linux.guest") or top in own
                 assert inside or top in sys.stdlib_module_names, f"{path}:{line}: {name}"
 
 
@@ -170,6 +197,14 @@ def test_the_map_lists_every_crate_and_only_what_exists() -> None:
     named = re.findall(r"`((?:crates|python|p4|hardware|tests|docs)/[\w./]*)`", text)
     missing = [name for name in named if not (ROOT / name).exists()]
     assert not missing, missing
+
+
+def test_the_map_lists_the_python_packages_in_their_order() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("| package | holds |")[1].split("\n\n")[0]
+    listed = re.findall(r"^\| `(\w+)/`", table, re.MULTILINE)
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert listed == [part for parts in LAYERS for part in parts if part in packages]
 
 
 def test_the_map_can_be_read_in_ten_minutes() -> None:

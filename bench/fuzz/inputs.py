@@ -16,16 +16,16 @@ from pathlib import Path
 from servers import bfrt_messages, p4runtime_messages, server
 
 from sojourn import _core, check
-from sojourn.captures import read_frames
+from sojourn.common.resources import programs_folder, scenarios_folder
 from sojourn.control.description import read_description
-from sojourn.lab.entries import read_runtime
-from sojourn.lab.topology import read_topology
-from sojourn.layout import programs_folder, scenarios_folder
-from sojourn.payload_delays import read_delays
-from sojourn.pcapng import CaptureWriter
-from sojourn.programs import compiled, with_own_folder
+from sojourn.model.programs import compiled, with_own_folder
 from sojourn.runner import plan_scenario
-from sojourn.stf.runner import run_stf
+from sojourn.runtime.pcapng import CaptureWriter
+from sojourn.tools.delays.captures import read_frames
+from sojourn.tools.delays.payload_delays import read_delays
+from sojourn.tools.lab.entries import read_runtime
+from sojourn.tools.lab.topology import read_topology
+from sojourn.tools.stf.runner import run_stf
 
 _P4 = programs_folder()
 _TESTS = Path(__file__).parents[2] / "tests" / "stf"

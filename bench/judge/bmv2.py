@@ -26,14 +26,14 @@ from frames import checksum, frames
 from simple_switch import JudgeError, SimpleSwitch, compile_program, complaint
 
 from sojourn import _core
+from sojourn.common.resources import programs_folder, shown
 from sojourn.control import Operation, ProgramDescription, apply
 from sojourn.control.file import ProgramChoice
-from sojourn.emit import TARGETS, Job
-from sojourn.faults import of_program
-from sojourn.layout import programs_folder, shown
-from sojourn.stf import statements as stf
-from sojourn.stf.operations import operation_of
-from sojourn.stf.parse import read_stf
+from sojourn.results.faults import of_program
+from sojourn.tools.emit import TARGETS, Job
+from sojourn.tools.stf import statements as stf
+from sojourn.tools.stf.operations import operation_of
+from sojourn.tools.stf.parse import read_stf
 
 STF = Path(__file__).parents[2] / "tests" / "stf" / "v1model"
 _INCLUDE = programs_folder() / "include"

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import corpus
 
-from sojourn.stages import estimate
+from sojourn.tools.check.stages import estimate
 
 Stages = tuple[int, int]
 

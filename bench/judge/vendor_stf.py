@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn.errors import SojournError
-from sojourn.stf import run_stf
+from sojourn.tools.stf import run_stf
 
 _KNOWN = Path(__file__).parents[2] / "docs" / "vendor-tests.md"
 _ROW = re.compile(r"^\| `([^`]+)` \|")

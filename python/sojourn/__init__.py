@@ -23,16 +23,16 @@ if TYPE_CHECKING:
         replay_trace,
         run_test,
     )
-    from sojourn.checker import CheckResult, check
+    from sojourn.backends.connections import VirtualSwitch, connect, open_switch
     from sojourn.control import ControlError
     from sojourn.control.switch import Switch
     from sojourn.errors import ProgramError, ScenarioError, SojournError
-    from sojourn.notebook import RunResult, open_run
-    from sojourn.result import AqmResult, Result
+    from sojourn.model.scenario import Scenario
+    from sojourn.results.notebook import RunResult, open_run
+    from sojourn.results.result import AqmResult, Result
     from sojourn.runner import run
-    from sojourn.scenario import Scenario
-    from sojourn.sweeps.sweep import sweep
-    from sojourn.switches import VirtualSwitch, connect, open_switch
+    from sojourn.studies.sweeps.sweep import sweep
+    from sojourn.tools.check.checker import CheckResult, check
 
 __all__ = [
     "AqmResult",
@@ -63,31 +63,31 @@ __all__ = [
 ]
 
 _PLACES = {
-    "AqmResult": "result",
-    "CheckResult": "checker",
+    "AqmResult": "results.result",
+    "CheckResult": "tools.check.checker",
     "ProgramError": "errors",
-    "Result": "result",
-    "RunResult": "notebook",
-    "Scenario": "scenario",
+    "Result": "results.result",
+    "RunResult": "results.notebook",
+    "Scenario": "model.scenario",
     "ScenarioError": "errors",
     "SojournError": "errors",
     "ControlError": "control",
     "Switch": "control.switch",
-    "VirtualSwitch": "switches",
-    "check": "checker",
+    "VirtualSwitch": "backends.connections",
+    "check": "tools.check.checker",
     "compare_runs": "api",
-    "connect": "switches",
-    "open_switch": "switches",
+    "connect": "backends.connections",
+    "open_switch": "backends.connections",
     "list_aqms": "api",
     "list_scenarios": "api",
     "load_program": "api",
     "load_scenario": "api",
-    "open_run": "notebook",
+    "open_run": "results.notebook",
     "register_aqm": "api",
     "replay_trace": "api",
     "run_test": "api",
     "run": "runner",
-    "sweep": "sweeps.sweep",
+    "sweep": "studies.sweeps.sweep",
 }
 """The module of each name: imported when the name is first asked for, as some take long to load."""
 

@@ -11,17 +11,17 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from sojourn import _core
-from sojourn.aqms import Aqm, catalogue, find_aqm, is_path, known_names
 from sojourn.errors import ScenarioError, UnknownAqmError
-from sojourn.notebook import open_run
-from sojourn.programs import compiled, refuse_unread_macros, with_own_folder
-from sojourn.result import Result
-from sojourn.scenario import Scenario, find_scenario, read_scenario
-from sojourn.scenario.choice import choose
-from sojourn.scenario.read import messages, shipped_scenarios
-from sojourn.scenario.registered import remember
-from sojourn.stf import StfResult, run_stf
-from sojourn.units import RATE, TIME, Dimension
+from sojourn.model.aqms import Aqm, catalogue, find_aqm, is_path, known_names
+from sojourn.model.programs import compiled, refuse_unread_macros, with_own_folder
+from sojourn.model.scenario import Scenario, find_scenario, read_scenario
+from sojourn.model.scenario.aqm_spec import choose
+from sojourn.model.scenario.read import messages, shipped_scenarios
+from sojourn.model.scenario.registered import remember
+from sojourn.model.units import RATE, TIME, Dimension
+from sojourn.results.notebook import open_run
+from sojourn.results.result import Result
+from sojourn.tools.stf import StfResult, run_stf
 
 
 def load_program(
@@ -36,7 +36,7 @@ def load_program(
     `UnknownAqmError` if there is no such file, `ProgramError` for what is wrong with it, whose
     `diagnostics` are data, `ScenarioError` for a macro that none of its files reads.
 
-    >>> from sojourn.layout import programs_folder
+    >>> from sojourn.common.resources import programs_folder
     >>> sojourn.load_program(programs_folder() / "tna/codel_act.p4").target
     'tofino1'
     """
@@ -132,7 +132,7 @@ def run_test(
     The result says whether it passed and what of it failed. Raises `StfError` if the test cannot be
     read or does not fit the program, `ProgramError` if the program cannot be loaded.
 
-    >>> from sojourn.layout import programs_folder
+    >>> from sojourn.common.resources import programs_folder
     >>> _ = Path("empty.stf").write_text("# no packets")
     >>> sojourn.run_test(programs_folder() / "v1model/router.p4", "empty.stf").passed
     True
@@ -156,8 +156,8 @@ def compare_runs(runs: Mapping[str, Result | str | Path]) -> pa.Table:
     >>> table.column("goodput_difference")[1].as_py() > 0
     True
     """
-    from sojourn.compare import compare
-    from sojourn.sweeps.metrics import SHOWN
+    from sojourn.results.compare import compare
+    from sojourn.results.metrics import SHOWN
 
     if len(runs) < 2:
         raise ScenarioError("runs: name two at least")
@@ -196,7 +196,7 @@ def replay_trace(
     >>> table.column("missed").to_pylist(), table.column("extra").to_pylist()
     ([0], [0])
     """
-    from sojourn.replay import Study, find_traces, subjects
+    from sojourn.tools.replay import Study, find_traces, subjects
 
     traces = find_traces(
         [str(trace)],

@@ -13,27 +13,23 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sojourn.engine import Progress
+from sojourn.backends.backend import Ground
+from sojourn.backends.sim import SIMULATOR
+from sojourn.common.atomic_write import held
+from sojourn.common.resources import shown
 from sojourn.errors import output_error
-from sojourn.folder import RunFolder
-from sojourn.ground import SIMULATOR, Ground
-from sojourn.layout import shown
-from sojourn.run_files import SUMMARY
-from sojourn.scenario import (
-    Plan,
-    Scenario,
-    find_scenario,
-    make_plan,
-    read_scenario,
-)
-from sojourn.scenario.keys import with_changes
-from sojourn.scenario.read import read_document
-from sojourn.scenario_code import refused
-from sojourn.writing import held
+from sojourn.model.scenario import Scenario, find_scenario, read_scenario
+from sojourn.model.scenario.keys import with_changes
+from sojourn.model.scenario.read import read_document
+from sojourn.model.scenario_code import refused
+from sojourn.runtime.engine import Progress
+from sojourn.runtime.folder import RunFolder
+from sojourn.runtime.plan import Plan, make_plan
+from sojourn.runtime.run_files import SUMMARY
 
 if TYPE_CHECKING:
-    from sojourn.notebook import RunResult
-    from sojourn.result import AqmResult, Result
+    from sojourn.results.notebook import RunResult
+    from sojourn.results.result import AqmResult, Result
 
 
 def plan_scenario(
@@ -86,7 +82,7 @@ def record(
 
 def finish(folder: RunFolder, *, report: bool = True) -> "Result":
     """Makes figures from the rows in `folder` and, if `report`, plots and the report."""
-    from sojourn.result import read_result
+    from sojourn.results.result import read_result
 
     result = read_result(folder)
     try:
@@ -94,8 +90,8 @@ def finish(folder: RunFolder, *, report: bool = True) -> "Result":
             folder.write_json(f"{aqm.run.folder}/{SUMMARY}", {"aqm": name} | aqm.summary.as_dict())
         folder.write_json(SUMMARY, summaries(result))
         if report:
-            from sojourn.plots import write_plots
-            from sojourn.report import write_report
+            from sojourn.results.plots import write_plots
+            from sojourn.results.report import write_report
 
             with ThreadPoolExecutor(max_workers=1) as beside:
                 page = beside.submit(write_report, result)
@@ -158,9 +154,9 @@ def run(
     shape; `set` has keys of it by dotted names, as in `{"switch.rate": "50 Mbit/s"}`. Without
     `out`, the run's folder is a new one in the system's temporary folder. Without `report` neither
     pictures nor the page are made, and a folder without a name of its own goes with the result.
-    `ground` is where it runs; `sojourn.linux.ground.linux()` is the kernel. An earlier run in `out`
-    is replaced; one of another scenario only if `replaces`. Without `scripts` code that the
-    scenario brings along is refused: a controller's script, hardware modules of its own.
+    `ground` is where it runs; `sojourn.backends.linux.backend.linux()` is the kernel. An earlier
+    run in `out` is replaced; one of another scenario only if `replaces`. Without `scripts`, code of
+    the scenario is refused: a controller's script, hardware modules of its own.
 
     `aqms`, one or a list, takes the place of the scenario's; each is a name that `sojourn aqms`
     lists, a path to a program, or either with its options: `{"use": "codel", "target": "2 ms"}`.
@@ -181,7 +177,7 @@ def run(
     >>> codel.mean < fifo.mean
     True
     """
-    from sojourn.notebook import RunResult
+    from sojourn.results.notebook import RunResult
 
     with refused(not scripts):
         plan = plan_scenario(

@@ -14,9 +14,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sojourn.agree import page
-from sojourn.agree.grid import cells
-from sojourn.agree.measure import (
+from sojourn.backends.backend import ATTEMPTS, Ground
+from sojourn.backends.linux.backend import linux
+from sojourn.backends.live.backend import live
+from sojourn.backends.sim import SIMULATOR
+from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
+from sojourn.common.atomic_write import write_named, write_text
+from sojourn.common.resources import shown
+from sojourn.errors import ScenarioError, output_error
+from sojourn.model.units import RATE, TIME
+from sojourn.studies.agreement import page
+from sojourn.studies.agreement.grid import cells
+from sojourn.studies.agreement.measure import (
     GROUNDS,
     KERNEL,
     LIVE,
@@ -26,14 +35,6 @@ from sojourn.agree.measure import (
     Measured,
     reference_of,
 )
-from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
-from sojourn.errors import ScenarioError, output_error
-from sojourn.ground import ATTEMPTS, SIMULATOR, Ground
-from sojourn.layout import shown
-from sojourn.linux.ground import linux
-from sojourn.live.ground import live
-from sojourn.units import RATE, TIME
-from sojourn.writing import write_named, write_text
 
 _LIST = "Comma-separated; all if not given."
 

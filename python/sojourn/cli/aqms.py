@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sojourn.aqms import KERNEL, Aqm, catalogue, kernel_only
+from sojourn.backends.linux.tc import kernel_disciplines
 from sojourn.cli.shared import WIDTH, Json, app, open_console
-from sojourn.linux.tc import kernel_disciplines
+from sojourn.model.aqms import KERNEL, Aqm, catalogue, kernel_only
 
 
 @app.command()

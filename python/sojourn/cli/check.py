@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from sojourn.checker import CheckResult
-from sojourn.checker import check as check_program
 from sojourn.cli.shared import Define, Include, Json, app, definitions
+from sojourn.common.atomic_write import write_named
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
-from sojourn.programs import target_names
-from sojourn.stages import NOT_SIMULATED, Stages, explanation
-from sojourn.writing import write_named
+from sojourn.model.programs import target_names
+from sojourn.tools.check.checker import CheckResult
+from sojourn.tools.check.checker import check as check_program
+from sojourn.tools.check.stages import NOT_SIMULATED, Stages, explanation
 
 
 class _CheckCommand(TyperCommand):
@@ -129,7 +129,7 @@ def _check_state(
     as_json: bool,
 ) -> None:
     """The state variables; what the chip has against the program does not matter here."""
-    from sojourn.dependencies import dependencies, draw_dependencies
+    from sojourn.tools.check.dependencies import dependencies, draw_dependencies
 
     result = _asked(program, True, include, defines)
     found = None
@@ -174,8 +174,8 @@ def _draw(program: Path, stages: Stages | None, svg: Path | None, html: Path | N
     if stages is None or not (svg or html):
         return []
     # The pictures stand on more than the check.
-    from sojourn.stages.page import stages_page
-    from sojourn.stages.picture import draw_stages
+    from sojourn.tools.check.stages.page import stages_page
+    from sojourn.tools.check.stages.picture import draw_stages
 
     for path, draw in ((svg, draw_stages), (html, stages_page)):
         if path:

@@ -10,15 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from sojourn.cli.shared import Json, app, open_console
-from sojourn.compare import Line, Setup
-from sojourn.compare import compare as compared
+from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
-from sojourn.folder import RunFolder
-from sojourn.layout import shown
-from sojourn.reading import interruptions
-from sojourn.result import Result, read_result
-from sojourn.sweeps.intervals import Interval
-from sojourn.sweeps.metrics import SHOWN
+from sojourn.results.compare import Line, Setup
+from sojourn.results.compare import compare as compared
+from sojourn.results.intervals import Interval
+from sojourn.results.metrics import SHOWN
+from sojourn.results.remarks import interruptions
+from sojourn.results.result import Result, read_result
+from sojourn.runtime.folder import RunFolder
 
 
 @app.command()
@@ -40,7 +40,7 @@ def compare(
     found, lines = compared(results)
     if plot is not None:
         # Imported here because matplotlib takes longer to load than all the rest.
-        from sojourn.compare_plots import write_comparison
+        from sojourn.results.compare_plots import write_comparison
 
         write_comparison(found, plot)
     if as_json:

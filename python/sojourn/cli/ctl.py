@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from sojourn import _core
+from sojourn.backends.connections import door_to
+from sojourn.backends.live.commands import carry_out
 from sojourn.cli.shared import Json, app
+from sojourn.common.textfile import read_text
 from sojourn.control import ControlError
-from sojourn.live.commands import carry_out
-from sojourn.switches import door_to
-from sojourn.textfile import read_text
 
 
 @app.command()

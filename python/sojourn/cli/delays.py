@@ -12,11 +12,11 @@ import typer
 from rich.table import Table
 
 from sojourn.cli.shared import Json, app, open_console
+from sojourn.common.atomic_write import write_named
+from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError, output_error
-from sojourn.layout import shown
-from sojourn.payload_delays import MeasuredDelay, read_delays
-from sojourn.style import milliseconds
-from sojourn.writing import write_named
+from sojourn.results.style import milliseconds
+from sojourn.tools.delays.payload_delays import MeasuredDelay, read_delays
 
 _PERCENTILES = {"median": 50, "p95": 95, "p99": 99}
 

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.shared import Define, Include, Json, app, definitions, tell_of_unread
+from sojourn.common.resources import shown
+from sojourn.common.suggest import did_you_mean
 from sojourn.control.file import ProgramChoice
-from sojourn.emit import TARGETS, Job, Shaper
-from sojourn.emit import emit as write
 from sojourn.errors import ScenarioError, UnknownAqmError
-from sojourn.layout import shown
-from sojourn.programs import with_own_folder
-from sojourn.suggest import did_you_mean
-from sojourn.units import RATE, SIZE
+from sojourn.model.programs import with_own_folder
+from sojourn.model.units import RATE, SIZE
+from sojourn.tools.emit import TARGETS, Job, Shaper
+from sojourn.tools.emit import emit as write
 
 _MOST_PORTS = 512
 

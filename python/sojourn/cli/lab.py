@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.shared import app
+from sojourn.common.atomic_write import held
+from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
-from sojourn.folder import default_folder
-from sojourn.lab.running import find, into, programs_of, running
-from sojourn.lab.topology import Topology, read_topology
-from sojourn.layout import shown
-from sojourn.writing import held
+from sojourn.runtime.folder import default_folder
+from sojourn.tools.lab.running import find, into, programs_of, running
+from sojourn.tools.lab.topology import Topology, read_topology
 
 
 @app.command(context_settings={"allow_interspersed_args": False})
@@ -56,8 +56,8 @@ def _check(topology: Topology, programs: dict[str, str]) -> None:
     """Programs and entries, before anything is made."""
     # A command on a host need not wait for what compiles programs.
     from sojourn.control import read_description
-    from sojourn.lab.entries import check, read_runtime
-    from sojourn.lab.inside import plan_of
+    from sojourn.tools.lab.entries import check, read_runtime
+    from sojourn.tools.lab.lab_init import plan_of
 
     for name, program in programs.items():
         plan = plan_of(topology, name, program)

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from sojourn.backends.linux import build
 from sojourn.cli.shared import app, open_console
-from sojourn.layout import shown
-from sojourn.linux import build
+from sojourn.common.resources import shown
 
 linux = typer.Typer(help="Kernels for --on linux.", no_args_is_help=True)
 app.add_typer(linux, name="linux")

@@ -11,7 +11,7 @@ def lsp(include: Include = None, define: Define = None) -> None:
     It needs the extra `lsp`: pip install 'sojourn[lsp]'.
     """
     try:
-        from sojourn.lsp.server import server
+        from sojourn.tools.lsp.server import server
     except ModuleNotFoundError as error:
         if error.name not in ("pygls", "lsprotocol"):
             raise

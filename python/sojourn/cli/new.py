@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.shared import Json, app
-from sojourn.layout import shown
-from sojourn.skeleton import architectures, write_skeleton
+from sojourn.common.resources import shown
+from sojourn.tools.new.skeleton import architectures, write_skeleton
 
 
 @app.command()

@@ -10,6 +10,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from sojourn.backends.backend import ATTEMPTS
+from sojourn.backends.linux.backend import linux
 from sojourn.cli.shared import (
     AcceptDisturbed,
     Attempts,
@@ -21,14 +23,12 @@ from sojourn.cli.shared import (
     app,
     open_console,
 )
-from sojourn.ground import ATTEMPTS
-from sojourn.layout import shown
-from sojourn.linux.ground import linux
-from sojourn.papers.library import find_papers
-from sojourn.papers.page import PAGE, Report, tally
-from sojourn.papers.paper import run_paper, write_documents
-from sojourn.sweeps.coordinate import State
-from sojourn.sweeps.sweep import workers_for
+from sojourn.common.resources import shown
+from sojourn.studies.papers.library import find_papers
+from sojourn.studies.papers.page import PAGE, Report, tally
+from sojourn.studies.papers.paper import run_paper, write_documents
+from sojourn.studies.sweeps.scheduler import State
+from sojourn.studies.sweeps.sweep import workers_for
 
 
 @app.command()

@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sojourn.cli.shared import Json, app, open_console
-from sojourn.papers.library import papers as known
+from sojourn.studies.papers.library import papers as known
 
 
 @app.command()

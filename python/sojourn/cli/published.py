@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from sojourn.cli.shared import Json, Sources, app, open_console
-from sojourn.published import PREFIX
-from sojourn.published.recipe import Recipe, recipes
-from sojourn.published.use import State, states
+from sojourn.studies.published import PREFIX
+from sojourn.studies.published.recipe import Recipe, recipes
+from sojourn.studies.published.use import State, states
 
 
 @app.command()

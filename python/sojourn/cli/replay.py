@@ -9,21 +9,21 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sojourn.cli.shared import Json, NoScripts, app, definitions, open_console
+from sojourn.common.atomic_write import held
+from sojourn.common.resources import shown
 from sojourn.errors import Interrupted, ScenarioError
-from sojourn.layout import shown
-from sojourn.replay import PROFILES, Parameters, Study, find_traces, subjects
-from sojourn.replay.output import DECISIONS, StudyFolder
-from sojourn.replay.study import DEFAULT_AQMS
-from sojourn.replay.table import (
+from sojourn.model.scenario_code import refuse_if
+from sojourn.model.units import RATE, TIME, Dimension
+from sojourn.tools.replay import PROFILES, Parameters, Study, find_traces, subjects
+from sojourn.tools.replay.output import DECISIONS, StudyFolder
+from sojourn.tools.replay.study import DEFAULT_AQMS
+from sojourn.tools.replay.table import (
     COMPARED,
     LEGEND,
     RACE_LEGEND,
     RACED,
     text,
 )
-from sojourn.scenario_code import refuse_if
-from sojourn.units import RATE, TIME, Dimension
-from sojourn.writing import held
 
 
 @app.command()

@@ -7,9 +7,9 @@ import typer
 
 from sojourn.cli.shared import Json, app
 from sojourn.cli.show import finish_with_status, show
-from sojourn.folder import RunFolder
-from sojourn.layout import shown
-from sojourn.writing import held
+from sojourn.common.atomic_write import held
+from sojourn.common.resources import shown
+from sojourn.runtime.folder import RunFolder
 
 
 @app.command()
@@ -31,7 +31,7 @@ def report(
     show(result, as_json=as_json)
     if export is not None:
         # Imported here because drawing takes longer to load than a table to show.
-        from sojourn.export import export as write
+        from sojourn.results.export import export as write
 
         written = write(result, export, style)
         if not as_json:

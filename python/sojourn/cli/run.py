@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from sojourn.backends.backend import ATTEMPTS, Ground
+from sojourn.backends.sim import SIMULATOR
 from sojourn.cli.shared import (
     AcceptDisturbed,
     Attempts,
@@ -23,17 +25,17 @@ from sojourn.cli.shared import (
     definitions,
     open_console,
 )
-from sojourn.engine import Progress as RunProgress
+from sojourn.common.atomic_write import held
 from sojourn.errors import ScenarioError
-from sojourn.folder import RunFolder, default_folder
-from sojourn.ground import ATTEMPTS, SIMULATOR, Ground
-from sojourn.published import PREFIX
+from sojourn.model.scenario import find_scenario
+from sojourn.model.scenario.keys import read_changes
+from sojourn.model.scenario.read import read_document
+from sojourn.model.scenario_code import refuse_if
 from sojourn.runner import plan_scenario, record
-from sojourn.scenario import Plan, find_scenario
-from sojourn.scenario.keys import read_changes
-from sojourn.scenario.read import read_document
-from sojourn.scenario_code import refuse_if
-from sojourn.writing import held
+from sojourn.runtime.engine import Progress as RunProgress
+from sojourn.runtime.folder import RunFolder, default_folder
+from sojourn.runtime.plan import Plan
+from sojourn.studies.published import PREFIX
 
 
 @app.command()
@@ -113,7 +115,7 @@ def run(
     named: dict[str, str] = {}
     what: str | dict[str, Any] = scenario
     if scenario.startswith(PREFIX) and not Path(scenario).is_file():
-        from sojourn.published.use import published_scenario
+        from sojourn.studies.published.use import published_scenario
 
         named["name"], what = published_scenario(scenario, sources)
     set_ = read_changes(changes or ()) | _short_changes(what, duration, rate)
@@ -135,11 +137,11 @@ def run(
             "--traffic, --accept-disturbed and --attempts are for --on linux and --on live"
         )
     if on == "live":
-        from sojourn.live.ground import live
+        from sojourn.backends.live.backend import live
 
         ground = live(accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts)
     if on == "linux":
-        from sojourn.linux.ground import linux
+        from sojourn.backends.linux.backend import linux
 
         ground = linux(
             kernel, accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts
@@ -201,8 +203,8 @@ def _run_seeds(
 ) -> None:
     """A sweep without axes: the scenario with each seed."""
     from sojourn.cli.sweep import show_sweep
-    from sojourn.sweeps.file import sweep_from_dict
-    from sojourn.sweeps.sweep import plan_file
+    from sojourn.studies.sweeps.file import sweep_from_dict
+    from sojourn.studies.sweeps.sweep import plan_file
 
     given = {"scenario": scenario, "seeds": seeds, "aqms": aqms, "set": changes}
     plan = plan_file(sweep_from_dict(given, "run --seeds"))
@@ -213,7 +215,7 @@ def _run_seeds(
 @cache
 def _load(report: bool) -> None:
     """Has what shows a result loaded while the runs go on, once: it takes longer than some runs."""
-    needed = ("sojourn.cli.show", *(("sojourn.plots",) if report else ()))
+    needed = ("sojourn.cli.show", *(("sojourn.results.plots",) if report else ()))
     Thread(target=lambda: [import_module(name) for name in needed]).start()
 
 

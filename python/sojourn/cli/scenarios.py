@@ -4,7 +4,7 @@ import json
 
 from sojourn.api import list_scenarios
 from sojourn.cli.shared import Json, app
-from sojourn.scenario import find_scenario
+from sojourn.model.scenario import find_scenario
 
 
 @app.command()

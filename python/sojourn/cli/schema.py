@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.shared import app
+from sojourn.common.atomic_write import write_named
+from sojourn.common.resources import shown
+from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ScenarioError, output_error
-from sojourn.layout import shown
-from sojourn.schemas import SCHEMAS, reference
-from sojourn.suggest import did_you_mean
-from sojourn.writing import write_named
+from sojourn.tools.schemas import SCHEMAS, reference
 
 
 @app.command()

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sojourn.errors import ScenarioError
-from sojourn.programs import unread_macros
+from sojourn.model.programs import unread_macros
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,16 +5,16 @@ import json
 from rich.text import Text
 
 from sojourn.cli.shared import open_console
-from sojourn.doubts import doubts
-from sojourn.faults import faults
-from sojourn.folder import RunFolder
-from sojourn.layout import shown
-from sojourn.nothing_through import blocked, ingress_drops
-from sojourn.reading import interruptions
-from sojourn.result import Result
-from sojourn.run_files import REPORT
+from sojourn.common.resources import shown
+from sojourn.results.doubts import doubts
+from sojourn.results.faults import faults
+from sojourn.results.no_traffic_diagnosis import blocked, ingress_drops
+from sojourn.results.remarks import interruptions
+from sojourn.results.result import Result
+from sojourn.results.table import result_tables
 from sojourn.runner import finish, summaries
-from sojourn.table import result_tables
+from sojourn.runtime.folder import RunFolder
+from sojourn.runtime.run_files import REPORT
 
 
 def finish_with_status(folder: RunFolder, *, report: bool = True) -> Result:

@@ -16,15 +16,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from sojourn.cli.shared import Cluster, Json, NoScripts, Processes, app, open_console
+from sojourn.common.resources import shown
 from sojourn.errors import EXIT_USER
-from sojourn.layout import shown
-from sojourn.scenario_code import refuse_if
-from sojourn.sweeps.coordinate import State
-from sojourn.sweeps.page import PAGE, ended
-from sojourn.sweeps.plan import SweepPlan
-from sojourn.sweeps.summary import Rows, summary
-from sojourn.sweeps.sweep import SweepResult, plan_file, run_sweep, workers_for
-from sojourn.sweeps.table import TABLE
+from sojourn.model.scenario_code import refuse_if
+from sojourn.studies.sweeps.page import PAGE, ended
+from sojourn.studies.sweeps.plan import SweepPlan
+from sojourn.studies.sweeps.scheduler import State
+from sojourn.studies.sweeps.summary import Rows, summary
+from sojourn.studies.sweeps.sweep import SweepResult, plan_file, run_sweep, workers_for
+from sojourn.studies.sweeps.table import TABLE
 
 _EVERY = 10.0
 """Seconds between two lines where no terminal shows a bar."""

@@ -10,21 +10,21 @@ from typing import Annotated, Any
 
 import typer
 
+from sojourn.backends.live import LivePlan, PortSummary, live_plan, run_live, summarise
+from sojourn.backends.live.address import Address, read_address
+from sojourn.backends.live.control_socket import served
+from sojourn.backends.live.controllers import CPU_PORT, Trust, controlled, controllers
+from sojourn.backends.live.monitors import observe
+from sojourn.backends.live.running import Recording
+from sojourn.backends.live.summary import DISTURBED
 from sojourn.cli.shared import Define, Include, Json, NoScripts, app, definitions, open_console
+from sojourn.common.atomic_write import held
+from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
-from sojourn.folder import default_folder
-from sojourn.layout import shown
-from sojourn.live import LivePlan, PortSummary, live_plan, run_live, summarise
-from sojourn.live.address import Address, read_address
-from sojourn.live.beside import observe
-from sojourn.live.controllers import CPU_PORT, Trust, controlled, controllers
-from sojourn.live.running import Recording
-from sojourn.live.served import served
-from sojourn.live.summary import DISTURBED
-from sojourn.scenario_code import refuse_if
-from sojourn.style import duration
-from sojourn.units import RATE, TIME
-from sojourn.writing import held
+from sojourn.model.scenario_code import refuse_if
+from sojourn.model.units import RATE, TIME
+from sojourn.results.style import duration
+from sojourn.runtime.folder import default_folder
 
 _TERMINAL = "terminal"
 """Given as an address."""

@@ -8,10 +8,10 @@ import typer
 from rich.text import Text
 
 from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console, tell_of_unread
+from sojourn.common.resources import shown
 from sojourn.errors import EXIT_FAULT, EXIT_USER, UnknownAqmError
-from sojourn.layout import shown
-from sojourn.programs import compiled, with_own_folder
-from sojourn.stf import StfError, StfResult, run_stf
+from sojourn.model.programs import compiled, with_own_folder
+from sojourn.tools.stf import StfError, StfResult, run_stf
 
 
 @app.command()

@@ -9,7 +9,6 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from sojourn.captures import read_frames
 from sojourn.cli.shared import (
     Define,
     Include,
@@ -20,15 +19,16 @@ from sojourn.cli.shared import (
     open_console,
     tell_of_unread,
 )
+from sojourn.common.atomic_write import write_text
+from sojourn.common.resources import shown
 from sojourn.control.file import ProgramChoice
 from sojourn.errors import ScenarioError, UnknownAqmError, output_error
-from sojourn.layout import shown
-from sojourn.link_layer import LinkType
-from sojourn.programs import with_own_folder
-from sojourn.scenario_code import refuse_if
-from sojourn.trace import Line, Traced, lines_of, trace_frames, trace_in_run, trace_page
-from sojourn.units import TIME
-from sojourn.writing import write_text
+from sojourn.model.programs import with_own_folder
+from sojourn.model.scenario_code import refuse_if
+from sojourn.model.units import TIME
+from sojourn.tools.delays.captures import read_frames
+from sojourn.tools.delays.link_layer import LinkType
+from sojourn.tools.trace import Line, Traced, lines_of, trace_frames, trace_in_run, trace_page
 
 _MOST_BYTES = 9_216
 _STYLES = {

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ControlPlaneError
-from sojourn.suggest import did_you_mean
 
 
 class ControlError(ControlPlaneError):

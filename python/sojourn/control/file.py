@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
+from sojourn.common.resources import shown
+from sojourn.common.textfile import read_text
 from sojourn.control.description import ProgramDescription, read_description
 from sojourn.control.schema import problems
 from sojourn.errors import ConfigError, ControlPlaneError
-from sojourn.layout import shown
-from sojourn.programs import compiled
-from sojourn.textfile import read_text
+from sojourn.model.programs import compiled
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sojourn import _core
-from sojourn.suggest import did_you_mean
-from sojourn.toml_location import line_of
+from sojourn.common.suggest import did_you_mean
+from sojourn.model.toml_location import line_of
 
 Schema = dict[str, Any]
 Keys = tuple[int | str, ...]

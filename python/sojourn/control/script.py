@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from sojourn.common.resources import shown
+from sojourn.common.textfile import read_text
 from sojourn.errors import ScenarioError
-from sojourn.layout import shown
-from sojourn.textfile import read_text
 
 _SCRIPT = "controller"
 """The name under which the script itself runs."""

@@ -1,0 +1,96 @@
+"""The interface of a backend, and the helpers that real-time backends share.
+
+A backend checks a plan before anything is written, runs it into a folder that has the same files
+for every AQM, and returns its own description. Must not depend on a particular backend.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from sojourn.common.resources import shown
+from sojourn.errors import (
+    Interrupted,
+    ScenarioError,
+    output_error,
+)
+from sojourn.runtime.engine import Progress
+from sojourn.runtime.plan import Plan, PlannedRun
+
+A = TypeVar("A")
+
+ATTEMPTS = 3
+"""How often a run is made before it is given up as disturbed."""
+
+
+class Ground(Protocol):
+    """Something that runs plans."""
+
+    @property
+    def name(self) -> str:
+        """As `--on` has it."""
+
+    @property
+    def own_disciplines(self) -> Mapping[str, str]:
+        """Disciplines that no other ground has, each with one line."""
+
+    def check(self, plan: Plan) -> None:
+        """`SojournError` if `plan` cannot run here, before anything is written."""
+
+    def run(
+        self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
+    ) -> dict[str, Any]:
+        """Runs all of `plan`, each AQM into its own folder; what `run.json` says of the ground."""
+
+
+def refuse_script(plan: Plan, name: str) -> None:
+    """`ScenarioError` if a controller's script is to act in virtual time, where there is none."""
+    if plan.scenario.control is not None:
+        raise ScenarioError(
+            f"{plan.name}: control: a script acts in virtual time; on {name} let a controller "
+            "connect (docs/control.md), or run it without --on"
+        )
+
+
+def one_by_one(
+    name: str,
+    plan: Plan,
+    folder: Path,
+    progress: Progress,
+    refresh: Callable[[], None],
+    run_one: Callable[[PlannedRun, Path, Callable[[int], None]], dict[str, Any]],
+) -> dict[str, Any]:
+    """Runs one AQM after the other, where two at once would disturb each other: what `run.json`
+    says of the ground `name` and of each run on it. `run_one` is told the AQM's folder, and tells
+    how far it is, ns."""
+    progress.now |= {run.label: 0 for run in plan.runs}
+    reports = {}
+    for run in plan.runs:
+
+        def on_progress(now: int, label: str = run.label) -> None:
+            progress.now[label] = now
+            refresh()
+
+        try:
+            reports[run.label] = run_one(run, folder / run.folder, on_progress)
+        except KeyboardInterrupt:
+            raise Interrupted(f"stopped while {run.label} ran; see {shown(folder)}") from None
+        except OSError as error:
+            raise output_error(error, shown(folder)) from error
+        on_progress(run.config["duration"])
+    first = next(iter(reports.values()))
+    return {"name": name, "kernel": first["kernel"], "clock": first["clock"], "runs": reports}
+
+
+def until_undisturbed(
+    attempt: Callable[[], A], complaint_of: Callable[[A], str], *, attempts: int
+) -> tuple[A, list[str]]:
+    """The first of so many attempts without a complaint, or the last one; the complaints."""
+    complaints: list[str] = []
+    while True:
+        made = attempt()
+        complaint = complaint_of(made)
+        if complaint:
+            complaints.append(complaint)
+        if not complaint or len(complaints) >= attempts:
+            return made, complaints

@@ -1,0 +1,53 @@
+"""The kernel of the machine itself as the guest: what it has is asked of it, what lacks is named.
+
+Stands on `tc` in a network namespace of its own, so that nothing of the machine is touched. Needs
+root. Knows no scenario.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterable
+from functools import cache
+
+from sojourn.backends.linux.requirements import find_program
+from sojourn.errors import SojournError
+
+_SHAPER = {"htb": "sch_htb"}
+_DELAYS = {"netem": "sch_netem", "prio": "sch_prio"}
+"""Qdiscs and their modules: of every run, and of runs with round-trip times."""
+
+
+class HostKernelError(SojournError):
+    """The machine's own kernel cannot be the ground."""
+
+
+def require_host(qdiscs: Iterable[tuple[str, str]], *, delays: bool) -> None:
+    """`HostKernelError` names the modules that the running kernel lacks.
+
+    `qdiscs` are the AQMs' kinds, each with its module; `delays` if there are round-trip times.
+    """
+    if os.geteuid() != 0:
+        raise HostKernelError(
+            "--kernel host makes network namespaces and needs root; --kernel uml does not"
+        )
+    wanted = _SHAPER | dict(qdiscs) | (_DELAYS if delays else {})
+    lacking = sorted({module for kind, module in wanted.items() if not _has(kind)})
+    if lacking:
+        raise HostKernelError(
+            f"--kernel host: this machine's kernel ({os.uname().release}) has no "
+            f"{', '.join(lacking)}\nLoad the modules (modprobe {' '.join(lacking)}) if your "
+            "distribution has them, or run with --kernel uml, which has them all."
+        )
+
+
+@cache
+def _has(kind: str) -> bool:
+    """Whether the kernel makes such a qdisc: tried at the loopback of a fresh namespace."""
+    tc = find_program("tc") or "tc"
+    extra = {"netem": ("delay", "1ms"), "red": _RED}.get(kind, ())
+    command = ["unshare", "--net", str(tc), "qdisc", "add", "dev", "lo", "root", kind, *extra]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode == 0
+
+
+_RED = ("limit", "60000", "min", "10000", "max", "30000", "avpkt", "1000", "burst", "20")

@@ -1,0 +1,32 @@
+"""What is shown beside a live switch: metrics, a page, a terminal, if they are asked for."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from rich.console import Console
+
+from sojourn.backends.live.address import Address
+from sojourn.backends.live.live_stats import Observed
+from sojourn.backends.live.running import Recording
+
+
+def observe(
+    recording: Recording,
+    addresses: Mapping[str, Address],
+    beside: ExitStack,
+    terminal: Console | None = None,
+) -> None:
+    """Serves what `addresses` has an address for, draws on `terminal`, until `beside` is closed."""
+    if not addresses and terminal is None:
+        return
+    # Here, so that nobody waits for them who does not want them.
+    from sojourn.backends.live.metrics import metrics
+    from sojourn.backends.live.terminal import drawn_live
+    from sojourn.backends.live.watch import watched
+
+    observed = Observed(recording)
+    servers = {"metrics": metrics, "watch": watched}
+    for what, at in addresses.items():
+        beside.enter_context(servers[what](observed, at))
+    if terminal is not None:
+        beside.enter_context(drawn_live(observed, terminal))

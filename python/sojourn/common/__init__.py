@@ -1,0 +1,1 @@
+"""Files, names and messages: helpers that know nothing of scenarios, runs or results."""

@@ -1,0 +1,42 @@
+"""Where the shipped data planes and scenarios are.
+
+In a clone they are the repository's own `p4/` and `scenarios/`, so that an edited program is the
+one that runs; in an installed package they are copies beside this file. Knows no program by name.
+"""
+
+from functools import cache
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@cache
+def data_root() -> Path:
+    """The folder that holds `p4/`, `hardware/` and `scenarios/`."""
+    repository = _PACKAGE.parents[1]
+    if (repository / "pyproject.toml").is_file() and (repository / "p4").is_dir():
+        return repository
+    return _PACKAGE / "_data"
+
+
+def programs_folder() -> Path:
+    """Data planes, a folder per architecture, and `include/` with the architectures themselves."""
+    return data_root() / "p4"
+
+
+def hardware_folder() -> Path:
+    """Hardware modules, in SystemVerilog."""
+    return data_root() / "hardware"
+
+
+def scenarios_folder() -> Path:
+    """Shipped scenarios."""
+    return data_root() / "scenarios"
+
+
+def shown(path: Path) -> str:
+    """`path` as a user would write it: relative to here or to the shipped data if it is below."""
+    for base in (Path.cwd(), data_root()):
+        if path.is_relative_to(base):
+            return str(path.relative_to(base))
+    return str(path)

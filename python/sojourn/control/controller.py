@@ -1,0 +1,207 @@
+"""`[control] script`: a controller in Python that acts on a switch of a run, in virtual time.
+
+The script's functions are called at instants of the run and while they work no time passes, so that
+a run with a script is as repeatable as one without, if the script is. Stands on the engine's run
+and on the objects of a switch under control. Knows no scenario and no files but the script's.
+"""
+
+import json
+import traceback
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from sojourn import _core
+from sojourn.common.resources import shown
+from sojourn.control import ControlError
+from sojourn.control.script import ScriptModules
+from sojourn.control.switch import Switch
+from sojourn.errors import ScenarioError, SojournError
+from sojourn.model.units import TIME
+
+T = TypeVar("T")
+Call = Callable[["ScriptedSwitch"], object]
+
+
+class Digest(NamedTuple):
+    """A message of the program to its control plane."""
+
+    name: str
+    """The `Digest` object; for v1model the type of the data."""
+    time: int
+    """When it was sent, ns."""
+    data: bytes
+    """The fields' bits one behind the other, zeros in front."""
+
+
+class PacketIn(NamedTuple):
+    """A packet that the program has sent to its controller's port."""
+
+    time: int
+    """When it left the switch, ns."""
+    data: bytes
+    """All of it, with the header that the program puts in front."""
+
+
+class _Door:
+    """One switch of a run in virtual time."""
+
+    def __init__(self, simulation: _core.Simulation, place: int) -> None:
+        self._simulation, self._place = simulation, place
+
+    def describe(self) -> str:
+        return self._asked(lambda: self._simulation.describe(self._place))
+
+    def apply(self, operations: str | _core.Operations) -> list[int | None]:
+        try:
+            return self._simulation.apply(self._place, operations)
+        except _core.ConfigError as error:
+            raise ControlError(str(error.args[0])) from None
+
+    def read(self, query: dict[str, Any]) -> Any:
+        return json.loads(
+            self._asked(lambda: self._simulation.read(self._place, json.dumps(query)))
+        )
+
+    def close(self) -> None:
+        pass
+
+    @staticmethod
+    def _asked(question: Callable[[], str]) -> str:
+        try:
+            return question()
+        except _core.ConfigError as error:
+            raise ControlError(str(error.args[0])) from None
+
+
+class ScriptedSwitch(Switch):
+    """A switch of a run, as a script sees it: a `Switch`, and the run's clock."""
+
+    def __init__(self, simulation: _core.Simulation, place: int) -> None:
+        super().__init__(_Door(simulation, place))
+        self._simulation, self._place = simulation, place
+        self._due: list[tuple[int, int, Call]] = []
+        self._order = count()
+
+    @property
+    def now(self) -> int:
+        """The instant, ns."""
+        return self._simulation.now
+
+    def at(self, time: int | str, call: Call) -> None:
+        """Has `call(switch)` called at an instant of the run: ns, or as in `"2.5 s"`."""
+        at = _ns(time)
+        if at < self.now:
+            raise ControlError(f"at {at} ns: it is {self.now} ns already")
+        heappush(self._due, (at, next(self._order), call))
+
+    def every(self, interval: int | str, call: Call) -> None:
+        """Has `call(switch)` called every so often from now on, first after one interval."""
+        step = _ns(interval)
+        if step <= 0:
+            raise ControlError(f"every {interval}: an interval is more than nothing")
+
+        def again(switch: "ScriptedSwitch") -> None:
+            switch.at(switch.now + step, again)
+            call(switch)
+
+        self.at(self.now + step, again)
+
+    def report(self) -> dict[str, Any]:
+        """What the switch has counted so far: ports, queues with their depths, buffer."""
+        report: dict[str, Any] = json.loads(self._simulation.switch_report(self._place))
+        return report
+
+    def take_digests(self) -> list[Digest]:
+        """The messages of the program since the last call."""
+        return [Digest(*one) for one in self._simulation.take_digests(self._place)]
+
+    def take_packets(self) -> list[PacketIn]:
+        """What the program has sent to the controller's port since the last call."""
+        return [PacketIn(*one) for one in self._simulation.take_controllers_packets(self._place)]
+
+    def packet_out(self, frame: bytes) -> None:
+        """Has a frame enter the switch by the controller's port now, as it is."""
+        try:
+            self._simulation.packet_out(self._place, frame)
+        except _core.ConfigError as error:
+            raise ControlError(f"{error.args[0]}: give [control] a cpu_port") from None
+
+    def next_call(self) -> int | None:
+        """When the next call is due."""
+        return self._due[0][0] if self._due else None
+
+    def pop_due(self) -> Call | None:
+        """A call that is due now."""
+        return heappop(self._due)[2] if self._due and self._due[0][0] <= self.now else None
+
+
+class Controller:
+    """A script at work on a switch of a run.
+
+    The script has `start(switch)`, called at the run's beginning, and may have
+    `digest(switch, message)`, called for each message of the program, and `packet(switch, packet)`,
+    called for each packet that has left by the controller's port: they are looked for every `poll`
+    ns.
+    """
+
+    def __init__(self, script: Path, simulation: _core.Simulation, place: int, poll: int) -> None:
+        self._script = script
+        self._modules = ScriptModules(script)
+        self._switch = ScriptedSwitch(simulation, place)
+        module = self._called(self._modules.load)
+        start = getattr(module, "start", None)
+        if start is None:
+            raise ScenarioError(f"{shown(script)}: a controller has a function start(switch)")
+        self._digest = getattr(module, "digest", None)
+        self._packet = getattr(module, "packet", None)
+        hears = self._digest is not None or self._packet is not None
+        self._poll = poll if hears else None
+        self._looked = 0
+        self._called(lambda: start(self._switch))
+        self.act()
+
+    def due(self) -> int | None:
+        """Up to when the run may go on before the script is to act."""
+        looks = None if self._poll is None else self._looked + self._poll
+        waits = [at for at in (looks, self._switch.next_call()) if at is not None]
+        return min(waits, default=None)
+
+    def act(self) -> None:
+        """Calls what is due."""
+        if self._poll is not None and self._switch.now >= self._looked + self._poll:
+            self._looked = self._switch.now
+            if self._digest is not None:
+                for message in self._switch.take_digests():
+                    self._called(lambda digest=message: self._digest(self._switch, digest))  # type: ignore[misc]
+            if self._packet is not None:
+                for packet in self._switch.take_packets():
+                    self._called(lambda one=packet: self._packet(self._switch, one))  # type: ignore[misc]
+        while call := self._switch.pop_due():
+            self._called(lambda due=call: due(self._switch))  # type: ignore[misc]
+
+    def _called(self, call: Callable[[], T]) -> T:
+        """The result of `call`; an error in the script becomes a `ScenarioError` with its line."""
+        try:
+            return call()
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            files = list(map(str, self._modules.files))
+            own = [(frame.filename, frame.lineno) for frame in frames if frame.filename in files]
+            if isinstance(error, SyntaxError) and error.filename in files:
+                own.append((error.filename, error.lineno))
+            file, line = own[-1] if own else (str(self._script), None)
+            place = f"{shown(Path(file))}:{line}" if line else shown(Path(file))
+            kind = "" if isinstance(error, SojournError) else f"{type(error).__name__}: "
+            raise ScenarioError(f"{place}: {kind}{error}") from error
+
+
+def _ns(time: int | str) -> int:
+    if isinstance(time, int):
+        return time
+    try:
+        return int(TIME.parse(time))
+    except ValueError as error:
+        raise ControlError(str(error)) from None

@@ -1,0 +1,1 @@
+"""Scenarios, AQMs and P4 programs: the input of a run, read and checked before anything runs."""

@@ -1,0 +1,150 @@
+"""An AQM as a scenario chooses it: a name, or a name with options and parameters.
+
+Stands on the register of the native disciplines' parameters. Whether the name can be run is not
+known here.
+"""
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    SerializeAsAny,
+    ValidationError,
+    create_model,
+)
+from pydantic_core import InitErrorDetails
+
+from sojourn.model.hardware.modules import is_module
+from sojourn.model.parameters import Discipline, Parameter, disciplines, hardware_module
+from sojourn.model.programs import target_names
+from sojourn.model.scenario.quantities import FilePath, Label, RegisterName, Strict
+from sojourn.model.scenario.registered import spelled_out
+
+
+def _target(name: str) -> str:
+    if name not in target_names():
+        raise ValueError(f"{name}: it can be {' or '.join(target_names())}")
+    return name
+
+
+def _discipline(value: object) -> object:
+    return None if value is None else choose(value)
+
+
+class AqmChoice(Strict):
+    """One AQM to run, and how; `choose` makes it with the parameters of its discipline."""
+
+    use: FilePath
+    """A native discipline, a shipped program or hardware module, or the path of a `.p4` or `.sv`
+    file."""
+    label: Label | None = None
+    architecture: Annotated[str, AfterValidator(_target)] | None = None
+    """P4: what the program must be for; it says itself what it is for."""
+    math_unit: Literal["vendor", "paper"] | None = None
+    """P4: how the stateful ALU's math unit decides odd and even exponents."""
+    executor: Literal["native", "interpreter"] | None = None
+    """P4: what runs it: `native`, machine code of what packets come to often, unless it says
+    `interpreter`; both do the same to the last bit."""
+    include_paths: Annotated[list[FilePath], Field(default_factory=list)]
+    defines: Annotated[dict[str, str | int], Field(default_factory=dict)]
+    control: FilePath | None = None
+    """P4: control-plane file; by default the program's name with `.toml`."""
+    discipline: Annotated[SerializeAsAny["AqmChoice"] | None, BeforeValidator(_discipline)] = None
+    """P4, v1model: the native discipline in the queues under the program, as `use` names it; tail
+    drop if absent."""
+    trace: Annotated[list[RegisterName], Field(default_factory=list, max_length=64)]
+    """P4: registers whose values over time are recorded and drawn, by name or the end of one, as in
+    `["codel.count", "codel.schedule[0..7]"]`; of a large one without cells those that change
+    first."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of native disciplines that are given, as the engine takes them."""
+        given = ((name, getattr(self, name)) for name in type(self).model_fields)
+        return {
+            name: value
+            for name, value in given
+            if value is not None and name not in AqmChoice.model_fields
+        }
+
+
+def choose(value: object) -> AqmChoice:
+    """The choice that a scenario writes as `value`: a name, or a table with `use` and options."""
+    if isinstance(value, AqmChoice):
+        return value
+    if isinstance(value, str):
+        value = {"use": value}
+    if isinstance(value, dict):
+        value = spelled_out(value)
+    use = value.get("use") if isinstance(value, dict) else None
+    native = _native(use) if isinstance(use, str) else None
+    model = _model_of_anyones() if native is None else _model_of(native.name)
+    choice = model.model_validate(value)
+    if native := _native(choice.use):
+        _refuse_what_is_outside(native, choice, value)
+    return choice
+
+
+def _refuse_what_is_outside(native: Discipline, choice: AqmChoice, value: object) -> None:
+    """The engine knows what is allowed; the message has to point to the key that is wrong."""
+    outside = native.outside(choice.parameters)
+    if outside is None:
+        return
+    parameter, number, reason = outside
+    written = value.get(parameter.name) if isinstance(value, dict) else None
+    details = InitErrorDetails(
+        type="value_error",
+        loc=(parameter.name,),
+        input=parameter.kind.format(number) if written is None else written,
+        ctx={"error": ValueError(reason)},
+    )
+    raise ValidationError.from_exception_data(choice.use, [details])
+
+
+def _native(use: str) -> Discipline | None:
+    if is_module(use):
+        return hardware_module()
+    return {discipline.name: discipline for discipline in disciplines()}.get(use)
+
+
+def choice_keys(use: str) -> list[str]:
+    """The keys that may stand beside `use`."""
+    native = _native(use)
+    if native is None:
+        return list(AqmChoice.model_fields)
+    return ["use", "label", *(parameter.name for parameter in native.parameters)]
+
+
+@cache
+def _model_of(use: str) -> type[AqmChoice]:
+    """What may be said of a native discipline: its own parameters beside the rest."""
+    (native,) = (one for one in [*disciplines(), hardware_module()] if one.name == use)
+    return _with_fields(use, {p.name: _field(p) for p in native.parameters})
+
+
+@cache
+def _model_of_anyones() -> type[AqmChoice]:
+    """Takes any discipline's parameters as they are: only whoever finds out what `use` means there
+    can say whether the parameter or the name is the mistake."""
+    names = sorted({p.name for discipline in disciplines() for p in discipline.parameters})
+    return _with_fields("other", dict.fromkeys(names, Any))
+
+
+def _field(parameter: Parameter) -> Any:
+    kind = parameter.kind
+    return Annotated[
+        int, BeforeValidator(kind.parse), PlainSerializer(kind.format, when_used="json")
+    ]
+
+
+def _with_fields(name: str, types: dict[str, Any]) -> type[AqmChoice]:
+    fields: dict[str, Any] = {key: (type_ | None, None) for key, type_ in types.items()}
+    return create_model(f"AqmChoice_{name}", __base__=AqmChoice, **fields)
+
+
+Choice = Annotated[SerializeAsAny[AqmChoice], BeforeValidator(choose)]
+"""A choice as a key's value."""

@@ -1,0 +1,90 @@
+"""The queues that a run measures: where they are, which file has their rows, what they can send.
+
+Stands on the model of what lies between the hosts. The order is the engine's: link by link, the
+way there before the way back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sojourn.model.scenario.network import Link, LinkStep, NetworkSwitch
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """One measured queue."""
+
+    switch: str
+    towards: str
+    """What is at the other end of its link."""
+    ending: str
+    """Of the names of its files: nothing for the first one."""
+    rate: int
+    """bit/s at first."""
+    steps: tuple[tuple[int, int], ...] = ()
+    """When the rate changes, ns, and to what."""
+    own_aqm: str | None = None
+    """The AQM that its switch names, if it does not take that of the run."""
+    packet_rate: int | None = None
+    """packets/s, if that holds packets up."""
+
+    @property
+    def name(self) -> str:
+        """As tables have it."""
+        return f"{self.switch}>{self.towards}"
+
+    @property
+    def rows(self) -> str:
+        """The file of its rows in an AQM's folder."""
+        return f"packets{self.ending}.parquet"
+
+    @property
+    def capture(self) -> str:
+        """The file of its captured frames in an AQM's folder."""
+        return f"bottleneck{self.ending}.pcapng"
+
+    def as_built(self, shaper_rate: int) -> "Bottleneck":
+        """The same with the rate of its shaper as the hardware has it, bit/s; 0 without a shaper.
+
+        With a schedule the rates stay those of the scenario: the run records the last one only.
+        """
+        return replace(self, rate=shaper_rate) if shaper_rate and not self.steps else self
+
+    def mean_rate(self, until: int) -> float:
+        """What it could send up to `until` ns, in bit/s on average."""
+        if not self.steps or until <= 0:
+            return self.rate
+        bits, rate, since = 0, self.rate, 0
+        for at, then in self.steps:
+            if at >= until:
+                break
+            bits, rate, since = bits + rate * (at - since), then, at
+        return (bits + rate * (until - since)) / until
+
+
+def bottlenecks(switches: Sequence[NetworkSwitch], links: Sequence[Link]) -> tuple[Bottleneck, ...]:
+    """Those of a network: every direction of a link with a rate that begins at a switch."""
+    aqms = {node.name: node.aqm.use if node.aqm else None for node in switches}
+    speeds = {node.name: node.port_speed for node in switches}
+    found: list[Bottleneck] = []
+    for link in links:
+        if not link.rows:
+            continue
+        for back in (False, True):
+            near, far = reversed(link.between) if back else link.between
+            rate = (link.rate_back if back else None) or link.rate
+            packet_rate = None if back else link.packets_per_second
+            if near not in aqms or (rate is None and packet_rate is None):
+                continue
+            ending = f"-{near}-{far}" if found else ""
+            steps = _steps(link, back=back)
+            possible = speeds[near] if rate is None else rate
+            found.append(Bottleneck(near, far, ending, possible, steps, aqms[near], packet_rate))
+    return tuple(found)
+
+
+def _steps(link: Link, *, back: bool) -> tuple[tuple[int, int], ...]:
+    def rate(step: LinkStep) -> int | None:
+        return step.rate_back if back and link.rate_back is not None else step.rate
+
+    return tuple((step.at, then) for step in link.schedule if (then := rate(step)) is not None)

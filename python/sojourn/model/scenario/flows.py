@@ -1,0 +1,196 @@
+"""The traffic of a scenario: groups of equal flows, each kind with keys of its own.
+
+Stands on quantities. Knows neither hosts nor what carries the packets.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticKnownError
+
+from sojourn.model.congestion import congestion_controls
+from sojourn.model.scenario.quantities import (
+    HexBytes,
+    Pacing,
+    PositiveTime,
+    Rate,
+    Size,
+    Spread,
+    Strict,
+    Time,
+)
+
+_BLOCK = 131_072
+"""What iperf3 writes at once over TCP, bytes."""
+
+
+def _registered(name: str) -> str:
+    known = congestion_controls()
+    if name in known:
+        return name
+    *others, last = (f"'{control}'" for control in known)
+    expected = f"{', '.join(others)} or {last}"
+    raise PydanticKnownError("literal_error", {"expected": expected})
+
+
+CongestionControl = Annotated[str, AfterValidator(_registered)]
+
+
+class _Flows(Strict):
+    count: Annotated[int, Field(ge=1, le=100_000)] = 1
+    ip_version: Literal[4, 6] = 4
+    rtt: Spread | None = None
+    """Round-trip time without queues; in a network, beside that of its links, and by default 0."""
+    from_: Annotated[str | None, Field(alias="from")] = None
+    """In a network: the host that sends."""
+    to: str | None = None
+    """In a network: the host that receives."""
+    reverse: bool = False
+    """With one switch: from behind the bottleneck to in front of it."""
+    dst_port: Annotated[int, Field(ge=1, le=32_767)] | None = None
+    """TCP or UDP port of the end that listens, below the ephemeral ports of the end that opens.
+    Absent: 5201, and the ports above it where a host has more than 28,232 flows."""
+    start: Spread = (0, 0)
+    start_jitter: Time = 10_000_000
+    """Each flow starts up to so much later, drawn from the seed. Transfers arrive as they are
+    drawn."""
+    stop: Time | None = None
+    """When the sender has nothing more to send; absent: it never stops."""
+
+    @model_validator(mode="after")
+    def _stops_after_it_starts(self) -> Self:
+        if self.stop is not None and self.stop <= self.start[1]:
+            raise ValueError("stop must be later than start")
+        return self
+
+
+class _TcpEnds(Strict):
+    congestion_control: CongestionControl = "cubic"
+    ecn: bool = False
+    segmentation_offload: bool | Annotated[int, Field(ge=2, le=64)] = False
+    """Bursts that leave the sender back to back: as Linux sizes them, or so many segments."""
+
+
+class TcpFlows(_Flows, _TcpEnds):
+    """Long-lived TCP flows."""
+
+    kind: Literal["tcp"] = "tcp"
+    rate_cap: Rate | None = None
+    """The application offers no more than this, per flow."""
+    block: Size = _BLOCK
+    """What a capped application writes at once; iperf3's is 128 KiB (its `-l`)."""
+    pacing: Pacing = False
+    """Segments are spaced: at the rate that Linux computes of window and round trip, or at a rate
+    that is the most (`SO_MAX_PACING_RATE`); otherwise only those of BBR."""
+
+    @model_validator(mode="after")
+    def _a_block_is_of_a_cap(self) -> Self:
+        if self.block != _BLOCK and self.rate_cap is None:
+            raise ValueError(
+                "block is what a capped application writes at once: give rate_cap, too"
+            )
+        return self
+
+
+class UdpFlows(_Flows):
+    """UDP flows at a constant rate, or on and off by turns."""
+
+    kind: Literal["udp"]
+    rate: Rate
+    """Of each flow, counted in bytes on the wire."""
+    packet_size: Size = 1514
+    """Of each packet, Ethernet header included."""
+    dscp: Annotated[int, Field(ge=0, le=63)] = 0
+    """Differentiated services code point of each packet."""
+    payload_begins: HexBytes | None = None
+    """What each payload begins with, for a program that reads it; zeros follow."""
+    on: PositiveTime | None = None
+    """How long a flow sends at its rate before it is silent; absent: always."""
+    off: PositiveTime | None = None
+    """How long it is silent then."""
+    spans: Literal["fixed", "exponential"] = "fixed"
+    """Whether `on` and `off` are the spans, or the means of exponential distributions."""
+
+    @model_validator(mode="after")
+    def _both_spans_or_none(self) -> Self:
+        if (self.on is None) != (self.off is None):
+            raise ValueError("on and off belong together: give both or neither")
+        return self
+
+
+class TransferFlows(_Flows, _TcpEnds):
+    """Short TCP transfers that arrive at random, each over a connection of its own."""
+
+    kind: Literal["transfers"]
+    load: Rate
+    """Payload that the transfers of one source offer together."""
+    min_size: Size = 2_000
+    max_size: Size = 10_000_000
+    shape: Annotated[float, Field(ge=0.1, le=10)] = 1.2
+    """Of the bounded Pareto distribution of their sizes: the smaller, the heavier the tail."""
+
+    @model_validator(mode="after")
+    def _sizes_in_order(self) -> Self:
+        if self.min_size > self.max_size:
+            raise ValueError("min_size must not be more than max_size")
+        return self
+
+
+class RequestFlows(_Flows, _TcpEnds):
+    """A client that asks again and again over one connection; `from` answers what `to` asks."""
+
+    kind: Literal["requests"]
+    request: Size = 200
+    response: Size = 20_000
+    think: PositiveTime = 500_000_000
+    """Mean time from a response to the next request; exponential."""
+
+
+class IncastFlows(_Flows, _TcpEnds):
+    """One request to many servers at the same instant: `count` of them answer at once."""
+
+    kind: Literal["incast"]
+    request: Size = 200
+    response: Size = 32_000
+    """Of each server."""
+    every: PositiveTime = 500_000_000
+    """From one round to the next; the first is that long after the start."""
+
+
+class VoipFlows(_Flows):
+    """Voices: G.711 in RTP, a datagram each 20 ms."""
+
+    kind: Literal["voip"]
+    payload: Annotated[int, Field(ge=8, le=1400)] = 160
+    """Bytes of voice in a datagram."""
+    interval: PositiveTime = 20_000_000
+    jitter_buffer: PositiveTime = 60_000_000
+    """How much later than the soonest of the same two seconds a datagram may come to be played."""
+
+
+FLOW_KINDS: dict[str, type[_Flows]] = {
+    "tcp": TcpFlows,
+    "udp": UdpFlows,
+    "transfers": TransferFlows,
+    "requests": RequestFlows,
+    "incast": IncastFlows,
+    "voip": VoipFlows,
+}
+"""The kinds of traffic by the names that a scenario gives them."""
+
+
+def _flow_kind(value: Any) -> Any:
+    return value.get("kind", "tcp") if isinstance(value, dict) else getattr(value, "kind", "tcp")
+
+
+FlowGroup = TcpFlows | UdpFlows | TransferFlows | RequestFlows | IncastFlows | VoipFlows
+TaggedFlows = Annotated[
+    Annotated[TcpFlows, Tag("tcp")]
+    | Annotated[UdpFlows, Tag("udp")]
+    | Annotated[TransferFlows, Tag("transfers")]
+    | Annotated[RequestFlows, Tag("requests")]
+    | Annotated[IncastFlows, Tag("incast")]
+    | Annotated[VoipFlows, Tag("voip")],
+    Discriminator(_flow_kind),
+]
+"""A group as the key `flows` has it: what its `kind` says."""

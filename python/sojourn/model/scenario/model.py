@@ -1,0 +1,74 @@
+"""A scenario: everything that a run depends on, key by key, with units and defaults.
+
+Stands on the models of its parts beside it. Knows no files.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sojourn.model.scenario.aqm_spec import AqmChoice, Choice, choice_keys, choose
+from sojourn.model.scenario.bottleneck import Bottleneck, bottlenecks
+from sojourn.model.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
+from sojourn.model.scenario.network import MOST_HOSTS, Hosts, Link, Name, Netem, NetworkSwitch
+from sojourn.model.scenario.quantities import FilePath, Paragraphs, PositiveTime, Strict, Title
+
+__all__ = [
+    "AqmChoice",
+    "Common",
+    "Scenario",
+    "TcpFlows",
+    "UdpFlows",
+    "choice_keys",
+    "choose",
+]
+
+
+class Controller(Strict):
+    """A controller in Python that acts on a switch while the run goes on."""
+
+    script: FilePath
+    """The file, below the scenario's folder, with `start(switch)` and, for messages of the program,
+    `digest(switch, message)`, for its packets `packet(switch, packet)` (docs/control.md). It is
+    code that the run executes."""
+    switch: Name | None = None
+    """The switch; absent: the first."""
+    poll: PositiveTime = 1_000_000
+    """How often it is looked for messages and packets of the program."""
+    cpu_port: Annotated[int, Field(ge=0, le=511)] | None = None
+    """The port of the switch by which packets go to the controller and come from it."""
+
+
+class Common(Strict):
+    """What a scenario says beside what lies between the hosts."""
+
+    title: Title = ""
+    description: Paragraphs = ""
+    look_at: Title = ""
+    """What to look at in what a run says: a sentence."""
+    notes: Paragraphs = ""
+    """Why it comes out so; paragraphs of the report."""
+    duration: PositiveTime
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
+    target: PositiveTime = 5_000_000
+    """The delay against which results are judged and drawn; AQMs have their own."""
+    aqms: Annotated[list[Choice], Field(min_length=1, max_length=1_000)]
+    netem: Netem = Netem()
+    """Where the flows' round-trip times are met."""
+    control: Controller | None = None
+    """A controller of one's own."""
+    flows: Annotated[list[TaggedFlows], Field(min_length=1, max_length=MOST_HOSTS)]
+
+
+class Scenario(Common):
+    """Everything that a run depends on."""
+
+    hosts: Annotated[Hosts, Field(default_factory=list, max_length=MOST_HOSTS)]
+    switches: Annotated[list[NetworkSwitch], Field(default_factory=list, max_length=MOST_HOSTS)]
+    links: Annotated[list[Link], Field(default_factory=list, max_length=2 * MOST_HOSTS)]
+
+    @property
+    def bottlenecks(self) -> tuple[Bottleneck, ...]:
+        """The queues that are measured; the first is the one that figures are of unless they say
+        otherwise."""
+        return bottlenecks(self.switches, self.links)

@@ -1,0 +1,62 @@
+"""Code that a scenario brings along and that runs with the user's rights: admitted or refused.
+
+A controller's script and a hardware module of the user's are such code. Each file is announced once
+by a line on the standard error, or refused (`--no-scripts`). Knows neither scenarios nor runs.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+
+from sojourn.common.resources import shown
+from sojourn.errors import ScenarioError
+
+
+class Policy(Enum):
+    """Treatment of code that a scenario brings along."""
+
+    ANNOUNCE = "announce"
+    REFUSE = "refuse"
+    SILENT = "silent"
+    """For processes whose starter has announced the code."""
+
+
+_policy = Policy.ANNOUNCE
+_announced: set[Path] = set()
+
+
+def set_policy(policy: Policy) -> None:
+    """Sets the policy of this process."""
+    global _policy
+    _policy = policy
+
+
+def refuse_if(refuse: bool) -> None:
+    """Refuses such code in this process, if `refuse`."""
+    if refuse:
+        set_policy(Policy.REFUSE)
+
+
+@contextmanager
+def refused(refuse: bool = True) -> Iterator[None]:
+    """Refuses such code within, if `refuse`."""
+    earlier = _policy
+    refuse_if(refuse)
+    try:
+        yield
+    finally:
+        set_policy(earlier)
+
+
+def admit(path: Path, kind: str) -> None:
+    """Announces the file at `path`, which is `kind`; `ScenarioError` if such code is refused.
+
+    To be called before any of the code runs.
+    """
+    if _policy is Policy.REFUSE:
+        raise ScenarioError(f"{shown(path)}: {kind}; --no-scripts refuses it")
+    if _policy is Policy.ANNOUNCE and path not in _announced:
+        _announced.add(path)
+        print(f"runs {shown(path)}: {kind}, with your rights", file=sys.stderr, flush=True)

@@ -1,0 +1,1 @@
+"""Tables, figures, plots and pages made from the files of a run."""

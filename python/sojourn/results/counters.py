@@ -1,0 +1,66 @@
+"""The counters of a run as readers need them: `counters.json`, checked when it is read.
+
+A run's folder may come from anybody. Figures, tables and pages take numbers out of this file, so
+a file of another form is refused as a whole. Must not know what the numbers are shown as.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sojourn.common.textfile import read_json
+from sojourn.runtime.run_files import COUNTERS
+
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Flow(_Open):
+    delivered: Count
+    segments: Count
+
+
+class _Bottleneck(_Open):
+    shaper_rate: Count | None
+    shaper_burst: Count | None
+
+
+class _Unsynchronised(_Open):
+    total: Count
+    max: Count
+
+
+class _Fault(_Open):
+    kind: str
+    count: Count
+    first: str
+    place: str | None
+
+
+class _Counters(_Open):
+    simulated: Count
+    flows: list[_Flow]
+    bottlenecks: list[_Bottleneck]
+    faults: list[_Fault] = []
+    mirrored_packets: Count
+    mirror_drops: Count
+    recirculated_packets: Count
+    recirculation_drops: Count
+    recirculated_share: float
+    unsynchronised: _Unsynchronised
+
+
+def read_counters(folder: Path) -> dict[str, Any]:
+    """The counters in `folder`; `OSError` or `ValueError` if they are not those of a run."""
+    counters: dict[str, Any] = read_json(folder / COUNTERS)
+    try:
+        _Counters.model_validate(counters)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "all of it"
+        raise ValueError(f"{COUNTERS}: {where[:100]}: {first['msg']}") from None
+    return counters

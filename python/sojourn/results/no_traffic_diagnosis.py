@@ -1,0 +1,101 @@
+"""Why nothing got through a queue, and which drops were the program's ingress's.
+
+Stands on an AQM's counters and on what `run.json` says of its program. A program whose tables are
+empty drops every packet in ingress, which looks like a queue management that drops all. Knows no
+terminal.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sojourn.common.resources import shown
+from sojourn.control.file import ProgramChoice, with_all_entries
+from sojourn.errors import SojournError
+from sojourn.results.result import AqmResult, Result
+
+
+def blocked(result: Result) -> dict[str, str]:
+    """For each run in which not one packet got through: why, as far as it can be seen."""
+    return {label: _why(aqm) for label, aqm in result.aqms.items() if _nothing_came(aqm)}
+
+
+def ingress_drops(result: Result) -> dict[str, str]:
+    """For each other run whose program dropped packets in ingress: how many, and what that says."""
+    return {
+        label: f"{dropped} packets were dropped by the program's ingress, before any queue: its "
+        "queue management decided so there, or it forwarded them nowhere"
+        for label, aqm in result.aqms.items()
+        if (dropped := aqm.summary.ingress_drops) and not _nothing_came(aqm)
+    }
+
+
+def _nothing_came(aqm: AqmResult) -> bool:
+    sent = aqm.findings.counters.get("forward_packets", 1)
+    return sent == 0 and aqm.summary.packets > 0
+
+
+def _why(aqm: AqmResult) -> str:
+    dropped = aqm.summary.ingress_drops
+    causes = _causes(aqm)
+    if dropped:
+        causes.insert(0, f"all {dropped} drops are the program's ingress's, before any queue")
+    return "; ".join(["nothing got through", *causes])
+
+
+def _causes(aqm: AqmResult) -> list[str]:
+    """What is missing of the program's control plane."""
+    described = aqm.run.aqm
+    if described.get("kind") != "p4":
+        return []
+    program, control = Path(str(described.get("program"))), described.get("control")
+    choice = _choice(described, program)
+    tables = _filled(control, choice) if isinstance(control, dict) else []
+    filled = {str(table.get("name")) for table in tables if isinstance(table, dict)}
+    empty = [
+        name
+        for name in _tables(choice)
+        if not any(f".{name}".endswith(f".{given}") for given in filled)
+    ]
+    said = []
+    if not tables:
+        names = " nor ".join(shown(program.with_suffix(end)) for end in (".toml", ".txt"))
+        said.append(
+            f"it ran without a control plane (there is neither {names}, nor a key `control`)"
+        )
+    if empty:
+        said.append(f"no entries for {', '.join(empty)}")
+    return said
+
+
+def _choice(described: dict[str, Any], program: Path) -> ProgramChoice | None:
+    """The program as it was, if `described` can be believed."""
+    try:
+        return ProgramChoice(
+            program,
+            described.get("architecture"),
+            tuple(map(str, described.get("include_paths", []))),
+            {str(name): str(value) for name, value in described.get("defines", {}).items()},
+        )
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _filled(control: dict[str, Any], choice: ProgramChoice | None) -> list[Any]:
+    """The tables that the control plane gives something, those of its commands among them."""
+    if choice is not None and "commands" in control:
+        with suppress(SojournError, OSError, TypeError, ValueError):
+            control = with_all_entries(control, choice)
+    tables = control.get("tables", [])
+    return tables if isinstance(tables, list) else []
+
+
+def _tables(choice: ProgramChoice | None) -> list[str]:
+    """The program's tables that take entries; none if it is no longer there."""
+    if choice is None:
+        return []
+    with suppress(SojournError, OSError, TypeError, ValueError):
+        return [
+            table.name for table in choice.declarations.tables if table.keys and not table.entries
+        ]
+    return []

@@ -1,0 +1,151 @@
+"""The report: one HTML page that needs nothing else, neither network nor server.
+
+Depends on the figures that `statistics` derives and on BokehJS, which is part of the page.
+Every number in it comes from the run's own rows.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sojourn.common.atomic_write import write_text
+from sojourn.model.units import TIME
+from sojourn.results.pages import render
+from sojourn.results.queues import Queue, heading, plotted
+from sojourn.results.remarks import reading, remarks
+from sojourn.results.report import (
+    figures,
+    over_flows,
+    over_queue,
+    registers,
+    run_description,
+    tables,
+)
+from sojourn.results.report.embedded import packed
+from sojourn.results.report.panels import Figure
+from sojourn.results.result import Result
+from sojourn.runtime.run_files import REPORT
+
+_OVER_TIME = (
+    "One panel an AQM, all on the same logarithmic scale. The line is the mean queue delay of the "
+    "packets that left the queue in each {bin}; the shade reaches from the least to the most. The "
+    "dashed line is the target; red strokes at the foot are drops, violet ones "
+    "marks. Point at an instant to read all of them; drag sideways to zoom in "
+    "time, double-click to zoom out."
+)
+_DISTRIBUTION = (
+    "The further left a curve, the shorter the wait; where it crosses the dashed line is the share "
+    "of packets within the target. A curve that stays flat and then rises at the right has a long "
+    "tail."
+)
+_SHARES = (
+    "Payload that all receivers got, and how evenly it went to the flows: Jain's index is 1 if "
+    "each got the same and 1/n if one of n got all."
+)
+_COURSE = (
+    "In 200 steps of the run: half, and 99 in 100, of the packets that left in a step had waited "
+    "no longer than the first two curves say; what was in the queue at its end; and the share of "
+    "the link that was used."
+)
+_REGISTERS = (
+    "A value stands until the next pass that changes it; all changes are in registers.parquet."
+)
+_SINGLE = "The first twelve flows; the menu chooses the AQM."
+
+
+def write_report(result: Result) -> None:
+    """Writes the page into the run's folder."""
+    write_text(result.path / REPORT, page(result))
+
+
+def page(result: Result) -> str:
+    """The page's text."""
+    folder, scenario = result.folder, result.scenario
+    plots = [*_plots(result), *_courses(result), *_flows(result), *_registers(result)]
+    script, drawings = packed({plot.name: plot.figure.model() for plot in plots})
+    return render(
+        "results/report/page.html",
+        title=scenario.title or folder.name,
+        description=" ".join(scenario.description.split()),
+        look_at=" ".join(scenario.look_at.split()),
+        remarks=remarks(result),
+        result=tables.result_table(result),
+        notes=[*_paragraphs(scenario.notes), *_paragraphs(reading(result))],
+        traffic=[*tables.traffic(result), *tables.bottlenecks(result)],
+        plots=plots,
+        internals=[tables.cycles(result), *tables.synchronisation(result)],
+        parameters=run_description.parameters(result),
+        programs=run_description.programs(folder),
+        provenance=run_description.provenance(folder),
+        scenario=json.dumps(scenario.model_dump(mode="json", exclude_none=True), indent=2),
+        script=script,
+        figures=drawings,
+    )
+
+
+@dataclass(frozen=True)
+class _Plot:
+    """A plot with what stands above it."""
+
+    name: str
+    figure: Figure
+    heading: str
+    text: str = ""
+
+
+def _plots(result: Result) -> Iterator[_Plot]:
+    """Both plots of each queue; how to read them is said once."""
+    for place, queue in enumerate(plotted(result)):
+        where = heading(result, queue)
+        how = [_OVER_TIME.format(bin=TIME.format(_bin(queue))), _DISTRIBUTION]
+        over_time, distribution = how if not place else ("", "")
+        yield _Plot(
+            f"over-time-{place}",
+            figures.over_time(result, queue),
+            f"Queue delay over time{where}, in ms",
+            over_time,
+        )
+        yield _Plot(
+            f"distribution-{place}",
+            figures.distribution(result, queue),
+            f"Distribution of queue delay{where}",
+            distribution,
+        )
+
+
+def _courses(result: Result) -> Iterator[_Plot]:
+    """How each queue went on."""
+    for place, queue in enumerate(plotted(result)):
+        yield _Plot(
+            f"course-{place}",
+            over_queue.over_queue(result, queue),
+            f"The queue over time{heading(result, queue)}",
+            "" if place else _COURSE,
+        )
+
+
+def _registers(result: Result) -> Iterator[_Plot]:
+    """What registers held that the scenario has traced."""
+    for place, (label, figure, more) in enumerate(registers.register_plots(result)):
+        said = _REGISTERS if not place else ""
+        said += f" {more} more are in the rows." if more else ""
+        yield _Plot(f"registers-{place}", figure, f"Registers of {label}", said.strip())
+
+
+def _flows(result: Result) -> Iterator[_Plot]:
+    """What the flows did; nothing if a run has no samples of them."""
+    series = over_flows.series_of(result)
+    if series:
+        yield _Plot("shares", over_flows.shares(result, series), "Goodput and fairness", _SHARES)
+        yield _Plot("flows", over_flows.single(series), "Each flow", _SINGLE)
+
+
+def _bin(queue: Queue) -> int:
+    time = queue.runs[0].findings.over_time.time
+    return int(time[1] - time[0])
+
+
+def _paragraphs(text: str) -> list[str]:
+    """What empty lines part."""
+    paragraphs = (" ".join(part.split()) for part in text.split("\n\n"))
+    return [part for part in paragraphs if part]

@@ -1,0 +1,205 @@
+"""What a run gives back: for each AQM its figures and its rows as Arrow tables.
+
+Stands on a run's folder. Rows are read when they are asked for. Knows nothing of terminals.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from sojourn.common.resources import shown
+from sojourn.common.textfile import read_json
+from sojourn.errors import ScenarioError
+from sojourn.model.scenario import Scenario
+from sojourn.results.faults import faults
+from sojourn.results.phases import Phase, read_phases
+from sojourn.results.statistics import Findings, Summary, read_findings
+from sojourn.results.traffic.transfers import Times, read_times
+from sojourn.results.traffic.voice import Voice, read_voices
+from sojourn.runtime.arrow_tables import rows_table
+from sojourn.runtime.folder import RecordedRun, RunFolder
+from sojourn.runtime.run_files import COUNTERS, FLOWS, PACKETS, journal_of
+
+_UNREADABLE = (
+    OSError,
+    pa.ArrowException,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What comes of files that are not what they are called."""
+
+
+@dataclass(frozen=True)
+class AqmResult:
+    """One AQM's run."""
+
+    run: RecordedRun
+    folder: Path
+    findings: Findings
+    """Of the first measured queue."""
+    bottlenecks: Mapping[str, Findings] = field(default_factory=dict)
+    """Of every measured queue, by its name."""
+    times: tuple[Times, ...] = ()
+    """Completion and response times, if transfers or requests are among the flows."""
+    voices: tuple[Voice, ...] = ()
+    """What voices got, if there are any."""
+    phases: Mapping[str, tuple[Phase, ...]] = field(default_factory=dict)
+    """Between the changes of a link's rate, by the name of the measured queue."""
+    complete: bool = True
+    """Whether it ran to the scenario's end."""
+    ran: int = 0
+    """How far it came, ns; its figures may be of a part of that, see `Result.compared`."""
+
+    @property
+    def label(self) -> str:
+        """What tables and plots call it."""
+        return self.run.label
+
+    @property
+    def summary(self) -> Summary:
+        """Its row in the result table."""
+        return self.findings.summary
+
+    @cached_property
+    def packets(self) -> pa.Table:
+        """One row for each packet at the bottleneck, in a network at the first one.
+
+        The schema is `sojourn.runtime.arrow_tables.PACKET_SCHEMA`. The rows of other bottlenecks
+        are in other files of the folder."""
+        return rows_table(self.folder / PACKETS)
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """Samples of every flow, one each 10 ms; see `sojourn.runtime.arrow_tables.FLOW_SCHEMA`."""
+        return rows_table(self.folder / FLOWS)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A scenario's runs, one per AQM, in the scenario's order."""
+
+    folder: RunFolder
+    aqms: Mapping[str, AqmResult]
+    missing: tuple[str, ...] = ()
+    """Those that were stopped, or failed, before they left any rows."""
+
+    @property
+    def interrupted(self) -> Mapping[str, int]:
+        """The runs that did not come to the scenario's end: for how long each ran, ns."""
+        return {n: aqm.ran for n, aqm in self.aqms.items() if not aqm.complete}
+
+    @property
+    def compared(self) -> int | None:
+        """The time that the figures of all AQMs are of, ns, if a run did not come to the
+        scenario's end: what all of them have. `None` if they are of whole runs."""
+        return min(self.interrupted.values(), default=None)
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario as it was run."""
+        return self.folder.scenario
+
+    @property
+    def path(self) -> Path:
+        """The folder on disk."""
+        return self.folder.path
+
+
+def _shaper_rates(path: Path) -> list[int]:
+    """The rate of each measured port's shaper as the run recorded it, bit/s; 0 without a shaper."""
+    counters = read_json(path / COUNTERS)
+    return [int(queue["shaper_rate"]) for queue in counters["bottlenecks"]]
+
+
+def read_result(folder: RunFolder) -> Result:
+    """Reads what the runs in `folder` left; a run that never came to leave anything is missing."""
+    scenario = folder.scenario
+    aqms = {}
+    begun = [run for run in folder.runs if _has_begun(folder.path / run.folder)]
+    ran = {run.label: _ran(folder.path / run.folder) for run in begun}
+    # A run that has come nowhere has nothing to compare the others with.
+    begun = [run for run in begun if ran[run.label] > 0] or begun
+    common = min((ran[run.label] for run in begun), default=0)
+    until = common if 0 < common < scenario.duration else None
+    for run in begun or folder.runs:
+        path = folder.path / run.folder
+        try:
+            findings = {
+                bottleneck.name: read_findings(
+                    path,
+                    target=scenario.target,
+                    rate=bottleneck.as_built(rate).mean_rate,
+                    duration=scenario.duration,
+                    packet_rate=bottleneck.packet_rate,
+                    rows=bottleneck.rows,
+                    until=until,
+                )
+                for bottleneck, rate in zip(scenario.bottlenecks, _shaper_rates(path), strict=True)
+            }
+            first = next(iter(findings.values()))
+            _check_counters(first.counters, scenario)
+            times = read_times(path, scenario.flows, until)
+            voices = read_voices(path, first.counters, scenario.flows, until)
+            phases = {
+                bottleneck.name: tuple(read_phases(path, bottleneck, first.summary.simulated))
+                for bottleneck in scenario.bottlenecks
+                if bottleneck.steps
+            }
+        except _UNREADABLE as error:
+            raise ScenarioError(
+                f"{shown(path)}: the rows of this run cannot be read: {_said(error)}"
+            ) from error
+        measured = MappingProxyType(findings)
+        aqms[run.label] = AqmResult(
+            run,
+            path,
+            first,
+            measured,
+            tuple(times),
+            tuple(voices),
+            MappingProxyType(phases),
+            complete=first.counters["simulated"] >= scenario.duration,
+            ran=first.counters["simulated"],
+        )
+    missing = tuple(run.label for run in folder.runs if run not in begun)
+    return Result(folder, MappingProxyType(aqms), missing)
+
+
+def _check_counters(counters: Mapping[str, Any], scenario: Scenario) -> None:
+    """`ValueError` or `LookupError` if counters are of other queues or faults than a run of the
+    scenario has."""
+    faults(counters)
+    found, expected = len(counters["bottlenecks"]), len(scenario.bottlenecks)
+    if found != expected:
+        raise ValueError(f"{COUNTERS}: {found} bottlenecks, and the scenario has {expected}")
+
+
+def _ran(path: Path) -> int:
+    """How far a run came, ns; 0 if it says nothing that can be read, which is found out later."""
+    try:
+        simulated = read_json(path / COUNTERS)["simulated"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return 0
+    return simulated if isinstance(simulated, int) else 0
+
+
+def _has_begun(path: Path) -> bool:
+    return any((path / name).exists() for name in (COUNTERS, PACKETS, journal_of(PACKETS)))
+
+
+def _said(error: Exception) -> str:
+    """What was wrong in files that a run left, or somebody sent."""
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}: {Path(str(error.filename)).name}"
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return f"{error}"[:300]

@@ -1,0 +1,403 @@
+"""What a run's rows say: queue delay, goodput, utilisation, drops; and the curves that plots draw.
+
+Stands on the Parquet files alone, reads them in bounded pieces and needs the same memory for any
+number of packets; the percentiles are exact all the same. Knows no engine and draws nothing.
+
+Queue delay is a packet's time between enqueue and dequeue, over all packets that left the queue,
+those that the AQM then dropped included: what the AQM itself measures. Packets that were dropped on
+arrival, by tail drop, by an AQM such as RED or PIE, or by a program's ingress, never were in it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sojourn.results.counters import read_counters
+from sojourn.results.cycles import Cycles, CycleTally
+from sojourn.runtime.arrow_tables import AQM, INGRESS, MARK, SENT, TAIL, VERDICTS, iter_rows
+from sojourn.runtime.run_files import FLOWS, PACKETS
+
+_TIME_BINS = 1000
+_COARSE_BINS = 200
+"""Of time, for what has a distribution in each."""
+_DECADES = (2, 11)
+"""Powers of ten, in ns, between which the distribution is drawn: 100 ns to 100 s."""
+_BINS_PER_DECADE = 100
+_PERCENTS = (5, 25, 50, 75, 95, 99)
+"""Percentiles of a summary: those of a box plot, and the tail."""
+_DIGIT = 16
+"""Bits that one pass of the percentile search settles."""
+_KEPT = 1 << 21
+"""Delays that are kept for the percentiles; for more of them, the rows are read again."""
+
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One row of the result table. Times in ns, rates in bit/s."""
+
+    simulated: int
+    """The time that all of it is of: the run's, or the first part that is compared."""
+    packets: int
+    """Offered to the bottleneck's queue."""
+    mean: float | None
+    p5: int | None
+    p25: int | None
+    median: int | None
+    p75: int | None
+    p95: int | None
+    p99: int | None
+    max: int | None
+    above_target: float | None
+    """Share of packets whose queue delay exceeds the scenario's target."""
+    goodput: float
+    """Payload that receiving applications got."""
+    utilisation: float
+    """Bytes sent, Ethernet frames without FCS, over the rate of the shaper as built; or packets
+    sent over the port's rate in packets, if that is what holds them up."""
+    aqm_drops: int
+    """At the queue: by a program's egress or a native discipline."""
+    tail_drops: int
+    ingress_drops: int
+    """By a program's ingress, before any queue: as an AQM does that decides there, or because it
+    forwarded them nowhere."""
+    marks: int
+    recirculated: int | None
+    """Packets that took the recirculation port, those included which its egress pass used up; not
+    known of a part of a run."""
+    recirculated_share: float
+    """Their bytes over the bytes received from hosts; as all below, of the whole run."""
+    mirrored: int
+    unsynchronised: int
+    """How long, in all, mirrored copies were under way to the registers they update."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class DelayOverTime:
+    """Queue delay by time of dequeue, in bins of equal length; ns. Empty bins are NaN."""
+
+    time: Floats
+    low: Floats
+    mean: Floats
+    high: Floats
+    drops: Longs
+    """Packets that were dropped in each bin, for whatever reason."""
+    marks: Longs
+
+
+@dataclass(frozen=True)
+class QueueOverTime:
+    """What a queue held and sent, in bins of equal length. NaN where nothing left."""
+
+    time: Floats
+    """The middle of each bin, ns."""
+    median: Floats
+    """Of the queue delay of what left in the bin, ns; as the next, to 2.3 %."""
+    p99: Floats
+    backlog: Floats
+    """Bytes of frames in the queue at the end of the bin, up to the arrival of the last one that
+    left it: of what was still there at the run's end there are no rows."""
+    utilisation: Floats
+    """Bytes sent over what the link could have sent."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Share of packets with at most `delay` ns in the queue."""
+
+    delay: Floats
+    share: Floats
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that is derived from one run's rows."""
+
+    summary: Summary
+    counters: dict[str, Any]
+    """The engine's own counters, as in `counters.json`."""
+    over_time: DelayOverTime
+    queue: QueueOverTime
+    distribution: Distribution
+    cycles: Cycles
+
+
+def read_findings(
+    folder: Path,
+    *,
+    target: int,
+    rate: int | Callable[[int], float],
+    duration: int,
+    packet_rate: int | None = None,
+    rows: str = PACKETS,
+    until: int | None = None,
+) -> Findings:
+    """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's.
+
+    `rate` is what the bottleneck can send, or a function that says what it could on average up to
+    an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck
+    of several. With `until` only what happened up to that instant counts, ns.
+    """
+    counters = read_counters(folder)
+    tally = _Tally(duration, target)
+    path = folder / rows
+    for batch in read_rows(path, until):
+        tally.add(*batch)
+    simulated = counters["simulated"]
+    if until is not None and until >= simulated:
+        until = None
+    simulated = until or simulated
+    seconds = max(simulated, 1) / 1e9
+    possible = rate(max(simulated, 1)) if callable(rate) else rate
+    p5, p25, median, p75, p95, p99 = _percentiles(tally, path, until)
+    utilisation = tally.sent_bytes * 8 / seconds / possible
+    if packet_rate is not None:
+        sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
+        utilisation = max(utilisation, sent_packets / seconds / packet_rate)
+    summary = Summary(
+        simulated=simulated,
+        packets=int(tally.verdicts.sum()),
+        mean=tally.total / tally.queued if tally.queued else None,
+        p5=p5,
+        p25=p25,
+        median=median,
+        p75=p75,
+        p95=p95,
+        p99=p99,
+        max=tally.max if tally.queued else None,
+        above_target=tally.above / tally.queued if tally.queued else None,
+        goodput=sum(_delivered(folder, counters, until)) * 8 / seconds,
+        utilisation=utilisation,
+        aqm_drops=int(tally.verdicts[AQM]),
+        tail_drops=int(tally.verdicts[TAIL]),
+        ingress_drops=int(tally.verdicts[INGRESS]),
+        marks=int(tally.verdicts[MARK]),
+        recirculated=None
+        if until
+        else counters["recirculated_packets"] + counters["recirculation_drops"],
+        recirculated_share=counters["recirculated_share"],
+        mirrored=counters["mirrored_packets"],
+        unsynchronised=counters["unsynchronised"]["total"],
+    )
+    cycles = tally.cycles.finish()
+    queue = tally.queue_over_time(rate, simulated)
+    return Findings(summary, counters, tally.over_time(), queue, tally.distribution(), cycles)
+
+
+def _percentiles(tally: "_Tally", path: Path, until: int | None) -> Sequence[int | None]:
+    """Those of `_PERCENTS`: exact."""
+    if not tally.queued:
+        return [None] * len(_PERCENTS)
+    ranks = [-(-tally.queued * percent // 100) for percent in _PERCENTS]
+    if tally.delays is None:
+        return delays_at(path, ranks, tally.max, until)
+    places = [rank - 1 for rank in ranks]
+    ordered = np.partition(np.concatenate(tally.delays), places)
+    return [int(ordered[place]) for place in places]
+
+
+def _delivered(folder: Path, counters: dict[str, Any], until: int | None) -> list[float]:
+    """The payload that each flow's receiver got, B. Up to `until` it is what the flow's samples
+    say; of a flow without samples it is the part of the time."""
+    whole = [float(flow["delivered"]) for flow in counters["flows"]]
+    if until is None:
+        return whole
+    partly = [amount * until / max(counters["simulated"], 1) for amount in whole]
+    sampled = dict[int, float]()
+    for batch in iter_rows(folder / FLOWS, ["time", "flow", "delivered"]):
+        time, flow, delivered = (batch.column(place).to_numpy() for place in range(3))
+        early = time <= until
+        sampled |= dict(zip(flow[early].tolist(), delivered[early].tolist(), strict=True))
+        for late in set(flow.tolist()) - sampled.keys():
+            sampled[late] = 0.0
+    return [sampled.get(flow, amount) for flow, amount in enumerate(partly)]
+
+
+def read_rows(path: Path, until: int | None = None) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
+    """Dequeue time, queue delay, size and verdict of the rows, a bounded number at a time; with
+    `until`, of those that had left by then."""
+    columns = ["enqueued", "dequeued", "size", "verdict"]
+    for batch in iter_rows(path, columns):
+        enqueued, dequeued, size = (
+            batch.column(name).to_numpy().astype(np.int64) for name in columns[:3]
+        )
+        verdict = _verdicts(batch.column("verdict"))
+        if until is None:
+            yield dequeued, dequeued - enqueued, size, verdict
+        else:
+            early = dequeued <= until
+            delay = dequeued - enqueued
+            yield dequeued[early], delay[early], size[early], verdict[early]
+
+
+def _verdicts(column: pa.DictionaryArray) -> Longs:
+    """Places in `VERDICTS`; a file's own dictionary is in order of first occurrence."""
+    places = np.array([VERDICTS.index(name) for name in column.dictionary.to_pylist()], np.int64)
+    indices: Longs = column.indices.to_numpy()
+    return np.take(places, indices)
+
+
+def was_queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
+    """Which packets were in the queue: all but those dropped at the instant they came."""
+    early = (verdict == TAIL) | (verdict == INGRESS) | ((verdict == AQM) & (delay == 0))
+    waited: npt.NDArray[np.bool_] = ~early
+    return waited
+
+
+class _Tally:
+    """Running sums over rows."""
+
+    def __init__(self, duration: int, target: int) -> None:
+        self._bin = max(-(-duration // _TIME_BINS), 1)
+        self._target = target
+        self.cycles = CycleTally(target)
+        self.delays: list[Longs] | None = []
+        """Of all packets that were queued, as long as they are few."""
+        self.queued = self.total = self.max = self.above = self.sent_bytes = 0
+        self.verdicts = np.zeros(len(VERDICTS), np.int64)
+        self._count = np.zeros(_TIME_BINS, np.int64)
+        self._drops, self._marks = np.zeros((2, _TIME_BINS), np.int64)
+        self._sum = np.zeros(_TIME_BINS, np.float64)
+        # Of the rows' own type: numpy's `at` is fast where nothing is converted.
+        self._low = np.full(_TIME_BINS, np.iinfo(np.int64).max)
+        self._high = np.full(_TIME_BINS, np.iinfo(np.int64).min)
+        first, last = _DECADES
+        self._edges = np.logspace(first, last, (last - first) * _BINS_PER_DECADE + 1)
+        # A delay is whole: it is at most an edge if it is at most the whole part of that.
+        self._whole_edges = np.floor(self._edges).astype(np.int64)
+        self._histogram = np.zeros(len(self._edges) + 1, np.int64)
+        self._by_time = np.zeros((_COARSE_BINS, len(self._edges) + 1), np.int64)
+        self._coarse = max(-(-duration // _COARSE_BINS), 1)
+        self._entered, self._left, self._sent = np.zeros((3, _COARSE_BINS), np.int64)
+        self._last_arrival = 0
+
+    def add(self, time: Longs, delay: Longs, size: Longs, verdict: Longs) -> None:
+        """Counts rows in."""
+        self.verdicts += np.bincount(verdict, minlength=len(VERDICTS))
+        self.sent_bytes += int(size[(verdict == SENT) | (verdict == MARK)].sum())
+        lost = (verdict != SENT) & (verdict != MARK)
+        for counts, of in ((self._drops, lost), (self._marks, verdict == MARK)):
+            place = np.minimum(time[of] // self._bin, _TIME_BINS - 1)
+            counts += np.bincount(place, minlength=_TIME_BINS)
+        queued = was_queued(delay, verdict)
+        self._hold(time, delay, size, queued, queued & ~lost)
+        time, delay = time[queued], delay[queued]
+        self.cycles.add(time, delay, verdict[queued] == AQM)
+        if not len(delay):
+            return
+        self.queued += len(delay)
+        if self.delays is not None:
+            self.delays.append(delay)
+        if self.queued > _KEPT:
+            self.delays = None
+        self.total += int(delay.sum())
+        self.max = max(self.max, int(delay.max()))
+        self.above += int((delay > self._target).sum())
+        place = np.minimum(time // self._bin, _TIME_BINS - 1)
+        self._count += np.bincount(place, minlength=_TIME_BINS)
+        self._sum += np.bincount(place, weights=delay, minlength=_TIME_BINS)
+        np.minimum.at(self._low, place, delay)
+        np.maximum.at(self._high, place, delay)
+        slot = np.searchsorted(self._whole_edges, delay, side="left")
+        slots = len(self._histogram)
+        together = np.minimum(time // self._coarse, _COARSE_BINS - 1) * slots + slot
+        counted = np.bincount(together, minlength=self._by_time.size)
+        self._by_time += counted.reshape(self._by_time.shape)
+        self._histogram = self._by_time.sum(axis=0)
+
+    def _hold(
+        self,
+        time: Longs,
+        delay: Longs,
+        size: Longs,
+        queued: npt.NDArray[np.bool_],
+        sent: npt.NDArray[np.bool_],
+    ) -> None:
+        """Bytes by the bin in which they came, went, and went on the wire."""
+        if queued.any():
+            self._last_arrival = max(self._last_arrival, int((time - delay)[queued].max()))
+        for amounts, at, of in (
+            (self._entered, time - delay, queued),
+            (self._left, time, queued),
+            (self._sent, time, sent),
+        ):
+            place = np.minimum(at[of] // self._coarse, _COARSE_BINS - 1)
+            amounts += np.bincount(place, weights=size[of], minlength=_COARSE_BINS).astype(np.int64)
+
+    def queue_over_time(self, rate: int | Callable[[int], float], simulated: int) -> QueueOverTime:
+        """What the queue held and sent; `rate` as `read_findings` has it."""
+        ends = np.minimum((np.arange(_COARSE_BINS) + 1) * self._coarse, simulated)
+        # As Python's integers: ten seconds in ns at 10 Gbit/s do not fit into 64 bits.
+        could = [
+            end * (rate(end) if callable(rate) else rate) / 8e9 for end in ends.tolist() if end
+        ]
+        possible = np.diff(np.array([0.0, *could]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            utilisation = np.where(possible > 0, self._sent / possible, np.nan)
+        return QueueOverTime(
+            (np.arange(_COARSE_BINS, dtype=np.float64) + 0.5) * self._coarse,
+            self._percentile(0.5),
+            self._percentile(0.99),
+            np.where(ends <= self._last_arrival, np.cumsum(self._entered - self._left), np.nan),
+            utilisation,
+        )
+
+    def _percentile(self, share: float) -> Floats:
+        running = np.cumsum(self._by_time, axis=1)
+        rank = np.ceil(share * running[:, -1:])
+        slot = np.minimum((running < rank).sum(axis=1), len(self._edges) - 1)
+        # A delay below the first edge is none that could be drawn.
+        found = np.where(slot == 0, 0.0, self._edges[slot])
+        return np.where(running[:, -1] == 0, np.nan, found)
+
+    def over_time(self) -> DelayOverTime:
+        """The delay by time of dequeue."""
+        empty = self._count == 0
+        low, high = np.where(empty, np.nan, self._low), np.where(empty, np.nan, self._high)
+        mean = np.where(empty, np.nan, self._sum / np.maximum(self._count, 1))
+        time = (np.arange(_TIME_BINS, dtype=np.float64) + 0.5) * self._bin
+        return DelayOverTime(time, low, mean, high, self._drops, self._marks)
+
+    def distribution(self) -> Distribution:
+        """The delay's distribution, from the last bin at zero to the first at one."""
+        share = np.cumsum(self._histogram)[:-1] / max(self.queued, 1)
+        first = max(int(np.searchsorted(share, 0, side="right")) - 1, 0)
+        last = int(np.searchsorted(share, 1, side="left")) + 1
+        return Distribution(self._edges[first:last], share[first:last])
+
+
+def delays_at(
+    path: Path, ranks: Sequence[int], largest: int, until: int | None = None
+) -> list[int]:
+    """The delays at `ranks` (from 1) in order of size: exact, a few bits a pass over the rows, for
+    rows that memory need not hold."""
+    low = [0] * len(ranks)
+    left = list(ranks)
+    bits = largest.bit_length()
+    while bits > 0:
+        bits = max(bits - _DIGIT, 0)
+        counts = [np.zeros(1 << _DIGIT, np.int64) for _ in ranks]
+        for _, delay, _, verdict in read_rows(path, until):
+            queued = delay[was_queued(delay, verdict)]
+            for start, count in zip(low, counts, strict=True):
+                digit = (queued - start) >> bits
+                digit = digit[(digit >= 0) & (digit < 1 << _DIGIT)]
+                count += np.bincount(digit, minlength=1 << _DIGIT)
+        for index, count in enumerate(counts):
+            running = np.cumsum(count)
+            digit_found = int(np.searchsorted(running, left[index], side="left"))
+            if digit_found:
+                left[index] -= int(running[digit_found - 1])
+            low[index] += digit_found << bits
+    return low

@@ -1,0 +1,61 @@
+"""How AQMs look, the same in every plot: one colour a family, one dash a variant.
+
+The colours are Okabe and Ito's, told apart by readers who are blind to red or green. Stands on
+nothing; knows neither plotting library.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sojourn.runtime.folder import RecordedRun
+
+INK = "#1f2933"
+MUTED = "#6b7280"
+RULE = "#d9dee3"
+TARGET_COLOUR = "#111827"
+
+DELAY_FLOOR = 0.2
+"""ms; shorter delays are drawn here, as a logarithmic scale has no zero."""
+
+_PLAIN = "#7a7f87"
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_DASHES = ("solid", "dashed", "dotted", "dashdot")
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour and dash of one AQM, by names that matplotlib and Bokeh share."""
+
+    colour: str
+    dash: str
+
+
+def looks(runs: Iterable[RecordedRun]) -> dict[str, Look]:
+    """A look for each label. Tail drop, the yardstick, is grey."""
+    colours = {"fifo": _PLAIN}
+    variants: dict[str, int] = {}
+    chosen = {}
+    for run in runs:
+        if run.family not in colours:
+            colours[run.family] = COLOURS[(len(colours) - 1) % len(COLOURS)]
+        index = variants[run.family] = variants.get(run.family, -1) + 1
+        chosen[run.label] = Look(colours[run.family], _DASHES[index % len(_DASHES)])
+    return chosen
+
+
+def duration(nanoseconds: float | None) -> str:
+    """A time in a sentence or a table of its own: three significant digits and a unit."""
+    if nanoseconds is None:
+        return "-"
+    for factor, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
+        if nanoseconds >= factor:
+            return f"{nanoseconds / factor:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns" if nanoseconds else "0"
+
+
+def milliseconds(nanoseconds: float | None) -> str:
+    """A delay for tables and labels: three significant digits are enough to compare by."""
+    if nanoseconds is None:
+        return "-"
+    value = nanoseconds / 1e6
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -1,0 +1,142 @@
+"""Tables of what transfers, requests and voices got, for the terminal and for the report.
+
+Stands on what `transfers` and `voice` derived. A table is a title, a sentence that says how to read
+it, heads and rows of text; who shows it is not known here.
+"""
+
+from dataclasses import dataclass
+
+from sojourn.model.scenario.bottleneck import Bottleneck
+from sojourn.model.units import RATE
+from sojourn.results.phases import Phase
+from sojourn.results.result import Result
+from sojourn.results.style import milliseconds
+from sojourn.results.traffic.transfers import Times
+from sojourn.results.traffic.voice import Voice
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table. The first two columns are names; a head has its unit on a second line."""
+
+    title: str
+    text: str
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+def sections(result: Result) -> list[Section]:
+    """The tables that this run has something for."""
+    aqms = result.aqms
+    times = _rows({label: [(t.what, *_time_cells(t)) for t in aqms[label].times] for label in aqms})
+    voices = _rows(
+        {
+            label: [(f"{voice.calls} calls", *_voice_cells(voice)) for voice in aqms[label].voices]
+            for label in aqms
+        }
+    )
+    found = [_phases(result, queue) for queue in result.scenario.bottlenecks if queue.steps]
+    if times:
+        found.append(Section("Completion times", _TIMES_TEXT, _TIMES_HEADS, times))
+    if voices:
+        found.append(Section("Voice", _VOICE_TEXT, _VOICE_HEADS, voices))
+    return found
+
+
+def _phases(result: Result, queue: Bottleneck) -> Section:
+    where = f" at {queue.name}" if len(result.scenario.bottlenecks) > 1 else ""
+    rows = _rows(
+        {
+            label: [_phase_cells(phase) for phase in aqm.phases[queue.name]]
+            for label, aqm in result.aqms.items()
+        }
+    )
+    return Section(f"Between changes of the rate{where}", _PHASES_TEXT, _PHASES_HEADS, rows)
+
+
+def _rows(sections: dict[str, list[tuple[str, ...]]]) -> list[tuple[str, ...]]:
+    """Each thing once with all AQMs below each other; it is named in the first of its rows."""
+    rows: list[tuple[str, ...]] = []
+    # A run that was stopped early may have less to tell than the others.
+    for place in range(max(map(len, sections.values()), default=0)):
+        before = ""
+        for label, lines in sections.items():
+            if place < len(lines):
+                what, *cells = lines[place]
+                rows.append(("" if what == before else what, label, *cells))
+                before = what
+    return rows
+
+
+_TIMES_TEXT = (
+    "A transfer's time is from its first SYN until its receiver has every byte, a request's until "
+    "its response is complete, a round's until the last response is. Those that the end of the run "
+    "cut short are in no other column."
+)
+_TIMES_HEADS = (
+    "what",
+    "AQM",
+    "number\n",
+    "cut\nshort",
+    "mean\nms",
+    "median\nms",
+    "p95\nms",
+    "p99\nms",
+)
+_PHASES_TEXT = (
+    "Settled: how long after the change until no mean delay, over a 150th of that time, is above "
+    "twice that of its last third and above a packet's time on the wire; a dash if the delay grows "
+    "instead."
+)
+_PHASES_HEADS = (
+    "from",
+    "AQM",
+    "mean\nms",
+    "max\nms",
+    "settled\ns",
+    "dropped\n%",
+    "util.\n%",
+)
+_VOICE_TEXT = (
+    "One-way delay, RFC 3550's jitter, and what is missing where it should be played: lost, or "
+    "later than the jitter buffer allows. R and MOS are the estimate of ITU-T G.107's E-model for "
+    "G.711 with loss concealment: 4.4 is the best, below 3.6 many are dissatisfied."
+)
+_VOICE_HEADS = (
+    "what",
+    "AQM",
+    "mean\nms",
+    "p95\nms",
+    "p99\nms",
+    "jitter\nms",
+    "lost\n%",
+    "late\n%",
+    "R\n",
+    "MOS\n",
+)
+
+
+def _phase_cells(phase: Phase) -> tuple[str, ...]:
+    return (
+        f"{phase.start / 1e9:g} s: {RATE.format(phase.rate)}",
+        milliseconds(phase.mean),
+        milliseconds(phase.max),
+        "-" if phase.settled is None else f"{phase.settled / 1e9:.1f}",
+        "-" if phase.dropped is None else f"{100 * phase.dropped:.2f}",
+        f"{100 * phase.utilisation:.1f}",
+    )
+
+
+def _time_cells(times: Times) -> tuple[str, ...]:
+    spans = (times.mean, times.median, times.p95, times.p99)
+    return f"{times.count}", f"{times.unfinished}", *(milliseconds(span) for span in spans)
+
+
+def _voice_cells(voice: Voice) -> tuple[str, ...]:
+    return (
+        *(milliseconds(delay) for delay in (voice.mean, voice.p95, voice.p99, voice.jitter)),
+        f"{100 * voice.lost:.2f}",
+        f"{100 * voice.late:.2f}",
+        f"{voice.rating:.1f}",
+        f"{voice.score:.2f}",
+    )

@@ -1,0 +1,1 @@
+"""Plans, the engine's threads, and the files that a run writes."""

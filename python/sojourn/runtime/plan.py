@@ -1,0 +1,534 @@
+"""From a scenario to the runs it asks for: one engine configuration per AQM.
+
+Stands on the model and the catalogue of AQMs. The configuration is the engine's JSON, all integers
+in ns, bit/s and bytes. Runs nothing.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from sojourn import _core
+from sojourn.common.filenames import names_for
+from sojourn.common.resources import shown
+from sojourn.common.suggest import did_you_mean
+from sojourn.control.file import ProgramChoice, kept, plain, written_control_plane
+from sojourn.control.script import script_files
+from sojourn.errors import ScenarioError
+from sojourn.model.aqms import Aqm, find_aqm, is_path
+from sojourn.model.hardware import modules
+from sojourn.model.inputs import Inputs, absolute, hashed, named
+from sojourn.model.programs import doubt_of, inputs_of, refuse_unread_macros, with_own_folder
+from sojourn.model.scenario.bottleneck import Bottleneck
+from sojourn.model.scenario.model import AqmChoice, Scenario, choose
+from sojourn.model.scenario.network import Link, NetworkSwitch, addresses
+from sojourn.model.scenario.read import messages
+from sojourn.model.scenario_code import admit
+from sojourn.runtime.engine_flows import engine_flows
+from sojourn.runtime.run_files import top_names
+
+_P4_OPTIONS = (
+    "architecture",
+    "math_unit",
+    "executor",
+    "include_paths",
+    "defines",
+    "control",
+    "discipline",
+    "trace",
+)
+
+
+@dataclass(frozen=True)
+class Script:
+    """A controller in Python."""
+
+    path: Path
+    place: int
+    """Of its switch among the network's."""
+    poll: int
+    """How often it is looked for messages and packets of the program, ns."""
+    cpu_port: int | None = None
+    """The port of its switch by which packets go to it and come from it."""
+    files: tuple[Path, ...] = ()
+    """The script and the modules that it imports from its folder."""
+
+
+class AqmConfig(NamedTuple):
+    """An AQM, ready for the engine."""
+
+    config: dict[str, Any]
+    program: _core.Program | None = None
+    """Compiled, if it is one."""
+    files: tuple[Path, ...] = ()
+    """What it reads besides its program's text: control plane, hardware module."""
+
+    @property
+    def inputs(self) -> Inputs:
+        """Every file that it reads."""
+        program = {} if self.program is None else inputs_of(self.program)
+        return {**program, **hashed(self.files)}
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One AQM of a scenario, ready for the engine."""
+
+    label: str
+    """What tables and plots call it."""
+    folder: str
+    """Its folder in the run's folder."""
+    family: str
+    """Name without variant; variants of one AQM look alike in plots."""
+    variant: str
+    """What tells it from others of its family, or nothing."""
+    config: dict[str, Any]
+    programs: tuple[_core.Program, ...] = ()
+    """The P4 programs that the configuration means, compiled."""
+    bottlenecks: tuple[Bottleneck, ...] = ()
+    """The measured queues, in the engine's order."""
+    control_file: Path | None = None
+    """Where the AQM's control plane stands, if it is a program that has one."""
+    script: "Script | None" = None
+    """What acts on a switch while the run goes on."""
+    inputs: Inputs = field(default_factory=dict)
+    """Every file that it reads."""
+    beside: Path = Path()
+    """The scenario's folder."""
+
+    @cached_property
+    def configuration(self) -> _core.Configuration:
+        """`config` as the engine has read it, once for check and run; or its `ConfigError`."""
+        text = json.dumps(self.config, default=_empty)
+        return _core.Configuration(text, list(_beside(self.config)))
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Every file that it reads, by name, with its SHA-256."""
+        return named(self.inputs, self.beside)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Its AQM as a run's folder names it."""
+        described: dict[str, Any] = self.config["aqm"]
+        if doubts := [doubt for program in self.programs if (doubt := doubt_of(program))]:
+            described = described | {"doubts": doubts}
+        if "control" not in described:
+            return described
+        return described | {"control": plain(described["control"])}
+
+
+def _empty(own: object) -> list[Any] | str:
+    """What stands in a configuration in place of what goes beside it."""
+    match own:
+        case _core.Entries():
+            return []
+        case _core.Text():
+            return ""
+    raise TypeError(f"{type(own).__name__} is not data")
+
+
+def _beside(
+    config: Mapping[str, Any],
+) -> Iterator[tuple[int | None, int, _core.Entries | _core.Text]]:
+    """What of a configuration's control planes is the engine's own: the place of the switch whose
+    program it is for, if it has its own, and that of a table."""
+    switches = enumerate(switch["aqm"] for switch in config["network"]["switches"])
+    for place, aqm in [(None, config["aqm"]), *switches]:
+        for table, own in kept((aqm or {}).get("control") or {}):
+            yield place, table, own
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A scenario and the runs it asks for."""
+
+    name: str
+    scenario: Scenario
+    runs: tuple[PlannedRun, ...]
+    beside: Path = Path()
+    """The folder that relative paths in the scenario start from."""
+
+
+def make_plan(
+    scenario: Scenario,
+    *,
+    name: str = "scenario",
+    beside: Path | None = None,
+    aqms: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] = (),
+    seed: int | None = None,
+    math_unit: str | None = None,
+    executor: str | None = None,
+    capture: bool = False,
+    include_paths: Sequence[str | Path] = (),
+    defines: Mapping[str, str] = MappingProxyType({}),
+    also: Mapping[str, str] = MappingProxyType({}),
+) -> Plan:
+    """The runs of `scenario`, with what the command line replaces.
+
+    `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes
+    the options that the scenario gives it, if it does. `include_paths` and `defines` go to all P4
+    programs among the AQMs, beside their own. `also` has disciplines that only the ground has on
+    which it will run.
+    """
+    choices = _chosen(scenario, [aqms] if isinstance(aqms, str | Mapping) else list(aqms))
+    _refuse_repeats(choices)
+    own_defines = [choice.defines for choice in choices]
+    if include_paths or defines:
+        choices = [
+            _with_macros(choice, include_paths, defines)
+            if _find(choice.use, beside, also).program is not None
+            else choice
+            for choice in choices
+        ]
+    for_programs = {"math_unit": math_unit, "executor": executor}
+    if update := {key: value for key, value in for_programs.items() if value is not None}:
+        choices = [_with_options(choice, update, beside, also) for choice in choices]
+    changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
+    if seed is not None:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+            raise ScenarioError(f"seed {seed!r}: write a whole number from 0 to 2^63 - 1")
+        changes["seed"] = seed
+    scenario = scenario.model_copy(update=changes)
+
+    found = [(choice, _find(choice.use, beside, also)) for choice in scenario.aqms]
+    for choice, aqm in found:
+        _refuse_foreign_options(choice, aqm)
+    labels = _labels(found, beside)
+    bottlenecks = scenario.bottlenecks
+    folders = names_for(labels, reserved=top_names(bottlenecks))
+    common, own_aqms = _common_config(scenario, capture, beside)
+    runs = tuple(
+        _planned(choice, aqm, names, common, beside, own_aqms, bottlenecks, scenario.switches)
+        for (choice, aqm), *names in zip(found, labels, folders, strict=True)
+    )
+    _refuse_unread(runs, own_defines, defines)
+    if scenario.control is not None:
+        script = _script(scenario, beside)
+        read = hashed(script.files)
+        runs = tuple(
+            replace(run, script=_controlled(run, script), inputs={**run.inputs, **read})
+            for run in runs
+        )
+        admit(script.path, "a Python script of the scenario")
+    return Plan(name, scenario, runs, absolute(beside or Path()))
+
+
+def _script(scenario: Scenario, beside: Path | None) -> Script:
+    """The controller's script, which a scenario has below its own folder."""
+    control = scenario.control
+    assert control is not None
+    folder = absolute(beside or Path())
+    path = absolute(folder / control.script)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ScenarioError(f"control.script: {control.script} is not below the scenario's folder")
+    if not path.is_file():
+        raise ScenarioError(f"control.script: there is no {shown(path)}")
+    names = [node.name for node in scenario.switches]
+    if control.switch is not None and control.switch not in names:
+        hint = did_you_mean(control.switch, names)
+        raise ScenarioError(f"control.switch: there is no switch {control.switch}{hint}")
+    place = 0 if control.switch is None else names.index(control.switch)
+    return Script(path, place, control.poll, control.cpu_port, tuple(script_files(path)))
+
+
+def _controlled(run: PlannedRun, script: Script) -> Script:
+    """The script, if what the run has in its switch can be controlled."""
+    node = run.config["network"]["switches"][script.place]
+    aqm = node.get("aqm") or run.config["aqm"]
+    if aqm["kind"] != "p4":
+        raise ScenarioError(
+            f"control: {aqm['name']} is a native discipline, which has no control plane; choose P4 "
+            "programs (--aqm)"
+        )
+    if script.cpu_port is not None:
+        node["cpu_port"] = script.cpu_port
+    return script
+
+
+def _refuse_repeats(choices: list[AqmChoice]) -> None:
+    for index, choice in enumerate(choices):
+        if choice in choices[:index]:
+            raise ScenarioError(
+                f"aqms: {choice.label or choice.use} is given twice; a run of one AQM with several "
+                "seeds is --seeds, variants of it need a label each"
+            )
+
+
+def _with_macros(
+    choice: AqmChoice, include_paths: Sequence[str | Path], defines: Mapping[str, str]
+) -> AqmChoice:
+    given = [str(Path(path).absolute()) for path in include_paths]
+    return choice.model_copy(
+        update={
+            "include_paths": [*choice.include_paths, *given],
+            "defines": {**choice.defines, **defines},
+        }
+    )
+
+
+def _refuse_unread(
+    runs: Sequence[PlannedRun], own: Sequence[Mapping[str, Any]], given: Mapping[str, str]
+) -> None:
+    """A macro that nobody reads is a slip of the keyboard; the results would not say so."""
+    programs = [run.programs[-1] for run in runs if run.config["aqm"]["kind"] == "p4"]
+    refuse_unread_macros(programs, given)
+    if len(own) != len(runs):
+        return
+    for run, defines in zip(runs, own, strict=True):
+        if run.config["aqm"]["kind"] == "p4":
+            written = {name: str(value) for name, value in defines.items()}
+            refuse_unread_macros(run.programs[-1:], written, f"aqms: {run.label}: defines:")
+
+
+def _find(name: str, beside: Path | None, also: Mapping[str, str]) -> Aqm:
+    return Aqm(name, also[name]) if name in also else find_aqm(name, beside)
+
+
+def _chosen(scenario: Scenario, names: list[str | Mapping[str, Any]]) -> list[AqmChoice]:
+    if not names:
+        return list(scenario.aqms)
+    chosen: list[AqmChoice] = []
+    for name in names:
+        if not isinstance(name, str):
+            chosen.append(_from_python(name))
+            continue
+        listed = [choice for choice in scenario.aqms if choice.use == name]
+        # A path typed on the command line starts from where the user is, not from the scenario.
+        typed = str(Path(name).absolute()) if is_path(name) else name
+        chosen += listed or [choose(typed)]
+    return chosen
+
+
+def _from_python(written: object) -> AqmChoice:
+    """A choice that a caller wrote as a table; its paths start from where the caller is."""
+    if not isinstance(written, Mapping):
+        raise ScenarioError(f'aqms: {written!r}: write a name, or a table like {{"use": "codel"}}')
+    try:
+        choice = choose(dict(written))
+    except ValidationError as error:
+        lines = messages(error, {"aqms": [dict(written)]}, "aqms", within=("aqms", 0))
+        raise ScenarioError("\n".join(lines)) from None
+    here = [str(Path(path).absolute()) for path in choice.include_paths]
+    control = str(Path(choice.control).absolute()) if choice.control else None
+    use = str(Path(choice.use).absolute()) if is_path(choice.use) else choice.use
+    under = choice.discipline
+    if under is not None and is_path(under.use):
+        under = under.model_copy(update={"use": str(Path(under.use).absolute())})
+    update = {"use": use, "include_paths": here, "control": control, "discipline": under}
+    return choice.model_copy(update=update)
+
+
+def _with_options(
+    choice: AqmChoice, update: Mapping[str, str], beside: Path | None, also: Mapping[str, str]
+) -> AqmChoice:
+    if _find(choice.use, beside, also).program is None:
+        return choice
+    return choice.model_copy(update=update)
+
+
+def _without_repeats(choices: list[AqmChoice]) -> list[AqmChoice]:
+    return [choice for index, choice in enumerate(choices) if choice not in choices[:index]]
+
+
+def _refuse_foreign_options(choice: AqmChoice, aqm: Aqm) -> None:
+    if aqm.program is None:
+        kind = "a native discipline" if aqm.module is None else "a hardware module"
+        given = [key for key in _P4_OPTIONS if getattr(choice, key) not in (None, [], {})]
+    else:
+        kind = "a P4 program"
+        given = list(choice.parameters)
+    if given:
+        raise ScenarioError(f"aqms: {choice.use} is {kind}, which has no {' or '.join(given)}")
+
+
+def _labels(found: list[tuple[AqmChoice, Aqm]], beside: Path | None) -> list[str]:
+    """Names for tables and plots; the math unit is named where it is not the vendor's or varies."""
+    varied = Counter(aqm.name for _, aqm in found)
+    labels = []
+    for choice, aqm in found:
+        unit = _math_unit(choice)
+        shown = unit != "vendor" or varied[aqm.name] > 1
+        named = shown and _has_math_unit(choice, aqm, beside)
+        labels.append(choice.label or (f"{aqm.name} ({unit})" if named else aqm.name))
+    for label, times in Counter(labels).items():
+        if times > 1:
+            raise ScenarioError(f'aqms: {times} of them are called "{label}"; give each a label')
+    return labels
+
+
+def _has_math_unit(choice: AqmChoice, aqm: Aqm, beside: Path | None) -> bool:
+    if aqm.program is None:
+        return False
+    return program_choice(choice, aqm.program, aqm, beside).compiled.math_unit
+
+
+def _math_unit(choice: AqmChoice) -> str:
+    return choice.math_unit or "vendor"
+
+
+def _common_config(
+    scenario: Scenario, capture: bool, beside: Path | None
+) -> tuple[dict[str, Any], list[AqmConfig]]:
+    """The part of the configuration that all runs share, and the AQMs of single switches."""
+    common: dict[str, Any] = {
+        "duration": scenario.duration,
+        "seed": scenario.seed,
+        "capture": capture,
+        "netem": scenario.netem.model_dump(),
+        "flows": [flow for group in scenario.flows for flow in engine_flows(group)],
+    }
+    nodes = [_node(node, beside) for node in scenario.switches]
+    network = {
+        "hosts": addresses(scenario.hosts),
+        "switches": [node for node, _ in nodes],
+        "links": [_engine_form(link) for link in scenario.links],
+    }
+    return common | {"network": network}, [aqm for _, aqm in nodes if aqm is not None]
+
+
+def _engine_form(link: Link) -> dict[str, Any]:
+    """A link as integers in the engine's units."""
+    optional = ("port", "port_back")
+    plain = {key: getattr(link, key) for key in Link.model_fields if key not in optional}
+    plain |= {key: port for key in optional if (port := getattr(link, key)) is not None}
+    return plain | {"schedule": [step.model_dump() for step in link.schedule]}
+
+
+def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], AqmConfig | None]:
+    """A switch as the engine takes it, and its own AQM."""
+    plain = {key: getattr(node, key) for key in type(node).model_fields if key != "control"}
+    if plain["pipes"] is None:
+        del plain["pipes"]
+    if node.aqm is None:
+        return plain, None
+    aqm = find_aqm(node.aqm.use, beside)
+    _refuse_foreign_options(node.aqm, aqm)
+    own = aqm_config(node.aqm, aqm, beside)
+    return plain | {"aqm": own.config}, own
+
+
+def _with_control(
+    node: NetworkSwitch, switch: dict[str, Any], run: dict[str, Any]
+) -> dict[str, Any]:
+    """A switch with what the control plane of its program, or of the run's, does to it later."""
+    if not node.control:
+        return switch
+    aqm = switch["aqm"] or run
+    if aqm["kind"] != "p4":
+        raise ScenarioError(
+            f"{node.name}.control: {aqm['name']} is a native discipline, which has no control "
+            "plane; choose P4 programs (--aqm), and change rates by a schedule"
+        )
+    return switch | {"aqm": aqm | {"later": [step.model_dump() for step in node.control]}}
+
+
+def _planned(
+    choice: AqmChoice,
+    aqm: Aqm,
+    names: Sequence[str],
+    common: dict[str, Any],
+    beside: Path | None,
+    own_aqms: Sequence[AqmConfig],
+    bottlenecks: tuple[Bottleneck, ...],
+    nodes: Sequence[NetworkSwitch],
+) -> PlannedRun:
+    chosen = None if aqm.program is None else program_choice(choice, aqm.program, aqm, beside)
+    main = _config(choice, aqm, chosen, beside)
+    label, folder = names
+    variant = label.removeprefix(aqm.name).strip(" ()")
+    switches = [
+        _with_control(node, switch, main.config)
+        for node, switch in zip(nodes, common["network"]["switches"], strict=True)
+    ]
+    network = common["network"] | {"switches": switches}
+    everything = common | {"network": network, "aqm": main.config}
+    aqms = (*own_aqms, main)
+    return PlannedRun(
+        label,
+        folder,
+        aqm.name,
+        variant,
+        everything,
+        tuple(one.program for one in aqms if one.program is not None),
+        bottlenecks,
+        None if chosen is None else chosen.control_file,
+        inputs={path: digest for one in aqms for path, digest in one.inputs.items()},
+        beside=beside or Path(),
+    )
+
+
+def aqm_config(choice: AqmChoice, aqm: Aqm, beside: Path | None) -> AqmConfig:
+    """An AQM as the engine takes it; its program, if it is one, is compiled."""
+    chosen = None if aqm.program is None else program_choice(choice, aqm.program, aqm, beside)
+    return _config(choice, aqm, chosen, beside)
+
+
+def _config(
+    choice: AqmChoice, aqm: Aqm, chosen: ProgramChoice | None, beside: Path | None
+) -> AqmConfig:
+    """The same, once it is known which program is meant."""
+    if chosen is None:
+        name, files = _engine_name(aqm)
+        return AqmConfig({"kind": "native", "name": name} | choice.parameters, None, files)
+    files = () if chosen.control_file is None else (chosen.control_file,)
+    config: dict[str, Any] = {
+        "kind": "p4",
+        "program": str(chosen.program),
+        "architecture": chosen.architecture or chosen.compiled.target,
+        "math_unit": _math_unit(choice),
+        "include_paths": list(chosen.include_paths),
+        "defines": chosen.defines,
+        "control": written_control_plane(chosen),
+    }
+    if choice.executor is not None:
+        config["executor"] = choice.executor
+    if choice.discipline is not None:
+        config["discipline"], under = _discipline(choice.discipline, beside)
+        files += under
+    if choice.trace:
+        config["trace"] = choice.trace
+    return AqmConfig(config, chosen.compiled, files)
+
+
+def _engine_name(aqm: Aqm) -> tuple[str, tuple[Path, ...]]:
+    """The engine's name of a native discipline or of a hardware module, which is added to the
+    engine, and the module's files."""
+    if aqm.module is None:
+        return aqm.name, ()
+    module = modules.added(aqm.module)
+    return module.name, module.files
+
+
+def _discipline(choice: AqmChoice, beside: Path | None) -> tuple[dict[str, Any], tuple[Path, ...]]:
+    """The discipline under a program as the engine takes it, and its files."""
+    given = [key for key in _P4_OPTIONS if getattr(choice, key) not in (None, [], {})]
+    aqm = find_aqm(choice.use, beside)
+    if aqm.program is not None or given or choice.label:
+        raise ScenarioError(
+            f"aqms: discipline = {choice.use}: name a native discipline, with its parameters alone"
+        )
+    name, files = _engine_name(aqm)
+    return {"name": name} | choice.parameters, files
+
+
+def program_choice(
+    choice: AqmChoice, program: Path, aqm: Aqm, beside: Path | None
+) -> ProgramChoice:
+    """The program that `choice` names with all that decides what its text means."""
+    base = beside or Path()
+    paths = [str(base / path) for path in choice.include_paths]
+    return ProgramChoice(
+        program,
+        choice.architecture or aqm.architecture,
+        with_own_folder(paths, program),
+        {name: str(value) for name, value in choice.defines.items()},
+        base / choice.control if choice.control else None,
+    )

@@ -1,0 +1,116 @@
+"""What a run's folder holds: the name of every file in it, known before the first is written.
+
+Stands on names alone. `files_of` is the list by which an earlier run is removed: a file that is not
+in it is not ours and stays.
+"""
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from sojourn.common.filenames import is_plain
+
+if TYPE_CHECKING:
+    from sojourn.model.scenario.bottleneck import Bottleneck
+
+RUN, REPORT, SUMMARY = "run.json", "report.html", "summary.json"
+"""Beside the AQMs' folders; each of these has a summary of its own, too."""
+
+PACKETS, FLOWS, COUNTERS, LOG = (
+    "packets.parquet",
+    "flows.parquet",
+    "counters.json",
+    "program.log",
+)
+"""What an AQM's folder holds after its run; the log only if the program wrote one."""
+
+EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
+"""What is there beside them if transfers or requests, or voices, are among the flows."""
+
+REGISTERS = "registers.parquet"
+"""Values of a program's registers over time, if the scenario has any traced."""
+
+JOURNAL = ".arrows"
+"""Ending of a file of rows while it is being written, in place of `.parquet`."""
+
+CAPTURE = "bottleneck.pcapng"
+"""Frames at the first queue; those of others have their queue in the name, as rows have."""
+
+BALLAST = ".ballast"
+"""In an AQM's folder while it runs."""
+
+GUEST = "guest"
+"""Folder in an AQM's folder: what a Linux guest was given and left."""
+
+GUEST_JOB = "job.json"
+"""In the guest's folder: what it was given."""
+
+UNFINISHED = ".unfinished"
+"""Folder in a run's folder: the run that is to take its place."""
+
+DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay", "distribution"
+"""Beginnings of the pictures' names."""
+
+
+def plot_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
+    """The pictures of all queues."""
+    return [
+        f"{plot}{bottleneck.ending}.png"
+        for bottleneck in bottlenecks
+        for plot in (DELAY_PLOT, DISTRIBUTION_PLOT)
+    ]
+
+
+def top_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
+    """What stands beside the AQMs' folders."""
+    return [RUN, REPORT, SUMMARY, *plot_names(bottlenecks)]
+
+
+def files_of(folders: Iterable[str], bottlenecks: "Iterable[Bottleneck]") -> list[str]:
+    """All that a run may write, relative to its folder; what ends in `/` is a folder as a whole."""
+    bottlenecks = list(bottlenecks)
+    rows = [FLOWS, EXCHANGES, DATAGRAMS, REGISTERS, *(queue.rows for queue in bottlenecks)]
+    journals = [journal_of(name) for name in rows]
+    captures = [queue.capture for queue in bottlenecks]
+    own = [*rows, *journals, *captures, COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/"]
+    return [*top_names(bottlenecks), *(f"{folder}/{name}" for folder in folders for name in own)]
+
+
+def journal_of(rows: str) -> str:
+    """The journal of the file of rows that is called `rows`."""
+    return rows.removesuffix(".parquet") + JOURNAL
+
+
+def _stands_beside(name: str) -> bool:
+    """Whether a run may write it beside the AQMs' folders: what `top_names` has for any queues."""
+    pictures = (f"{plot}.png" for plot in (DELAY_PLOT, DISTRIBUTION_PLOT))
+    return name in (RUN, REPORT, SUMMARY) or any(_is_of_a_queue(name, one) for one in pictures)
+
+
+def _stands_below(name: str) -> bool:
+    """Whether a run may write it into an AQM's folder: what `files_of` gives for any queues."""
+    rows = (FLOWS, EXCHANGES, DATAGRAMS, REGISTERS)
+    once = (*rows, *map(journal_of, rows), COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/")
+    each = (PACKETS, journal_of(PACKETS), CAPTURE)
+    return name in once or any(_is_of_a_queue(name, one) for one in each)
+
+
+def _is_of_a_queue(name: str, first: str) -> bool:
+    """Whether `name` is that of a queue's file, of which the first one's is called `first`."""
+    stem, _, ending = first.rpartition(".")
+    return name.startswith(stem) and name.endswith(f".{ending}")
+
+
+def is_ours(file: object) -> bool:
+    """Whether `file`, out of a list that somebody may have made up, is one that a run may write:
+    it leads to no other folder, and has a name that `files_of` gives."""
+    if not isinstance(file, str):
+        return False
+    *folders, name = PurePosixPath(file).parts or ("",)
+    ending = "/" if file.endswith("/") else ""
+    return (
+        len(folders) <= 1
+        and "/".join([*folders, name]) + ending == file
+        and all(is_plain(part) for part in (*folders, name))
+        and (_stands_below(name + ending) if folders else _stands_beside(name + ending))
+    )

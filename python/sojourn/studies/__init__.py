@@ -1,0 +1,1 @@
+"""Studies of many runs: sweeps, papers, published programs, agreement with a kernel."""

@@ -1,0 +1,23 @@
+"""What of a claim is computed or checked, and not simulated: a function each, by name."""
+
+from collections.abc import Callable
+
+from sojourn.studies.papers.computed import compiled, law, switches
+from sojourn.studies.papers.computed.kind import Computed
+
+COMPUTED: dict[str, Callable[[], Computed]] = {
+    "control_law_error": law.relative_error,
+    "drop_next_error": law.absolute_error,
+    "prefix_table": law.prefix_table,
+    "rfc_refused": compiled.rfc_refused,
+    "p4_codel_stages": compiled.p4_codel_stages,
+    "codel_act_stages": compiled.codel_act_stages,
+    "fq_codel_fits": compiled.fq_codel_fits,
+    "atomic_block": compiled.atomic_block,
+    "one_line": compiled.one_line,
+    "npu": switches.npu,
+    "hardware_module": switches.hardware_module,
+    "payload_delay": switches.payload_delay,
+    "packet_handle": switches.packet_handle,
+}
+"""What a `paper.toml` may name."""

@@ -1,0 +1,36 @@
+"""What a computation came to: findings, and what to draw or print of them."""
+
+from dataclasses import dataclass
+
+from sojourn.studies.papers.verdict import Found
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values over a count, to be drawn as a line."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CurvePlot:
+    """A figure of curves."""
+
+    name: str
+    source: str
+    caption: str
+    x: str
+    y: str
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a computation came to."""
+
+    found: tuple[Found, ...]
+    figures: tuple[CurvePlot, ...] = ()
+    text: str = ""
+    """Printed as it is: a stage table, diagnostics."""

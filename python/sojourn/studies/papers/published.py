@@ -1,0 +1,99 @@
+"""The page about programs that others have published: a paper like the others, made from clones.
+
+Stands on the model and on recipes, whose programs it puts in place of their names.
+"""
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import ScenarioError
+from sojourn.studies.papers.model import Paper
+from sojourn.studies.published import PREFIX
+from sojourn.studies.published.recipe import base_scenario, find_recipe
+from sojourn.studies.published.use import (
+    State,
+    program_called,
+    published_choice,
+    published_scenario_without_aqms,
+    states,
+)
+
+NAME = "published"
+
+_QUEUE = {"bottleneck": "s>behind"}
+"""The measured queue of `base.toml`."""
+
+_HEADS = ("program", "repository", "commit", "compiles", "runs", "")
+
+
+def published_paper(sources: Path | None) -> Paper:
+    """The page's set-ups, figures and claims, with the programs of the clones in `sources`.
+
+    A program whose clone is not there is left out, and its set-ups say so.
+    """
+    if sources is None:
+        raise ScenarioError(
+            "paper published: give the folder with your clones, --sources DIR; "
+            "`sojourn published` lists the repositories"
+        )
+    if not sources.is_dir():
+        raise ScenarioError(f"--sources {sources}: no such folder")
+    text = files("sojourn.studies.published").joinpath("paper.toml").read_text(encoding="utf-8")
+    document = tomllib.loads(text)
+    for setup in document["setups"]:
+        setup["scenario"] = _scenario(setup["scenario"])
+        _put_programs(setup, sources)
+    _select_the_queue(document)
+    found = states(sources)
+    document["tables"] = [
+        {
+            "source": "Programs",
+            "caption": "What becomes of each in this version",
+            "about": "Compiled from the clones; stages are estimates.",
+            "heads": _HEADS,
+            "rows": [_row(state) for state in found],
+        }
+    ]
+    return Paper.model_validate(document)
+
+
+def _select_the_queue(document: dict[str, Any]) -> None:
+    """The way back over the same link is measured too, and nothing is on it."""
+    for figure in document["figures"]:
+        figure["where"] = _QUEUE
+    for check in (check for claim in document["claims"] for check in claim["checks"]):
+        for side in ("of", "to"):
+            if side in check:
+                check[side] |= _QUEUE
+
+
+def _scenario(name: str) -> dict[str, Any]:
+    if name == NAME:
+        return base_scenario()
+    return published_scenario_without_aqms(find_recipe(name.removeprefix(PREFIX)))
+
+
+def _put_programs(setup: dict[str, Any], sources: Path) -> None:
+    aqms, absent = [], []
+    for one in setup["aqms"]:
+        name = one.get("published")
+        if name is None:
+            aqms.append(one)
+            continue
+        try:
+            aqms.append(published_choice(name, sources))
+        except ScenarioError as error:
+            label = program_called(name)[1].label
+            absent.append(f"{label}: {str(error).splitlines()[0]}")
+    setup["aqms"], setup["absent"] = aqms, absent
+
+
+def _row(state: State) -> tuple[str, ...]:
+    why = state.program.why_not
+    says = f"{state.says}; {why}" if why and state.takes else why or state.says
+    recipe = state.recipe
+    name = f"{recipe.name}/{state.program.name}"
+    yes = {True: "yes", False: "no"}
+    return name, recipe.repository, recipe.commit[:7], yes[state.takes], yes[state.runs], says

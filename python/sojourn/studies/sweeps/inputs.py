@@ -1,0 +1,105 @@
+"""What a run of a sweep reads besides its scenario, as it is sent to another machine.
+
+Stands on the run's list of inputs. A file that Sojourn ships is not sent, because an equal engine
+has it; its name and content are in the digest all the same.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.common.resources import data_root, shown
+from sojourn.errors import ScenarioError
+from sojourn.model.inputs import Inputs, absolute, is_shipped
+from sojourn.studies.sweeps.job import SHIPPED
+
+_MOST = 64 << 20
+"""Bytes of a file that is sent along."""
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What one run reads besides its scenario."""
+
+    digests: Mapping[str, str]
+    """SHA-256 of every file, by the name that it has on every machine."""
+    root: Path
+    """The folder below which the user's own files are."""
+    files: Mapping[str, str]
+    """Text of those, by path below `root`."""
+
+    def portable(self, path: Path) -> str | None:
+        """The name of the file or folder at `path` on another machine; nothing for a folder that
+        has none of the files."""
+        return _portable(absolute(path), self.root)
+
+
+def reads_of(inputs: Inputs) -> Reads:
+    """What a run reads that has these inputs."""
+    own = [path for path in inputs if not is_shipped(path)]
+    root = Path(os.path.commonpath([path.parent for path in own])) if own else Path("/")
+    digests = {str(_portable(path, root)): digest for path, digest in inputs.items()}
+    files = {str(path.relative_to(root)): _text(path, inputs[path]) for path in own}
+    return Reads(dict(sorted(digests.items())), root, files)
+
+
+def _portable(path: Path, root: Path) -> str | None:
+    if is_shipped(path):
+        return f"{SHIPPED}{path.relative_to(data_root())}"
+    return str(path.relative_to(root)) if path.is_relative_to(root) else None
+
+
+def with_portable_paths(scenario: dict[str, Any], reads: Reads) -> dict[str, Any]:
+    """`scenario`, whose paths are absolute, with paths that mean the same on another machine."""
+    portable: dict[str, Any] = json.loads(json.dumps(scenario))
+    for table, key in paths_in(portable):
+        if Path(table[key]).is_absolute():
+            table[key] = reads.portable(Path(table[key]))
+    for choice in choices_in(portable):
+        folders = [reads.portable(Path(folder)) for folder in choice.pop("include_paths", [])]
+        if wanted := [folder for folder in folders if folder is not None]:
+            choice["include_paths"] = wanted
+    return portable
+
+
+def paths_in(scenario: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every key of a scenario whose value may be a file's path, with the table that it is in."""
+    for choice in choices_in(scenario):
+        yield from ((choice, key) for key in ("use", "control") if isinstance(choice.get(key), str))
+    control = scenario.get("control")
+    if isinstance(control, dict) and isinstance(control.get("script"), str):
+        yield control, "script"
+
+
+def choices_in(scenario: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every AQM that a scenario chooses, as a table: the run's, those of single switches and the
+    disciplines under programs."""
+    aqms, switches = scenario.get("aqms"), scenario.get("switches")
+    listed = list(aqms) if isinstance(aqms, list) else []
+    for switch in switches if isinstance(switches, list) else []:
+        listed += [switch.get("aqm")] if isinstance(switch, dict) else []
+    for choice in listed:
+        if isinstance(choice, dict):
+            yield choice
+            if isinstance(choice.get("discipline"), dict):
+                yield choice["discipline"]
+
+
+def _text(path: Path, digest: str) -> str:
+    """The text of the file at `path`, which had `digest` when the run was planned."""
+    try:
+        if path.stat().st_size > _MOST:
+            raise ScenarioError(f"{shown(path)}: larger than {_MOST >> 20} MiB")
+        data = path.read_bytes()
+    except OSError as error:
+        raise ScenarioError(f"{shown(path)}: {error.strerror}") from error
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise ScenarioError(f"{shown(path)}: changed while the sweep was planned; try again")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{shown(path)}: not a text file in UTF-8") from None

@@ -1,0 +1,181 @@
+"""From a sweep file to its jobs: every cell, every AQM, every seed.
+
+Stands on the base scenario's own plan, so a mistake anywhere is told before the first run begins.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import ScenarioError
+from sojourn.model.aqms import is_path
+from sojourn.model.scenario import Scenario, scenario_from_dict
+from sojourn.model.scenario.keys import set_key
+from sojourn.results.statistics import Summary
+from sojourn.runtime.plan import Plan, make_plan
+from sojourn.studies.sweeps.axes import Axis, Cell, axes_of, cells, count_cells
+from sojourn.studies.sweeps.drawings import Drawing, drawings
+from sojourn.studies.sweeps.file import MOST_RUNS, Base, SweepFile
+from sojourn.studies.sweeps.inputs import Reads, choices_in, paths_in, reads_of, with_portable_paths
+from sojourn.studies.sweeps.job import Job, digest_of, engine_identity
+
+RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "fairness", "drop_share")
+"""Columns of the table beside the axes and the figures of `Summary`."""
+
+_TAKEN = frozenset({*RUN_COLUMNS, *(field.name for field in fields(Summary))})
+_TEXTS = ("title", "description", "look_at", "notes")
+"""What a scenario says to people; it changes no result."""
+
+
+@dataclass(frozen=True)
+class SweepRun:
+    """A job with what it is within the sweep."""
+
+    cell: Cell
+    seed: int
+    job: Job
+
+    def __str__(self) -> str:
+        axes = [f"{name} = {value}" for name, value in self.cell.values.items()]
+        return ", ".join([*axes, self.job.label, f"seed {self.seed}"])
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """A sweep, ready to run."""
+
+    name: str
+    """The base scenario's."""
+    title: str
+    sweep: SweepFile
+    axes: tuple[Axis, ...]
+    runs: tuple[SweepRun, ...]
+    engine: str
+    drawings: tuple[Drawing, ...]
+    target: int
+    """The delay against which the first cell's results are judged, ns."""
+
+
+def plan_sweep(sweep: SweepFile, base: Base, *, repeats: bool = False) -> SweepPlan:
+    """The jobs of `sweep`; `ScenarioError` names the cell and what is wrong in it.
+
+    With `repeats` two cells may be the same run, which is then run once.
+    """
+    axes = axes_of(sweep, _TAKEN)
+    drawn = drawings(sweep, axes)
+    if (count := count_cells(sweep) * len(sweep.seeds)) > MOST_RUNS:
+        raise ScenarioError(f"{count:,} runs for each AQM; a sweep has at most {MOST_RUNS:,}")
+    planner = _Planner(sweep, base)
+    runs = tuple(run for cell in cells(sweep, axes) for run in planner.runs(cell))
+    if not repeats:
+        _refuse_repeats(runs)
+    title = sweep.title or f"{base.name}, {len(runs)} runs"
+    return SweepPlan(base.name, title, sweep, axes, runs, engine_identity(), drawn, planner.target)
+
+
+def _refuse_repeats(runs: tuple[SweepRun, ...]) -> None:
+    """Two cells that are the same run would share a folder: an axis without effect is a mistake."""
+    seen: dict[str, SweepRun] = {}
+    for run in runs:
+        other = seen.setdefault(run.job.digest, run)
+        if other is not run:
+            raise ScenarioError(f"two runs of the sweep are the same: {other}; and {run}")
+
+
+class _Planner:
+    """Makes jobs of cells. What AQMs read is found out once for all cells that choose the same."""
+
+    def __init__(self, sweep: SweepFile, base: Base) -> None:
+        self._sweep, self._base = sweep, base
+        self._engine = engine_identity()
+        self._keep = tuple(sorted(set(sweep.keep)))
+        self._planned: dict[str, tuple[list[str], list[Reads]]] = {}
+        self.target = 0
+
+    def runs(self, cell: Cell) -> Iterator[SweepRun]:
+        """Every AQM and seed of `cell`."""
+        scenario = self._scenario(cell)
+        self.target = self.target or scenario.target
+        labels, reads = self._plan(scenario)
+        document = scenario.model_dump(mode="json", exclude_none=True)
+        for choice, label, read in zip(document["aqms"], labels, reads, strict=True):
+            own = document | {"aqms": [choice | {"label": label}]}
+            for seed in self._sweep.seeds:
+                sent = with_portable_paths(own | {"seed": seed}, read)
+                decisive = {key: value for key, value in sent.items() if key not in _TEXTS}
+                job = Job(
+                    digest_of(decisive, read.digests, self._engine, self._keep),
+                    sent,
+                    self._base.name,
+                    label,
+                    self._engine,
+                    read.files,
+                    self._keep,
+                )
+                yield SweepRun(cell, seed, job)
+
+    def _scenario(self, cell: Cell) -> Scenario:
+        document = self._base.document()
+        if self._sweep.aqms:
+            document["aqms"] = _chosen(document.get("aqms"), self._sweep.aqms)
+        for key, value in (dict(self._sweep.set) | dict(cell.changes)).items():
+            set_key(document, key, value)
+        at = partial(_absolute, beside=self._base.beside)
+        _write_out(document)
+        _make_absolute(document, at)
+        where = ", ".join(f"{key} = {value!r}" for key, value in cell.changes.items())
+        name = f"{self._base.name} with {where}" if where else self._base.name
+        return scenario_from_dict(document, name)
+
+    def _plan(self, scenario: Scenario) -> tuple[list[str], list[Reads]]:
+        """The label of each AQM, and what it reads."""
+        own = [switch.aqm for switch in scenario.switches if switch.aqm is not None]
+        parts = [*scenario.aqms, *own, *filter(None, [scenario.control])]
+        key = json.dumps([part.model_dump(mode="json") for part in parts], sort_keys=True)
+        if key not in self._planned:
+            plan: Plan = make_plan(scenario, name=self._base.name, beside=self._base.beside)
+            reads = [reads_of(run.inputs) for run in plan.runs]
+            self._planned[key] = [run.label for run in plan.runs], reads
+        return self._planned[key]
+
+
+def _chosen(listed: object, wanted: list[Any]) -> list[Any]:
+    """The AQMs that are wanted, each name with all that the scenario says of it."""
+    known = listed if isinstance(listed, list) else []
+    chosen: list[Any] = []
+    for one in wanted:
+        same = [c for c in known if one == (c.get("use") if isinstance(c, dict) else c)]
+        chosen += same if isinstance(one, str) and same else [one]
+    return chosen
+
+
+def _write_out(document: dict[str, Any]) -> None:
+    """Makes a table of every AQM in `document` that is only a name."""
+    aqms = document.get("aqms")
+    if isinstance(aqms, list):
+        document["aqms"] = [{"use": one} if isinstance(one, str) else one for one in aqms]
+    switches = document.get("switches")
+    own = [one for one in switches if isinstance(one, dict)] if isinstance(switches, list) else []
+    keys = [(switch, "aqm") for switch in own]
+    keys += [(choice, "discipline") for choice in choices_in(document)]
+    for table, key in keys:
+        if isinstance(table.get(key), str):
+            table[key] = {"use": table[key]}
+
+
+def _make_absolute(document: dict[str, Any], at: partial[str]) -> None:
+    """Paths that start from the scenario's folder, as they are from anywhere."""
+    for table, key in paths_in(document):
+        if key != "use" or is_path(table[key]):
+            table[key] = at(table[key])
+    for choice in choices_in(document):
+        folders = choice.get("include_paths")
+        if isinstance(folders, list):
+            choice["include_paths"] = [at(one) if isinstance(one, str) else one for one in folders]
+
+
+def _absolute(path: str, beside: Path) -> str:
+    return str((beside / Path(path).expanduser()).absolute())

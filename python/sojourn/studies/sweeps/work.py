@@ -1,0 +1,134 @@
+"""A job, run: on this machine or another, in a scratch folder that is gone afterwards.
+
+Stands on the runner. Needs nothing but the job: no folder is shared with whoever sent it.
+"""
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sojourn.backends.sim import Simulator
+from sojourn.common.atomic_write import write_text
+from sojourn.common.resources import data_root
+from sojourn.errors import OutputError, ScenarioError, SojournError
+from sojourn.results.result import AqmResult, Result, read_result
+from sojourn.runner import finish, plan_scenario, record
+from sojourn.studies.sweeps.inputs import choices_in, paths_in
+from sojourn.studies.sweeps.job import SHIPPED, Failure, Job, Outcome, engine_identity
+
+_KEPT: Mapping[str, Callable[[Path], bool]] = {
+    "rows": lambda path: path.suffix in (".parquet", ".pcapng", ".json", ".log"),
+    "report": lambda path: path.suffix in (".html", ".png", ".json"),
+}
+"""What a sweep may keep of a run's folder, and which files that is."""
+
+
+def work(job: Job) -> Outcome | Failure:
+    """Runs `job`. Mistakes in what was asked for come back as a `Failure`, faults as well: one run
+    of thousands does not end the others."""
+    if job.engine != engine_identity():
+        return Failure(
+            f"this machine has Sojourn {engine_identity()}, the sweep was planned with "
+            f"{job.engine}; install the same wheel on all of them"
+        )
+    try:
+        with tempfile.TemporaryDirectory(prefix="sojourn-run-") as scratch:
+            return _worked(job, Path(scratch))
+    except OSError as error:
+        return Failure(_no_scratch(error.strerror or str(error)))
+
+
+def _worked(job: Job, scratch: Path) -> Outcome | Failure:
+    try:
+        return _run(job, scratch)
+    except OutputError as error:
+        # Its folder is ours and not the one that the user has chosen.
+        return Failure(_no_scratch(str(error.args[0]).splitlines()[0].rpartition(": ")[2]))
+    except SojournError as error:
+        return Failure(str(error.args[0]).replace(f"{scratch}/files/", ""))
+    except OSError:
+        raise
+    except Exception as error:
+        return Failure(f"a fault in Sojourn: {type(error).__name__}: {error}")
+
+
+def _no_scratch(why: str) -> str:
+    place = tempfile.gettempdir()
+    return f"{place}, where the machine that ran it works: {why}; TMPDIR names another place"
+
+
+def _run(job: Job, scratch: Path) -> Outcome:
+    files = scratch / "files"
+    plan = plan_scenario(_unpacked(job, files), beside=files)
+    # The other cores are for other jobs.
+    folder = record(plan, scratch / "run", ground=Simulator(threads=1))
+    result = finish(folder) if "report" in job.keep else read_result(folder)
+    (aqm,) = result.aqms.values()
+    kept = {str(path): (folder.path / path).read_bytes() for path in _kept(folder.path, job.keep)}
+    return Outcome(figures_of(result, aqm), kept)
+
+
+def _unpacked(job: Job, root: Path) -> dict[str, Any]:
+    """The scenario of `job`, whose files are laid out below `root` as they were."""
+    root.mkdir()
+    for name, text in job.files.items():
+        path = (root / name).resolve()
+        if not path.is_relative_to(root.resolve()):
+            raise ScenarioError(f"{name}: a file's path leads out of its folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    scenario: dict[str, Any] = json.loads(json.dumps(dict(job.scenario)))
+    for table, key in paths_in(scenario):
+        table[key] = _found(table[key])
+    for choice in choices_in(scenario):
+        if folders := choice.get("include_paths"):
+            choice["include_paths"] = [_found(folder) for folder in folders]
+    return scenario
+
+
+def _found(name: str) -> str:
+    """A portable path on this machine: a shipped file's, or one from the scenario's folder on."""
+    if name.startswith(SHIPPED):
+        return str(data_root() / name.removeprefix(SHIPPED))
+    return name
+
+
+def figures_of(result: Result, aqm: AqmResult) -> dict[str, Any]:
+    """All that the sweep's tables have of a run, as plain data."""
+    delivered = [flow["delivered"] for flow in aqm.findings.counters["flows"]]
+    bottlenecks = [
+        {"bottleneck": bottleneck.name, "aqm_there": bottleneck.own_aqm or aqm.label}
+        | aqm.bottlenecks[bottleneck.name].summary.as_dict()
+        for bottleneck in result.scenario.bottlenecks
+    ]
+    return {
+        "bottlenecks": bottlenecks,
+        "fairness": _jain(delivered),
+        "times": [asdict(one) | {"what": one.what.strip()} for one in aqm.times],
+        "voices": [asdict(one) for one in aqm.voices],
+        "phases": [
+            {"bottleneck": name, "phase": number} | asdict(phase)
+            for name, phases in aqm.phases.items()
+            for number, phase in enumerate(phases)
+        ],
+    }
+
+
+def _jain(delivered: list[int]) -> float | None:
+    """Jain's fairness index of what the flows delivered; none for one flow or nothing delivered."""
+    squares = sum(amount * amount for amount in delivered)
+    if len(delivered) < 2 or not squares:
+        return None
+    return sum(delivered) ** 2 / (len(delivered) * squares)
+
+
+def _kept(folder: Path, keep: tuple[str, ...]) -> list[Path]:
+    with contextlib.suppress(KeyError):
+        wanted = [_KEPT[kind] for kind in keep]
+        files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+        return [p.relative_to(folder) for p in files if any(want(p) for want in wanted)]
+    raise ScenarioError(f"keep: {', '.join(keep)}: allowed are {', '.join(_KEPT)}")

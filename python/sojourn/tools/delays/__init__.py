@@ -1,0 +1,1 @@
+"""Queue delays that a program wrote into packets, read from a capture file."""

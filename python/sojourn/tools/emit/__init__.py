@@ -1,0 +1,39 @@
+"""What a real switch needs beside a program: its control plane as files an operator runs and reads.
+
+A target is a module here and a line in `TARGETS`; it turns a job into files and writes none itself.
+The entries are those with which the simulation runs. Knows no command line.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sojourn.common.atomic_write import write_bytes, write_text
+from sojourn.common.resources import shown
+from sojourn.errors import OutputError, output_error
+from sojourn.tools.emit.bfrt import BFRT
+from sojourn.tools.emit.bmv2 import BMV2
+from sojourn.tools.emit.job import Job, Shaper, Target
+from sojourn.tools.emit.p4runtime import P4RUNTIME
+from sojourn.tools.emit.tofino import TOFINO
+
+__all__ = ["TARGETS", "Job", "Shaper", "Target", "emit"]
+
+TARGETS: Mapping[str, Target] = {target.name: target for target in (TOFINO, BMV2, P4RUNTIME, BFRT)}
+"""What `emit --for` may name."""
+
+
+def emit(job: Job, target: Target, folder: Path) -> list[Path]:
+    """Writes the files of `job` for `target` into `folder`, all of them or none; their paths."""
+    files = target.files(job)
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{shown(folder)}: there is a file of that name")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            if isinstance(content, bytes):
+                write_bytes(folder / name, content)
+            else:
+                write_text(folder / name, content)
+    except OSError as error:
+        raise output_error(error, shown(folder)) from error
+    return [folder / name for name in files]

@@ -1,0 +1,197 @@
+"""The language server: diagnostics as one types, hover with type and stage, go to definition, and
+the stages beside the lines that take them.
+
+Stands on pygls and on `analysis.py`. A program is analysed again once its text has not changed for
+a moment.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from sojourn.errors import SojournError
+from sojourn.tools.lsp.analysis import Looked, look, root_of
+
+_REST = 0.15
+"""Seconds without a keystroke after which a text is looked at."""
+_SEVERITY = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "note": types.DiagnosticSeverity.Information,
+}
+
+
+class P4Server(LanguageServer):
+    """What is known of the open files."""
+
+    def __init__(self, include_paths: list[str], defines: dict[str, str]) -> None:
+        super().__init__("sojourn", version("sojourn"))
+        self.include_paths, self.defines = include_paths, defines
+        self.programs: dict[Path, Looked] = {}
+        """By the open file: the program that it is, or is a part of."""
+        self.published: dict[Path, set[Path]] = {}
+        """Files that a program's mistakes were told of."""
+
+    def texts(self) -> dict[Path, str]:
+        """The texts of the open files."""
+        open_ = self.workspace.text_documents.values()
+        return {_path(document.uri): document.source for document in open_}
+
+    async def look(self, uri: str) -> None:
+        """Looks at the program of a file anew, and tells its mistakes."""
+        path, texts = _path(uri), self.texts()
+
+        def ask() -> Looked:
+            root = root_of(path, texts)
+            return look(root, texts, self.include_paths, self.defines)
+
+        try:
+            looked = await asyncio.to_thread(ask)
+        except SojournError as error:
+            self.window_log_message(types.LogMessageParams(types.MessageType.Error, str(error)))
+            return
+        self.programs[path] = looked
+        self._tell(looked)
+
+    def _tell(self, looked: Looked) -> None:
+        by_file: dict[Path, list[types.Diagnostic]] = {looked.program: []}
+        for found in looked.diagnostics:
+            place = found["place"]
+            path = Path(place["path"]).resolve() if place else looked.program
+            by_file.setdefault(path, []).append(self._diagnostic(path, found))
+        # A file whose last mistake is gone is told so.
+        before = self.published.get(looked.program, set())
+        self.published[looked.program] = set(by_file)
+        for path in before | set(by_file):
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(_uri(path), by_file.get(path, []))
+            )
+
+    def _diagnostic(self, path: Path, found: Mapping[str, Any]) -> types.Diagnostic:
+        message = found["message"]
+        if found["label"]:
+            message += f": {found['label']}"
+        for text in (*found["notes"], *found["help"]):
+            message += f"\n{text}"
+        return types.Diagnostic(
+            range=self.range(path, found["place"]),
+            message=message,
+            severity=_SEVERITY.get(found["severity"], types.DiagnosticSeverity.Information),
+            code=found["code"] or None,
+            source="sojourn",
+        )
+
+    def lines(self, path: Path) -> list[str]:
+        """The lines of a file, as it is open or as it lies there."""
+        known = self.workspace.text_documents.get(_uri(path))
+        if known is not None:
+            return list(known.lines)
+        try:
+            return path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+        except OSError:
+            return []
+
+    def range(self, path: Path, place: Mapping[str, Any] | None) -> types.Range:
+        """A place of the engine's in the client's units; the beginning if there is none."""
+        if place is None:
+            return types.Range(types.Position(0, 0), types.Position(0, 0))
+        start = types.Position(place["line"] - 1, place["column"] - 1)
+        end = types.Position(place["end_line"] - 1, max(place["end_column"] - 1, 0))
+        codec = self.workspace.position_codec
+        return codec.range_to_client_units(self.lines(path), types.Range(start, end))
+
+    def name_at(
+        self, at: types.HoverParams | types.DefinitionParams
+    ) -> tuple[Looked, Path, Mapping[str, Any]] | None:
+        """The program around a place, the file, and the name there."""
+        path = _path(at.text_document.uri)
+        looked = self.programs.get(path)
+        if looked is None:
+            return None
+        codec = self.workspace.position_codec
+        place = codec.position_from_client_units(self.lines(path), at.position)
+        name = looked.name_at(path, place.line + 1, place.character + 1)
+        return None if name is None else (looked, path, name)
+
+
+def _path(uri: str) -> Path:
+    return Path(to_fs_path(uri) or uri).resolve()
+
+
+def _uri(path: Path) -> str:
+    return from_fs_path(str(path)) or path.as_uri()
+
+
+def server(include_paths: list[str], defines: dict[str, str]) -> P4Server:
+    """A server with its features; `start_io` runs it."""
+    made = P4Server(include_paths, defines)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(of: P4Server, params: types.DidOpenTextDocumentParams) -> None:
+        await of.look(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(of: P4Server, params: types.DidSaveTextDocumentParams) -> None:
+        await of.look(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(of: P4Server, params: types.DidChangeTextDocumentParams) -> None:
+        uri, number = params.text_document.uri, params.text_document.version
+        await asyncio.sleep(_REST)
+        document = of.workspace.text_documents.get(uri)
+        if document is not None and document.version == number:
+            await of.look(uri)
+
+    @made.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(of: P4Server, params: types.HoverParams) -> types.Hover | None:
+        found = of.name_at(params)
+        if found is None:
+            return None
+        looked, path, name = found
+        typed = f" of type `{name['type']}`" if name["type"] else ""
+        said = [f"`{name['name']}`: {name['kind']}{typed}"]
+        declared = name["declared"]
+        said.append(f"declared in {Path(declared['path']).name}:{declared['line']}")
+        here = looked.stages_at(path, params.position.line + 1)
+        there = looked.stages_at(Path(declared["path"]).resolve(), declared["line"])
+        said += list(dict.fromkeys([*here, *there]))
+        content = types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(said))
+        return types.Hover(content, of.range(path, name["at"]))
+
+    @made.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(of: P4Server, params: types.DefinitionParams) -> types.Location | None:
+        found = of.name_at(params)
+        if found is None:
+            return None
+        declared = found[2]["declared"]
+        path = Path(declared["path"]).resolve()
+        return types.Location(_uri(path), of.range(path, declared))
+
+    @made.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def lenses(of: P4Server, params: types.CodeLensParams) -> list[types.CodeLens]:
+        path = _path(params.text_document.uri)
+        if path not in of.programs:
+            await of.look(params.text_document.uri)
+        looked = of.programs.get(path)
+        if looked is None:
+            return []
+        by_line: dict[int, list[str]] = {}
+        if looked.fits and path == looked.program:
+            by_line[1] = [looked.fits]
+        for line, text in looked.placed(path):
+            if text not in by_line.setdefault(line, []):
+                by_line[line].append(text)
+        return [_lens(line, " | ".join(said)) for line, said in sorted(by_line.items())]
+
+    return made
+
+
+def _lens(line: int, text: str) -> types.CodeLens:
+    at = types.Position(line - 1, 0)
+    return types.CodeLens(types.Range(at, at), types.Command(title=text, command=""))

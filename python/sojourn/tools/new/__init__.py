@@ -1,0 +1,1 @@
+"""New programs with scenario and packet tests, made from templates."""

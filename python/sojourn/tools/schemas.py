@@ -1,0 +1,194 @@
+"""JSON schemas of the files that a person writes, and a page of all their keys made from them.
+
+Stands on the models that read scenarios and sweeps, whose descriptions these are, and on the keys
+of control planes.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sojourn.control.schema import Schema, control_keys
+from sojourn.model.parameters import Parameter, disciplines
+from sojourn.model.scenario import Scenario
+from sojourn.model.scenario.aqm_spec import AqmChoice
+from sojourn.model.scenario.described import json_schema
+from sojourn.model.scenario.shorthand import OneSwitch
+from sojourn.model.units import FREQUENCY, RATE, SIZE, TIME
+from sojourn.studies.sweeps.file import SweepFile
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def scenario_schema() -> Schema:
+    """Of a scenario file: with one `[switch]`, or a network of hosts, switches and links."""
+    definitions: dict[str, Any] = {}
+    forms = []
+    for model, title in ((OneSwitch, "one switch"), (Scenario, "network")):
+        form = json_schema(model)
+        definitions |= form.pop("$defs", {})
+        form["properties"]["aqms"]["items"] = {"$ref": "#/$defs/Aqm"}
+        forms.append(form | {"title": f"Scenario, {title}"})
+    definitions["Aqm"] = _aqm(definitions)
+    own = definitions["NetworkSwitch"]["properties"]["aqm"]
+    own.pop("anyOf", None)
+    own["$ref"] = "#/$defs/Aqm"
+    # Whoever gives packets_per_second needs no rate.
+    definitions["Switch"]["required"].remove("rate")
+    # A host of which nothing is to be said is its name.
+    host = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Host"}]}
+    forms[1]["properties"]["hosts"]["items"] = host
+    # The form is decided by the key, so that an editor tells of the mistake in that form alone.
+    short = {"required": ["switch"]}
+    whole = {"if": short, "then": forms[0], "else": forms[1], "$defs": definitions}
+    return _described(whole, "A Sojourn scenario")
+
+
+def _aqm(definitions: dict[str, Any]) -> Schema:
+    """A name, a table of a discipline with its parameters, or a table of a P4 program."""
+    program = json_schema(AqmChoice, ref_template="#/$defs/{model}")
+    definitions.update(program.pop("$defs", {}))
+    program.pop("$ref", None)
+    keys = definitions.pop("AqmChoice", program)
+    keys["properties"]["discipline"] = {
+        "$ref": "#/$defs/Aqm",
+        "description": keys["properties"]["discipline"].get("description", ""),
+    }
+    names = [discipline.name for discipline in disciplines()]
+    keys["title"] = "P4 program, or a discipline with no parameter"
+    native = [
+        {
+            "title": discipline.name,
+            "description": discipline.summary,
+            "type": "object",
+            "properties": {
+                "use": {"const": discipline.name},
+                "label": {"type": "string", "minLength": 1, "maxLength": 100},
+                **{parameter.name: _parameter(parameter) for parameter in discipline.parameters},
+            },
+            "required": ["use"],
+            "additionalProperties": False,
+        }
+        for discipline in disciplines()
+    ]
+    name = {"type": "string", "minLength": 1, "examples": [*names, "codel_act", "my_codel.p4"]}
+    return {"anyOf": [name, *native, keys]}
+
+
+def _parameter(parameter: Parameter) -> Schema:
+    schema: Schema = {"description": parameter.summary}
+    units = {dimension.name: dimension for dimension in (TIME, RATE, SIZE, FREQUENCY)}
+    if parameter.kind.name in units:
+        schema |= {"type": "string", "examples": [units[parameter.kind.name].example]}
+    else:
+        schema |= {"type": ["number", "boolean"]}
+    if parameter.default is not None:
+        schema["default"] = parameter.written
+    return schema
+
+
+def sweep_schema() -> Schema:
+    """Of a sweep file."""
+    schema = json_schema(SweepFile)
+    seeds = {"type": ["integer", "string", "array"], "examples": ["1..20"]}
+    schema["properties"]["seeds"] = {**seeds, "default": 1}
+    return _described(schema, "A Sojourn sweep")
+
+
+def _described(schema: Schema, title: str) -> Schema:
+    return {"$schema": _DIALECT} | schema | {"title": title}
+
+
+def control_schema() -> Schema:
+    """Of a control-plane file beside a program."""
+    return _described(control_keys(), "A Sojourn control plane")
+
+
+SCHEMAS: dict[str, Callable[[], Schema]] = {
+    "scenario": scenario_schema,
+    "sweep": sweep_schema,
+    "control": control_schema,
+}
+"""By the kind of file."""
+
+
+def reference() -> str:
+    """All keys of all files as a Markdown page."""
+    lines = [
+        "# Keys of scenarios, sweeps and control planes",
+        "",
+        "Made by `sojourn schema reference` from the schemas that `sojourn schema` prints.",
+        'Times, rates and sizes are text with a unit: `"5 ms"`, `"100 Mbit/s"`, `"1600 B"`.',
+    ]
+    for kind, schema in SCHEMAS.items():
+        lines += ["", f"## A {kind} file", *_page(schema())]
+    return "\n".join(lines) + "\n"
+
+
+def _page(schema: Schema) -> Iterator[str]:
+    for form in [schema[way] for way in ("then", "else") if way in schema]:
+        yield from ("", f"### {form['title']}")
+        yield from _table(form)
+    if "properties" in schema:
+        yield from _table(schema)
+    for name, part in schema.get("$defs", {}).items():
+        for each in part.get("anyOf", [part]):
+            if "properties" in each:
+                yield from ("", f"### {each.get('title', name)}")
+                yield from _table(each)
+    for key, value in schema.get("properties", {}).items():
+        yield from _nested(key, value)
+
+
+def _nested(key: str, value: Schema) -> Iterator[str]:
+    """The tables of a key whose values have keys of their own, and of the keys in those."""
+    inner = value.get("items", value)
+    if "properties" not in inner:
+        return
+    yield from ("", f"### {key}")
+    yield from _table(inner)
+    for below, each in inner["properties"].items():
+        yield from _nested(f"{key}.{below}", each)
+
+
+def _table(schema: Schema) -> Iterator[str]:
+    if text := schema.get("description"):
+        yield from ("", _plain(text))
+    yield from ("", "| key | value | default | meaning |", "|---|---|---|---|")
+    needed = schema.get("required", [])
+    for key, value in schema["properties"].items():
+        default = "needed" if key in needed else _default(value)
+        meaning = _plain(value.get("description", ""))
+        yield f"| `{key}` | {_kind(value)} | {default} | {meaning} |"
+
+
+def _default(value: Schema) -> str:
+    if value.get("default") in (None, "", []):
+        return ""
+    default = value["default"]
+    shown = value.get("examples", [""])[0]
+    for dimension in (TIME, RATE, SIZE):
+        if shown == dimension.example and isinstance(default, int):
+            return f'`"{dimension.format(default)}"`'
+    return f"`{default}`"
+
+
+def _kind(value: Schema) -> str:
+    if "const" in value:
+        return f'`"{value["const"]}"`'
+    if "enum" in value:
+        return " or ".join(f"`{each}`" for each in value["enum"])
+    if "$ref" in value:
+        return str(value["$ref"]).rpartition("/")[2]
+    if "anyOf" in value or "oneOf" in value:
+        kinds = [_kind(each) for each in (*value.get("anyOf", ()), *value.get("oneOf", ()))]
+        return " or ".join(dict.fromkeys(kind for kind in kinds if kind != "null"))
+    if value.get("type") == "array":
+        return f"list of {_kind(value.get('items', {}))}".removesuffix(" of ")
+    if "examples" in value:
+        return f"text, like `{value['examples'][0]}`"
+    types = value.get("type", "")
+    return " or ".join(types) if isinstance(types, list) else str(types)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -12,8 +12,10 @@ from typer.core import TyperCommand
 
 from sojourn.cli.shared import Define, Include, Json, app, definitions
 from sojourn.common.atomic_write import write_named
+from sojourn.control.file import ProgramChoice
+from sojourn.control.install import control_plane_faults
 from sojourn.errors import EXIT_USER, ScenarioError, output_error
-from sojourn.model.programs import target_names
+from sojourn.model.programs import target_names, with_own_folder
 from sojourn.tools.check.checker import CheckResult
 from sojourn.tools.check.checker import check as check_program
 from sojourn.tools.check.stages import NOT_SIMULATED, Stages, explanation
@@ -67,7 +69,10 @@ def check(
     define: Define = None,
     as_json: Json = False,
 ) -> None:
-    """Check a P4 program: the language, whether the target can load it, and its stages."""
+    """Check a P4 program: the language, whether the target can load it, and its stages.
+
+    A control-plane file beside the program is checked with it.
+    """
     if explain is not None:
         print(explanation(explain).rstrip("\n"))
         return
@@ -104,9 +109,12 @@ def _check(
     if found and stages is None and any(pictures):
         raise ScenarioError(f"{program}: {found} has no stages: leave --svg and --html out")
     drawn = _draw(program, stages, *pictures)
+    control = _control_plane_faults(program, result, include, defines)
+    ok = result.ok and not control
     if as_json:
-        data: dict[str, Any] = {"ok": result.ok, "diagnostics": result.diagnostics}
+        data: dict[str, Any] = {"ok": ok, "diagnostics": result.diagnostics}
         data |= {"architecture": found, "stages": stages.data if stages else None}
+        data |= {"control_plane": control or None}
         print(json.dumps(data, indent=2))
     else:
         if result.rendered:
@@ -117,8 +125,22 @@ def _check(
             print("\n" + stages.text.rstrip("\n"))
         for path in drawn:
             print(f"drawn: {path}")
-    if not result.ok:
+        if control:
+            print(f"control plane: {control}")
+    if not ok:
         raise typer.Exit(EXIT_USER)
+
+
+def _control_plane_faults(
+    program: Path, result: CheckResult, include: Sequence[Path], defines: Mapping[str, str]
+) -> str:
+    """What is wrong in the control-plane file beside a program that can be run."""
+    if not result.ok or result.program is None or result.architecture is None:
+        return ""
+    if any(each["code"] == NOT_SIMULATED for each in result.diagnostics):
+        return ""
+    paths = with_own_folder(include, program)
+    return control_plane_faults(ProgramChoice(program, None, paths, dict(defines)))
 
 
 def _check_state(

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 from sojourn import _core
 from sojourn.common.resources import shown
 from sojourn.common.suggest import did_you_mean
-from sojourn.control.file import ProgramChoice, as_plain, at_its_line, written_control_plane
-from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
+from sojourn.control.file import ProgramChoice, as_plain
+from sojourn.control.install import configured_switch
+from sojourn.errors import ConfigError, ScenarioError
 from sojourn.results.faults import of_program
 from sojourn.runtime.arrow_tables import DROPS, VERDICTS, rows_table
 from sojourn.runtime.engine import advance, controller_of
@@ -59,12 +60,7 @@ def trace_frames(
     The first comes in by `port` at the instant `at`, ns. `ProgramError`, `ControlPlaneError` say
     what is wrong with program or control plane.
     """
-    switch = _core.PacketSwitch(choice.compiled)
-    try:
-        switch.configure(json.dumps(written_control_plane(choice), default=as_plain))
-    except ConfigError as error:
-        file = choice.control_file or choice.program
-        raise ControlPlaneError(at_its_line(str(error), file)) from error
+    switch = configured_switch(choice)
     try:
         switch.follow()
     except ConfigError as error:

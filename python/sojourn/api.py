@@ -1,6 +1,6 @@
-"""What Python users ask for by one name and the modules below have in pieces.
+"""The public functions that no single module below offers.
 
-Stands on them. Each function here is a line or two; what it does is theirs.
+Each function is a line or two over the modules that do the work. Behaviour belongs there.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,7 @@
-"""The whole way of a scenario: plan, folder, runs, figures, plots and report.
+"""The steps of a run in order: plan, folder, runs, figures, plots and report.
 
-Stands on all modules beside it and is the one place that knows their order. The command line and
-the Python interface both come through here. What a run is not begun with is imported where it is
-needed, for it takes longer to load than a short run.
+The command line and the Python interface both use this module. Modules that a run needs only at its
+end are imported there, because they take longer to load than a short run.
 """
 
 import tempfile

@@ -1,7 +1,7 @@
-"""What every command shares: the application, its console, flags of several commands.
+"""The parts that all commands share: the application, its console, flags of several commands.
 
-Knows no command but its name and its line in the help: a command's module is imported when the
-command is asked for, so that no command waits for what others need.
+Of a command it has only name and help line. A command's module is imported when the command runs,
+so that no command waits for the imports of others.
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""Names of files: which may be taken from a file that somebody sent, and which a label gets.
+"""File names: validity of names from outside, and the name of a label.
 
-Stands on nothing. Touches no disk.
+Depends on nothing. Touches no disk.
 """
 
 import hashlib

@@ -1,10 +1,10 @@
-"""What can be run at the bottleneck: native disciplines, P4 programs and hardware modules, found by
-name or path.
+"""The catalogue of AQMs: native disciplines, P4 programs and hardware modules, found by name or
+path.
 
-Stands on the engine's list of disciplines and on the shipped `p4/` folder. A shipped program is a
-`.p4` file directly in an architecture's folder. One name can stand for several things: the plain
-name is the first one's, in the order native, then the engine's targets; the others are called by
-their folder, as in `v1model/codel`. Knows no option of a program.
+A shipped program is a `.p4` file directly in an architecture's folder of `p4/`. If several AQMs
+share a name, the plain name means the first one, in the order native, then the engine's targets.
+The others are named with their folder, as in `v1model/codel`. Depends on the engine's list of
+disciplines. Must not depend on a program's options.
 """
 
 import re

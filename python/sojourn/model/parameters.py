@@ -1,7 +1,7 @@
-"""What the native disciplines can be told: their parameters, and how people write the values.
+"""Parameters of the native disciplines, and the notation of their values.
 
-Stands on the engine's register, which has a discipline's parameters by the names of its RFC, and on
-`units`. The engine holds each value as a whole number; which values are allowed is its to say.
+The engine's register lists a discipline's parameters by the names of its RFC. The engine holds each
+value as a whole number and checks it. Depends on `units`.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
-"""What each flow did over time: goodput, window, round trip, retransmissions; and how fair it was.
+"""Time series of each flow: goodput, window, round trip, retransmissions; and fairness.
 
-Stands on the samples of `flows.parquet`, which it reads in bounded pieces. Draws nothing.
+Reads the samples of `flows.parquet` in bounded pieces. Draws nothing.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""What `sojourn.run` returns: a result that shows itself in a notebook and hands out its rows.
+"""The return value of `sojourn.run`: a result that displays itself in a notebook and returns its
+rows.
 
-Stands on the result and on what tables and plots are made of; those are imported when they are
-asked for. Knows no terminal.
+Modules for tables and plots are imported when they are needed. Must not depend on a terminal.
 """
 
 from collections.abc import Iterator

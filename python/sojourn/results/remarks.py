@@ -1,6 +1,6 @@
-"""What a reader has to be told beside the figures: what went wrong, the readings of the math unit.
+"""Remarks on a result: faults, and the reading of the math unit.
 
-Stands on a result. It explains no cause.
+Depends on a result. Explains no cause.
 """
 
 from sojourn.model.units import TIME

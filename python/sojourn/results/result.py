@@ -1,6 +1,6 @@
-"""What a run gives back: for each AQM its figures and its rows as Arrow tables.
+"""The result of a run: for each AQM its figures and its rows as Arrow tables.
 
-Stands on a run's folder. Rows are read when they are asked for. Knows nothing of terminals.
+Rows are read on first access. Depends on a run's folder. Must not depend on terminals.
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,12 @@
-"""What a run's rows say: queue delay, goodput, utilisation, drops; and the curves that plots draw.
+"""Statistics of a run's rows: queue delay, goodput, utilisation, drops; and the curves of plots.
 
-Stands on the Parquet files alone, reads them in bounded pieces and needs the same memory for any
-number of packets; the percentiles are exact all the same. Knows no engine and draws nothing.
+Reads the Parquet files in bounded pieces and needs the same memory for any number of packets;
+percentiles are exact. Must not depend on the engine; draws nothing.
 
-Queue delay is a packet's time between enqueue and dequeue, over all packets that left the queue,
-those that the AQM then dropped included: what the AQM itself measures. Packets that were dropped on
-arrival, by tail drop, by an AQM such as RED or PIE, or by a program's ingress, never were in it.
+Queue delay is a packet's time between enqueue and dequeue. It covers all packets that left the
+queue, including those that the AQM then dropped, because that is the delay that the AQM measures.
+Packets that were dropped on arrival, by tail drop, by an AQM such as RED or PIE, or by a program's
+ingress, have none.
 """
 
 from collections.abc import Callable, Iterator, Sequence

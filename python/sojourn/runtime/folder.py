@@ -1,13 +1,12 @@
-"""A run's folder: making it, describing the run in `run.json`, finding everything in it again.
+"""A run's folder: its creation, its description in `run.json`, and the search for its files.
 
-Stands on files only. `run.json` is enough to repeat the run and to make tables, plots and the
-report again from the rows. A folder may come from anybody: what its `run.json` says is checked
-before any of it is used as a path. Knows no engine.
+`run.json` is enough to repeat the run and to make tables, plots and the report again from the rows.
+A folder may come from an untrusted source: `run.json` is validated before any of it is used as a
+path. Must not depend on the engine.
 
-A run into a folder that has an earlier one goes into `.unfinished` there. When its rows are
-complete they take the place of the earlier run's files, which are removed by the list that
-`run.json` has of them; what is not in that list stays. So an earlier run is there until a later one
-is complete, and an interrupted one can be read where it was written.
+A rerun is written to `.unfinished/` and replaces the old run only after its rows are complete. The
+old run's files are removed by the list in its `run.json`; files that are not in that list stay. An
+interrupted rerun can be read in `.unfinished/`.
 """
 
 import json

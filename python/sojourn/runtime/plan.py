@@ -1,7 +1,7 @@
-"""From a scenario to the runs it asks for: one engine configuration per AQM.
+"""Plans: a scenario as one engine configuration for each AQM.
 
-Stands on the model and the catalogue of AQMs. The configuration is the engine's JSON, all integers
-in ns, bit/s and bytes. Runs nothing.
+The configuration is the engine's JSON, all integers in ns, bit/s and bytes. Depends on the model
+and the catalogue of AQMs. Runs nothing.
 """
 
 import json

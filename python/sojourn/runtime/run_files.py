@@ -1,7 +1,7 @@
-"""What a run's folder holds: the name of every file in it, known before the first is written.
+"""Names of all files in a run's folder, known before the first is written.
 
-Stands on names alone. `files_of` is the list by which an earlier run is removed: a file that is not
-in it is not ours and stays.
+`files_of` is the list by which an earlier run is removed: a file that is not in it stays. Depends
+on names alone.
 """
 
 from collections.abc import Iterable

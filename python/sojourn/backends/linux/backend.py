@@ -1,7 +1,7 @@
-"""The Linux kernel as a ground: each run on a real kernel, booted for it as an ordinary process.
+"""The Linux backend: each run on a real kernel, booted for it as an ordinary process.
 
-Stands on everything beside it. A run goes: what the kernel can do is checked, the guest is told its
-job, booted and watched; its captures become rows; a run that the machine disturbed is repeated.
+A run checks the kernel's features, writes the guest's job, boots and watches the guest, and turns
+its captures into rows. A run that the machine disturbed is repeated.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Builds the kernel with virtual time from Debian's package of the kernel's source.
 
-Stands on that package and on the usual tools of a kernel build. What is built is kept in the user's
-cache, where `--kernel virtual` finds it. Knows nothing of runs.
+Depends on that package and on the usual tools of a kernel build. The kernel is cached in the user's
+cache folder, where `--kernel virtual` finds it. Must not depend on runs.
 """
 
 import hashlib

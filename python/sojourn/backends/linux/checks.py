@@ -1,6 +1,6 @@
-"""What the Linux ground cannot do of a scenario, named before anything is written.
+"""Scenario features that the Linux backend lacks: each is an error before anything is written.
 
-Stands on the configurations of the runs. Runs nothing.
+Depends on the configurations of the runs. Runs nothing.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Groups of hosts: senders, one switch, receivers.
 
-Its flows are told apart by addresses and have round-trip times of their own, which hosts with an
-address each have not. Here is who is in a group and what its namespace is told, as lines for
-`ip -batch`; short transfers have addresses by the block. Stands on the engine's configuration of a
-run and on the address scheme.
+Flows of a group differ in addresses and have round-trip times of their own; hosts with one address
+each cannot. This module lists a group's members and writes its namespace's lines for `ip -batch`.
+Short transfers get addresses by the block. Depends on the engine's configuration of a run and on
+the address scheme.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""The kernel of the machine itself as the guest: what it has is asked of it, what lacks is named.
+"""The kernel of the machine itself as the guest: probes its features and names missing ones.
 
-Stands on `tc` in a network namespace of its own, so that nothing of the machine is touched. Needs
-root. Knows no scenario.
+Depends on `tc` in a network namespace of its own, so that nothing of the machine is touched. Needs
+root. Must not depend on scenarios.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""What stands on a host's way out, beside its link: the scenario's `netem`, and a sender's shaper.
+"""Qdiscs on a host's outgoing interface: the scenario's `netem`, and a sender's shaper.
 
-Stands on the engine's configuration of a run and on the netems of paths. Runs nothing.
+Depends on the engine's configuration of a run and on the netems of paths. Runs nothing.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
-"""What the guest is told: one run's network, hosts and times, as plain data.
+"""The guest's job: one run's network, hosts and times, as plain data.
 
-Stands on the engine's configuration of the run, on `netns`, `traffic` and `tc`. Runs nothing.
+Depends on the engine's configuration of the run, on `netns`, `traffic` and `tc`. Runs nothing.
 """
 
 from functools import cache

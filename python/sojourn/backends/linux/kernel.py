@@ -1,7 +1,7 @@
-"""Which kernel: Debian's program, a user-mode kernel's file, or the machine's own.
+"""The choice of a kernel: Debian's program, a user-mode kernel's file, or the machine's own.
 
 A kernel built with time travel counts virtual time: its clock stands still while it computes, so
-what the machine does beside it changes nothing. Stands on files only.
+other load of the machine changes nothing. Depends on files only.
 """
 
 import gzip

@@ -1,7 +1,7 @@
-"""What a guest left, as a run's figures: rows of each queue, samples, exchanges, datagrams.
+"""A run's figures from the guest's files: rows of each queue, samples, exchanges, datagrams.
 
-Stands on frames, matching, samples and the hosts' notes. Knows neither how a guest is started nor
-how files are written.
+Depends on frames, matching, samples and the hosts' logs. Must not depend on how a guest is started
+or how files are written.
 """
 
 from collections.abc import Sequence

@@ -4,11 +4,11 @@
                            │ shaper (HTB), below it the AQM
 
 Every host, group of hosts and switch is a network namespace. A shaped port has HTB with the AQM
-below it; netem cannot stand beside it, so a link that is shaped and delayed leads through a
+below it. netem cannot share that interface, so a link that is shaped and delayed leads through a
 namespace of its own, a wire that forwards and delays. Between groups the whole round-trip time lies
-on the way to the senders (`delays`), so that nothing but the bottleneck stands between a packet and
-the host behind it. Neighbours are permanent: no address resolution passes a bottleneck. Stands on
-the graph and on the lines of a port and of a group; runs nothing.
+on the way to the senders (`delays`), so that only the bottleneck stands between a packet and the
+host behind it. Neighbours are permanent: no address resolution passes a bottleneck. Depends on the
+graph and on the lines of a port and of a group; runs nothing.
 """
 
 from collections import defaultdict

@@ -1,17 +1,17 @@
-"""A flow's way behind the bottleneck: its delays over time, and the clock of the host there.
+"""A flow's path behind the bottleneck: its delays over time, and the clock of the host there.
 
 All of a flow's round-trip time lies on the way from behind the bottleneck to the front, so that
-nothing but the queue stands between a packet and its host. A host behind it therefore has
-everything half a round trip sooner than on a way with a delay in each direction, and does
-everything as much sooner: its clock is early by that, and else nothing differs.
+only the queue stands between a packet and its host. A host behind it therefore receives everything
+half a round trip sooner than on a path with a delay in each direction, and does everything as much
+sooner. Its clock is early by that, and nothing else differs.
 
-With it lies what the simulator's links and its switch take of a round trip, some microseconds, as a
-guest's links take no time. What they take on the way to a host behind the bottleneck has already
-passed when a packet comes to the queue: the clock of a host in front is late by that, and that of
-one behind, whose acknowledgements wait for ticks more often, is not.
+The delay includes the time that the simulator's links and switch take of a round trip, some
+microseconds, as a guest's links take no time. The part on the way to a host behind the bottleneck
+has already passed when a packet reaches the queue. The clock of a host in front is late by that
+part. That of one behind, whose acknowledgements wait for ticks more often, is not.
 
-What the scenario says of a host is told to the guest by the host's own clock, and what the guest
-says of it is read by the true one. Stands on the engine's configuration of a run.
+The job gives the guest a host's times by the host's own clock; the guest's logs are read by true
+time. Depends on the engine's configuration of a run.
 """
 
 from dataclasses import dataclass

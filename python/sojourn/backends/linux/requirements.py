@@ -1,6 +1,6 @@
-"""What this ground needs of the machine, and the line that installs what is missing.
+"""Programs that the Linux backend needs, and the line that installs missing ones.
 
-Stands on the search path only. Runs nothing.
+Depends on the search path only. Runs nothing.
 """
 
 import shutil

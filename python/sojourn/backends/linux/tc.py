@@ -1,7 +1,7 @@
 """A native discipline of the engine as the kernel's own qdisc: its parameters as arguments of `tc`.
 
-The one place that says how the two correspond, and where they cannot. It stands on the engine's
-register for the defaults (units as there: ns, bytes, packets, ppm, mHz). It runs nothing.
+The only place that maps one to the other and lists what has no counterpart. Takes the defaults from
+the engine's register (units as there: ns, bytes, packets, ppm, mHz). Runs nothing.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,9 +1,9 @@
-"""What every node of a run's network is told: shapers and AQMs as lines for `tc -batch`, kernel
+"""Settings of every node of a run's network: shapers and AQMs as lines for `tc -batch`, kernel
 parameters, the segments that a sender hands over as one.
 
     ══ port ══▶  HTB, below it the AQM
 
-Knows no scenario and no topology; runs nothing.
+Must not depend on scenarios or on the topology; runs nothing.
 """
 
 from collections.abc import Set

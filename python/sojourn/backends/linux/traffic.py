@@ -1,7 +1,7 @@
-"""What the hosts of a run send and when, as the guest is told it.
+"""The traffic of a run's hosts, as entries of the guest's job.
 
-Stands on what the engine draws for the run, so that a scenario and a seed mean the same traffic as
-in the simulator, on the address scheme and on the paths. Runs nothing.
+Takes the engine's draws for the run, so that a scenario and a seed mean the same traffic as in the
+simulator. Depends on the address scheme and on the paths. Runs nothing.
 """
 
 import json

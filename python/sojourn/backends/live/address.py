@@ -1,4 +1,4 @@
-"""Where a live switch may be watched from: loopback, unless more is asked for by name."""
+"""Addresses from which a live switch may be watched: loopback, unless an option names others."""
 
 import ipaddress
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""The live ground: real TCP in network namespaces, through the switches of the simulation.
+"""The live backend: real TCP in network namespaces, through the switches of the simulation.
 
-Stands on the Linux ground's hosts, traffic and notes. As root it is a measurement, unless it says
-that the machine has disturbed it; as an ordinary user, without priority, it is functional only.
+Depends on the Linux backend's hosts, traffic and logs. As root it is a measurement, unless it
+reports a disturbance by the machine. As an ordinary user, without priority, it is functional only.
 """
 
 import json

@@ -1,7 +1,8 @@
-"""Lines of commands carried out on a live switch: those of `simple_switch_CLI`, and what it shows.
+"""Executes lines of commands on a live switch: those of `simple_switch_CLI`, and those that show
+state.
 
-Operations that follow each other are one batch, done wholly or not at all; a line that asks for
-something ends it. How a line is read is the engine's business; knows no terminal.
+Consecutive operations form one batch, executed wholly or not at all; a line that reads state ends
+the batch. The engine parses each line. Must not depend on a terminal.
 """
 
 import json

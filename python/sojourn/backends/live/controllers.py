@@ -1,6 +1,6 @@
 """`sojourn switch --p4runtime` and `--bfrt`: controllers in front of a live switch.
 
-The servers are the engine's; here is what they are told, and what is wrong with that.
+The servers are the engine's; this module turns options into their settings and refuses wrong ones.
 """
 
 import contextlib

@@ -1,12 +1,11 @@
-"""A run's network with live switches in it: what the first process is told, as plain data.
+"""A run's network with live switches in it: the first process's job, as plain data.
 
     senders ══ w1p1 [switch] w1p2 ══ receivers
     a host ══ w1p1 [r1] w1p2 ══ w2p1 [s2] w2p2 ══ another
 
-The Linux ground's hosts, traffic and notes, with a wire's or a program's switches in place of its
-routers: no address lies between the hosts, and frames go from the one's Ethernet address to the
-other's. The interfaces of all switches are the first process's own, each switch is a process.
-Runs nothing.
+The Linux backend's hosts, traffic and logs, with a wire's or a program's switches in place of its
+routers. No address lies between the hosts; frames go from one Ethernet address to the other. The
+interfaces of all switches belong to the first process, each switch is a process. Runs nothing.
 """
 
 import os

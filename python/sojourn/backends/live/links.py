@@ -1,9 +1,9 @@
-"""What the switches of a run are told: their ports, routes, and the links around them.
+"""Orders for the switches of a run: their ports, routes, and the links around them.
 
-The links here have neither rates nor delays, and the kernel needs no netem: a switch's own thread
-holds what it sends into a link that takes time, and what a host sends into one, as if that had. The
-round-trip times of flows between groups are held on the way from behind the bottleneck to the
-front, for each flow its own, as on the Linux ground. Stands on the graph; runs nothing.
+These links have neither rates nor delays, and the kernel needs no netem. A switch's own thread
+holds the frames that enter or leave a link with a delay. The round-trip times of flows between
+groups are held on the way from behind the bottleneck to the front, for each flow its own, as on the
+Linux backend. Depends on the graph; runs nothing.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
-"""What a live run left, as a run's figures: the switches' own rows, and the hosts' notes.
+"""A live run's figures: the switches' own rows, and the hosts' logs.
 
-Stands on how the Linux ground reads its hosts. The switches say themselves when each packet came
-and went, so no two captures are matched; a packet that passes several is known to all of them by
-what nobody changes of it.
+Depends on how the Linux backend reads its hosts. The switches record when each packet came and
+left, so no captures are matched. A packet that passes several switches is identified by the bytes
+that none of them changes.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A live switch's counters in Prometheus' text format, by the project's own Python client.
 
-Each scrape asks the switch; nothing is counted here. Knows no page.
+Each scrape reads the switch; nothing is counted here. Must not depend on the page.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is shown beside a live switch: metrics, a page, a terminal, if they are asked for."""
+"""Monitors of a live switch: metrics, a page, a terminal, each only if requested."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack

@@ -1,6 +1,6 @@
-"""From what a user says to what the engine takes: ports, rates, what runs in the switch.
+"""Turns a user's options into the engine's input: ports, rates, the program of the switch.
 
-Stands on how AQMs are found and told, as scenarios do. Opens nothing.
+Finds and configures AQMs as scenarios do. Opens nothing.
 """
 
 from collections.abc import Mapping, Sequence

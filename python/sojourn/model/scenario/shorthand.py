@@ -1,7 +1,7 @@
 """`[switch]`: short for a network of senders, one switch and receivers.
 
-What may be written, what must fit in it, and the network that it is; nobody else knows that there
-is a short form. Stands on the model of the network and on what must fit in any scenario.
+Holds the keys of the short form, its checks, and the network that it stands for. No other module
+depends on the short form. Depends on the model of the network and on the checks of any scenario.
 """
 
 import re

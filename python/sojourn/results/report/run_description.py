@@ -1,6 +1,6 @@
-"""What was run, in words: what lies between the hosts, the flows, the ground, the programs.
+"""Description of a run in words: the network, the flows, the backend, the programs.
 
-Stands on the scenario and on what the run's folder says of itself. Knows no figures.
+Depends on the scenario and on `run.json`. Must not depend on figures.
 """
 
 from collections.abc import Sequence

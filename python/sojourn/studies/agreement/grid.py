@@ -1,8 +1,8 @@
 """The grid: disciplines, numbers of flows, rates, round-trip times, congestion controls, switches.
 
-A cell is a scenario that means the same on both grounds: queue limits, thresholds and timers are
-set to values that the kernel can hold exactly; ECN is on where DCTCP sends, else off.
-Stands on the scenario model. Runs nothing.
+A cell is a scenario that means the same on both backends: queue limits, thresholds and timers are
+set to values that the kernel can hold exactly; ECN is on where DCTCP sends, else off. Depends on
+the scenario model. Runs nothing.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,10 @@
-"""Runs cells on each ground and keeps what they gave: a long grid can be stopped and resumed.
+"""Runs cells on each backend and stores their figures, so that a long grid can be stopped and
+resumed.
 
-Stands on the runner. A cell's file in the output folder holds the figures of every repeat on each
-ground and what the ground was; the rows themselves are not kept. Figures of another engine than
-this one's are measured again. Delays are of packets that were sent: when the kernel dropped one is
-not to be seen from outside its qdisc, only inferred from what left next.
+A cell's file in the output folder holds the figures of every repeat on each backend and the
+backend's description; rows are not stored. Figures of another engine are measured again. Delays are
+those of packets that were sent: a drop inside the kernel's qdisc has no visible time, and is only
+inferred from the next packet that left.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
-"""Whether two grounds agree in a cell: medians of the repeats, their spread, and the tolerances.
+"""Verdicts on two backends in a cell: medians of the repeats, their spread, and the tolerances.
 
-Stands on the figures of both. Knows neither how they were measured nor how they are shown.
+Depends on the figures of both. Must not depend on how they were measured or are shown.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""What a paper leaves open, swept: in how many settings a claim holds, and what decides it.
+"""Search over a paper's open assumptions: the share of settings in which each claim holds.
 
-A setting is a level of every assumption; each level has its share of the settings, which are
-drawn from a fixed stream, so a search is repeatable. Stands on sweeps and on the same checks as the
-claims. Draws nothing.
+A setting is a level of every assumption. Each level has its share of the settings, which are drawn
+from a fixed stream, so a search is repeatable. Depends on sweeps and on the checks of claims. Draws
+nothing.
 """
 
 import random

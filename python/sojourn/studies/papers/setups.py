@@ -1,6 +1,6 @@
-"""A set-up, run: a sweep of its own in the paper's folder, and Linux runs if they are asked for.
+"""Runs a set-up: a sweep in the paper's folder, and runs on Linux if requested.
 
-Stands on sweeps and, for the kernel, on the runner. Draws and judges nothing.
+Depends on sweeps and, for the kernel, on the runner. Draws and judges nothing.
 """
 
 import json

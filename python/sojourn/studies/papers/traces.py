@@ -1,6 +1,7 @@
-"""What only the rows of a run tell: the first burst, how often the delay falls below the target.
+"""Figures that need a run's rows: the first burst, the number of times the delay falls below the
+target.
 
-Stands on the rows of one run. Knows no paper.
+Depends on the rows of one run. Must not depend on papers.
 """
 
 from dataclasses import asdict, dataclass

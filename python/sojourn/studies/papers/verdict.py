@@ -1,6 +1,6 @@
-"""Verdicts: whether a measured value is what a paper says.
+"""Verdicts: comparison of a measured value with a paper's claim.
 
-Stands on intervals. Knows neither papers' files nor runs.
+Depends on intervals. Must not depend on papers' files or runs.
 """
 
 from collections.abc import Sequence

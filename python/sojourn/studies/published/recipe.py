@@ -1,6 +1,6 @@
-"""A recipe as its `recipe.toml` says it: where the program is from, how it is told what to do.
+"""The schema of `recipe.toml`: a program's source, its control plane and its scenario.
 
-Stands on pydantic. Knows no clone and runs nothing.
+Depends on pydantic. Must not depend on a clone; runs nothing.
 """
 
 import tomllib

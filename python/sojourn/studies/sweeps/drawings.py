@@ -1,6 +1,6 @@
-"""Which plots a sweep gets: those that it asks for, or those that its axes suggest.
+"""The plots of a sweep: those of its file, or a default for its axes.
 
-Stands on the sweep file and the metrics. Draws nothing.
+Depends on the sweep file and the metrics. Draws nothing.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""What a run of a sweep reads besides its scenario, as it is sent to another machine.
+"""Input files of a sweep's run besides its scenario, as they are sent to another machine.
 
-Stands on the run's list of inputs. A file that Sojourn ships is not sent, because an equal engine
-has it; its name and content are in the digest all the same.
+Files that Sojourn ships are not sent, because an equal engine has them; their names and contents
+are part of the digest. Depends on the run's list of inputs.
 """
 
 import hashlib

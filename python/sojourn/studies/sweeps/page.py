@@ -1,6 +1,6 @@
-"""The sweep's page: its plots, the means with their intervals, what failed, what was asked for.
+"""The sweep's page: its plots, the means with their intervals, the failures, the sweep file.
 
-Stands on what a sweep has come to. Runs nothing.
+Depends on the stored outcomes of a sweep. Runs nothing.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Runs what of a sweep has not been run yet, and keeps each outcome as it comes.
+"""Runs the jobs of a sweep that have no outcome yet, and stores each outcome on arrival.
 
-Stands on the store and on workers of any kind. Holds nothing of a run once it is kept.
+Depends on the store and on workers of any kind. Holds no data of a stored run.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,9 +1,9 @@
-"""bmv2: a control plane as commands of `simple_switch_CLI`, to be fed to a running `simple_switch`.
+"""bmv2: a control plane as commands of `simple_switch_CLI` for a running `simple_switch`.
 
-Stands on the job and the program's description. The commands are all that is in their file, because
-`simple_switch_CLI` takes a comment for a command and an empty line for the last one again. How to
-use them, and what bmv2 cannot do, is in a file beside it. Reading the commands back gives the
-control plane that they were written from.
+The file holds commands only, because `simple_switch_CLI` takes a comment for a command and an empty
+line for the last one again. A README next to it has the usage and the features that bmv2 lacks.
+Reading the commands back gives the control plane that they were written from. Depends on the job
+and the program's description.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
-"""What is to be put on a switch: a program, its control plane, the rates of ports.
+"""A job for a real switch: a program, its control plane, the rates of ports.
 
-Stands on the control plane as the simulation has it. Knows no target.
+Depends on the control plane as the simulation has it. Must not depend on targets.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
-"""What the engine says of a program that is being written, and what of it is at a place.
+"""Analysis of a program in an editor: diagnostics, and the symbol at a position.
 
-Stands on the engine. Places are as the engine has them: lines and columns from 1, columns in
-characters. Knows no protocol.
+Positions are the engine's: lines and columns from 1, columns in characters. Must not depend on the
+protocol.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""The language server: diagnostics as one types, hover with type and stage, go to definition, and
-the stages beside the lines that take them.
+"""The language server: diagnostics while typing, hover with type and stage, go to definition, and
+the stages of each line.
 
-Stands on pygls and on `analysis.py`. A program is analysed again once its text has not changed for
+Depends on pygls and on `analysis.py`. A program is analysed again once its text has not changed for
 a moment.
 """
 

@@ -1,6 +1,6 @@
-"""What `sojourn new` writes: a program with its control plane, a scenario and packet tests.
+"""`sojourn new`: a program with its control plane, a scenario and packet tests, from templates.
 
-Stands on the templates beside it, whole files that run as they are; only the name is changed.
+The templates are whole files that run as they are; only the name is changed.
 """
 
 import re

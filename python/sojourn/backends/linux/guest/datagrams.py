@@ -1,7 +1,7 @@
 """UDP: datagrams at a constant rate, in bursts, or a voice in RTP.
 
-Stands on the loop. When each datagram leaves is arithmetic on what the job says, the same as the
-simulator's; a sender that was held up makes up for it.
+The departure times are computed from the job alone, as in the simulator; a sender that was held up
+catches up. Depends on the loop.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
-"""Requests and responses over one connection: an end that asks, and one that answers.
+"""Requests and responses over one connection: a client and a server.
 
-Stands on the loop and on TCP sockets. When the client asks is told by the job: at fixed instants,
-or so long after each answer.
+The job gives the times of requests: fixed instants, or a delay after each answer. Depends on the
+loop and on TCP sockets.
 """
 
 import bisect

@@ -1,6 +1,6 @@
 """Short transfers, each over a connection of its own between addresses of its own.
 
-Stands on the loop and on TCP sockets. When they begin and how much they send is told by the job.
+The job gives begin and size of each. Depends on the loop and on TCP sockets.
 """
 
 import select

@@ -1,4 +1,4 @@
-"""What a computation came to: findings, and what to draw or print of them."""
+"""The result of a computation: findings, with a table or curves."""
 
 from dataclasses import dataclass
 

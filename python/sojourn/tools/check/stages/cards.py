@@ -1,7 +1,7 @@
-"""What was placed: a card for each table, gateway, register and action, in its stage's column.
+"""Cards of the picture: one for each table, gateway, register and action, in its stage's column.
 
-The shape says what it is, the colour of a register is that of its lane. A line joins the cards of
-the critical path. Stands on the columns and the canvas; knows nothing of resources.
+The shape shows the kind; the colour of a register is that of its lane. A line joins the cards of
+the critical path. Depends on the columns and the canvas. Must not depend on resources.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
-"""Where the columns of the picture are: the parser, the stages, the deparser.
+"""Columns of the picture: the parser, the stages, the deparser.
 
-A stage that is used is wide, one that is not is narrow. Stands on the estimate's data; draws
-only the columns' heads and their light bands.
+A used stage is wide, an unused one narrow. Depends on the estimate's data; draws only the columns'
+heads and their light bands.
 """
 
 from dataclasses import dataclass

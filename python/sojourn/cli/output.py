@@ -20,7 +20,7 @@ class _ForAsLongAsWanted(io.FileIO):
 
 
 def let_readers_go() -> None:
-    """From here on what is printed for nobody is dropped."""
+    """Discards output from the moment on that its reader closes it."""
     plain = sys.stdout
     try:
         number = plain.fileno()

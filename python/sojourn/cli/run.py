@@ -178,7 +178,7 @@ def run(
 def _short_changes(
     scenario: str | dict[str, Any], duration: str | None, rate: str | None
 ) -> dict[str, Any]:
-    """What --duration and --rate change: keys of the scenario by dotted names."""
+    """The changes by --duration and --rate: keys of the scenario by dotted names."""
     changes = {} if duration is None else {"duration": duration}
     if rate is None:
         return changes

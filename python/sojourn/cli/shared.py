@@ -72,12 +72,12 @@ class Commands(TyperGroup):
         super(TyperGroup, self).format_help(ctx, formatter)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """What the help needs of a command."""
+        """The command's name and help line."""
         line = COMMANDS.get(cmd_name)
         return TyperCommand(cmd_name, help=line, short_help=line) if line else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is called, with what is said if there is none of that name."""
+        """The command of that name, or an error that suggests a near one."""
         name, stub, rest = super().resolve_command(ctx, args)
         if name is None or stub is None:
             return name, stub, rest

@@ -39,8 +39,8 @@ class _Signals:
             raise KeyboardInterrupt
 
     def hear_again(self, ignored: "sys.UnraisableHookArgs", /) -> None:
-        """What was raised where nothing can be caught, as in a destructor, is raised again when the
-        interpreter is out of there."""
+        """Raises an exception again that was raised where it could not be caught, as in a
+        destructor."""
         if ignored.exc_type is KeyboardInterrupt:
             self._first = -_SAME_WISH
             Timer(_AGAIN, signal.raise_signal, [signal.SIGINT]).start()

@@ -44,8 +44,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_named(path: Path, text: str) -> None:
-    """Writes `text` where the user has said: a link there is the user's own and is followed, a
-    device or a pipe is written to as it is."""
+    """Writes `text` to a path that the user named: a link there is followed, a device or a pipe is
+    written to directly."""
     place = path.resolve()
     if place.exists() and not place.is_file():
         place.write_text(text, encoding="utf-8")

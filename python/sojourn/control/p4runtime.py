@@ -137,7 +137,7 @@ class P4RuntimeDoor:
         }
 
     def report(self) -> dict[str, Any]:
-        """What a switch says of its interfaces, which no controller is told."""
+        """The switch's report on its interfaces, which P4Runtime does not have."""
         raise ControlError("ports are not told over P4Runtime; name the folder of the switch")
 
     def apply(self, operations: str | _core.Operations) -> list[int | None]:

@@ -66,7 +66,7 @@ def _list(items: Schema, description: str) -> Schema:
 
 
 def control_keys() -> Schema:
-    """The schema of a control-plane file beside a program."""
+    """The schema of a program's control-plane file."""
     call = _object(
         "What a miss runs.",
         (),
@@ -244,8 +244,7 @@ _SHOWN = 8
 
 
 def problems(document: Mapping[str, Any], name: str, text: str) -> list[str]:
-    """What is wrong with the keys of a control plane, a line each; `name` and `text` are those of
-    its file."""
+    """Faults of a control plane's keys, one line each; `name` and `text` are those of its file."""
     found = list(_problems(document, control_keys(), ()))
     lines = [_message(keys, reason, name, text) for keys, reason in found[:_SHOWN]]
     return lines + ([f"... and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else [])
@@ -282,7 +281,7 @@ def _problems(value: object, schema: Schema, keys: Keys) -> Iterator[tuple[Keys,
 
 
 def _of_choices(value: object, choices: list[Schema], keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """What is wrong by the choice whose type the value has."""
+    """Faults by the choice whose type the value has."""
     for choice in choices:
         if _is_of_type(value, choice):
             yield from _problems(value, choice, keys)

@@ -39,12 +39,12 @@ class Hosts:
 
     @property
     def client(self) -> tuple[str, int]:
-        """Who opens."""
+        """Address and port of the host that opens the connection."""
         return (self.front if self.opener == FRONT else self.behind), self.port
 
     @property
     def server(self) -> tuple[str, int]:
-        """Who accepts."""
+        """Address and port of the host that accepts the connection."""
         return (self.behind if self.opener == FRONT else self.front), SERVER_PORT
 
     @property
@@ -64,7 +64,7 @@ def sends_from_behind(flow: dict[str, Any]) -> bool:
 
 
 def opener(flow: dict[str, Any]) -> str:
-    """The side that opens a flow's connection: who sends, or who asks the one that sends."""
+    """The side that opens a flow's connection: the sender, or the client of requests."""
     asks = flow.get("kind") == "requests"
     return BEHIND if sends_from_behind(flow) != asks else FRONT
 

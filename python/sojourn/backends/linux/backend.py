@@ -49,7 +49,7 @@ class Attempt:
 
     @property
     def complaint(self) -> str:
-        """Why it cannot be used, or nothing."""
+        """The reason that the attempt is unusable, or nothing."""
         if self.raw.done["lost"]:
             return f"the capture lost {self.raw.done['lost']} frames"
         return self.measured.complaint or self.timing.complaint
@@ -76,7 +76,7 @@ class Linux:
         return KERNEL_ONLY
 
     def check(self, plan: Plan) -> None:
-        """What this kernel cannot do is named, with what it can."""
+        """Refuses features that this kernel lacks, by name."""
         refuse_script(plan, self.name)
         for run in plan.runs:
             check_run(plan, run, self.traffic)
@@ -189,7 +189,7 @@ def linux(
     traffic: str = "sockets",
     attempts: int = ATTEMPTS,
 ) -> Linux:
-    """The ground on that kernel: Debian's `uml`, our `virtual` one, the `host`'s own, or a file."""
+    """The backend on that kernel: Debian's `uml`, the `virtual` one, the `host`'s own, or a file."""
     requirements.require(own_kernel=kernel != "uml", iperf=traffic == "iperf3")
     return Linux(_kernel(kernel), accept_disturbed, traffic, attempts)
 

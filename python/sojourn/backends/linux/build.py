@@ -36,7 +36,7 @@ class BuildError(SojournError):
 
 
 def virtual_kernel() -> Path:
-    """Where the built kernel is kept; one built with other settings is not taken for it."""
+    """Path of the built kernel in the cache; it depends on the kernel's configuration."""
     settings = _CONFIGURATION.read_bytes() + _TICKS.encode()
     return cache_folder() / f"linux-virtual-{hashlib.sha256(settings).hexdigest()[:12]}"
 

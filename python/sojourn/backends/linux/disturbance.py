@@ -28,7 +28,7 @@ _DROPPED = (1, 2)
 
 @dataclass(frozen=True)
 class Timing:
-    """How well the guest kept time. Times in ns."""
+    """Accuracy of the guest's clock. Times in ns."""
 
     shaper_share: float
     """What left while packets waited, over what the shaper allows in that time."""
@@ -40,7 +40,7 @@ class Timing:
 
     @property
     def complaint(self) -> str:
-        """What was wrong, or nothing."""
+        """The disturbance in words, or nothing."""
         if self.shaper_share < LEAST_SHARE:
             return (
                 f"while packets waited the shaper sent {100 * self.shaper_share:.1f} % of its "

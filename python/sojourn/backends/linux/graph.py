@@ -39,7 +39,7 @@ class Direction:
         return None if self.back else pace
 
     def rate_after(self, step: dict[str, Any]) -> int | None:
-        """What a step of the schedule makes it, if it does."""
+        """The rate after a step of the schedule, if the step sets it."""
         own = self.back and self.link["rate_back"] is not None
         rate: int | None = step["rate_back"] if own else step["rate"]
         return rate
@@ -51,7 +51,7 @@ class Direction:
 
     @property
     def delays(self) -> list[tuple[int, int]]:
-        """When it has which delay, ns, from 0 on."""
+        """The times of changes of the delay, from 0 on, each with the delay, ns."""
         own = self.back and self.link["delay_back"] is not None
         key = "delay_back" if own else "delay"
         later = [(s["at"], s[key]) for s in self.link["schedule"] if s[key] is not None]

@@ -40,7 +40,7 @@ def switch_of(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_groups(config: dict[str, Any]) -> None:
-    """`ScenarioError` if groups lie otherwise than this ground can build them."""
+    """`ScenarioError` for groups that this backend cannot build."""
     network = config["network"]
     between = [tuple(link["between"]) for link in network["links"]]
     names = [switch["name"] for switch in network["switches"]]
@@ -80,7 +80,7 @@ def group_links(
 
 
 def way_to_group(flows: list[Flow], port: str, beyond: str, *, behind: bool) -> list[str]:
-    """How a switch sends what is for a group out of `port`: one neighbour stands for all."""
+    """Lines for a switch's route to a group through `port`, with one neighbour for all hosts."""
     lines = []
     for version in _versions(flows):
         one = crowd(version, behind=behind)

@@ -66,7 +66,7 @@ def run_guest(
 
 
 def first_process(folder: Path, *arguments: str) -> str:
-    """What a shell does to be the first process of the job in `folder`."""
+    """Shell commands of the first process of the job in `folder`."""
     words = shlex.join([str(folder), *arguments])
     return (
         f"export PATH={_PATH}\ncd {shlex.quote(str(_HERE))} &&\n"

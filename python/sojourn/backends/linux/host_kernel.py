@@ -18,7 +18,7 @@ _DELAYS = {"netem": "sch_netem", "prio": "sch_prio"}
 
 
 class HostKernelError(SojournError):
-    """The machine's own kernel cannot be the ground."""
+    """The machine's own kernel cannot serve as the backend."""
 
 
 def require_host(qdiscs: Iterable[tuple[str, str]], *, delays: bool) -> None:

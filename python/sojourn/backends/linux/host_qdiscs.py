@@ -59,7 +59,7 @@ def _share(flow: dict[str, Any], netem: dict[str, Any], *, behind: bool) -> int:
 
 
 def leaving_shaper(host: str, shaper: dict[str, Any], port: str, others: list[str]) -> list[str]:
-    """A host's token bucket; `others` are what its interface has beside."""
+    """A host's token bucket; `others` are the other qdiscs of its interface."""
     if others:
         raise ScenarioError(
             f"{host}: shaper: on this ground it cannot stand beside a delay or a rate of the "

@@ -46,7 +46,7 @@ class Kernel:
 
     @property
     def arguments(self) -> list[str]:
-        """What it is told beside the usual."""
+        """Its arguments besides the default ones."""
         return ["time-travel=inf-cpu"] if self.virtual_time else []
 
 

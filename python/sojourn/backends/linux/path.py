@@ -65,8 +65,9 @@ class Path:
         return found
 
     def delays(self) -> list[tuple[int, int]]:
-        """When the way to the front has which delay in all: both ways of the link behind the
-        bottleneck as a packet meets them, the way back half a round trip after the way there."""
+        """The times of changes of the total delay to the front, each with the delay. It is the sum
+        of both ways of the link behind the bottleneck as a packet meets them, the way back half a
+        round trip after the way there."""
         changes: list[tuple[int, int, int]] = []
         for (_, before), (at, delay) in zip(self.steps, self.steps[1:], strict=False):
             changes += [(max(at - before - self.rtt // 2, 0), 1, delay), (at, 0, delay)]
@@ -99,9 +100,9 @@ def path_behind(flow: dict[str, Any], switch: dict[str, Any]) -> Path:
 
 
 def links_of(switch: dict[str, Any]) -> tuple[int, int]:
-    """What links and switch take of a full segment on its way to a host behind the bottleneck and
-    of its acknowledgement, ns, where they need not wait: the link to the switch, the switch, its
-    port's wire, the link that the hosts share."""
+    """The time of links and switch for a full segment to a host behind the bottleneck and for its
+    acknowledgement, ns, without waiting: the link to the switch, the switch, its port's wire, the
+    link that the hosts share."""
     if "access" not in switch:
         return 0, 0
     speed, within = switch["port_speed"], switch["ingress_latency"] + switch["egress_latency"]
@@ -116,5 +117,5 @@ def links_of(switch: dict[str, Any]) -> tuple[int, int]:
 
 
 def _on_the_wire(rate: int, frame: int) -> int:
-    """How long a frame holds a wire, ns."""
+    """Serialization time of a frame, ns."""
     return -(-(max(frame, _SHORTEST) + _BEHIND_A_FRAME) * 8 * 10**9 // rate)

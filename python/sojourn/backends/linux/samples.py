@@ -33,7 +33,7 @@ End = tuple[str, int]
 
 @dataclass
 class FlowTotals:
-    """What is known of a flow at its last sample."""
+    """Totals of a flow at its last sample."""
 
     delivered: int = 0
     retransmits: int = 0

@@ -34,7 +34,7 @@ def is_needed() -> bool:
 
 
 def cache_folder() -> Path:
-    """Where this ground keeps what it has built."""
+    """Folder of the files that the Linux backend has built."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "sojourn"
 

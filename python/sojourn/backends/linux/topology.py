@@ -24,7 +24,7 @@ _MEMORY = {"tcp_rmem": f"4096 131072 {_LARGEST}", "tcp_wmem": f"4096 16384 {_LAR
 
 @dataclass(frozen=True)
 class Shaper:
-    """The bottleneck's shaper as the kernel is told it."""
+    """The bottleneck's shaper in the kernel's units."""
 
     rate: int
     """bit/s"""

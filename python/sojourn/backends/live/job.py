@@ -32,7 +32,7 @@ _ON_THE_WAY = Qdisc("live", "", (), None, "dequeue")
 
 
 def interface(network: Network, node: str, port: str) -> str:
-    """What a port is called in its namespace; all switches are in one."""
+    """The name of a port's interface in its namespace; all switches are in one."""
     return f"w{list(network.switches).index(node) + 1}{port}" if node in network.switches else port
 
 
@@ -94,7 +94,7 @@ def make_job(config: dict[str, Any], workload: Workload, traffic: str) -> dict[s
 
 
 def commands_of(config: dict[str, Any], folder: str) -> list[dict[str, Any]]:
-    """How the switches' processes are started, which find their orders in `folder`."""
+    """The commands of the switches' processes, which read their orders from `folder`."""
     path = os.pathsep.join(filter(None, sys.path))
     environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": path, "HOME": "/"}
     start = [sys.executable, "-P", "-m", "sojourn.backends.live.switch_process", folder]
@@ -149,7 +149,7 @@ def _datagrams(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _group_taps(flows: list[dict[str, Any]], ours: list[str]) -> list[dict[str, Any]]:
-    """Where datagrams between groups come to the switch, and where they arrive."""
+    """Captures of datagrams between groups: at the switch, and at their destination."""
     datagrams = _datagrams(flows)
     if not datagrams:
         return []
@@ -163,7 +163,7 @@ def _group_taps(flows: list[dict[str, Any]], ours: list[str]) -> list[dict[str, 
 
 
 def _taps(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where datagrams of a network arrive."""
+    """Captures of a network's datagrams at their destinations."""
     by_host: dict[str, list[Any]] = defaultdict(list)
     for flow in _datagrams(flows):
         by_host[flow["to"]].append(flow)

@@ -37,7 +37,7 @@ def everything_later(delay: int, rate: int | None = None) -> dict[str, Any]:
 
 
 def orders_of(config: dict[str, Any], workload: Workload) -> list[dict[str, Any]]:
-    """What each switch is told, but for the names of its interfaces."""
+    """The orders of each switch, without the names of its interfaces."""
     network = Network(config["network"])
     return [
         _orders(name, config["seed"] + place, network, config, workload)
@@ -102,7 +102,7 @@ def _addresses(network: Network, host: str) -> list[tuple[str, int]]:
 
 
 def _rates(way: Direction, speed: int) -> Steps:
-    """What the schedule makes of a port's shaper."""
+    """The schedule of a port's shaper."""
     rates = [(step["at"], way.rate_after(step)) for step in way.link["schedule"]]
     return [
         {"at": at, "port": number(way.port), "rate": min(rate, speed), "burst": way.link["burst"]}

@@ -34,7 +34,7 @@ _INTERFACE = {
 
 
 class LiveCollector(Collector):
-    """What a scrape is answered."""
+    """The collector behind each scrape."""
 
     def __init__(self, observed: Observed) -> None:
         self._observed = observed

@@ -40,7 +40,7 @@ class LivePort:
 
 @dataclass(frozen=True)
 class LivePlan:
-    """What is to run."""
+    """The plan of a live switch."""
 
     name: str
     ports: tuple[LivePort, ...]

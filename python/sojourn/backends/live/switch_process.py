@@ -27,7 +27,7 @@ CHANGED = "changed.json"
 
 
 def orders_for(place: int) -> str:
-    """The file, in the job's folder, of what the switch at that place is told."""
+    """The name of the file, in the job's folder, with the orders of the switch at that place."""
     return f"switch-job-{place}.json"
 
 

@@ -57,7 +57,7 @@ class _Talk:
 
 
 class Asker(_Talk):
-    """The end that opens the connection and asks, one question at a time."""
+    """The client: opens the connection and sends one request at a time."""
 
     def __init__(self, loop: Loop, flow: Flow, log: Log) -> None:
         super().__init__(loop, tcp.opening(flow, tuple(flow["client"])))

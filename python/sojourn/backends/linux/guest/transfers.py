@@ -32,7 +32,7 @@ def end(flow: Flow, side: str, place: int) -> tcp.End:
 
 
 def place_of(flow: Flow, peer: tcp.End) -> int | None:
-    """Which of the source's transfers that end opens, if it is one of them."""
+    """The index of the source's transfer that `peer` opens, if it opens one."""
     address, port = peer
     if (":" in address) != (flow["family"] == socket.AF_INET6):
         return None

@@ -1,6 +1,6 @@
 """The stage estimate of a P4 program, and the rules of the checker.
 
-The engine makes both; this module adds the pictures' data. Must not depend on traffic.
+Depends on the engine, which makes both. Must not depend on traffic.
 """
 
 import json

@@ -114,7 +114,7 @@ def summaries(result: "Result") -> dict[str, Any]:
 
 
 def _told(aqm: "AqmResult") -> dict[str, Any]:
-    """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
+    """Figures that only some scenarios have: several queues, changes of a rate, exchanges, voices."""
     summary: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
     if len(aqm.bottlenecks) > 1:
         own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}

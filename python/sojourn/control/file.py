@@ -192,7 +192,7 @@ def in_its_file(message: str, path: Path | None) -> str | None:
 
 
 def at_its_line(reason: str, path: Path) -> str:
-    """A fault of a control plane, with the file and the first line that has the name it is about."""
+    """A fault of a control plane, with the file and the first line of the name it is about."""
     if reason.startswith(f"{shown(path)}:"):
         return reason
     try:

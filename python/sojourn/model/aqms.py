@@ -57,7 +57,7 @@ def catalogue() -> list[Aqm]:
 
 
 def kernel_only() -> list[Aqm]:
-    """What only a Linux kernel has."""
+    """The qdiscs that only a Linux kernel has."""
     return [Aqm(name, summary, architecture=KERNEL) for name, summary in KERNEL_ONLY.items()]
 
 
@@ -67,7 +67,7 @@ def is_path(name: str) -> bool:
 
 
 def find_aqm(name: str, beside: Path | None = None) -> Aqm:
-    """What `name` means: a known name, or a `.p4` or `.sv` file relative to the folder `beside`."""
+    """The AQM of a name: a known name, or a `.p4` or `.sv` file relative to the folder `beside`."""
     if modules.is_file(name):
         return _module_at((beside or Path()) / Path(name).expanduser(), name)
     if is_path(name):

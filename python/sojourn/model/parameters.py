@@ -41,7 +41,7 @@ class Parameter:
 
     @property
     def kind(self) -> Kind:
-        """How its values are written."""
+        """The notation of its values."""
         return _KINDS[self.of]
 
     @property
@@ -81,7 +81,7 @@ def disciplines() -> list[Discipline]:
 
 
 def hardware_module() -> Discipline:
-    """What every hardware module can be told; one without the port for it does without."""
+    """The parameters of every hardware module; a module without the port ignores one."""
     return next(discipline for discipline in _registered() if discipline.name == _MODULES)
 
 

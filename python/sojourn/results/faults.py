@@ -58,7 +58,7 @@ def _counted(what: str, count: int, first: str | None) -> str:
 
 
 def of_program(counted: Iterable[Mapping[str, Any]]) -> list[str]:
-    """One clause for each kind of fault of a program, as the engine tells them."""
+    """One clause for each kind of fault of a program, from the engine's counters."""
     return [_of_the_program(fault) for fault in counted]
 
 

@@ -44,7 +44,7 @@ class FlowSeries:
     @property
     def fairness(self) -> Floats:
         """Jain's index of the goodputs of the flows that had begun (Jain, Chiu, Hawe 1984): 1 if
-        all had the same, 1/n if one had all; NaN where nobody had anything."""
+        all are equal, 1/n if one flow has all, NaN if all are 0."""
         present = ~np.isnan(self.goodput)
         squares = np.nansum(self.goodput**2, axis=0) * present.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):

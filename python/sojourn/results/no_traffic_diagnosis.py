@@ -44,7 +44,7 @@ def _why(aqm: AqmResult) -> str:
 
 
 def _causes(aqm: AqmResult) -> list[str]:
-    """What is missing of the program's control plane."""
+    """The missing parts of the program's control plane."""
     described = aqm.run.aqm
     if described.get("kind") != "p4":
         return []

@@ -39,7 +39,7 @@ class RunResult(Result):
 
     @classmethod
     def of(cls, result: Result, temporary: TemporaryDirectory[str] | None = None) -> Self:
-        """The same result with more to ask."""
+        """The same result with the methods of a notebook."""
         own = {field.name: getattr(result, field.name) for field in fields(Result)}
         return cls(**own, temporary=temporary)
 

@@ -41,7 +41,7 @@ _LINES = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 1.5)), "dashdot
 
 @contextmanager
 def plain_text() -> Iterator[None]:
-    """What is drawn in here is drawn as it is written: a dollar is a dollar and not mathematics."""
+    """A context in which text is drawn as it is: a dollar sign does not start mathematics."""
     with rc_context({"text.parse_math": False}), warnings.catch_warnings():
         # A box stands for it in the picture; tables and page show it.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
@@ -86,7 +86,7 @@ def named_legend(
 
 
 def _title(result: Result) -> str:
-    """What the scenario is called, as far as it has room over a picture."""
+    """The scenario's title, cut to the width of a picture."""
     return shorten(result.scenario.title or result.folder.name, 80, placeholder=" ...")
 
 

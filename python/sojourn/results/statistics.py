@@ -99,7 +99,7 @@ class DelayOverTime:
 
 @dataclass(frozen=True)
 class QueueOverTime:
-    """What a queue held and sent, in bins of equal length. NaN where nothing left."""
+    """Backlog and departures of a queue in bins of equal length. NaN where no packet left."""
 
     time: Floats
     """The middle of each bin, ns."""
@@ -250,7 +250,7 @@ def _verdicts(column: pa.DictionaryArray) -> Longs:
 
 
 def was_queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
-    """Which packets were in the queue: all but those dropped at the instant they came."""
+    """Mask of the packets that entered the queue: all but those dropped on arrival."""
     early = (verdict == TAIL) | (verdict == INGRESS) | ((verdict == AQM) & (delay == 0))
     waited: npt.NDArray[np.bool_] = ~early
     return waited
@@ -337,7 +337,7 @@ class _Tally:
             amounts += np.bincount(place, weights=size[of], minlength=_COARSE_BINS).astype(np.int64)
 
     def queue_over_time(self, rate: int | Callable[[int], float], simulated: int) -> QueueOverTime:
-        """What the queue held and sent; `rate` as `read_findings` has it."""
+        """Backlog and departures of the queue; `rate` as for `read_findings`."""
         ends = np.minimum((np.arange(_COARSE_BINS) + 1) * self._coarse, simulated)
         # As Python's integers: ten seconds in ns at 10 Gbit/s do not fit into 64 bits.
         could = [

@@ -68,7 +68,7 @@ class _Provenance(_Checked):
 
 
 class _GroundOfRun(BaseModel):
-    """What tables and pages say of a run on a kernel; there is more."""
+    """The part of a backend's description that tables and pages show."""
 
     model_config = ConfigDict(strict=True, extra="allow")
     differences: list[str]
@@ -219,20 +219,20 @@ class RunFolder:
 
 
 def _version(library: str) -> str:
-    """What a library that is loaded says itself is known faster than what its installation says."""
+    """A library's version: from the loaded module, which is faster than from its distribution."""
     said = getattr(sys.modules.get(library), "__version__", None)
     return said if isinstance(said, str) else version(library)
 
 
 def default_folder(name: str) -> Path:
-    """Where a run goes that was not told where: `runs/`, by scenario and time of day."""
+    """The default folder of a run: `runs/`, by scenario and time of day."""
     stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     places = (Path("runs") / (f"{stem}-{number}" if number else stem) for number in count())
     return next(place for place in places if not place.exists())
 
 
 def _read(path: Path) -> _Description:
-    """What the `run.json` in `path` says, as far as its form goes."""
+    """The validated `run.json` in `path`."""
     try:
         document = read_json(path / RUN)
         if isinstance(document, dict) and document.get("format") != _FORMAT:

@@ -126,7 +126,7 @@ class PlannedRun:
 
 
 def _empty(own: object) -> list[Any] | str:
-    """What stands in a configuration in place of what goes beside it."""
+    """The placeholder in a configuration for a part that the engine gets separately."""
     match own:
         case _core.Entries():
             return []
@@ -138,7 +138,7 @@ def _empty(own: object) -> list[Any] | str:
 def _beside(
     config: Mapping[str, Any],
 ) -> Iterator[tuple[int | None, int, _core.Entries | _core.Text]]:
-    """What of a configuration's control planes is the engine's own: the place of the switch whose
+    """The engine's own parts of a configuration's control planes: the index of the switch whose
     program it is for, if it has its own, and that of a table."""
     switches = enumerate(switch["aqm"] for switch in config["network"]["switches"])
     for place, aqm in [(None, config["aqm"]), *switches]:
@@ -148,7 +148,7 @@ def _beside(
 
 @dataclass(frozen=True)
 class Plan:
-    """A scenario and the runs it asks for."""
+    """A scenario and its runs."""
 
     name: str
     scenario: Scenario

@@ -59,7 +59,7 @@ class Columns(Protocol):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
 
     def __getitem__(self, name: str, /) -> bytes:
         """A column."""

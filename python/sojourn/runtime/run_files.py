@@ -62,7 +62,7 @@ def plot_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
 
 
 def top_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
-    """What stands beside the AQMs' folders."""
+    """Names in the run's folder outside the AQMs' folders."""
     return [RUN, REPORT, SUMMARY, *plot_names(bottlenecks)]
 
 
@@ -102,8 +102,8 @@ def _is_of_a_queue(name: str, first: str) -> bool:
 
 
 def is_ours(file: object) -> bool:
-    """Whether `file`, out of a list that somebody may have made up, is one that a run may write:
-    it leads to no other folder, and has a name that `files_of` gives."""
+    """True if `file`, from an untrusted list, is one that a run may write: it leads to no other
+    folder, and has a name that `files_of` gives."""
     if not isinstance(file, str):
         return False
     *folders, name = PurePosixPath(file).parts or ("",)

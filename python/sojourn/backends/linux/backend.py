@@ -189,7 +189,7 @@ def linux(
     traffic: str = "sockets",
     attempts: int = ATTEMPTS,
 ) -> Linux:
-    """The backend on that kernel: Debian's `uml`, the `virtual` one, the `host`'s own, or a file."""
+    """A backend on Debian's `uml`, the `virtual` kernel, the `host`'s own, or a kernel's file."""
     requirements.require(own_kernel=kernel != "uml", iperf=traffic == "iperf3")
     return Linux(_kernel(kernel), accept_disturbed, traffic, attempts)
 

@@ -64,7 +64,7 @@ KERNEL_ONLY = {"cake": "Linux's CAKE: flow isolation and COBALT, as a leaf below
 
 
 def full_frames(queue_limit: int) -> int:
-    """The number of full frames in a queue of that many bytes, counted in cells as the switch does."""
+    """The number of full frames in a queue of that many bytes, in the switch's cells."""
     return max(queue_limit // (-(-FULL_FRAME // _CELL) * _CELL), 1)
 
 

@@ -222,7 +222,7 @@ def _placed(group: FlowGroup) -> FlowGroup:
 
 
 def as_written(message: str, scenario: Scenario) -> str:
-    """What the engine says of a network, by the keys of a scenario."""
+    """The engine's message about a network, in the keys of the scenario."""
     between = [name for link in scenario.links for name in link.between]
     if between == [SENDERS, SWITCH, SWITCH, RECEIVERS]:
         access, bottleneck = scenario.links

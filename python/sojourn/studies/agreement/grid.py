@@ -53,7 +53,7 @@ class Cell:
         return f"{self.aqm}-{self.flows}x{self.congestion_control}-{rate}M-{rtt}ms{beyond}"
 
     def scenario(self, duration: int, seed: int) -> dict[str, Any]:
-        """The scenario that both grounds run."""
+        """The scenario that both backends run."""
         common = {
             "duration": TIME.format(duration),
             "seed": seed,
@@ -111,7 +111,7 @@ def _chosen(
 
 
 def _packets(rate: int, time: int) -> int:
-    """How many full frames that rate sends in that time."""
+    """The number of full frames at that rate in that time."""
     return max(rate * time // (8 * 10**9 * _FRAME), 1)
 
 

@@ -175,7 +175,7 @@ class StaticTable(Strict):
 
 
 class Search(Strict):
-    """What the text leaves open, swept."""
+    """A search over the assumptions that the text leaves open."""
 
     name: str
     says: str

@@ -36,7 +36,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Level:
-    """How often something held at one level of an assumption."""
+    """The share of settings at one level of an assumption in which a check holds."""
 
     name: str
     held: int
@@ -66,7 +66,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out for one check."""
+    """The outcome of one check."""
 
     claim: str
     check: Check

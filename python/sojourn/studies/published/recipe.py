@@ -61,7 +61,7 @@ class Recipe(Strict):
 
     @property
     def folder(self) -> str:
-        """What a clone's folder is called unless its owner chooses."""
+        """The default name of a clone's folder."""
         return self.repository.partition("/")[2]
 
 
@@ -78,7 +78,7 @@ def recipes() -> dict[str, Recipe]:
 
 
 def base_scenario() -> dict[str, Any]:
-    """What all recipes begin with, without AQMs."""
+    """The common part of all recipes' scenarios, without AQMs."""
     return tomllib.loads((recipes_folder() / "base.toml").read_text(encoding="utf-8"))
 
 

@@ -30,13 +30,13 @@ class Drawing:
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """Its title."""
         against = " and ".join(axis.name for axis in self.against)
         return f"{self.metric.meaning}, {self.metric.unit}" + (f", by {against}" if against else "")
 
 
 def drawings(sweep: SweepFile, axes: tuple[Axis, ...]) -> tuple[Drawing, ...]:
-    """What the sweep asks to have drawn, or what its axes suggest."""
+    """The plots of the sweep file, or those that its axes suggest."""
     if sweep.plots:
         return tuple(_asked(request, axes) for request in sweep.plots)
     match axes:

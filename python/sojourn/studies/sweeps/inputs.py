@@ -23,7 +23,7 @@ _MOST = 64 << 20
 
 @dataclass(frozen=True)
 class Reads:
-    """What one run reads besides its scenario."""
+    """The input files of one run besides its scenario."""
 
     digests: Mapping[str, str]
     """SHA-256 of every file, by the name that it has on every machine."""
@@ -39,7 +39,7 @@ class Reads:
 
 
 def reads_of(inputs: Inputs) -> Reads:
-    """What a run reads that has these inputs."""
+    """The files of a run with these inputs."""
     own = [path for path in inputs if not is_shipped(path)]
     root = Path(os.path.commonpath([path.parent for path in own])) if own else Path("/")
     digests = {str(_portable(path, root)): digest for path, digest in inputs.items()}

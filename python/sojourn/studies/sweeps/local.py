@@ -103,7 +103,7 @@ class _Process:
         self._ended = False
 
     def run(self, job: Job) -> Outcome | Failure:
-        """What `job` came to; a `Failure` if its process died in it every time."""
+        """The outcome of `job`; a `Failure` if its process died in it every time."""
         for _ in range(_TRIES):
             child = self._started()
             assert child.stdin is not None and child.stdout is not None

@@ -19,7 +19,7 @@ class Workers(Protocol):
 
     @property
     def name(self) -> str:
-        """What they are, in a few words."""
+        """A short description of the workers."""
 
     def outcomes(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome | Failure]]:
         """Runs `jobs` and yields each with what it came to, in the order in which they end."""
@@ -27,7 +27,7 @@ class Workers(Protocol):
 
 @dataclass
 class State:
-    """How far a sweep is."""
+    """The progress of a sweep."""
 
     total: int
     found: int

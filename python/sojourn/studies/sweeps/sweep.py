@@ -112,7 +112,7 @@ def sweep(
 
 
 def workers_for(cluster: str | None, processes: int | None) -> Callable[[], Workers]:
-    """Who runs the jobs: a cluster's workers, or processes here."""
+    """The workers of a cluster, or processes on this machine."""
     if cluster is None:
         return lambda: LocalWorkers(processes)
     from sojourn.studies.sweeps.cluster import ClusterWorkers

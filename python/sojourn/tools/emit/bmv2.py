@@ -33,7 +33,7 @@ BMV2 = Target(
 
 
 def _readme(job: Job) -> str:
-    """What to type, and what bmv2 cannot do of this control plane."""
+    """The usage, and the features of this control plane that bmv2 lacks."""
     flags = "".join(f" -I {folder}" for folder in job.include_folders)
     flags += "".join(f" -D {name}={value}" for name, value in sorted(job.choice.defines.items()))
     queues = job.control.get("fair_queues") or job.control.get("priority_queues")
@@ -159,7 +159,8 @@ def _table(
 
 
 def _default(default: Mapping[str, Any], table: Table, handles: _Handles) -> Iterator[str]:
-    """What a miss leads to; an action of a table with an action profile gets a member."""
+    """The command for the default action; an action of a table with an action profile gets a
+    member."""
     profile = table.implementation or ""
     if default.get("member") is not None:
         handle = handles.members[profile, default["member"]]

@@ -45,8 +45,8 @@ class Job:
 
     @property
     def include_folders(self) -> list[Path]:
-        """Where a compiler has to look for what the program includes, beside its own folder and
-        the folder of the architectures."""
+        """Include folders for a compiler, without the program's own folder and the folder of the
+        architectures."""
         program = self.choice.program.resolve()
         files = [path.resolve() for path in self.choice.compiled.sources]
         folders = [Path(folder).resolve() for folder in self.choice.include_paths]
@@ -60,7 +60,7 @@ class Job:
 
     @property
     def description(self) -> ProgramDescription:
-        """What the program offers its control plane."""
+        """The program's description."""
         return self.choice.declarations
 
 

@@ -55,7 +55,7 @@ class Looked:
         return found
 
     def stages_at(self, path: Path, line: int) -> list[str]:
-        """What of the line is placed in which stage: `stage 3: table choose_count`."""
+        """The placed elements of the line with their stages: `stage 3: table choose_count`."""
         return list(dict.fromkeys(text for at, text in self.placed(path) if at == line))
 
     def placed(self, path: Path) -> Iterator[tuple[int, str]]:
@@ -77,7 +77,7 @@ class Looked:
 
     @property
     def fits(self) -> str:
-        """How many stages each pass takes, in one line; empty if it has none."""
+        """The number of stages of each pass, in one line; empty if it has none."""
         if self.stages is None:
             return ""
         passes = ", ".join(f"{one['name']} {one['stages']}" for one in self.stages["passes"])

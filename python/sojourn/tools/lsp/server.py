@@ -28,7 +28,7 @@ _SEVERITY = {
 
 
 class P4Server(LanguageServer):
-    """What is known of the open files."""
+    """The state of the open files."""
 
     def __init__(self, include_paths: list[str], defines: dict[str, str]) -> None:
         super().__init__("sojourn", version("sojourn"))
@@ -44,7 +44,7 @@ class P4Server(LanguageServer):
         return {_path(document.uri): document.source for document in open_}
 
     async def look(self, uri: str) -> None:
-        """Looks at the program of a file anew, and tells its mistakes."""
+        """Analyses the program of a file again and publishes its diagnostics."""
         path, texts = _path(uri), self.texts()
 
         def ask() -> Looked:

@@ -24,7 +24,7 @@ _FILES = {
 
 
 def architectures() -> list[str]:
-    """What there are templates for, as folders of `p4/` are called."""
+    """The architectures that have templates, named as the folders of `p4/`."""
     return [folder for folder in target_folders() if (_TEMPLATES / folder).is_dir()]
 
 

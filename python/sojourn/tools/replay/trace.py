@@ -105,11 +105,11 @@ class Trace(Protocol):
 
     @property
     def name(self) -> str:
-        """What tables and files call it."""
+        """The name in tables and files."""
 
     @property
     def group(self) -> str:
-        """What plots put together: the rate, or that it was recorded."""
+        """The group in plots: the rate, or that it was recorded."""
 
     def read(self) -> Rows:
         """Its packets."""
@@ -161,7 +161,7 @@ class SyntheticTrace:
 
 @dataclass(frozen=True)
 class RecordedTrace:
-    """What a run recorded at its bottleneck."""
+    """The packets that a run recorded at its bottleneck."""
 
     path: Path
     """A `packets.parquet`."""
@@ -231,10 +231,11 @@ def find_traces(
     packet_size: int | None,
     parameters: Parameters = RFC_8289,
 ) -> list[Trace]:
-    """What `names` mean: synthetic profiles at each rate, or at their own, and the rows of runs.
+    """The traces of `names`: synthetic profiles at each rate, or at their own, and the rows of
+    runs.
 
     A run is named by its folder, one AQM's folder in it, or a `packets.parquet`. Rows of several
-    queues are several traces, and what is named twice is one.
+    queues are several traces, and a trace that is named twice is one.
     """
     found: list[SyntheticTrace | RecordedTrace] = []
     for name in names:
@@ -273,7 +274,7 @@ def _columns(path: Path, names: Sequence[str]) -> pa.Table:
 
 
 def _left(table: pa.Table) -> npt.NDArray[np.bool_]:
-    """Which packets were in a queue and left it: none that a discipline dropped on arrival."""
+    """Mask of the packets that were in a queue and left it, without those dropped on arrival."""
     verdict = table["verdict"].cast("string")
     at_once = pc.equal(table["enqueued"], table["dequeued"])
     never = pc.or_(

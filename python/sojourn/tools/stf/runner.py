@@ -228,7 +228,7 @@ class _Run:
                 self._compare(port, *expects[e], sent[p])
 
     def _elsewhere(self, port: int) -> tuple[str, ...]:
-        """Where packets did leave, for one that is missing at `port`."""
+        """The ports by which packets did leave, for one that is missing at `port`."""
         ports = [
             f"{len(sent)} by port {other}" for other, sent in sorted(self.sent.items()) if sent
         ]

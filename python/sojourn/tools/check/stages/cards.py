@@ -41,7 +41,7 @@ KIND_NAMES = {
 
 @dataclass
 class Place:
-    """Where a card is drawn."""
+    """Position of a card."""
 
     left: float
     right: float
@@ -114,7 +114,7 @@ def _column(
 
 
 def hint(each: dict[str, Any]) -> str:
-    """What a card says when the mouse rests on it."""
+    """The tooltip of a card."""
     parts = [f"{KIND_NAMES[each['kind']]} {each['name']}"]
     if each["detail"]:
         parts.append(each["detail"])

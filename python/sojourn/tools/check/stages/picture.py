@@ -95,7 +95,7 @@ def _section(root: Element, y: float, name: str, text: str) -> float:
 
 
 def _legend(root: Element, y: float, places: Columns) -> float:
-    """What the shapes mean."""
+    """The legend of the shapes."""
     x = MARGIN
     for kind, text in (
         ("table", "table"),

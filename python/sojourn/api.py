@@ -141,7 +141,7 @@ def run_test(
 
 
 def compare_runs(runs: Mapping[str, Result | str | Path]) -> pa.Table:
-    """Runs beside each other, results or their folders by name: a row an AQM and set-up.
+    """Compares runs, results or their folders by name: a row for each AQM and set-up.
 
     Runs that differ in the seed alone are one set-up, named after its first. Each figure is a mean
     (ns, bit/s, shares of 1), with half its 95 % interval if there are several seeds; a

@@ -66,5 +66,5 @@ def output_error(error: OSError, path: object, *, rows: bool = False) -> OutputE
 
 
 def is_full(error: OSError) -> bool:
-    """Whether the disk has no room left."""
+    """True if the disk has no room left."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)

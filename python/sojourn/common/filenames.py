@@ -13,7 +13,7 @@ _LONGEST = 100
 
 
 def is_plain(name: object) -> bool:
-    """Whether `name` is a single step down from a folder, and nothing else on any system."""
+    """True if `name` is a single step down from a folder, and nothing else on any system."""
     return (
         isinstance(name, str)
         and name not in ("", ".", "..")

@@ -84,7 +84,7 @@ class Table:
 
     @property
     def ordered(self) -> bool:
-        """Whether entries can overlap, so that priorities decide."""
+        """True if entries can overlap, so that priorities decide."""
         return any(key.match_kind not in ("exact", "lpm", "selector") for key in self.keys)
 
     def action(self, name: str) -> Action:

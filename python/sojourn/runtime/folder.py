@@ -268,7 +268,7 @@ def _refuse_foreign_place(path: Path, name: str) -> None:
 
 
 def _holds_a_run(path: Path) -> bool:
-    """Whether an earlier run is at `path`; `OutputError` if there is anything else but room."""
+    """True if an earlier run is at `path`; `OutputError` if there is anything else but room."""
     if not path.exists():
         return False
     if not path.is_dir():

@@ -171,12 +171,12 @@ def make_plan(
     defines: Mapping[str, str] = MappingProxyType({}),
     also: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """The runs of `scenario`, with what the command line replaces.
+    """The runs of `scenario`, with the changes of the command line.
 
     `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes
     the options that the scenario gives it, if it does. `include_paths` and `defines` go to all P4
-    programs among the AQMs, beside their own. `also` has disciplines that only the ground has on
-    which it will run.
+    programs among the AQMs, in addition to their own. `also` has disciplines that only the backend
+    of the runs has.
     """
     choices = _chosen(scenario, [aqms] if isinstance(aqms, str | Mapping) else list(aqms))
     _refuse_repeats(choices)

@@ -172,7 +172,7 @@ class _Journal:
 
 
 def _has_its_end(path: Path) -> bool:
-    """Whether a Parquet file's metadata, which are written last, are there: in front of the length
+    """True if a Parquet file's metadata, which are written last, are there: in front of the length
     of them and the letters that end it."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)

@@ -82,13 +82,13 @@ def journal_of(rows: str) -> str:
 
 
 def _stands_beside(name: str) -> bool:
-    """Whether a run may write it beside the AQMs' folders: what `top_names` has for any queues."""
+    """True if a run may write it beside the AQMs' folders: what `top_names` has for any queues."""
     pictures = (f"{plot}.png" for plot in (DELAY_PLOT, DISTRIBUTION_PLOT))
     return name in (RUN, REPORT, SUMMARY) or any(_is_of_a_queue(name, one) for one in pictures)
 
 
 def _stands_below(name: str) -> bool:
-    """Whether a run may write it into an AQM's folder: what `files_of` gives for any queues."""
+    """True if a run may write it into an AQM's folder: what `files_of` gives for any queues."""
     rows = (FLOWS, EXCHANGES, DATAGRAMS, REGISTERS)
     once = (*rows, *map(journal_of, rows), COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/")
     each = (PACKETS, journal_of(PACKETS), CAPTURE)
@@ -96,7 +96,7 @@ def _stands_below(name: str) -> bool:
 
 
 def _is_of_a_queue(name: str, first: str) -> bool:
-    """Whether `name` is that of a queue's file, of which the first one's is called `first`."""
+    """True if `name` is that of a queue's file, of which the first one's is called `first`."""
     stem, _, ending = first.rpartition(".")
     return name.startswith(stem) and name.endswith(f".{ending}")
 

@@ -59,7 +59,7 @@ def host_names(config: dict[str, Any]) -> list[str]:
 
 
 def sends_from_behind(flow: dict[str, Any]) -> bool:
-    """Whether the bulk of a flow's data comes from behind the bottleneck."""
+    """True if the bulk of a flow's data comes from behind the bottleneck."""
     return bool(flow["from"] == BEHIND)
 
 

@@ -46,7 +46,7 @@ class Direction:
 
     @property
     def is_bottleneck(self) -> bool:
-        """Whether packets wait in front of it."""
+        """True if packets wait in front of it."""
         return self.rate is not None or self.pace is not None
 
     @property
@@ -59,7 +59,7 @@ class Direction:
 
     @property
     def is_delayed(self) -> bool:
-        """Whether it ever takes time."""
+        """True if it ever takes time."""
         return any(delay for _, delay in self.delays)
 
 
@@ -93,7 +93,7 @@ class Network:
             ]
 
     def is_group(self, node: str) -> bool:
-        """Whether there are many hosts, which have their delays by the flow (`delays`)."""
+        """True if there are many hosts, which have their delays by the flow (`delays`)."""
         return isinstance(self.hosts.get(node), str)
 
     def own_addresses(self, host: str) -> dict[str, str]:

@@ -26,7 +26,7 @@ Flow = dict[str, Any]
 
 
 def has_groups(config: dict[str, Any]) -> bool:
-    """Whether flows are between groups of hosts."""
+    """True if flows are between groups of hosts."""
     return any(isinstance(host["addresses"], str) for host in config["network"]["hosts"])
 
 

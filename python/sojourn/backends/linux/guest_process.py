@@ -220,5 +220,5 @@ def _session(leader: int) -> list[int]:
 
 
 def _is_dead(process: Path) -> bool:
-    """Whether it only waits for its parent to take notice."""
+    """True if it only waits for its parent to take notice."""
     return (process / "stat").read_text().rpartition(")")[2].split()[0] == "Z"

@@ -42,7 +42,7 @@ def require_host(qdiscs: Iterable[tuple[str, str]], *, delays: bool) -> None:
 
 @cache
 def _has(kind: str) -> bool:
-    """Whether the kernel makes such a qdisc: tried at the loopback of a fresh namespace."""
+    """True if the kernel makes such a qdisc: tried at the loopback of a fresh namespace."""
     tc = find_program("tc") or "tc"
     extra = {"netem": ("delay", "1ms"), "red": _RED}.get(kind, ())
     command = ["unshare", "--net", str(tc), "qdisc", "add", "dev", "lo", "root", kind, *extra]

@@ -16,7 +16,7 @@ _SHARES = {"senders": (1, 0), "receivers": (0, 1), "both": (1, 1)}
 
 
 def at_hosts(netem: dict[str, Any]) -> bool:
-    """Whether round-trip times are met at the hosts, and not on this ground's way to the front."""
+    """True if the hosts apply round-trip times, not this backend's path to the front."""
     return str(netem["at"]) != "behind"
 
 

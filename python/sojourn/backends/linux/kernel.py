@@ -41,7 +41,7 @@ class Kernel:
 
     @property
     def is_host(self) -> bool:
-        """Whether it is the machine's own."""
+        """True if it is the machine's own."""
         return self.program is None
 
     @property

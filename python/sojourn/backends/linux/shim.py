@@ -24,7 +24,7 @@ class ShimError(SojournError):
 
 
 def is_needed() -> bool:
-    """Whether this processor has register state that a kernel of 6.1 does not know."""
+    """True if this processor has register state that a kernel of 6.1 does not know."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     except OSError:

@@ -19,7 +19,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """True if only this machine reaches it."""
         return ipaddress.ip_address(self.host).is_loopback
 
 

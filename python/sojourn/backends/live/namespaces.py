@@ -30,7 +30,7 @@ class EnclosureError(SojournError):
 
 
 def is_root() -> bool:
-    """Whether namespaces are root's, and threads may have priority."""
+    """True if namespaces are root's, and threads may have priority."""
     return os.geteuid() == 0
 
 

@@ -55,7 +55,7 @@ class Axis:
 
     @property
     def is_number(self) -> bool:
-        """Whether its values have an order and distances."""
+        """True if its values have an order and distances."""
         kinds = {type(self.stored(value)) for value in self.values}
         return kinds <= {int, float}
 

@@ -65,7 +65,7 @@ class Store:
             shutil.rmtree(left, ignore_errors=True)
 
     def has(self, job: Job) -> bool:
-        """Whether `job` has ended here before."""
+        """True if `job` has ended here before."""
         return (self._folder(job) / RESULT).is_file()
 
     def keep(self, job: Job, outcome: Outcome) -> None:

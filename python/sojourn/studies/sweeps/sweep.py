@@ -143,7 +143,7 @@ def _plan(
 
 
 def _is_sweep(path: Path) -> bool:
-    """Whether the file at `path` is a sweep's and not a scenario's."""
+    """True if the file at `path` is a sweep's and not a scenario's."""
     from sojourn.model.scenario.read import read_document
 
     return path.is_file() and "scenario" in read_document(path)[0]

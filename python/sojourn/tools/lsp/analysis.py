@@ -121,7 +121,7 @@ def root_of(path: Path, texts: Mapping[Path, str]) -> Path:
 
 
 def _is_whole(path: Path, texts: Mapping[Path, str]) -> bool:
-    """Whether a file, with what it includes, has an architecture and a `main`."""
+    """True if a file, with what it includes, has an architecture and a `main`."""
     seen: set[Path] = set()
     waiting, text = [path], ""
     while waiting and len(seen) < _MOST_NEIGHBOURS:

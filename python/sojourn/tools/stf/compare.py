@@ -15,7 +15,7 @@ _ROW = 16
 
 
 def matches(expect: Expect, packet: bytes) -> bool:
-    """Whether a packet is as expected."""
+    """True if a packet is as expected."""
     return difference(expect, packet) is None
 
 

@@ -39,5 +39,5 @@ class StfResult:
 
     @property
     def passed(self) -> bool:
-        """Whether everything was as expected."""
+        """True if everything was as expected."""
         return not self.failures

@@ -54,9 +54,9 @@ def run_stf(
 ) -> StfResult:
     """Runs the test in the file `test` on the program in the file `program`.
 
-    `priority_queues` is `simple_switch`'s option: queues of each port, 1 unless said.
-    `StfError` if the file cannot be read or does not fit the program, `ProgramError` if the program
-    cannot be loaded.
+    `priority_queues` is `simple_switch`'s option: queues of each port, 1 by default. `StfError` if
+    the file cannot be read or does not fit the program, `ProgramError` if the program cannot be
+    loaded.
     """
     statements = read_stf(test, shown(test))
     paths = with_own_folder(include_paths, program)

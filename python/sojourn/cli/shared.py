@@ -33,7 +33,7 @@ COMMANDS = {
     "compare": "Show runs beside each other: what differs, each AQM's figures, differences with "
     "intervals.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
-    "emit": "Write the files that a real switch needs with a program: entries, sessions, shapers, steps.",
+    "emit": "Write what a switch needs besides a program: entries, sessions, shapers, steps.",
     "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "
     "run.",
     "lab": "Run a network of p4lang's tutorials around live switches, until Ctrl-C.",

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sojourn.backends.backend import Ground
-from sojourn.cli.options import BackendOptions, grouped
+from sojourn.cli.backend_options import BackendOptions
+from sojourn.cli.options import grouped
 from sojourn.cli.shared import (
     Define,
     Include,

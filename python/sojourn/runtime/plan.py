@@ -193,9 +193,7 @@ def make_plan(
         choices = [_with_options(choice, update, beside, also) for choice in choices]
     changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
     if seed is not None:
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-            raise ScenarioError(f"seed {seed!r}: write a whole number from 0 to 2^63 - 1")
-        changes["seed"] = seed
+        changes["seed"] = _checked_seed(seed)
     scenario = scenario.model_copy(update=changes)
 
     found = [(choice, _find(choice.use, beside, also)) for choice in scenario.aqms]
@@ -211,14 +209,24 @@ def make_plan(
     )
     _refuse_unread(runs, own_defines, defines)
     if scenario.control is not None:
-        script = _script(scenario, beside)
-        read = hashed(script.files)
-        runs = tuple(
-            replace(run, script=_controlled(run, script), inputs={**run.inputs, **read})
-            for run in runs
-        )
-        admit(script.path, "a Python script of the scenario")
+        runs = _scripted(runs, _script(scenario, beside))
     return Plan(name, scenario, runs, absolute(beside or Path()))
+
+
+def _checked_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise ScenarioError(f"seed {seed!r}: write a whole number from 0 to 2^63 - 1")
+    return seed
+
+
+def _scripted(runs: tuple[PlannedRun, ...], script: Script) -> tuple[PlannedRun, ...]:
+    """The runs with their controller's script among their inputs."""
+    read = hashed(script.files)
+    runs = tuple(
+        replace(run, script=_controlled(run, script), inputs={**run.inputs, **read}) for run in runs
+    )
+    admit(script.path, "a Python script of the scenario")
+    return runs
 
 
 def _script(scenario: Scenario, beside: Path | None) -> Script:

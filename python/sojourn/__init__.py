@@ -1,12 +1,11 @@
-"""Sojourn: what a P4 queue-management program does to real traffic, from its source text.
+"""Sojourn: a packet-level simulator and live switch for queue management written in P4.
 
-`run` takes a scenario through all its AQMs and returns figures and Arrow tables; `sweep` does so
-with many seeds and values; `check` says what the engine thinks of a P4 program; `run_test` puts
-packets to it. `compare_runs` puts runs beside each other, `replay_trace` the decisions of several
-programs about the same packets. `connect` and `open_switch` give switches to control, `open_run` an
-earlier run, `load_program` and `load_scenario` the things themselves, `list_aqms` and
-`list_scenarios` what there is; `register_aqm` gives an AQM of your own a name. The examples in
-their docstrings run as they stand.
+`run` runs a scenario with all its AQMs and returns figures and Arrow tables. `sweep` repeats it
+over seeds and values. `check` returns the diagnostics of a P4 program, `run_test` runs its packet
+tests. `compare_runs` compares runs, `replay_trace` the decisions of several programs about the same
+packets. `connect` and `open_switch` return switches to control, `open_run` an earlier run.
+`load_program` and `load_scenario` return programs and scenarios, `list_aqms` and `list_scenarios`
+the available ones. `register_aqm` names an AQM. The examples in their docstrings run as they stand.
 """
 
 from importlib import import_module

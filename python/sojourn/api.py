@@ -1,6 +1,6 @@
-"""What Python users ask for by one name and the modules below have in pieces.
+"""The public functions that no single module below offers.
 
-Stands on them. Each function here is a line or two; what it does is theirs.
+Each function is a line or two over the modules that do the work. Behaviour belongs there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,9 +32,9 @@ def load_program(
 ) -> _core.Program:
     """The P4 program in the file `program`, compiled; `include_paths` and `defines` are `-I`, `-D`.
 
-    It tells its target, the SHA-256 of its sources, its stages and its state as JSON. Raises
-    `UnknownAqmError` if there is no such file, `ProgramError` for what is wrong with it, whose
-    `diagnostics` are data, `ScenarioError` for a macro that none of its files reads.
+    It has its target, the SHA-256 of its sources, its stages and its state as JSON. Raises
+    `UnknownAqmError` if there is no such file, `ProgramError` for faults in it, whose `diagnostics`
+    are data, `ScenarioError` for a macro that none of its files reads.
 
     >>> from sojourn.common.resources import programs_folder
     >>> sojourn.load_program(programs_folder() / "tna/codel_act.p4").target
@@ -73,7 +73,7 @@ def list_scenarios() -> dict[str, str]:
 
 
 def list_aqms() -> list[Aqm]:
-    """What can be run: native disciplines with their parameters, then the shipped P4 programs.
+    """The available AQMs: native disciplines with their parameters, then the shipped P4 programs.
 
     >>> next(aqm.parameters[0].name for aqm in sojourn.list_aqms() if aqm.name == "codel")
     'target'
@@ -82,13 +82,13 @@ def list_aqms() -> list[Aqm]:
 
 
 def register_aqm(name: str, use: str | Path, **options: Any) -> None:
-    """Gives an AQM of your own a name for this session: in `aqms` of `run`, `sweep` and scenarios.
+    """Names an AQM for this session: in `aqms` of `run`, `sweep` and scenarios.
 
-    `use` is the path of a `.p4` or `.sv` file, or what is known already; `options` are what a
-    scenario's table may say beside it, as `control`, `defines`, `include_paths` and a discipline's
-    parameters. A run's folder tells what stands behind the name. The same name again replaces it.
-    Raises `UnknownAqmError` if there is no such file or AQM, `ScenarioError` for a name that is
-    taken or looks like a path, and for options that it does not have.
+    `use` is the path of a `.p4` or `.sv` file, or a known AQM. `options` are the other keys of a
+    scenario's table, as `control`, `defines`, `include_paths` and a discipline's parameters. A
+    run's folder has the full table. The same name again replaces it. Raises `UnknownAqmError` if
+    there is no such file or AQM, `ScenarioError` for a name that is taken or looks like a path, and
+    for unknown options.
 
     >>> sojourn.register_aqm("hasty", "codel", target="1 ms", interval="20 ms")
     >>> sojourn.run("bufferbloat", aqms=["codel", "hasty"], report=False, set={"duration": "1 s"})
@@ -141,7 +141,7 @@ def run_test(
 
 
 def compare_runs(runs: Mapping[str, Result | str | Path]) -> pa.Table:
-    """Runs beside each other, results or their folders by name: a row an AQM and set-up.
+    """Compares runs, results or their folders by name: a row for each AQM and set-up.
 
     Runs that differ in the seed alone are one set-up, named after its first. Each figure is a mean
     (ns, bit/s, shares of 1), with half its 95 % interval if there are several seeds; a

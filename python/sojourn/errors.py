@@ -1,7 +1,7 @@
-"""What can go wrong, by whose hand, and with which exit status.
+"""Exceptions and exit statuses.
 
-Stands on the engine's own exceptions. A `SojournError` is something the user can put right and
-carries a message that says what, where and how; everything else is a fault of ours.
+A `SojournError` is a fault that the user can correct; its message says what, where and how. Every
+other exception is a fault of Sojourn. Depends on the engine's own exceptions.
 """
 
 import errno
@@ -66,5 +66,5 @@ def output_error(error: OSError, path: object, *, rows: bool = False) -> OutputE
 
 
 def is_full(error: OSError) -> bool:
-    """Whether the disk has no room left."""
+    """True if the disk has no room left."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)

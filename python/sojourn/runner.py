@@ -1,8 +1,7 @@
-"""The whole way of a scenario: plan, folder, runs, figures, plots and report.
+"""The steps of a run in order: plan, folder, runs, figures, plots and report.
 
-Stands on all modules beside it and is the one place that knows their order. The command line and
-the Python interface both come through here. What a run is not begun with is imported where it is
-needed, for it takes longer to load than a short run.
+The command line and the Python interface both use this module. Modules that a run needs only at its
+end are imported there, because they take longer to load than a short run.
 """
 
 import tempfile
@@ -39,12 +38,11 @@ def plan_scenario(
     set: Mapping[str, Any] = MappingProxyType({}),
     **changes: Any,
 ) -> Plan:
-    """The runs that `scenario` asks for: a file, a shipped name, a model or its dictionary.
+    """The plan of `scenario`: a file, a shipped name, a model or its dictionary.
 
-    `set` has keys of the scenario by dotted names, and what they are instead. `changes` are
-    `make_plan`'s: `aqms`, `seed`, `math_unit`, `executor`, `capture`, `include_paths`, `defines`,
-    and for a dictionary `beside`.
-    What `ground` cannot run is refused here.
+    `set` has new values of the scenario's keys by dotted names. `changes` are `make_plan`'s:
+    `aqms`, `seed`, `math_unit`, `executor`, `capture`, `include_paths`, `defines`, and for a
+    dictionary `beside`. Raises if `ground` cannot run the plan.
     """
     changes["also"] = ground.own_disciplines
     if isinstance(scenario, Scenario):
@@ -115,7 +113,7 @@ def summaries(result: "Result") -> dict[str, Any]:
 
 
 def _told(aqm: "AqmResult") -> dict[str, Any]:
-    """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
+    """Figures of only some scenarios: several queues, changes of a rate, exchanges, voices."""
     summary: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
     if len(aqm.bottlenecks) > 1:
         own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}

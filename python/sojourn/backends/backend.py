@@ -32,7 +32,7 @@ class Ground(Protocol):
 
     @property
     def own_disciplines(self) -> Mapping[str, str]:
-        """Disciplines that no other ground has, each with one line."""
+        """Disciplines that no other backend has, each with one line."""
 
     def check(self, plan: Plan) -> None:
         """`SojournError` if `plan` cannot run here, before anything is written."""
@@ -40,7 +40,8 @@ class Ground(Protocol):
     def run(
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
     ) -> dict[str, Any]:
-        """Runs all of `plan`, each AQM into its own folder; what `run.json` says of the ground."""
+        """Runs all of `plan`, each AQM into its own folder; returns the backend's part of
+        `run.json`."""
 
 
 def refuse_script(plan: Plan, name: str) -> None:
@@ -60,9 +61,9 @@ def one_by_one(
     refresh: Callable[[], None],
     run_one: Callable[[PlannedRun, Path, Callable[[int], None]], dict[str, Any]],
 ) -> dict[str, Any]:
-    """Runs one AQM after the other, where two at once would disturb each other: what `run.json`
-    says of the ground `name` and of each run on it. `run_one` is told the AQM's folder, and tells
-    how far it is, ns."""
+    """Runs one AQM after the other, because two at once would disturb each other. Returns the part
+    of `run.json` about the backend `name` and each run on it. `run_one` gets the AQM's folder and a
+    function to call with the progress in ns."""
     progress.now |= {run.label: 0 for run in plan.runs}
     reports = {}
     for run in plan.runs:

@@ -40,16 +40,15 @@ def connect(
     certificate: str | Path | None = None,
     key: str | Path | None = None,
 ) -> Switch:
-    """A switch that runs, to be controlled.
+    """Connects to a running switch.
 
     `where` is the address of a P4Runtime server, as in `"127.0.0.1:9559"`: of `sojourn switch
-    --p4runtime`, or of any other switch; `device` and `election` are the numbers with which this
-    becomes its primary controller, who alone writes. Or it is the folder of a `sojourn switch` on
-    this machine. With `ca`, PEM, the server's certificate is asked for; `certificate` and `key` are
-    one's own.
+    --p4runtime`, or of any other switch. `device` and `election` are the numbers with which this
+    becomes its primary controller, the only one that may write. Or `where` is the folder of a
+    `sojourn switch` on this machine. With `ca`, PEM, the server's certificate is verified;
+    `certificate` and `key` are those of the client.
 
-    Raises `ControlError` if nobody is there. An address needs
-    `pip install "sojourn[control]"`.
+    Raises `ControlError` if no switch answers. An address needs `pip install "sojourn[control]"`.
 
     >>> try:
     ...     sojourn.connect("no-such-folder")

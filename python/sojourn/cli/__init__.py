@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _run_command() -> None:
-    """What was typed. A slip in it is shown by typer, with the way to the help; under --json it is
+    """Runs the command line. Typer shows a usage error with the way to the help; under --json it is
     an error like others."""
     _refuse_other_than_text()
     if not _wants_json():

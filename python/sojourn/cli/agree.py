@@ -152,7 +152,7 @@ def _quantity(word: str, dimension: Any) -> int:
 
 
 def _command(given: dict[str, str], duration: str, runs: str, kernel: str) -> str:
-    """What to type for the same page."""
+    """The command line that makes the same page."""
     if kernel != "uml":
         given["kernel"] = Path(kernel).name
     words = [f'--{name} "{text}"' for name, text in given.items() if text]

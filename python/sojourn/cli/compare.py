@@ -1,4 +1,4 @@
-"""`sojourn compare`: runs beside each other."""
+"""`sojourn compare`: a comparison of runs."""
 
 import json
 from pathlib import Path

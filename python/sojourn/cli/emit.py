@@ -38,7 +38,7 @@ def emit(
     define: Define = None,
     as_json: Json = False,
 ) -> None:
-    """Write what a real switch needs beside a program: entries, sessions, shapers, steps."""
+    """Write what a switch needs besides a program: entries, sessions, shapers, steps."""
     if target not in TARGETS:
         known = ", ".join(TARGETS)
         raise ScenarioError(f"--for {target}: it can be {known}{did_you_mean(target, TARGETS)}")

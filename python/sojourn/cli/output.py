@@ -1,7 +1,7 @@
-"""Standard output whose reader may go away, as `head` does when it has enough.
+"""Standard output whose reader may close it, as `head` does when it has enough.
 
-That is no mistake of anybody's: the work goes on, files are written, and the status is that of the
-work. Knows no command.
+That is no error: the work goes on, files are written, and the status is that of the work. Must not
+depend on commands.
 """
 
 import io
@@ -20,7 +20,7 @@ class _ForAsLongAsWanted(io.FileIO):
 
 
 def let_readers_go() -> None:
-    """From here on what is printed for nobody is dropped."""
+    """Discards output from the moment on that its reader closes it."""
     plain = sys.stdout
     try:
         number = plain.fileno()

@@ -1,4 +1,4 @@
-"""`sojourn paper`: a paper's figures and claims, ours beside them."""
+"""`sojourn paper`: a paper's figures and claims, with the reproduced ones."""
 
 import json
 import time

@@ -1,6 +1,7 @@
 """`sojourn replay`: the same packets put to several programs, decision by decision."""
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from sojourn.cli.options import grouped
 from sojourn.cli.shared import Json, NoScripts, app, definitions, open_console
 from sojourn.common.atomic_write import held
 from sojourn.common.resources import shown
@@ -26,48 +28,63 @@ from sojourn.tools.replay.table import (
 )
 
 
-@app.command()
-def replay(
-    trace: Annotated[
+@dataclass(frozen=True)
+class Traces:
+    """The options about the synthetic traces."""
+
+    rate: Annotated[
         list[str] | None,
-        typer.Argument(
-            help=f"A run's folder or rows, or a synthetic trace: {', '.join(PROFILES)}. "
-            "By default all synthetic ones."
-        ),
-    ] = None,
+        typer.Option(help="Line rate of synthetic traces. Repeatable. By default each one's own."),
+    ] = None
+    duration: Annotated[str | None, typer.Option(help="Length of synthetic traces.")] = None
+    seed: Annotated[int, typer.Option(min=0, help="Of synthetic traces.")] = 1
+    packet_size: Annotated[
+        int | None,
+        typer.Option(help="Bytes of all synthetic IP packets; by default mixed, 40 to 9000."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """The options about the programs."""
+
     aqm: Annotated[
         list[str] | None,
         typer.Option(
             help="A program's name or .p4 file, or a hardware module. Repeatable. By default all "
             "CoDels."
         ),
-    ] = None,
-    rate: Annotated[
-        list[str] | None,
-        typer.Option(help="Line rate of synthetic traces. Repeatable. By default each one's own."),
-    ] = None,
-    duration: Annotated[str | None, typer.Option(help="Length of synthetic traces.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of synthetic traces.")] = 1,
-    packet_size: Annotated[
-        int | None,
-        typer.Option(help="Bytes of all synthetic IP packets; by default mixed, 40 to 9000."),
-    ] = None,
+    ] = None
     recirculation_latency: Annotated[
         list[str] | None,
         typer.Option(
             help="From a mirror request to the copy's egress pass. Several show the cost of the "
             "delay. By default 1 us."
         ),
-    ] = None,
-    target: Annotated[str, typer.Option(help="CoDel's TARGET, for all.")] = "5 ms",
-    interval: Annotated[str, typer.Option(help="CoDel's INTERVAL, for all.")] = "100 ms",
+    ] = None
+    target: Annotated[str, typer.Option(help="CoDel's TARGET, for all.")] = "5 ms"
+    interval: Annotated[str, typer.Option(help="CoDel's INTERVAL, for all.")] = "100 ms"
     math_unit: Annotated[
         Literal["vendor", "paper"] | None,
         typer.Option(help="Reading of the stateful ALU's math unit."),
-    ] = None,
+    ] = None
     define: Annotated[
         list[str] | None,
         typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro, in all programs."),
+    ] = None
+
+
+@app.command()
+@grouped
+def replay(
+    traces: Traces,
+    programs: Subjects,
+    trace: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=f"A run's folder or rows, or a synthetic trace: {', '.join(PROFILES)}. "
+            "By default all synthetic ones."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The replay's folder.")] = None,
     no_scripts: NoScripts = False,
@@ -79,38 +96,43 @@ def replay(
     run or made up.
     """
     refuse_if(no_scripts)
-    parameters = Parameters(
-        target=_quantity("--target", target, TIME, least=1),
-        interval=_quantity("--interval", interval, TIME, least=100),
-    )
-    study = Study(
-        find_traces(
-            trace or list(PROFILES),
-            rates=[_quantity("--rate", text, RATE, least=10**6) for text in rate or ()],
-            duration=_quantity("--duration", duration, TIME, least=1) if duration else None,
-            seed=seed,
-            packet_size=packet_size,
-            parameters=parameters,
-        ),
-        subjects(
-            aqm or DEFAULT_AQMS,
-            math_unit=math_unit,
-            parameters=parameters,
-            macros=definitions(define),
-        ),
-        sorted(
-            {
-                _quantity("--recirculation-latency", text, TIME)
-                for text in recirculation_latency or ("1 us",)
-            }
-        ),
-        parameters,
-    )
+    study = _study(trace or list(PROFILES), traces, programs)
     folder = StudyFolder(out or Path("replays") / f"{datetime.now():%Y%m%d-%H%M%S}", study)
     with held(folder.path):
         folder.create()
         _replay_with_progress(folder)
     _show(folder, as_json=as_json)
+
+
+def _study(names: list[str], traces: Traces, programs: Subjects) -> Study:
+    parameters = Parameters(
+        target=_quantity("--target", programs.target, TIME, least=1),
+        interval=_quantity("--interval", programs.interval, TIME, least=100),
+    )
+    length = traces.duration
+    return Study(
+        find_traces(
+            names,
+            rates=[_quantity("--rate", text, RATE, least=10**6) for text in traces.rate or ()],
+            duration=_quantity("--duration", length, TIME, least=1) if length else None,
+            seed=traces.seed,
+            packet_size=traces.packet_size,
+            parameters=parameters,
+        ),
+        subjects(
+            programs.aqm or DEFAULT_AQMS,
+            math_unit=programs.math_unit,
+            parameters=parameters,
+            macros=definitions(programs.define),
+        ),
+        sorted(
+            {
+                _quantity("--recirculation-latency", text, TIME)
+                for text in programs.recirculation_latency or ("1 us",)
+            }
+        ),
+        parameters,
+    )
 
 
 def _quantity(option: str, text: str, dimension: Dimension, *, least: int = 0) -> int:

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -10,15 +11,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from sojourn.backends.backend import ATTEMPTS, Ground
-from sojourn.backends.sim import SIMULATOR
+from sojourn.backends.backend import Ground
+from sojourn.cli.backend_options import BackendOptions
+from sojourn.cli.options import grouped
 from sojourn.cli.shared import (
-    AcceptDisturbed,
-    Attempts,
     Define,
     Include,
     Json,
-    Kernel,
     NoScripts,
     Sources,
     app,
@@ -38,7 +37,64 @@ from sojourn.runtime.plan import Plan
 from sojourn.studies.published import PREFIX
 
 
+@dataclass(frozen=True)
+class Changes:
+    """The options that replace keys of the scenario."""
+
+    aqm: Annotated[
+        list[str] | None,
+        typer.Option(help="An AQM's name or .p4 file, in place of the scenario's. Repeatable."),
+    ] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's.")] = None
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="1..20", help="A run for each; means with their intervals."),
+    ] = None
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help='As in switch.rate="50 Mbit/s". Repeatable.'
+        ),
+    ] = None
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help='Simulated time, as in "30 s".')
+    ] = None
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help='The bottleneck\'s, as in "50 Mbit/s"; of one switch.'),
+    ] = None
+    include: Include = None
+    define: Define = None
+    math_unit: Annotated[
+        Literal["vendor", "paper"] | None,
+        typer.Option(help="Reading of the stateful ALU's math unit, for all P4 programs."),
+    ] = None
+    executor: Annotated[
+        Literal["native", "interpreter"] | None,
+        typer.Option(help="What runs P4 programs; both do the same, machine code faster."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """The options about the files of a run."""
+
+    out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None
+    replaces: Annotated[
+        bool,
+        typer.Option("--replace", "--force", help="Also if --out has a run of another scenario."),
+    ] = False
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Also write what entered and left the bottleneck.")
+    ] = False
+    report: Annotated[
+        bool,
+        typer.Option("--report/--no-report", help="Whether to draw pictures and make the page."),
+    ] = True
+
+
 @app.command()
+@grouped
 def run(
     scenario: Annotated[
         str,
@@ -46,64 +102,9 @@ def run(
             help="A scenario file, a shipped scenario's name, or published/NAME with --sources."
         ),
     ],
-    on: Annotated[
-        Literal["sim", "linux", "live"],
-        typer.Option(
-            help="Where it runs: in virtual time, on a Linux kernel, or as real packets through "
-            "the live switch."
-        ),
-    ] = "sim",
-    kernel: Kernel = "uml",
-    aqm: Annotated[
-        list[str] | None,
-        typer.Option(help="An AQM's name or .p4 file, in place of the scenario's. Repeatable."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's.")] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(metavar="1..20", help="A run for each; means with their intervals."),
-    ] = None,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help='As in switch.rate="50 Mbit/s". Repeatable.'
-        ),
-    ] = None,
-    duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help='Simulated time, as in "30 s".')
-    ] = None,
-    rate: Annotated[
-        str | None,
-        typer.Option(metavar="RATE", help='The bottleneck\'s, as in "50 Mbit/s"; of one switch.'),
-    ] = None,
-    include: Include = None,
-    define: Define = None,
-    out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
-    replaces: Annotated[
-        bool,
-        typer.Option("--replace", "--force", help="Also if --out has a run of another scenario."),
-    ] = False,
-    math_unit: Annotated[
-        Literal["vendor", "paper"] | None,
-        typer.Option(help="Reading of the stateful ALU's math unit, for all P4 programs."),
-    ] = None,
-    executor: Annotated[
-        Literal["native", "interpreter"] | None,
-        typer.Option(help="What runs P4 programs; both do the same, machine code faster."),
-    ] = None,
-    pcap: Annotated[
-        bool, typer.Option("--pcap", help="Also write what entered and left the bottleneck.")
-    ] = False,
-    report: Annotated[
-        bool,
-        typer.Option("--report/--no-report", help="Whether to draw pictures and make the page."),
-    ] = True,
-    traffic: Annotated[
-        Literal["sockets", "iperf3"],
-        typer.Option(help="With --on linux and live: who sends; sockets start exactly on time."),
-    ] = "sockets",
-    accept_disturbed: AcceptDisturbed = False,
-    attempts: Attempts = ATTEMPTS,
+    where: BackendOptions,
+    changes: Changes,
+    output: Output,
     sources: Sources = None,
     no_scripts: NoScripts = False,
     as_json: Json = False,
@@ -118,55 +119,40 @@ def run(
         from sojourn.studies.published.use import published_scenario
 
         named["name"], what = published_scenario(scenario, sources)
-    set_ = read_changes(changes or ()) | _short_changes(what, duration, rate)
-    if seeds is not None:
-        if on != "sim" or seed is not None or math_unit is not None or executor or pcap or replaces:
-            raise ScenarioError("--seeds goes with --set, --duration, --rate, --aqm and --out only")
-        if include or define:
-            raise ScenarioError(
-                "--seeds with -I or -D: write the AQM into a scenario, with include_paths and "
-                "defines, as in README.md"
-            )
-        _run_seeds(what, seeds, aqm or [], set_, out, as_json)
+    set_ = read_changes(changes.changes or ()) | _short_changes(
+        what, changes.duration, changes.rate
+    )
+    if changes.seeds is not None:
+        _check_seeds(where, changes, output)
+        _run_seeds(what, changes.seeds, changes.aqm or [], set_, output.out, as_json)
         return
-    ground = SIMULATOR
-    if on != "linux" and kernel != "uml":
-        raise ScenarioError("--kernel is for --on linux")
-    if on == "sim" and (traffic, accept_disturbed, attempts) != ("sockets", False, ATTEMPTS):
-        raise ScenarioError(
-            "--traffic, --accept-disturbed and --attempts are for --on linux and --on live"
-        )
-    if on == "live":
-        from sojourn.backends.live.backend import live
-
-        ground = live(accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts)
-    if on == "linux":
-        from sojourn.backends.linux.backend import linux
-
-        ground = linux(
-            kernel, accept_disturbed=accept_disturbed, traffic=traffic, attempts=attempts
-        )
+    ground = where.backend()
     plan = plan_scenario(
         what,
         ground=ground,
         set=set_,
-        aqms=aqm or (),
-        seed=seed,
-        math_unit=math_unit,
-        executor=executor,
-        capture=pcap,
-        include_paths=include or (),
-        defines=definitions(define),
+        aqms=changes.aqm or (),
+        seed=changes.seed,
+        math_unit=changes.math_unit,
+        executor=changes.executor,
+        capture=output.pcap,
+        include_paths=changes.include or (),
+        defines=definitions(changes.define),
         **named,
     )
-    folder = out or default_folder(plan.name)
+    _run_plan(plan, ground, output, as_json)
+
+
+def _run_plan(plan: Plan, ground: Ground, output: Output, as_json: bool) -> None:
+    """Runs `plan` and shows its result."""
+    folder = output.out or default_folder(plan.name)
     start = time.perf_counter()
     with held(folder):
-        recorded = _record_with_progress(plan, folder, ground, replaces, report)
+        recorded = _record_with_progress(plan, folder, ground, output.replaces, output.report)
         runs_done = time.perf_counter()
         from sojourn.cli.show import finish_with_status, show
 
-        result = finish_with_status(recorded, report=report)
+        result = finish_with_status(recorded, report=output.report)
     show(result, as_json=as_json)
     if not as_json:
         now = time.perf_counter()
@@ -175,10 +161,29 @@ def run(
         )
 
 
+def _check_seeds(where: BackendOptions, changes: Changes, output: Output) -> None:
+    """`ScenarioError` for options that a sweep over seeds does not have."""
+    others = (
+        where.on != "sim",
+        changes.seed is not None,
+        changes.math_unit is not None,
+        changes.executor is not None,
+        output.pcap,
+        output.replaces,
+    )
+    if any(others):
+        raise ScenarioError("--seeds goes with --set, --duration, --rate, --aqm and --out only")
+    if changes.include or changes.define:
+        raise ScenarioError(
+            "--seeds with -I or -D: write the AQM into a scenario, with include_paths and "
+            "defines, as in README.md"
+        )
+
+
 def _short_changes(
     scenario: str | dict[str, Any], duration: str | None, rate: str | None
 ) -> dict[str, Any]:
-    """What --duration and --rate change: keys of the scenario by dotted names."""
+    """The changes by --duration and --rate: keys of the scenario by dotted names."""
     changes = {} if duration is None else {"duration": duration}
     if rate is None:
         return changes

@@ -1,7 +1,7 @@
-"""What every command shares: the application, its console, flags of several commands.
+"""The parts that all commands share: the application, its console, flags of several commands.
 
-Knows no command but its name and its line in the help: a command's module is imported when the
-command is asked for, so that no command waits for what others need.
+Of a command it has only name and help line. A command's module is imported when the command runs,
+so that no command waits for the imports of others.
 """
 
 import sys
@@ -33,7 +33,7 @@ COMMANDS = {
     "compare": "Show runs beside each other: what differs, each AQM's figures, differences with "
     "intervals.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
-    "emit": "Write what a real switch needs beside a program: entries, sessions, shapers, steps.",
+    "emit": "Write what a switch needs besides a program: entries, sessions, shapers, steps.",
     "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "
     "run.",
     "lab": "Run a network of p4lang's tutorials around live switches, until Ctrl-C.",
@@ -72,12 +72,12 @@ class Commands(TyperGroup):
         super(TyperGroup, self).format_help(ctx, formatter)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """What the help needs of a command."""
+        """The command's name and help line."""
         line = COMMANDS.get(cmd_name)
         return TyperCommand(cmd_name, help=line, short_help=line) if line else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is called, with what is said if there is none of that name."""
+        """The command of that name, or an error that suggests a near one."""
         name, stub, rest = super().resolve_command(ctx, args)
         if name is None or stub is None:
             return name, stub, rest

@@ -55,8 +55,7 @@ def show(result: Result, *, as_json: bool) -> None:
 
 
 def _notes(result: Result) -> list[str]:
-    """What a ground has to say of its runs: what it did otherwise, what disturbed it, what is
-    missing."""
+    """A backend's notes on its runs: deviations, disturbances, missing parts."""
     notes = [f"note    {label}: left no rows; the run ended before" for label in result.missing]
     notes += [f"note    {label}: {text}" for label, text in ingress_drops(result).items()]
     for label, about in result.folder.ground.get("runs", {}).items():
@@ -67,7 +66,7 @@ def _notes(result: Result) -> list[str]:
 
 
 def _warnings(result: Result) -> list[str]:
-    """What went wrong in a run without ending it."""
+    """Faults in a run that did not end it."""
     sentences = [
         *interruptions(result),
         *(f"{label}: {text}" for label, text in blocked(result).items()),

@@ -1,10 +1,10 @@
-"""Ctrl-C and being asked to end: heard once, and within a second whatever is at work.
+"""Ctrl-C and SIGTERM: handled once, and within a second whatever is at work.
 
-The first signal is an exception, which ends what was started and keeps what was written. Those that
-follow it closely are the same wish and disturb nobody who is closing files. The engine works
-without the interpreter, which hears no signal meanwhile; then a thread of its own ends the process:
-nothing but a run writes while the engine works, and a run is watched from outside the engine.
-Knows no command.
+The first signal raises an exception, which ends started processes and keeps written files. Signals
+that follow it closely are ignored, so that files can be closed. The engine works without the
+interpreter, which handles no signal meanwhile; then a thread of its own ends the process. Only a
+run writes while the engine works, and a run is watched from outside the engine. Must not depend on
+commands.
 """
 
 import contextlib
@@ -39,8 +39,8 @@ class _Signals:
             raise KeyboardInterrupt
 
     def hear_again(self, ignored: "sys.UnraisableHookArgs", /) -> None:
-        """What was raised where nothing can be caught, as in a destructor, is raised again when the
-        interpreter is out of there."""
+        """Raises an exception again that was raised where it could not be caught, as in a
+        destructor."""
         if ignored.exc_type is KeyboardInterrupt:
             self._first = -_SAME_WISH
             Timer(_AGAIN, signal.raise_signal, [signal.SIGINT]).start()

@@ -1,8 +1,8 @@
-"""Writing into a folder that may hold anything: whole files or none, and never through a link.
+"""Writes files atomically into a folder that may hold anything, and never through a link.
 
-Stands on the file system. A file is written beside its place under a name that nobody can guess and
-then takes its place, so that what stood there, were it a link to somewhere else, is replaced and
-not followed, and a reader sees the old file or the new one. Knows no format.
+A file is written next to its destination under an unpredictable name and then renamed. A link at
+the destination is replaced and not followed, and a reader sees the old file or the new one. Must
+not depend on formats.
 """
 
 import contextlib
@@ -44,8 +44,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_named(path: Path, text: str) -> None:
-    """Writes `text` where the user has said: a link there is the user's own and is followed, a
-    device or a pipe is written to as it is."""
+    """Writes `text` to a path that the user named: a link there is followed, a device or a pipe is
+    written to directly."""
     place = path.resolve()
     if place.exists() and not place.is_file():
         place.write_text(text, encoding="utf-8")

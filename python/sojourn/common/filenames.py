@@ -1,6 +1,6 @@
-"""Names of files: which may be taken from a file that somebody sent, and which a label gets.
+"""File names: validity of names from outside, and the name of a label.
 
-Stands on nothing. Touches no disk.
+Depends on nothing. Touches no disk.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ _LONGEST = 100
 
 
 def is_plain(name: object) -> bool:
-    """Whether `name` is a single step down from a folder, and nothing else on any system."""
+    """True if `name` is a single step down from a folder, and nothing else on any system."""
     return (
         isinstance(name, str)
         and name not in ("", ".", "..")

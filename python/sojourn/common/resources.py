@@ -1,7 +1,8 @@
-"""Where the shipped data planes and scenarios are.
+"""Folders of the shipped data planes, hardware modules and scenarios.
 
-In a clone they are the repository's own `p4/` and `scenarios/`, so that an edited program is the
-one that runs; in an installed package they are copies beside this file. Knows no program by name.
+In a clone they are the repository's own `p4/`, `hardware/` and `scenarios/`, so that an edited
+program is the one that runs. In an installed package they are copies in `_data/`. Must not name a
+program.
 """
 
 from functools import cache

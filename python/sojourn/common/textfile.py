@@ -1,7 +1,7 @@
-"""Text and JSON files that may come from anybody, read within bounds.
+"""Text and JSON files from untrusted sources, read within bounds.
 
-A file that is too long or nested too deep is refused with a message that names it. Must not know
-what a file is for.
+A file that is too long or nested too deep is refused with a message that names it. Must not depend
+on what a file is for.
 """
 
 import errno

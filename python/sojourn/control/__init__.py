@@ -1,6 +1,6 @@
-"""A program's control plane: its names, its file, and how what is asked of it reaches the engine.
+"""A program's control plane: its names, its file, and the operations on it.
 
-What can be asked is the engine's one set of operations. Knows no switch and no traffic.
+The operations are the engine's one set. Must not depend on a particular switch or on traffic.
 """
 
 from sojourn.control.apply import Operation, apply, apply_all

@@ -110,7 +110,7 @@ class ScriptedSwitch(Switch):
         self.at(self.now + step, again)
 
     def report(self) -> dict[str, Any]:
-        """What the switch has counted so far: ports, queues with their depths, buffer."""
+        """The switch's counters so far: ports, queues with their depths, buffer."""
         report: dict[str, Any] = json.loads(self._simulation.switch_report(self._place))
         return report
 
@@ -119,7 +119,7 @@ class ScriptedSwitch(Switch):
         return [Digest(*one) for one in self._simulation.take_digests(self._place)]
 
     def take_packets(self) -> list[PacketIn]:
-        """What the program has sent to the controller's port since the last call."""
+        """The packets that the program sent to the controller's port since the last call."""
         return [PacketIn(*one) for one in self._simulation.take_controllers_packets(self._place)]
 
     def packet_out(self, frame: bytes) -> None:
@@ -130,7 +130,7 @@ class ScriptedSwitch(Switch):
             raise ControlError(f"{error.args[0]}: give [control] a cpu_port") from None
 
     def next_call(self) -> int | None:
-        """When the next call is due."""
+        """The time of the next call."""
         return self._due[0][0] if self._due else None
 
     def pop_due(self) -> Call | None:

@@ -1,6 +1,6 @@
-"""What a P4 program declares for its control plane, read from its text without loading it.
+"""A P4 program's declarations for its control plane, read from its text without loading it.
 
-Stands on the compiled program. Knows no entry.
+Depends on the compiled program. Must not depend on entries.
 """
 
 from collections.abc import Mapping, Sequence

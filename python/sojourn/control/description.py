@@ -1,6 +1,6 @@
-"""What a program offers its control plane, and what a name in a file means there.
+"""A program's interface to its control plane, and the resolution of names in a control-plane file.
 
-Stands on the engine's description of a loaded program. A name may be given in full or by its end,
+Depends on the engine's description of a loaded program. A name may be given in full or by its end,
 as p4c's drivers allow; a key by its field, with `$0` for `[0]` and `$valid$` for `isValid()`.
 """
 
@@ -84,7 +84,7 @@ class Table:
 
     @property
     def ordered(self) -> bool:
-        """Whether entries can overlap, so that priorities decide."""
+        """True if entries can overlap, so that priorities decide."""
         return any(key.match_kind not in ("exact", "lpm", "selector") for key in self.keys)
 
     def action(self, name: str) -> Action:

@@ -38,12 +38,12 @@ class ProgramChoice:
 
     @cached_property
     def control_file(self) -> Path | None:
-        """Where its control plane stands: in the file that is named, or in one beside it."""
+        """The file of its control plane: the named one, or the default one of the program."""
         return control_file(self.program, self.control)
 
     @cached_property
     def declarations(self) -> ProgramDescription:
-        """What the program declares, read when first asked for."""
+        """The program's declarations, read on first access."""
         return read_description(self.compiled.declarations())
 
     @cached_property
@@ -53,8 +53,8 @@ class ProgramChoice:
 
 
 def control_file(program: Path, named: Path | None = None) -> Path | None:
-    """Where the control plane of a program stands: in the file that is named, or in one beside the
-    program. A scenario beside it is none."""
+    """The file of a program's control plane: the named one, or the one next to the program. A
+    scenario next to it does not count."""
     if named is not None:
         if not named.is_file():
             raise ControlPlaneError(f"{shown(named)}: no such control-plane file")
@@ -113,8 +113,8 @@ def written_control_plane(choice: ProgramChoice) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """What a file in TOML says. Entries by the thousand do not go through the parser, which would
-    take nearly all the time of a start for them."""
+    """The document of a TOML file. Entries by the thousand bypass the parser, which would take
+    nearly all the time of a start for them."""
     left, taken = _core.take_entries(path.read_bytes())
     if any(taken):
         # Whatever is wrong is told of the whole text, with its lines.
@@ -154,7 +154,7 @@ def plain(control: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept(control: Mapping[str, Any]) -> Iterator[tuple[int, _core.Entries | _core.Text]]:
-    """What of a control plane is the engine's own: entries with the place of their table, and the
+    """The engine's own parts of a control plane: entries with the position of their table, and the
     text of commands."""
     tables = control.get("tables")
     for place, table in enumerate(tables if isinstance(tables, list) else []):
@@ -166,7 +166,7 @@ def kept(control: Mapping[str, Any]) -> Iterator[tuple[int, _core.Entries | _cor
 
 
 def as_plain(own: object) -> Any:
-    """What `json.dumps` is to write for what is the engine's own (its `default`)."""
+    """JSON of the engine's own objects (`default` of `json.dumps`)."""
     match own:
         case _core.Entries():
             return json.loads(own.json())
@@ -180,8 +180,8 @@ _ABOUT = "control plane: "
 
 
 def in_its_file(message: str, path: Path | None) -> str | None:
-    """What the engine says of a control plane, with the file that it stands in and the first line
-    that has the name it is about; nothing if it is about something else."""
+    """The engine's message about a control plane, with the file and the first line that has the
+    name it is about; nothing if it is about something else."""
     if path is None:
         return None
     if message.startswith(f"{shown(path)}:"):  # a line of commands says where it stands
@@ -192,8 +192,7 @@ def in_its_file(message: str, path: Path | None) -> str | None:
 
 
 def at_its_line(reason: str, path: Path) -> str:
-    """What is wrong in a control plane, with the file and the first line that has the name it is
-    about."""
+    """A fault of a control plane, with the file and the first line of the name it is about."""
     if reason.startswith(f"{shown(path)}:"):
         return reason
     try:

@@ -1,7 +1,7 @@
 """The messages of the control protocols, made from the definitions that the engine was built from.
 
-Needs the packages `grpcio` and `protobuf` (`pip install "sojourn[control]"`); nothing generated is
-kept anywhere.
+Needs the packages `grpcio` and `protobuf` (`pip install "sojourn[control]"`). No generated code is
+stored.
 """
 
 from functools import cache

@@ -1,7 +1,7 @@
-"""A switch that speaks P4Runtime as the door of a `Switch`: ours, or anybody's.
+"""P4Runtime client: the transport of a `Switch` for any switch that speaks P4Runtime.
 
-What the program offers is read from its P4Info. Operations in the engine's words become updates of
-one write request, which the switch carries out wholly or not at all. Knows no files.
+The program's interface is read from its P4Info. Operations in the engine's words become updates of
+one write request, which the switch executes wholly or not at all. Must not depend on files.
 """
 
 import contextlib
@@ -137,7 +137,7 @@ class P4RuntimeDoor:
         }
 
     def report(self) -> dict[str, Any]:
-        """What a switch says of its interfaces, which no controller is told."""
+        """The switch's report on its interfaces, which P4Runtime does not have."""
         raise ControlError("ports are not told over P4Runtime; name the folder of the switch")
 
     def apply(self, operations: str | _core.Operations) -> list[int | None]:

@@ -65,8 +65,20 @@ def _list(items: Schema, description: str) -> Schema:
     return {"type": "array", "items": items, "description": description}
 
 
+_NAMED = {"name": _text("Its name, or as much of its end as is unique.")}
+
+
 def control_keys() -> Schema:
-    """The schema of a control-plane file beside a program."""
+    """The schema of a program's control-plane file."""
+    keys = {
+        "tables": _list(_table(), "Tables and their entries."),
+        "mirror_sessions": _list(_mirror_session(), "Mirror sessions of the switch."),
+    }
+    keys |= _profile_keys() | _state_keys() | _program_keys() | _switch_keys() | _queue_keys()
+    return _object("What a P4 program is given before the first packet.", (), **keys)
+
+
+def _table() -> Schema:
     call = _object(
         "What a miss runs.",
         (),
@@ -95,7 +107,7 @@ def control_keys() -> Schema:
             },
         },
     )
-    table = _object(
+    return _object(
         "Entries of one table.",
         ("name",),
         name=_text("Its name, or as much of its end as is unique."),
@@ -106,7 +118,10 @@ def control_keys() -> Schema:
         },
         default=call,
     )
-    session = _object(
+
+
+def _mirror_session() -> Schema:
+    return _object(
         "A mirror session.",
         ("session",),
         session=_whole("The number that the program names."),
@@ -119,29 +134,15 @@ def control_keys() -> Schema:
         queue=_whole("At that port."),
         max_length=_whole("Copies are cut to so many bytes, mirror header included."),
     )
-    named = {"name": _text("Its name, or as much of its end as is unique.")}
-    node = _object(
-        "Copies that share a replication id.",
-        ("ports",),
-        rid=_whole("The replication id."),
-        ports=_list(_whole("A port."), "A copy for each."),
-    )
-    queue = _object(
-        "A setting of queues.",
-        port=_whole("At this port; at every port if absent."),
-        priority=_whole("The queue of this priority; every one if absent."),
-        packets_per_second=_whole("Exactly spaced; 0 takes the limit away."),
-        bits_per_second=_whole("On the wire; 0 takes the limit away."),
-        depth=_whole("Packets that it holds at most."),
-    )
-    keys = {
-        "tables": _list(table, "Tables and their entries."),
-        "mirror_sessions": _list(session, "Mirror sessions of the switch."),
+
+
+def _profile_keys() -> dict[str, Schema]:
+    return {
         "action_profiles": _list(
             _object(
                 "Members and groups of a profile or selector.",
                 ("name",),
-                **named,
+                **_NAMED,
                 members=_list(
                     _object(
                         "A member.",
@@ -156,11 +157,17 @@ def control_keys() -> Schema:
             ),
             "Action profiles and selectors.",
         ),
+    }
+
+
+def _state_keys() -> dict[str, Schema]:
+    """Cells of meters and filters, and metadata of ports."""
+    return {
         "meters": _list(
             _object(
                 "A cell of a meter.",
                 ("name", "index", "spec"),
-                **named,
+                **_NAMED,
                 index=_whole("Which cell."),
                 spec={"type": "object", "description": "Its rates and bursts."},
             ),
@@ -170,7 +177,7 @@ def control_keys() -> Schema:
             _object(
                 "A cell of an `Lpf` or a `Wred` (Tofino).",
                 ("name", "index", "spec"),
-                **named,
+                **_NAMED,
                 index=_whole("Which cell."),
                 spec={
                     "type": "object",
@@ -190,24 +197,44 @@ def control_keys() -> Schema:
             ),
             "Metadata of ports.",
         ),
+    }
+
+
+def _program_keys() -> dict[str, Schema]:
+    """Values of a program's objects."""
+    return {
         "value_sets": _list(
-            _object("A parser value set.", ("name", "members"), **named, members={"type": "array"}),
+            _object(
+                "A parser value set.", ("name", "members"), **_NAMED, members={"type": "array"}
+            ),
             "Members of parser value sets.",
         ),
         "register_params": _list(
-            _object("A RegisterParam.", ("name", "value"), **named, value=_NUMBER),
+            _object("A RegisterParam.", ("name", "value"), **_NAMED, value=_NUMBER),
             "Values of RegisterParams.",
         ),
         "registers": _list(
             _object(
                 "A register's cell.",
                 ("name", "value"),
-                **named,
+                **_NAMED,
                 index=_whole("Which cell; all if absent."),
                 value=_NUMBER,
             ),
             "Values that registers start with.",
         ),
+    }
+
+
+def _switch_keys() -> dict[str, Schema]:
+    """Settings of the switch around the program."""
+    node = _object(
+        "Copies that share a replication id.",
+        ("ports",),
+        rid=_whole("The replication id."),
+        ports=_list(_whole("A port."), "A copy for each."),
+    )
+    return {
         "multicast_groups": _list(
             _object(
                 "A group.",
@@ -217,6 +244,19 @@ def control_keys() -> Schema:
             ),
             "Multicast groups of the switch.",
         ),
+    }
+
+
+def _queue_keys() -> dict[str, Schema]:
+    queue = _object(
+        "A setting of queues.",
+        port=_whole("At this port; at every port if absent."),
+        priority=_whole("The queue of this priority; every one if absent."),
+        packets_per_second=_whole("Exactly spaced; 0 takes the limit away."),
+        bits_per_second=_whole("On the wire; 0 takes the limit away."),
+        depth=_whole("Packets that it holds at most."),
+    )
+    return {
         "priority_queues": _whole(
             "Priority queues at each port, 1 to 32; a higher one goes first. The queue of a packet "
             "is its `priority` (v1model) or its `qid` (Tofino, where queues above 7 share the "
@@ -229,7 +269,6 @@ def control_keys() -> Schema:
         ),
         "queues": _list(queue, "v1model: settings of queues; a later one wins."),
     }
-    return _object("What a P4 program is given before the first packet.", (), **keys)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -244,8 +283,7 @@ _SHOWN = 8
 
 
 def problems(document: Mapping[str, Any], name: str, text: str) -> list[str]:
-    """What is wrong with the keys of a control plane, a line each; `name` and `text` are those of
-    its file."""
+    """Faults of a control plane's keys, one line each; `name` and `text` are those of its file."""
     found = list(_problems(document, control_keys(), ()))
     lines = [_message(keys, reason, name, text) for keys, reason in found[:_SHOWN]]
     return lines + ([f"... and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else [])
@@ -282,7 +320,7 @@ def _problems(value: object, schema: Schema, keys: Keys) -> Iterator[tuple[Keys,
 
 
 def _of_choices(value: object, choices: list[Schema], keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """What is wrong by the choice whose type the value has."""
+    """Faults by the choice whose type the value has."""
     for choice in choices:
         if _is_of_type(value, choice):
             yield from _problems(value, choice, keys)

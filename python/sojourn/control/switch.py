@@ -25,7 +25,7 @@ class Door(Protocol):
     """The way to a switch; requests are the engine's JSON. `str` makes it of gathered ones."""
 
     def describe(self) -> str:
-        """What the program offers."""
+        """The program's description."""
 
     def apply(self, operations: str | _core.Operations) -> list[int | None]:
         """All of them or none; the handle of each entry that was added, if it has one."""
@@ -62,7 +62,7 @@ class Switch:
 
     @property
     def program(self) -> ProgramDescription:
-        """What the program offers: tables, keys, actions, objects."""
+        """The program's description: tables, keys, actions, objects."""
         if self._program is None:
             self._program = read_description(self._door.describe())
         return self._program
@@ -90,8 +90,8 @@ class Switch:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """What is written in the block is done together when the block ends, between two packets:
-        all of it or, if any of it is refused or the block is left by an exception, nothing."""
+        """Writes in the block are executed together when the block ends, between two packets: all
+        of them or, if any of them is refused or the block is left by an exception, none."""
         if self._batch is not None:
             raise ControlError("a batch in a batch: leave the first before")
         self._batch = _core.Operations()
@@ -202,7 +202,7 @@ class Table:
 
     @property
     def default(self) -> tuple[str, dict[str, int]] | None:
-        """What runs on a miss, if anything."""
+        """The default action, if there is one."""
         call = self._switch.read({"read": "default", "table": self.name})
         if call is None:
             return None

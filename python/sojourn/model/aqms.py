@@ -1,10 +1,10 @@
-"""What can be run at the bottleneck: native disciplines, P4 programs and hardware modules, found by
-name or path.
+"""The catalogue of AQMs: native disciplines, P4 programs and hardware modules, found by name or
+path.
 
-Stands on the engine's list of disciplines and on the shipped `p4/` folder. A shipped program is a
-`.p4` file directly in an architecture's folder. One name can stand for several things: the plain
-name is the first one's, in the order native, then the engine's targets; the others are called by
-their folder, as in `v1model/codel`. Knows no option of a program.
+A shipped program is a `.p4` file directly in an architecture's folder of `p4/`. If several AQMs
+share a name, the plain name means the first one, in the order native, then the engine's targets.
+The others are named with their folder, as in `v1model/codel`. Depends on the engine's list of
+disciplines. Must not depend on a program's options.
 """
 
 import re
@@ -57,7 +57,7 @@ def catalogue() -> list[Aqm]:
 
 
 def kernel_only() -> list[Aqm]:
-    """What only a Linux kernel has."""
+    """The qdiscs that only a Linux kernel has."""
     return [Aqm(name, summary, architecture=KERNEL) for name, summary in KERNEL_ONLY.items()]
 
 
@@ -67,7 +67,7 @@ def is_path(name: str) -> bool:
 
 
 def find_aqm(name: str, beside: Path | None = None) -> Aqm:
-    """What `name` means: a known name, or a `.p4` or `.sv` file relative to the folder `beside`."""
+    """The AQM of a name: a known name, or a `.p4` or `.sv` file relative to the folder `beside`."""
     if modules.is_file(name):
         return _module_at((beside or Path()) / Path(name).expanduser(), name)
     if is_path(name):

@@ -28,7 +28,7 @@ def absolute(path: Path) -> Path:
 
 
 def is_shipped(path: Path) -> bool:
-    """Whether Sojourn ships the file at the absolute `path`."""
+    """True if Sojourn ships the file at the absolute `path`."""
     return path.is_relative_to(programs_folder()) or path.is_relative_to(hardware_folder())
 
 

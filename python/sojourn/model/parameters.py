@@ -1,7 +1,7 @@
-"""What the native disciplines can be told: their parameters, and how people write the values.
+"""Parameters of the native disciplines, and the notation of their values.
 
-Stands on the engine's register, which has a discipline's parameters by the names of its RFC, and on
-`units`. The engine holds each value as a whole number; which values are allowed is its to say.
+The engine's register lists a discipline's parameters by the names of its RFC. The engine holds each
+value as a whole number and checks it. Depends on `units`.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ class Parameter:
 
     @property
     def kind(self) -> Kind:
-        """How its values are written."""
+        """The notation of its values."""
         return _KINDS[self.of]
 
     @property
@@ -81,7 +81,7 @@ def disciplines() -> list[Discipline]:
 
 
 def hardware_module() -> Discipline:
-    """What every hardware module can be told; one without the port for it does without."""
+    """The parameters of every hardware module; a module without the port ignores one."""
     return next(discipline for discipline in _registered() if discipline.name == _MODULES)
 
 

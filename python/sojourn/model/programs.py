@@ -81,8 +81,8 @@ def _includes(text: str, architecture: str) -> bool:
 
 
 def unread_macros(program: _core.Program, defines: Mapping[str, str]) -> dict[str, str]:
-    """The macros of `defines` that none of the program's files has a word of, each with what may
-    be meant instead: a name that the files ask about, or nothing."""
+    """The macros of `defines` that none of the program's files reads, each with a suggestion: a
+    name that the files test, or nothing."""
     texts = [_COMMENT.sub(" ", _text(path)) for path in program.sources]
     words = {word for text in texts for word in _WORD.findall(text)}
     asked = sorted({name for text in texts for name in _ASKED.findall(text)})
@@ -112,13 +112,13 @@ def inputs_of(program: _core.Program) -> Inputs:
 
 @lru_cache(maxsize=_MOST)
 def doubt_of(program: _core.Program) -> str | None:
-    """Why the program's chip may refuse it although it runs, or nothing."""
+    """The reason that the program's chip may refuse it although it runs, or nothing."""
     return program.doubt()
 
 
 @cache
 def target_names() -> tuple[str, ...]:
-    """What a program can be for."""
+    """The targets of programs."""
     return tuple(name for name, _ in _core.targets())
 
 

@@ -1,8 +1,8 @@
-"""Runs beside each other: what they were otherwise, and how far their figures are apart.
+"""Comparison of runs: differences in their settings and in their figures.
 
 Runs of one scenario that differ in the seed alone are one set-up, whose figures are means with
 their intervals. Differences are to the first set-up, with Welch's interval where both have seeds.
-Stands on results; draws nothing.
+Depends on results; draws nothing.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""Runs beside each other as one picture: queue delay as overlaid curves and as boxes.
+"""Comparison of runs as one picture: queue delay as overlaid curves and as boxes.
 
-A panel an AQM, a curve and a box a set-up; runs of a set-up that differ in the seed lie over each
-other. Stands on results and on matplotlib.
+One panel for each AQM, one curve and one box for each set-up. Runs of a set-up that differ in the
+seed lie over each other. Depends on results and on matplotlib.
 """
 
 from collections.abc import Sequence

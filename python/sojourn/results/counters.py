@@ -1,7 +1,7 @@
-"""The counters of a run as readers need them: `counters.json`, checked when it is read.
+"""The counters of a run: `counters.json`, validated when it is read.
 
-A run's folder may come from anybody. Figures, tables and pages take numbers out of this file, so
-a file of another form is refused as a whole. Must not know what the numbers are shown as.
+A run's folder may come from an untrusted source. Figures, tables and pages take numbers from this
+file, so a file of another form is refused as a whole. Must not depend on how numbers are shown.
 """
 
 from pathlib import Path

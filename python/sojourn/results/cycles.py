@@ -16,7 +16,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Cycles:
-    """What the cycles of one run have in common; times in ns."""
+    """Statistics of the congestion cycles of one run; times in ns."""
 
     count: int
     without_drop: int

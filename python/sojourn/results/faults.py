@@ -1,8 +1,8 @@
-"""What went wrong in a run without ending it, in words for the terminal, the report and JSON.
+"""Faults that occur in a run without ending it, in words for the terminal, the report and JSON.
 
-Stands on an AQM's counters (`counters.json`), and on what packet tests and replays tell. A fault
-of the program, a packet that got lost on a way that should lose none: what would otherwise be seen
-only as an odd figure. Knows no terminal.
+Examples are a fault of the program, or a packet lost on a path that should lose none, which would
+otherwise show only as an odd figure. Depends on an AQM's counters (`counters.json`) and on the
+results of packet tests and replays. Must not depend on a terminal.
 """
 
 from collections.abc import Iterable, Mapping
@@ -58,7 +58,7 @@ def _counted(what: str, count: int, first: str | None) -> str:
 
 
 def of_program(counted: Iterable[Mapping[str, Any]]) -> list[str]:
-    """One clause for each kind of fault of a program, as the engine tells them."""
+    """One clause for each kind of fault of a program, from the engine's counters."""
     return [_of_the_program(fault) for fault in counted]
 
 

@@ -1,6 +1,6 @@
-"""What each flow did over time: goodput, window, round trip, retransmissions; and how fair it was.
+"""Time series of each flow: goodput, window, round trip, retransmissions; and fairness.
 
-Stands on the samples of `flows.parquet`, which it reads in bounded pieces. Draws nothing.
+Reads the samples of `flows.parquet` in bounded pieces. Draws nothing.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class FlowSeries:
     @property
     def fairness(self) -> Floats:
         """Jain's index of the goodputs of the flows that had begun (Jain, Chiu, Hawe 1984): 1 if
-        all had the same, 1/n if one had all; NaN where nobody had anything."""
+        all are equal, 1/n if one flow has all, NaN if all are 0."""
         present = ~np.isnan(self.goodput)
         squares = np.nansum(self.goodput**2, axis=0) * present.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):

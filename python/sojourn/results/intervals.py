@@ -1,6 +1,6 @@
 """Means over seeds, each with its 95 % confidence interval by Student's t.
 
-Stands on the sweep's table. One seed has a mean and no interval.
+Depends on the sweep's table. One seed has a mean and no interval.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""What a sweep says of a run in numbers: each figure's name, unit, and how it is shown.
+"""The figures of a run by name, each with its unit and format.
 
-Stands on the figures of a run. Draws nothing.
+Depends on the figures of a run. Draws nothing.
 """
 
 import math

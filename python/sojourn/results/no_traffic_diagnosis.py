@@ -1,8 +1,8 @@
-"""Why nothing got through a queue, and which drops were the program's ingress's.
+"""Diagnosis of a queue that delivered nothing, and the count of drops in the program's ingress.
 
-Stands on an AQM's counters and on what `run.json` says of its program. A program whose tables are
-empty drops every packet in ingress, which looks like a queue management that drops all. Knows no
-terminal.
+A program whose tables are empty drops every packet in ingress, which looks like an AQM that drops
+all. Depends on an AQM's counters and on the program's description in `run.json`. Must not depend on
+a terminal.
 """
 
 from contextlib import suppress
@@ -44,7 +44,7 @@ def _why(aqm: AqmResult) -> str:
 
 
 def _causes(aqm: AqmResult) -> list[str]:
-    """What is missing of the program's control plane."""
+    """The missing parts of the program's control plane."""
     described = aqm.run.aqm
     if described.get("kind") != "p4":
         return []

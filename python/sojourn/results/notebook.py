@@ -1,7 +1,7 @@
-"""What `sojourn.run` returns: a result that shows itself in a notebook and hands out its rows.
+"""The return value of `sojourn.run`: a result that displays itself in a notebook and returns its
+rows.
 
-Stands on the result and on what tables and plots are made of; those are imported when they are
-asked for. Knows no terminal.
+Modules for tables and plots are imported when they are needed. Must not depend on a terminal.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class RunResult(Result):
 
     @classmethod
     def of(cls, result: Result, temporary: TemporaryDirectory[str] | None = None) -> Self:
-        """The same result with more to ask."""
+        """The same result with the methods of a notebook."""
         own = {field.name: getattr(result, field.name) for field in fields(Result)}
         return cls(**own, temporary=temporary)
 

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 
 def render(template: str, **values: Any) -> str:
-    """The template at that path in the package, filled in; a value that it asks for and is not
-    given is a mistake."""
+    """The template at that path in the package, filled in; a missing value is an error."""
     return _environment().get_template(template).render(values)
 
 

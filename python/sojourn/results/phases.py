@@ -1,7 +1,7 @@
-"""What a queue did between one change of its link's rate and the next.
+"""Figures of a queue for each phase between two changes of its link's rate.
 
-Stands on a bottleneck's rows and its schedule, and reads the rows in bounded pieces. A phase begins
-with a change; its packets are those that left the queue in it, or were refused there.
+A phase begins with a change. Its packets are those that left the queue in it, or were refused
+there. Reads a bottleneck's rows in bounded pieces.
 """
 
 from dataclasses import dataclass

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from sojourn.common.atomic_write import write_bytes
@@ -41,7 +42,7 @@ _LINES = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 1.5)), "dashdot
 
 @contextmanager
 def plain_text() -> Iterator[None]:
-    """What is drawn in here is drawn as it is written: a dollar is a dollar and not mathematics."""
+    """A context in which text is drawn as it is: a dollar sign does not start mathematics."""
     with rc_context({"text.parse_math": False}), warnings.catch_warnings():
         # A box stands for it in the picture; tables and page show it.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
@@ -86,7 +87,7 @@ def named_legend(
 
 
 def _title(result: Result) -> str:
-    """What the scenario is called, as far as it has room over a picture."""
+    """The scenario's title, cut to the width of a picture."""
     return shorten(result.scenario.title or result.folder.name, 80, placeholder=" ...")
 
 
@@ -186,31 +187,8 @@ def distribution(result: Result, queue: Queue) -> Figure:
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     shown = sorted(queue.runs, key=lambda run: run.summary.median or 0)
-    lines, names = list[Artist](), list[str]()
-    for run in shown:
-        curve = run.findings.distribution
-        lines += panel.plot(
-            np.maximum(curve.delay / 1e6, DELAY_FLOOR),
-            100 * curve.share,
-            color=look[run.label].colour,
-            linestyle=_LINES[look[run.label].dash],
-            linewidth=2,
-        )
-        names.append(
-            f"{run.label}\n  median {milliseconds(run.summary.median)} ms, "
-            f"p99 {milliseconds(run.summary.p99)} ms"
-        )
-    panel.axvline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
-    panel.annotate(
-        f"target {target:g} ms",
-        (target, 1),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, 3),
-        textcoords="offset points",
-        ha="center",
-        color=TARGET_COLOUR,
-        fontsize=8,
-    )
+    lines = [line for run in shown for line in _cumulative(panel, run, look[run.label])]
+    _mark_target(panel, target)
     panel.set_xlim(DELAY_FLOOR, 1.3 * max(queue.highest, 2 * target))
     panel.set_ylim(0, 101)
     bare(panel)
@@ -229,7 +207,7 @@ def distribution(result: Result, queue: Queue) -> Figure:
     legend = named_legend(
         figure,
         lines,
-        names,
+        [_median_and_tail(run) for run in shown],
         loc="upper right",
         bbox_to_anchor=(1, 0.96),
         frameon=False,
@@ -237,12 +215,44 @@ def distribution(result: Result, queue: Queue) -> Figure:
         labelspacing=1.1,
         labelcolor=[look[run.label].colour for run in shown],
     )
-    # What the names leave is the panel's.
+    # The panel gets the width that the names leave.
     width = legend.get_window_extent().width / figure.dpi
     figure.subplots_adjust(
         **_margins(figure, left=0.62, right=min(width, 6) + 0.1, top=0.5, bottom=0.5)
     )
     return figure
+
+
+def _cumulative(panel: Axes, run: QueueRun, look: Look) -> list[Line2D]:
+    """The curve of a run's distribution."""
+    curve = run.findings.distribution
+    return panel.plot(
+        np.maximum(curve.delay / 1e6, DELAY_FLOOR),
+        100 * curve.share,
+        color=look.colour,
+        linestyle=_LINES[look.dash],
+        linewidth=2,
+    )
+
+
+def _median_and_tail(run: QueueRun) -> str:
+    median, tail = milliseconds(run.summary.median), milliseconds(run.summary.p99)
+    return f"{run.label}\n  median {median} ms, p99 {tail} ms"
+
+
+def _mark_target(panel: Axes, target: float) -> None:
+    """A vertical line at the target, ms, with its label above."""
+    panel.axvline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
+    panel.annotate(
+        f"target {target:g} ms",
+        (target, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        color=TARGET_COLOUR,
+        fontsize=8,
+    )
 
 
 def _margins(

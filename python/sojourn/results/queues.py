@@ -13,7 +13,7 @@ from sojourn.results.style import DELAY_FLOOR
 
 @dataclass(frozen=True)
 class QueueRun:
-    """What one AQM's run did at a queue."""
+    """One AQM's run at a queue."""
 
     label: str
     """What tables and plots call the run."""
@@ -51,8 +51,8 @@ _MOST_MARKED = 50
 
 
 def rates(result: Result, queue: Queue) -> list[tuple[int, int]]:
-    """When the rate of a queue's link changes within the run, ns, and to what, the first rate at 0;
-    nothing if it stays the same."""
+    """The changes of a queue's link rate within the run: time in ns and rate, the first at 0;
+    nothing if it is constant."""
     bottleneck = queue.bottleneck
     steps = [step for step in bottleneck.steps if step[0] < result.scenario.duration]
     return [(0, bottleneck.rate), *steps] if 0 < len(steps) <= _MOST_MARKED else []

@@ -1,6 +1,6 @@
-"""What a reader has to be told beside the figures: what went wrong, the readings of the math unit.
+"""Remarks on a result: faults, and the reading of the math unit.
 
-Stands on a result. It explains no cause.
+Depends on a result. Explains no cause.
 """
 
 from sojourn.model.units import TIME
@@ -14,7 +14,7 @@ _READINGS = ("vendor", "paper")
 
 
 def remarks(result: Result) -> list[str]:
-    """What went wrong."""
+    """The faults of a result."""
     lines = [f"{label}: left no rows; the run ended before." for label in result.missing]
     remarks = {**blocked(result), **ingress_drops(result)}
     first = [*interruptions(result), *(f"{label}: {text}" for label, text in remarks.items())]
@@ -26,7 +26,7 @@ def remarks(result: Result) -> list[str]:
 
 
 def reading(result: Result) -> str:
-    """What the reader has to know to read the figures, or nothing."""
+    """The note that the reader needs for the figures, or nothing."""
     if not any(run.variant in _READINGS for run in result.folder.runs):
         return ""
     return (

@@ -1,6 +1,6 @@
-"""What a run gives back: for each AQM its figures and its rows as Arrow tables.
+"""The result of a run: for each AQM its figures and its rows as Arrow tables.
 
-Stands on a run's folder. Rows are read when they are asked for. Knows nothing of terminals.
+Rows are read on first access. Depends on a run's folder. Must not depend on terminals.
 """
 
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ class AqmResult:
 
     @property
     def label(self) -> str:
-        """What tables and plots call it."""
+        """The label in tables and plots."""
         return self.run.label
 
     @property
@@ -184,7 +184,7 @@ def _check_counters(counters: Mapping[str, Any], scenario: Scenario) -> None:
 
 
 def _ran(path: Path) -> int:
-    """How far a run came, ns; 0 if it says nothing that can be read, which is found out later."""
+    """The simulated time of a run, ns; 0 if the file is unreadable, which is reported later."""
     try:
         simulated = read_json(path / COUNTERS)["simulated"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
@@ -197,7 +197,7 @@ def _has_begun(path: Path) -> bool:
 
 
 def _said(error: Exception) -> str:
-    """What was wrong in files that a run left, or somebody sent."""
+    """The fault of files from a run or from another source."""
     if isinstance(error, OSError):
         return f"{error.strerror or error}: {Path(str(error.filename)).name}"
     if isinstance(error, KeyError):

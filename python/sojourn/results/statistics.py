@@ -1,11 +1,12 @@
-"""What a run's rows say: queue delay, goodput, utilisation, drops; and the curves that plots draw.
+"""Statistics of a run's rows: queue delay, goodput, utilisation, drops; and the curves of plots.
 
-Stands on the Parquet files alone, reads them in bounded pieces and needs the same memory for any
-number of packets; the percentiles are exact all the same. Knows no engine and draws nothing.
+Reads the Parquet files in bounded pieces and needs the same memory for any number of packets;
+percentiles are exact. Must not depend on the engine; draws nothing.
 
-Queue delay is a packet's time between enqueue and dequeue, over all packets that left the queue,
-those that the AQM then dropped included: what the AQM itself measures. Packets that were dropped on
-arrival, by tail drop, by an AQM such as RED or PIE, or by a program's ingress, never were in it.
+Queue delay is a packet's time between enqueue and dequeue. It covers all packets that left the
+queue, including those that the AQM then dropped, because that is the delay that the AQM measures.
+Packets that were dropped on arrival, by tail drop, by an AQM such as RED or PIE, or by a program's
+ingress, have none.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -98,7 +99,7 @@ class DelayOverTime:
 
 @dataclass(frozen=True)
 class QueueOverTime:
-    """What a queue held and sent, in bins of equal length. NaN where nothing left."""
+    """Backlog and departures of a queue in bins of equal length. NaN where no packet left."""
 
     time: Floats
     """The middle of each bin, ns."""
@@ -249,7 +250,7 @@ def _verdicts(column: pa.DictionaryArray) -> Longs:
 
 
 def was_queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
-    """Which packets were in the queue: all but those dropped at the instant they came."""
+    """Mask of the packets that entered the queue: all but those dropped on arrival."""
     early = (verdict == TAIL) | (verdict == INGRESS) | ((verdict == AQM) & (delay == 0))
     waited: npt.NDArray[np.bool_] = ~early
     return waited
@@ -336,7 +337,7 @@ class _Tally:
             amounts += np.bincount(place, weights=size[of], minlength=_COARSE_BINS).astype(np.int64)
 
     def queue_over_time(self, rate: int | Callable[[int], float], simulated: int) -> QueueOverTime:
-        """What the queue held and sent; `rate` as `read_findings` has it."""
+        """Backlog and departures of the queue; `rate` as for `read_findings`."""
         ends = np.minimum((np.arange(_COARSE_BINS) + 1) * self._coarse, simulated)
         # As Python's integers: ten seconds in ns at 10 Gbit/s do not fit into 64 bits.
         could = [

@@ -1,7 +1,7 @@
-"""How AQMs look, the same in every plot: one colour a family, one dash a variant.
+"""The style of AQMs in every plot: one colour for each family, one dash for each variant.
 
-The colours are Okabe and Ito's, told apart by readers who are blind to red or green. Stands on
-nothing; knows neither plotting library.
+The colours are Okabe and Ito's, which readers who are blind to red or green can distinguish. Must
+not depend on a plotting library.
 """
 
 from collections.abc import Iterable

@@ -99,7 +99,7 @@ def rows_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def _journal_rows(path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-    """What a journal has up to the place where its writer was ended."""
+    """The rows of a journal up to the point where its writer ended."""
     with pa.OSFile(str(path)) as file:
         stream = pa.ipc.open_stream(file)
         while True:

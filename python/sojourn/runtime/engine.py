@@ -41,7 +41,7 @@ _PATIENCE = 1.0
 
 @dataclass
 class Progress:
-    """How far each run of a plan has come, in simulated ns; each is written by its own thread."""
+    """The progress of each run of a plan, in simulated ns; each is written by its own thread."""
 
     duration: int
     now: dict[str, int] = field(default_factory=dict)

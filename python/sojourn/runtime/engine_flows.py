@@ -38,7 +38,7 @@ def engine_flows(group: FlowGroup) -> list[dict[str, Any]]:
 
 
 def _own(group: FlowGroup) -> dict[str, Any]:
-    """What only this kind has."""
+    """The parameters of this kind alone."""
     match group:
         case TcpFlows():
             return {

@@ -1,13 +1,12 @@
-"""A run's folder: making it, describing the run in `run.json`, finding everything in it again.
+"""A run's folder: its creation, its description in `run.json`, and the search for its files.
 
-Stands on files only. `run.json` is enough to repeat the run and to make tables, plots and the
-report again from the rows. A folder may come from anybody: what its `run.json` says is checked
-before any of it is used as a path. Knows no engine.
+`run.json` is enough to repeat the run and to make tables, plots and the report again from the rows.
+A folder may come from an untrusted source: `run.json` is validated before any of it is used as a
+path. Must not depend on the engine.
 
-A run into a folder that has an earlier one goes into `.unfinished` there. When its rows are
-complete they take the place of the earlier run's files, which are removed by the list that
-`run.json` has of them; what is not in that list stays. So an earlier run is there until a later one
-is complete, and an interrupted one can be read where it was written.
+A rerun is written to `.unfinished/` and replaces the old run only after its rows are complete. The
+old run's files are removed by the list in its `run.json`; files that are not in that list stay. An
+interrupted rerun can be read in `.unfinished/`.
 """
 
 import json
@@ -69,7 +68,7 @@ class _Provenance(_Checked):
 
 
 class _GroundOfRun(BaseModel):
-    """What tables and pages say of a run on a kernel; there is more."""
+    """The part of a backend's description that tables and pages show."""
 
     model_config = ConfigDict(strict=True, extra="allow")
     differences: list[str]
@@ -220,20 +219,20 @@ class RunFolder:
 
 
 def _version(library: str) -> str:
-    """What a library that is loaded says itself is known faster than what its installation says."""
+    """A library's version: from the loaded module, which is faster than from its distribution."""
     said = getattr(sys.modules.get(library), "__version__", None)
     return said if isinstance(said, str) else version(library)
 
 
 def default_folder(name: str) -> Path:
-    """Where a run goes that was not told where: `runs/`, by scenario and time of day."""
+    """The default folder of a run: `runs/`, by scenario and time of day."""
     stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     places = (Path("runs") / (f"{stem}-{number}" if number else stem) for number in count())
     return next(place for place in places if not place.exists())
 
 
 def _read(path: Path) -> _Description:
-    """What the `run.json` in `path` says, as far as its form goes."""
+    """The validated `run.json` in `path`."""
     try:
         document = read_json(path / RUN)
         if isinstance(document, dict) and document.get("format") != _FORMAT:
@@ -269,7 +268,7 @@ def _refuse_foreign_place(path: Path, name: str) -> None:
 
 
 def _holds_a_run(path: Path) -> bool:
-    """Whether an earlier run is at `path`; `OutputError` if there is anything else but room."""
+    """True if an earlier run is at `path`; `OutputError` if there is anything else but room."""
     if not path.exists():
         return False
     if not path.is_dir():

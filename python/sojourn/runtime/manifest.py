@@ -1,7 +1,7 @@
-"""The files of ours in a folder, by the list that the folder has of them: removed or moved as one.
+"""A folder's list of the files that Sojourn wrote: they are removed or moved together.
 
-A list may come from anybody. What leads out of the folder, or is behind a link, is passed over.
-Stands on the file system. Knows no format.
+A list may come from an untrusted source. Entries that lead out of the folder, or through a link,
+are skipped. Must not depend on formats.
 """
 
 from collections.abc import Callable

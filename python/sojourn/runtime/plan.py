@@ -1,7 +1,7 @@
-"""From a scenario to the runs it asks for: one engine configuration per AQM.
+"""Plans: a scenario as one engine configuration for each AQM.
 
-Stands on the model and the catalogue of AQMs. The configuration is the engine's JSON, all integers
-in ns, bit/s and bytes. Runs nothing.
+The configuration is the engine's JSON, all integers in ns, bit/s and bytes. Depends on the model
+and the catalogue of AQMs. Runs nothing.
 """
 
 import json
@@ -126,7 +126,7 @@ class PlannedRun:
 
 
 def _empty(own: object) -> list[Any] | str:
-    """What stands in a configuration in place of what goes beside it."""
+    """The placeholder in a configuration for a part that the engine gets separately."""
     match own:
         case _core.Entries():
             return []
@@ -138,7 +138,7 @@ def _empty(own: object) -> list[Any] | str:
 def _beside(
     config: Mapping[str, Any],
 ) -> Iterator[tuple[int | None, int, _core.Entries | _core.Text]]:
-    """What of a configuration's control planes is the engine's own: the place of the switch whose
+    """The engine's own parts of a configuration's control planes: the index of the switch whose
     program it is for, if it has its own, and that of a table."""
     switches = enumerate(switch["aqm"] for switch in config["network"]["switches"])
     for place, aqm in [(None, config["aqm"]), *switches]:
@@ -148,7 +148,7 @@ def _beside(
 
 @dataclass(frozen=True)
 class Plan:
-    """A scenario and the runs it asks for."""
+    """A scenario and its runs."""
 
     name: str
     scenario: Scenario
@@ -171,12 +171,12 @@ def make_plan(
     defines: Mapping[str, str] = MappingProxyType({}),
     also: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """The runs of `scenario`, with what the command line replaces.
+    """The runs of `scenario`, with the changes of the command line.
 
     `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes
     the options that the scenario gives it, if it does. `include_paths` and `defines` go to all P4
-    programs among the AQMs, beside their own. `also` has disciplines that only the ground has on
-    which it will run.
+    programs among the AQMs, in addition to their own. `also` has disciplines that only the backend
+    of the runs has.
     """
     choices = _chosen(scenario, [aqms] if isinstance(aqms, str | Mapping) else list(aqms))
     _refuse_repeats(choices)
@@ -193,9 +193,7 @@ def make_plan(
         choices = [_with_options(choice, update, beside, also) for choice in choices]
     changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
     if seed is not None:
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-            raise ScenarioError(f"seed {seed!r}: write a whole number from 0 to 2^63 - 1")
-        changes["seed"] = seed
+        changes["seed"] = _checked_seed(seed)
     scenario = scenario.model_copy(update=changes)
 
     found = [(choice, _find(choice.use, beside, also)) for choice in scenario.aqms]
@@ -211,14 +209,24 @@ def make_plan(
     )
     _refuse_unread(runs, own_defines, defines)
     if scenario.control is not None:
-        script = _script(scenario, beside)
-        read = hashed(script.files)
-        runs = tuple(
-            replace(run, script=_controlled(run, script), inputs={**run.inputs, **read})
-            for run in runs
-        )
-        admit(script.path, "a Python script of the scenario")
+        runs = _scripted(runs, _script(scenario, beside))
     return Plan(name, scenario, runs, absolute(beside or Path()))
+
+
+def _checked_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise ScenarioError(f"seed {seed!r}: write a whole number from 0 to 2^63 - 1")
+    return seed
+
+
+def _scripted(runs: tuple[PlannedRun, ...], script: Script) -> tuple[PlannedRun, ...]:
+    """The runs with their controller's script among their inputs."""
+    read = hashed(script.files)
+    runs = tuple(
+        replace(run, script=_controlled(run, script), inputs={**run.inputs, **read}) for run in runs
+    )
+    admit(script.path, "a Python script of the scenario")
+    return runs
 
 
 def _script(scenario: Scenario, beside: Path | None) -> Script:

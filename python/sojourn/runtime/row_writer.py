@@ -1,10 +1,10 @@
-"""Rows written as a run goes: Parquet files that grow in bounded row groups.
+"""Writes rows during a run: Parquet files that grow in bounded row groups.
 
-Stands on the engine's columns, and on pyarrow once rows are there: it takes longer to load than a
-short run, so that a file's thread loads it while the run goes on. The same rows in the same
-order give the same bytes, whatever pieces they arrive in. A Parquet file can be read only once its
-end is written, so until then its rows come into a journal beside it as well, when the run asks for
-it or they are many: an Arrow stream, which can be read whatever has ended the process.
+pyarrow takes longer to load than a short run, so a file's thread loads it while the run goes on.
+The same rows in the same order give the same bytes, whatever pieces they arrive in. A Parquet file
+can be read only once its end is written. Until then its rows are also written to a journal, an
+Arrow stream that stays readable however the process ends, when the run requests it or they are
+many. Depends on the engine's columns.
 """
 
 import contextlib
@@ -59,7 +59,7 @@ class Columns(Protocol):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
 
     def __getitem__(self, name: str, /) -> bytes:
         """A column."""
@@ -172,7 +172,7 @@ class _Journal:
 
 
 def _has_its_end(path: Path) -> bool:
-    """Whether a Parquet file's metadata, which are written last, are there: in front of the length
+    """True if a Parquet file's metadata, which are written last, are there: in front of the length
     of them and the letters that end it."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)

@@ -1,7 +1,7 @@
-"""What a run's folder holds: the name of every file in it, known before the first is written.
+"""Names of all files in a run's folder, known before the first is written.
 
-Stands on names alone. `files_of` is the list by which an earlier run is removed: a file that is not
-in it is not ours and stays.
+`files_of` is the list by which an earlier run is removed: a file that is not in it stays. Depends
+on names alone.
 """
 
 from collections.abc import Iterable
@@ -62,7 +62,7 @@ def plot_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
 
 
 def top_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
-    """What stands beside the AQMs' folders."""
+    """Names in the run's folder outside the AQMs' folders."""
     return [RUN, REPORT, SUMMARY, *plot_names(bottlenecks)]
 
 
@@ -82,13 +82,13 @@ def journal_of(rows: str) -> str:
 
 
 def _stands_beside(name: str) -> bool:
-    """Whether a run may write it beside the AQMs' folders: what `top_names` has for any queues."""
+    """True if a run may write it beside the AQMs' folders: what `top_names` has for any queues."""
     pictures = (f"{plot}.png" for plot in (DELAY_PLOT, DISTRIBUTION_PLOT))
     return name in (RUN, REPORT, SUMMARY) or any(_is_of_a_queue(name, one) for one in pictures)
 
 
 def _stands_below(name: str) -> bool:
-    """Whether a run may write it into an AQM's folder: what `files_of` gives for any queues."""
+    """True if a run may write it into an AQM's folder: what `files_of` gives for any queues."""
     rows = (FLOWS, EXCHANGES, DATAGRAMS, REGISTERS)
     once = (*rows, *map(journal_of, rows), COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/")
     each = (PACKETS, journal_of(PACKETS), CAPTURE)
@@ -96,14 +96,14 @@ def _stands_below(name: str) -> bool:
 
 
 def _is_of_a_queue(name: str, first: str) -> bool:
-    """Whether `name` is that of a queue's file, of which the first one's is called `first`."""
+    """True if `name` is that of a queue's file, of which the first one's is called `first`."""
     stem, _, ending = first.rpartition(".")
     return name.startswith(stem) and name.endswith(f".{ending}")
 
 
 def is_ours(file: object) -> bool:
-    """Whether `file`, out of a list that somebody may have made up, is one that a run may write:
-    it leads to no other folder, and has a name that `files_of` gives."""
+    """True if `file`, from an untrusted list, is one that a run may write: it leads to no other
+    folder, and has a name that `files_of` gives."""
     if not isinstance(file, str):
         return False
     *folders, name = PurePosixPath(file).parts or ("",)

@@ -99,7 +99,7 @@ def _described(schema: Schema, title: str) -> Schema:
 
 
 def control_schema() -> Schema:
-    """Of a control-plane file beside a program."""
+    """The schema of a program's control-plane file."""
     return _described(control_keys(), "A Sojourn control plane")
 
 

@@ -1,4 +1,4 @@
-"""The Linux kernel as a ground: a scenario on a real kernel's TCP and queue disciplines.
+"""The Linux backend: a scenario on a real kernel's TCP and queue disciplines.
 
-`backend` is the way in; `guest/` is what runs inside the guest and knows nothing of the rest.
+`backend` is the entry point. `guest/` runs inside the guest and must not depend on the rest.
 """

@@ -1,9 +1,9 @@
-"""Which addresses and ports a flow's two hosts have, and which flow a captured address belongs to.
+"""Addresses and ports of a flow's two hosts, and the flow of a captured address.
 
-The same scheme as the engine's, so that a P4 program, a packet dump and a row mean the same flow on
-every ground: hosts in front of the bottleneck in 10.0.0.0/9 and fd00::/64, those behind it in
-10.128.0.0/9 and fd00:0:0:1::/64, a flow's number plus one in the low bits. Who opens the connection
-has a port that tells the number, who accepts it iperf3's. Stands on `ipaddress`.
+The scheme is the engine's, so that a P4 program, a capture and a row mean the same flow on every
+backend. Hosts in front of the bottleneck are in 10.0.0.0/9 and fd00::/64, those behind it in
+10.128.0.0/9 and fd00:0:0:1::/64; the low bits are the flow's number plus one. The opener's port is
+derived from the flow's number, the acceptor has iperf3's port. Depends on `ipaddress`.
 """
 
 from collections.abc import Iterator
@@ -39,12 +39,12 @@ class Hosts:
 
     @property
     def client(self) -> tuple[str, int]:
-        """Who opens."""
+        """Address and port of the host that opens the connection."""
         return (self.front if self.opener == FRONT else self.behind), self.port
 
     @property
     def server(self) -> tuple[str, int]:
-        """Who accepts."""
+        """Address and port of the host that accepts the connection."""
         return (self.behind if self.opener == FRONT else self.front), SERVER_PORT
 
     @property
@@ -59,12 +59,12 @@ def host_names(config: dict[str, Any]) -> list[str]:
 
 
 def sends_from_behind(flow: dict[str, Any]) -> bool:
-    """Whether the bulk of a flow's data comes from behind the bottleneck."""
+    """True if the bulk of a flow's data comes from behind the bottleneck."""
     return bool(flow["from"] == BEHIND)
 
 
 def opener(flow: dict[str, Any]) -> str:
-    """The side that opens a flow's connection: who sends, or who asks the one that sends."""
+    """The side that opens a flow's connection: the sender, or the client of requests."""
     asks = flow.get("kind") == "requests"
     return BEHIND if sends_from_behind(flow) != asks else FRONT
 

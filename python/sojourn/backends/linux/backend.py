@@ -1,7 +1,7 @@
-"""The Linux kernel as a ground: each run on a real kernel, booted for it as an ordinary process.
+"""The Linux backend: each run on a real kernel, booted for it as an ordinary process.
 
-Stands on everything beside it. A run goes: what the kernel can do is checked, the guest is told its
-job, booted and watched; its captures become rows; a run that the machine disturbed is repeated.
+A run checks the kernel's features, writes the guest's job, boots and watches the guest, and turns
+its captures into rows. A run that the machine disturbed is repeated.
 """
 
 import json
@@ -49,7 +49,7 @@ class Attempt:
 
     @property
     def complaint(self) -> str:
-        """Why it cannot be used, or nothing."""
+        """The reason that the attempt is unusable, or nothing."""
         if self.raw.done["lost"]:
             return f"the capture lost {self.raw.done['lost']} frames"
         return self.measured.complaint or self.timing.complaint
@@ -76,7 +76,7 @@ class Linux:
         return KERNEL_ONLY
 
     def check(self, plan: Plan) -> None:
-        """What this kernel cannot do is named, with what it can."""
+        """Refuses features that this kernel lacks, by name."""
         refuse_script(plan, self.name)
         for run in plan.runs:
             check_run(plan, run, self.traffic)
@@ -189,7 +189,7 @@ def linux(
     traffic: str = "sockets",
     attempts: int = ATTEMPTS,
 ) -> Linux:
-    """The ground on that kernel: Debian's `uml`, our `virtual` one, the `host`'s own, or a file."""
+    """A backend on Debian's `uml`, the `virtual` kernel, the `host`'s own, or a kernel's file."""
     requirements.require(own_kernel=kernel != "uml", iperf=traffic == "iperf3")
     return Linux(_kernel(kernel), accept_disturbed, traffic, attempts)
 

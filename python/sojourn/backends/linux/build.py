@@ -1,7 +1,7 @@
 """Builds the kernel with virtual time from Debian's package of the kernel's source.
 
-Stands on that package and on the usual tools of a kernel build. What is built is kept in the user's
-cache, where `--kernel virtual` finds it. Knows nothing of runs.
+Depends on that package and on the usual tools of a kernel build. The kernel is cached in the user's
+cache folder, where `--kernel virtual` finds it. Must not depend on runs.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class BuildError(SojournError):
 
 
 def virtual_kernel() -> Path:
-    """Where the built kernel is kept; one built with other settings is not taken for it."""
+    """Path of the built kernel in the cache; it depends on the kernel's configuration."""
     settings = _CONFIGURATION.read_bytes() + _TICKS.encode()
     return cache_folder() / f"linux-virtual-{hashlib.sha256(settings).hexdigest()[:12]}"
 

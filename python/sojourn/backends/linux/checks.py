@@ -1,6 +1,6 @@
-"""What the Linux ground cannot do of a scenario, named before anything is written.
+"""Scenario features that the Linux backend lacks: each is an error before anything is written.
 
-Stands on the configurations of the runs. Runs nothing.
+Depends on the configurations of the runs. Runs nothing.
 """
 
 import json
@@ -33,13 +33,13 @@ def check_run(plan: Plan, run: PlannedRun, traffic: str) -> None:
 
 
 def flow_names(plan: Plan) -> list[str]:
-    """What the scenario's author calls each flow: by the group that it is of."""
+    """The name of each flow in the scenario: that of its group."""
     groups = enumerate(plan.scenario.flows)
     return [f"flows[{place}]" for place, group in groups for _ in range(group.count)]
 
 
 def _check_between(run: PlannedRun, traffic: str, names: list[str]) -> None:
-    """What lies between the hosts is what the guest can build."""
+    """Refuses a network that the guest cannot build."""
     if any(link["packets_per_second"] is not None for link in run.config["network"]["links"]):
         raise ScenarioError(
             "packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
@@ -86,7 +86,7 @@ def _check_aqms(run: PlannedRun) -> None:
 
 
 def check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
-    """What the hosts of a kernel cannot send."""
+    """Refuses flows that a kernel's hosts cannot send."""
     for name, flow in zip(names, run.config["flows"], strict=True):
         if flow.get("dscp") or flow.get("payload_begins") or flow.get("dst_port"):
             raise ScenarioError(
@@ -122,7 +122,7 @@ def _check_for_iperf(name: str, flow: dict[str, Any]) -> None:
 
 
 def _check_drawn(name: str, flow: dict[str, Any], duration: int) -> None:
-    """What is told to the guest before the run has to fit a list."""
+    """Refuses more drawn events than the guest's job can list."""
     spans = {"think": flow.get("think"), "every": flow.get("every")}
     if flow.get("exponential"):
         spans |= {"on + off": flow["on"] + flow["off"]}

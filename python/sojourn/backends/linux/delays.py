@@ -55,7 +55,7 @@ def delays(
 def delay_changes(
     flows: list[dict[str, Any]], crowds: dict[int, Block], switch: dict[str, Any]
 ) -> list[tuple[int, str]]:
-    """When a netem has another delay, and how `tc` is told."""
+    """The times of a netem's changes of delay, each with its line for `tc`."""
     paths = by_path(flows, crowds, switch)
     places = [("root", path) for path in paths]
     if len(paths) > 1:

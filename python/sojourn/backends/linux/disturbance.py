@@ -1,9 +1,9 @@
-"""Whether a run was disturbed: what the machine around the guest did to its clock.
+"""Disturbance of a run: the effect of the machine around the guest on its clock.
 
-Stands on the rows. While packets wait, the shaper has to send at its rate; what it falls short of
-that, and the longest it stood still, is what a late timer did to the measurement, whatever the
-discipline is. A pause that finds the queue empty shows in the guest's own process, which samples at
-fixed times. A run beyond the thresholds tells of the machine and not of the discipline.
+While packets wait, the shaper has to send at its rate. A shortfall, and the longest pause, are the
+effect of a late timer on the measurement, whatever the discipline is. A pause with an empty queue
+shows in the guest's own process, which samples at fixed times. A run beyond the thresholds
+describes the machine, not the discipline. Depends on the rows.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _DROPPED = (1, 2)
 
 @dataclass(frozen=True)
 class Timing:
-    """How well the guest kept time. Times in ns."""
+    """Accuracy of the guest's clock. Times in ns."""
 
     shaper_share: float
     """What left while packets waited, over what the shaper allows in that time."""
@@ -40,7 +40,7 @@ class Timing:
 
     @property
     def complaint(self) -> str:
-        """What was wrong, or nothing."""
+        """The disturbance in words, or nothing."""
         if self.shaper_share < LEAST_SHARE:
             return (
                 f"while packets waited the shaper sent {100 * self.shaper_share:.1f} % of its "

@@ -25,7 +25,7 @@ Columns = dict[str, list[int]]
 
 
 def read_totals(folder: Path, config: dict[str, Any]) -> dict[int, dict[str, int]]:
-    """What the hosts of both sides counted for each source of transfers."""
+    """The counts of both sides' hosts for each source of transfers."""
     found: dict[int, dict[str, int]] = {}
     for side in host_names(config):
         path = folder / f"totals-{side}.json"

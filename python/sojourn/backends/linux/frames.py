@@ -55,7 +55,7 @@ class Frames:
         return Frames(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
 
     def is_for(self, ipv4: str, ipv6: str) -> npt.NDArray[np.bool_]:
-        """Which of them go to a host with these addresses."""
+        """Mask of the frames to a host with these addresses."""
         v4, v6 = (np.frombuffer(ip_address(one).packed, np.uint8) for one in (ipv4, ipv6))
         is_v6 = _is_v6(self.bytes)
         to_v4 = (self.bytes[:, 30:34] == v4).all(axis=1) & ~is_v6
@@ -85,7 +85,7 @@ class Frames:
 
     @property
     def keys(self) -> npt.NDArray[np.void]:
-        """What tells a packet from every other of the run, the same before and after the router."""
+        """Identity of each packet in the run, the same before and after the router."""
         v6 = _is_v6(self.bytes)[:, None]
         transport = np.where(
             v6, self.bytes[:, 54 : 54 + _TRANSPORT], self.bytes[:, 34 : 34 + _TRANSPORT]
@@ -97,8 +97,8 @@ class Frames:
 
 
 def read_frames(path: Path, *, back: bool = False, by_ports: bool = False) -> Frames:
-    """The frames in the file of a ring; `back` if it has those on their way to the front,
-    `by_ports` if flows are told apart by them, as in a network."""
+    """The frames in a ring's file. `back` is for frames on their way to the front, `by_ports` for
+    flows that differ in ports only, as in a network."""
     data = path.read_bytes()
     heads = _heads(data)
     columns = np.array(heads, np.int64).reshape(-1, 4)

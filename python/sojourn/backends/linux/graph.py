@@ -39,19 +39,19 @@ class Direction:
         return None if self.back else pace
 
     def rate_after(self, step: dict[str, Any]) -> int | None:
-        """What a step of the schedule makes it, if it does."""
+        """The rate after a step of the schedule, if the step sets it."""
         own = self.back and self.link["rate_back"] is not None
         rate: int | None = step["rate_back"] if own else step["rate"]
         return rate
 
     @property
     def is_bottleneck(self) -> bool:
-        """Whether packets wait in front of it."""
+        """True if packets wait in front of it."""
         return self.rate is not None or self.pace is not None
 
     @property
     def delays(self) -> list[tuple[int, int]]:
-        """When it has which delay, ns, from 0 on."""
+        """The times of changes of the delay, from 0 on, each with the delay, ns."""
         own = self.back and self.link["delay_back"] is not None
         key = "delay_back" if own else "delay"
         later = [(s["at"], s[key]) for s in self.link["schedule"] if s[key] is not None]
@@ -59,7 +59,7 @@ class Direction:
 
     @property
     def is_delayed(self) -> bool:
-        """Whether it ever takes time."""
+        """True if it ever takes time."""
         return any(delay for _, delay in self.delays)
 
 
@@ -93,7 +93,7 @@ class Network:
             ]
 
     def is_group(self, node: str) -> bool:
-        """Whether there are many hosts, which have their delays by the flow (`delays`)."""
+        """True if there are many hosts, which have their delays by the flow (`delays`)."""
         return isinstance(self.hosts.get(node), str)
 
     def own_addresses(self, host: str) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Groups of hosts: senders, one switch, receivers.
 
-Its flows are told apart by addresses and have round-trip times of their own, which hosts with an
-address each have not. Here is who is in a group and what its namespace is told, as lines for
-`ip -batch`; short transfers have addresses by the block. Stands on the engine's configuration of a
-run and on the address scheme.
+Flows of a group differ in addresses and have round-trip times of their own; hosts with one address
+each cannot. This module lists a group's members and writes its namespace's lines for `ip -batch`.
+Short transfers get addresses by the block. Depends on the engine's configuration of a run and on
+the address scheme.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ Flow = dict[str, Any]
 
 
 def has_groups(config: dict[str, Any]) -> bool:
-    """Whether flows are between groups of hosts."""
+    """True if flows are between groups of hosts."""
     return any(isinstance(host["addresses"], str) for host in config["network"]["hosts"])
 
 
@@ -40,7 +40,7 @@ def switch_of(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_groups(config: dict[str, Any]) -> None:
-    """`ScenarioError` if groups lie otherwise than this ground can build them."""
+    """`ScenarioError` for groups that this backend cannot build."""
     network = config["network"]
     between = [tuple(link["between"]) for link in network["links"]]
     names = [switch["name"] for switch in network["switches"]]
@@ -80,7 +80,7 @@ def group_links(
 
 
 def way_to_group(flows: list[Flow], port: str, beyond: str, *, behind: bool) -> list[str]:
-    """How a switch sends what is for a group out of `port`: one neighbour stands for all."""
+    """Lines for a switch's route to a group through `port`, with one neighbour for all hosts."""
     lines = []
     for version in _versions(flows):
         one = crowd(version, behind=behind)

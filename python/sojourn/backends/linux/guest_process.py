@@ -66,7 +66,7 @@ def run_guest(
 
 
 def first_process(folder: Path, *arguments: str) -> str:
-    """What a shell does to be the first process of the job in `folder`."""
+    """Shell commands of the first process of the job in `folder`."""
     words = shlex.join([str(folder), *arguments])
     return (
         f"export PATH={_PATH}\ncd {shlex.quote(str(_HERE))} &&\n"
@@ -220,5 +220,5 @@ def _session(leader: int) -> list[int]:
 
 
 def _is_dead(process: Path) -> bool:
-    """Whether it only waits for its parent to take notice."""
+    """True if it only waits for its parent to take notice."""
     return (process / "stat").read_text().rpartition(")")[2].split()[0] == "Z"

@@ -1,7 +1,7 @@
-"""The kernel of the machine itself as the guest: what it has is asked of it, what lacks is named.
+"""The kernel of the machine itself as the guest: probes its features and names missing ones.
 
-Stands on `tc` in a network namespace of its own, so that nothing of the machine is touched. Needs
-root. Knows no scenario.
+Depends on `tc` in a network namespace of its own, so that nothing of the machine is touched. Needs
+root. Must not depend on scenarios.
 """
 
 import os
@@ -18,7 +18,7 @@ _DELAYS = {"netem": "sch_netem", "prio": "sch_prio"}
 
 
 class HostKernelError(SojournError):
-    """The machine's own kernel cannot be the ground."""
+    """The machine's own kernel cannot serve as the backend."""
 
 
 def require_host(qdiscs: Iterable[tuple[str, str]], *, delays: bool) -> None:
@@ -42,7 +42,7 @@ def require_host(qdiscs: Iterable[tuple[str, str]], *, delays: bool) -> None:
 
 @cache
 def _has(kind: str) -> bool:
-    """Whether the kernel makes such a qdisc: tried at the loopback of a fresh namespace."""
+    """True if the kernel makes such a qdisc: tried at the loopback of a fresh namespace."""
     tc = find_program("tc") or "tc"
     extra = {"netem": ("delay", "1ms"), "red": _RED}.get(kind, ())
     command = ["unshare", "--net", str(tc), "qdisc", "add", "dev", "lo", "root", kind, *extra]

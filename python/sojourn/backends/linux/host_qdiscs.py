@@ -1,6 +1,6 @@
-"""What stands on a host's way out, beside its link: the scenario's `netem`, and a sender's shaper.
+"""Qdiscs on a host's outgoing interface: the scenario's `netem`, and a sender's shaper.
 
-Stands on the engine's configuration of a run and on the netems of paths. Runs nothing.
+Depends on the engine's configuration of a run and on the netems of paths. Runs nothing.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ _SHARES = {"senders": (1, 0), "receivers": (0, 1), "both": (1, 1)}
 
 
 def at_hosts(netem: dict[str, Any]) -> bool:
-    """Whether round-trip times are met at the hosts, and not on this ground's way to the front."""
+    """True if the hosts apply round-trip times, not this backend's path to the front."""
     return str(netem["at"]) != "behind"
 
 
@@ -59,7 +59,7 @@ def _share(flow: dict[str, Any], netem: dict[str, Any], *, behind: bool) -> int:
 
 
 def leaving_shaper(host: str, shaper: dict[str, Any], port: str, others: list[str]) -> list[str]:
-    """A host's token bucket; `others` are what its interface has beside."""
+    """A host's token bucket; `others` are the other qdiscs of its interface."""
     if others:
         raise ScenarioError(
             f"{host}: shaper: on this ground it cannot stand beside a delay or a rate of the "

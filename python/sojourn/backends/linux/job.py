@@ -1,6 +1,6 @@
-"""What the guest is told: one run's network, hosts and times, as plain data.
+"""The guest's job: one run's network, hosts and times, as plain data.
 
-Stands on the engine's configuration of the run, on `netns`, `traffic` and `tc`. Runs nothing.
+Depends on the engine's configuration of the run, on `netns`, `traffic` and `tc`. Runs nothing.
 """
 
 from functools import cache
@@ -145,7 +145,7 @@ def make_job(
 
 
 def _on_the_way(spaces: Spaces) -> int:
-    """How long what is in the network at the end may take to be through, ns."""
+    """Upper bound of the time that the network needs to drain at the end, ns."""
     found = sum(max(delay for _, delay in way.delays) for way in spaces.network.delayed)
     for spot in spaces.spots:
         slowest = min([spot.shaper.rate, *(then.rate for _, then in spot.steps)])
@@ -156,7 +156,7 @@ def _on_the_way(spaces: Spaces) -> int:
 def tap(
     namespace: str, interface: str, file: str, *, outgoing: bool, only_udp: bool = False
 ) -> dict[str, Any]:
-    """Where frames are captured, and into which file."""
+    """A capture: the interface and the file for its frames."""
     return {
         "namespace": namespace,
         "interface": interface,

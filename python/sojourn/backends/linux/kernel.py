@@ -1,7 +1,7 @@
-"""Which kernel: Debian's program, a user-mode kernel's file, or the machine's own.
+"""The choice of a kernel: Debian's program, a user-mode kernel's file, or the machine's own.
 
 A kernel built with time travel counts virtual time: its clock stands still while it computes, so
-what the machine does beside it changes nothing. Stands on files only.
+other load of the machine changes nothing. Depends on files only.
 """
 
 import gzip
@@ -41,12 +41,12 @@ class Kernel:
 
     @property
     def is_host(self) -> bool:
-        """Whether it is the machine's own."""
+        """True if it is the machine's own."""
         return self.program is None
 
     @property
     def arguments(self) -> list[str]:
-        """What it is told beside the usual."""
+        """Its arguments besides the default ones."""
         return ["time-travel=inf-cpu"] if self.virtual_time else []
 
 

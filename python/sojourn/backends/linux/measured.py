@@ -1,7 +1,7 @@
-"""What a guest left, as a run's figures: rows of each queue, samples, exchanges, datagrams.
+"""A run's figures from the guest's files: rows of each queue, samples, exchanges, datagrams.
 
-Stands on frames, matching, samples and the hosts' notes. Knows neither how a guest is started nor
-how files are written.
+Depends on frames, matching, samples and the hosts' logs. Must not depend on how a guest is started
+or how files are written.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _OVERFLOW = ("drop_overlimit", "overlimit", "pdrop")
 
 @dataclass(frozen=True)
 class Raw:
-    """What a guest left in its folder."""
+    """The files of a guest."""
 
     folder: Path
     done: dict[str, Any]
@@ -40,7 +40,7 @@ class Raw:
     def frames(
         self, name: str, workload: Workload, *, back: bool = False, by_ports: bool = False
     ) -> Frames:
-        """What a tap captured of the flows."""
+        """The flows' frames in a tap's file."""
         frames = read_frames(self.folder / name, back=back, by_ports=by_ports)
         return frames.numbered(workload.numbers).of_flows()
 
@@ -64,7 +64,7 @@ class Queue:
 
     @property
     def dropped(self) -> int:
-        """What the kernel counts of drops."""
+        """The kernel's count of drops."""
         return int(self.statistics["drops"])
 
 
@@ -103,7 +103,7 @@ class Measured:
 
     @property
     def complaint(self) -> str:
-        """Where captures and kernel disagree, or nothing."""
+        """Contradictions of captures and kernel, or nothing."""
         for queue in self.queues:
             if queue.unmatched != queue.dropped:
                 return (
@@ -126,7 +126,7 @@ def measured(
     arrived: Frames | None,
     samples: Samples,
 ) -> Measured:
-    """What is the same on every network: with what the hosts noted."""
+    """The figures that every network has, with the hosts' logs."""
     begin = raw.done["origin"]
     captured = (queues[0].entered, queues[0].left, arrived)
     return Measured(

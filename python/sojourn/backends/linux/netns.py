@@ -4,11 +4,11 @@
                            │ shaper (HTB), below it the AQM
 
 Every host, group of hosts and switch is a network namespace. A shaped port has HTB with the AQM
-below it; netem cannot stand beside it, so a link that is shaped and delayed leads through a
+below it. netem cannot share that interface, so a link that is shaped and delayed leads through a
 namespace of its own, a wire that forwards and delays. Between groups the whole round-trip time lies
-on the way to the senders (`delays`), so that nothing but the bottleneck stands between a packet and
-the host behind it. Neighbours are permanent: no address resolution passes a bottleneck. Stands on
-the graph and on the lines of a port and of a group; runs nothing.
+on the way to the senders (`delays`), so that only the bottleneck stands between a packet and the
+host behind it. Neighbours are permanent: no address resolution passes a bottleneck. Depends on the
+graph and on the lines of a port and of a group; runs nothing.
 """
 
 from collections import defaultdict
@@ -116,7 +116,7 @@ class Spaces:
         return lines
 
     def _route(self, lines: Lines, host: str, way: Direction) -> None:
-        """What the near end, and the wire if there is one, does with packets for a host."""
+        """The routes of the near end, and of the wire if there is one, to a host."""
         if self.network.is_group(host):
             if not self.network.is_group(way.near):
                 behind = self.network.hosts[host] == SERVERS
@@ -156,7 +156,7 @@ class Spaces:
         return delays(self.flows, self.crowds, switch) if behind else []
 
     def changes(self) -> list[tuple[int, str, str]]:
-        """What the schedules change: when, in which namespace, how."""
+        """The schedules' changes: time, namespace and line of each."""
         found = [
             (at, spot.way.near, line)
             for spot in self.spots
@@ -193,7 +193,7 @@ class Spaces:
 
 
 def mac(node: str, port: str) -> str:
-    """An interface's address, the same whenever it is asked for."""
+    """An interface's Ethernet address, a function of its names."""
     number = hash_of(f"{node}.{port}")
     return ":".join(["02", *(f"{number >> shift & 255:02x}" for shift in (32, 24, 16, 8, 0))])
 

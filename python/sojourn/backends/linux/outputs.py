@@ -68,7 +68,7 @@ def write(
 def _write_traffic(
     folder: Path, measured: Measured, config: dict[str, Any], ballast: Ballast
 ) -> None:
-    """What only some kinds of traffic have."""
+    """Writes the rows that only some kinds of traffic have."""
     kinds = {flow["kind"] for flow in config["flows"]}
     for name, wanted, kind, columns in (
         (EXCHANGES, {"transfers", "requests"}, "exchanges", measured.exchanges),

@@ -1,17 +1,17 @@
-"""A flow's way behind the bottleneck: its delays over time, and the clock of the host there.
+"""A flow's path behind the bottleneck: its delays over time, and the clock of the host there.
 
 All of a flow's round-trip time lies on the way from behind the bottleneck to the front, so that
-nothing but the queue stands between a packet and its host. A host behind it therefore has
-everything half a round trip sooner than on a way with a delay in each direction, and does
-everything as much sooner: its clock is early by that, and else nothing differs.
+only the queue stands between a packet and its host. A host behind it therefore receives everything
+half a round trip sooner than on a path with a delay in each direction, and does everything as much
+sooner. Its clock is early by that, and nothing else differs.
 
-With it lies what the simulator's links and its switch take of a round trip, some microseconds, as a
-guest's links take no time. What they take on the way to a host behind the bottleneck has already
-passed when a packet comes to the queue: the clock of a host in front is late by that, and that of
-one behind, whose acknowledgements wait for ticks more often, is not.
+The delay includes the time that the simulator's links and switch take of a round trip, some
+microseconds, as a guest's links take no time. The part on the way to a host behind the bottleneck
+has already passed when a packet reaches the queue. The clock of a host in front is late by that
+part. That of one behind, whose acknowledgements wait for ticks more often, is not.
 
-What the scenario says of a host is told to the guest by the host's own clock, and what the guest
-says of it is read by the true one. Stands on the engine's configuration of a run.
+The job gives the guest a host's times by the host's own clock; the guest's logs are read by true
+time. Depends on the engine's configuration of a run.
 """
 
 from dataclasses import dataclass
@@ -65,8 +65,9 @@ class Path:
         return found
 
     def delays(self) -> list[tuple[int, int]]:
-        """When the way to the front has which delay in all: both ways of the link behind the
-        bottleneck as a packet meets them, the way back half a round trip after the way there."""
+        """The times of changes of the total delay to the front, each with the delay. It is the sum
+        of both ways of the link behind the bottleneck as a packet meets them, the way back half a
+        round trip after the way there."""
         changes: list[tuple[int, int, int]] = []
         for (_, before), (at, delay) in zip(self.steps, self.steps[1:], strict=False):
             changes += [(max(at - before - self.rtt // 2, 0), 1, delay), (at, 0, delay)]
@@ -99,9 +100,9 @@ def path_behind(flow: dict[str, Any], switch: dict[str, Any]) -> Path:
 
 
 def links_of(switch: dict[str, Any]) -> tuple[int, int]:
-    """What links and switch take of a full segment on its way to a host behind the bottleneck and
-    of its acknowledgement, ns, where they need not wait: the link to the switch, the switch, its
-    port's wire, the link that the hosts share."""
+    """The time of links and switch for a full segment to a host behind the bottleneck and for its
+    acknowledgement, ns, without waiting: the link to the switch, the switch, its port's wire, the
+    link that the hosts share."""
     if "access" not in switch:
         return 0, 0
     speed, within = switch["port_speed"], switch["ingress_latency"] + switch["egress_latency"]
@@ -116,5 +117,5 @@ def links_of(switch: dict[str, Any]) -> tuple[int, int]:
 
 
 def _on_the_wire(rate: int, frame: int) -> int:
-    """How long a frame holds a wire, ns."""
+    """Serialization time of a frame, ns."""
     return -(-(max(frame, _SHORTEST) + _BEHIND_A_FRAME) * 8 * 10**9 // rate)

@@ -1,6 +1,6 @@
-"""What this ground needs of the machine, and the line that installs what is missing.
+"""Programs that the Linux backend needs, and the line that installs missing ones.
 
-Stands on the search path only. Runs nothing.
+Depends on the search path only. Runs nothing.
 """
 
 import shutil
@@ -15,11 +15,11 @@ _SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 
 
 class MissingError(SojournError):
-    """A program that this ground needs is not installed."""
+    """A program that the Linux backend needs is not installed."""
 
 
 def find_program(name: str) -> Path | None:
-    """Where the program is, administrators' folders included."""
+    """The program's path; administrators' folders are searched, too."""
     found = shutil.which(name) or shutil.which(name, path=":".join(_SBIN))
     return Path(found) if found else None
 
@@ -35,7 +35,7 @@ def missing_packages(*, own_kernel: bool = False, iperf: bool = False) -> list[s
 
 
 def install_line(packages: list[str]) -> str:
-    """What to type."""
+    """The command that installs the packages."""
     return f"apt-get install {' '.join(packages)}"
 
 

@@ -54,7 +54,7 @@ def measure(raw: Raw, config: dict[str, Any], spaces: Spaces, workload: Workload
 def _entered(
     raw: Raw, network: Network, way: Direction, workload: Workload, *, by_ports: bool
 ) -> Frames:
-    """What came to the queue of a direction."""
+    """The frames that entered the queue of a direction."""
     ports = network.inwards(way)
     came = together([raw.frames(came_in(port), workload, by_ports=by_ports) for port in ports])
     kept = np.zeros(len(came), bool)

@@ -1,8 +1,8 @@
 """The sockets' samples as rows of `flows.parquet`.
 
-Stands on the netlink messages that the guest kept (`struct inet_diag_msg`, `struct tcp_info` of
-Linux 6.1) and on the address scheme. What a sender knows comes from its socket, what was delivered
-from its receiver's.
+Depends on the netlink messages that the guest stored (`struct inet_diag_msg`, `struct tcp_info` of
+Linux 6.1) and on the address scheme. The sender's socket gives windows and round trips, the
+receiver's the delivered bytes.
 """
 
 import ipaddress
@@ -33,7 +33,7 @@ End = tuple[str, int]
 
 @dataclass
 class FlowTotals:
-    """What is known of a flow at its last sample."""
+    """Totals of a flow at its last sample."""
 
     delivered: int = 0
     retransmits: int = 0

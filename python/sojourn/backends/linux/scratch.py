@@ -1,7 +1,7 @@
 """Temporary folders that do not outlive a `kill -9` by more than one start.
 
-A folder is locked as long as its process lives, whatever ends it; each start removes those that
-nobody holds any more. Knows nothing of what is in them.
+A folder is locked as long as its process lives, whatever ends it. Each start removes folders
+without a lock. Must not depend on their contents.
 """
 
 import contextlib

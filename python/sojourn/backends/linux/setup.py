@@ -1,6 +1,6 @@
-"""A run as the Linux ground makes it: its queues, the guest's job, and how its figures are read.
+"""A run of the Linux backend: its queues, the guest's job, and the reading of its figures.
 
-Stands on the job and on the rows. Runs nothing.
+Depends on the job and on the rows. Runs nothing.
 """
 
 from collections.abc import Callable, Sequence

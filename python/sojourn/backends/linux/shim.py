@@ -1,8 +1,9 @@
-"""The library that a user-mode kernel needs on processors with large register state, built at need.
+"""The library that a user-mode kernel needs on processors with large register state.
 
-Such a kernel stops at its first process ("ptrace set fp regs failed") where CPUID tells of more
-register state than it was built for: that is so with AMX. `xstate_shim.c` says how that is mended.
-It is compiled once and kept in the user's cache. Knows nothing of how the kernel is started.
+Such a kernel stops at its first process ("ptrace set fp regs failed") where CPUID reports more
+register state than it was built for, as with AMX. `xstate_shim.c` pads the state. The library is
+compiled once, when needed, and cached in the user's cache folder. Must not depend on how the kernel
+is started.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ class ShimError(SojournError):
 
 
 def is_needed() -> bool:
-    """Whether this processor has register state that a kernel of 6.1 does not know."""
+    """True if this processor has register state that a kernel of 6.1 does not know."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -33,7 +34,7 @@ def is_needed() -> bool:
 
 
 def cache_folder() -> Path:
-    """Where this ground keeps what it has built."""
+    """Folder of the files that the Linux backend has built."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "sojourn"
 

@@ -20,7 +20,7 @@ def addresses_of(network: Network, host: str, versions: Iterable[int]) -> list[t
 
 
 def own_lines(network: Network, host: str, versions: Iterable[int], port: str) -> list[str]:
-    """What gives a host's interface its addresses."""
+    """Lines that give a host's interface its addresses."""
     return [
         f"addr add {address}/{length} dev {port}{' nodad' if length == 128 else ''}"
         for address, length in addresses_of(network, host, versions)
@@ -30,7 +30,7 @@ def own_lines(network: Network, host: str, versions: Iterable[int], port: str) -
 def way_to_host(
     addresses: Iterable[tuple[str, int]], port: str, beyond: str, *, ecn: bool
 ) -> list[str]:
-    """How a namespace sends what is for a host out of `port`, to the Ethernet address `beyond`."""
+    """Lines for a namespace's route to a host through `port`, to the Ethernet address `beyond`."""
     features = " features ecn" if ecn else ""
     lines = []
     for address, length in addresses:
@@ -40,7 +40,7 @@ def way_to_host(
 
 
 def asks_for_ecn(flows: Sequence[dict[str, Any]], near: str, far: str) -> bool:
-    """A host asks for ECN by its route to the other one, for all flows between the two."""
+    """True if a host requests ECN on its route to the other one, for all flows between the two."""
     ends = {near, far}
     wanted = {f["ecn"] for f in flows if {f["from"], f["to"]} == ends and "ecn" in f}
     if len(wanted) > 1:

@@ -1,7 +1,7 @@
 """A native discipline of the engine as the kernel's own qdisc: its parameters as arguments of `tc`.
 
-The one place that says how the two correspond, and where they cannot. It stands on the engine's
-register for the defaults (units as there: ns, bytes, packets, ppm, mHz). It runs nothing.
+The only place that maps one to the other and lists what has no counterpart. Takes the defaults from
+the engine's register (units as there: ns, bytes, packets, ppm, mHz). Runs nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -64,7 +64,7 @@ KERNEL_ONLY = {"cake": "Linux's CAKE: flow isolation and COBALT, as a leaf below
 
 
 def full_frames(queue_limit: int) -> int:
-    """How many full frames fit a queue of that many bytes, counted in cells as the switch does."""
+    """The number of full frames in a queue of that many bytes, in the switch's cells."""
     return max(queue_limit // (-(-FULL_FRAME // _CELL) * _CELL), 1)
 
 

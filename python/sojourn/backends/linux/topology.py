@@ -1,9 +1,9 @@
-"""What every node of a run's network is told: shapers and AQMs as lines for `tc -batch`, kernel
+"""Settings of every node of a run's network: shapers and AQMs as lines for `tc -batch`, kernel
 parameters, the segments that a sender hands over as one.
 
     ══ port ══▶  HTB, below it the AQM
 
-Knows no scenario and no topology; runs nothing.
+Must not depend on scenarios or on the topology; runs nothing.
 """
 
 from collections.abc import Set
@@ -24,7 +24,7 @@ _MEMORY = {"tcp_rmem": f"4096 131072 {_LARGEST}", "tcp_wmem": f"4096 16384 {_LAR
 
 @dataclass(frozen=True)
 class Shaper:
-    """The bottleneck's shaper as the kernel is told it."""
+    """The bottleneck's shaper in the kernel's units."""
 
     rate: int
     """bit/s"""

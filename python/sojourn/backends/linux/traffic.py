@@ -1,7 +1,7 @@
-"""What the hosts of a run send and when, as the guest is told it.
+"""The traffic of a run's hosts, as entries of the guest's job.
 
-Stands on what the engine draws for the run, so that a scenario and a seed mean the same traffic as
-in the simulator, on the address scheme and on the paths. Runs nothing.
+Takes the engine's draws for the run, so that a scenario and a seed mean the same traffic as in the
+simulator. Depends on the address scheme and on the paths. Runs nothing.
 """
 
 import json
@@ -40,7 +40,7 @@ Flow = dict[str, Any]
 
 @dataclass(frozen=True)
 class Workload:
-    """What the flows of a run send, whatever sends it."""
+    """The data that the flows of a run send, independent of the sender."""
 
     flows: list[dict[str, Any]]
     """A flow each: its start, and bursts, thinks or transfers."""
@@ -54,7 +54,7 @@ class Workload:
 
 
 def workload_of(config: dict[str, Any]) -> Workload:
-    """What the engine would draw for that configuration."""
+    """The engine's draws for that configuration."""
     # Which AQM it is has no part in it, and the engine need not have it.
     plain = config | {"aqm": {"kind": "native", "name": "fifo"}}
     flows = json.loads(_core.workload(json.dumps(plain, default=as_plain)))
@@ -83,13 +83,13 @@ def check_ports(config: dict[str, Any], workload: Workload) -> None:
 
 
 def first_of(drawn: dict[str, Any]) -> int:
-    """When a flow begins: a source of transfers with its first one."""
+    """The begin of a flow; of a source of transfers that of its first one."""
     return int(drawn["transfers"][0][0] if drawn["transfers"] else drawn["start"])
 
 
 def lead(workload: Workload, config: dict[str, Any]) -> int:
-    """How long before the run's time zero the first host behind the bottleneck has something to do,
-    by its early clock; ns."""
+    """The time from the first event of a host behind the bottleneck, by its early clock, to the
+    run's time zero; ns."""
     early = [
         -path_of(flow, config).in_guest(drawn["start"], behind=True)
         for flow, drawn in zip(config["flows"], workload.flows, strict=True)
@@ -107,7 +107,7 @@ def guest_flows(workload: Workload, config: dict[str, Any]) -> list[Flow]:
 
 @dataclass(frozen=True)
 class Ends:
-    """Who opens a flow's connection and who accepts it: namespaces, addresses and ports."""
+    """Client and server of a flow's connection: namespaces, addresses and ports."""
 
     opener: str
     acceptor: str
@@ -117,7 +117,7 @@ class Ends:
 
 
 def ends_of(number: int, flow: Flow, config: dict[str, Any]) -> Ends:
-    """Those of a flow: in a network the hosts that it names, told apart by ports."""
+    """The ends of a flow; in a network the hosts that it names, with ports that identify it."""
     if has_groups(config):
         pair = hosts(number, flow)
         acceptor = BEHIND if pair.opener == FRONT else FRONT

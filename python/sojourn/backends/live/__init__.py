@@ -1,7 +1,8 @@
-"""The switch between real interfaces: what is asked for, what runs, what is left.
+"""The switch between real interfaces, and runs of scenarios through such switches.
 
-`ask` turns what a user says into what the engine takes, `offloads` keeps the kernel from changing
-frames, `running` runs a switch and leaves its folder, `summary` says what became of the packets.
+`plan` turns a user's options into the engine's input, `offloads` keeps the kernel from changing
+frames, `running` runs a switch and writes its folder, `summary` counts the packets. `backend` runs
+scenarios.
 """
 
 from sojourn.backends.live.plan import LivePlan, LivePort, live_plan

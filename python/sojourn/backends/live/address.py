@@ -1,4 +1,4 @@
-"""Where a live switch may be watched from: loopback, unless more is asked for by name."""
+"""Addresses from which a live switch may be watched: loopback, unless an option names others."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """True if only this machine reaches it."""
         return ipaddress.ip_address(self.host).is_loopback
 
 

@@ -1,7 +1,7 @@
-"""The live ground: real TCP in network namespaces, through the switches of the simulation.
+"""The live backend: real TCP in network namespaces, through the switches of the simulation.
 
-Stands on the Linux ground's hosts, traffic and notes. As root it is a measurement, unless it says
-that the machine has disturbed it; as an ordinary user, without priority, it is functional only.
+Depends on the Linux backend's hosts, traffic and logs. As root it is a measurement, unless it
+reports a disturbance by the machine. As an ordinary user, without priority, it is functional only.
 """
 
 import json
@@ -56,12 +56,12 @@ class Attempt:
 
     @property
     def reports(self) -> dict[str, dict[str, Any]]:
-        """What each switch says of its interfaces and departures, by its name."""
+        """The report of each switch on its interfaces and departures, by its name."""
         return {name: counters["live"] for name, counters in self.left.counters.items()}
 
     @property
     def complaint(self) -> str:
-        """Why it is no measurement, or nothing."""
+        """The reason that the attempt is no measurement, or nothing."""
         complaints = (self._complaint(name, live) for name, live in self.reports.items())
         return next(filter(None, complaints), "")
 
@@ -100,7 +100,7 @@ class LiveGround:
         return {}
 
     def check(self, plan: Plan) -> None:
-        """What cannot be is named, with where it can."""
+        """Refuses features that a live run lacks, and names a backend that has them."""
         refuse_script(plan, self.name)
         for run in plan.runs:
             _check(plan, run, self.traffic)
@@ -208,7 +208,7 @@ class LiveGround:
 
 
 def _write_orders(folder: Path, config: dict[str, Any], workload: Workload) -> None:
-    """What each switch is told, and by which interfaces."""
+    """Writes each switch's orders, with the names of its interfaces."""
     network = Network(config["network"])
     by_switch = zip(network.switches, orders_of(config, workload), strict=True)
     for place, (name, orders) in enumerate(by_switch):
@@ -222,7 +222,7 @@ def _write_orders(folder: Path, config: dict[str, Any], workload: Workload) -> N
 
 
 def _join_logs(left: Left, folder: Path) -> None:
-    """What the programs have written into their logs, switch by switch."""
+    """Joins the logs of the programs, switch by switch."""
     logs = [left.of_switch(switch) / LOG for switch in left.counters]
     texts = [log.read_text(encoding="utf-8") for log in logs if log.is_file()]
     if texts:
@@ -230,7 +230,7 @@ def _join_logs(left: Left, folder: Path) -> None:
 
 
 def _of_switches(left: Left) -> dict[str, Any]:
-    """What the switches have counted beside their queues, together, as the simulator names it."""
+    """The sums of the switches' counters, without their queues, by the simulator's names."""
     counts = [
         _of_switch(counters["switch"], _front_ports(left.network, switch))
         for switch, counters in left.counters.items()
@@ -322,5 +322,5 @@ def _check_control(name: str, flow: dict[str, Any]) -> None:
 def live(
     *, accept_disturbed: bool = False, traffic: str = "sockets", attempts: int = ATTEMPTS
 ) -> LiveGround:
-    """The ground on this machine."""
+    """The backend on this machine."""
     return LiveGround(accept_disturbed, traffic, attempts)

@@ -1,7 +1,8 @@
-"""Lines of commands carried out on a live switch: those of `simple_switch_CLI`, and what it shows.
+"""Executes lines of commands on a live switch: those of `simple_switch_CLI`, and those that show
+state.
 
-Operations that follow each other are one batch, done wholly or not at all; a line that asks for
-something ends it. How a line is read is the engine's business; knows no terminal.
+Consecutive operations form one batch, executed wholly or not at all; a line that reads state ends
+the batch. The engine parses each line. Must not depend on a terminal.
 """
 
 import json
@@ -17,7 +18,7 @@ from sojourn.model.units import RATE
 
 
 class Switch(Protocol):
-    """What commands are carried out on."""
+    """A switch that executes commands."""
 
     def apply(self, operations: str) -> list[int | None]:
         """All of them or none."""
@@ -26,12 +27,12 @@ class Switch(Protocol):
         """The answer to a question."""
 
     def report(self) -> dict[str, Any]:
-        """What is to be said so far."""
+        """The counters so far."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a line."""
+    """The result of a line."""
 
     line: str
     text: list[str] = field(default_factory=list)
@@ -189,7 +190,7 @@ def _entry(one: dict[str, Any]) -> str:
 
 
 def _match(value: Any) -> str:
-    """What a key element has to be; a prefix as the address that it usually is of."""
+    """The value of a key element; a prefix is shown as an address."""
     match value:
         case {"value": start, "prefix": length}:
             number = int(start)

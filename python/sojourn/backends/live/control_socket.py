@@ -76,7 +76,7 @@ def _answer(switch: _core.LiveSwitch, line: bytes) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def served(folder: Path, switch: _core.LiveSwitch) -> Iterator[None]:
-    """While it holds, clients may ask `switch` for things."""
+    """A context in which clients may send operations to `switch`."""
     try:
         with _address(folder) as address:
             # Nobody else may connect, from the socket's first moment on.
@@ -119,7 +119,7 @@ class RemoteSwitch:
         return json.dumps(self._ask({"ask": "describe"}))
 
     def report(self) -> dict[str, Any]:
-        """What is to be said of interfaces and switch so far."""
+        """The counters of interfaces and switch so far."""
         report: dict[str, Any] = self._ask({"ask": "report"})
         return report
 

@@ -1,6 +1,6 @@
 """`sojourn switch --p4runtime` and `--bfrt`: controllers in front of a live switch.
 
-The servers are the engine's; here is what they are told, and what is wrong with that.
+The servers are the engine's; this module turns options into their settings and refuses wrong ones.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ DEVICES = {"p4runtime": 1, "bfrt": 0}
 
 @dataclass(frozen=True)
 class Trust:
-    """Who may connect."""
+    """TLS credentials: the clients that may connect."""
 
     certificate: Path | None = None
     key: Path | None = None
@@ -66,7 +66,7 @@ def controllers(
     cpu_port: int = CPU_PORT,
     trust: Trust | None = None,
 ) -> Controllers:
-    """What the options of `sojourn switch` mean; `protocol` is one of `DEVICES`."""
+    """The settings of the options of `sojourn switch`; `protocol` is one of `DEVICES`."""
     trust = trust or Trust()
     clients_are_known = trust.clients is not None
     try:
@@ -89,9 +89,9 @@ def controlled(
     who: Controllers,
     missed: Callable[[str, int], None] = lambda protocol, messages: None,
 ) -> Iterator[list[str]]:
-    """While it holds, controllers may connect; what is said of it. `programs` are those that run,
-    with the pipes of each that is not the first. `missed` gets at the end how many messages of a
-    protocol controllers read too slowly to get."""
+    """A context in which controllers may connect; yields lines about the servers. `programs` are
+    the running programs, with the pipes of each that is not the first. At the end `missed` gets the
+    number of messages of each protocol that slow controllers lost."""
     address, tls = str(who.address), who.trust.pem()
     try:
         if who.protocol == "bfrt":

@@ -67,7 +67,7 @@ class PageHandler(BaseHTTPRequestHandler):
 
 
 def is_here(host: str) -> bool:
-    """Whether a `Host` header is an address, this machine's name or `localhost`."""
+    """True if a `Host` header is an address, this machine's name or `localhost`."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:

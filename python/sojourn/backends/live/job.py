@@ -1,12 +1,11 @@
-"""A run's network with live switches in it: what the first process is told, as plain data.
+"""A run's network with live switches in it: the first process's job, as plain data.
 
     senders ══ w1p1 [switch] w1p2 ══ receivers
     a host ══ w1p1 [r1] w1p2 ══ w2p1 [s2] w2p2 ══ another
 
-The Linux ground's hosts, traffic and notes, with a wire's or a program's switches in place of its
-routers: no address lies between the hosts, and frames go from the one's Ethernet address to the
-other's. The interfaces of all switches are the first process's own, each switch is a process.
-Runs nothing.
+The Linux backend's hosts, traffic and logs, with a wire's or a program's switches in place of its
+routers. No address lies between the hosts; frames go from one Ethernet address to the other. The
+interfaces of all switches belong to the first process, each switch is a process. Runs nothing.
 """
 
 import os
@@ -33,7 +32,7 @@ _ON_THE_WAY = Qdisc("live", "", (), None, "dequeue")
 
 
 def interface(network: Network, node: str, port: str) -> str:
-    """What a port is called in its namespace; all switches are in one."""
+    """The name of a port's interface in its namespace; all switches are in one."""
     return f"w{list(network.switches).index(node) + 1}{port}" if node in network.switches else port
 
 
@@ -95,7 +94,7 @@ def make_job(config: dict[str, Any], workload: Workload, traffic: str) -> dict[s
 
 
 def commands_of(config: dict[str, Any], folder: str) -> list[dict[str, Any]]:
-    """How the switches' processes are started, which find their orders in `folder`."""
+    """The commands of the switches' processes, which read their orders from `folder`."""
     path = os.pathsep.join(filter(None, sys.path))
     environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": path, "HOME": "/"}
     start = [sys.executable, "-P", "-m", "sojourn.backends.live.switch_process", folder]
@@ -150,7 +149,7 @@ def _datagrams(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _group_taps(flows: list[dict[str, Any]], ours: list[str]) -> list[dict[str, Any]]:
-    """Where datagrams between groups come to the switch, and where they arrive."""
+    """Captures of datagrams between groups: at the switch, and at their destination."""
     datagrams = _datagrams(flows)
     if not datagrams:
         return []
@@ -164,7 +163,7 @@ def _group_taps(flows: list[dict[str, Any]], ours: list[str]) -> list[dict[str, 
 
 
 def _taps(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where datagrams of a network arrive."""
+    """Captures of a network's datagrams at their destinations."""
     by_host: dict[str, list[Any]] = defaultdict(list)
     for flow in _datagrams(flows):
         by_host[flow["to"]].append(flow)

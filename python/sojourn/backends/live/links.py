@@ -1,9 +1,9 @@
-"""What the switches of a run are told: their ports, routes, and the links around them.
+"""Orders for the switches of a run: their ports, routes, and the links around them.
 
-The links here have neither rates nor delays, and the kernel needs no netem: a switch's own thread
-holds what it sends into a link that takes time, and what a host sends into one, as if that had. The
-round-trip times of flows between groups are held on the way from behind the bottleneck to the
-front, for each flow its own, as on the Linux ground. Stands on the graph; runs nothing.
+These links have neither rates nor delays, and the kernel needs no netem. A switch's own thread
+holds the frames that enter or leave a link with a delay. The round-trip times of flows between
+groups are held on the way from behind the bottleneck to the front, for each flow its own, as on the
+Linux backend. Depends on the graph; runs nothing.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ def everything_later(delay: int, rate: int | None = None) -> dict[str, Any]:
 
 
 def orders_of(config: dict[str, Any], workload: Workload) -> list[dict[str, Any]]:
-    """What each switch is told, but for the names of its interfaces."""
+    """The orders of each switch, without the names of its interfaces."""
     network = Network(config["network"])
     return [
         _orders(name, config["seed"] + place, network, config, workload)
@@ -102,7 +102,7 @@ def _addresses(network: Network, host: str) -> list[tuple[str, int]]:
 
 
 def _rates(way: Direction, speed: int) -> Steps:
-    """What the schedule makes of a port's shaper."""
+    """The schedule of a port's shaper."""
     rates = [(step["at"], way.rate_after(step)) for step in way.link["schedule"]]
     return [
         {"at": at, "port": number(way.port), "rate": min(rate, speed), "burst": way.link["burst"]}

@@ -32,7 +32,7 @@ BOUNDS = (0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 
 
 @dataclass(frozen=True)
 class Moment:
-    """What left, or was dropped, at a port since the moment before."""
+    """Counts of a port since the previous sample: departures, drops."""
 
     at: float
     """s since the start."""
@@ -59,7 +59,7 @@ class PortTotals:
 
 
 class Observed:
-    """What is known of a live switch."""
+    """Statistics of a live switch."""
 
     def __init__(self, recording: Recording) -> None:
         self._switch, self._plan = recording.switch, recording.plan
@@ -105,7 +105,7 @@ class Observed:
             }
 
     def report(self) -> dict[str, Any]:
-        """What is to be said of interfaces and switch so far."""
+        """The counters of interfaces and switch so far."""
         report: dict[str, Any] = json.loads(self._switch.report())
         return report
 

@@ -1,8 +1,8 @@
-"""What a live run left, as a run's figures: the switches' own rows, and the hosts' notes.
+"""A live run's figures: the switches' own rows, and the hosts' logs.
 
-Stands on how the Linux ground reads its hosts. The switches say themselves when each packet came
-and went, so no two captures are matched; a packet that passes several is known to all of them by
-what nobody changes of it.
+Depends on how the Linux backend reads its hosts. The switches record when each packet came and
+left, so no captures are matched. A packet that passes several switches is identified by the bytes
+that none of them changes.
 """
 
 import json
@@ -33,14 +33,14 @@ from sojourn.runtime.run_files import COUNTERS
 
 
 def counters_of(folder: Path) -> dict[str, Any]:
-    """What a switch has counted, and what it says of its interfaces and departures."""
+    """A switch's counters, and its report on interfaces and departures."""
     counters: dict[str, Any] = read_json(folder / COUNTERS)
     return counters
 
 
 @dataclass(frozen=True)
 class Left:
-    """What the switches of a run left in its job's folder."""
+    """The files of the switches of a run in its job's folder."""
 
     folder: Path
     config: dict[str, Any]
@@ -53,7 +53,7 @@ class Left:
         return Network(self.config["network"])
 
     def of_switch(self, switch: str) -> Path:
-        """What that switch left."""
+        """The folder of that switch."""
         return self.folder / switch_folder(list(self.counters).index(switch))
 
     def capture(self, way: Direction) -> Path:
@@ -68,7 +68,7 @@ class Left:
 
 
 def read_left(folder: Path, config: dict[str, Any]) -> Left:
-    """What lies in a job's folder."""
+    """Reads the files in a job's folder."""
     switches = config["network"]["switches"]
     counters = {
         switch["name"]: counters_of(folder / switch_folder(place))
@@ -78,8 +78,8 @@ def read_left(folder: Path, config: dict[str, Any]) -> Left:
 
 
 def with_switches(raw: Raw, left: Left, rows: Sequence[Rows]) -> Raw:
-    """`raw` with the measured queues, and the way back to the first one, in the form in which a
-    kernel tells of qdiscs."""
+    """`raw` with the measured queues, and the way back to the first one, in the form of a kernel's
+    qdisc statistics."""
     ways = left.network.measured
     back = left.port(ways[0], "live")
     qdiscs: list[list[dict[str, Any]]] = []

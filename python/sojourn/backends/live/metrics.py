@@ -1,6 +1,6 @@
 """A live switch's counters in Prometheus' text format, by the project's own Python client.
 
-Each scrape asks the switch; nothing is counted here. Knows no page.
+Each scrape reads the switch; nothing is counted here. Must not depend on the page.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _INTERFACE = {
 
 
 class LiveCollector(Collector):
-    """What a scrape is answered."""
+    """The collector behind each scrape."""
 
     def __init__(self, observed: Observed) -> None:
         self._observed = observed

@@ -1,4 +1,4 @@
-"""What is shown beside a live switch: metrics, a page, a terminal, if they are asked for."""
+"""Monitors of a live switch: metrics, a page, a terminal, each only if requested."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ def observe(
     beside: ExitStack,
     terminal: Console | None = None,
 ) -> None:
-    """Serves what `addresses` has an address for, draws on `terminal`, until `beside` is closed."""
+    """Serves the monitors in `addresses` and draws on `terminal`, until `beside` is closed."""
     if not addresses and terminal is None:
         return
     # Here, so that nobody waits for them who does not want them.

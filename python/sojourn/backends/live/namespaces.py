@@ -30,7 +30,7 @@ class EnclosureError(SojournError):
 
 
 def is_root() -> bool:
-    """Whether namespaces are root's, and threads may have priority."""
+    """True if namespaces are root's, and threads may have priority."""
     return os.geteuid() == 0
 
 
@@ -78,6 +78,6 @@ def first_process(outer: int) -> int:
 
 
 def entered(process: int) -> list[str]:
-    """What a command has in front that is run in the enclosure of that first process."""
+    """The prefix of a command that runs in the namespaces of that first process."""
     user = [] if is_root() else ["--user", "--preserve-credentials"]
     return ["nsenter", "-t", str(process), *user, "--net", "--mount", "--pid", "--wd=."]

@@ -33,7 +33,7 @@ def _ask(control: socket.socket, name: str, command: int, value: int) -> int:
 
 
 def features(name: str) -> dict[str, int]:
-    """What an interface has of them, each 1 if it is on."""
+    """The offloads of an interface, each 1 if it is on."""
     found: dict[str, int] = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         for what, (read, _) in _FEATURES.items():

@@ -1,6 +1,6 @@
-"""From what a user says to what the engine takes: ports, rates, what runs in the switch.
+"""Turns a user's options into the engine's input: ports, rates, the program of the switch.
 
-Stands on how AQMs are found and told, as scenarios do. Opens nothing.
+Finds and configures AQMs as scenarios do. Opens nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class LivePort:
 
 @dataclass(frozen=True)
 class LivePlan:
-    """What is to run."""
+    """The plan of a live switch."""
 
     name: str
     ports: tuple[LivePort, ...]
@@ -99,36 +99,11 @@ def live_plan(
     path; `aqm` is a native discipline in the queues under it, or without a program in those of a
     wire between two ports.
     """
-    interfaces = _by_port("--port", ports)
-    shaped = {n: _quantity("--rate", RATE, text) for n, text in _by_port("--rate", rates).items()}
-    limits = {
-        n: _quantity("--queue-limit", SIZE, text)
-        for n, text in _by_port("--queue-limit", queue_limits).items()
-    }
-    for option, given in (("--rate", shaped), ("--queue-limit", limits)):
-        for number in given.keys() - interfaces.keys():
-            raise ScenarioError(f"{option} {number}: there is no --port {number}")
-    if not interfaces and cpu_port is None:
-        raise ScenarioError("name the ports: --port 1=veth1 --port 2=veth2")
-    if cpu_port in interfaces:
-        raise ScenarioError(f"--port {cpu_port}: that is the controllers' port; see --cpu-port")
+    live_ports = _ports(ports, rates, queue_limits, cpu_port)
     found = _what_runs(program, aqm)
-    written: dict[str, Any] = {"use": str(program or aqm)}
-    if program is not None:
-        written |= {"include_paths": [str(path.resolve()) for path in include_paths]}
-        written |= {"defines": dict(defines or {})}
-        if control is not None:
-            written["control"] = str(control.resolve())
-        if aqm is not None and found.program is not None:
-            written["discipline"] = aqm
-    elif control is not None or include_paths or defines:
-        raise ScenarioError("--control, -I and -D are for a program; there is none")
+    written = _written(program, aqm, found, control, include_paths, defines)
     main = aqm_config(choose(written), found, None)
     aqms = [main]
-    live_ports = [
-        LivePort(number, name, shaped.get(number), limits.get(number))
-        for number, name in sorted(interfaces.items())
-    ]
     engine: dict[str, Any] = {
         "ports": [_port(port) for port in live_ports]
         + ([] if cpu_port is None else [{"id": cpu_port}]),
@@ -153,6 +128,54 @@ def live_plan(
         cpu_port=cpu_port,
         inputs={path: digest for one in aqms for path, digest in one.inputs.items()},
     )
+
+
+def _ports(
+    ports: Sequence[str],
+    rates: Sequence[str],
+    queue_limits: Sequence[str],
+    cpu_port: int | None,
+) -> list[LivePort]:
+    """The ports of the options, in the order of their numbers."""
+    interfaces = _by_port("--port", ports)
+    shaped = {n: _quantity("--rate", RATE, text) for n, text in _by_port("--rate", rates).items()}
+    limits = {
+        n: _quantity("--queue-limit", SIZE, text)
+        for n, text in _by_port("--queue-limit", queue_limits).items()
+    }
+    for option, given in (("--rate", shaped), ("--queue-limit", limits)):
+        for number in given.keys() - interfaces.keys():
+            raise ScenarioError(f"{option} {number}: there is no --port {number}")
+    if not interfaces and cpu_port is None:
+        raise ScenarioError("name the ports: --port 1=veth1 --port 2=veth2")
+    if cpu_port in interfaces:
+        raise ScenarioError(f"--port {cpu_port}: that is the controllers' port; see --cpu-port")
+    return [
+        LivePort(number, name, shaped.get(number), limits.get(number))
+        for number, name in sorted(interfaces.items())
+    ]
+
+
+def _written(
+    program: str | None,
+    aqm: str | None,
+    found: Aqm,
+    control: Path | None,
+    include_paths: Sequence[Path],
+    defines: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """The table of a scenario that means the same."""
+    written: dict[str, Any] = {"use": str(program or aqm)}
+    if program is not None:
+        written |= {"include_paths": [str(path.resolve()) for path in include_paths]}
+        written |= {"defines": dict(defines or {})}
+        if control is not None:
+            written["control"] = str(control.resolve())
+        if aqm is not None and found.program is not None:
+            written["discipline"] = aqm
+    elif control is not None or include_paths or defines:
+        raise ScenarioError("--control, -I and -D are for a program; there is none")
+    return written
 
 
 def _in_pipes(

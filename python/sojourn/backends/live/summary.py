@@ -1,7 +1,6 @@
-"""What became of the packets at the shaped ports of a live switch.
+"""Packet counts and delays at the shaped ports of a live switch.
 
-Stands on the rows of its folder and on how `statistics` reads them, a bounded number at a time.
-Times in ns.
+Reads the rows of its folder through `statistics`, a bounded number at a time. Times in ns.
 """
 
 from dataclasses import asdict, dataclass

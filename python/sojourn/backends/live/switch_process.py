@@ -1,10 +1,10 @@
-"""A live switch of a run, as the process that stands between the run's hosts.
+"""A live switch of a run, as the process between the run's hosts.
 
     python -m sojourn.backends.live.switch_process FOLDER PLACE
 
-Finds its orders in the folder, says `ready` once frames pass, is told time zero on its input and
-ends when that does. What it changes while the run goes on, rates, delays and what its control plane
-does, it changes in a thread that sleeps until then.
+Reads its orders from the folder, writes `ready` once frames pass, reads time zero from its input
+and ends when that does. A thread sleeps until each scheduled change of rates, delays or control
+plane and applies it.
 """
 
 import json
@@ -27,7 +27,7 @@ CHANGED = "changed.json"
 
 
 def orders_for(place: int) -> str:
-    """The file, in the job's folder, of what the switch at that place is told."""
+    """The name of the file, in the job's folder, with the orders of the switch at that place."""
     return f"switch-job-{place}.json"
 
 

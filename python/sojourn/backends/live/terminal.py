@@ -31,7 +31,7 @@ _LATELY = 4
 
 
 def view(shown: Mapping[str, Any]) -> Group:
-    """What `Observed.shown` says, drawn."""
+    """The terminal's view of `Observed.shown`."""
     ports = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for head in ("port", "rate", "delay", "99 %", "drops/s", "marks/s"):
         ports.add_column(head, justify="right", no_wrap=True)

@@ -1,7 +1,6 @@
 """A page that shows a live switch in a browser: delay, rate, drops, marks, registers.
 
-One file without anything from elsewhere; what it shows it asks for twice a second. Knows only what
-`live_stats` knows.
+One file without external resources; it polls twice a second. Depends only on `live_stats`.
 """
 
 import json

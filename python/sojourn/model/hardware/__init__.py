@@ -1,5 +1,5 @@
 """Queue disciplines that are hardware modules: SystemVerilog, run by Verilator.
 
-`modules` says which there are and what a name means, `verilator` makes a library of one, `ports`
-checks how it can be connected. The engine's crate `verilog` loads the library and asks the module.
+`modules` lists them and resolves names, `verilator` compiles one to a library, `ports` checks its
+ports. The engine's crate `verilog` loads the library and evaluates the module.
 """

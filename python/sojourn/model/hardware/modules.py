@@ -1,7 +1,7 @@
-"""Which hardware modules there are: those that are shipped, `verilog/NAME`, and files of a user's.
+"""The catalogue of hardware modules: the shipped ones, `verilog/NAME`, and a user's files.
 
-Stands on the folder `hardware/` and on the engine, which a module is added to when it is run for
-the first time. Knows no scenario.
+Depends on the folder `hardware/` and on the engine, to which a module is added at its first run.
+Must not depend on scenarios.
 """
 
 import re

@@ -90,7 +90,7 @@ def connected(header: str, text: str, where: str) -> dict[str, int]:
 
 
 def _line(text: str, name: str) -> int:
-    """Where a port is declared: the first line that has its name behind a direction."""
+    """The line of a port's declaration: the first line that has its name behind a direction."""
     declared = re.search(rf"\b(input|output|inout)\b[^;)]*?\b{name}\b", text)
     if declared is None:
         return 1

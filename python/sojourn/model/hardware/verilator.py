@@ -1,8 +1,7 @@
-"""A library made of a hardware module by Verilator and a C++ compiler, once, and kept.
+"""Compiles a hardware module to a library with Verilator and a C++ compiler, and caches it.
 
-Stands on the two tools, found when they are needed, and on `hardware/shim.cpp`, which gives the
-module its C interface. A library stays in the user's cache under the digest of every file that it
-is made of. Knows nothing of packets.
+`hardware/shim.cpp` gives the module its C interface. A library stays in the user's cache under the
+digest of every file that it is made of. Must not depend on packets.
 """
 
 import hashlib

@@ -112,7 +112,7 @@ def _native(use: str) -> Discipline | None:
 
 
 def choice_keys(use: str) -> list[str]:
-    """The keys that may stand beside `use`."""
+    """The keys that are allowed with `use`."""
     native = _native(use)
     if native is None:
         return list(AqmChoice.model_fields)
@@ -121,7 +121,7 @@ def choice_keys(use: str) -> list[str]:
 
 @cache
 def _model_of(use: str) -> type[AqmChoice]:
-    """What may be said of a native discipline: its own parameters beside the rest."""
+    """The model of a native discipline: its own parameters and the common keys."""
     (native,) = (one for one in [*disciplines(), hardware_module()] if one.name == use)
     return _with_fields(use, {p.name: _field(p) for p in native.parameters})
 

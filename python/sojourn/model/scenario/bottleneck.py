@@ -51,7 +51,7 @@ class Bottleneck:
         return replace(self, rate=shaper_rate) if shaper_rate and not self.steps else self
 
     def mean_rate(self, until: int) -> float:
-        """What it could send up to `until` ns, in bit/s on average."""
+        """The mean rate up to `until` ns, in bit/s."""
         if not self.steps or until <= 0:
             return self.rate
         bits, rate, since = 0, self.rate, 0

@@ -1,7 +1,7 @@
-"""JSON schemas of models, with what stands below each field as its description.
+"""JSON schemas of models, with the text below each field as its description.
 
-Reads the models' source when a schema is asked for: whoever only reads a scenario does not wait for
-it. Knows no model.
+Reads the models' source only when a schema is made, because reading a scenario does not need it.
+Must not depend on a particular model.
 """
 
 import ast

@@ -46,7 +46,7 @@ def with_changes(
 
 
 def read_changes(given: Iterable[str]) -> dict[str, Any]:
-    """What `--set KEY=VALUE` asks for. A value is TOML's, or text if it is not that."""
+    """The changes of `--set KEY=VALUE`. A value is TOML's, or text if it is not TOML."""
     changes: dict[str, Any] = {}
     for text in given:
         key, equals, value = text.partition("=")
@@ -64,8 +64,8 @@ def _value(text: str) -> Any:
 
 
 def _into(here: Any, part: str, key: str, sofar: Sequence[str]) -> Any:
-    """What `part` leads to: a table or a list; a table that is not there yet is made, and an
-    element that is only a name becomes a table that uses it."""
+    """The value at `part`: a table or a list. A missing table is created, and an element that is
+    only a name becomes a table that uses it."""
     if isinstance(here, list):
         index = _index(here, part, key, sofar)
         if isinstance(here[index], str):

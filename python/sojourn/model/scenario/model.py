@@ -1,6 +1,6 @@
 """A scenario: everything that a run depends on, key by key, with units and defaults.
 
-Stands on the models of its parts beside it. Knows no files.
+Depends on the models of its parts. Must not depend on files.
 """
 
 from typing import Annotated

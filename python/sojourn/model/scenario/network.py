@@ -1,7 +1,7 @@
-"""What lies between two hosts: hosts and groups of hosts, switches, and the links between them.
+"""The network of a scenario: hosts and groups of hosts, switches, and the links between them.
 
-Stands on quantities and on how AQMs are chosen; what is left out is as the engine has it. Whether
-names and links fit together is `plan_checks`'s to say.
+Depends on quantities and on AQM specifications; the engine supplies defaults. `plan_checks` checks
+that names and links fit together.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""What must fit together in a scenario beyond each key for itself: names, links, schedules.
+"""Checks across the keys of a scenario: names, links, schedules.
 
-Stands on the model. Says all that is wrong, each with the keys where it stands; reads no file.
+Reports every fault with its keys. Depends on the model; reads no file.
 """
 
 import json

@@ -34,7 +34,7 @@ def _writes(dimension: Dimension) -> PlainSerializer:
 
 
 def _schema(dimension: Dimension) -> dict[str, Any]:
-    """What a file may say, for editors."""
+    """The JSON schema of a quantity, for editors."""
     units = "|".join(re.escape(unit) for unit in dimension.units)
     pattern = rf"^\s*\d+(_\d+)*(\.\d+)?\s*({units})\s*$"
     return {"type": "string", "pattern": pattern, "examples": [dimension.example]}

@@ -104,8 +104,8 @@ def messages(
     text: str | None = None,
     within: tuple[int | str, ...] = (),
 ) -> list[str]:
-    """What is wrong with `document`, a line each; `within` is where in it the model stands that
-    `error` is of."""
+    """Faults of `document`, one line each; `within` is the position in it of the model that `error`
+    is about."""
     problems = error.errors(include_url=False)
     wrong = [
         (

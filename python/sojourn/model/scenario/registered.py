@@ -1,7 +1,7 @@
-"""Names that a Python session gives to AQMs of its own, for the scenarios that it runs.
+"""Names that a Python session gives to AQMs, for the scenarios that it runs.
 
-A name stands for what a scenario would write in its place, so that a run's folder tells what was
-run to somebody who has not the name. Stands on nothing that knows scenarios.
+A scenario is stored with the full table in place of the name, so that a run's folder does not
+depend on the session. Must not depend on scenarios.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """`[switch]`: short for a network of senders, one switch and receivers.
 
-What may be written, what must fit in it, and the network that it is; nobody else knows that there
-is a short form. Stands on the model of the network and on what must fit in any scenario.
+Holds the keys of the short form, its checks, and the network that it stands for. No other module
+depends on the short form. Depends on the model of the network and on the checks of any scenario.
 """
 
 import re
@@ -222,7 +222,7 @@ def _placed(group: FlowGroup) -> FlowGroup:
 
 
 def as_written(message: str, scenario: Scenario) -> str:
-    """What the engine says of a network, by the keys of a scenario."""
+    """The engine's message about a network, in the keys of the scenario."""
     between = [name for link in scenario.links for name in link.between]
     if between == [SENDERS, SWITCH, SWITCH, RECEIVERS]:
         access, bottleneck = scenario.links

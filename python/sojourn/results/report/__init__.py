@@ -114,7 +114,7 @@ def _plots(result: Result) -> Iterator[_Plot]:
 
 
 def _courses(result: Result) -> Iterator[_Plot]:
-    """How each queue went on."""
+    """Plots over time of each queue."""
     for place, queue in enumerate(plotted(result)):
         yield _Plot(
             f"course-{place}",
@@ -125,7 +125,7 @@ def _courses(result: Result) -> Iterator[_Plot]:
 
 
 def _registers(result: Result) -> Iterator[_Plot]:
-    """What registers held that the scenario has traced."""
+    """Plots of traced registers."""
     for place, (label, figure, more) in enumerate(registers.register_plots(result)):
         said = _REGISTERS if not place else ""
         said += f" {more} more are in the rows." if more else ""
@@ -133,7 +133,7 @@ def _registers(result: Result) -> Iterator[_Plot]:
 
 
 def _flows(result: Result) -> Iterator[_Plot]:
-    """What the flows did; nothing if a run has no samples of them."""
+    """Plots of the flows; nothing if a run has no samples of them."""
     series = over_flows.series_of(result)
     if series:
         yield _Plot("shares", over_flows.shares(result, series), "Goodput and fairness", _SHARES)
@@ -146,6 +146,6 @@ def _bin(queue: Queue) -> int:
 
 
 def _paragraphs(text: str) -> list[str]:
-    """What empty lines part."""
+    """The paragraphs of a text, separated by empty lines."""
     paragraphs = (" ".join(part.split()) for part in text.split("\n\n"))
     return [part for part in paragraphs if part]

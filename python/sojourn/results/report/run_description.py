@@ -1,6 +1,6 @@
-"""What was run, in words: what lies between the hosts, the flows, the ground, the programs.
+"""Description of a run in words: the network, the flows, the backend, the programs.
 
-Stands on the scenario and on what the run's folder says of itself. Knows no figures.
+Depends on the scenario and on `run.json`. Must not depend on figures.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from sojourn.runtime.folder import RunFolder
 
 
 def parameters(result: Result) -> dict[str, str]:
-    """Network, ground, flows and what else the run depended on."""
+    """Network, backend, flows and the other inputs of the run."""
     scenario = result.scenario
     return {
         **_between(result),
@@ -33,7 +33,7 @@ def parameters(result: Result) -> dict[str, str]:
 
 
 def _between(result: Result) -> dict[str, str]:
-    """What lies between the hosts."""
+    """The network between the hosts."""
     scenario = result.scenario
     speeds = dict.fromkeys(RATE.format(node.port_speed) for node in scenario.switches)
     shared = [host for host in scenario.hosts if host.access_rate is not None]
@@ -52,7 +52,7 @@ def _between(result: Result) -> dict[str, str]:
 
 
 def _rounded(result: Result) -> str:
-    """What the hardware makes of the shapers that nothing changes."""
+    """The rates of constant shapers as the hardware rounds them."""
     bottlenecks = next(iter(result.aqms.values())).findings.counters["bottlenecks"]
     return "; ".join(
         f"{queue.name} {built['shaper_rate'] / 1e6:.3f} Mbit/s, burst {built['shaper_burst']} B"
@@ -101,7 +101,7 @@ def _schedule_text(schedule: Sequence[LinkStep]) -> str:
 
 
 def _ground(folder: RunFolder) -> str:
-    """Where the rows come from, in words."""
+    """The backend in words."""
     ground = folder.ground
     if ground["name"] == "sim":
         return "the simulator, in virtual time"
@@ -145,7 +145,7 @@ def _traffic_text(group: FlowGroup) -> str:
 
 
 def _held_back(group: TcpFlows) -> str:
-    """What keeps a long flow from going as fast as it might."""
+    """The limits of a long flow's rate."""
     cap = ""
     if group.rate_cap is not None:
         cap = (
@@ -164,7 +164,7 @@ def programs(folder: RunFolder) -> list[tuple[str, str]]:
 
 
 def provenance(folder: RunFolder) -> dict[str, str]:
-    """What made the page."""
+    """The versions and inputs behind the page."""
     libraries = folder.provenance["libraries"]
     return {
         "sojourn": folder.provenance["sojourn"],

@@ -55,7 +55,7 @@ def _heads(columns: Sequence[Column]) -> list[str]:
 
 
 def traffic(result: Result) -> list[Table]:
-    """What single transfers, requests and voices got, and what came between changes of a rate."""
+    """Tables of transfers, requests and voices, and of the phases between changes of a rate."""
     return [_traffic(section) for section in sections(result)]
 
 
@@ -91,7 +91,7 @@ def bottlenecks(result: Result) -> Iterator[Table]:
 
 
 def cycles(result: Result) -> Table:
-    """How often the delay stood above the target, and how each controller began to drop."""
+    """The number of times the delay stayed above the target, and the begin of dropping."""
     several = len(result.scenario.bottlenecks) > 1
     rows = []
     for queue in plotted(result):
@@ -120,7 +120,7 @@ def cycles(result: Result) -> Table:
 
 
 def synchronisation(result: Result) -> Iterator[Table]:
-    """What it took to keep registers of different stages in step; nothing if nobody mirrored."""
+    """The cost of synchronising registers of different stages; nothing without mirroring."""
     rows = []
     for label, aqm in result.aqms.items():
         counters = aqm.findings.counters

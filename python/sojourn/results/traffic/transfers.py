@@ -90,11 +90,11 @@ class _Exchanges:
     finished: Longs
 
     def spans(self) -> Longs:
-        """How long each took; -1 for those that the end of the run cut short."""
+        """The duration of each; -1 for those that the end of the run cut short."""
         return np.where(self.finished > 0, self.finished - self.started, -1)
 
     def rounds(self) -> Longs:
-        """How long each round took until its last response; -1 if one is missing."""
+        """The duration of each round until its last response; -1 if one is missing."""
         spans = self.spans()
         longest = []
         for number in np.unique(self.number):

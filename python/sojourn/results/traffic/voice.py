@@ -1,10 +1,10 @@
-"""What a voice got: delay, jitter, loss, and the quality that the E-model expects of them.
+"""Figures of a voice: delay, jitter, loss, and the quality that the E-model predicts.
 
-Stands on the rows of `datagrams.parquet` and on what the source sent. Jitter is RFC 3550's section
-6.4.1. Quality is ITU-T G.107 (06/2015) with its default values but for what the run shows: the
-delay from mouth to ear and the loss of packets, those included which come too late to be played.
-G.711 has no impairment of its own (Ie 0), and with the loss concealment of its Appendix I a
-robustness Bpl of 25.1 (G.113 Appendix I).
+Reads the rows of `datagrams.parquet` and the source's parameters. Jitter is RFC 3550's section
+6.4.1. Quality is ITU-T G.107 (06/2015) with its default values except for measured ones: the delay
+from mouth to ear, and the loss of packets, including those that come too late to be played. G.711
+has no impairment of its own (Ie 0), and with the loss concealment of its Appendix I a robustness
+Bpl of 25.1 (G.113 Appendix I).
 """
 
 import math

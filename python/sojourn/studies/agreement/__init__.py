@@ -1,5 +1,5 @@
-"""How far simulation and kernel are apart: the same cells on both grounds, side by side.
+"""Agreement of simulation and kernel: the same cells on both backends.
 
-`grid` says what the cells are, `measure` runs them, `verdict` compares, `page` shows. Stands on the
-runner and on both grounds; no ground knows of it.
+`grid` lists the cells, `measure` runs them, `verdict` compares, `page` shows. Depends on the runner
+and on both backends; no backend depends on it.
 """

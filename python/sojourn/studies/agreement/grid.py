@@ -1,8 +1,8 @@
 """The grid: disciplines, numbers of flows, rates, round-trip times, congestion controls, switches.
 
-A cell is a scenario that means the same on both grounds: queue limits, thresholds and timers are
-set to values that the kernel can hold exactly; ECN is on where DCTCP sends, else off.
-Stands on the scenario model. Runs nothing.
+A cell is a scenario that means the same on both backends: queue limits, thresholds and timers are
+set to values that the kernel can hold exactly; ECN is on where DCTCP sends, else off. Depends on
+the scenario model. Runs nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ class Cell:
         return f"{self.aqm}-{self.flows}x{self.congestion_control}-{rate}M-{rtt}ms{beyond}"
 
     def scenario(self, duration: int, seed: int) -> dict[str, Any]:
-        """The scenario that both grounds run."""
+        """The scenario that both backends run."""
         common = {
             "duration": TIME.format(duration),
             "seed": seed,
@@ -111,7 +111,7 @@ def _chosen(
 
 
 def _packets(rate: int, time: int) -> int:
-    """How many full frames that rate sends in that time."""
+    """The number of full frames at that rate in that time."""
     return max(rate * time // (8 * 10**9 * _FRAME), 1)
 
 

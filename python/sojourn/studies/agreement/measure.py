@@ -1,9 +1,10 @@
-"""Runs cells on each ground and keeps what they gave: a long grid can be stopped and resumed.
+"""Runs cells on each backend and stores their figures, so that a long grid can be stopped and
+resumed.
 
-Stands on the runner. A cell's file in the output folder holds the figures of every repeat on each
-ground and what the ground was; the rows themselves are not kept. Figures of another engine than
-this one's are measured again. Delays are of packets that were sent: when the kernel dropped one is
-not to be seen from outside its qdisc, only inferred from what left next.
+A cell's file in the output folder holds the figures of every repeat on each backend and the
+backend's description; rows are not stored. Figures of another engine are measured again. Delays are
+those of packets that were sent: a drop inside the kernel's qdisc has no visible time, and is only
+inferred from the next packet that left.
 """
 
 import hashlib
@@ -48,7 +49,7 @@ GROUNDS = (SIM, KERNEL)
 
 
 def reference_of(grounds: Collection[str]) -> str:
-    """The ground that the others are judged by: the kernel, or without it the simulator."""
+    """The reference backend: the kernel, or without it the simulator."""
     return KERNEL if KERNEL in grounds else SIM
 
 
@@ -61,7 +62,7 @@ much time as a hundred packets."""
 
 @dataclass
 class Measured:
-    """What is known of a cell so far."""
+    """The measurements of a cell so far."""
 
     cell: Cell
     runs: dict[str, list[Figures]] = field(default_factory=lambda: {name: [] for name in GROUNDS})
@@ -74,28 +75,27 @@ class Measured:
 
     @property
     def disturbed(self) -> list[str]:
-        """What disturbed runs of the grounds that are compared."""
+        """Disturbances of runs on the compared backends."""
         return [why for name in self.runs for why in self.disturbances.get(name, ())]
 
     @property
     def reference(self) -> str:
-        """The ground that the others are judged by."""
+        """The reference backend."""
         return reference_of(self.runs)
 
     @property
     def judged(self) -> list[str]:
-        """The grounds that are compared with the reference."""
+        """The backends that are compared with the reference."""
         return [name for name in self.runs if name != self.reference]
 
     def spread(self, ground: str) -> Spread | None:
-        """The figures of one ground, if there are any."""
+        """The figures of one backend, if there are any."""
         return spread(self.runs[ground]) if self.runs[ground] else None
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """By ground the comparison with the reference, if both have figures that tell of them and
-        not of the machine, and the reference's agree with each other.
-        """
+        """By backend the comparison with the reference, if both have figures of undisturbed runs
+        and the reference's agree with each other."""
         if self.disturbed or self.unsteady:
             return {}
         theirs = self.spread(self.reference)
@@ -118,7 +118,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Bench:
-    """Where and how cells are measured."""
+    """Settings and folder of the measurements."""
 
     folder: Path
     grounds: Mapping[str, Ground]
@@ -185,19 +185,18 @@ class Bench:
 
     @property
     def _rows(self) -> Path:
-        """Where a run's rows are until its figures are kept; two calls may fill one folder."""
+        """Folder of a run's rows until its figures are stored; two calls may fill one folder."""
         return self.folder / f"rows-{os.getpid()}"
 
     def _scenario(self, cell: Cell) -> dict[str, Any]:
-        """What figures are of: the cell's scenario, all but its seed."""
+        """The identity of figures: the cell's scenario without its seed."""
         scenario: dict[str, Any] = json.loads(json.dumps(cell.scenario(self.duration, 0)))
         return scenario
 
     def _job(self, cell: Cell) -> dict[str, Any]:
-        """What the kernel's figures are of: the scenario with the qdisc in the AQM's place, when
-        the flows start under the first seed, what links take in a guest, and the kernel's tick in
-        ns. Nothing without a kernel.
-        """
+        """The identity of the kernel's figures: the scenario with the qdisc in the AQM's place, the
+        flows' begins under the first seed, the time of links in a guest, and the kernel's tick in
+        ns. Nothing without a kernel."""
         kernel = self.grounds.get(KERNEL)
         if not isinstance(kernel, Linux):
             return {}
@@ -215,9 +214,9 @@ class Bench:
         return self.folder / f"{cell.name}.json"
 
     def read(self, cell: Cell) -> Measured:
-        """What earlier calls measured; figures of another scenario count as none.
+        """The measurements of earlier calls; figures of another scenario count as none.
 
-        The kernel's are kept as long as it would be asked for the same, whatever the engine does.
+        The kernel's figures stay valid as long as its job is the same, whatever the engine does.
         """
         measured = Measured(cell, {name: [] for name in self.grounds})
         kept = self._kept(cell)
@@ -234,7 +233,7 @@ class Bench:
         return measured
 
     def _kept(self, cell: Cell) -> dict[str, Any]:
-        """What the cell's file says; nothing if there is none."""
+        """The content of the cell's file; nothing if there is none."""
         try:
             kept = json.loads(self._path(cell).read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -312,5 +311,5 @@ def _delays(packets: pa.Table, begin: int) -> _Delays:
 
 @cache
 def _engine() -> str:
-    """Which engine this is: its own file's hash."""
+    """The engine's identity: the hash of its file."""
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]

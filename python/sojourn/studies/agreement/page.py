@@ -43,7 +43,7 @@ _TITLES = {
 
 
 def summary(measured: Sequence[Measured]) -> list[str]:
-    """How many cells agree, in sentences."""
+    """The number of cells that agree, in sentences."""
     lines = []
     for name, controls in _CONTROLS:
         for ground in _grounds(measured):
@@ -86,7 +86,7 @@ def shown(measured: Sequence[Measured]) -> list[str]:
 
 
 def heads(measured: Sequence[Measured]) -> str:
-    """What is in front of the slashes and behind."""
+    """The meaning of the values in front of the slashes and behind."""
     return " / ".join(_SHORT[name] for name in (*_grounds(measured), _reference(measured)))
 
 
@@ -167,7 +167,7 @@ def _both(m: Measured, name: str) -> str:
 
 
 def spans(m: Measured, name: str) -> str:
-    """How far the repeats of each ground spread; nothing if none was repeated."""
+    """The spread of each backend's repeats; nothing if none was repeated."""
     spreads = [m.spread(ground) for ground in m.runs]
     if not any(map(_repeated, spreads)):
         return ""
@@ -175,7 +175,7 @@ def spans(m: Measured, name: str) -> str:
 
 
 def medians(m: Measured, name: str) -> str:
-    """One figure of each ground."""
+    """One figure of each backend."""
     return " / ".join(_one(m.spread(ground), name, "median") for ground in m.runs)
 
 
@@ -195,7 +195,8 @@ def _span(spread: Spread | None, name: str) -> str:
 
 
 def remark(m: Measured) -> str:
-    """What is outside the tolerances and why, or why there is nothing to compare."""
+    """The figures outside the tolerances with the reason, or the reason that there is no
+    comparison."""
     if m.disturbed:
         return f"not judged, disturbed: {m.disturbed[-1]}"
     if m.unsteady:

@@ -1,6 +1,6 @@
-"""Whether two grounds agree in a cell: medians of the repeats, their spread, and the tolerances.
+"""Verdicts on two backends in a cell: medians of the repeats, their spread, and the tolerances.
 
-Stands on the figures of both. Knows neither how they were measured nor how they are shown.
+Depends on the figures of both. Must not depend on how they were measured or are shown.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ LOSS_SHARE, LOSS_POINTS = 0.25, 0.05
 
 @dataclass(frozen=True)
 class Figures:
-    """What is compared, of one run. Delays in ms, shares in %."""
+    """The compared figures of one run. Delays in ms, shares in %."""
 
     mean: float
     p95: float
@@ -34,7 +34,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Spread:
-    """One ground's figures in a cell: the median of the repeats, and how far they spread."""
+    """One backend's figures in a cell: the median of the repeats, and their spread."""
 
     median: Figures
     low: Figures
@@ -77,18 +77,19 @@ def compare(simulated: Spread, kernel: Spread) -> Verdict:
 
 
 def scattered(simulated: Spread, kernel: Spread) -> bool:
-    """True if the runs of one ground lie further apart than the grounds may.
+    """True if the runs of one backend lie further apart than the backends may.
 
-    Then the medians of so few may agree or not by chance. It asks for more runs whether the medians
-    agree or not: runs that are only added to what is outside would end when chance has let it in.
+    Whether the medians of so few runs agree is then a matter of chance. More runs are needed in
+    either case: adding runs only where the medians disagree would stop as soon as chance lets them
+    agree.
     """
     return any(_apart(each, kernel.median) for each in (simulated, kernel))
 
 
 def unsteady(kernel: Spread) -> tuple[str, ...]:
-    """The figures in which the kernel's own runs lie further apart than the grounds may.
+    """The figures in which the kernel's own runs lie further apart than the backends may.
 
-    Nothing can be judged by them, whether the medians agree or not.
+    They allow no verdict, whether the medians agree or not.
     """
     return _apart(kernel, kernel.median)
 
@@ -116,7 +117,7 @@ def _loss_agrees(ours: float, theirs: float) -> bool:
 
 
 def _why(outside: Sequence[str], simulated: Spread, kernel: Spread) -> str:
-    """What the figures themselves say of the reason: chance, slow start, or neither."""
+    """The reason that the figures themselves show: chance, slow start, or neither."""
     if not outside:
         return ""
     many = min(simulated.runs, kernel.runs) > 1

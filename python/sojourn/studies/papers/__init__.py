@@ -1,5 +1,5 @@
-"""Papers as data: what each ran, drew and claimed, and ours beside it.
+"""Papers as data: set-ups, figures and claims of each, with the reproduced ones.
 
-A paper is a folder with a `paper.toml`. Stands on sweeps; what is computed and not simulated is in
+A paper is a folder with a `paper.toml`. Simulated figures come from sweeps, computed ones from
 `computed/`.
 """

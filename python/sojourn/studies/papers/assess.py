@@ -39,7 +39,7 @@ class Combination:
 
     @property
     def score(self) -> tuple[int, int]:
-        """How many claims hold, with or without a difference, and how many of their parts."""
+        """The number of claims that hold, with or without a difference, and of their parts."""
         parts = sum(found.status in GOOD for one in self.claims for found in one.found)
         return sum(one.verdict.status in GOOD for one in self.claims), parts
 
@@ -108,7 +108,7 @@ def _assess(
 
 
 def _under(found: Found, levels: Sequence[str]) -> Found:
-    """What was computed, under the level of an assumption if it differs there."""
+    """The computed finding, under the level of an assumption if it differs there."""
     for place, (name, ours, status) in enumerate(found.beside):
         if name in levels:
             rest = found.beside[:place] + found.beside[place + 1 :]
@@ -154,7 +154,7 @@ def _found(check: Check, measured: Mapping[str, Measured]) -> Found:
 
 
 def _why(check: Check, measured: Measured) -> str:
-    """Why nothing was measured."""
+    """The reason that there is no measurement."""
     wanted = check.of.get("aqm")
     for missing in measured.missing:
         if wanted is not None and missing.startswith(f"{wanted}:"):
@@ -206,5 +206,5 @@ def shown(check: Measure, found: Interval | None) -> str:
 
 
 def counts(assessed: Sequence[Assessed]) -> dict[Status, int]:
-    """How many claims have each verdict."""
+    """The number of claims for each verdict."""
     return {status: sum(a.verdict.status is status for a in assessed) for status in Status}

@@ -112,7 +112,7 @@ def places(spec: FigureSpec, measured: Measured) -> list[Any]:
 
 
 def place_name(spec: FigureSpec, measured: Measured, x: Any) -> str:
-    """What a place of the axis is called."""
+    """The label of a position on the axis."""
     for axis in measured.axes:
         if axis.name == spec.x:
             return axis.shown(x)

@@ -54,9 +54,10 @@ def find_papers(name: str, sources: Path | None = None) -> list[Paper]:
 
 
 def read_paper(path: Path) -> Paper:
-    """The paper in the file at `path`, whose scenarios and programs may stand beside it.
+    """The paper in the file at `path`; relative paths of scenarios and programs start from its
+    folder.
 
-    `ScenarioError` says all that is wrong with it.
+    `ScenarioError` lists all its faults.
     """
     document, text = read_document(path)
     try:
@@ -78,7 +79,7 @@ def _near(path: Path, runs: Runs) -> Runs:
 
 
 def _beside(path: Path, given: str | dict[str, Any]) -> str | dict[str, Any]:
-    """What is given with a file's name, if it is one beside `path`, with its path."""
+    """`given` with its path, if it names a file in the folder of `path`."""
     if isinstance(given, dict):
         return given | {"use": _beside(path, given["use"])} if "use" in given else given
     near = path.parent / given

@@ -106,8 +106,8 @@ def by_seed(runs: Sequence[Measured], check: Measure, where: Where) -> dict[int,
 
 
 def value_of(runs: Measured | Sequence[Measured], check: Measure) -> Interval | None:
-    """What the check measures in the runs of its set-ups, with its interval over the seeds;
-    compared seed by seed."""
+    """The check's value in the runs of its set-ups, with its interval over the seeds; compared seed
+    by seed."""
     runs = [runs] if isinstance(runs, Measured) else runs
     of = by_seed(runs, check, check.of)
     if check.form == "value":

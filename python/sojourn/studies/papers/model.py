@@ -1,6 +1,6 @@
-"""A paper as its `paper.toml` says it: set-ups, figures, claims, and what its text leaves open.
+"""The schema of `paper.toml`: set-ups, figures, claims, and assumptions that the text leaves open.
 
-Stands on pydantic and the sweep file. Knows neither runs nor results.
+Depends on pydantic and the sweep file. Must not depend on runs or results.
 """
 
 from typing import Annotated, Any, Literal, Self
@@ -175,7 +175,7 @@ class StaticTable(Strict):
 
 
 class Search(Strict):
-    """What the text leaves open, swept."""
+    """A search over the assumptions that the text leaves open."""
 
     name: str
     says: str

@@ -120,7 +120,7 @@ def write_page(report: Report) -> Path:
 
 
 def tally(report: Report) -> str:
-    """How many claims came out how, in a sentence."""
+    """The number of claims for each verdict, in a sentence."""
     words = {
         Status.HOLDS: ("holds", "hold"),
         Status.DIFFERS: ("holds with a difference", "hold with a difference"),
@@ -174,7 +174,7 @@ def _searched(one: Searched) -> dict[str, Any]:
 
 
 def markdown(reports: Sequence[Report], pictures: str) -> str:
-    """The summary over papers; its pictures are in the folder `pictures` beside the text."""
+    """The summary over papers; its pictures are in the folder `pictures` next to the text."""
     lines = list(_PUBLISHED_HEAD if _is_published(reports) else _PAPERS_HEAD)
     for report in reports:
         lines += [f"## {report.paper.title}", "", f"{report.paper.where} `sojourn paper "]
@@ -219,7 +219,8 @@ def _verdicts(report: Report) -> list[str]:
 
 
 def _explained(report: Report) -> list[str]:
-    """What each claim needs, how much each combination explains, what none does."""
+    """The assumptions that each claim needs, the claims that each combination explains, and those
+    that none does."""
     lines = []
     if report.assessment.needs:
         lines += ["", "| claim | holds, with or without a difference |", "|---|---|"]

@@ -58,7 +58,7 @@ def run_paper(
 
 
 def write_documents(reports: Sequence[Report], folder: Path, document: Path | None) -> None:
-    """The summary page in `folder`, and the same as a document with its pictures beside it."""
+    """Writes the summary page into `folder`, and as a document with its pictures."""
     try:
         write_summary(reports, folder)
         if document is None:

@@ -1,8 +1,8 @@
-"""What a paper leaves open, swept: in how many settings a claim holds, and what decides it.
+"""Search over a paper's open assumptions: the share of settings in which each claim holds.
 
-A setting is a level of every assumption; each level has its share of the settings, which are
-drawn from a fixed stream, so a search is repeatable. Stands on sweeps and on the same checks as the
-claims. Draws nothing.
+A setting is a level of every assumption. Each level has its share of the settings, which are drawn
+from a fixed stream, so a search is repeatable. Depends on sweeps and on the checks of claims. Draws
+nothing.
 """
 
 import random
@@ -36,7 +36,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Level:
-    """How often something held at one level of an assumption."""
+    """The share of settings at one level of an assumption in which a check holds."""
 
     name: str
     held: int
@@ -66,7 +66,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out for one check."""
+    """The outcome of one check."""
 
     claim: str
     check: Check

@@ -1,6 +1,6 @@
-"""A set-up, run: a sweep of its own in the paper's folder, and Linux runs if they are asked for.
+"""Runs a set-up: a sweep in the paper's folder, and runs on Linux if requested.
 
-Stands on sweeps and, for the kernel, on the runner. Draws and judges nothing.
+Depends on sweeps and, for the kernel, on the runner. Draws and judges nothing.
 """
 
 import json
@@ -54,7 +54,7 @@ def plan_setup(setup: Setup, *, quick: bool) -> tuple[SweepPlan, tuple[str, ...]
 
 
 def _why_not(one: OptionalAqm) -> str | None:
-    """Why an optional AQM cannot be run here; none if it can."""
+    """The reason that an optional AQM cannot run here; none if it can."""
     try:
         module = find_aqm(one.use).module
         if module is not None:
@@ -140,5 +140,5 @@ def _add_linux(
 
 
 def _derived(row: dict[str, Any]) -> dict[str, Any]:
-    """What papers give as a rate: recirculated packets in a second."""
+    """Figures that papers state as a rate: recirculated packets in a second."""
     return row | {"recirculations": row["recirculated"] / max(row["simulated"], 1) * 1e9}

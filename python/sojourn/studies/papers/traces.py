@@ -1,6 +1,7 @@
-"""What only the rows of a run tell: the first burst, how often the delay falls below the target.
+"""Figures that need a run's rows: the first burst, the number of times the delay falls below the
+target.
 
-Stands on the rows of one run. Knows no paper.
+Depends on the rows of one run. Must not depend on papers.
 """
 
 from dataclasses import asdict, dataclass
@@ -45,7 +46,7 @@ class TraceFigures:
 def trace_figures(
     plan: SweepPlan, runs: list[dict[str, Any]], folder: Path
 ) -> list[dict[str, Any]]:
-    """A row for each run whose rows are kept."""
+    """A row for each run with stored rows."""
     names = [axis.name for axis in plan.axes]
     found = []
     for row in runs:
@@ -90,8 +91,8 @@ def read_trace(folder: Path) -> tuple[Longs, Longs, Any]:
 
 
 def throughput(folder: Path, width: int) -> tuple[Floats, Floats]:
-    """What the queue sent in each bin, bit/s of frames without FCS, by the bin's middle; the last
-    bin, which the run's end may cut short, is left out."""
+    """The queue's departures in each bin, bit/s of frames without FCS, by the bin's middle; without
+    the last bin, which the run's end may cut short."""
     amounts: Floats = np.zeros(0)
     for time, _, size, verdict in read_rows(_rows(folder)):
         sent = (verdict == SENT) | (verdict == MARK)

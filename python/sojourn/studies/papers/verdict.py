@@ -1,6 +1,6 @@
-"""Verdicts: whether a measured value is what a paper says.
+"""Verdicts: comparison of a measured value with a paper's claim.
 
-Stands on intervals. Knows neither papers' files nor runs.
+Depends on intervals. Must not depend on papers' files or runs.
 """
 
 from collections.abc import Sequence
@@ -107,7 +107,7 @@ def _elsewhere(found: Sequence[Found]) -> str:
 
 
 def _not_elsewhere(found: Sequence[Found]) -> str:
-    """Where else it was measured and does not hold."""
+    """The other places where it was measured and does not hold."""
     failing = dict.fromkeys(
         name for one in found for name, _, status in one.beside if status is Status.FAILS
     )

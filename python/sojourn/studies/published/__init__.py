@@ -1,7 +1,7 @@
-"""Programs that others have published: a recipe each, run from a clone that the user has.
+"""Published programs of other authors: one recipe each, run from a clone that the user has.
 
-None of their text is here. A recipe says which repository and commit, what the files of that commit
-hash to, a control plane of ours, and a scenario.
+The repository holds none of their text. A recipe names repository and commit, the hashes of that
+commit's files, a control plane, and a scenario.
 """
 
 PREFIX = "published/"

@@ -1,6 +1,6 @@
-"""A recipe as its `recipe.toml` says it: where the program is from, how it is told what to do.
+"""The schema of `recipe.toml`: a program's source, its control plane and its scenario.
 
-Stands on pydantic. Knows no clone and runs nothing.
+Depends on pydantic. Must not depend on a clone; runs nothing.
 """
 
 import tomllib
@@ -61,7 +61,7 @@ class Recipe(Strict):
 
     @property
     def folder(self) -> str:
-        """What a clone's folder is called unless its owner chooses."""
+        """The default name of a clone's folder."""
         return self.repository.partition("/")[2]
 
 
@@ -78,7 +78,7 @@ def recipes() -> dict[str, Recipe]:
 
 
 def base_scenario() -> dict[str, Any]:
-    """What all recipes begin with, without AQMs."""
+    """The common part of all recipes' scenarios, without AQMs."""
     return tomllib.loads((recipes_folder() / "base.toml").read_text(encoding="utf-8"))
 
 

@@ -1,6 +1,7 @@
-"""A clone of somebody's repository: found in the folder that the user names, and its files checked.
+"""A clone of a published repository: found in the folder that the user names, and its files
+checked.
 
-Stands on recipes and the file system. Compiles nothing.
+Depends on recipes and the file system. Compiles nothing.
 """
 
 from hashlib import sha256

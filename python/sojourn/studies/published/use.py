@@ -23,7 +23,7 @@ from sojourn.tools.check.checker import CheckResult, check
 
 
 def published_scenario(name: str, sources: Path | None) -> tuple[str, dict[str, Any]]:
-    """The recipe's name and its scenario, with its programs and what runs beside them.
+    """The recipe's name and its scenario, with its programs and the AQMs to compare.
 
     `name` is `published/NAME`. `ScenarioError` if there are no sources, they are not the recipe's,
     or none of its programs can be run.
@@ -89,7 +89,7 @@ def _choice(recipe: Recipe, program: Program, clone: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class State:
-    """What becomes of a program here."""
+    """The result of a check of a published program."""
 
     recipe: Recipe
     program: Program
@@ -137,7 +137,7 @@ def _first(found: CheckResult, severity: str) -> str:
 
 
 def _unsimulated(found: CheckResult) -> str:
-    """What the chip has and the simulator has not: `check` warns, a run refuses."""
+    """A feature that the chip has and the simulator lacks: `check` warns, a run refuses."""
     of = [one for one in found.diagnostics if one["code"] == "T0804"]
     return f"T0804: {of[0]['message']}" if of else ""
 

@@ -55,7 +55,7 @@ class Axis:
 
     @property
     def is_number(self) -> bool:
-        """Whether its values have an order and distances."""
+        """True if its values have an order and distances."""
         kinds = {type(self.stored(value)) for value in self.values}
         return kinds <= {int, float}
 
@@ -92,7 +92,7 @@ def axes_of(sweep: SweepFile, taken: frozenset[str]) -> tuple[Axis, ...]:
 
 
 def _names(keys: list[str], given: Mapping[str, str], taken: frozenset[str]) -> dict[str, str]:
-    """What each axis is called: as the file says, or by its last part where that is plain."""
+    """The name of each axis: the file's, or its last part where that is unique."""
     last = [key.rpartition(".")[2] for key in keys]
     found = {}
     for key, short in zip(keys, last, strict=True):
@@ -107,7 +107,7 @@ def _names(keys: list[str], given: Mapping[str, str], taken: frozenset[str]) -> 
 
 
 def count_cells(sweep: SweepFile) -> int:
-    """How many combinations there are."""
+    """The number of combinations."""
     zipped = (len(next(iter(group.values()))) for group in sweep.zip if group)
     return prod(map(len, sweep.grid.values())) * prod(zipped)
 

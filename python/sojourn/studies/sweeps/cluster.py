@@ -42,7 +42,7 @@ class ClusterWorkers:
         self.count = self._check_engines()
 
     def _check_engines(self) -> int:
-        """How many jobs run at once; an error if a worker has another engine."""
+        """The number of jobs that run at once; an error if a worker has another engine."""
         try:
             own, found = engine_identity(), self._client.run(engine_identity)
         except Exception as error:

@@ -1,6 +1,6 @@
-"""Which plots a sweep gets: those that it asks for, or those that its axes suggest.
+"""The plots of a sweep: those of its file, or a default for its axes.
 
-Stands on the sweep file and the metrics. Draws nothing.
+Depends on the sweep file and the metrics. Draws nothing.
 """
 
 from collections.abc import Sequence
@@ -30,13 +30,13 @@ class Drawing:
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """Its title."""
         against = " and ".join(axis.name for axis in self.against)
         return f"{self.metric.meaning}, {self.metric.unit}" + (f", by {against}" if against else "")
 
 
 def drawings(sweep: SweepFile, axes: tuple[Axis, ...]) -> tuple[Drawing, ...]:
-    """What the sweep asks to have drawn, or what its axes suggest."""
+    """The plots of the sweep file, or those that its axes suggest."""
     if sweep.plots:
         return tuple(_asked(request, axes) for request in sweep.plots)
     match axes:

@@ -1,7 +1,7 @@
-"""What a run of a sweep reads besides its scenario, as it is sent to another machine.
+"""Input files of a sweep's run besides its scenario, as they are sent to another machine.
 
-Stands on the run's list of inputs. A file that Sojourn ships is not sent, because an equal engine
-has it; its name and content are in the digest all the same.
+Files that Sojourn ships are not sent, because an equal engine has them; their names and contents
+are part of the digest. Depends on the run's list of inputs.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _MOST = 64 << 20
 
 @dataclass(frozen=True)
 class Reads:
-    """What one run reads besides its scenario."""
+    """The input files of one run besides its scenario."""
 
     digests: Mapping[str, str]
     """SHA-256 of every file, by the name that it has on every machine."""
@@ -39,7 +39,7 @@ class Reads:
 
 
 def reads_of(inputs: Inputs) -> Reads:
-    """What a run reads that has these inputs."""
+    """The files of a run with these inputs."""
     own = [path for path in inputs if not is_shipped(path)]
     root = Path(os.path.commonpath([path.parent for path in own])) if own else Path("/")
     digests = {str(_portable(path, root)): digest for path, digest in inputs.items()}

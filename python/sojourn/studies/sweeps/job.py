@@ -38,7 +38,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to."""
+    """The outcome of a run."""
 
     result: Mapping[str, Any]
     """Figures as plain data; see `work`."""

@@ -1,7 +1,7 @@
-"""Jobs on this machine: a process for each core, each asked for one run at a time.
+"""Jobs on this machine: one process for each core, which runs one job at a time.
 
 The processes are `python -m sojourn.studies.sweeps.worker`. They read jobs from standard input and
-end with it, so that none outlives a scheduler that was killed. Stands on `work`.
+end with it, so that none outlives a scheduler that was killed. Depends on `work`.
 """
 
 import contextlib
@@ -103,7 +103,7 @@ class _Process:
         self._ended = False
 
     def run(self, job: Job) -> Outcome | Failure:
-        """What `job` came to; a `Failure` if its process died in it every time."""
+        """The outcome of `job`; a `Failure` if its process died in it every time."""
         for _ in range(_TRIES):
             child = self._started()
             assert child.stdin is not None and child.stdout is not None

@@ -1,6 +1,6 @@
-"""The sweep's page: its plots, the means with their intervals, what failed, what was asked for.
+"""The sweep's page: its plots, the means with their intervals, the failures, the sweep file.
 
-Stands on what a sweep has come to. Runs nothing.
+Depends on the stored outcomes of a sweep. Runs nothing.
 """
 
 import json
@@ -25,7 +25,7 @@ def write_page(
     plots: Sequence[tuple[Drawing, str]],
     folder: Path,
 ) -> None:
-    """Writes the page into the sweep's folder, beside the plots that it shows."""
+    """Writes the page into the sweep's folder, next to the plots that it shows."""
     page = render(
         "studies/sweeps/page.html",
         title=plan.title,
@@ -41,13 +41,13 @@ def write_page(
 
 
 def ended(state: State) -> str:
-    """How this start of the sweep ended, in a sentence."""
+    """The end of this start of the sweep, in a sentence."""
     found = f"{state.found} of them from an earlier start" if state.found else ""
     return _sentence(state, found)
 
 
 def _outcome(state: State) -> str:
-    """What the sweep's folder holds, which does not depend on how often it was started."""
+    """The content of the sweep's folder, which does not depend on the number of starts."""
     return _sentence(state, "")
 
 

@@ -1,6 +1,6 @@
-"""From a sweep file to its jobs: every cell, every AQM, every seed.
+"""The jobs of a sweep file: every cell, every AQM, every seed.
 
-Stands on the base scenario's own plan, so a mistake anywhere is told before the first run begins.
+Makes the base scenario's own plan, so that any mistake is reported before the first run begins.
 """
 
 import json

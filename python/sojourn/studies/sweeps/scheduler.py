@@ -1,6 +1,6 @@
-"""Runs what of a sweep has not been run yet, and keeps each outcome as it comes.
+"""Runs the jobs of a sweep that have no outcome yet, and stores each outcome on arrival.
 
-Stands on the store and on workers of any kind. Holds nothing of a run once it is kept.
+Depends on the store and on workers of any kind. Holds no data of a stored run.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,7 @@ class Workers(Protocol):
 
     @property
     def name(self) -> str:
-        """What they are, in a few words."""
+        """A short description of the workers."""
 
     def outcomes(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome | Failure]]:
         """Runs `jobs` and yields each with what it came to, in the order in which they end."""
@@ -27,7 +27,7 @@ class Workers(Protocol):
 
 @dataclass
 class State:
-    """How far a sweep is."""
+    """The progress of a sweep."""
 
     total: int
     found: int

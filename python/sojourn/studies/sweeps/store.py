@@ -65,7 +65,7 @@ class Store:
             shutil.rmtree(left, ignore_errors=True)
 
     def has(self, job: Job) -> bool:
-        """Whether `job` has ended here before."""
+        """True if `job` has ended here before."""
         return (self._folder(job) / RESULT).is_file()
 
     def keep(self, job: Job, outcome: Outcome) -> None:
@@ -85,7 +85,7 @@ class Store:
             shutil.rmtree(unfinished, ignore_errors=True)
 
     def result(self, job: Job) -> dict[str, Any] | None:
-        """What `job` came to; nothing if it has not ended, or its file was damaged."""
+        """The outcome of `job`; nothing if it has not ended, or its file was damaged."""
         with suppress(OSError, ValueError):
             found: dict[str, Any] = json.loads((self._folder(job) / RESULT).read_text("utf-8"))
             return found

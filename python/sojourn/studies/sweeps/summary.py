@@ -1,6 +1,6 @@
-"""What a sweep came to, as people read it: rows of means with their intervals.
+"""Summary of a sweep for readers: rows of means with their intervals.
 
-Stands on the table and the intervals. The terminal and the page show the same rows.
+Depends on the table and the intervals. The terminal and the page show the same rows.
 """
 
 from collections.abc import Iterator

@@ -112,7 +112,7 @@ def sweep(
 
 
 def workers_for(cluster: str | None, processes: int | None) -> Callable[[], Workers]:
-    """Who runs the jobs: a cluster's workers, or processes here."""
+    """The workers of a cluster, or processes on this machine."""
     if cluster is None:
         return lambda: LocalWorkers(processes)
     from sojourn.studies.sweeps.cluster import ClusterWorkers
@@ -143,7 +143,7 @@ def _plan(
 
 
 def _is_sweep(path: Path) -> bool:
-    """Whether the file at `path` is a sweep's and not a scenario's."""
+    """True if the file at `path` is a sweep's and not a scenario's."""
     from sojourn.model.scenario.read import read_document
 
     return path.is_file() and "scenario" in read_document(path)[0]

@@ -1,7 +1,7 @@
-"""The sweep's tables: a row per run and bottleneck, and what else runs say of their traffic.
+"""The sweep's tables: a row for each run and bottleneck, and further tables of its traffic.
 
-Stands on the kept results, read one after the other in the sweep's order; the same results give the
-same bytes. Knows no intervals and no plots.
+Reads the stored results one by one in the sweep's order; the same results give the same bytes. Must
+not depend on intervals or plots.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,6 @@
-"""What the engine says of a P4 program: diagnostics of the language and of the target's loading.
+"""Diagnostics of a P4 program, by the language's front end and by the target's loader.
 
-Stands on the engine. Knows nothing of traffic.
+Depends on the engine. Must not depend on traffic.
 """
 
 import json

@@ -48,7 +48,7 @@ Number: TypeAlias = float | str
 
 
 def characters(width: float, size: float = MONO) -> int:
-    """How many characters of monospaced text fit into `width` px; one at least."""
+    """The number of characters of monospaced text that fit into `width` px; one at least."""
     return max(1, int(width / (size * _ADVANCE) + 1e-6))
 
 

@@ -209,7 +209,7 @@ class _Interface:
         return self.offset * 10**9 + ticks * 10**9 // self.tick
 
     def kept_of(self, length: int) -> int:
-        """Bytes that are kept of a frame of `length` bytes."""
+        """Number of captured bytes of a frame of `length` bytes."""
         return min(length, self.limit) if self.limit else length
 
 

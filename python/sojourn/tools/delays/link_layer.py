@@ -63,8 +63,8 @@ def network_header(link: LinkType, data: bytes) -> tuple[int, int] | None:
 
 
 def _behind_tags(data: bytes, at: int, header: int) -> tuple[int, int] | None:
-    """What follows VLAN tags, if there are any, where the type is at `at` and the rest at
-    `header`."""
+    """Type and position behind VLAN tags, if there are any, where the type is at `at` and the rest
+    at `header`."""
     while len(data) >= max(at + 2, header):
         (kind,) = struct.unpack_from("!H", data, at)
         if kind not in _TAGS:

@@ -1,7 +1,7 @@
-"""What a real switch needs beside a program: its control plane as files an operator runs and reads.
+"""Files for a real switch: a control plane in the form that an operator runs and reads.
 
-A target is a module here and a line in `TARGETS`; it turns a job into files and writes none itself.
-The entries are those with which the simulation runs. Knows no command line.
+A target is a module here and a line in `TARGETS`. It turns a job into the text of files and writes
+none itself. The entries are those of the simulation. Must not depend on the command line.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
-"""bmv2: a control plane as commands of `simple_switch_CLI`, to be fed to a running `simple_switch`.
+"""bmv2: a control plane as commands of `simple_switch_CLI` for a running `simple_switch`.
 
-Stands on the job and the program's description. The commands are all that is in their file, because
-`simple_switch_CLI` takes a comment for a command and an empty line for the last one again. How to
-use them, and what bmv2 cannot do, is in a file beside it. Reading the commands back gives the
-control plane that they were written from.
+The file holds commands only, because `simple_switch_CLI` takes a comment for a command and an empty
+line for the last one again. A README next to it has the usage and the features that bmv2 lacks.
+Reading the commands back gives the control plane that they were written from. Depends on the job
+and the program's description.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ BMV2 = Target(
 
 
 def _readme(job: Job) -> str:
-    """What to type, and what bmv2 cannot do of this control plane."""
+    """The usage, and the features of this control plane that bmv2 lacks."""
     flags = "".join(f" -I {folder}" for folder in job.include_folders)
     flags += "".join(f" -D {name}={value}" for name, value in sorted(job.choice.defines.items()))
     queues = job.control.get("fair_queues") or job.control.get("priority_queues")
@@ -159,7 +159,8 @@ def _table(
 
 
 def _default(default: Mapping[str, Any], table: Table, handles: _Handles) -> Iterator[str]:
-    """What a miss leads to; an action of a table with an action profile gets a member."""
+    """The command for the default action; an action of a table with an action profile gets a
+    member."""
     profile = table.implementation or ""
     if default.get("member") is not None:
         handle = handles.members[profile, default["member"]]

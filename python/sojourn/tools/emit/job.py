@@ -1,6 +1,6 @@
-"""What is to be put on a switch: a program, its control plane, the rates of ports.
+"""A job for a real switch: a program, its control plane, the rates of ports.
 
-Stands on the control plane as the simulation has it. Knows no target.
+Depends on the control plane as the simulation has it. Must not depend on targets.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,8 +45,8 @@ class Job:
 
     @property
     def include_folders(self) -> list[Path]:
-        """Where a compiler has to look for what the program includes, beside its own folder and
-        the folder of the architectures."""
+        """Include folders for a compiler, without the program's own folder and the folder of the
+        architectures."""
         program = self.choice.program.resolve()
         files = [path.resolve() for path in self.choice.compiled.sources]
         folders = [Path(folder).resolve() for folder in self.choice.include_paths]
@@ -60,7 +60,7 @@ class Job:
 
     @property
     def description(self) -> ProgramDescription:
-        """What the program offers its control plane."""
+        """The program's description."""
         return self.choice.declarations
 
 

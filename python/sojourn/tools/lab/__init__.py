@@ -1,6 +1,6 @@
 """Networks of hosts and live switches, as the exercises of p4lang's tutorials describe them.
 
-`topology` reads their files, `entries` what a switch is told, `network` makes the hosts, `lab_init`
+`topology` reads their files, `entries` the switches' entries, `network` makes the hosts, `lab_init`
 is the first process of the lab's namespaces, `running` starts and finds it.
 """
 

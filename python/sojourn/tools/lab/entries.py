@@ -24,7 +24,7 @@ _ENTRIES, _GROUPS, _CLONES = "table_entries", "multicast_group_entries", "clone_
 
 
 class Operation(NamedTuple):
-    """One operation that a runtime file asks for."""
+    """One operation of a runtime file."""
 
     place: str
     """The file and the entry."""
@@ -33,7 +33,7 @@ class Operation(NamedTuple):
 
 
 def read_runtime(path: Path, program: ProgramDescription) -> list[Operation]:
-    """The operations that the file asks for; `ControlError` names the entry that does not fit."""
+    """The operations of the file; `ControlError` names the entry that does not fit."""
     return [
         *_each(path, _ENTRIES, lambda entry: [_entry(entry, program)]),
         *_each(path, _GROUPS, _group),

@@ -57,9 +57,9 @@ def main() -> None:
 
 
 def plan_of(topology: Topology, name: str, program: str) -> LivePlan:
-    """What runs in a switch, with the rates and delays of its links.
+    """The plan of a switch, with the rates and delays of its links.
 
-    Ports that copies go to and no link has are there, too: what goes to them goes nowhere.
+    It includes ports that copies go to and no link has; frames to them are discarded.
     """
     links = topology.ports(name)
     runtime = topology.switches[name].runtime

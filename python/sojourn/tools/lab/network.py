@@ -1,6 +1,6 @@
 """The hosts and links of a lab as namespaces and veths, made in the namespaces of this process.
 
-Stands on what the Linux ground's guest calls. Knows no switch.
+Depends on the system calls of the Linux backend's guest. Must not depend on switches.
 """
 
 import os

@@ -30,7 +30,7 @@ class LabError(SojournError):
 
 @dataclass(frozen=True)
 class Orders:
-    """What the lab's first process is told."""
+    """The orders of the lab's first process."""
 
     topology: str
     programs: dict[str, str]

@@ -1,7 +1,7 @@
 """The topology files of p4lang's tutorials: hosts, switches, links.
 
-What a file says is checked before anything is made. Of a host's commands only routes and neighbours
-are understood, and nothing of a file is run by a shell. Makes nothing.
+A file is validated before anything is made. Of a host's commands only routes and neighbours are
+understood, and no shell runs any part of a file. Makes nothing.
 """
 
 import ipaddress

@@ -1,7 +1,7 @@
-"""What the engine says of a program that is being written, and what of it is at a place.
+"""Analysis of a program in an editor: diagnostics, and the symbol at a position.
 
-Stands on the engine. Places are as the engine has them: lines and columns from 1, columns in
-characters. Knows no protocol.
+Positions are the engine's: lines and columns from 1, columns in characters. Must not depend on the
+protocol.
 """
 
 import json
@@ -55,7 +55,7 @@ class Looked:
         return found
 
     def stages_at(self, path: Path, line: int) -> list[str]:
-        """What of the line is placed in which stage: `stage 3: table choose_count`."""
+        """The placed elements of the line with their stages: `stage 3: table choose_count`."""
         return list(dict.fromkeys(text for at, text in self.placed(path) if at == line))
 
     def placed(self, path: Path) -> Iterator[tuple[int, str]]:
@@ -77,7 +77,7 @@ class Looked:
 
     @property
     def fits(self) -> str:
-        """How many stages each pass takes, in one line; empty if it has none."""
+        """The number of stages of each pass, in one line; empty if it has none."""
         if self.stages is None:
             return ""
         passes = ", ".join(f"{one['name']} {one['stages']}" for one in self.stages["passes"])
@@ -121,7 +121,7 @@ def root_of(path: Path, texts: Mapping[Path, str]) -> Path:
 
 
 def _is_whole(path: Path, texts: Mapping[Path, str]) -> bool:
-    """Whether a file, with what it includes, has an architecture and a `main`."""
+    """True if a file, with what it includes, has an architecture and a `main`."""
     seen: set[Path] = set()
     waiting, text = [path], ""
     while waiting and len(seen) < _MOST_NEIGHBOURS:

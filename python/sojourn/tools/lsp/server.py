@@ -1,7 +1,7 @@
-"""The language server: diagnostics as one types, hover with type and stage, go to definition, and
-the stages beside the lines that take them.
+"""The language server: diagnostics while typing, hover with type and stage, go to definition, and
+the stages of each line.
 
-Stands on pygls and on `analysis.py`. A program is analysed again once its text has not changed for
+Depends on pygls and on `analysis.py`. A program is analysed again once its text has not changed for
 a moment.
 """
 
@@ -28,7 +28,7 @@ _SEVERITY = {
 
 
 class P4Server(LanguageServer):
-    """What is known of the open files."""
+    """The state of the open files."""
 
     def __init__(self, include_paths: list[str], defines: dict[str, str]) -> None:
         super().__init__("sojourn", version("sojourn"))
@@ -44,7 +44,7 @@ class P4Server(LanguageServer):
         return {_path(document.uri): document.source for document in open_}
 
     async def look(self, uri: str) -> None:
-        """Looks at the program of a file anew, and tells its mistakes."""
+        """Analyses the program of a file again and publishes its diagnostics."""
         path, texts = _path(uri), self.texts()
 
         def ask() -> Looked:
@@ -119,6 +119,35 @@ class P4Server(LanguageServer):
         name = looked.name_at(path, place.line + 1, place.character + 1)
         return None if name is None else (looked, path, name)
 
+    def hover(self, params: types.HoverParams) -> types.Hover | None:
+        """Kind, type, declaration and stages of the name at a position."""
+        found = self.name_at(params)
+        if found is None:
+            return None
+        looked, path, name = found
+        typed = f" of type `{name['type']}`" if name["type"] else ""
+        lines = [f"`{name['name']}`: {name['kind']}{typed}"]
+        declared = name["declared"]
+        lines.append(f"declared in {Path(declared['path']).name}:{declared['line']}")
+        here = looked.stages_at(path, params.position.line + 1)
+        there = looked.stages_at(Path(declared["path"]).resolve(), declared["line"])
+        lines += list(dict.fromkeys([*here, *there]))
+        content = types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(lines))
+        return types.Hover(content, self.range(path, name["at"]))
+
+    def lenses(self, path: Path) -> list[types.CodeLens]:
+        """The stages of each line of an analysed file."""
+        looked = self.programs.get(path)
+        if looked is None:
+            return []
+        by_line: dict[int, list[str]] = {}
+        if looked.fits and path == looked.program:
+            by_line[1] = [looked.fits]
+        for line, text in looked.placed(path):
+            if text not in by_line.setdefault(line, []):
+                by_line[line].append(text)
+        return [_lens(line, " | ".join(texts)) for line, texts in sorted(by_line.items())]
+
 
 def _path(uri: str) -> Path:
     return Path(to_fs_path(uri) or uri).resolve()
@@ -150,19 +179,7 @@ def server(include_paths: list[str], defines: dict[str, str]) -> P4Server:
 
     @made.feature(types.TEXT_DOCUMENT_HOVER)
     def hover(of: P4Server, params: types.HoverParams) -> types.Hover | None:
-        found = of.name_at(params)
-        if found is None:
-            return None
-        looked, path, name = found
-        typed = f" of type `{name['type']}`" if name["type"] else ""
-        said = [f"`{name['name']}`: {name['kind']}{typed}"]
-        declared = name["declared"]
-        said.append(f"declared in {Path(declared['path']).name}:{declared['line']}")
-        here = looked.stages_at(path, params.position.line + 1)
-        there = looked.stages_at(Path(declared["path"]).resolve(), declared["line"])
-        said += list(dict.fromkeys([*here, *there]))
-        content = types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(said))
-        return types.Hover(content, of.range(path, name["at"]))
+        return of.hover(params)
 
     @made.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(of: P4Server, params: types.DefinitionParams) -> types.Location | None:
@@ -178,16 +195,7 @@ def server(include_paths: list[str], defines: dict[str, str]) -> P4Server:
         path = _path(params.text_document.uri)
         if path not in of.programs:
             await of.look(params.text_document.uri)
-        looked = of.programs.get(path)
-        if looked is None:
-            return []
-        by_line: dict[int, list[str]] = {}
-        if looked.fits and path == looked.program:
-            by_line[1] = [looked.fits]
-        for line, text in looked.placed(path):
-            if text not in by_line.setdefault(line, []):
-                by_line[line].append(text)
-        return [_lens(line, " | ".join(said)) for line, said in sorted(by_line.items())]
+        return of.lenses(path)
 
     return made
 

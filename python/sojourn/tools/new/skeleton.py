@@ -1,6 +1,6 @@
-"""What `sojourn new` writes: a program with its control plane, a scenario and packet tests.
+"""`sojourn new`: a program with its control plane, a scenario and packet tests, from templates.
 
-Stands on the templates beside it, whole files that run as they are; only the name is changed.
+The templates are whole files that run as they are; only the name is changed.
 """
 
 import re
@@ -24,7 +24,7 @@ _FILES = {
 
 
 def architectures() -> list[str]:
-    """What there are templates for, as folders of `p4/` are called."""
+    """The architectures that have templates, named as the folders of `p4/`."""
     return [folder for folder in target_folders() if (_TEMPLATES / folder).is_dir()]
 
 

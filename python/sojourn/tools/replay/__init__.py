@@ -1,6 +1,6 @@
-"""Replay: AQMs asked about the same packets of one queue, and their decisions compared.
+"""Replay: decisions of several AQMs about the same packets of one queue, compared.
 
-`trace` has the packets, recorded or synthetic. `decisions` asks an AQM about them. `compare`
+`trace` has the packets, recorded or synthetic. `decisions` runs an AQM over them. `compare`
 compares its decisions with those of the reference, `latency_cost` with those of the same program
 without delay. `study` does so for several traces and AQMs, `output` writes tables and plots. The
 package must not depend on a terminal.

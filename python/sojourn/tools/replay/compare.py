@@ -21,7 +21,7 @@ made at the same packet, and within a microsecond."""
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far decisions agree with the reference's."""
+    """Agreement of decisions with the reference's."""
 
     packets: int
     equal: float
@@ -103,7 +103,7 @@ def compare(time: Longs, reference: Flags, other: Flags) -> Comparison:
 
 
 def pair(left: Longs, right: Longs) -> Longs:
-    """How much later than its partner in `left` each paired one in `right` is; both ascend."""
+    """The delay of each paired one in `right` behind its partner in `left`; both ascend."""
     if not len(left) or not len(right):
         return np.zeros(0, np.int64)
     to_right, to_left = _nearest(left, right), _nearest(right, left)

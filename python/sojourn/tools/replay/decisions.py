@@ -25,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Decisions:
-    """What an AQM decided about each packet of a trace."""
+    """An AQM's decision about each packet of a trace."""
 
     dropped: Flags
     unsynchronised: Flags

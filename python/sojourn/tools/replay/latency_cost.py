@@ -1,8 +1,8 @@
-"""What the time that mirrored copies take costs a program.
+"""Cost of the delay of mirrored copies: wrong and missed drops of a program.
 
-Stands on decisions alone. The yardstick is the same program over the same packets with copies that
-take no time. A packet meets unsynchronised state if a copy is still under way when it comes; a drop
-is wrong if only the program with delay makes it, and missed if only the other one does.
+The reference is the same program over the same packets with copies that take no time. A packet
+meets unsynchronised state if a copy is still under way when it arrives. A drop is wrong if only the
+program with delay makes it, and missed if only the other one does. Depends on decisions alone.
 """
 
 from dataclasses import asdict, dataclass

@@ -30,7 +30,7 @@ EQUIVALENCE_PLOT, RACE_PLOT = "equivalence.png", "race.png"
 
 
 def _is_ours(file: object) -> bool:
-    """Whether `file`, out of a list that somebody may have made up, is one that a study writes."""
+    """True if `file`, out of a list that somebody may have made up, is one that a study writes."""
     if file in (DESCRIPTION, TABLES, EQUIVALENCE_PLOT, RACE_PLOT):
         return True
     folder, _, name = file.partition("/") if isinstance(file, str) else ("", "", "")
@@ -81,7 +81,7 @@ class StudyFolder:
         remove_files(self.path, self._earlier_files(), _is_ours)
 
     def _earlier_files(self) -> list[str]:
-        """What the study that is there says it wrote; `OutputError` if it does not say."""
+        """The files of an earlier study in the folder; `OutputError` if the list is unreadable."""
         try:
             described = read_json(self.path / DESCRIPTION)
             files = described["files"]
@@ -170,7 +170,7 @@ class StudyFolder:
         return "\n".join(parts)
 
     def as_dict(self) -> dict[str, Any]:
-        """What was asked for and what came out, for JSON."""
+        """Settings and results, for JSON."""
         study = self.study
         return {
             "reference": study.reference,

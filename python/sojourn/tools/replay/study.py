@@ -52,7 +52,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one program did with one trace, its copies taking `latency` ns."""
+    """One program's result on one trace, its copies taking `latency` ns."""
 
     subject: Subject
     latency: int
@@ -74,7 +74,7 @@ class TraceOutcome:
 
 @dataclass
 class Progress:
-    """How far a study has come; packets are counted once for each run over them."""
+    """The progress of a study; packets are counted once for each run over them."""
 
     trace: str = ""
     done: int = 0
@@ -83,7 +83,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Study:
-    """What is to be compared over what."""
+    """The settings of a study: subjects and traces."""
 
     traces: Sequence[Trace]
     subjects: Sequence[Subject]
@@ -173,8 +173,8 @@ def subjects(
     parameters: Parameters = RFC_8289,
     macros: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Subject]:
-    """The programs and hardware modules that `names` mean, told CoDel's parameters unless they are
-    the RFC's own.
+    """The programs and hardware modules of `names`, with CoDel's `parameters` unless they are the
+    RFC's own.
 
     `macros` are defined for all of them.
     """

@@ -15,12 +15,12 @@ _ROW = 16
 
 
 def matches(expect: Expect, packet: bytes) -> bool:
-    """Whether a packet is as expected."""
+    """True if a packet is as expected."""
     return difference(expect, packet) is None
 
 
 def difference(expect: Expect, packet: bytes) -> str | None:
-    """What is wrong with a packet, in words; None if nothing is."""
+    """The differences of a packet, in words; None if there are none."""
     pattern, digits = expect.pattern, packet.hex()
     if pattern is None:
         return None
@@ -86,7 +86,7 @@ def _spaced(digits: str) -> str:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which packet belongs to which expectation, by their places; None has no partner."""
+    """Pairs of packets and expectations, by their indices; None has no partner."""
 
     pairs: tuple[tuple[int | None, int | None], ...]
 

@@ -13,7 +13,7 @@ from sojourn.tools.stf.statements import Add, SetDefault
 
 
 def operation_of(statement: Add | SetDefault, switch: _core.PacketSwitch) -> dict[str, Any]:
-    """The operation that a statement asks for; `ControlError` if it does not fit the program."""
+    """The operation of a statement; `ControlError` if it does not fit the program."""
     document = {"statement": type(statement).__name__.lower()} | asdict(statement)
     # What the test calls the entry is between the test and itself.
     document.pop("name", None)

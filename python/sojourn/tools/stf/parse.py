@@ -44,7 +44,7 @@ _OPERATORS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 class _Wrong(Exception):
-    """What is wrong with a statement; the caller adds the place."""
+    """A fault of a statement; the caller adds the position."""
 
 
 def read_stf(path: Path, name: str) -> list[tuple[int, Statement]]:
@@ -199,7 +199,7 @@ def _call(tokens: "_Tokens", where: str) -> tuple[tuple[str, str], ...]:
 
 
 def _arguments(tokens: "_Tokens") -> tuple[tuple[str, str], ...]:
-    """What follows an opening parenthesis, with the closing one."""
+    """The arguments behind an opening parenthesis, up to the closing one."""
     arguments: list[tuple[str, str]] = []
     while not tokens.accept(")"):
         if arguments:

@@ -1,4 +1,4 @@
-"""What a packet test comes to: passed, failed with reasons, or not a test at all."""
+"""The outcome of a packet test: passed, failed with reasons, or not a valid test."""
 
 from dataclasses import dataclass, field
 
@@ -39,5 +39,5 @@ class StfResult:
 
     @property
     def passed(self) -> bool:
-        """Whether everything was as expected."""
+        """True if everything was as expected."""
         return not self.failures

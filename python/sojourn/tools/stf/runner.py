@@ -54,9 +54,9 @@ def run_stf(
 ) -> StfResult:
     """Runs the test in the file `test` on the program in the file `program`.
 
-    `priority_queues` is `simple_switch`'s option: queues of each port, 1 unless said.
-    `StfError` if the file cannot be read or does not fit the program, `ProgramError` if the program
-    cannot be loaded.
+    `priority_queues` is `simple_switch`'s option: queues of each port, 1 by default. `StfError` if
+    the file cannot be read or does not fit the program, `ProgramError` if the program cannot be
+    loaded.
     """
     statements = read_stf(test, shown(test))
     paths = with_own_folder(include_paths, program)
@@ -228,7 +228,7 @@ class _Run:
                 self._compare(port, *expects[e], sent[p])
 
     def _elsewhere(self, port: int) -> tuple[str, ...]:
-        """Where packets did leave, for one that is missing at `port`."""
+        """The ports by which packets did leave, for one that is missing at `port`."""
         ports = [
             f"{len(sent)} by port {other}" for other, sent in sorted(self.sent.items()) if sent
         ]

@@ -1,7 +1,8 @@
 """One packet through a program, step by step: parser states, tables, actions, registers, deparser.
 
-`steps.py` asks the engine, of a packet on a switch alone or of one in a run; `tree.py` makes lines
-of what it answers, `page.py` a page. The answers are the engine's JSON, one object a pass.
+`steps.py` gets the steps from the engine, of a packet on a switch alone or of one in a run.
+`tree.py` turns them into lines, `page.py` into a page. The steps are the engine's JSON, one object
+for each pass.
 """
 
 from sojourn.tools.trace.page import trace_page

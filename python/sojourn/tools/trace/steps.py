@@ -1,7 +1,7 @@
-"""What a program does to a packet, asked of the engine.
+"""The steps of a program on one packet, as the engine records them.
 
-Stands on the engine's switch on a bench, and on a run's folder: a run is made again up to the
-packet, which the same scenario and seed make the same one. Knows nothing of how it is shown.
+The packet runs on a switch alone or in a run. A run is repeated up to the packet, which is the same
+packet because scenario and seed are. Must not depend on how the steps are shown.
 """
 
 import json

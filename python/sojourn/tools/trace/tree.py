@@ -1,7 +1,7 @@
-"""A traced packet as lines with lines below them, for terminal and page alike.
+"""A traced packet as nested lines, for terminal and page alike.
 
-Stands on the engine's JSON alone. A line says what was done in the program's own names; where it
-stands in the program goes with it.
+Depends on the engine's JSON alone. A line states an action in the program's own names, with its
+position in the program.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -31,7 +31,7 @@ a life before the traffic: PIE's first update comes half a second after it was m
 
 
 def main() -> None:
-    """Runs the job and leaves `done.json` or `failed.txt` beside it."""
+    """Runs the job and writes `done.json` or `failed.txt` into its folder."""
     own_kernel = os.getpid() == 1 and "here" not in sys.argv[2:]
     host_path = sys.argv[1]
     try:
@@ -190,7 +190,7 @@ def _start_host(job: dict[str, Any], name: str, folder: Path) -> _Child:
 
 
 def _act(job: dict[str, Any], name: str, folder: Path) -> Act:
-    """What the hosts of that namespace will do; what has to be there before is made."""
+    """Prepares that namespace's hosts and returns the function that runs their traffic."""
     if job["traffic"] != "iperf3":
         return Hosts(job, name, folder).run
     log = folder / "iperf3.log"

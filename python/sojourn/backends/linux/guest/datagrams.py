@@ -1,7 +1,7 @@
 """UDP: datagrams at a constant rate, in bursts, or a voice in RTP.
 
-Stands on the loop. When each datagram leaves is arithmetic on what the job says, the same as the
-simulator's; a sender that was held up makes up for it.
+The departure times are computed from the job alone, as in the simulator; a sender that was held up
+catches up. Depends on the loop.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ Flow = dict[str, Any]
 
 
 def departure(flow: Flow, number: int) -> int:
-    """When a UDP flow's packet leaves, in ns after its first one."""
+    """Departure of a UDP flow's packet, in ns after its first one."""
     bits: int = flow["packet_size"] * 8
     rate: int = flow["rate"]
     if flow["on"] is None:
@@ -34,7 +34,7 @@ def departure(flow: Flow, number: int) -> int:
 
 
 def departures(flow: Flow) -> Iterator[int]:
-    """When each datagram leaves, in ns of the run."""
+    """Departure of each datagram, in ns of the run."""
     if flow["kind"] == "udp" and flow["bursts"]:
         for begin, end in flow["bursts"]:
             for number in itertools.count():
@@ -77,7 +77,7 @@ class DatagramSender:
         self._wait()
 
     def _head(self) -> bytes:
-        """What the payload begins with: the datagram's number, or a voice's RTP header."""
+        """The begin of the payload: the datagram's number, or a voice's RTP header."""
         if self._flow["kind"] == "udp":
             return _NUMBER.pack(self._number, 0)[: len(self._filling)]
         clock = self._number * self._flow["samples"] & 0xFFFFFFFF

@@ -1,7 +1,7 @@
-"""Requests and responses over one connection: an end that asks, and one that answers.
+"""Requests and responses over one connection: a client and a server.
 
-Stands on the loop and on TCP sockets. When the client asks is told by the job: at fixed instants,
-or so long after each answer.
+The job gives the times of requests: fixed instants, or a delay after each answer. Depends on the
+loop and on TCP sockets.
 """
 
 import bisect
@@ -57,7 +57,7 @@ class _Talk:
 
 
 class Asker(_Talk):
-    """The end that opens the connection and asks, one question at a time."""
+    """The client: opens the connection and sends one request at a time."""
 
     def __init__(self, loop: Loop, flow: Flow, log: Log) -> None:
         super().__init__(loop, tcp.opening(flow, tuple(flow["client"])))

@@ -1,6 +1,7 @@
-"""All hosts of a namespace: what they send and ask, and what they accept.
+"""All hosts of a namespace: the traffic that they send and the connections that they accept.
 
-Stands on the kinds of traffic beside it. It is told which end of each flow is here.
+The job says which end of each flow is in this namespace. Depends on the modules of each kind of
+traffic.
 """
 
 from collections.abc import Callable

@@ -66,7 +66,7 @@ class IperfClients:
 
 
 def client_arguments(flow: Flow) -> list[str]:
-    """What iperf3 is told for a flow."""
+    """Arguments of iperf3 for a flow."""
     (server, port), (client, client_port) = flow["server"], flow["client"]
     common = ["-c", server, "-p", str(port), "-B", client, "--cport", str(client_port)]
     if flow["kind"] == "udp":

@@ -1,6 +1,6 @@
-"""What listens in a namespace: connections are accepted and given to the end that they are for.
+"""Listening sockets of a namespace: each accepted connection is passed to its end.
 
-Stands on the kernel's sockets. Who opens a connection says by its address what it is.
+The opener's address identifies the flow. Depends on the kernel's sockets.
 """
 
 import contextlib

@@ -1,7 +1,6 @@
-"""What became of transfers and requests, kept in memory until the run is over.
+"""Log of transfers and requests, held in memory until the run is over.
 
-Stands on files alone. Each end notes what it saw by its own clock; who joins both is not known
-here.
+Each end logs events by its own clock. Must not depend on the code that joins both ends.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Programs that stand between the hosts: started before them, ended after them.
+"""Programs between the hosts: started before them, ended after them.
 
-Each says `ready` when frames pass, is told time zero, and ends when its input does; so it ends if
-this process is killed, too. Knows nothing of what they do.
+Each writes `ready` when frames pass, reads time zero from its input, and ends when its input does;
+so it ends if this process is killed, too. Must not depend on the programs.
 """
 
 import subprocess

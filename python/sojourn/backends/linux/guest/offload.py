@@ -22,7 +22,7 @@ _SET = {
 
 
 def offloads_off(interface: str, also: Sequence[str] = ()) -> None:
-    """Segmentation, generic and hardware, and receive offload: off; and what is named beside."""
+    """Disables segmentation and receive offloads, and the features in `also`."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         for command in ("tso", "gso", "gro", *also):
             value = array.array("I", [_SET[command], 0])

@@ -28,7 +28,7 @@ _STATUS_OF_USER = 1
 
 
 class Ring:
-    """What passes one interface in one direction, written to a file."""
+    """Capture of one interface in one direction, written to a file."""
 
     def __init__(
         self, interface: str, path: Path, *, outgoing: bool, only_udp: bool, blocks: int

@@ -1,7 +1,7 @@
-"""The state of all TCP sockets of a namespace, asked of the kernel over one netlink socket.
+"""The state of all TCP sockets of a namespace, read over one netlink socket.
 
-What `ss -tin` prints, without a process for each sample: a dump request with INET_DIAG_INFO, whose
-answers are kept as the kernel wrote them. Knows nothing of what they say.
+The data are those of `ss -tin`, without a process for each sample: a dump request with
+INET_DIAG_INFO, whose answers are stored as the kernel wrote them. Must not depend on their meaning.
 """
 
 import socket

@@ -82,8 +82,8 @@ def sleep_until(instant: int) -> None:
 
 
 class Alarm:
-    """A timer that epoll waits for beside sockets, exact to what the kernel's clock tells; a wait
-    with a timeout may be late by a thousandth of itself."""
+    """A timer for epoll with the resolution of the kernel's clock; a wait with a timeout may be
+    late by a thousandth of itself."""
 
     def __init__(self) -> None:
         flags = os.O_NONBLOCK | os.O_CLOEXEC
@@ -130,7 +130,7 @@ class Batch:
         )
 
     def do(self, lines: Sequence[str]) -> None:
-        """Has the lines done; whether they could be is said by `close`."""
+        """Sends the lines for execution; `close` reports failures."""
         pipe = self._process.stdin
         if pipe is not None and self._process.poll() is None:
             pipe.write("".join(f"{line}\n" for line in lines))

@@ -41,7 +41,7 @@ def pace(one: socket.socket, pacing: bool | int) -> None:
 
 
 def accepted(flow: dict[str, Any], one: socket.socket) -> None:
-    """What the end that accepted has to be told: it may be the one that sends."""
+    """Configures the socket of the end that accepted; it may be the sender."""
     one.setsockopt(socket.IPPROTO_TCP, _CONGESTION, flow["congestion_control"].encode())
 
 

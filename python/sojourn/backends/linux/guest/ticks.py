@@ -1,9 +1,9 @@
-"""When a run begins by the kernel's ticks: as the simulator's clock does, with a fresh timer wheel.
+"""Alignment of a run's begin to the kernel's ticks, with a fresh timer wheel as in the simulator.
 
 TCP's timers expire at ticks, those of 63 ticks and more at multiples of 8 or 64 of them. A run that
 began in the middle of a tick would send a delayed acknowledgement up to a tick earlier or later
-than the simulator, each time by the same distance, whatever the seed. Stands on `/proc`. Knows
-nothing of runs.
+than the simulator, each time by the same distance, whatever the seed. Depends on `/proc`. Must not
+depend on runs.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Short transfers, each over a connection of its own between addresses of its own.
 
-Stands on the loop and on TCP sockets. When they begin and how much they send is told by the job.
+The job gives begin and size of each. Depends on the loop and on TCP sockets.
 """
 
 import select
@@ -32,7 +32,7 @@ def end(flow: Flow, side: str, place: int) -> tcp.End:
 
 
 def place_of(flow: Flow, peer: tcp.End) -> int | None:
-    """Which of the source's transfers that end opens, if it is one of them."""
+    """The index of the source's transfer that `peer` opens, if it opens one."""
     address, port = peer
     if (":" in address) != (flow["family"] == socket.AF_INET6):
         return None

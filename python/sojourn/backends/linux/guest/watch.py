@@ -1,6 +1,6 @@
-"""Watches a run from its beginning to its end: captures, samples, and how late the clock wakes it.
+"""Observation of a run from begin to end: captures, samples, and the lateness of wake-ups.
 
-Stands on the rings and socket dumps beside it. Writes raw files; makes no figure of them.
+Depends on the rings and socket dumps. Writes raw files; computes no figures.
 """
 
 import struct

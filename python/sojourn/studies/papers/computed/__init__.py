@@ -1,4 +1,4 @@
-"""What of a claim is computed or checked, and not simulated: a function each, by name."""
+"""Computed parts of claims, without simulation: a function for each name."""
 
 from collections.abc import Callable
 

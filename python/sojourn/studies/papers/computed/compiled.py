@@ -1,5 +1,7 @@
-"""What the compiler says: programs that do not fit and why, stages, atomic blocks, a program's own
-lines. Stands on the checker, the stage estimate and the analysis of state.
+"""Findings from the compiler: programs that do not fit, stages, atomic blocks, a program's own
+lines.
+
+Depends on the checker, the stage estimate and the analysis of state.
 """
 
 import re

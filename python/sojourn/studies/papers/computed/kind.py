@@ -1,4 +1,4 @@
-"""What a computation came to: findings, and what to draw or print of them."""
+"""The result of a computation: findings, with curves and text."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class CurvePlot:
 
 @dataclass(frozen=True)
 class Computed:
-    """What a computation came to."""
+    """The result of a computation."""
 
     found: tuple[Found, ...]
     figures: tuple[CurvePlot, ...] = ()

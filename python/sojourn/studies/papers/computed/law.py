@@ -35,7 +35,7 @@ def _unit() -> list[int]:
 
 @cache
 def spacing(count: int, reading: str) -> int:
-    """What the math unit makes of `count`, ns, by the stateful ALU's own model."""
+    """The math unit's output for `count`, ns, by the stateful ALU's own model."""
     off = {"op": 0, "arith": False, "predicate": 0, "a": "const", "b": "const", "const_src": 0,
            "const_from_regfile": False}  # fmt: skip
     # Opcode 10 passes operand B, which is the math unit's result; source 1 is memory as it was.
@@ -156,7 +156,7 @@ def _status(good: bool) -> Status:
 
 
 def _by_reading(says: str, paper: str, found: list[tuple[str, str, Status]]) -> Found:
-    """What holds under the paper's reading of the math unit, with the vendor's beside it."""
+    """The finding under the paper's reading of the math unit, with the vendor's for comparison."""
     (_, ours, status), *beside = found
     note = "with the paper's reading of the math unit"
     return Found(says, paper, ours, status, note, beside=tuple(beside))

@@ -1,6 +1,6 @@
-"""What depends on a target that is there or not, and what single packets tell.
+"""Findings that need an optional target, and findings from single packets.
 
-Stands on the list of AQMs, the runner, and on captures.
+Depends on the list of AQMs, the runner, and on captures.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The state variables of a P4 program: who reads and writes them, which are one atomic block.
+"""The state variables of a P4 program: their readers, writers and atomic blocks.
 
-`analysis` asks the engine, `picture` draws. Stands on the engine; knows no stages and no chip.
+`analysis` calls the engine, `picture` draws. Must not depend on stages or on a chip.
 """
 
 from sojourn.tools.check.dependencies.analysis import Dependencies, dependencies

@@ -1,6 +1,6 @@
-"""What the engine finds out about a program's state variables.
+"""Analysis of a program's state variables.
 
-A program that no target takes is analysed, too. Stands on the engine alone.
+It covers programs that no target accepts. Depends on the engine alone.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""State variables as a picture: what decides over what, and every read and write in order.
+"""Picture of state variables: the decisions that depend on them, and every access in order.
 
-A column for each variable, those of one atomic block side by side; arcs above them, the program's
-statements beside them. Stands on the canvas; knows no stages.
+One column for each variable, those of one atomic block side by side; arcs above them, the program's
+statements next to them. Depends on the canvas; must not depend on stages.
 """
 
 from dataclasses import dataclass

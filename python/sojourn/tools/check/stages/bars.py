@@ -1,6 +1,6 @@
-"""What each stage uses of each resource, as small bars under the stages' columns, and the totals.
+"""Bars of the picture: each stage's use of each resource, and the totals.
 
-Stands on the columns and the canvas; knows the resources only by their names in the data.
+Depends on the columns and the canvas, and on resources only as names in the data.
 """
 
 from typing import Any

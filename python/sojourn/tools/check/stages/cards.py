@@ -1,7 +1,7 @@
-"""What was placed: a card for each table, gateway, register and action, in its stage's column.
+"""Cards of the picture: one for each table, gateway, register and action, in its stage's column.
 
-The shape says what it is, the colour of a register is that of its lane. A line joins the cards of
-the critical path. Stands on the columns and the canvas; knows nothing of resources.
+The shape shows the kind; the colour of a register is that of its lane. A line joins the cards of
+the critical path. Depends on the columns and the canvas. Must not depend on resources.
 """
 
 from collections import defaultdict
@@ -41,7 +41,7 @@ KIND_NAMES = {
 
 @dataclass
 class Place:
-    """Where a card is drawn."""
+    """Position of a card."""
 
     left: float
     right: float
@@ -114,7 +114,7 @@ def _column(
 
 
 def hint(each: dict[str, Any]) -> str:
-    """What a card says when the mouse rests on it."""
+    """The tooltip of a card."""
     parts = [f"{KIND_NAMES[each['kind']]} {each['name']}"]
     if each["detail"]:
         parts.append(each["detail"])

@@ -1,7 +1,7 @@
-"""Where the columns of the picture are: the parser, the stages, the deparser.
+"""Columns of the picture: the parser, the stages, the deparser.
 
-A stage that is used is wide, one that is not is narrow. Stands on the estimate's data; draws
-only the columns' heads and their light bands.
+A used stage is wide, an unused one narrow. Depends on the estimate's data; draws only the columns'
+heads and their light bands.
 """
 
 from dataclasses import dataclass
@@ -58,12 +58,12 @@ class Columns:
 
     @property
     def left(self) -> float:
-        """Where the columns begin."""
+        """The left edge of the columns."""
         return self.before.x
 
     @property
     def right(self) -> float:
-        """Where the columns end."""
+        """The right edge of the columns."""
         return self.behind.right
 
     @property
@@ -132,7 +132,7 @@ def _chevron(parent: Element, column: Column, y: float, fill: str) -> None:
 
 
 def draw_rules(parent: Element, columns: Columns, top: float, bottom: float) -> None:
-    """Thin lines between the columns, and a light ground under those that are used."""
+    """Thin lines between the columns, and a light background under those that are used."""
     for column in columns.stages:
         if column.used:
             rectangle(parent, column.x, top, column.width, bottom - top, fill="#f8fafc")

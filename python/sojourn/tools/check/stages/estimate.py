@@ -1,6 +1,6 @@
-"""Where a P4 program goes in the chip's pipeline, stage by stage, and the rules it can break.
+"""The stage estimate of a P4 program, and the rules of the checker.
 
-Stands on the engine, which makes the estimate and draws it. Knows nothing of traffic.
+Depends on the engine, which makes both. Must not depend on traffic.
 """
 
 import json

@@ -42,7 +42,7 @@ USES = {
 
 @dataclass
 class Cell:
-    """What a lane says in one column: above the line and below it."""
+    """A lane's text in one column: above the line and below it."""
 
     above: list[str] = field(default_factory=list)
     below: list[str] = field(default_factory=list)
@@ -93,7 +93,7 @@ def _cells(columns: Columns, register: dict[str, Any]) -> dict[int, Cell]:
 
 
 def _user(output: dict[str, Any]) -> str:
-    """What uses an output: of several fields or registers of one action the first."""
+    """The user of an output: of several fields or registers of one action the first."""
     name = str(output["name"])
     return short(name) if output["role"] == "condition" else name
 

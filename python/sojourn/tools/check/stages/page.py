@@ -97,7 +97,7 @@ def _totals(data: dict[str, Any]) -> _Table:
 
 
 def _details(data: dict[str, Any]) -> dict[str, Any]:
-    """What the mouse shows of each step."""
+    """The tooltip of each step."""
     names = {total["resource"]: total["name"] for total in data["totals"]}
     steps: dict[str, Any] = {}
     for stage in data["stages"]:

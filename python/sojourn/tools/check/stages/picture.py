@@ -1,7 +1,7 @@
-"""The picture of a program in the pipeline, as SVG that needs nothing else.
+"""The picture of a program in the pipeline, as self-contained SVG.
 
-From top to bottom, in the same columns: what was placed in each stage, the path of each state
-variable, what each stage uses of each resource. Stands on the parts beside it.
+From top to bottom, in the same columns: the placed elements of each stage, the path of each state
+variable, each stage's use of each resource. Depends on the modules of the parts.
 """
 
 from pathlib import Path
@@ -95,7 +95,7 @@ def _section(root: Element, y: float, name: str, text: str) -> float:
 
 
 def _legend(root: Element, y: float, places: Columns) -> float:
-    """What the shapes mean."""
+    """The legend of the shapes."""
     x = MARGIN
     for kind, text in (
         ("table", "table"),

@@ -1,7 +1,7 @@
-"""Whether a job can be put on a Tofino: asked before anything is written.
+"""Checks that a job can be installed on a Tofino, before anything is written.
 
-Stands on the engine, which loads the program and installs the entries as a simulation would. What
-the script has no words for is refused by name, never left out.
+The engine loads the program and installs the entries as a simulation would. Anything that the
+script cannot express is refused by name, never left out.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""The script for bfrt_python: every write that the control plane asks for, as a straight line.
+"""The script for bfrt_python: every write of the control plane, as a straight line.
 
-Stands on the job and on `names`. It is written without functions and without imports, because the
-shell runs a script inside a function of its own, where names behave unlike in a module.
+It has no functions and no imports, because the shell runs a script inside a function of its own,
+where names behave unlike in a module. Depends on the job and on `names`.
 """
 
 from collections.abc import Iterable

@@ -68,7 +68,7 @@ impl Aqm {
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
             Aqm::Native(native) => check_native(native),
-            Aqm::HandedOver => Ok(()),
+            Aqm::SwitchPlane => Ok(()),
         }
     }
 }

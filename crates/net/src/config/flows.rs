@@ -255,7 +255,7 @@ pub struct CongestionControlName(&'static congestion::Registered);
 
 impl CongestionControlName {
     /// The one of that name, if it is registered.
-    pub fn of(name: &str) -> Option<CongestionControlName> {
+    pub fn new(name: &str) -> Option<CongestionControlName> {
         congestion::REGISTER.find(name).map(CongestionControlName)
     }
 
@@ -299,7 +299,7 @@ impl From<CongestionControlName> for &'static str {
 impl TryFrom<String> for CongestionControlName {
     type Error = String;
     fn try_from(name: String) -> Result<Self, String> {
-        CongestionControlName::of(&name).ok_or_else(|| {
+        CongestionControlName::new(&name).ok_or_else(|| {
             let known = congestion::REGISTER.all();
             let known: Vec<_> = known.iter().map(|known| format!("`{}`", known.name)).collect();
             format!("congestion_control is `{name}`, allowed is one of {}", known.join(", "))

@@ -3,8 +3,8 @@
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
 use super::error::WireError;
-use super::frame_detail::Written;
-use super::header_prediction::{self, UsualSegment};
+use super::frame_detail::FrameDetail;
+use super::header_prediction::{self, PredictedHeader};
 use super::ip::{Ecn, IPV4_FRONT_LEN, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
@@ -47,7 +47,7 @@ struct Ip {
 /// What a frame of the usual form says, whose checksums are right if it has any; of any other,
 /// [`read_frame`] says more.
 #[inline]
-pub fn read_usual(packet: &Packet, written: Written) -> Option<UsualSegment> {
+pub fn read_predicted(packet: &Packet, written: FrameDetail) -> Option<PredictedHeader> {
     header_prediction::read(packet, written)
 }
 

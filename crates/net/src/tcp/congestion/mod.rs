@@ -159,7 +159,7 @@ pub enum Marks {
     Exact,
     /// Counted, and every segment tells the count (RFC 9768); data are ECT(1), as L4S wants it
     /// (RFC 9331).
-    Accurate,
+    AccEcn,
 }
 
 /// How much was delivered, and how much of it was marked.
@@ -186,7 +186,7 @@ pub trait CongestionControl: Debug + Send {
     fn on_rtt(&mut self, _window: &mut Window, _sample: &RttSample) {}
 
     /// An acknowledgement arrived. With [`Marks::Exact`] its cumulative part is not yet counted, as in
-    /// Linux's `in_ack_event`; with [`Marks::Accurate`] all of it is, and the window has grown, as in
+    /// Linux's `in_ack_event`; with [`Marks::AccEcn`] all of it is, and the window has grown, as in
     /// `cong_control`.
     fn on_marked(&mut self, _window: &Window, _seen: &Marked) {}
 

@@ -256,7 +256,7 @@ pub struct CongestionControlName(&'static congestion::Registered);
 impl CongestionControlName {
     /// The one of that name, if it is registered.
     pub fn new(name: &str) -> Option<CongestionControlName> {
-        congestion::REGISTER.find(name).map(CongestionControlName)
+        congestion::REGISTRY.find(name).map(CongestionControlName)
     }
 
     /// How it wants to hear of marks.
@@ -272,7 +272,7 @@ impl CongestionControlName {
 
 impl Default for CongestionControlName {
     fn default() -> CongestionControlName {
-        CongestionControlName(congestion::REGISTER.first())
+        CongestionControlName(congestion::REGISTRY.first())
     }
 }
 
@@ -300,7 +300,7 @@ impl TryFrom<String> for CongestionControlName {
     type Error = String;
     fn try_from(name: String) -> Result<Self, String> {
         CongestionControlName::new(&name).ok_or_else(|| {
-            let known = congestion::REGISTER.all();
+            let known = congestion::REGISTRY.all();
             let known: Vec<_> = known.iter().map(|known| format!("`{}`", known.name)).collect();
             format!("congestion_control is `{name}`, allowed is one of {}", known.join(", "))
         })

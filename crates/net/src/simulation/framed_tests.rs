@@ -5,7 +5,7 @@ use crate::records::{ExchangeRows, FlowRows, PacketRows};
 use crate::report::RunReport;
 use crate::wire::FrameDetail;
 use serde_json::{Value, json};
-use sojourn_packet::{Admission, Carried, EgressDecision, EgressFate, EgressInput};
+use sojourn_packet::{Admission, EgressDecision, EgressFate, EgressInput, PacketMetadata};
 use sojourn_packet::{IngressDecision, IngressInput};
 
 const MS: u64 = 1_000_000;
@@ -22,7 +22,7 @@ impl DataPlane for Bridge {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         self.passes += 1;
         let (there, back) = if input.port == SENDERS { (2, 1) } else { (1, 2) };
@@ -36,7 +36,7 @@ impl DataPlane for Bridge {
         &mut self,
         _: &EgressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> EgressDecision {
         packet.bytes.drain(..7);
         let ethernet: &mut [u8; 14] = packet.bytes.first_chunk_mut().expect("a header");

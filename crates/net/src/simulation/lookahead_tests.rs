@@ -232,7 +232,7 @@ fn what_is_done_to_several_switches_at_an_instant_is_one_event_and_told_in_their
     let mut config = row(2, MS, &[tcp(0, 1)]);
     config["aqm"] = json!({"kind": "handedover"});
     let plane = |name: &'static str| {
-        let wire = sojourn_switch::Wire::between(PortId(1), PortId(2));
+        let wire = sojourn_switch::CrossConnect::between(PortId(1), PortId(2));
         let refuse = |times: u64| -> (Time, SwitchAction) {
             let message = format!("{name} will not, {times}");
             (Time(times * 100 * MS), Box::new(move |_, _| Err(message)))

@@ -63,7 +63,7 @@ const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 /// ```
 /// use sojourn_net::{SwitchPlane, RunConfig, Simulation};
 /// use sojourn_packet::{PortId, Time};
-/// use sojourn_switch::Wire;
+/// use sojourn_switch::CrossConnect;
 /// let config = RunConfig::from_json(
 ///     r#"{
 ///         "duration": 100000000,
@@ -71,7 +71,7 @@ const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 ///         "flows": [{"kind": "udp", "rtt": 0, "rate": 1000000}]
 ///     }"#,
 /// )?;
-/// let wire = SwitchPlane::plain(Box::new(Wire::between(PortId(1), PortId(2))));
+/// let wire = SwitchPlane::plain(Box::new(CrossConnect::between(PortId(1), PortId(2))));
 /// let mut run = Simulation::new(config, [wire])?;
 /// run.advance(Time::MAX, usize::MAX);
 /// assert!(!run.take_packets().is_empty());

@@ -48,7 +48,7 @@ pub(super) struct Node {
     /// The port of its controller, and what has left by it.
     pub(super) cpu: Option<PortId>,
     pub(super) for_controller: Vec<(Time, Packet)>,
-    pub(super) wires: Vec<Wire>,
+    pub(super) port_links: Vec<PortLink>,
     /// Of the rows that wait in the switch those that are counted among the partition's.
     pub(super) counted: usize,
 }
@@ -68,7 +68,7 @@ impl Node {
 }
 
 /// The link behind one port.
-pub(super) struct Wire {
+pub(super) struct PortLink {
     pub(super) port: PortId,
     pub(super) end: LinkEnd,
     /// A link that the hosts behind the port share.
@@ -127,7 +127,7 @@ pub(super) struct Counters {
     pub(super) stray: u64,
 }
 
-impl Wire {
+impl PortLink {
     /// When a frame that leaves the port is at the other end.
     #[inline]
     pub(super) fn carry(&mut self, transmit: &Transmit) -> Time {

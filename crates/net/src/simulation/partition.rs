@@ -353,10 +353,10 @@ impl Partition {
     fn drain(&mut self, place: u16) {
         let Partition { nodes, demux, send_path, in_flight, events, channels, .. } = self;
         let slab = &mut send_path.slab;
-        let Node { switch, wires, cpu, for_controller, counted, .. } =
+        let Node { switch, port_links, cpu, for_controller, counted, .. } =
             &mut nodes[usize::from(place)];
         for transmit in switch.transmits() {
-            let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
+            let Some(wire) = port_links.iter_mut().find(|wire| wire.port == transmit.port) else {
                 if *cpu != Some(transmit.port) {
                     self.counters.stray += 1;
                 } else if for_controller.len() < FOR_CONTROLLER {

@@ -149,7 +149,7 @@ fn add_nodes(
                     (behind(partitions, *location, next, port_ref), passages[usize::from(switch)])
                 }
             };
-            node.wires.push(switches::wire(layout, port, end, passage));
+            node.port_links.push(switches::port_link(layout, port, end, passage));
         }
         partitions[location.partition()].nodes.push(node);
     }
@@ -157,7 +157,7 @@ fn add_nodes(
         let partition = &mut partitions[location.partition()];
         partition.bottlenecks.push(Bottleneck::default());
         let node = &mut partition.nodes[locations.switches[usize::from(switch)].place()];
-        node.wires[place].bottleneck = Some(location.place);
+        node.port_links[place].bottleneck = Some(location.place);
     }
 }
 

@@ -21,9 +21,9 @@ impl Partition {
     pub(super) fn record(&mut self, place: u16) {
         let room = self.max_rows.saturating_add(BATCH);
         let Partition { nodes, bottlenecks, rows, .. } = self;
-        let Node { switch, wires, counted, .. } = &mut nodes[usize::from(place)];
+        let Node { switch, port_links, counted, .. } = &mut nodes[usize::from(place)];
         let observed = |port| {
-            let wire = wires.iter().find(|wire| wire.port == port);
+            let wire = port_links.iter().find(|wire| wire.port == port);
             wire.and_then(|wire| wire.bottleneck).map(usize::from)
         };
         for of_port in switch.rows().chunk_by(|one, next| one.port == next.port) {

@@ -69,7 +69,7 @@ impl Partition {
                 self.drain_switch(switch);
             }
             Change::Delay(switch, place, delay) => {
-                self.nodes[usize::from(switch)].wires[place].delay = delay;
+                self.nodes[usize::from(switch)].port_links[place].delay = delay;
             }
             Change::AccessLink(access, rate, delay) => {
                 let link = &mut self.send_path.access_links[usize::from(access)].to_switch;

@@ -2,7 +2,7 @@
 
 use super::host_qdisc::HostQdisc;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
-use super::node::{AccessLink, LinkEnd, Node, PortRef, Scheduled, Wire};
+use super::node::{AccessLink, LinkEnd, Node, PortLink, PortRef, Scheduled};
 use super::{SwitchAction, SwitchPlane};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
@@ -38,7 +38,7 @@ pub(super) fn nodes(
             switch,
             cpu: given.cpu,
             for_controller: Vec::new(),
-            wires: Vec::with_capacity(given.ports.len()),
+            port_links: Vec::with_capacity(given.ports.len()),
             counted: 0,
         });
     }
@@ -48,12 +48,17 @@ pub(super) fn nodes(
 }
 
 /// What is behind a port: the other end, and the passage of a switch there.
-pub(super) fn wire(layout: &Layout, port: &PortLayout, end: LinkEnd, passage: Time) -> Wire {
+pub(super) fn port_link(
+    layout: &Layout,
+    port: &PortLayout,
+    end: LinkEnd,
+    passage: Time,
+) -> PortLink {
     let shared = match port.end {
         End::Hosts(access) => layout.access_links[usize::from(access)].shared,
         End::Switch(..) => None,
     };
-    Wire {
+    PortLink {
         port: port.id,
         end,
         shared: shared.map(|rate| Link::new(rate, Time::ZERO)),
@@ -150,7 +155,7 @@ fn data_plane(
     match (given.aqm, &given.ports[..]) {
         (Aqm::SwitchPlane, _) => handed_over.ok_or(ConfigError::PlaneMissing),
         (Aqm::Native(_), [one, other]) => {
-            Ok(Box::new(sojourn_switch::Wire::between(one.id, other.id)))
+            Ok(Box::new(sojourn_switch::CrossConnect::between(one.id, other.id)))
         }
         (Aqm::Native(_), _) => Ok(Box::new(given.routes.clone())),
     }

@@ -5,7 +5,7 @@ use crate::config::Aqm;
 use crate::records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
 use crate::wire::{Frame, FrameDetail, Role, Transport, flow_of, read_frame};
 use serde_json::{Value, json};
-use sojourn_packet::{Admission, Carried, EgressDecision, EgressFate, EgressInput};
+use sojourn_packet::{Admission, EgressDecision, EgressFate, EgressInput, PacketMetadata};
 use sojourn_packet::{IngressDecision, IngressInput};
 
 /// Preamble, FCS and gap, which hold a wire but are not counted in a frame's length.
@@ -455,13 +455,18 @@ impl DataPlane for Forwarder {
         &mut self,
         input: &IngressInput,
         _: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         let unicast = Some(if input.port == SENDERS { PortId(2) } else { SENDERS });
         IngressDecision::admit(Admission { unicast, ..Admission::default() })
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+    fn egress_pass(
+        &mut self,
+        _: &EgressInput,
+        _: &mut Packet,
+        _: &mut PacketMetadata,
+    ) -> EgressDecision {
         EgressFate::Sent.into()
     }
 }

@@ -323,7 +323,7 @@ proptest! {
         };
         let (compact, whole) = (sent(FrameDetail::Compact), sent(FrameDetail::Whole));
         prop_assert_eq!(compact.len(), whole.len());
-        prop_assert_eq!(sojourn_packet::IpHeader::of(&compact), None);
+        prop_assert_eq!(sojourn_packet::IpHeader::find(&compact), None);
         let of_whole = read_frame(&whole).map(|frame| (frame.ports, frame.transport));
         prop_assert_eq!(Ok((ports, Transport::Tcp(segment))), of_whole);
         match ranges {

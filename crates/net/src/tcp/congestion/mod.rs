@@ -2,8 +2,8 @@
 //! acknowledged, lost or marked.
 //!
 //! Each control is one file with the same inner order: source, registration, constants, state,
-//! algorithm; to add one, write its file and add one line to [`REGISTER`], or from a crate of its
-//! own call [`Register::add`]. A
+//! algorithm; to add one, write its file and add one line to [`REGISTRY`], or from a crate of its
+//! own call [`Registry::add`]. A
 //! window-based control says how the window grows and what a reduction leaves; the sender spreads
 //! the reduction over the recovery (RFC 6937). A rate-based one takes every acknowledgement with
 //! its delivery rate and sets window and pacing itself. None of them knows segments' numbers,
@@ -26,7 +26,7 @@ pub use prague::Prague;
 pub use window::Window;
 
 use crate::tcp::PacingRate;
-use sojourn_packet::{Named, Register, Time};
+use sojourn_packet::{Named, Registry, Time};
 use std::fmt::Debug;
 
 /// Where a sender stands in the life of its window (Linux's congestion avoidance states), in the
@@ -293,7 +293,7 @@ impl Named for Registered {
 
 /// The congestion controls: those of this crate, one line each, and what others add. The first is
 /// the one of flows that name none.
-pub static REGISTER: Register<Registered> = Register::new(&[
+pub static REGISTRY: Registry<Registered> = Registry::new(&[
     cubic::REGISTRATION,
     new_reno::REGISTRATION,
     bbr::REGISTRATION,

@@ -6,54 +6,54 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Rings; as many may hold one as like.
+/// Wakes the waiter; clones wake the same one.
 #[derive(Clone, Debug)]
-pub struct Bell {
-    rung: Arc<AtomicBool>,
+pub struct Waker {
+    woken: Arc<AtomicBool>,
     to: Arc<UnixStream>,
 }
 
-/// Hears it.
+/// Waits for its wakers.
 #[derive(Debug)]
-pub struct Sleeper {
-    rung: Arc<AtomicBool>,
+pub struct Waiter {
+    woken: Arc<AtomicBool>,
     from: UnixStream,
 }
 
-/// A bell and who hears it.
+/// A waker and its waiter.
 ///
 /// # Errors
 /// There are no descriptors left.
-pub fn bell() -> io::Result<(Bell, Sleeper)> {
+pub fn waker() -> io::Result<(Waker, Waiter)> {
     let (to, from) = UnixStream::pair()?;
     to.set_nonblocking(true)?;
     from.set_nonblocking(true)?;
-    let rung = Arc::new(AtomicBool::new(false));
-    Ok((Bell { rung: rung.clone(), to: Arc::new(to) }, Sleeper { rung, from }))
+    let woken = Arc::new(AtomicBool::new(false));
+    Ok((Waker { woken: woken.clone(), to: Arc::new(to) }, Waiter { woken, from }))
 }
 
-impl Bell {
-    /// Rings, unless it has rung and nobody has listened since.
-    pub fn ring(&self) {
-        if !self.rung.swap(true, Ordering::AcqRel) {
-            // A full pipe has rung already; a closed one has nobody behind it.
+impl Waker {
+    /// Wakes the waiter, unless it was woken since the last reset.
+    pub fn wake(&self) {
+        if !self.woken.swap(true, Ordering::AcqRel) {
+            // A full pipe wakes already; a closed one has no reader.
             let _ = (&*self.to).write(&[1]);
         }
     }
 }
 
-impl Sleeper {
-    /// What becomes readable when the bell rings.
+impl Waiter {
+    /// The descriptor that becomes readable on a wake.
     pub fn descriptor(&self) -> RawFd {
         self.from.as_raw_fd()
     }
 
-    /// Listens, so that the bell can ring again. Whoever calls this looks at everything afterwards.
-    pub fn listen(&mut self) {
-        // Only what was read lets it ring again, so there never is a second byte that nobody reads.
-        let rung = self.rung.load(Ordering::Acquire);
-        if rung && matches!((&self.from).read(&mut [0; 1]), Ok(1)) {
-            self.rung.store(false, Ordering::Release);
+    /// Rearms the waker. The caller checks for all work afterwards.
+    pub fn reset(&mut self) {
+        // Only a read byte rearms the waker, so no second byte stays unread.
+        let woken = self.woken.load(Ordering::Acquire);
+        if woken && matches!((&self.from).read(&mut [0; 1]), Ok(1)) {
+            self.woken.store(false, Ordering::Release);
         }
     }
 }
@@ -63,18 +63,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bell_that_rings_twice_is_heard_once_and_then_rings_again() {
-        let (bell, mut sleeper) = bell().expect("descriptors");
-        let readable = |sleeper: &Sleeper| {
-            sleeper.from.set_nonblocking(true).is_ok() && sleeper.rung.load(Ordering::Acquire)
+    fn two_wakes_wake_the_waiter_once_and_a_reset_rearms_it() {
+        let (waker, mut waiter) = waker().expect("descriptors");
+        let readable = |waiter: &Waiter| {
+            waiter.from.set_nonblocking(true).is_ok() && waiter.woken.load(Ordering::Acquire)
         };
         for _ in 0..3 {
-            bell.ring();
-            bell.clone().ring();
-            assert!(readable(&sleeper));
-            sleeper.listen();
-            assert!(!readable(&sleeper));
-            assert!((&sleeper.from).read(&mut [0; 1]).is_err(), "nothing is left to be read");
+            waker.wake();
+            waker.clone().wake();
+            assert!(readable(&waiter));
+            waiter.reset();
+            assert!(!readable(&waiter));
+            assert!((&waiter.from).read(&mut [0; 1]).is_err(), "nothing is left to be read");
         }
     }
 }

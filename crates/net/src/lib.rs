@@ -26,4 +26,6 @@ pub use records::{
     CapturePoint, CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict,
 };
 pub use report::RunReport;
-pub use simulation::{Act, FlowWorkload, HandedOver, SENDERS, Simulation, start_jitter, workload};
+pub use simulation::{
+    FlowWorkload, SENDERS, Simulation, SwitchAction, SwitchPlane, start_jitter, workload,
+};

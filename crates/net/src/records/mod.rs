@@ -7,7 +7,7 @@
 mod columns;
 
 use crate::rows;
-pub use columns::{Column, Rows, Shown, Value, Values};
+pub use columns::{Column, ColumnFormat, Rows, Value, Values};
 use sojourn_switch::PacketObservation;
 pub use sojourn_switch::{CapturePoint, Verdict};
 

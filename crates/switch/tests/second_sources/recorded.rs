@@ -57,7 +57,7 @@ impl Comparison {
     ///
     /// # Panics
     /// If the file is missing, was made for another trace or job, or cannot be read.
-    pub fn of(case: &Case, trace: Trace) -> Comparison {
+    pub fn new(case: &Case, trace: Trace) -> Comparison {
         let file = case.file(trace);
         let text = FILES.get(&file).unwrap_or_else(|| panic!("{file} is not in drops.tar.gz"));
         Comparison::with(case, trace, text)
@@ -90,7 +90,7 @@ impl Comparison {
 }
 
 fn ours(case: &Case, arrivals: &[Arrival]) -> Vec<Signal> {
-    let registered = discipline::REGISTER.find(case.discipline);
+    let registered = discipline::REGISTRY.find(case.discipline);
     let registered = registered.expect("a discipline of ours");
     let mut parameters = case.parameters.to_vec();
     if registered.parameters.iter().any(|p| p.name == "seed") {

@@ -5,8 +5,8 @@
 
 use crate::harness::*;
 use sojourn_packet::{
-    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PortId,
+    EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PacketMetadata, PortId,
 };
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::{
@@ -145,7 +145,7 @@ fn cloning(session: MirrorSession) -> Driver {
         direction: MirrorDirection::Ingress,
         packet: packet.clone(),
         header_len: 0,
-        carried: Carried::default(),
+        packet_metadata: PacketMetadata::default(),
     };
     let id = session.id;
     let fake = Fake::new().ingress(move |_: &IngressInput, packet| {

@@ -6,7 +6,7 @@ mod egress;
 mod generators;
 mod harness;
 mod loops;
+mod multithreaded;
 mod native;
-mod overlapping;
 mod queues;
 mod setup;

@@ -17,8 +17,8 @@ mod law;
 pub use law::{Params, State, control_law, spacing};
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind, Parameter,
-    Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Kind, Parameter,
+    QueueLength, Queued, Registered, Settings,
 };
 use crate::ecn;
 use law::{INTERVAL, TARGET};
@@ -202,8 +202,8 @@ impl Discipline for Codel {
         self.ecn
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -18,6 +18,8 @@ pub(crate) enum Purpose {
     Start,
     /// Its traffic.
     Traffic,
+    /// What happens to frames on one direction of a link, in place of a flow.
+    Link,
 }
 
 impl Draws {

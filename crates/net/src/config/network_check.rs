@@ -185,6 +185,12 @@ impl NetworkSection {
         for delay in [Some(link.delay), link.delay_back].into_iter().flatten() {
             within(&key("delay"), delay, 0..=LONGEST_DELAY)?;
         }
+        for (name, netem, back) in
+            [("netem", link.netem, false), ("netem_back", link.netem_back, true)]
+        {
+            let Some(netem) = netem else { continue };
+            netem.check(&key(name), link.is_delayed(back))?;
+        }
         within(&key("burst"), link.burst, 1..=1 << 32)?;
         within(&key("queue_limit"), link.queue_limit, 1_600..=1 << 40)?;
         check_schedule(&key("schedule"), &link.schedule, fastest)?;

@@ -11,6 +11,7 @@ use super::inter_partition_channel::Border;
 use super::nic::{OnLink, Sending};
 use super::node::{Behind, Bottleneck, Counters, Door, Due, HostState, Node};
 use super::packet_ids::Numbers;
+use super::random_links::Ahead;
 use super::records::{BATCH, Delivered, FlowSample};
 use super::schedule::{Change, Refused};
 use super::slab::{PacketSlab, Slot};
@@ -312,8 +313,13 @@ impl Region {
                 let packet = self.sending.slab.take(slot);
                 let Sending { access_links, on_links, .. } = &mut self.sending;
                 let link = &mut access_links[usize::from(access)];
-                link.carry_later(self.now, packet, on_links, &mut self.events);
+                if link.random.is_some() {
+                    self.sending.carry_random(self.now, access, packet, &mut self.events);
+                } else {
+                    link.carry_later(self.now, packet, on_links, &mut self.events);
+                }
             }
+            Event::AtHosts(access, slot) => self.at_hosts(access, slot),
             Event::Timer(host) => {
                 let host_state = &mut self.host_states[host.0 as usize];
                 // An event that a later, earlier one has replaced finds nothing to do.
@@ -346,7 +352,7 @@ impl Region {
     #[inline(never)]
     fn drain(&mut self, place: u16) {
         let Region { nodes, directory, sending, inbound, events, border, .. } = self;
-        let slab = &mut sending.slab;
+        let Sending { slab, numbers, .. } = sending;
         let Node { switch, wires, cpu, for_controller, counted, .. } =
             &mut nodes[usize::from(place)];
         for transmit in switch.transmits() {
@@ -358,6 +364,11 @@ impl Region {
                 }
                 continue;
             };
+            if wire.random.is_some() {
+                let ahead = Ahead { now: self.now, slab, numbers, events, border };
+                ahead.carry_random(wire, transmit);
+                continue;
+            }
             let at = wire.carry(transmit);
             let packet = &mut transmit.packet;
             match wire.end {

@@ -73,11 +73,10 @@ fn links(layout: &Layout, nodes: &[Node]) -> Vec<Between> {
             });
             let delay = later.fold(port.delay, Time::min);
             let to = usize::from(to);
-            links.push(Between {
-                from,
-                to,
-                takes: delay + nodes[to].passage.unwrap_or(Time::ZERO),
-            });
+            // Frames that leave a partition arrive in order.
+            let overtaken = port.netem.as_ref().is_some_and(|netem| netem.given.reorders());
+            let takes = delay + nodes[to].passage.unwrap_or(Time::ZERO);
+            links.push(Between { from, to, takes: if overtaken { Time::ZERO } else { takes } });
         }
     }
     links

@@ -100,7 +100,7 @@ pub(super) fn regions(
     let mut regions: Vec<Region> =
         (0..count).map(|place| Region::new(place as u8, count, written)).collect();
     add_access_links(&mut regions, config, layout, homes, &nodes);
-    add_nodes(&mut regions, layout, homes, nodes);
+    add_nodes(&mut regions, layout, homes, nodes, config.seed);
     add_hosts(&mut regions, config, layout, homes);
     add_plans(&mut regions, layout, homes, plans);
     regions.iter_mut().for_each(Region::begin);
@@ -120,13 +120,13 @@ fn add_access_links(
         let switch = usize::from(given.switch);
         let door = Door { switch: homes.switches[switch].place, port: given.port };
         let passage = nodes[switch].passage_or_none();
-        let link = switches::access_link(given, &config.netem, door, passage);
+        let link = switches::access_link(given, &config.netem, door, passage, config.seed);
         region.sending.access_links.push(link);
         region.directory.open(hosts.addresses);
     }
 }
 
-fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<Node>) {
+fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<Node>, seed: u64) {
     let passages: Vec<_> = nodes.iter().map(Node::passage_or_none).collect();
     let switches = nodes.into_iter().zip(&layout.switches).zip(&homes.switches);
     for ((mut node, given), home) in switches {
@@ -142,7 +142,7 @@ fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<
                     (behind(regions, *home, next, door), passages[usize::from(switch)])
                 }
             };
-            node.wires.push(switches::wire(layout, port, end, passage));
+            node.wires.push(switches::wire(layout, port, end, passage, seed));
         }
         regions[home.region()].nodes.push(node);
     }

@@ -3,6 +3,7 @@
 use super::host_qdisc::Departures;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
 use super::node::{AccessLink, Behind, Door, Due, Node, Wire};
+use super::random_links::RandomWay;
 use super::{Act, HandedOver};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
@@ -48,7 +49,13 @@ pub(super) fn nodes(
 }
 
 /// What is behind a port: the other end, and the passage of a switch there.
-pub(super) fn wire(layout: &Layout, port: &PortLayout, end: Behind, passage: Time) -> Wire {
+pub(super) fn wire(
+    layout: &Layout,
+    port: &PortLayout,
+    end: Behind,
+    passage: Time,
+    seed: u64,
+) -> Wire {
     let shared = match port.end {
         End::Hosts(access) => layout.access_links[usize::from(access)].shared,
         End::Switch(..) => None,
@@ -60,6 +67,7 @@ pub(super) fn wire(layout: &Layout, port: &PortLayout, end: Behind, passage: Tim
         delay: port.delay,
         passage,
         last: Time::ZERO,
+        random: RandomWay::new(port.netem.as_ref(), seed),
         bottleneck: None,
     }
 }
@@ -180,11 +188,13 @@ pub(super) fn access_link(
     netem: &NetemSection,
     door: Door,
     passage: Time,
+    seed: u64,
 ) -> AccessLink {
     AccessLink {
         door,
         passage,
         departures: Departures::new(given.shaper.as_ref(), netem),
         to_switch: Link::new(given.rate, given.delay),
+        random: RandomWay::new(given.netem.as_ref(), seed),
     }
 }

@@ -17,8 +17,8 @@ pub(crate) use check::sizes_of;
 pub use error::ConfigError;
 pub(crate) use flows::START_JITTER;
 pub use flows::{
-    CongestionControlName, FlowConfig, IpVersion, PacingSetting, RequestsFlow, SegmentationOffload,
-    TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
+    CongestionControlName, EcnField, FlowConfig, Interpolation, IpVersion, PacingSetting,
+    RequestsFlow, SegmentationOffload, TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
 };
 pub use link_netem::{CERTAIN, DelayDistribution, LinkNetem};
 pub(crate) use network::place_of;

@@ -162,6 +162,13 @@ pub struct LinkSection {
     /// One-way delay from the second end to the first; the same if absent.
     #[serde(default)]
     pub delay_back: Option<u64>,
+    /// Delivery opportunities from the first end to the second, in place of a rate: milliseconds and
+    /// how many there are in each; the last millisecond is the period. A bottleneck, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_trace: Option<Vec<(u64, u32)>>,
+    /// The same from the second end to the first; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_trace_back: Option<Vec<(u64, u32)>>,
     /// Random loss, jitter, reordering and duplication from the first end to the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub netem: Option<LinkNetem>,
@@ -268,6 +275,8 @@ impl LinkSection {
             packets_per_second: None,
             delay: 0,
             delay_back: None,
+            link_trace: None,
+            link_trace_back: None,
             netem: None,
             netem_back: None,
             burst: burst(),

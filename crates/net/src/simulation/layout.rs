@@ -9,6 +9,7 @@ use crate::config::{
 };
 use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};
+use sojourn_switch::tm::opportunities::LinkTrace;
 use sojourn_switch::tm::shaper::ShaperConfig;
 use sojourn_switch::{PortId, Routes};
 use std::net::IpAddr;
@@ -55,6 +56,7 @@ pub(super) struct PortLayout {
     pub(super) shaper: Option<ShaperConfig>,
     /// Packets a second.
     pub(super) packet_pace: Option<u64>,
+    pub(super) trace: Option<LinkTrace>,
     pub(super) queue_limit: Bytes,
     /// The AQM manages its queue.
     pub(super) managed: bool,
@@ -166,6 +168,11 @@ impl Direction<'_> {
     fn delay(&self) -> Time {
         let back = self.link.delay_back.filter(|_| self.back);
         Time(back.unwrap_or(self.link.delay))
+    }
+
+    fn trace(&self) -> Option<LinkTrace> {
+        let given = if self.back { &self.link.link_trace_back } else { &self.link.link_trace };
+        LinkTrace::new(given.clone()?)
     }
 
     fn netem(&self) -> Option<NetemLayout> {
@@ -288,7 +295,9 @@ impl<'a> Builder<'a> {
             let delay = delay.map(|delay| (at, Change::Delay(switch, place, delay)));
             self.layout.changes.extend(reshape.into_iter().chain(delay));
         }
-        let managed = direction.rate().is_some() || direction.packet_pace().is_some();
+        let trace = direction.trace();
+        let managed =
+            direction.rate().is_some() || direction.packet_pace().is_some() || trace.is_some();
         if managed && link.rows {
             self.layout.bottlenecks.push((switch, place));
         }
@@ -297,6 +306,7 @@ impl<'a> Builder<'a> {
             speed: Rate(node.port_speed),
             shaper: direction.rate().and_then(shaper),
             packet_pace: direction.packet_pace(),
+            trace,
             queue_limit: Bytes(link.queue_limit),
             managed,
             observed: managed && link.rows,

@@ -128,6 +128,7 @@ fn front(port: &PortLayout, capture: bool) -> PortConfig {
         queues: vec![QueueConfig { limit, ..QueueConfig::default() }],
         shaper: port.shaper,
         packet_pace: port.packet_pace,
+        trace: port.trace.clone(),
         observed: port.observed,
         capture: capture && port.observed,
         ..PortConfig::front(port.id, port.speed)

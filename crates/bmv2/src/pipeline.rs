@@ -29,7 +29,7 @@ use sojourn_packet::{Bytes, Packet};
 use sojourn_target::deparser_output::deparse;
 use sojourn_target::faults::Faults;
 use sojourn_target::log::ProgramLog;
-use sojourn_target::phv::{Carried, Phv};
+use sojourn_target::phv::{PacketMetadata, Phv};
 
 /// A v1model program, loaded: a [`DataPlane`] with its tables, registers and counters.
 #[derive(Debug)]
@@ -148,13 +148,13 @@ impl V1Model {
     }
 
     /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
-    fn begin_ingress(&mut self, input: &IngressInput, packet: &Packet, carried: &mut Carried) {
+    fn begin_ingress(&mut self, input: &IngressInput, packet: &Packet, packet_metadata: &mut PacketMetadata) {
         let length = packet.len().0;
         self.runtime.begin(input.now, length);
         let Blocks { parser, frames, .. } = &mut self.blocks;
         frames.reset(parser);
         let standard = &parser.standard;
-        match std::mem::take(carried).take::<Phv>() {
+        match std::mem::take(packet_metadata).take::<Phv>() {
             Some(mut phv) => {
                 frames.restore(parser, &mut phv);
                 frames.clear_own(parser);
@@ -169,18 +169,18 @@ impl V1Model {
         &mut self,
         input: &IngressInput,
         packet: &Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
         out: &mut IngressDecision,
     ) -> Result<(), Halt> {
         // What a packet brings from another pass is not what a chain begins with.
-        let as_one = carried.is_empty() && self.runtime.trace.is_none();
+        let as_one = packet_metadata.is_empty() && self.runtime.trace.is_none();
         let ran = if as_one { self.run_ingress_chain(input, packet) } else { None };
         let arrived = packet.len().0 as u32;
         let (parsed, length) = match ran {
             Some(Ok(parsed)) if parsed.accepted => (parsed, arrived),
             Some(ran) => self.behind_parser(packet, ran?)?,
             None => {
-                self.begin_ingress(input, packet, carried);
+                self.begin_ingress(input, packet, packet_metadata);
                 let parsed = self.parse(packet)?;
                 self.behind_parser(packet, parsed)?
             }
@@ -191,7 +191,7 @@ impl V1Model {
         phv.ingress_length = arrived;
         phv.length = length;
         phv.truncated = self.runtime.pass.truncate;
-        *carried = self.after_ingress(input, packet, phv, out)?;
+        *packet_metadata = self.after_ingress(input, packet, phv, out)?;
         Ok(())
     }
 
@@ -202,7 +202,7 @@ impl V1Model {
         packet: &Packet,
         mut phv: Box<Phv>,
         out: &mut IngressDecision,
-    ) -> Result<Carried, Halt> {
+    ) -> Result<PacketMetadata, Halt> {
         let Blocks { ingress, frames, .. } = &mut self.blocks;
         let (standard, frame) = (&ingress.standard, frames.of(ingress));
         let group = standard.mcast_grp.get(frame) as u16;
@@ -217,11 +217,11 @@ impl V1Model {
             let kept = self.preserved(&phv, list, InstanceType::Resubmitted);
             self.spare.push(phv);
             out.resubmit = true;
-            return Ok(Carried::from(kept));
+            return Ok(PacketMetadata::from(kept));
         }
         if group == 0 && spec == DROP_PORT {
             self.spare.push(phv);
-            return Ok(Carried::default());
+            return Ok(PacketMetadata::default());
         }
         let instance = if group == 0 { InstanceType::Normal } else { InstanceType::Replication };
         out.admission.queue = queue;
@@ -233,7 +233,7 @@ impl V1Model {
                 Some(Replication { groups: [Some(group), None], ..Replication::default() });
         }
         self.set_instance(&mut phv, instance);
-        Ok(Carried::from(phv))
+        Ok(PacketMetadata::from(phv))
     }
 
     /// The clone of a packet at the end of ingress: as it began ingress, parsed again.
@@ -264,7 +264,7 @@ impl V1Model {
             direction: MirrorDirection::Ingress,
             packet: packet.clone(),
             header_len: 0,
-            carried: Carried::from(kept),
+            packet_metadata: PacketMetadata::from(kept),
         }))
     }
 
@@ -319,11 +319,11 @@ impl V1Model {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
         out: &mut EgressDecision,
     ) -> Result<(), Halt> {
         // A packet that brings nothing along has no headers that egress could know.
-        let Some(mut phv) = std::mem::take(carried).take::<Phv>() else { return Ok(()) };
+        let Some(mut phv) = std::mem::take(packet_metadata).take::<Phv>() else { return Ok(()) };
         self.begin_egress(input, &mut phv);
         let ran = if self.runtime.trace.is_none() { self.run_egress_chain() } else { None };
         let written = match ran {
@@ -341,7 +341,7 @@ impl V1Model {
         if sent {
             out.fate = EgressFate::Sent;
             if let Some(kept) = self.after_egress(packet, &mut phv, written)? {
-                (out.fate, *carried) = (EgressFate::Recirculated, Carried::from(kept));
+                (out.fate, *packet_metadata) = (EgressFate::Recirculated, PacketMetadata::from(kept));
             }
         }
         self.spare.push(phv);
@@ -396,7 +396,7 @@ impl V1Model {
             direction: MirrorDirection::Egress,
             packet: packet.clone(),
             header_len: 0,
-            carried: Carried::from(kept),
+            packet_metadata: PacketMetadata::from(kept),
         }));
     }
 
@@ -447,10 +447,10 @@ impl DataPlane for V1Model {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision {
         let mut out = IngressDecision::default();
-        if let Err(halt) = self.run_ingress(input, packet, carried, &mut out) {
+        if let Err(halt) = self.run_ingress(input, packet, packet_metadata, &mut out) {
             self.runtime.faults.halted(&halt);
             out = IngressDecision::default();
         }
@@ -461,10 +461,10 @@ impl DataPlane for V1Model {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision {
         let mut out = EgressDecision::default();
-        if let Err(halt) = self.run_egress(input, packet, carried, &mut out) {
+        if let Err(halt) = self.run_egress(input, packet, packet_metadata, &mut out) {
             self.runtime.faults.halted(&halt);
             out = EgressDecision::default();
         }

@@ -273,7 +273,7 @@ struct Undo {
 
 impl Undo {
     fn restore(self, switch: &mut Switch) {
-        self.replaced.into_iter().rev().for_each(|replaced| switch.put_back(replaced));
+        self.replaced.into_iter().rev().for_each(|replaced| switch.revert(replaced));
         for (pipe, before) in self.before.into_iter().enumerate() {
             if let Ok(program) = program_of(switch, pipe) {
                 before.restore(program);

@@ -5,7 +5,7 @@ use crate::config::{Aqm, Beside, ControlStep, P4Aqm, RunConfig};
 use crate::switch_setup;
 use sojourn_control::ControlPlane;
 use sojourn_net::config::{PIPE_PORTS, invalid, within};
-use sojourn_net::{Act, HandedOver};
+use sojourn_net::{SwitchAction, SwitchPlane};
 use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
@@ -103,7 +103,7 @@ impl Programs {
     ///
     /// # Errors
     /// As for [`Programs::plane`], or the program's packets cannot have a discipline under it.
-    pub fn handed_over(&self, p4: &P4Aqm, seed: u64) -> Result<HandedOver, RunError> {
+    pub fn handed_over(&self, p4: &P4Aqm, seed: u64) -> Result<SwitchPlane, RunError> {
         self.handed_over_to(p4, seed, 1, &[])
     }
 
@@ -118,7 +118,7 @@ impl Programs {
         seed: u64,
         pipes: u16,
         beside: &[Beside],
-    ) -> Result<HandedOver, RunError> {
+    ) -> Result<SwitchPlane, RunError> {
         self.handed_over_watched(p4, seed, pipes, beside).map(|(handed, _)| handed)
     }
 
@@ -128,7 +128,7 @@ impl Programs {
         seed: u64,
         pipes: u16,
         beside: &[Beside],
-    ) -> Result<(HandedOver, Option<Watched>), RunError> {
+    ) -> Result<(SwitchPlane, Option<Watched>), RunError> {
         let (mut plane, control) = self.plane(p4, seed)?;
         let traits = plane.target().switch();
         within("pipes", u64::from(pipes), 1..=u64::from(traits.ports / traits.pipe_ports))?;
@@ -178,7 +178,7 @@ impl Programs {
         self.try_later(p4, seed)?;
         let later = p4.later.iter().cloned().map(act).collect();
         let set_up = Box::new(set_up);
-        Ok((HandedOver { plane: Box::new(plane), set_up, discipline, later }, watched))
+        Ok((SwitchPlane { plane: Box::new(plane), set_up, discipline, later }, watched))
     }
 
     /// Carries out on a program that nothing comes to what is asked of the running one, so that a
@@ -204,7 +204,7 @@ impl Programs {
     ///
     /// # Errors
     /// The first that cannot be loaded or configured.
-    pub fn planes(&self, config: &RunConfig) -> Result<Vec<HandedOver>, RunError> {
+    pub fn planes(&self, config: &RunConfig) -> Result<Vec<SwitchPlane>, RunError> {
         Ok(self.planes_watched(config)?.into_iter().map(|(handed, _)| handed).collect())
     }
 
@@ -212,7 +212,7 @@ impl Programs {
     pub(crate) fn planes_watched(
         &self,
         config: &RunConfig,
-    ) -> Result<Vec<(HandedOver, Option<Watched>)>, RunError> {
+    ) -> Result<Vec<(SwitchPlane, Option<Watched>)>, RunError> {
         let switches = config.network.switches.iter().zip(config.aqms());
         let programs = switches.filter_map(|(node, aqm)| match aqm {
             Aqm::P4(p4) => Some((&**p4, config.network.pipes_of(node))),
@@ -275,7 +275,7 @@ impl Watched {
 }
 
 /// A batch on the running switch.
-fn act(step: ControlStep) -> (Time, Act) {
+fn act(step: ControlStep) -> (Time, SwitchAction) {
     let act = move |switch: &mut Switch, now| {
         let done = crate::control::apply(switch, &step.operations, now);
         done.map(|_| ()).map_err(|error| format!("at {} ns: {error}", step.at))

@@ -295,7 +295,7 @@ impl PacketSwitch {
 mod tests {
     use super::*;
     use sojourn_packet::{
-        Admission, Carried, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+        Admission, PacketMetadata, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
         Packet,
     };
 
@@ -307,7 +307,7 @@ mod tests {
             &mut self,
             input: &IngressInput,
             _: &mut Packet,
-            _: &mut Carried,
+            _: &mut PacketMetadata,
         ) -> IngressDecision {
             let port = if input.port == PortId(68) { 2 } else { input.port.0 + 1 };
             let admission = Admission { unicast: Some(PortId(port)), ..Admission::default() };
@@ -318,7 +318,7 @@ mod tests {
             &mut self,
             _: &EgressInput,
             _: &mut Packet,
-            _: &mut Carried,
+            _: &mut PacketMetadata,
         ) -> EgressDecision {
             EgressFate::Sent.into()
         }

@@ -12,7 +12,7 @@ use sojourn_net::config::{burst, invalid, queue_limit, recirculation_ports, with
 use sojourn_packet::{Bytes, DataPlane, Packet, PortId, Rate, Time};
 use sojourn_switch::{
     Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes, ShaperConfig, Switch,
-    SwitchConfig, Wire, cells_for_bytes,
+    SwitchConfig, CrossConnect, cells_for_bytes,
 };
 use std::net::IpAddr;
 
@@ -230,7 +230,7 @@ fn front(port: &StandalonePort, capture: bool) -> PortConfig {
 /// Without a program: a wire between two ports, where there is nothing to choose, or routes.
 fn forwarder(config: &StandaloneConfig) -> Result<Box<dyn DataPlane>, ConfigError> {
     match &config.ports[..] {
-        [one, other] => Ok(Box::new(Wire::between(PortId(one.id), PortId(other.id)))),
+        [one, other] => Ok(Box::new(CrossConnect::between(PortId(one.id), PortId(other.id)))),
         ports if config.routes.is_empty() => Err(invalid(
             "ports",
             format!("{} ports", ports.len()),

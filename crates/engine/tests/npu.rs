@@ -3,7 +3,7 @@
 use sojourn_engine::replay::{Replay, ReplayConfig};
 use sojourn_engine::{P4Aqm, Programs, RunError, config};
 use sojourn_packet::{
-    Bytes, Carried, DataPlane, IngressInput, Packet, PassId, PortId, QueueDepths, Time, mix,
+    Bytes, PacketMetadata, DataPlane, IngressInput, Packet, PassId, PortId, QueueDepths, Time, mix,
 };
 use sojourn_switch::discipline::codel;
 
@@ -53,7 +53,7 @@ fn one_thread_decides_as_the_native_discipline_s_law_on_the_depth() {
         let now = Time(50_000 * (number + 1));
         let input = IngressInput { port: PortId(1), arrived: now, now, resubmitted: false };
         let packet = Packet { bytes: vec![0; 64], ..Packet::default() };
-        plane.submit(PassId(number), &input, packet, Carried::default());
+        plane.submit(PassId(number), &input, packet, PacketMetadata::default());
         let packets = depth(now);
         let done = plane.complete(now, &Depth(packets)).expect("it takes no time");
         let waits = Time(packets * PACKET_TIME);

@@ -6,7 +6,7 @@ use sojourn_net::config::{Aqm, LinkSection, NetworkSection};
 use sojourn_net::tcp::congestion::{self, Ack, CongestionControl, Window};
 use sojourn_packet::Time;
 use sojourn_switch::discipline::{
-    self, Discipline, Drops, Held, Kind, Parameter, Queued, Registered,
+    self, Discipline, Drops, QueueLength, Kind, Parameter, Queued, Registered,
 };
 
 /// Holds at most so many packets and drops the oldest for a newcomer.
@@ -30,9 +30,9 @@ impl Discipline for HeadDrop {
         self.held.pop_front()
     }
 
-    fn held(&self) -> Held {
+    fn length(&self) -> QueueLength {
         let sizes = self.held.iter().map(Queued::size);
-        Held { packets: self.held.len(), bytes: sizes.fold(Default::default(), |a, b| a + b) }
+        QueueLength { packets: self.held.len(), bytes: sizes.fold(Default::default(), |a, b| a + b) }
     }
 }
 
@@ -89,8 +89,8 @@ fn told(parameters: &serde_json::Value) -> String {
 fn what_is_registered_from_outside_is_configured_checked_and_run() {
     let unknown = config::read(&told(&json!({}))).expect_err("not registered yet").to_string();
     assert!(unknown.contains("`constant`") && unknown.contains("`cubic`"), "{unknown}");
-    discipline::REGISTER.add(&HEAD_DROP).expect("a new name");
-    congestion::REGISTER.add(&CONSTANT).expect("a new name");
+    discipline::REGISTRY.add(&HEAD_DROP).expect("a new name");
+    congestion::REGISTRY.add(&CONSTANT).expect("a new name");
 
     let refused = config::read(&told(&json!({"most": 0}))).expect_err("too few").to_string();
     assert!(refused.contains("allowed is 1 to 1000 packets"), "{refused}");

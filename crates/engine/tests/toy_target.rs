@@ -13,7 +13,7 @@ use sojourn_p4::ir;
 use sojourn_p4::preprocess::MemoryLoader;
 use sojourn_p4::source::{SourceMap, Span};
 use sojourn_packet::{
-    Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    Admission, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
     IngressInput, Packet, PortId, Time,
 };
 use sojourn_target::target::{Copies, LoadedProgram, SwitchTraits};
@@ -108,14 +108,14 @@ impl DataPlane for Wired {
         &mut self,
         input: &IngressInput,
         _: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         let port = if input.port == self.out { PortId(1) } else { self.out };
         let admission = Admission { unicast: Some(port), ..Admission::default() };
         IngressDecision::admit(admission)
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
         EgressFate::Sent.into()
     }
 }

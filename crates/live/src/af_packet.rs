@@ -112,9 +112,9 @@ impl Interface for PacketSocket {
 /// where it was.
 fn arrival(slot: &mut Slot) -> Arrival<'_> {
     let held = slot.length.min(slot.bytes.len() - HEADROOM);
-    let status = slot.beside.map_or(0, |beside| beside.tp_status);
+    let status = slot.auxdata.map_or(0, |auxdata| auxdata.tp_status);
     let unfinished = status & libc::TP_STATUS_CSUMNOTREADY != 0;
-    let tagged = slot.beside.filter(|_| status & libc::TP_STATUS_VLAN_VALID != 0 && held >= TYPE);
+    let tagged = slot.auxdata.filter(|_| status & libc::TP_STATUS_VLAN_VALID != 0 && held >= TYPE);
     let Some(tag) = tagged else {
         return Arrival { bytes: &slot.bytes[HEADROOM..][..held], length: slot.length, unfinished };
     };
@@ -135,7 +135,7 @@ mod tests {
         let mut slot = Slot::new(100);
         slot.bytes[HEADROOM..HEADROOM + frame.len()].copy_from_slice(frame);
         slot.length = frame.len();
-        slot.beside = Some(libc::tpacket_auxdata {
+        slot.auxdata = Some(libc::tpacket_auxdata {
             tp_status: status,
             tp_len: 0,
             tp_snaplen: 0,

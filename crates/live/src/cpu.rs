@@ -1,7 +1,7 @@
 //! CPU port: a port whose other end is in this process, for frames to and from a controller.
 
 use crate::interface::{Arrival, Interface, LONGEST};
-use crate::waker::{Bell, Sleeper, bell};
+use crate::waker::{Waker, Waiter, pair};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,7 +17,7 @@ pub type Take = Box<dyn FnMut(Vec<u8>) -> bool + Send>;
 /// The port.
 pub struct CpuPort {
     frames: Receiver<Vec<u8>>,
-    sleeper: Sleeper,
+    waiter: Waiter,
     take: Take,
     queued: Vec<Vec<u8>>,
 }
@@ -35,7 +35,7 @@ pub struct CpuPort {
 #[derive(Clone, Debug)]
 pub struct CpuSender {
     frames: SyncSender<Vec<u8>>,
-    bell: Bell,
+    waker: Waker,
 }
 
 /// A port whose frames go to `take`, and what puts frames into it.
@@ -44,16 +44,16 @@ pub struct CpuSender {
 /// There are no descriptors left.
 pub fn cpu_port(take: Take) -> io::Result<(CpuPort, CpuSender)> {
     let (sender, frames) = sync_channel(WAITING);
-    let (bell, sleeper) = bell()?;
-    let port = CpuPort { frames, sleeper, take, queued: Vec::new() };
-    Ok((port, CpuSender { frames: sender, bell }))
+    let (waker, waiter) = waker()?;
+    let port = CpuPort { frames, waiter, take, queued: Vec::new() };
+    Ok((port, CpuSender { frames: sender, waker }))
 }
 
 impl CpuSender {
     /// A frame for the switch; false if too many wait or the switch is gone.
     pub fn send(&self, frame: Vec<u8>) -> bool {
         let taken = self.frames.try_send(frame).is_ok();
-        self.bell.ring();
+        self.waker.wake();
         taken
     }
 }
@@ -64,11 +64,11 @@ impl Interface for CpuPort {
     }
 
     fn descriptor(&self) -> RawFd {
-        self.sleeper.descriptor()
+        self.waiter.descriptor()
     }
 
     fn receive(&mut self, take: &mut dyn FnMut(Arrival<'_>)) -> io::Result<usize> {
-        self.sleeper.listen();
+        self.waiter.reset();
         for taken in 0..BATCH {
             let Ok(frame) = self.frames.try_recv() else { return Ok(taken) };
             let bytes = frame.get(..LONGEST).unwrap_or(&frame);

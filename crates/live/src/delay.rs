@@ -7,7 +7,7 @@
 use crate::LiveError;
 use crate::flows::FlowKey;
 use sojourn_packet::{FlowId, Packet, Rate, Time};
-use sojourn_switch::tm::serializer::Line;
+use sojourn_switch::tm::serializer::Serializer;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -73,7 +73,7 @@ pub struct Way {
 }
 
 #[derive(Debug)]
-struct Held {
+struct ClassQueue {
     class: DelayClass,
     frames: VecDeque<(Time, Packet)>,
     /// When the last one is due: nobody comes before it.
@@ -96,10 +96,10 @@ struct Held {
 /// ```
 #[derive(Debug)]
 pub struct DelayLine {
-    line: Option<Line>,
-    classes: Vec<Held>,
+    line: Option<Serializer>,
+    classes: Vec<ClassQueue>,
     /// The class of each flow, once it is known.
-    known: Vec<Option<Option<usize>>>,
+    class_by_flow: Vec<Option<Option<usize>>>,
     /// Frames for which there was no room.
     pub dropped: u64,
 }
@@ -107,15 +107,15 @@ pub struct DelayLine {
 impl DelayLine {
     /// Nothing is held.
     pub fn new(way: Way) -> DelayLine {
-        let held = |class| Held { class, frames: VecDeque::new(), last: Time::ZERO };
-        let classes = way.classes.into_iter().map(held).collect();
-        DelayLine { line: way.rate.map(Line::new), classes, known: Vec::new(), dropped: 0 }
+        let queue = |class| ClassQueue { class, frames: VecDeque::new(), last: Time::ZERO };
+        let classes = way.classes.into_iter().map(queue).collect();
+        DelayLine { line: way.rate.map(Serializer::new), classes, class_by_flow: Vec::new(), dropped: 0 }
     }
 
     /// Gives a class another delay, for frames from now on.
     pub fn set(&mut self, class: usize, delay: Time) {
-        if let Some(held) = self.classes.get_mut(class) {
-            held.class.delay = delay;
+        if let Some(queue) = self.classes.get_mut(class) {
+            queue.class.delay = delay;
         }
     }
 
@@ -123,22 +123,22 @@ impl DelayLine {
     pub fn set_rate(&mut self, rate: Rate) {
         match &mut self.line {
             Some(line) => line.set_rate(rate),
-            None => self.line = Some(Line::new(rate)),
+            None => self.line = Some(Serializer::new(rate)),
         }
     }
 
     /// Holds a frame that came at `now`; gives it back if it is not to be held.
     pub fn hold(&mut self, now: Time, frame: Packet) -> Option<Packet> {
         let Some(class) = self.class_of(&frame) else { return Some(frame) };
-        let held = &mut self.classes[class];
-        if held.frames.len() >= MOST {
+        let queue = &mut self.classes[class];
+        if queue.frames.len() >= MOST {
             self.dropped += 1;
             return None;
         }
-        let through = self.line.as_mut().map_or(now, |line| line.hold_frame(now, frame.len()));
-        let due = (through + held.class.delay).max(held.last);
-        held.last = due;
-        held.frames.push_back((due, frame));
+        let through = self.line.as_mut().map_or(now, |line| line.occupy_frame(now, frame.len()));
+        let due = (through + queue.class.delay).max(queue.last);
+        queue.last = due;
+        queue.frames.push_back((due, frame));
         None
     }
 
@@ -154,9 +154,9 @@ impl DelayLine {
     }
 
     fn first(&self) -> Option<(usize, Time)> {
-        let front = |held: &Held| held.frames.front().map(|&(due, _)| due);
+        let front = |queue: &ClassQueue| queue.frames.front().map(|&(due, _)| due);
         let fronts = self.classes.iter().enumerate();
-        fronts.filter_map(|(at, held)| Some((at, front(held)?))).min_by_key(|&(_, due)| due)
+        fronts.filter_map(|(at, queue)| Some((at, front(queue)?))).min_by_key(|&(_, due)| due)
     }
 
     fn class_of(&mut self, frame: &Packet) -> Option<usize> {
@@ -164,17 +164,17 @@ impl DelayLine {
             return None;
         }
         let flow = frame.flow.0 as usize;
-        if let Some(Some(known)) = self.known.get(flow) {
-            return *known;
+        if let Some(Some(class_by_flow)) = self.class_by_flow.get(flow) {
+            return *class_by_flow;
         }
-        let to = FlowKey::of(frame)?.destination();
-        let has = |held: &Held| held.class.prefixes.iter().any(|prefix| prefix.contains(to));
+        let to = FlowKey::new(frame)?.destination();
+        let has = |queue: &ClassQueue| queue.class.prefixes.iter().any(|prefix| prefix.contains(to));
         let found = self.classes.iter().position(has);
         if flow <= REMEMBERED {
-            if self.known.len() <= flow {
-                self.known.resize(flow + 1, None);
+            if self.class_by_flow.len() <= flow {
+                self.class_by_flow.resize(flow + 1, None);
             }
-            self.known[flow] = Some(found);
+            self.class_by_flow[flow] = Some(found);
         }
         found
     }

@@ -22,7 +22,7 @@ pub struct FlowKey {
 
 impl FlowKey {
     /// That of a frame, if it is IP.
-    pub fn of(frame: &Packet) -> Option<FlowKey> {
+    pub fn new(frame: &Packet) -> Option<FlowKey> {
         key(frame)
     }
 
@@ -63,7 +63,7 @@ impl FlowKey {
 /// use sojourn_live::{FlowKey, Flows};
 /// use sojourn_packet::{FlowId, Packet};
 /// let arp = Packet { bytes: vec![0; 60], ..Packet::default() };
-/// assert_eq!(FlowKey::of(&arp), None);
+/// assert_eq!(FlowKey::new(&arp), None);
 /// assert_eq!(Flows::default().number(&arp), FlowId(0));
 /// ```
 #[derive(Debug, Default)]
@@ -91,7 +91,7 @@ impl Flows {
 
 fn key(frame: &Packet) -> Option<FlowKey> {
     let mut key = FlowKey::default();
-    let (addresses, protocol, behind) = match IpHeader::of(frame)? {
+    let (addresses, protocol, behind) = match IpHeader::find(frame)? {
         IpHeader::V4(at) => {
             let header = frame.bytes.get(at..at + 20)?;
             (&header[12..20], header[9], at + usize::from(header[0] & 15) * 4)

@@ -8,7 +8,7 @@
 //! ```
 //! use sojourn_live::{Interface, Link, Live, LivePort, Options, cpu_port};
 //! use sojourn_packet::{PortId, Rate};
-//! use sojourn_switch::{PortConfig, Switch, SwitchConfig, Wire};
+//! use sojourn_switch::{PortConfig, Switch, SwitchConfig, CrossConnect};
 //! use std::sync::mpsc::channel;
 //!
 //! // Both ports end in this process; `open("eth0")` would be an interface.
@@ -23,7 +23,7 @@
 //! };
 //! let mut config = SwitchConfig::default();
 //! config.ports = [1, 2].map(|id| PortConfig::front(PortId(id), Rate(1_000_000_000))).to_vec();
-//! let switch = Switch::new(config, Box::new(Wire::between(PortId(1), PortId(2))))?;
+//! let switch = Switch::new(config, Box::new(CrossConnect::between(PortId(1), PortId(2))))?;
 //! let options = Options { realtime: false, ..Options::default() };
 //! let live = Live::start(switch, vec![port(1, Box::new(left)), port(2, Box::new(right))], options)?;
 //!

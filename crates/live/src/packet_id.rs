@@ -30,7 +30,7 @@ pub fn identity(frame: &Packet) -> u64 {
         bytes.get(from..end).unwrap_or_default()
     };
     let mut hasher = DefaultHasher::new();
-    match IpHeader::of(frame) {
+    match IpHeader::find(frame) {
         Some(IpHeader::V4(at)) => {
             let header = bytes.get(at).map_or(0, |first| usize::from(first & 0xf) * 4);
             hasher.write(part(at + 4, 2));

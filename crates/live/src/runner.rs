@@ -11,7 +11,7 @@ use crate::interface::{Interface, LONGEST};
 use crate::packet_id::identity;
 use crate::report::{LiveReport, PortReport};
 use crate::tx_delay::Lateness;
-use crate::waker::{Bell, Sleeper, bell};
+use crate::waker::{Waker, Waiter, pair};
 use crate::{Clock, LiveError, sys};
 use sojourn_packet::{Packet, PacketId, PortId, Rate, Time};
 use sojourn_switch::{Observation, Switch};
@@ -144,8 +144,8 @@ pub struct Live {
 ///
 /// ```
 /// use sojourn_live::{Live, LiveHandle, Options};
-/// use sojourn_switch::{PortId, Switch, SwitchConfig, Wire};
-/// let wire = Wire::between(PortId(1), PortId(2));
+/// use sojourn_switch::{PortId, Switch, SwitchConfig, CrossConnect};
+/// let wire = CrossConnect::between(PortId(1), PortId(2));
 /// let switch = Switch::new(SwitchConfig::default(), Box::new(wire));
 /// # if let Ok(switch) = switch {
 /// let live = Live::start(switch, Vec::new(), Options { realtime: false, ..Options::default() })?;
@@ -158,13 +158,13 @@ pub struct Live {
 #[derive(Clone)]
 pub struct LiveHandle {
     requests: Sender<Request>,
-    bell: Bell,
+    waker: Waker,
 }
 
 impl LiveHandle {
     fn send(&self, request: Request) -> bool {
         let sent = self.requests.send(request).is_ok();
-        self.bell.ring();
+        self.waker.wake();
         sent
     }
 
@@ -203,11 +203,11 @@ impl Live {
         let (row, rows) = sync_channel(options.rows);
         let (arrival, arrivals) = sync_channel(options.arrivals);
         let out = (row, (options.arrivals > 0).then_some(arrival));
-        let (bell, sleeper) = bell().map_err(LiveError::Thread)?;
-        let runner = Runner::new(switch, ports, options, (to_do, sleeper), out);
+        let (waker, waiter) = waker().map_err(LiveError::Thread)?;
+        let runner = Runner::new(switch, ports, options, (to_do, waiter), out);
         let named = std::thread::Builder::new().name("switch".into());
         let thread = named.spawn(move || runner.run()).map_err(LiveError::Thread)?;
-        let handle = LiveHandle { requests, bell };
+        let handle = LiveHandle { requests, waker };
         Ok(Live { handle, rows, arrivals, thread: Some(thread) })
     }
 
@@ -318,7 +318,7 @@ struct Runner {
     ports: Vec<Attached>,
     options: Options,
     requests: Receiver<Request>,
-    sleeper: Sleeper,
+    waiter: Waiter,
     rows: SyncSender<Observation>,
     arrivals: Arrivals,
     buffers: Vec<Vec<u8>>,
@@ -335,7 +335,7 @@ impl Runner {
         switch: Switch,
         ports: Vec<LivePort>,
         options: Options,
-        (requests, sleeper): (Receiver<Request>, Sleeper),
+        (requests, waiter): (Receiver<Request>, Waiter),
         (rows, arrivals): (SyncSender<Observation>, Option<SyncSender<Arrived>>),
     ) -> Runner {
         let attached = |mut port: LivePort| {
@@ -353,7 +353,7 @@ impl Runner {
             ports,
             options,
             requests,
-            sleeper,
+            waiter,
             rows,
             arrivals: Arrivals { to: arrivals, lost: 0 },
             buffers: Vec::new(),
@@ -373,7 +373,7 @@ impl Runner {
             at.port.interface.lost();
         });
         loop {
-            self.sleeper.listen();
+            self.waiter.reset();
             let asked = match self.requests.try_recv() {
                 Ok(Request::Stop) | Err(TryRecvError::Disconnected) => break,
                 Ok(request) => {
@@ -534,7 +534,7 @@ impl Runner {
         // One that has failed would be readable for ever.
         let asked = self.ports.iter().filter(|at| at.retry <= now);
         let asked = asked.map(|at| at.port.interface.descriptor());
-        let asked: Vec<RawFd> = asked.chain([self.sleeper.descriptor()]).collect();
+        let asked: Vec<RawFd> = asked.chain([self.waiter.descriptor()]).collect();
         sys::wait(&asked, sleep.0);
     }
 

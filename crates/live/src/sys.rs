@@ -29,7 +29,7 @@ pub struct Slot {
     /// Its length on the wire, which may be more than there is room for.
     pub length: usize,
     /// What the kernel says beside it.
-    pub beside: Option<libc::tpacket_auxdata>,
+    pub auxdata: Option<libc::tpacket_auxdata>,
     /// Aligned as control messages must be.
     control: [u64; 8],
 }
@@ -38,7 +38,7 @@ impl Slot {
     /// Room for frames of that many bytes.
     pub fn new(longest: usize) -> Slot {
         let bytes = vec![0; HEADROOM + longest].into_boxed_slice();
-        Slot { bytes, length: 0, beside: None, control: [0; 8] }
+        Slot { bytes, length: 0, auxdata: None, control: [0; 8] }
     }
 }
 
@@ -132,13 +132,13 @@ pub fn receive(socket: &OwnedFd, slots: &mut [Slot]) -> io::Result<usize> {
     let got = checked(got)? as usize;
     for (slot, head) in slots.iter_mut().zip(&heads[..got]) {
         slot.length = head.msg_len as usize;
-        slot.beside = beside(&head.msg_hdr);
+        slot.auxdata = auxdata(&head.msg_hdr);
     }
     Ok(got)
 }
 
 /// What the kernel has written beside a frame.
-fn beside(head: &libc::msghdr) -> Option<libc::tpacket_auxdata> {
+fn auxdata(head: &libc::msghdr) -> Option<libc::tpacket_auxdata> {
     // SAFETY: the kernel has set the length of the control buffer to what it wrote there, and the
     // buffer is still alive; the walk stays inside, and what is read is copied.
     unsafe {

@@ -55,13 +55,13 @@ impl Number {
 
 /// An event as two numbers, which stay in registers until they are where they wait: what is put
 /// together in memory from smaller fields and then copied waits for the memory.
-pub(crate) type Words = (u32, u64);
+pub(crate) type EventWords = (u32, u64);
 
 /// What a queue keeps.
 pub(crate) trait AsWords {
-    fn words(self) -> Words;
+    fn words(self) -> EventWords;
     /// What has these words.
-    fn of(words: Words) -> Self;
+    fn from_words(words: EventWords) -> Self;
 }
 
 /// An event and its place.
@@ -276,7 +276,7 @@ impl<E: AsWords> EventQueue<E> {
             Some(next) => next.at,
             None => self.earliest,
         };
-        Some((at, E::of((head, body))))
+        Some((at, E::from_words((head, body))))
     }
 
     /// Has the earliest event among the near ones, if there is one.
@@ -351,21 +351,21 @@ mod tests {
     use std::collections::BTreeMap;
 
     impl AsWords for usize {
-        fn words(self) -> Words {
+        fn words(self) -> EventWords {
             (0, self as u64)
         }
 
-        fn of(words: Words) -> usize {
+        fn from_words(words: EventWords) -> usize {
             words.1 as usize
         }
     }
 
     impl AsWords for char {
-        fn words(self) -> Words {
+        fn words(self) -> EventWords {
             (self.into(), 0)
         }
 
-        fn of(words: Words) -> char {
+        fn from_words(words: EventWords) -> char {
             char::from_u32(words.0).expect("it was a letter")
         }
     }

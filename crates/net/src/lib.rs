@@ -27,4 +27,4 @@ pub use records::{
     CapturePoint, CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict,
 };
 pub use report::RunReport;
-pub use simulation::{Act, FlowWorkload, HandedOver, SENDERS, Simulation, start_jitter, workload};
+pub use simulation::{SwitchAction, FlowWorkload, SwitchPlane, SENDERS, Simulation, start_jitter, workload};

@@ -2,12 +2,12 @@
 //! hold back their own packets instead of dropping them.
 
 use sojourn_packet::{Bytes, Rate, Time};
-use sojourn_switch::tm::serializer::Line;
+use sojourn_switch::tm::serializer::Serializer;
 
 /// A link in one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    line: Line,
+    line: Serializer,
     delay: Time,
     /// When the last frame arrives: none overtakes it.
     last: Time,
@@ -16,14 +16,14 @@ pub(crate) struct Link {
 impl Link {
     /// An idle link; `rate` must not be zero.
     pub(crate) fn new(rate: Rate, delay: Time) -> Link {
-        Link { line: Line::new(rate), delay, last: Time::ZERO }
+        Link { line: Serializer::new(rate), delay, last: Time::ZERO }
     }
 
     /// Takes a frame at `now`, behind those it has taken before, and says when its last bit
     /// arrives at the other end.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, frame: Bytes) -> Time {
-        let through = self.line.hold_frame(now, frame);
+        let through = self.line.occupy_frame(now, frame);
         self.last = self.last.max(through + self.delay);
         self.last
     }
@@ -31,7 +31,7 @@ impl Link {
     /// Takes a frame as [`Link::send`] does, and says when its last bit is on the link, and the
     /// delay that follows.
     pub(crate) fn take(&mut self, now: Time, frame: Bytes) -> (Time, Time) {
-        (self.line.hold_frame(now, frame), self.delay)
+        (self.line.occupy_frame(now, frame), self.delay)
     }
 
     /// Another rate for frames taken from here on; not zero.

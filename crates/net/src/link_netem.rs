@@ -10,7 +10,7 @@
 //! correlation reaches the delay; and the normal distribution is computed, not read from a file.
 //! The module must not depend on a frame's content.
 
-use crate::app::{Draws, Purpose};
+use crate::app::{RandomStream, StreamPurpose};
 use crate::config::{CERTAIN, DelayDistribution, LinkNetem};
 use sojourn_packet::Time;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ const QUANTILES: usize = 4096;
 #[derive(Clone, Debug)]
 pub(crate) struct RandomLink {
     given: LinkNetem,
-    draws: Draws,
+    draws: RandomStream,
     /// The previous number of each kind.
     last: Last,
     /// Frames since the last reordered one.
@@ -64,7 +64,7 @@ pub(crate) struct Arrivals {
 impl RandomLink {
     /// `number` is the direction's own among all of a run; it selects the random numbers.
     pub(crate) fn new(given: LinkNetem, seed: u64, number: u32) -> RandomLink {
-        let mut draws = Draws::new(seed, number, Purpose::Link);
+        let mut draws = RandomStream::new(seed, number, StreamPurpose::Link);
         let mut word = || draws.word();
         let last = Last { loss: word(), duplicate: word(), reorder: word(), jitter: word() };
         let (latest, counts) = (Time::ZERO, RandomCounts::default());
@@ -141,7 +141,7 @@ impl RandomLink {
 }
 
 /// Whether an event of this probability happens; without one, nothing is drawn.
-fn drawn(draws: &mut Draws, last: &mut u32, probability: u32, correlation: u32) -> bool {
+fn drawn(draws: &mut RandomStream, last: &mut u32, probability: u32, correlation: u32) -> bool {
     if probability == 0 {
         return false;
     }
@@ -150,7 +150,7 @@ fn drawn(draws: &mut Draws, last: &mut u32, probability: u32, correlation: u32) 
 }
 
 /// The next number of a correlated sequence (netem's `get_crandom`).
-fn correlated(draws: &mut Draws, last: &mut u32, correlation: u32) -> u32 {
+fn correlated(draws: &mut RandomStream, last: &mut u32, correlation: u32) -> u32 {
     let word = draws.word();
     if correlation == 0 {
         return word;
@@ -190,7 +190,7 @@ mod tests {
     const EACH: u64 = 1_000_000;
 
     /// Arrivals of `count` frames, a millisecond apart, with what was counted.
-    fn carried(given: LinkNetem, seed: u64, count: u64) -> (Vec<Arrivals>, RandomCounts) {
+    fn packet_metadata(given: LinkNetem, seed: u64, count: u64) -> (Vec<Arrivals>, RandomCounts) {
         let mut link = RandomLink::new(given, seed, 0);
         let all = (0..count).map(|n| link.carry(Time(n * EACH), MEAN)).collect();
         (all, link.counts())
@@ -215,7 +215,7 @@ mod tests {
         ) {
             let count = 20_000;
             let given = LinkNetem { loss, duplicate, reorder, gap, ..LinkNetem::default() };
-            let (all, counts) = carried(given, seed, count);
+            let (all, counts) = packet_metadata(given, seed, count);
             let [p, twice, early] = [loss, duplicate, reorder].map(|p| f64::from(p) / 1e9);
             prop_assert_eq!(counts.frames, count);
             prop_assert!(close(counts.duplicated, twice, count), "{:?}", counts);
@@ -239,8 +239,8 @@ mod tests {
             let given = LinkNetem {
                 loss: CERTAIN / 10, duplicate: CERTAIN / 10, jitter: 5_000_000, ..LinkNetem::default()
             };
-            prop_assert_eq!(carried(given, seed, 500), carried(given, seed, 500));
-            prop_assert_ne!(carried(given, seed, 500).0, carried(given, seed ^ 1, 500).0);
+            prop_assert_eq!(packet_metadata(given, seed, 500), packet_metadata(given, seed, 500));
+            prop_assert_ne!(packet_metadata(given, seed, 500).0, packet_metadata(given, seed ^ 1, 500).0);
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
         let jitter = 3_000_000;
         for distribution in [DelayDistribution::Uniform, DelayDistribution::Normal] {
             let (all, _) =
-                carried(LinkNetem { jitter, distribution, ..LinkNetem::default() }, 7, 40_000);
+                packet_metadata(LinkNetem { jitter, distribution, ..LinkNetem::default() }, 7, 40_000);
             let off: Vec<f64> = all
                 .iter()
                 .zip(0..)
@@ -273,7 +273,7 @@ mod tests {
         let runs = |correlation| {
             let loss = CERTAIN / 2;
             let given = LinkNetem { loss, loss_correlation: correlation, ..LinkNetem::default() };
-            let (all, counts) = carried(given, 3, 20_000);
+            let (all, counts) = packet_metadata(given, 3, 20_000);
             let changes =
                 all.windows(2).filter(|two| two[0].frame.is_some() != two[1].frame.is_some());
             (counts.lost, changes.count())
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn every_gap_th_frame_overtakes_if_reordering_is_certain() {
         let (all, counts) =
-            carried(LinkNetem { reorder: CERTAIN, gap: 5, ..LinkNetem::default() }, 1, 20);
+            packet_metadata(LinkNetem { reorder: CERTAIN, gap: 5, ..LinkNetem::default() }, 1, 20);
         let early: Vec<_> =
             (0..20).filter(|n| all[*n].frame == Some(Time(*n as u64 * EACH))).collect();
         assert_eq!((early, counts.reordered), (vec![4, 9, 14, 19], 4));

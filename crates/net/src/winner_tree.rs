@@ -75,21 +75,21 @@ struct Pair([Entry; 2]);
 
 /// Those that wait, each for one instant.
 #[derive(Debug)]
-pub(crate) struct Tournament<T> {
+pub(crate) struct WinnerTree<T> {
     /// The pair below each node, the root's at 1: that of node `n` has the nodes `2n` and `2n + 1`. There
     /// are as many as leaves, a power of two.
     pairs: Vec<Pair>,
     /// The first of all.
     winner: Entry,
     /// Who waits, by leaf.
-    who: Vec<T>,
+    values: Vec<T>,
     free: Vec<u32>,
 }
 
-impl<T: Copy> Tournament<T> {
-    pub(crate) fn new() -> Tournament<T> {
-        let (pairs, who, free) = (Vec::new(), Vec::new(), Vec::new());
-        Tournament { pairs, winner: Entry::free(0), who, free }
+impl<T: Copy> WinnerTree<T> {
+    pub(crate) fn new() -> WinnerTree<T> {
+        let (pairs, values, free) = (Vec::new(), Vec::new(), Vec::new());
+        WinnerTree { pairs, winner: Entry::free(0), values, free }
     }
 
     /// The instant of the first of all; behind [`LAST`] if nobody waits.
@@ -102,15 +102,15 @@ impl<T: Copy> Tournament<T> {
     #[inline]
     pub(crate) fn first(&self) -> Option<(Instant, T)> {
         let Entry { at, number_and_leaf } = self.winner;
-        let who = || self.who[number_and_leaf as u32 as usize];
-        (at <= LAST).then(|| ((at, self.winner.number()), who()))
+        let values = || self.values[number_and_leaf as u32 as usize];
+        (at <= LAST).then(|| ((at, self.winner.number()), values()))
     }
 
     /// One more waits.
     #[inline]
-    pub(crate) fn enter(&mut self, who: T, due: Instant) -> Leaf {
-        let leaf = Leaf(self.free.pop().unwrap_or_else(|| self.grow(who)));
-        self.who[leaf.0 as usize] = who;
+    pub(crate) fn insert(&mut self, values: T, due: Instant) -> Leaf {
+        let leaf = Leaf(self.free.pop().unwrap_or_else(|| self.grow(values)));
+        self.values[leaf.0 as usize] = values;
         self.set(leaf, Entry::new(due, leaf));
         leaf
     }
@@ -123,7 +123,7 @@ impl<T: Copy> Tournament<T> {
 
     /// One does not wait any more.
     #[inline]
-    pub(crate) fn leave(&mut self, leaf: Leaf) {
+    pub(crate) fn remove(&mut self, leaf: Leaf) {
         self.set(leaf, Entry::free(leaf.0));
         self.free.push(leaf.0);
     }
@@ -144,7 +144,7 @@ impl<T: Copy> Tournament<T> {
     /// Twice as many leaves, with someone for the new ones until they are taken; one of them.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, who: T) -> u32 {
+    fn grow(&mut self, values: T) -> u32 {
         let before = self.pairs.len();
         let leaves = (2 * before).max(2);
         let entries: Vec<Entry> = (0..before).map(|leaf| self.entry(leaf)).collect();
@@ -153,7 +153,7 @@ impl<T: Copy> Tournament<T> {
             let entry = entries.get(leaf as usize).copied().unwrap_or(Entry::free(leaf));
             self.set(Leaf(leaf), entry);
         }
-        self.who.resize(leaves, who);
+        self.values.resize(leaves, values);
         self.free.extend((before as u32 + 1..leaves as u32).rev());
         before as u32
     }
@@ -175,11 +175,11 @@ mod tests {
     fn of_two_at_one_instant_the_one_whose_number_was_taken_first_comes_first() {
         for numbers in [[Number(7), Number(8)], [Number(u32::MAX), Number(0)]] {
             for order in [[0, 1], [1, 0]] {
-                let mut tournament = Tournament::new();
+                let mut tree = WinnerTree::new();
                 for which in order {
-                    tournament.enter(which, (Time(5), numbers[which]));
+                    tree.insert(which, (Time(5), numbers[which]));
                 }
-                assert_eq!(tournament.first(), Some(((Time(5), numbers[0]), 0)));
+                assert_eq!(tree.first(), Some(((Time(5), numbers[0]), 0)));
             }
         }
     }
@@ -202,7 +202,7 @@ mod tests {
         fn the_first_is_that_of_a_sorted_map_whoever_comes_changes_and_goes(
             steps in proptest::collection::vec(step(), 1..300)
         ) {
-            let mut tournament = Tournament::new();
+            let mut tree = WinnerTree::new();
             let mut leaves = BTreeMap::new();
             let mut model: BTreeMap<u32, (Time, u32)> = BTreeMap::new();
             for (number, step) in (0..).zip(steps) {
@@ -210,9 +210,9 @@ mod tests {
                     Step::Waits { name, at } => {
                         let due = (Time(at), Number(number));
                         match leaves.get(&name) {
-                            Some(leaf) => tournament.change(*leaf, due),
+                            Some(leaf) => tree.change(*leaf, due),
                             None => {
-                                leaves.insert(name, tournament.enter(name, due));
+                                leaves.insert(name, tree.insert(name, due));
                             }
                         }
                         model.insert(name, (Time(at), number));
@@ -220,14 +220,14 @@ mod tests {
                     Step::Leaves { name } => {
                         model.remove(&name);
                         if let Some(leaf) = leaves.remove(&name) {
-                            tournament.leave(leaf);
+                            tree.remove(leaf);
                         }
                     }
                 }
                 let first = model.iter().min_by_key(|(_, due)| **due);
                 let first = first.map(|(name, (at, number))| ((*at, Number(*number)), *name));
-                prop_assert_eq!(tournament.first(), first);
-                prop_assert!(tournament.next_time() > LAST || first.is_some());
+                prop_assert_eq!(tree.first(), first);
+                prop_assert!(tree.next_time() > LAST || first.is_some());
             }
         }
     }

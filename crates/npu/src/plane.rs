@@ -28,7 +28,7 @@ use sojourn_target::deparser_output::deparse;
 use sojourn_target::faults::Faults;
 use sojourn_target::fields::field;
 use sojourn_target::package::shared_parts;
-use sojourn_target::phv::Carried;
+use sojourn_target::phv::PacketMetadata;
 
 /// `NPU_DROP_PORT`; also where a packet goes that the program sends nowhere.
 const DROP_PORT: u128 = 0xffff;
@@ -261,7 +261,7 @@ impl DataPlane for Npu {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision {
         let mut pass = Pass::default();
         let Packet { id, flow, .. } = *packet;
@@ -284,11 +284,11 @@ impl DataPlane for Npu {
         }
         self.shared.take_back(ALONE);
         let (decision, left, goes_with) = self.end(input.now, &mut pass).into_decision();
-        (*packet, *carried) = (Packet { id, flow, ..left }, goes_with);
+        (*packet, *packet_metadata) = (Packet { id, flow, ..left }, goes_with);
         decision
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
         EgressFate::Sent.into()
     }
 

@@ -14,7 +14,7 @@ use super::mutex::ThreadId;
 use super::plane::{Npu, Pass};
 use sojourn_packet::dataplane::{IngressInput, IngressOutput};
 use sojourn_packet::{Overlapping, Packet, PassId, QueueDepths, Time};
-use sojourn_target::phv::Carried;
+use sojourn_target::phv::PacketMetadata;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
@@ -233,7 +233,7 @@ impl Npu {
 }
 
 impl Overlapping for Npu {
-    fn submit(&mut self, id: PassId, input: &IngressInput, packet: Packet, _: Carried) {
+    fn submit(&mut self, id: PassId, input: &IngressInput, packet: Packet, _: PacketMetadata) {
         let waiting = Waiting { id, input: *input, packet };
         if self.processor.in_order {
             self.threads.order.push_back(id);

@@ -8,7 +8,7 @@
 use crate::forwarder::Forwarder;
 use crate::multithreaded::Overlapping;
 use crate::packet::Packet;
-use crate::packet_metadata::Carried;
+use crate::packet_metadata::PacketMetadata;
 pub use crate::pass_output::{EgressOutput, IngressOutput};
 use crate::program_log::ProgramLog;
 use crate::units::Time;
@@ -94,7 +94,7 @@ pub struct Mirror {
     /// Length of the mirror header in bytes.
     pub header_len: u16,
     /// What goes with the copy beside its bytes.
-    pub carried: Carried,
+    pub packet_metadata: PacketMetadata,
 }
 
 /// What an ingress pass decided about the packet that it was given, which lies as the pass has left it.
@@ -216,10 +216,10 @@ pub struct FaultReport {
 /// /// Sends everything back where it came from, and drops what waited for more than 5 ms.
 /// struct Echo;
 /// impl DataPlane for Echo {
-///     fn ingress_pass(&mut self, input: &IngressInput, _: &mut Packet, _: &mut Carried) -> IngressDecision {
+///     fn ingress_pass(&mut self, input: &IngressInput, _: &mut Packet, _: &mut PacketMetadata) -> IngressDecision {
 ///         IngressDecision::admit(Admission { unicast: Some(input.port), ..Admission::default() })
 ///     }
-///     fn egress_pass(&mut self, input: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+///     fn egress_pass(&mut self, input: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
 ///         let late = input.dequeued - input.enqueued > Time::from_millis(5);
 ///         if late { EgressFate::Dropped.into() } else { EgressFate::Sent.into() }
 ///     }
@@ -229,13 +229,13 @@ pub struct FaultReport {
 /// assert!(Echo.egress(&waited(6), Packet::default()).packet.is_none());
 /// ```
 pub trait DataPlane: Any + Send {
-    /// Runs the ingress pass on a packet. What a pass before it carried lies in `carried`, and what
+    /// Runs the ingress pass on a packet. What a pass before it carried lies in `packet_metadata`, and what
     /// goes with the packet from here on is left there.
     fn ingress_pass(
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision;
 
     /// Runs the egress pass, likewise.
@@ -243,7 +243,7 @@ pub trait DataPlane: Any + Send {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision;
 
     /// The ingress pass for whoever has a packet by itself, with what a pass before it carried.
@@ -251,10 +251,10 @@ pub trait DataPlane: Any + Send {
         &mut self,
         input: &IngressInput,
         mut packet: Packet,
-        mut carried: Carried,
+        mut packet_metadata: PacketMetadata,
     ) -> IngressOutput {
-        let decision = self.ingress_pass(input, &mut packet, &mut carried);
-        IngressOutput::new(decision, packet, carried)
+        let decision = self.ingress_pass(input, &mut packet, &mut packet_metadata);
+        IngressOutput::new(decision, packet, packet_metadata)
     }
 
     /// The egress pass, likewise.
@@ -262,20 +262,20 @@ pub trait DataPlane: Any + Send {
         &mut self,
         input: &EgressInput,
         mut packet: Packet,
-        mut carried: Carried,
+        mut packet_metadata: PacketMetadata,
     ) -> EgressOutput {
-        let decision = self.egress_pass(input, &mut packet, &mut carried);
-        EgressOutput::new(decision, packet, carried)
+        let decision = self.egress_pass(input, &mut packet, &mut packet_metadata);
+        EgressOutput::new(decision, packet, packet_metadata)
     }
 
     /// The ingress pass on a packet that has come in by a port.
     fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
-        self.ingress_carrying(input, packet, Carried::default())
+        self.ingress_carrying(input, packet, PacketMetadata::default())
     }
 
     /// The egress pass on a packet that nothing goes with.
     fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
-        self.egress_carrying(input, packet, Carried::default())
+        self.egress_carrying(input, packet, PacketMetadata::default())
     }
 
     /// The same as one that only chooses ports, if that is all it does: the switch then spares

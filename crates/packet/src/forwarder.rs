@@ -8,7 +8,7 @@ use crate::dataplane::{
     PortId,
 };
 use crate::packet::Packet;
-use crate::packet_metadata::Carried;
+use crate::packet_metadata::PacketMetadata;
 use std::any::Any;
 
 /// Chooses the port that a packet leaves by, whatever the time and whatever came before.
@@ -35,7 +35,7 @@ pub trait Forwarder: Any + Send {
     fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId>;
 
     /// Where every packet leaves that came in by a port, if that is known whatever the packet.
-    fn behind(&self, _came_by: PortId) -> Option<PortId> {
+    fn peer(&self, _came_by: PortId) -> Option<PortId> {
         None
     }
 
@@ -48,13 +48,13 @@ impl<F: Forwarder> DataPlane for F {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         let unicast = self.port(input.port, packet);
         IngressDecision::admit(Admission { unicast, ..Admission::default() })
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
         EgressFate::Sent.into()
     }
 

@@ -33,10 +33,10 @@ impl IpHeader {
     /// use sojourn_packet::{IpHeader, Packet};
     /// let mut frame = Packet { bytes: vec![0; 12], ..Packet::default() };
     /// frame.bytes.extend([0x81, 0x00, 0x00, 0x07, 0x08, 0x00, 0x45]);
-    /// assert_eq!(IpHeader::of(&frame), Some(IpHeader::V4(18)));
+    /// assert_eq!(IpHeader::find(&frame), Some(IpHeader::V4(18)));
     /// ```
     #[inline]
-    pub fn of(frame: &Packet) -> Option<IpHeader> {
+    pub fn find(frame: &Packet) -> Option<IpHeader> {
         let kind = ETHERNET_HEADER_LEN - 2;
         for tags in 0..=MOST_TAGS {
             let at = kind + TAG_LEN * tags;
@@ -58,7 +58,7 @@ mod tests {
 
     fn found(behind_addresses: &[u8]) -> Option<IpHeader> {
         let bytes = [&[0; 12], behind_addresses].concat();
-        IpHeader::of(&Packet { bytes, ..Packet::default() })
+        IpHeader::find(&Packet { bytes, ..Packet::default() })
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! - A [`Packet`] is the bytes on the wire plus a payload that is only counted.
 //! - Random numbers are determined by a seed.
 //! - A [`DataPlane`] decides about packets in a switch.
-//! - A [`Register`] holds the choices that are made by name.
+//! - A [`Registry`] holds the choices that are made by name.
 //! - The offset of an IP header and its checksum are computed in one place.
 //!
 //! This crate must not depend on the code that makes, forwards or reads a packet, nor on the
@@ -33,10 +33,10 @@ pub use forwarder::Forwarder;
 pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};
 pub use multithreaded::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
-pub use packet_metadata::{Carried, Luggage};
+pub use packet_metadata::{PacketMetadata, Metadata};
 pub use pass_output::{EgressOutput, IngressOutput};
 pub use program_log::{LogLine, ProgramLog};
 pub use queue_growth::make_room;
-pub use registry::{NameTaken, Named, Register};
+pub use registry::{NameTaken, Named, Registry};
 pub use split_mix::{SplitMix64, mix};
 pub use units::{Bytes, Rate, Time};

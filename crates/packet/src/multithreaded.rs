@@ -6,7 +6,7 @@
 
 use crate::dataplane::{IngressInput, PortId};
 use crate::packet::Packet;
-use crate::packet_metadata::Carried;
+use crate::packet_metadata::PacketMetadata;
 use crate::pass_output::IngressOutput;
 use crate::units::Time;
 
@@ -32,7 +32,7 @@ pub trait QueueDepths {
 /// #[derive(Default)]
 /// struct Threads(BTreeMap<(Time, PassId), Packet>);
 /// impl Overlapping for Threads {
-///     fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, _: Carried) {
+///     fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, _: PacketMetadata) {
 ///         let end = input.now + Time::from_micros(packet.len().0);
 ///         self.0.insert((end, pass), packet);
 ///     }
@@ -50,13 +50,13 @@ pub trait QueueDepths {
 /// let input = IngressInput { port: PortId(1), arrived: now, now, resubmitted: false };
 /// for (pass, bytes) in [(0, 90), (1, 60)] {
 ///     let packet = Packet { zeros: bytes, ..Packet::default() };
-///     threads.submit(PassId(pass), &input, packet, Carried::default());
+///     threads.submit(PassId(pass), &input, packet, PacketMetadata::default());
 /// }
 /// assert_eq!(threads.next(), Some(Time::from_micros(60)), "the second is ready first");
 /// ```
 pub trait Overlapping {
     /// A pass begins at `input.now`; it may have to wait for a thread.
-    fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, carried: Carried);
+    fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, packet_metadata: PacketMetadata);
 
     /// When something happens inside next: a thread reads, writes or ends.
     fn next(&self) -> Option<Time>;

@@ -1,7 +1,7 @@
 //! Packet metadata: data that accompanies a packet's bytes from one pass to another.
 //!
 //! Tofino writes it in front of the packet and parses it again. In bmv2 a packet keeps its headers
-//! and metadata from ingress to egress. A switch forwards a [`Carried`] unread. Only the data plane
+//! and metadata from ingress to egress. A switch forwards a [`PacketMetadata`] unread. Only the data plane
 //! that filled it knows its content.
 
 use std::any::Any;
@@ -10,19 +10,19 @@ use std::fmt::Debug;
 /// Something that a data plane lets a packet carry.
 ///
 /// ```
-/// use sojourn_packet::{Carried, Luggage};
+/// use sojourn_packet::{PacketMetadata, Metadata};
 /// #[derive(Clone, Debug)]
 /// struct Queued(u32); // Whatever can be cloned and shown will do.
-/// let one: Box<dyn Luggage> = Queued(7).duplicate();
+/// let one: Box<dyn Metadata> = Queued(7).duplicate();
 /// assert_eq!(format!("{one:?}"), "Queued(7)");
 /// ```
-pub trait Luggage: Any + Send + Debug {
+pub trait Metadata: Any + Send + Debug {
     /// The same once more, for a copy of the packet.
-    fn duplicate(&self) -> Box<dyn Luggage>;
+    fn duplicate(&self) -> Box<dyn Metadata>;
 }
 
-impl<T: Any + Send + Debug + Clone> Luggage for T {
-    fn duplicate(&self) -> Box<dyn Luggage> {
+impl<T: Any + Send + Debug + Clone> Metadata for T {
+    fn duplicate(&self) -> Box<dyn Metadata> {
         Box::new(self.clone())
     }
 }
@@ -30,15 +30,15 @@ impl<T: Any + Send + Debug + Clone> Luggage for T {
 /// What goes with a packet, opaque to whoever carries it.
 ///
 /// ```
-/// use sojourn_packet::Carried;
-/// let carried = Carried::from(Box::new(7_u32));
-/// assert_eq!(carried.clone().take::<u32>(), Some(Box::new(7)));
-/// assert_eq!(carried.take::<u64>(), None);
+/// use sojourn_packet::PacketMetadata;
+/// let packet_metadata = PacketMetadata::from(Box::new(7_u32));
+/// assert_eq!(packet_metadata.clone().take::<u32>(), Some(Box::new(7)));
+/// assert_eq!(packet_metadata.take::<u64>(), None);
 /// ```
 #[derive(Debug, Default)]
-pub struct Carried(Option<Box<dyn Luggage>>);
+pub struct PacketMetadata(Option<Box<dyn Metadata>>);
 
-impl Carried {
+impl PacketMetadata {
     /// True if nothing is carried.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -46,21 +46,21 @@ impl Carried {
     }
 
     /// What is carried, if it is a `T`.
-    pub fn take<T: Luggage>(self) -> Option<Box<T>> {
+    pub fn take<T: Metadata>(self) -> Option<Box<T>> {
         let any: Box<dyn Any> = self.0?;
         any.downcast().ok()
     }
 }
 
-impl<T: Luggage> From<Box<T>> for Carried {
-    fn from(luggage: Box<T>) -> Carried {
-        Carried(Some(luggage))
+impl<T: Metadata> From<Box<T>> for PacketMetadata {
+    fn from(metadata: Box<T>) -> PacketMetadata {
+        PacketMetadata(Some(metadata))
     }
 }
 
-impl Clone for Carried {
-    fn clone(&self) -> Carried {
+impl Clone for PacketMetadata {
+    fn clone(&self) -> PacketMetadata {
         // Of what is in the box: the box itself could be carried, too.
-        Carried(self.0.as_deref().map(Luggage::duplicate))
+        PacketMetadata(self.0.as_deref().map(Metadata::duplicate))
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::dataplane::{Admission, EgressDecision, EgressFate, IngressDecision, Mirror};
 use crate::packet::Packet;
-use crate::packet_metadata::Carried;
+use crate::packet_metadata::PacketMetadata;
 
 /// What came of an ingress pass.
 #[derive(Clone, Debug, Default)]
@@ -19,42 +19,42 @@ pub struct IngressOutput {
     /// The packet to go through ingress once more, on Tofino resubmit data in front.
     pub resubmit: Option<Packet>,
     /// What goes with `packet` or with `resubmit` beside its bytes.
-    pub carried: Carried,
+    pub packet_metadata: PacketMetadata,
     /// True if the parser ended in an error.
     pub parser_rejected: bool,
 }
 
 impl IngressOutput {
     /// Of a decision about a packet that lies here as the pass has left it.
-    pub fn new(decision: IngressDecision, packet: Packet, carried: Carried) -> IngressOutput {
+    pub fn new(decision: IngressDecision, packet: Packet, packet_metadata: PacketMetadata) -> IngressOutput {
         let IngressDecision { admission, resubmit, mirror, parser_rejected } = decision;
         let mirror = mirror.map(|mirror| *mirror);
         let out = IngressOutput { admission, mirror, parser_rejected, ..IngressOutput::default() };
         match resubmit {
-            true => IngressOutput { resubmit: Some(packet), carried, ..out },
+            true => IngressOutput { resubmit: Some(packet), packet_metadata, ..out },
             false if admission.is_nowhere() => out,
-            false => IngressOutput { packet: Some(packet), carried, ..out },
+            false => IngressOutput { packet: Some(packet), packet_metadata, ..out },
         }
     }
 
     /// The decision, and the packet that it is about; an empty one if the packet is gone.
-    pub fn into_decision(self) -> (IngressDecision, Packet, Carried) {
-        let IngressOutput { packet, mut admission, mirror, resubmit, carried, parser_rejected } =
+    pub fn into_decision(self) -> (IngressDecision, Packet, PacketMetadata) {
+        let IngressOutput { packet, mut admission, mirror, resubmit, packet_metadata, parser_rejected } =
             self;
         if packet.is_none() {
             admission = Admission::default();
         }
         let (resubmit, packet) = (resubmit.is_some(), resubmit.or(packet).unwrap_or_default());
         let mirror = mirror.map(Box::new);
-        (IngressDecision { admission, resubmit, mirror, parser_rejected }, packet, carried)
+        (IngressDecision { admission, resubmit, mirror, parser_rejected }, packet, packet_metadata)
     }
 }
 
 /// What came of an egress pass.
 ///
 /// ```
-/// use sojourn_packet::{Carried, EgressFate, EgressOutput, Packet};
-/// let out = |fate: EgressFate| EgressOutput::new(fate.into(), Packet::default(), Carried::default());
+/// use sojourn_packet::{PacketMetadata, EgressFate, EgressOutput, Packet};
+/// let out = |fate: EgressFate| EgressOutput::new(fate.into(), Packet::default(), PacketMetadata::default());
 /// assert!(out(EgressFate::Sent).packet.is_some());
 /// assert!(out(EgressFate::Dropped).packet.is_none());
 /// ```
@@ -65,7 +65,7 @@ pub struct EgressOutput {
     /// True if `packet` goes back to ingress instead of to its port's wire.
     pub recirculate: bool,
     /// What goes with a recirculated packet beside its bytes.
-    pub carried: Carried,
+    pub packet_metadata: PacketMetadata,
     /// At most one mirrored copy, made also of a dropped packet.
     pub mirror: Option<Mirror>,
     /// True if the parser refused the packet.
@@ -74,7 +74,7 @@ pub struct EgressOutput {
 
 impl EgressOutput {
     /// Of a decision about a packet that lies here as the pass has left it.
-    pub fn new(decision: EgressDecision, packet: Packet, carried: Carried) -> EgressOutput {
+    pub fn new(decision: EgressDecision, packet: Packet, packet_metadata: PacketMetadata) -> EgressOutput {
         let EgressDecision { fate, mirror, parser_rejected } = decision;
         let mirror = mirror.map(|mirror| *mirror);
         let out = EgressOutput { mirror, parser_rejected, ..EgressOutput::default() };
@@ -82,20 +82,20 @@ impl EgressOutput {
             EgressFate::Dropped => out,
             EgressFate::Sent => EgressOutput { packet: Some(packet), ..out },
             EgressFate::Recirculated => {
-                EgressOutput { packet: Some(packet), recirculate: true, carried, ..out }
+                EgressOutput { packet: Some(packet), recirculate: true, packet_metadata, ..out }
             }
         }
     }
 
     /// The decision, and the packet that it is about; an empty one if the packet is gone.
-    pub fn into_decision(self) -> (EgressDecision, Packet, Carried) {
-        let EgressOutput { packet, recirculate, carried, mirror, parser_rejected } = self;
+    pub fn into_decision(self) -> (EgressDecision, Packet, PacketMetadata) {
+        let EgressOutput { packet, recirculate, packet_metadata, mirror, parser_rejected } = self;
         let fate = match &packet {
             None => EgressFate::Dropped,
             Some(_) if recirculate => EgressFate::Recirculated,
             Some(_) => EgressFate::Sent,
         };
         let mirror = mirror.map(Box::new);
-        (EgressDecision { fate, mirror, parser_rejected }, packet.unwrap_or_default(), carried)
+        (EgressDecision { fate, mirror, parser_rejected }, packet.unwrap_or_default(), packet_metadata)
     }
 }

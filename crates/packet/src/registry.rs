@@ -16,29 +16,29 @@ pub struct NameTaken(pub &'static str);
 /// A register, for the whole process: what is added stays, and nothing is replaced.
 ///
 /// ```
-/// use sojourn_packet::{Named, Register};
+/// use sojourn_packet::{Named, Registry};
 /// struct Unit(&'static str);
 /// impl Named for Unit {
 ///     fn name(&self) -> &'static str {
 ///         self.0
 ///     }
 /// }
-/// static UNITS: Register<Unit> = Register::new(&[Unit("bit/s"), Unit("byte")]);
+/// static UNITS: Registry<Unit> = Registry::new(&[Unit("bit/s"), Unit("byte")]);
 /// static MINE: Unit = Unit("packet/s");
 /// UNITS.add(&MINE).expect("a new name");
 /// assert!(UNITS.find("packet/s").is_some());
 /// assert_eq!(UNITS.add(&MINE).unwrap_err().to_string(), "`packet/s` is registered already");
 /// ```
 #[derive(Debug)]
-pub struct Register<T: 'static> {
+pub struct Registry<T: 'static> {
     shipped: &'static [T],
     added: RwLock<Vec<&'static T>>,
 }
 
-impl<T: Named> Register<T> {
+impl<T: Named> Registry<T> {
     /// A register of what a crate ships.
-    pub const fn new(shipped: &'static [T]) -> Register<T> {
-        Register { shipped, added: RwLock::new(Vec::new()) }
+    pub const fn new(shipped: &'static [T]) -> Registry<T> {
+        Registry { shipped, added: RwLock::new(Vec::new()) }
     }
 
     /// Adds one.
@@ -79,25 +79,25 @@ impl<T: Named> Register<T> {
 mod tests {
     use super::*;
 
-    struct Thing(&'static str);
+    struct Item(&'static str);
 
-    impl Named for Thing {
+    impl Named for Item {
         fn name(&self) -> &'static str {
             self.0
         }
     }
 
-    static THINGS: Register<Thing> = Register::new(&[Thing("one")]);
+    static ITEMS: Registry<Item> = Registry::new(&[Item("one")]);
 
     #[test]
     fn what_is_added_is_found_behind_what_is_shipped_and_replaces_nothing() {
-        static TWO: Thing = Thing("two");
-        static ANOTHER_ONE: Thing = Thing("one");
-        assert!(THINGS.find("two").is_none());
-        assert_eq!(THINGS.add(&TWO), Ok(()));
-        assert_eq!(THINGS.add(&ANOTHER_ONE), Err(NameTaken("one")));
-        let names: Vec<_> = THINGS.all().iter().map(|thing| thing.name()).collect();
+        static TWO: Item = Item("two");
+        static ANOTHER_ONE: Item = Item("one");
+        assert!(ITEMS.find("two").is_none());
+        assert_eq!(ITEMS.add(&TWO), Ok(()));
+        assert_eq!(ITEMS.add(&ANOTHER_ONE), Err(NameTaken("one")));
+        let names: Vec<_> = ITEMS.all().iter().map(|thing| thing.name()).collect();
         assert_eq!(names, ["one", "two"]);
-        assert!(THINGS.find("two").is_some());
+        assert!(ITEMS.find("two").is_some());
     }
 }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::RegisterRows;
 use sojourn_engine::replay::TraceRows;
-use sojourn_net::records::{Column, Rows, Shown, Values};
+use sojourn_net::records::{Column, Rows, ColumnFormat, Values};
 use sojourn_net::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -150,12 +150,12 @@ type Described = (&'static str, u8, &'static str, &'static str, &'static str);
 
 fn described(columns: &[Column]) -> Vec<Described> {
     let one = |column: &Column| {
-        let shown = match column.shown {
-            Shown::Number => "number",
-            Shown::Time => "time",
-            Shown::Name => "name",
+        let format = match column.format {
+            ColumnFormat::Number => "number",
+            ColumnFormat::Time => "time",
+            ColumnFormat::Name => "name",
         };
-        (column.name, column.bits, shown, column.unit, column.meaning)
+        (column.name, column.bits, format, column.unit, column.meaning)
     };
     columns.iter().map(one).collect()
 }

@@ -22,7 +22,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_net::tcp::congestion;
-use sojourn_switch::discipline::{self, DisciplineError, REGISTER, Registered};
+use sojourn_switch::discipline::{self, DisciplineError, REGISTRY, Registered};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -79,7 +79,7 @@ mod _core {
                 .map(|p| (p.name, p.kind.name(), p.kind.unit(), p.default, p.summary))
                 .collect()
         };
-        REGISTER.all().into_iter().map(|d| (d.name, d.summary, parameters(d))).collect()
+        REGISTRY.all().into_iter().map(|d| (d.name, d.summary, parameters(d))).collect()
     }
 
     /// The interface definitions of P4Runtime and BfRt, a `FileDescriptorSet` with everything that
@@ -98,7 +98,7 @@ mod _core {
     /// Name, one line and the Linux kernel's name of every congestion control.
     #[pyfunction]
     fn congestion_controls() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
-        congestion::REGISTER.all().into_iter().map(|c| (c.name, c.summary, c.linux)).collect()
+        congestion::REGISTRY.all().into_iter().map(|c| (c.name, c.summary, c.linux)).collect()
     }
 
     /// Adds the hardware module that is compiled in the library at `path` to the disciplines, under

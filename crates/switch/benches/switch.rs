@@ -9,12 +9,12 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_packet::{
-    Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    Admission, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
     IngressInput, Mirror, MirrorDirection,
 };
 use sojourn_packet::{FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{
-    MirrorSession, PortConfig, PortId, ShaperConfig, Switch, SwitchConfig, Wire, discipline,
+    MirrorSession, PortConfig, PortId, ShaperConfig, Switch, SwitchConfig, CrossConnect, discipline,
 };
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -30,7 +30,7 @@ impl DataPlane for Trivial {
         &mut self,
         input: &IngressInput,
         _: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         let unicast = (input.port == PortId(1)).then_some(PortId(2));
         let admission = Admission { unicast, ..Admission::default() };
@@ -41,14 +41,14 @@ impl DataPlane for Trivial {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> EgressDecision {
         let copy = || Mirror {
             session: 1,
             direction: MirrorDirection::Egress,
             packet: packet.clone(),
             header_len: 0,
-            carried: Carried::default(),
+            packet_metadata: PacketMetadata::default(),
         };
         let mirror = (self.mirroring && !input.mirrored).then(|| Box::new(copy()));
         EgressDecision { fate: EgressFate::Sent, mirror, parser_rejected: false }
@@ -73,7 +73,7 @@ fn config() -> SwitchConfig {
 }
 
 fn native(name: &str) -> Switch {
-    let wire = Box::new(Wire::from(BTreeMap::from([(PortId(1), PortId(2))])));
+    let wire = Box::new(CrossConnect::from(BTreeMap::from([(PortId(1), PortId(2))])));
     let discipline = discipline::build(name, &[]).expect(name);
     let disciplines = BTreeMap::from([((PortId(2), 0), discipline)]);
     Switch::with_disciplines(config(), wire, disciplines).expect("a switch")

@@ -98,7 +98,7 @@ fn ecn_name(ecn: Ecn) -> &'static str {
 }
 
 fn row(case: &Case, trace: Trace) -> String {
-    let c = Comparison::of(case, trace);
+    let c = Comparison::new(case, trace);
     format!(
         "| {} | {} | {} | {} | {} | {} | {} | {} |",
         case.discipline,

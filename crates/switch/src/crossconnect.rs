@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 
 /// The port behind each port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wire(Vec<(PortId, PortId)>);
+pub struct CrossConnect(Vec<(PortId, PortId)>);
 
-impl Wire {
+impl CrossConnect {
     /// A wire between two ports, both ways.
-    pub fn between(one: PortId, other: PortId) -> Wire {
-        Wire(vec![(one, other), (other, one)])
+    pub fn between(one: PortId, other: PortId) -> CrossConnect {
+        CrossConnect(vec![(one, other), (other, one)])
     }
 }
 
-impl From<BTreeMap<PortId, PortId>> for Wire {
-    fn from(behind: BTreeMap<PortId, PortId>) -> Wire {
-        Wire(behind.into_iter().collect())
+impl From<BTreeMap<PortId, PortId>> for CrossConnect {
+    fn from(behind: BTreeMap<PortId, PortId>) -> CrossConnect {
+        CrossConnect(behind.into_iter().collect())
     }
 }
 
-impl Forwarder for Wire {
+impl Forwarder for CrossConnect {
     fn port(&self, came_by: PortId, _: &Packet) -> Option<PortId> {
-        self.behind(came_by)
+        self.peer(came_by)
     }
 
-    fn behind(&self, came_by: PortId) -> Option<PortId> {
+    fn peer(&self, came_by: PortId) -> Option<PortId> {
         // There are few.
         self.0.iter().find(|(one, _)| *one == came_by).map(|(_, other)| *other)
     }

@@ -20,7 +20,7 @@ pub fn codepoint(frame: &Packet) -> u8 {
         return tos & CE;
     }
     let field = |at: usize, shift: u32| frame.bytes.get(at + 1).map_or(NOT_ECT, |b| b >> shift & 3);
-    match IpHeader::of(frame) {
+    match IpHeader::find(frame) {
         Some(IpHeader::V4(at)) => field(at, 0),
         Some(IpHeader::V6(at)) => field(at, 4),
         None => NOT_ECT,
@@ -50,7 +50,7 @@ pub fn mark(frame: &mut Packet) -> bool {
     if codepoint(frame) == NOT_ECT {
         return false;
     }
-    match IpHeader::of(frame) {
+    match IpHeader::find(frame) {
         Some(IpHeader::V4(at)) => mark_v4(&mut frame.bytes[at..]),
         Some(IpHeader::V6(at)) => frame.bytes[at + 1] |= CE << 4,
         None => {}

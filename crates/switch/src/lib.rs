@@ -3,7 +3,7 @@
 //! Sans-IO. [`Switch`] is a state machine fed with instants and packets; it reads no clock, opens
 //! no socket and must not know who drives it, virtual time or a wall clock. What the packets mean
 //! is the business of the [`DataPlane`](sojourn_packet::DataPlane) it is given: a program, or a
-//! [`Wire`] or [`Routes`].
+//! [`CrossConnect`] or [`Routes`].
 //!
 //! The driver's loop: hand in what arrives with [`Switch::receive`], call [`Switch::advance`] when
 //! [`Switch::next_timer`] is due, and after either take everything from
@@ -11,10 +11,10 @@
 //!
 //! ```
 //! use sojourn_packet::{Packet, PortId, Rate, Time};
-//! use sojourn_switch::{PortConfig, Switch, SwitchConfig, Wire};
+//! use sojourn_switch::{PortConfig, Switch, SwitchConfig, CrossConnect};
 //! let mut config = SwitchConfig::default();
 //! config.ports = [1, 2].map(|port| PortConfig::front(PortId(port), Rate(1_000_000_000))).to_vec();
-//! let wire = Wire::between(PortId(1), PortId(2));
+//! let wire = CrossConnect::between(PortId(1), PortId(2));
 //! let mut switch = Switch::new(config, Box::new(wire))?;
 //! let packet = Packet { bytes: vec![0; 54], zeros: 1460, ..Packet::default() };
 //! switch.receive(Time::from_micros(1), PortId(1), packet);
@@ -46,7 +46,7 @@ pub use config::{
     MulticastNode, PortConfig, QueueConfig, RoundLimit, SessionDirection, SwitchConfig,
     cells_for_bytes,
 };
-pub use crossconnect::Wire;
+pub use crossconnect::CrossConnect;
 pub use observation::{
     CapturePoint, CapturedFrame, Observation, PacketObservation, Transmit, Verdict,
 };

@@ -72,8 +72,8 @@ impl Routes {
     }
 
     /// The port of a frame's destination; none if it has no IP header or nobody has the address.
-    pub fn of(&self, frame: &Packet) -> Option<PortId> {
-        match IpHeader::of(frame)? {
+    pub fn port_for(&self, frame: &Packet) -> Option<PortId> {
+        match IpHeader::find(frame)? {
             IpHeader::V4(at) => {
                 let address: &[u8; 4] = frame.bytes.get(at + 16..at + 20)?.try_into().ok()?;
                 self.v4.get(address).copied().or_else(|| self.network_of((*address).into()))
@@ -88,7 +88,7 @@ impl Routes {
 
 impl Forwarder for Routes {
     fn port(&self, _: PortId, packet: &Packet) -> Option<PortId> {
-        self.of(packet)
+        self.port_for(packet)
     }
 
     fn ports(&self) -> Vec<PortId> {

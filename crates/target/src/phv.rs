@@ -2,10 +2,10 @@
 //! packet's bytes.
 //!
 //! In bmv2 a packet keeps its headers and metadata from ingress to egress; a switch hands them on
-//! unread, as a [`Carried`].
+//! unread, as a [`PacketMetadata`].
 
 use num_bigint::BigUint;
-pub use sojourn_packet::Carried;
+pub use sojourn_packet::PacketMetadata;
 
 /// Headers and metadata as slots of a frame, and what the fixed parts keep with them.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use crate::faults::FaultReport;
 use crate::log::ProgramLog;
 use crate::observer::{Became, Given, Pass, SharedSeen, Wanted, Watch, hex};
-use crate::phv::Carried;
+use crate::phv::PacketMetadata;
 use crate::target::{LoadedProgram, Target};
 use sojourn_control::runtime_control::RuntimeControl;
 use sojourn_control::{ControlError, ControlPlane};
@@ -142,14 +142,14 @@ impl Plane {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision {
         if let Some(loaded) = self.elsewhere(input.port.0) {
-            return loaded.ingress_pass(input, packet, carried);
+            return loaded.ingress_pass(input, packet, packet_metadata);
         }
         match self.watch.take() {
-            Some(watch) => self.watched_ingress(watch, input, packet, carried),
-            None => self.loaded.ingress_pass(input, packet, carried),
+            Some(watch) => self.watched_ingress(watch, input, packet, packet_metadata),
+            None => self.loaded.ingress_pass(input, packet, packet_metadata),
         }
     }
 
@@ -159,10 +159,10 @@ impl Plane {
         mut watch: Box<Watch>,
         input: &IngressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision {
         let pass = self.begin(&watch, packet, input.now, input.into());
-        let out = self.loaded.ingress_pass(input, packet, carried);
+        let out = self.loaded.ingress_pass(input, packet, packet_metadata);
         if let Some(pass) = pass {
             watch.passed(self.end(pass, ingress_became(&out, packet)));
         }
@@ -177,14 +177,14 @@ impl Plane {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision {
         if let Some(loaded) = self.elsewhere(input.port.0) {
-            return loaded.egress_pass(input, packet, carried);
+            return loaded.egress_pass(input, packet, packet_metadata);
         }
         match self.watch.take() {
-            Some(watch) => self.watched_egress(watch, input, packet, carried),
-            None => self.loaded.egress_pass(input, packet, carried),
+            Some(watch) => self.watched_egress(watch, input, packet, packet_metadata),
+            None => self.loaded.egress_pass(input, packet, packet_metadata),
         }
     }
 
@@ -194,10 +194,10 @@ impl Plane {
         mut watch: Box<Watch>,
         input: &EgressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision {
         let pass = self.begin(&watch, packet, input.now, input.into());
-        let out = self.loaded.egress_pass(input, packet, carried);
+        let out = self.loaded.egress_pass(input, packet, packet_metadata);
         if let Some(pass) = pass {
             watch.passed(self.end(pass, egress_became(&out, packet)));
         }
@@ -231,24 +231,24 @@ impl DataPlane for Plane {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision {
         if self.further.is_empty() && self.watch.is_none() {
-            return self.loaded.ingress_pass(input, packet, carried);
+            return self.loaded.ingress_pass(input, packet, packet_metadata);
         }
-        self.any_ingress(input, packet, carried)
+        self.any_ingress(input, packet, packet_metadata)
     }
 
     fn egress_pass(
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision {
         if self.further.is_empty() && self.watch.is_none() {
-            return self.loaded.egress_pass(input, packet, carried);
+            return self.loaded.egress_pass(input, packet, packet_metadata);
         }
-        self.any_egress(input, packet, carried)
+        self.any_egress(input, packet, packet_metadata)
     }
 
     fn reads_ethernet_alone(&self) -> bool {

@@ -34,7 +34,7 @@ use sojourn_packet::dataplane::{
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet, Time};
 use sojourn_target::deparser_output::deparse;
 use sojourn_target::faults::Faults;
-use sojourn_target::phv::Carried;
+use sojourn_target::phv::PacketMetadata;
 use std::sync::Arc;
 
 /// The frame check sequence, which the chip counts with the packet's length.
@@ -371,7 +371,7 @@ impl DataPlane for Tofino {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         if self.snapshots.is_some() {
             return self.run_followed(false, |plane| plane.run_ingress(input, packet));
@@ -383,7 +383,7 @@ impl DataPlane for Tofino {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> EgressDecision {
         if self.snapshots.is_some() {
             return self.run_followed(true, |plane| plane.run_egress(input, packet));
@@ -408,7 +408,7 @@ fn requested_copy(
         session: request.session,
         direction,
         header_len: request.header.len() as u16,
-        carried: Carried::default(),
+        packet_metadata: PacketMetadata::default(),
         packet: with_front(&request.header, packet),
     }))
 }

@@ -3,7 +3,7 @@
 use crate::dut::{Asked, Verdict, is_capable};
 use crate::library::Question;
 use sojourn_packet::{Bytes, FaultReport, Time};
-use sojourn_switch::discipline::{Backlog, Discipline, DropKind, Drops, Held, Queued};
+use sojourn_switch::discipline::{Backlog, Discipline, DropKind, Drops, QueueLength, Queued};
 use sojourn_switch::ecn;
 
 /// The queue and its module.
@@ -59,8 +59,8 @@ impl Discipline for Head {
         }
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn decides(&mut self, now: Time, sojourn: Time, backlog: Bytes, size: Bytes) -> Option<bool> {

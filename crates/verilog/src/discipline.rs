@@ -14,7 +14,7 @@ use sojourn_switch::discipline::codel::{
     INTERVAL_PARAMETER, MAXPACKET_PARAMETER, TARGET_PARAMETER,
 };
 use sojourn_switch::discipline::{
-    Discipline, DisciplineError, FULL_FRAME, Kind, Parameter, REGISTER, Registered, SEED, Settings,
+    Discipline, DisciplineError, FULL_FRAME, Kind, Parameter, REGISTRY, Registered, SEED, Settings,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -86,7 +86,7 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
         parameters: PARAMETERS,
         build,
     };
-    REGISTER.add(Box::leak(Box::new(registered)))?;
+    REGISTRY.add(Box::leak(Box::new(registered)))?;
     libraries.insert(name, library);
     Ok(())
 }
@@ -96,14 +96,14 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
 ///
 /// ```
 /// sojourn_verilog::declare();
-/// let reference = sojourn_switch::discipline::REGISTER.find("codel@rom").unwrap();
+/// let reference = sojourn_switch::discipline::REGISTRY.find("codel@rom").unwrap();
 /// assert!(reference.parameters.iter().any(|parameter| parameter.name == "target"));
 /// ```
 pub fn declare() {
     for reference in [&reference::REFERENCE, &reference::FQ_REFERENCE] {
-        if REGISTER.find(reference.name).is_none() {
+        if REGISTRY.find(reference.name).is_none() {
             // Whoever was faster has added the same.
-            let _ = REGISTER.add(reference);
+            let _ = REGISTRY.add(reference);
         }
     }
 }

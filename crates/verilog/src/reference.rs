@@ -8,7 +8,7 @@ use crate::discipline::{PARAMETERS, same_in_all};
 use sojourn_packet::{Bytes, Time};
 use sojourn_switch::discipline::codel::{Params, State};
 use sojourn_switch::discipline::{
-    Backlog, Discipline, DisciplineError, Drops, Held, Queued, Registered, Settings, fq_codel,
+    Backlog, Discipline, DisciplineError, Drops, QueueLength, Queued, Registered, Settings, fq_codel,
 };
 
 /// The line for the register. The `@` keeps it out of the lists that users see.
@@ -66,8 +66,8 @@ impl Discipline for Reference {
         None
     }
 
-    fn held(&self) -> Held {
-        Backlog::default().held()
+    fn length(&self) -> QueueLength {
+        Backlog::default().length()
     }
 
     fn decides(&mut self, now: Time, sojourn: Time, backlog: Bytes, _: Bytes) -> Option<bool> {

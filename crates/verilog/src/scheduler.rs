@@ -3,7 +3,7 @@
 use crate::dut::{Asked, Verdict, is_capable};
 use crate::library::{Kind, Question};
 use sojourn_packet::{Bytes, FaultReport, Time};
-use sojourn_switch::discipline::{Backlog, Discipline, DropKind, Drops, Held, Queued, flow_hash};
+use sojourn_switch::discipline::{Backlog, Discipline, DropKind, Drops, QueueLength, Queued, flow_hash};
 use sojourn_switch::ecn;
 
 /// Numbers that packets can have: those of 16 bits.
@@ -17,7 +17,7 @@ pub(crate) struct Order {
     /// With how many came before it.
     packets: Vec<Option<(u64, Queued)>>,
     free: Vec<u16>,
-    held: Held,
+    held: QueueLength,
     arrived: u64,
     overlimit: u64,
     /// What is held when the module is not asked any more.
@@ -31,7 +31,7 @@ impl Order {
             seed,
             packets: std::iter::repeat_with(|| None).take(NUMBERS).collect(),
             free: (0..=u16::MAX).rev().collect(),
-            held: Held::default(),
+            held: QueueLength::default(),
             arrived: 0,
             overlimit: 0,
             left: Backlog::default(),
@@ -131,8 +131,8 @@ impl Discipline for Order {
         if self.asked.is_broken() { self.by_arrival().pop() } else { None }
     }
 
-    fn held(&self) -> Held {
-        if self.free.len() < NUMBERS { self.held } else { self.left.held() }
+    fn length(&self) -> QueueLength {
+        if self.free.len() < NUMBERS { self.held } else { self.left.length() }
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -62,7 +62,7 @@ fn the_older_clone3_keeps_the_fields_it_is_handed() {
 
 fn again(pass: &mut Pass, out: IngressOutput) -> Vec<u8> {
     let packet = out.resubmit.expect("a packet to resubmit");
-    let out = pass.ingress_again(packet, out.carried);
+    let out = pass.ingress_again(packet, out.packet_metadata);
     let sent = pass.egress(out).packet.expect("a packet");
     bytes(&sent)
 }
@@ -100,10 +100,10 @@ fn ingress_sees_that_a_packet_is_resubmitted_or_recirculated() {
     };
     let mut pass = parts.load();
     let out = pass.ingress(&frame(0x800, &[5; 50]));
-    let out = pass.ingress_again(out.resubmit.unwrap(), out.carried);
+    let out = pass.ingress_again(out.resubmit.unwrap(), out.packet_metadata);
     let out = pass.egress(out);
     assert!(out.recirculate);
-    let out = pass.ingress_again(out.packet.unwrap(), out.carried);
+    let out = pass.ingress_again(out.packet.unwrap(), out.packet_metadata);
     let sent = pass.egress(out).packet.unwrap();
     assert_eq!(note(&bytes(&sent))[0], 4);
 }
@@ -124,7 +124,7 @@ fn a_recirculated_packet_keeps_the_values_at_the_end_of_egress() {
         let out = pass.ingress(&frame(0x800, &[5; 50]));
         let out = pass.egress(out);
         // The note is part of the packet now: 64 bytes and 14 of the note.
-        let out = pass.ingress_again(out.packet.unwrap(), out.carried);
+        let out = pass.ingress_again(out.packet.unwrap(), out.packet_metadata);
         let sent = bytes(&pass.egress(out).packet.unwrap());
         assert_eq!(note(&sent)[..4], [kept[0], kept[1], kept[2], 78], "{call}");
     }

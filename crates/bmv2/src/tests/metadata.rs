@@ -4,7 +4,7 @@ use super::{Parts, bytes, frame, note, packet};
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
 use sojourn_packet::Time;
 use sojourn_packet::dataplane::{DataPlane, EgressInput, IngressInput, PortId};
-use sojourn_target::phv::Carried;
+use sojourn_target::phv::PacketMetadata;
 
 fn noting(ingress: &str, egress: &str) -> super::Pass {
     let ingress = format!("h.note.setValid(); s.egress_spec = 7; {ingress}");
@@ -45,7 +45,7 @@ fn egress_sees_times_in_whole_microseconds_and_depths_in_packets() {
         dequeue_packets: 20,
         ..EgressInput::default()
     };
-    let sent = pass.plane.egress_carrying(&input, out.packet.unwrap(), out.carried);
+    let sent = pass.plane.egress_carrying(&input, out.packet.unwrap(), out.packet_metadata);
     assert_eq!(note(&bytes(&sent.packet.unwrap())), [7, 10, 20, 10, 5_020]);
 }
 
@@ -67,7 +67,7 @@ fn a_copy_of_a_group_knows_its_replication_id() {
     let mut pass = noting("s.mcast_grp = 1;", "h.note.c = s.egress_rid;");
     let out = pass.ingress(&frame(0x800, &[]));
     let input = EgressInput { port: PortId(7), rid: 33, ..EgressInput::default() };
-    let sent = pass.plane.egress_carrying(&input, out.packet.unwrap(), out.carried);
+    let sent = pass.plane.egress_carrying(&input, out.packet.unwrap(), out.packet_metadata);
     assert_eq!(note(&bytes(&sent.packet.unwrap()))[2], 33);
 }
 
@@ -82,7 +82,7 @@ fn metadata_goes_from_ingress_to_egress_and_begins_with_zero() {
 #[test]
 fn a_packet_without_what_ingress_knew_of_it_does_not_pass_egress() {
     let mut pass = noting("", "");
-    assert!(pass.egress_of(packet(&frame(0x800, &[])), Carried::default()).packet.is_none());
+    assert!(pass.egress_of(packet(&frame(0x800, &[])), PacketMetadata::default()).packet.is_none());
 }
 
 /// Loads a program with the newer signatures that names this version of v1model.

@@ -22,7 +22,7 @@ use sojourn_packet::dataplane::{
 };
 use sojourn_packet::{Packet, Time};
 use sojourn_target::load::{LoadError, LoadOptions, Loaded, load_with};
-use sojourn_target::phv::Carried;
+use sojourn_target::phv::PacketMetadata;
 use std::path::Path;
 
 /// Parts of a program that differ between tests.
@@ -120,26 +120,26 @@ struct Pass {
 
 impl Pass {
     fn ingress(&mut self, frame: &[u8]) -> IngressOutput {
-        self.ingress_again(packet(frame), Carried::default())
+        self.ingress_again(packet(frame), PacketMetadata::default())
     }
 
-    fn ingress_again(&mut self, packet: Packet, carried: Carried) -> IngressOutput {
+    fn ingress_again(&mut self, packet: Packet, packet_metadata: PacketMetadata) -> IngressOutput {
         let input = IngressInput {
             port: PortId(3),
             arrived: self.now,
             now: self.now,
-            resubmitted: !carried.is_empty(),
+            resubmitted: !packet_metadata.is_empty(),
         };
-        self.plane.ingress_carrying(&input, packet, carried)
+        self.plane.ingress_carrying(&input, packet, packet_metadata)
     }
 
     /// The egress pass of what ingress has admitted, 40 us later and at port 7.
     fn egress(&mut self, admitted: IngressOutput) -> EgressOutput {
         let packet = admitted.packet.expect("a packet for egress");
-        self.egress_of(packet, admitted.carried)
+        self.egress_of(packet, admitted.packet_metadata)
     }
 
-    fn egress_of(&mut self, packet: Packet, carried: Carried) -> EgressOutput {
+    fn egress_of(&mut self, packet: Packet, packet_metadata: PacketMetadata) -> EgressOutput {
         let now = self.now + Time::from_micros(40);
         let input = EgressInput {
             port: PortId(7),
@@ -148,11 +148,11 @@ impl Pass {
             now,
             ..EgressInput::default()
         };
-        self.plane.egress_carrying(&input, packet, carried)
+        self.plane.egress_carrying(&input, packet, packet_metadata)
     }
 
     fn egress_of_copy(&mut self, mirror: Mirror) -> EgressOutput {
-        self.egress_of(mirror.packet, mirror.carried)
+        self.egress_of(mirror.packet, mirror.packet_metadata)
     }
 
     /// What both passes make of a frame; none if it is dropped.

@@ -5,7 +5,7 @@ use super::packet;
 use serde_json::json;
 use sojourn_control::ControlPlane;
 use sojourn_packet::dataplane::{DataPlane, EgressInput, IngressInput, PortId};
-use sojourn_packet::{Carried, Packet, Time};
+use sojourn_packet::{PacketMetadata, Packet, Time};
 use sojourn_target::load::{LoadOptions, load};
 use sojourn_target::plane::Plane;
 use std::path::Path;
@@ -45,21 +45,21 @@ impl Shipped {
         &mut self,
         now: Time,
         packet: Packet,
-        carried: Carried,
-    ) -> Option<(Packet, Carried)> {
+        packet_metadata: PacketMetadata,
+    ) -> Option<(Packet, PacketMetadata)> {
         let input = IngressInput { port: PortId(1), arrived: now, now, resubmitted: false };
-        let out = self.plane.ingress_carrying(&input, packet, carried);
-        Some((out.packet?, out.carried))
+        let out = self.plane.ingress_carrying(&input, packet, packet_metadata);
+        Some((out.packet?, out.packet_metadata))
     }
 
-    fn egress(&mut self, input: &EgressInput, packet: Packet, carried: Carried) {
-        let out = self.plane.egress_carrying(input, packet, carried);
+    fn egress(&mut self, input: &EgressInput, packet: Packet, packet_metadata: PacketMetadata) {
+        let out = self.plane.egress_carrying(input, packet, packet_metadata);
         if let Some(copy) = out.mirror {
             let port = PortId(68);
             let input = EgressInput { port, mirrored: true, enqueued: input.now, ..*input };
-            self.egress(&input, copy.packet, copy.carried);
+            self.egress(&input, copy.packet, copy.packet_metadata);
         } else if out.recirculate {
-            let report = self.ingress(input.now, out.packet.expect("a report"), out.carried);
+            let report = self.ingress(input.now, out.packet.expect("a report"), out.packet_metadata);
             assert!(report.is_none(), "a report ends in ingress");
         }
     }
@@ -75,7 +75,7 @@ impl Shipped {
         if !long && at % 1_000 > 300 && at % 1_000 < 700 {
             return false;
         }
-        let Some((queued, carried)) = self.ingress(now, packet(&datagram()), Carried::default())
+        let Some((queued, packet_metadata)) = self.ingress(now, packet(&datagram()), PacketMetadata::default())
         else {
             return true;
         };
@@ -91,7 +91,7 @@ impl Shipped {
             length: 104,
             ..EgressInput::default()
         };
-        self.egress(&input, queued, carried);
+        self.egress(&input, queued, packet_metadata);
         false
     }
 }

@@ -7,7 +7,7 @@
 
 use sojourn_control::ControlPlane;
 use sojourn_packet::{
-    Carried, DataPlane, EgressFate, EgressInput, HEADER_ROOM, IngressInput, Mirror, PortId,
+    PacketMetadata, DataPlane, EgressFate, EgressInput, HEADER_ROOM, IngressInput, Mirror, PortId,
 };
 use sojourn_packet::{Packet, Time};
 use sojourn_target::{LoadOptions, Plane, load};
@@ -92,10 +92,10 @@ pub fn pass(plane: &mut dyn DataPlane, number: u64, frame: &[u8]) -> bool {
     let mut bytes = Vec::with_capacity(HEADER_ROOM);
     bytes.extend_from_slice(frame);
     let mut packet = Packet { bytes, zeros: 1_448, ..Packet::default() };
-    let mut carried = Carried::default();
+    let mut packet_metadata = PacketMetadata::default();
     let arrived = Time(1_000_000_000 + number * GAP);
     let input = IngressInput { port: PortId(1), arrived, now: arrived, resubmitted: false };
-    if plane.ingress_pass(&input, &mut packet, &mut carried).admission.is_nowhere() {
+    if plane.ingress_pass(&input, &mut packet, &mut packet_metadata).admission.is_nowhere() {
         return false;
     }
     let delay = 4_000_000 + number / 1_000 % 2 * 2_000_000;
@@ -112,14 +112,14 @@ pub fn pass(plane: &mut dyn DataPlane, number: u64, frame: &[u8]) -> bool {
         length: 1_518,
         ..EgressInput::default()
     };
-    let sent = plane.egress_pass(&out, &mut packet, &mut carried);
+    let sent = plane.egress_pass(&out, &mut packet, &mut packet_metadata);
     if let Some(copy) = sent.mirror {
         let again = EgressInput { port: PortId(68), now: now + Time(1_000), mirrored: true, ..out };
-        let Mirror { mut packet, mut carried, .. } = *copy;
-        let fate = plane.egress_pass(&again, &mut packet, &mut carried).fate;
-        recirculated(plane, now, fate, (packet, carried));
+        let Mirror { mut packet, mut packet_metadata, .. } = *copy;
+        let fate = plane.egress_pass(&again, &mut packet, &mut packet_metadata).fate;
+        recirculated(plane, now, fate, (packet, packet_metadata));
     }
-    recirculated(plane, now, sent.fate, (packet, carried));
+    recirculated(plane, now, sent.fate, (packet, packet_metadata));
     true
 }
 
@@ -128,10 +128,10 @@ fn recirculated(
     plane: &mut dyn DataPlane,
     now: Time,
     fate: EgressFate,
-    (mut packet, mut carried): (Packet, Carried),
+    (mut packet, mut packet_metadata): (Packet, PacketMetadata),
 ) {
     if fate == EgressFate::Recirculated {
         let input = IngressInput { port: PortId(2), arrived: now, now, resubmitted: false };
-        plane.ingress_pass(&input, &mut packet, &mut carried);
+        plane.ingress_pass(&input, &mut packet, &mut packet_metadata);
     }
 }

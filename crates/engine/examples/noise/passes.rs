@@ -9,7 +9,7 @@ use crate::frames::{below, frame};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions, preprocess};
 use sojourn_packet::SplitMix64;
 use sojourn_packet::{
-    Carried, DataPlane, EgressInput, IngressInput, IngressOutput, Mirror, PortId,
+    PacketMetadata, DataPlane, EgressInput, IngressInput, IngressOutput, Mirror, PortId,
 };
 use sojourn_packet::{Packet, Time};
 use sojourn_target::{Executor, FaultKind, LoadOptions, Plane, load};
@@ -56,8 +56,8 @@ impl fmt::Display for Tally {
 }
 
 enum Turn {
-    Ingress { packet: Packet, carried: Carried, resubmitted: bool },
-    Egress { packet: Packet, carried: Carried, port: PortId, mirrored: bool },
+    Ingress { packet: Packet, packet_metadata: PacketMetadata, resubmitted: bool },
+    Egress { packet: Packet, packet_metadata: PacketMetadata, port: PortId, mirrored: bool },
 }
 
 struct Fire {
@@ -147,17 +147,17 @@ impl Fire {
         let packet = frame(&mut self.random);
         let port = PortId(self.below(if number.is_multiple_of(2) { 4 } else { 512 }) as u16);
         let mut turns =
-            vec![Turn::Ingress { packet, carried: Carried::default(), resubmitted: false }];
+            vec![Turn::Ingress { packet, packet_metadata: PacketMetadata::default(), resubmitted: false }];
         for _ in 0..PASSES {
             let Some(turn) = turns.pop() else { return };
             self.tally.passes += 1;
             match turn {
-                Turn::Ingress { packet, carried, resubmitted } => {
-                    self.ingress(port, packet, carried, resubmitted, &mut turns);
+                Turn::Ingress { packet, packet_metadata, resubmitted } => {
+                    self.ingress(port, packet, packet_metadata, resubmitted, &mut turns);
                 }
-                Turn::Egress { packet, carried, port, mirrored } => {
+                Turn::Egress { packet, packet_metadata, port, mirrored } => {
                     let input = self.leaving(port, &packet, mirrored, congested);
-                    self.egress(&input, packet, carried, &mut turns);
+                    self.egress(&input, packet, packet_metadata, &mut turns);
                 }
             }
         }
@@ -167,33 +167,33 @@ impl Fire {
         &mut self,
         port: PortId,
         packet: Packet,
-        carried: Carried,
+        packet_metadata: PacketMetadata,
         resubmitted: bool,
         turns: &mut Vec<Turn>,
     ) {
         let arrived = self.now;
         self.now += Time(600);
         let input = IngressInput { port, arrived, now: self.now, resubmitted };
-        let out = self.plane.ingress_carrying(&input, packet, carried);
-        let IngressOutput { packet, admission, mirror, resubmit, carried, parser_rejected } = out;
+        let out = self.plane.ingress_carrying(&input, packet, packet_metadata);
+        let IngressOutput { packet, admission, mirror, resubmit, packet_metadata, parser_rejected } = out;
         // What goes with a packet shows in the next pass, as far as anybody reads it.
         self.note(&(&packet, admission, &resubmit, parser_rejected));
         self.tally.parser_errors += u64::from(parser_rejected);
         self.copy(mirror, turns);
         if let Some(packet) = resubmit {
-            turns.push(Turn::Ingress { packet, carried, resubmitted: true });
+            turns.push(Turn::Ingress { packet, packet_metadata, resubmitted: true });
         } else if let Some(packet) = packet {
             let port = admission.unicast.unwrap_or(PortId(1));
-            turns.push(Turn::Egress { packet, carried, port, mirrored: false });
+            turns.push(Turn::Egress { packet, packet_metadata, port, mirrored: false });
         }
     }
 
     fn copy(&mut self, mirror: Option<Mirror>, turns: &mut Vec<Turn>) {
-        if let Some(Mirror { session, direction, packet, header_len, carried }) = mirror {
+        if let Some(Mirror { session, direction, packet, header_len, packet_metadata }) = mirror {
             self.note(&(session, direction, &packet, header_len));
             self.tally.copies += 1;
             let port = PortId(if self.below(2) == 0 { 68 } else { 3 });
-            turns.push(Turn::Egress { packet, carried, port, mirrored: true });
+            turns.push(Turn::Egress { packet, packet_metadata, port, mirrored: true });
         }
     }
 
@@ -231,17 +231,17 @@ impl Fire {
         &mut self,
         input: &EgressInput,
         packet: Packet,
-        carried: Carried,
+        packet_metadata: PacketMetadata,
         turns: &mut Vec<Turn>,
     ) {
-        let out = self.plane.egress_carrying(input, packet, carried);
+        let out = self.plane.egress_carrying(input, packet, packet_metadata);
         self.note(&(&out.packet, out.recirculate, out.parser_rejected));
         self.tally.parser_errors += u64::from(out.parser_rejected);
         self.copy(out.mirror, turns);
         let Some(packet) = out.packet else { return };
         self.tally.sent += 1;
         if out.recirculate || input.port == PortId(68) {
-            turns.push(Turn::Ingress { packet, carried: out.carried, resubmitted: false });
+            turns.push(Turn::Ingress { packet, packet_metadata: out.packet_metadata, resubmitted: false });
         }
     }
 

@@ -4,7 +4,7 @@
 //! and 2, the bridge header, two registers per port, the math unit's curve as a table of its mantissas.
 
 use sojourn_packet::{
-    Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    Admission, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
     IngressInput, Packet, PortId,
 };
 
@@ -50,7 +50,7 @@ impl DataPlane for P4CodelByHand {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         let to = match input.port {
             PortId(1) => PortId(2),
@@ -72,7 +72,7 @@ impl DataPlane for P4CodelByHand {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> EgressDecision {
         let Some(front) = packet.bytes.first_chunk::<{ BRIDGE + ETHERNET }>() else {
             return EgressDecision { parser_rejected: true, ..EgressDecision::default() };

@@ -133,7 +133,7 @@ impl Aqm {
     pub fn on_switch(&self) -> sojourn_net::config::Aqm {
         match self {
             Aqm::Native(native) => sojourn_net::config::Aqm::Native(native.clone()),
-            Aqm::P4(_) => sojourn_net::config::Aqm::HandedOver,
+            Aqm::P4(_) => sojourn_net::config::Aqm::SwitchPlane,
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use sojourn_control::MirrorSession;
 use sojourn_net::SENDERS;
 use sojourn_packet::{Bytes, FaultReport, Packet, Time};
-use sojourn_packet::{Carried, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
+use sojourn_packet::{PacketMetadata, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
 use std::collections::VecDeque;
 
 /// Length of the frame check sequence, which the switch counts.
@@ -38,7 +38,7 @@ struct Returning {
     port: PortId,
     queue: u8,
     packet: Packet,
-    carried: Carried,
+    packet_metadata: PacketMetadata,
 }
 
 pub(super) struct Program {
@@ -90,10 +90,10 @@ impl Program {
             dequeue_packets: row.packets,
             ..self::input(port, admitted.admission.queue, row.time, &packet)
         };
-        let out = self.plane.egress_carrying(&input, packet, admitted.carried);
+        let out = self.plane.egress_carrying(&input, packet, admitted.packet_metadata);
         self.request(out.mirror, row.time);
         if let (true, Some(packet)) = (out.recirculate, &out.packet) {
-            self.recirculate(port, packet.clone(), out.carried, row.time);
+            self.recirculate(port, packet.clone(), out.packet_metadata, row.time);
         }
         Some(Decision { dropped: out.packet.is_none(), unsynchronised })
     }
@@ -111,28 +111,28 @@ impl Program {
                 mirrored: true,
                 ..self::input(copy.port, copy.queue, copy.due, &copy.packet)
             };
-            let EgressOutput { packet, mirror, carried, .. } =
-                self.plane.egress_carrying(&input, copy.packet, copy.carried);
+            let EgressOutput { packet, mirror, packet_metadata, .. } =
+                self.plane.egress_carrying(&input, copy.packet, copy.packet_metadata);
             self.request(mirror, copy.due);
             if let Some(packet) = packet {
-                self.recirculate(copy.port, packet, carried, copy.due);
+                self.recirculate(copy.port, packet, packet_metadata, copy.due);
             }
         }
     }
 
     /// A copy that egress has sent on enters ingress by its port, and comes to egress once more.
-    fn recirculate(&mut self, port: PortId, packet: Packet, carried: Carried, now: Time) {
+    fn recirculate(&mut self, port: PortId, packet: Packet, packet_metadata: PacketMetadata, now: Time) {
         let input = IngressInput { port, arrived: now, now, resubmitted: false };
-        let admitted = self.plane.ingress_carrying(&input, packet, carried);
+        let admitted = self.plane.ingress_carrying(&input, packet, packet_metadata);
         if let (Some(packet), Some(port)) = (admitted.packet, admitted.admission.unicast) {
             let (due, queue) = (now + self.latency, admitted.admission.queue);
-            let carried = admitted.carried;
-            self.returning.push_back(Returning { due, port, queue, packet, carried });
+            let packet_metadata = admitted.packet_metadata;
+            self.returning.push_back(Returning { due, port, queue, packet, packet_metadata });
         }
     }
 
     fn request(&mut self, mirror: Option<Mirror>, now: Time) {
-        let Some(Mirror { session, mut packet, carried, .. }) = mirror else { return };
+        let Some(Mirror { session, mut packet, packet_metadata, .. }) = mirror else { return };
         self.copies.requested += 1;
         let Some(session) = self.sessions.iter().find(|known| known.session == session) else {
             self.copies.no_session += 1;
@@ -143,7 +143,7 @@ impl Program {
         }
         let Some(port) = session.port.map(PortId) else { return };
         let (due, queue) = (now + self.latency, session.queue);
-        self.returning.push_back(Returning { due, port, queue, packet, carried });
+        self.returning.push_back(Returning { due, port, queue, packet, packet_metadata });
     }
 }
 

@@ -6,7 +6,7 @@ use sojourn_control::ControlPlane;
 use sojourn_control::{MirrorSession, SessionDirection};
 use sojourn_net::config::NativeAqm;
 use sojourn_packet::{
-    Admission, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    Admission, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
     IngressInput, Mirror, MirrorDirection, PortId,
 };
 use sojourn_packet::{Bytes, Packet, Time};
@@ -28,7 +28,7 @@ impl DataPlane for EveryThird {
         &mut self,
         input: &IngressInput,
         _: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         let passes = self.drops_from == 0 || input.now.0 < self.drops_from;
         let unicast = (self.forwards && passes).then_some(PortId(2));
@@ -40,7 +40,7 @@ impl DataPlane for EveryThird {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> EgressDecision {
         if input.mirrored {
             assert_eq!((input.port, packet.len()), (PortId(68), Bytes(100)));
@@ -57,7 +57,7 @@ impl DataPlane for EveryThird {
             direction: MirrorDirection::Egress,
             packet: packet.clone(),
             header_len: 0,
-            carried: Carried::default(),
+            packet_metadata: PacketMetadata::default(),
         }));
         EgressDecision { mirror, ..EgressDecision::default() }
     }

@@ -3,7 +3,7 @@
 //! A Poisson process of arrivals, sizes of any distribution; the rate of arrivals is
 //! such that what they offer together is the load asked for.
 
-use super::{Draws, Sizes};
+use super::{RandomStream, Sizes};
 use sojourn_packet::Time;
 
 /// A transfer.
@@ -22,7 +22,7 @@ pub(crate) fn interval(sizes: &Sizes, load: u64) -> Time {
 
 /// All arrivals from `start` until before `end`.
 pub(crate) fn arrivals(
-    mut draws: Draws,
+    mut draws: RandomStream,
     sizes: &Sizes,
     load: u64,
     (start, end): (Time, Time),
@@ -42,12 +42,12 @@ pub(crate) fn arrivals(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::{Pareto, Purpose};
+    use crate::app::{Pareto, StreamPurpose};
 
     #[test]
     fn what_arrives_is_the_load_asked_for() {
         let sizes = Sizes::Pareto(Pareto { min: 5_000, max: 200_000, shape: 1.5 });
-        let draws = Draws::new(7, 0, Purpose::Traffic);
+        let draws = RandomStream::new(7, 0, StreamPurpose::Traffic);
         let span = (Time::from_secs(10), Time::from_secs(610));
         let found = arrivals(draws, &sizes, 20_000_000, span);
         let load = found.iter().map(|a| a.size * 8).sum::<u64>() / 600;

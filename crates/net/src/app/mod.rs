@@ -13,6 +13,6 @@ pub(crate) use arrivals::{Arrival, arrivals, interval};
 pub(crate) use bulk::{Bulk, Cap};
 pub(crate) use constant_rate::ConstantRate;
 pub(crate) use on_off::{OnOff, Spans};
-pub(crate) use request_schedule::{Pace, Questions};
-pub(crate) use rng::{Draws, Purpose};
+pub(crate) use request_schedule::{Pace, RequestSchedule};
+pub(crate) use rng::{RandomStream, StreamPurpose};
 pub(crate) use sizes::{ALL, Pareto, SizeTable, Sizes};

@@ -3,7 +3,7 @@
 //! Stands on the source of constant rate, of which each burst is one. Spans are all of the same
 //! length or of exponential distribution.
 
-use super::{ConstantRate, Draws};
+use super::{ConstantRate, RandomStream};
 use sojourn_packet::{Bytes, Time};
 
 /// How long a source sends and is silent.
@@ -21,7 +21,7 @@ pub(crate) struct Spans {
 #[derive(Clone, Debug)]
 pub(crate) struct OnOff {
     spans: Spans,
-    draws: Draws,
+    draws: RandomStream,
     stop: Option<Time>,
     rate: u64,
     frame: Bytes,
@@ -39,7 +39,7 @@ impl OnOff {
         rate: u64,
         frame: Bytes,
         spans: Spans,
-        draws: Draws,
+        draws: RandomStream,
     ) -> OnOff {
         let burst = ConstantRate::new(start, Some(start), rate, frame);
         let mut source = OnOff { spans, draws, stop, rate, frame, burst, end: start, sent: 0 };
@@ -105,11 +105,11 @@ impl OnOff {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Purpose;
+    use crate::app::StreamPurpose;
 
     fn source(exponential: bool, stop: Option<Time>) -> OnOff {
         let spans = Spans { on: Time::from_millis(10), off: Time::from_millis(30), exponential };
-        let draws = Draws::new(1, 1, Purpose::Traffic);
+        let draws = RandomStream::new(1, 1, StreamPurpose::Traffic);
         // 1000 bytes at 8 Mbit/s: one each millisecond.
         OnOff::new((Time::ZERO, stop), 8_000_000, Bytes(1000), spans, draws)
     }
@@ -147,14 +147,14 @@ mod tests {
     fn bursts_told_beforehand_are_those_in_which_frames_leave() {
         let until = Time::from_secs(3);
         for stop in [None, Some(Time::from_millis(1234))] {
-            let told = source(true, stop).bursts(until);
+            let drawn = source(true, stop).bursts(until);
             // A frame each millisecond from the beginning of a burst until before its end.
-            let expected: Vec<u64> = told
+            let expected: Vec<u64> = drawn
                 .iter()
                 .flat_map(|(from, to)| (from.0..to.0).step_by(1_000_000))
                 .filter(|at| *at < until.0)
                 .collect();
-            assert!(told.len() > 20, "{}", told.len());
+            assert!(drawn.len() > 20, "{}", drawn.len());
             assert_eq!(departures(&mut source(true, stop), until), expected);
         }
     }

@@ -1,6 +1,6 @@
 //! When a client asks its server: a while after the last answer, or at fixed instants.
 
-use super::Draws;
+use super::RandomStream;
 use sojourn_packet::Time;
 
 /// What decides when the next request is written.
@@ -15,9 +15,9 @@ pub(crate) enum Pace {
 
 /// A client's questions, one at a time.
 #[derive(Clone, Debug)]
-pub(crate) struct Questions {
+pub(crate) struct RequestSchedule {
     pace: Pace,
-    draws: Draws,
+    draws: RandomStream,
     /// Where the fixed instants begin.
     start: Time,
     stop: Option<Time>,
@@ -26,13 +26,13 @@ pub(crate) struct Questions {
     /// Number of the request that is outstanding or comes next: the place of its instant.
     number: u32,
     /// When the outstanding request was written.
-    asked: Option<Time>,
+    sent_at: Option<Time>,
 }
 
-impl Questions {
+impl RequestSchedule {
     /// The first request is due at `start`.
-    pub(crate) fn new((start, stop): (Time, Option<Time>), pace: Pace, draws: Draws) -> Questions {
-        Questions { pace, draws, start, stop, due: Some(start), number: 0, asked: None }
+    pub(crate) fn new((start, stop): (Time, Option<Time>), pace: Pace, draws: RandomStream) -> RequestSchedule {
+        RequestSchedule { pace, draws, start, stop, due: Some(start), number: 0, sent_at: None }
     }
 
     /// When the next request is to be written; none while an answer is outstanding, or at the end.
@@ -41,10 +41,10 @@ impl Questions {
     }
 
     /// True if a request is written at `now`.
-    pub(crate) fn ask(&mut self, now: Time) -> bool {
+    pub(crate) fn begin_request(&mut self, now: Time) -> bool {
         let due = self.next().is_some_and(|due| due <= now);
         if due {
-            self.asked = Some(now);
+            self.sent_at = Some(now);
             self.due = None;
         }
         due
@@ -52,7 +52,7 @@ impl Questions {
 
     /// The answer is complete: the request's number and when it was written.
     pub(crate) fn answered(&mut self, now: Time) -> Option<(u32, Time)> {
-        let asked = self.asked.take()?;
+        let sent_at = self.sent_at.take()?;
         let number = self.number;
         match self.pace {
             Pace::Think(mean) => {
@@ -65,61 +65,61 @@ impl Questions {
                 self.due = Some(self.start + Time(span.0 * (passed + 1)));
             }
         }
-        Some((number, asked))
+        Some((number, sent_at))
     }
 
     /// The outstanding request: its number and when it was written.
     pub(crate) fn outstanding(&self) -> Option<(u32, Time)> {
-        self.asked.map(|at| (self.number, at))
+        self.sent_at.map(|at| (self.number, at))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Purpose;
+    use crate::app::StreamPurpose;
 
     const MS: u64 = 1_000_000;
 
-    fn questions(pace: Pace, stop: Option<Time>) -> Questions {
+    fn schedule(pace: Pace, stop: Option<Time>) -> RequestSchedule {
         let start = Time(10 * MS);
-        Questions::new((start, stop), pace, Draws::new(1, 1, Purpose::Traffic))
+        RequestSchedule::new((start, stop), pace, RandomStream::new(1, 1, StreamPurpose::Traffic))
     }
 
     #[test]
     fn at_fixed_instants_a_late_answer_leaves_instants_out() {
-        let mut client = questions(Pace::Every(Time(100 * MS)), None);
-        assert!(!client.ask(Time(9 * MS)));
-        assert!(client.ask(Time(10 * MS)));
+        let mut client = schedule(Pace::Every(Time(100 * MS)), None);
+        assert!(!client.begin_request(Time(9 * MS)));
+        assert!(client.begin_request(Time(10 * MS)));
         assert_eq!((client.next(), client.outstanding()), (None, Some((0, Time(10 * MS)))));
         assert_eq!(client.answered(Time(30 * MS)), Some((0, Time(10 * MS))));
         assert_eq!(client.next(), Some(Time(110 * MS)));
-        assert!(client.ask(Time(110 * MS)));
+        assert!(client.begin_request(Time(110 * MS)));
         assert_eq!(client.answered(Time(315 * MS)), Some((1, Time(110 * MS))));
         // 210 and 310 ms are over.
         assert_eq!(client.next(), Some(Time(410 * MS)));
-        assert!(client.ask(Time(410 * MS)));
+        assert!(client.begin_request(Time(410 * MS)));
         assert_eq!(client.answered(Time(420 * MS)), Some((4, Time(410 * MS))));
     }
 
     #[test]
     fn a_client_that_thinks_asks_the_next_one_after_its_answer() {
-        let mut client = questions(Pace::Think(Time(50 * MS)), Some(Time::from_secs(1)));
-        assert!(client.ask(Time(10 * MS)));
+        let mut client = schedule(Pace::Think(Time(50 * MS)), Some(Time::from_secs(1)));
+        assert!(client.begin_request(Time(10 * MS)));
         assert_eq!(client.answered(Time(20 * MS)), Some((0, Time(10 * MS))));
         let due = client.next().expect("a next request");
         assert!(due > Time(20 * MS));
-        assert!(client.ask(due));
+        assert!(client.begin_request(due));
         assert_eq!(client.answered(due + Time(MS)).map(|(number, _)| number), Some(1));
         assert_eq!(client.answered(due + Time(MS)), None);
     }
 
     #[test]
     fn no_request_is_written_at_or_after_the_stop() {
-        let mut client = questions(Pace::Every(Time(100 * MS)), Some(Time(110 * MS)));
-        assert!(client.ask(Time(10 * MS)));
+        let mut client = schedule(Pace::Every(Time(100 * MS)), Some(Time(110 * MS)));
+        assert!(client.begin_request(Time(10 * MS)));
         client.answered(Time(12 * MS));
         assert_eq!(client.next(), None);
-        assert!(!client.ask(Time(110 * MS)));
+        assert!(!client.begin_request(Time(110 * MS)));
     }
 }

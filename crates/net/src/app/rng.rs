@@ -9,11 +9,11 @@ use sojourn_packet::{Time, mix};
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Draws(Rand64);
+pub(crate) struct RandomStream(Rand64);
 
 /// What a stream is for; one flow may need several.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Purpose {
+pub(crate) enum StreamPurpose {
     /// When it starts, and the numbers that its connection begins with.
     Start,
     /// Its traffic.
@@ -22,12 +22,12 @@ pub(crate) enum Purpose {
     Link,
 }
 
-impl Draws {
+impl RandomStream {
     /// The stream of a flow under a seed.
-    pub(crate) fn new(seed: u64, flow: u32, purpose: Purpose) -> Draws {
+    pub(crate) fn new(seed: u64, flow: u32, purpose: StreamPurpose) -> RandomStream {
         // Added behind the first mixing, which parts the two: they are not interchangeable.
         let state = mix(mix(seed).wrapping_add(u64::from(flow) << 8 | purpose as u64));
-        Draws(Rand64::new(u128::from(state) << 64 | u128::from(mix(state))))
+        RandomStream(Rand64::new(u128::from(state) << 64 | u128::from(mix(state))))
     }
 
     /// A time of at least zero and less than `end`, each as likely; zero if `end` is.
@@ -55,8 +55,8 @@ impl Draws {
 mod tests {
     use super::*;
 
-    fn draws(flow: u32) -> Draws {
-        Draws::new(1, flow, Purpose::Traffic)
+    fn draws(flow: u32) -> RandomStream {
+        RandomStream::new(1, flow, StreamPurpose::Traffic)
     }
 
     #[test]
@@ -75,8 +75,8 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..50 {
             for flow in 0..50 {
-                for purpose in [Purpose::Start, Purpose::Traffic] {
-                    assert!(seen.insert(Draws::new(seed, flow, purpose).0.rand_u64()));
+                for purpose in [StreamPurpose::Start, StreamPurpose::Traffic] {
+                    assert!(seen.insert(RandomStream::new(seed, flow, purpose).0.rand_u64()));
                 }
             }
         }

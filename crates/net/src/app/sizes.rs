@@ -3,7 +3,7 @@
 //! Logarithms and powers are computed by `libm` in software, so that they are the same bits on every
 //! machine. The module must not depend on what a size is used for.
 
-use super::Draws;
+use super::RandomStream;
 use crate::config::Interpolation;
 
 /// All transfers, in the unit of a table's shares.
@@ -18,7 +18,7 @@ pub(crate) enum Sizes {
 
 impl Sizes {
     /// A size, at least one byte.
-    pub(crate) fn draw(&self, draws: &mut Draws) -> u64 {
+    pub(crate) fn draw(&self, draws: &mut RandomStream) -> u64 {
         match self {
             Sizes::Pareto(pareto) => pareto.draw(draws),
             Sizes::Table(table) => table.draw(draws),
@@ -46,7 +46,7 @@ pub(crate) struct Pareto {
 }
 
 impl Pareto {
-    fn draw(&self, draws: &mut Draws) -> u64 {
+    fn draw(&self, draws: &mut RandomStream) -> u64 {
         let (low, high) = (self.min as f64, self.max as f64);
         let cut = 1.0 - libm::pow(low / high, self.shape);
         let drawn = low / libm::pow(1.0 - (1.0 - draws.unit()) * cut, 1.0 / self.shape);
@@ -82,7 +82,7 @@ impl SizeTable {
         SizeTable { points, interpolation }
     }
 
-    fn draw(&self, draws: &mut Draws) -> u64 {
+    fn draw(&self, draws: &mut RandomStream) -> u64 {
         // More than zero, at most all.
         let share = draws.unit() * ALL as f64;
         let place = self.points.partition_point(|(_, upto)| (*upto as f64) < share);
@@ -113,10 +113,10 @@ impl SizeTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Purpose;
+    use crate::app::StreamPurpose;
 
-    fn draws() -> Draws {
-        Draws::new(1, 9, Purpose::Traffic)
+    fn draws() -> RandomStream {
+        RandomStream::new(1, 9, StreamPurpose::Traffic)
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
 use crate::app::{ALL, Pareto, SizeTable, Sizes, interval};
 use crate::wire::EPHEMERAL;
 use sojourn_packet::Bytes;
-use sojourn_switch::discipline::{self, DisciplineError, REGISTER};
+use sojourn_switch::discipline::{self, DisciplineError, REGISTRY};
 use sojourn_switch::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
 
 /// Each transfer is a pair of hosts that stays.
@@ -70,7 +70,7 @@ impl Aqm {
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
             Aqm::Native(native) => check_native(native),
-            Aqm::HandedOver => Ok(()),
+            Aqm::SwitchPlane => Ok(()),
         }
     }
 }
@@ -80,8 +80,8 @@ fn check_native(native: &NativeAqm) -> Result<(), ConfigError> {
     let quoted = |names: &mut dyn Iterator<Item = &str>| {
         names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     };
-    let Some(registered) = REGISTER.find(&native.name) else {
-        let allowed = quoted(&mut REGISTER.all().into_iter().map(|d| d.name));
+    let Some(registered) = REGISTRY.find(&native.name) else {
+        let allowed = quoted(&mut REGISTRY.all().into_iter().map(|d| d.name));
         return Err(invalid("aqm.name", format!("`{}`", native.name), format!("one of {allowed}")));
     };
     let known = || registered.parameters.iter().map(|parameter| parameter.name);

@@ -289,8 +289,8 @@ pub struct CongestionControlName(&'static congestion::Registered);
 
 impl CongestionControlName {
     /// The one of that name, if it is registered.
-    pub fn of(name: &str) -> Option<CongestionControlName> {
-        congestion::REGISTER.find(name).map(CongestionControlName)
+    pub fn new(name: &str) -> Option<CongestionControlName> {
+        congestion::REGISTRY.find(name).map(CongestionControlName)
     }
 
     /// How it wants to hear of marks.
@@ -306,7 +306,7 @@ impl CongestionControlName {
 
 impl Default for CongestionControlName {
     fn default() -> CongestionControlName {
-        CongestionControlName(congestion::REGISTER.first())
+        CongestionControlName(congestion::REGISTRY.first())
     }
 }
 
@@ -333,8 +333,8 @@ impl From<CongestionControlName> for &'static str {
 impl TryFrom<String> for CongestionControlName {
     type Error = String;
     fn try_from(name: String) -> Result<Self, String> {
-        CongestionControlName::of(&name).ok_or_else(|| {
-            let known = congestion::REGISTER.all();
+        CongestionControlName::new(&name).ok_or_else(|| {
+            let known = congestion::REGISTRY.all();
             let known: Vec<_> = known.iter().map(|known| format!("`{}`", known.name)).collect();
             format!("congestion_control is `{name}`, allowed is one of {}", known.join(", "))
         })

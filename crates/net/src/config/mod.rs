@@ -69,7 +69,7 @@ pub enum Aqm {
     Native(NativeAqm),
     /// A data plane that is handed over with the configuration; the queue under it is plain tail
     /// drop.
-    HandedOver,
+    SwitchPlane,
 }
 
 /// A native discipline by its registered name.
@@ -134,14 +134,14 @@ impl RunConfig {
 
 impl<A> RunConfig<A> {
     /// The same run with its AQMs told in other terms.
-    pub fn with_aqms<B>(&self, told: impl Fn(&A) -> B) -> RunConfig<B> {
+    pub fn with_aqms<B>(&self, convert: impl Fn(&A) -> B) -> RunConfig<B> {
         RunConfig {
             duration: self.duration,
             seed: self.seed,
             capture: self.capture,
-            network: self.network.with_aqms(&told),
+            network: self.network.with_aqms(&convert),
             netem: self.netem,
-            aqm: told(&self.aqm),
+            aqm: convert(&self.aqm),
             flows: self.flows.clone(),
         }
     }

@@ -389,10 +389,10 @@ pub(crate) fn place_of(
 
 impl<A> NetworkSection<A> {
     /// The same network with its AQMs told in other terms.
-    pub(super) fn with_aqms<B>(&self, told: &impl Fn(&A) -> B) -> NetworkSection<B> {
+    pub(super) fn with_aqms<B>(&self, convert: &impl Fn(&A) -> B) -> NetworkSection<B> {
         let switch = |node: &SwitchNode<A>| SwitchNode {
             name: node.name.clone(),
-            aqm: node.aqm.as_ref().map(told),
+            aqm: node.aqm.as_ref().map(convert),
             port_speed: node.port_speed,
             ingress_latency: node.ingress_latency,
             egress_latency: node.egress_latency,

@@ -13,11 +13,11 @@ pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
 use crate::tcp::SegmentForm;
-use crate::wire::{Frame, Transport, Written};
+use crate::wire::{Frame, Transport, FrameDetail};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// Where a host's frames go.
-pub(crate) trait Outlet {
+pub(crate) trait FrameSink {
     /// An empty buffer for the headers of a frame.
     fn buffer(&mut self) -> HeaderBytes;
 
@@ -43,9 +43,9 @@ pub(crate) enum Host {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Received {
     /// It belongs to one of the host's sockets.
-    pub(crate) known: bool,
+    pub(crate) matched: bool,
     /// It completed something that is to be taken.
-    pub(crate) news: bool,
+    pub(crate) completed: bool,
 }
 
 /// A transfer, or a request with its response.
@@ -91,8 +91,8 @@ impl Host {
         match (self, &frame.transport) {
             (host, Transport::Tcp(segment)) => host.receive_tcp(now, frame.ports, segment),
             (Host::UdpSink(host), Transport::Udp(datagram)) => {
-                let known = host.receive(now, frame.ports, datagram);
-                Received { known, news: host.has_news() }
+                let matched = host.receive(now, frame.ports, datagram);
+                Received { matched, completed: host.has_completed() }
             }
             _ => Received::default(),
         }
@@ -106,14 +106,14 @@ impl Host {
         ports: (u16, u16),
         segment: impl SegmentForm,
     ) -> Received {
-        let (known, news) = match self {
+        let (matched, completed) = match self {
             Host::TcpClient(host) => (host.receive(now, ports, segment), false),
-            Host::TcpServer(host) => (host.receive(now, ports, segment), host.has_news()),
-            Host::Requester(host) => (host.receive(now, ports, segment), host.has_news()),
+            Host::TcpServer(host) => (host.receive(now, ports, segment), host.has_completed()),
+            Host::Requester(host) => (host.receive(now, ports, segment), host.has_completed()),
             Host::Responder(host) => (host.receive(now, ports, segment), false),
             Host::UdpSource(_) | Host::UdpSink(_) | Host::Idle => (false, false),
         };
-        Received { known, news }
+        Received { matched, completed }
     }
 
     /// [`Host::receive_tcp`], then [`Host::transmit`], with what both answer.
@@ -123,19 +123,19 @@ impl Host {
         &mut self,
         now: Time,
         (ports, segment): ((u16, u16), impl SegmentForm),
-        written: Written,
-        out: &mut impl Outlet,
+        written: FrameDetail,
+        out: &mut impl FrameSink,
     ) -> (Received, Option<Time>) {
         match self {
             Host::TcpClient(host) => {
-                let known = host.receive(now, ports, segment);
+                let matched = host.receive(now, ports, segment);
                 host.transmit(now, written, out);
-                (Received { known, news: false }, host.next_timer())
+                (Received { matched, completed: false }, host.next_timer())
             }
             Host::TcpServer(host) => {
-                let known = host.receive(now, ports, segment);
+                let matched = host.receive(now, ports, segment);
                 host.transmit(now, written, out);
-                (Received { known, news: host.has_news() }, host.next_timer())
+                (Received { matched, completed: host.has_completed() }, host.next_timer())
             }
             host => {
                 let received = host.receive_tcp(now, ports, segment);
@@ -162,8 +162,8 @@ impl Host {
     pub(crate) fn transmit(
         &mut self,
         now: Time,
-        written: Written,
-        out: &mut impl Outlet,
+        written: FrameDetail,
+        out: &mut impl FrameSink,
     ) -> Option<Time> {
         match self {
             Host::TcpClient(host) => {

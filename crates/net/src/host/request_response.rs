@@ -5,10 +5,10 @@
 //! schedule. It must not depend on the path between the two hosts.
 
 use super::tcp::{Socket, sample_of};
-use super::{Exchange, Outlet, SenderSample};
-use crate::app::Questions;
+use super::{Exchange, FrameSink, SenderSample};
+use crate::app::RequestSchedule;
 use crate::tcp::{Connection, SegmentForm, TcpConfig};
-use crate::wire::{Endpoint, Written};
+use crate::wire::{Endpoint, FrameDetail};
 use sojourn_packet::Time;
 
 /// How much a request and its response have, in bytes.
@@ -25,9 +25,9 @@ pub(crate) struct Requester {
     /// When it connects.
     start: Time,
     sizes: ExchangeSizes,
-    questions: Questions,
+    schedule: RequestSchedule,
     connected: bool,
-    asked: u64,
+    requests: u64,
     answered: u64,
     done: Option<Exchange>,
 }
@@ -37,7 +37,7 @@ impl Requester {
         config: TcpConfig,
         start: Time,
         sizes: ExchangeSizes,
-        questions: Questions,
+        schedule: RequestSchedule,
         (local, remote): (&Endpoint, &Endpoint),
     ) -> Requester {
         Requester {
@@ -45,9 +45,9 @@ impl Requester {
             config,
             start,
             sizes,
-            questions,
+            schedule,
             connected: false,
-            asked: 0,
+            requests: 0,
             answered: 0,
             done: None,
         }
@@ -61,7 +61,7 @@ impl Requester {
     ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
         if self.delivered() >= self.sizes.response * (self.answered + 1)
-            && let Some((number, started)) = self.questions.answered(now)
+            && let Some((number, started)) = self.schedule.answered(now)
         {
             self.answered += 1;
             let size = self.sizes.response;
@@ -76,7 +76,7 @@ impl Requester {
         }
         // Before the connection is open nothing can be asked; what opens it looks again.
         let established = self.socket.connection.is_established();
-        let question = self.questions.next().filter(|_| established);
+        let question = self.schedule.next().filter(|_| established);
         [self.socket.connection.next_timer(), question].into_iter().flatten().min()
     }
 
@@ -86,7 +86,7 @@ impl Requester {
         self.connected = true;
     }
 
-    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
         if now < self.start {
             return;
         }
@@ -95,9 +95,9 @@ impl Requester {
         }
         self.socket.connection.advance(now);
         loop {
-            if self.socket.connection.is_established() && self.questions.ask(now) {
-                self.asked += 1;
-                self.socket.connection.set_written(self.asked * self.sizes.request);
+            if self.socket.connection.is_established() && self.schedule.begin_request(now) {
+                self.requests += 1;
+                self.socket.connection.set_written(self.requests * self.sizes.request);
             }
             if !self.socket.send_one(now, written, out) {
                 return;
@@ -105,7 +105,7 @@ impl Requester {
         }
     }
 
-    pub(super) fn has_news(&self) -> bool {
+    pub(super) fn has_completed(&self) -> bool {
         self.done.is_some()
     }
 
@@ -118,7 +118,7 @@ impl Requester {
     }
 
     pub(super) fn unfinished(&self) -> Option<Exchange> {
-        let (number, started) = self.questions.outstanding()?;
+        let (number, started) = self.schedule.outstanding()?;
         Some(Exchange { number, size: self.sizes.response, started, finished: Time::ZERO })
     }
 }
@@ -148,8 +148,8 @@ impl Responder {
     ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
         let connection = &mut self.socket.connection;
-        let asked = connection.receiver().delivered() / self.sizes.request;
-        connection.set_written(asked * self.sizes.response);
+        let requests = connection.receiver().delivered() / self.sizes.request;
+        connection.set_written(requests * self.sizes.response);
         mine
     }
 
@@ -157,7 +157,7 @@ impl Responder {
         self.socket.connection.next_timer()
     }
 
-    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
         self.socket.transmit(now, written, out);
     }
 

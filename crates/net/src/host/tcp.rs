@@ -1,12 +1,12 @@
 //! The two ends of a TCP transfer: a client that connects and writes, a server that reads.
 
-use super::{Exchange, Outlet, SenderSample};
+use super::{Exchange, FrameSink, SenderSample};
 use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
 use crate::tcp::{Connection, SegmentForm, Segments, TcpConfig, earliest};
 use crate::wire::{
-    Endpoint, FrameTemplate, Protocol, SackBlocks, TcpSegment, UsualSegment, Written, write_tcp,
-    write_usual,
+    Endpoint, FrameTemplate, Protocol, SackBlocks, TcpSegment, PredictedHeader, FrameDetail, write_tcp,
+    write_predicted,
 };
 use sojourn_packet::Time;
 
@@ -40,7 +40,7 @@ impl Socket {
 
     /// Sends all that is to be sent at `now`.
     #[inline(always)]
-    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
         self.connection.advance(now);
         if self.connection.is_preempted() && !self.send_first(now, written, out) {
             return;
@@ -56,7 +56,7 @@ impl Socket {
     /// Sends what goes before data; false if nothing else can.
     #[cold]
     #[inline(never)]
-    fn send_first(&mut self, now: Time, written: Written, out: &mut impl Outlet) -> bool {
+    fn send_first(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) -> bool {
         while self.connection.is_preempted() {
             if !self.send_one(now, written, out) {
                 return false;
@@ -66,19 +66,19 @@ impl Socket {
     }
 
     #[inline(never)]
-    fn send_data(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+    fn send_data(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
         let Socket { connection, template, ports } = self;
         connection.send_data(now, &mut Frames { template, ports: *ports, written, out });
     }
 
     #[inline(never)]
-    fn acknowledge(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+    fn acknowledge(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
         let Socket { connection, template, ports } = self;
         connection.acknowledge(now, &mut Frames { template, ports: *ports, written, out });
     }
 
     /// Sends the next segment; false if there is none.
-    pub(super) fn send_one(&mut self, now: Time, written: Written, out: &mut impl Outlet) -> bool {
+    pub(super) fn send_one(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) -> bool {
         let Some(segment) = self.connection.poll_transmit(now) else { return false };
         let Socket { template, ports, .. } = self;
         Frames { template, ports: *ports, written, out }.take(&segment);
@@ -90,21 +90,21 @@ impl Socket {
 struct Frames<'a, O> {
     template: &'a mut FrameTemplate,
     ports: (u16, u16),
-    written: Written,
+    written: FrameDetail,
     out: &'a mut O,
 }
 
-impl<O: Outlet> Segments for Frames<'_, O> {
+impl<O: FrameSink> Segments for Frames<'_, O> {
     #[inline(always)]
     fn take(&mut self, segment: &TcpSegment) {
         send_whole(self.template, self.ports, segment, self.written, self.out);
     }
 
     #[inline(always)]
-    fn take_usual(&mut self, segment: &UsualSegment, sack: Option<&SackBlocks>) {
-        let segment = UsualSegment { ports: self.ports, ..*segment };
+    fn take_usual(&mut self, segment: &PredictedHeader, sack: Option<&SackBlocks>) {
+        let segment = PredictedHeader { ports: self.ports, ..*segment };
         let mut headers = self.out.buffer();
-        let zeros = write_usual(self.template, &segment, sack, self.written, &mut headers);
+        let zeros = write_predicted(self.template, &segment, sack, self.written, &mut headers);
         self.out.send(headers, zeros);
     }
 }
@@ -115,8 +115,8 @@ fn send_whole(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     segment: &TcpSegment,
-    written: Written,
-    out: &mut impl Outlet,
+    written: FrameDetail,
+    out: &mut impl FrameSink,
 ) {
     let mut headers = out.buffer();
     write_tcp(template, ports, segment, written, &mut headers);
@@ -192,7 +192,7 @@ impl TcpClient {
     }
 
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
         if now < self.start || (!self.connected && self.stopped(now)) {
             return;
         }
@@ -307,11 +307,11 @@ impl TcpServer {
     }
 
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, written: Written, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
         self.socket.transmit(now, written, out);
     }
 
-    pub(super) fn has_news(&self) -> bool {
+    pub(super) fn has_completed(&self) -> bool {
         self.done.is_some()
     }
 

@@ -3,7 +3,7 @@
 //! A voice is a source of equally spaced datagrams that carry RTP headers, by which its sink knows
 //! which of them arrived when.
 
-use super::{Datagram, Outlet, SenderSample};
+use super::{Datagram, FrameSink, SenderSample};
 use crate::app::{ConstantRate, OnOff};
 use crate::report::FlowReport;
 use crate::wire::{
@@ -89,7 +89,7 @@ impl UdpSource {
         self.app.next_departure()
     }
 
-    pub(super) fn transmit(&mut self, now: Time, out: &mut impl Outlet) {
+    pub(super) fn transmit(&mut self, now: Time, out: &mut impl FrameSink) {
         while self.app.poll(now) {
             let rtp = self.app.rtp();
             let datagram = UdpDatagram { payload: self.payload, ecn: self.ecn, rtp };
@@ -152,7 +152,7 @@ impl UdpSink {
         self.delivered
     }
 
-    pub(super) fn has_news(&self) -> bool {
+    pub(super) fn has_completed(&self) -> bool {
         self.arrived.is_some()
     }
 

@@ -12,7 +12,7 @@ pub struct Column {
     /// Bits of a value in it: 8, 32 or 64.
     pub bits: u8,
     /// How its numbers are to be read.
-    pub shown: Shown,
+    pub format: ColumnFormat,
     /// What it counts in: `ns`, `B`, `segments`; empty where a number is just that.
     pub unit: &'static str,
     /// What it means beyond its name, in a few words; may be empty.
@@ -21,7 +21,7 @@ pub struct Column {
 
 /// How the numbers of a column are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ColumnFormat {
     /// As they are.
     Number,
     /// As nanoseconds since the start of the run, below 2^63.
@@ -32,18 +32,18 @@ pub enum Shown {
 
 impl Column {
     /// A column of plain numbers.
-    pub const fn of<V: Value>(name: &'static str) -> Column {
-        Column { name, bits: V::BITS, shown: Shown::Number, unit: "", meaning: "" }
+    pub const fn new<V: Value>(name: &'static str) -> Column {
+        Column { name, bits: V::BITS, format: ColumnFormat::Number, unit: "", meaning: "" }
     }
 
     /// Makes the column a time.
     pub const fn time(self) -> Column {
-        Column { shown: Shown::Time, unit: "ns", ..self }
+        Column { format: ColumnFormat::Time, unit: "ns", ..self }
     }
 
     /// Makes the column one of names.
     pub const fn names(self) -> Column {
-        Column { shown: Shown::Name, ..self }
+        Column { format: ColumnFormat::Name, ..self }
     }
 
     /// Says what the column counts in.
@@ -190,7 +190,7 @@ macro_rules! rows {
 
         impl $crate::records::Rows for $rows {
             const COLUMNS: &'static [$crate::records::Column] = &[$(
-                $crate::records::Column::of::<$value>(stringify!($column))
+                $crate::records::Column::new::<$value>(stringify!($column))
                     $($(.$said($($with)?))+)?
             ),+];
 

@@ -7,17 +7,17 @@
 use super::partition::HostPlace;
 use crate::config::Addresses;
 use crate::wire::{
-    CompactSegment, EPHEMERAL, IpAddress, Role, addressee, destination, flow_in_group, flow_of,
+    AbstractSegment, EPHEMERAL, IpAddress, Role, addressee, destination, flow_in_group, flow_of,
     flow_of_ports, untagged_ipv4_destination,
 };
 use sojourn_packet::{Packet, Time};
 use std::collections::BTreeMap;
 
-/// The access link of a host that is in another region.
+/// The access link of a host that is in another partition.
 pub(super) const ELSEWHERE: u16 = u16::MAX;
 
 /// How frames find their hosts.
-pub(super) struct Directory {
+pub(super) struct Demux {
     /// Who is behind each access link.
     access_links: Vec<Addresses>,
     /// By flow, both ends of each.
@@ -39,7 +39,7 @@ pub(super) struct Attachment {
 }
 
 impl Attachment {
-    /// Of a host in another region.
+    /// Of a host in another partition.
     pub(super) const ELSEWHERE: Attachment = Attachment {
         access: ELSEWHERE,
         listens: false,
@@ -48,9 +48,9 @@ impl Attachment {
     };
 }
 
-impl Directory {
-    pub(super) fn new() -> Directory {
-        Directory { access_links: Vec::new(), attached: Vec::new(), dst_ports: BTreeMap::new() }
+impl Demux {
+    pub(super) fn new() -> Demux {
+        Demux { access_links: Vec::new(), attached: Vec::new(), dst_ports: BTreeMap::new() }
     }
 
     /// Another access link, behind those that are there.
@@ -83,7 +83,7 @@ impl Directory {
     /// The same of a frame that may have been led astray and be a compact segment behind an Ethernet header.
     #[inline(always)]
     pub(super) fn find_framed(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
-        match CompactSegment::framed(packet) {
+        match AbstractSegment::framed(packet) {
             Some(segment) => self.end_with(packet.flow.0, segment.ports(), access),
             None => self.find_other(packet, access),
         }
@@ -92,7 +92,7 @@ impl Directory {
     /// The same of one that is none without ranges.
     #[inline(never)]
     fn find_other(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
-        match CompactSegment::framed_with_ranges(packet) {
+        match AbstractSegment::framed_with_ranges(packet) {
             Some((segment, _)) => self.end_with(packet.flow.0, segment.ports, access),
             None => self.find(packet, access),
         }
@@ -132,7 +132,7 @@ impl Directory {
     }
 }
 
-impl Directory {
+impl Demux {
     /// The flow with these ports, source and destination.
     #[inline(always)]
     fn flow_of_ports(&self, ports: (u16, u16)) -> Option<u32> {

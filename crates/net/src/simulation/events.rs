@@ -2,10 +2,10 @@
 //!
 //! The module must not depend on how an event is handled.
 
-use super::node::Door;
+use super::node::PortRef;
 use super::partition::HostPlace;
 use super::slab::Slot;
-use crate::event::{AsWords, Words};
+use crate::event::{AsWords, EventWords};
 use sojourn_switch::PortId;
 
 /// Something that will happen outside the switch.
@@ -13,7 +13,7 @@ use sojourn_switch::PortId;
 pub(super) enum Event {
     /// A frame's last bit has reached a port of a switch, and what a switch without a program takes
     /// until the frame is at its queues has passed.
-    AtSwitch(Door, Slot),
+    AtSwitch(PortRef, Slot),
     /// A frame has passed its host's shaper and delay and goes onto the link.
     Departs(u16, Slot),
     /// A frame is at the end of a link to hosts on which it can have been overtaken.
@@ -25,42 +25,42 @@ pub(super) enum Event {
     /// Something changes: the next of the schedule.
     Change,
     /// Something is done to a switch: the next of what was handed over with data planes.
-    Act,
+    SwitchAction,
     /// A transfer begins: the next of those that arrive at random.
     Arrival,
 }
 
 impl AsWords for Event {
     #[inline(always)]
-    fn words(self) -> Words {
+    fn words(self) -> EventWords {
         match self {
-            Event::AtSwitch(Door { switch, port }, slot) => {
-                let door = u64::from(switch) << 16 | u64::from(port.0);
-                (0, door << 32 | u64::from(slot.0))
+            Event::AtSwitch(PortRef { switch, port }, slot) => {
+                let port_ref = u64::from(switch) << 16 | u64::from(port.0);
+                (0, port_ref << 32 | u64::from(slot.0))
             }
             Event::Timer(host) => (1, host.0.into()),
             Event::Departs(access, slot) => (2, u64::from(access) << 32 | u64::from(slot.0)),
             Event::Sample => (3, 0),
             Event::Change => (4, 0),
-            Event::Act => (5, 0),
+            Event::SwitchAction => (5, 0),
             Event::Arrival => (6, 0),
             Event::AtHosts(access, slot) => (7, u64::from(access) << 32 | u64::from(slot.0)),
         }
     }
 
     #[inline(always)]
-    fn of((kind, body): Words) -> Event {
+    fn from_words((kind, body): EventWords) -> Event {
         let (high, low) = ((body >> 32) as u32, body as u32);
         match kind {
             0 => {
                 let (switch, port) = ((high >> 16) as u16, PortId(high as u16));
-                Event::AtSwitch(Door { switch, port }, Slot(low))
+                Event::AtSwitch(PortRef { switch, port }, Slot(low))
             }
             1 => Event::Timer(HostPlace(low)),
             2 => Event::Departs(high as u16, Slot(low)),
             3 => Event::Sample,
             4 => Event::Change,
-            5 => Event::Act,
+            5 => Event::SwitchAction,
             6 => Event::Arrival,
             _ => Event::AtHosts(high as u16, Slot(low)),
         }
@@ -75,16 +75,16 @@ mod tests {
     fn event() -> impl Strategy<Value = Event> {
         let host = any::<u32>().prop_map(HostPlace);
         let slot = any::<u32>().prop_map(Slot);
-        let door =
-            any::<(u16, u16)>().prop_map(|(switch, port)| Door { switch, port: PortId(port) });
+        let port_ref =
+            any::<(u16, u16)>().prop_map(|(switch, port)| PortRef { switch, port: PortId(port) });
         prop_oneof![
-            (door, slot.clone()).prop_map(|(door, slot)| Event::AtSwitch(door, slot)),
+            (port_ref, slot.clone()).prop_map(|(port_ref, slot)| Event::AtSwitch(port_ref, slot)),
             (any::<u16>(), slot.clone()).prop_map(|(access, slot)| Event::Departs(access, slot)),
             (any::<u16>(), slot).prop_map(|(access, slot)| Event::AtHosts(access, slot)),
             host.prop_map(Event::Timer),
             Just(Event::Sample),
             Just(Event::Change),
-            Just(Event::Act),
+            Just(Event::SwitchAction),
             Just(Event::Arrival),
         ]
     }
@@ -92,7 +92,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_event_is_what_its_words_say(event in event()) {
-            prop_assert_eq!(Event::of(event.words()), event);
+            prop_assert_eq!(Event::from_words(event.words()), event);
         }
     }
 }

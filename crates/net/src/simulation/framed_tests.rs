@@ -3,9 +3,9 @@
 use super::*;
 use crate::records::{ExchangeRows, FlowRows, PacketRows};
 use crate::report::RunReport;
-use crate::wire::Written;
+use crate::wire::FrameDetail;
 use serde_json::{Value, json};
-use sojourn_packet::{Admission, Carried, EgressDecision, EgressFate, EgressInput};
+use sojourn_packet::{Admission, PacketMetadata, EgressDecision, EgressFate, EgressInput};
 use sojourn_packet::{IngressDecision, IngressInput};
 
 const MS: u64 = 1_000_000;
@@ -13,7 +13,7 @@ const MS: u64 = 1_000_000;
 /// Puts seven bytes in front of packets between its passes, as a program does that notes the time, and does
 /// to some what a mistake would: drops them, sends them back, changes their Ethernet headers.
 struct Bridge {
-    tells: bool,
+    declares: bool,
     passes: u32,
 }
 
@@ -22,7 +22,7 @@ impl DataPlane for Bridge {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         self.passes += 1;
         let (there, back) = if input.port == SENDERS { (2, 1) } else { (1, 2) };
@@ -36,7 +36,7 @@ impl DataPlane for Bridge {
         &mut self,
         _: &EgressInput,
         packet: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> EgressDecision {
         packet.bytes.drain(..7);
         let ethernet: &mut [u8; 14] = packet.bytes.first_chunk_mut().expect("a header");
@@ -52,21 +52,21 @@ impl DataPlane for Bridge {
     }
 
     fn reads_ethernet_alone(&self) -> bool {
-        self.tells
+        self.declares
     }
 }
 
 /// What a run yields with a plane that tells of itself that it reads Ethernet headers alone or does not.
-fn run(tells: bool, flows: &Value) -> (PacketRows, FlowRows, ExchangeRows, RunReport) {
+fn run(declares: bool, flows: &Value) -> (PacketRows, FlowRows, ExchangeRows, RunReport) {
     let config = json!({
         "duration": 2_000 * MS, "aqm": {"kind": "native", "name": "fifo"}, "flows": flows,
     });
     let mut config = RunConfig::from_json(&config.to_string()).expect("a configuration");
-    config.aqm = crate::config::Aqm::HandedOver;
-    let plane = HandedOver::plain(Box::new(Bridge { tells, passes: 0 }));
+    config.aqm = crate::config::Aqm::SwitchPlane;
+    let plane = SwitchPlane::plain(Box::new(Bridge { declares, passes: 0 }));
     let mut run = Simulation::new(config, [plane]).expect("a valid configuration");
-    let written = if tells { Written::Framed } else { Written::Whole };
-    assert_eq!(run.regions[0].written, written);
+    let written = if declares { FrameDetail::Framed } else { FrameDetail::Whole };
+    assert_eq!(run.partitions[0].written, written);
     run.advance(Time::MAX, usize::MAX);
     assert!(run.finished());
     (run.take_packets(), run.take_flows(), run.take_exchanges(), run.report())

@@ -14,22 +14,22 @@ const BIT_TIMES: u128 = 8_000_000_000;
 
 /// The way out of the hosts behind one access link.
 #[derive(Debug, Default)]
-pub(super) struct Departures {
+pub(super) struct HostQdisc {
     shaper: Option<Shaper>,
     netem: Netem,
 }
 
-impl Departures {
-    pub(super) fn new(shaper: Option<&HostShaper>, netem: &NetemSection) -> Departures {
-        Departures {
+impl HostQdisc {
+    pub(super) fn new(shaper: Option<&HostShaper>, netem: &NetemSection) -> HostQdisc {
+        HostQdisc {
             shaper: shaper.map(Shaper::new),
-            netem: Netem { limit: netem.limit, shared: netem.shared, held: Vec::new() },
+            netem: Netem { limit: netem.limit, shared: netem.shared, delayed: Vec::new() },
         }
     }
 
     /// When a packet of a host, to be delayed by `delay`, is on its link; none if it is dropped.
     #[inline(always)]
-    pub(super) fn leave(
+    pub(super) fn enqueue(
         &mut self,
         now: Time,
         size: Bytes,
@@ -39,16 +39,16 @@ impl Departures {
         if self.shaper.is_none() && delay == Time::ZERO {
             return Some(now);
         }
-        self.hold(now, size, host, delay)
+        self.enqueue_shaped(now, size, host, delay)
     }
 
     #[inline(never)]
-    fn hold(&mut self, now: Time, size: Bytes, host: usize, delay: Time) -> Option<Time> {
+    fn enqueue_shaped(&mut self, now: Time, size: Bytes, host: usize, delay: Time) -> Option<Time> {
         let shaped = match &mut self.shaper {
-            Some(shaper) => shaper.leave(now, size)?,
+            Some(shaper) => shaper.enqueue(now, size)?,
             None => now,
         };
-        if delay == Time::ZERO { Some(shaped) } else { self.netem.leave(shaped, host, delay) }
+        if delay == Time::ZERO { Some(shaped) } else { self.netem.enqueue(shaped, host, delay) }
     }
 }
 
@@ -84,7 +84,7 @@ impl Shaper {
         Time(bits.div_ceil(u128::from(self.rate)).min(u128::from(u64::MAX)) as u64)
     }
 
-    fn leave(&mut self, now: Time, size: Bytes) -> Option<Time> {
+    fn enqueue(&mut self, now: Time, size: Bytes) -> Option<Time> {
         while self.waiting.front().is_some_and(|at| *at <= now) {
             self.waiting.pop_front();
         }
@@ -112,25 +112,25 @@ struct Netem {
     /// One queue for all hosts of the group; else one for each host.
     shared: bool,
     /// When the packets of each queue leave; empty if there is no limit.
-    held: Vec<BinaryHeap<Reverse<Time>>>,
+    delayed: Vec<BinaryHeap<Reverse<Time>>>,
 }
 
 impl Netem {
     /// `from` does not decrease.
-    fn leave(&mut self, from: Time, host: usize, delay: Time) -> Option<Time> {
+    fn enqueue(&mut self, from: Time, host: usize, delay: Time) -> Option<Time> {
         let Some(limit) = self.limit else { return Some(from + delay) };
         let place = if self.shared { 0 } else { host };
-        if self.held.len() <= place {
-            self.held.resize_with(place + 1, BinaryHeap::new);
+        if self.delayed.len() <= place {
+            self.delayed.resize_with(place + 1, BinaryHeap::new);
         }
-        let held = &mut self.held[place];
-        while held.peek().is_some_and(|at| at.0 <= from) {
-            held.pop();
+        let delayed = &mut self.delayed[place];
+        while delayed.peek().is_some_and(|at| at.0 <= from) {
+            delayed.pop();
         }
-        if held.len() >= limit as usize {
+        if delayed.len() >= limit as usize {
             return None;
         }
-        held.push(Reverse(from + delay));
+        delayed.push(Reverse(from + delay));
         Some(from + delay)
     }
 }
@@ -141,17 +141,17 @@ mod tests {
 
     const FRAME: Bytes = Bytes(1_000);
 
-    fn departures(shaper: Option<HostShaper>, limit: Option<u32>, shared: bool) -> Departures {
+    fn qdisc(shaper: Option<HostShaper>, limit: Option<u32>, shared: bool) -> HostQdisc {
         let netem = NetemSection { limit, shared, ..NetemSection::default() };
-        Departures::new(shaper.as_ref(), &netem)
+        HostQdisc::new(shaper.as_ref(), &netem)
     }
 
     #[test]
     fn a_burst_goes_at_once_and_what_follows_at_the_rate() {
         // 8 Mbit/s: 1 ms a frame; three frames of tokens; two may wait.
         let shaper = HostShaper { rate: 8_000_000, burst: 3_000, limit: 2 };
-        let mut out = departures(Some(shaper), None, false);
-        let mut at = |now: u64| out.leave(Time(now), FRAME, 0, Time::ZERO).map(|t| t.0);
+        let mut out = qdisc(Some(shaper), None, false);
+        let mut at = |now: u64| out.enqueue(Time(now), FRAME, 0, Time::ZERO).map(|t| t.0);
         assert_eq!([at(0), at(0), at(0)], [Some(0); 3]);
         assert_eq!([at(0), at(0), at(0)], [Some(1_000_000), Some(2_000_000), None]);
         // Half a millisecond later the first two still wait; after one there is room again.
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn a_delay_holds_as_many_as_its_limit_for_each_host_or_for_all() {
         for (shared, fourth) in [(false, Some(Time(30))), (true, None)] {
-            let mut out = departures(None, Some(3), shared);
-            let mut at = |now: u64, host| out.leave(Time(now), FRAME, host, Time(30));
+            let mut out = qdisc(None, Some(3), shared);
+            let mut at = |now: u64, host| out.enqueue(Time(now), FRAME, host, Time(30));
             assert_eq!([at(0, 0), at(0, 0), at(0, 0)], [Some(Time(30)); 3]);
             assert_eq!(at(0, 0), None);
             assert_eq!(at(0, 1), fourth);
@@ -178,8 +178,8 @@ mod tests {
     #[test]
     fn what_is_shaped_is_delayed_behind_the_shaper() {
         let shaper = HostShaper { rate: 8_000_000, burst: 1_000, limit: 9 };
-        let mut out = departures(Some(shaper), None, false);
-        let at = [0, 1].map(|host| out.leave(Time(0), FRAME, host, Time(7)));
+        let mut out = qdisc(Some(shaper), None, false);
+        let at = [0, 1].map(|host| out.enqueue(Time(0), FRAME, host, Time(7)));
         assert_eq!(at, [Some(Time(7)), Some(Time(1_000_007))]);
     }
 }

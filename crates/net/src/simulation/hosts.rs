@@ -1,7 +1,7 @@
 //! The hosts of a run and where they are; everything random about them is drawn here.
 
 use super::layout::Layout;
-use crate::app::{Cap, ConstantRate, Draws, OnOff, Pace, Purpose, Questions, Spans};
+use crate::app::{Cap, ConstantRate, RandomStream, OnOff, Pace, StreamPurpose, RequestSchedule, Spans};
 use crate::config::{
     Addresses, EcnField, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER,
     TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
@@ -23,11 +23,11 @@ const VOICE_HEADERS: u32 = 14 + 8 + 12;
 const SAMPLES: u64 = 8_000;
 
 /// Both hosts of a configured flow, and where they are.
-pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> (Place, [Host; 2]) {
+pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> (FlowHosts, [Host; 2]) {
     let settings = &config.flows[flow as usize];
-    let place = Place::of_flow(config, layout, flow);
+    let place = FlowHosts::of_flow(config, layout, flow);
     let ends = &place.ends;
-    let numbers = Numbers::of(config.seed, flow, settings.common().start_jitter);
+    let numbers = StartDraws::new(config.seed, flow, settings.common().start_jitter);
     let hosts = match settings {
         FlowConfig::Tcp(tcp) => bulk(tcp, numbers, ends),
         FlowConfig::Udp(udp) => datagrams(udp, numbers, config.seed, flow, ends),
@@ -41,29 +41,29 @@ pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> (Place,
 /// Where a flow's two hosts are attached, and their addresses. Of two ends the first is the host whose
 /// data it is.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct FlowHosts {
     pub(super) access: [u16; 2],
     /// From the last link to the host.
     pub(super) delay: [Time; 2],
     /// Of what the host sends, in front of its link.
-    pub(super) leaving: [Time; 2],
+    pub(super) send_delay: [Time; 2],
     pub(super) ends: Endpoints,
     /// The port of the end that listens, where the flow gives it.
     pub(super) dst_port: Option<u16>,
 }
 
-impl Place {
+impl FlowHosts {
     /// Of a configured flow.
-    pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> Place {
-        Place::of(layout, config.netem.at, flow, &config.flows[flow as usize])
+    pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> FlowHosts {
+        FlowHosts::new(layout, config.netem.at, flow, &config.flows[flow as usize])
     }
 
-    pub(super) fn of(layout: &Layout, at: NetemPlace, flow: u32, settings: &FlowConfig) -> Place {
+    pub(super) fn new(layout: &Layout, at: NetemPlace, flow: u32, settings: &FlowConfig) -> FlowHosts {
         let common = settings.common();
         let half = Time(common.rtt / 2);
         let (all, none, other) = (Time(common.rtt), Time::ZERO, Time(common.rtt) - half);
-        let (forward, backward, leaving) = match at {
-            NetemPlace::Behind => (half, other, [none; 2]),
+        let (forward, backward, send_delay) = match at {
+            NetemPlace::LinkEnd => (half, other, [none; 2]),
             NetemPlace::Senders => (none, none, [all, none]),
             NetemPlace::Receivers => (none, none, [none, all]),
             NetemPlace::Both => (none, none, [half, other]),
@@ -74,10 +74,10 @@ impl Place {
         let server = find(common.to, Addresses::Servers);
         let [from, to] = [client, server].map(|host| layout.hosts[host].addresses);
         let ends = endpoints(flow, common.ip_version, from, to);
-        Place {
+        FlowHosts {
             access: [client as u16, server as u16],
             delay: [backward, forward],
-            leaving,
+            send_delay,
             ends: common.dst_port.map_or(ends, |port| ends.listening_at(port)),
             dst_port: common.dst_port,
         }
@@ -92,20 +92,20 @@ pub fn start_jitter(seed: u64, flow: u32) -> Time {
 
 /// How much later than configured a flow starts that may start `span` ns later.
 pub(super) fn jitter_within(seed: u64, flow: u32, span: u64) -> Time {
-    Numbers::of(seed, flow, span).jitter
+    StartDraws::new(seed, flow, span).jitter
 }
 
 /// What a flow draws at first: its start, and the numbers that its connection begins with. Each
 /// flow draws from a stream of its own, so that adding a flow leaves the others as they were.
-struct Numbers {
+struct StartDraws {
     jitter: Time,
-    draws: Draws,
+    draws: RandomStream,
 }
 
-impl Numbers {
-    fn of(seed: u64, flow: u32, span: u64) -> Numbers {
-        let mut draws = Draws::new(seed, flow, Purpose::Start);
-        Numbers { jitter: draws.before(Time(span)), draws }
+impl StartDraws {
+    fn new(seed: u64, flow: u32, span: u64) -> StartDraws {
+        let mut draws = RandomStream::new(seed, flow, StreamPurpose::Start);
+        StartDraws { jitter: draws.before(Time(span)), draws }
     }
 
     /// The sequence number and the timestamp that an end begins with.
@@ -129,7 +129,7 @@ fn tcp_config(ip_version: IpVersion, (sequence, offset): (u32, u32)) -> TcpConfi
 }
 
 /// A long-lived transfer.
-fn bulk(tcp: &TcpFlow, mut numbers: Numbers, ends: &Endpoints) -> (Host, Host) {
+fn bulk(tcp: &TcpFlow, mut numbers: StartDraws, ends: &Endpoints) -> (Host, Host) {
     let mut end = || TcpConfig {
         ecn: tcp.ecn,
         congestion_control: tcp.congestion_control,
@@ -168,7 +168,7 @@ pub(super) fn short_transfer(
     flow: u32,
     ends: &Endpoints,
 ) -> [Host; 2] {
-    let mut draws = Draws::new(seed, flow, Purpose::Start);
+    let mut draws = RandomStream::new(seed, flow, StreamPurpose::Start);
     let mut end = || TcpConfig {
         ecn: settings.ecn,
         congestion_control: settings.congestion_control,
@@ -183,7 +183,7 @@ pub(super) fn short_transfer(
 /// Datagrams at a constant rate, or on and off by turns.
 fn datagrams(
     udp: &UdpFlow,
-    numbers: Numbers,
+    numbers: StartDraws,
     seed: u64,
     flow: u32,
     ends: &Endpoints,
@@ -194,7 +194,7 @@ fn datagrams(
     let app = match (udp.on, udp.off) {
         (Some(on), Some(off)) => {
             let spans = Spans { on: Time(on), off: Time(off), exponential: udp.exponential };
-            let draws = Draws::new(seed, flow, Purpose::Traffic);
+            let draws = RandomStream::new(seed, flow, StreamPurpose::Traffic);
             UdpApp::OnOff(OnOff::new((start, stop), udp.rate, frame, spans, draws))
         }
         _ => UdpApp::Constant(ConstantRate::new(start, stop, udp.rate, frame)),
@@ -216,7 +216,7 @@ fn ecn_of(field: EcnField) -> Ecn {
 }
 
 /// A voice.
-fn voice(voip: &VoipFlow, numbers: Numbers, ends: &Endpoints) -> (Host, Host) {
+fn voice(voip: &VoipFlow, numbers: StartDraws, ends: &Endpoints) -> (Host, Host) {
     let start = Time(voip.start) + numbers.jitter;
     let source = ConstantRate::spaced(start, voip.stop.map(Time), Time(voip.interval));
     let headers = match voip.ip_version {
@@ -236,7 +236,7 @@ fn voice(voip: &VoipFlow, numbers: Numbers, ends: &Endpoints) -> (Host, Host) {
 /// its; the other one opens the connection.
 fn exchange(
     settings: &RequestsFlow,
-    mut numbers: Numbers,
+    mut numbers: StartDraws,
     seed: u64,
     flow: u32,
     ends: &Endpoints,
@@ -250,36 +250,36 @@ fn exchange(
     let (asks, answers) = (end(), end());
     let opens = Time(settings.start) + numbers.jitter;
     let stop = settings.stop.map(Time);
-    let draws = Draws::new(seed, flow, Purpose::Traffic);
+    let draws = RandomStream::new(seed, flow, StreamPurpose::Traffic);
     let questions = match (settings.every, settings.think) {
         // At the same instants for all that start together, and after the handshake.
         (Some(every), _) => {
             let first = Time(settings.start + every);
-            Questions::new((first, stop), Pace::Every(Time(every)), draws)
+            RequestSchedule::new((first, stop), Pace::Every(Time(every)), draws)
         }
         (None, think) => {
             let mean = Time(think.unwrap_or_default());
-            Questions::new((opens, stop), Pace::Think(mean), draws)
+            RequestSchedule::new((opens, stop), Pace::Think(mean), draws)
         }
     };
     let sizes = ExchangeSizes { request: settings.request, response: settings.response };
-    let ExchangeEnds { asker, answerer } = ExchangeEnds::of(ends);
+    let ExchangeEnds { requester, responder } = ExchangeEnds::new(ends);
     (
-        Host::Responder(Responder::new(answers, opens, sizes, (&answerer, &asker))),
-        Host::Requester(Requester::new(asks, opens, sizes, questions, (&asker, &answerer))),
+        Host::Responder(Responder::new(answers, opens, sizes, (&responder, &requester))),
+        Host::Requester(Requester::new(asks, opens, sizes, questions, (&requester, &responder))),
     )
 }
 
 /// Addresses and ports of an exchange: the flow's first host, which answers, listens.
 struct ExchangeEnds {
-    asker: Endpoint,
-    answerer: Endpoint,
+    requester: Endpoint,
+    responder: Endpoint,
 }
 
 impl ExchangeEnds {
-    fn of(ends: &Endpoints) -> ExchangeEnds {
+    fn new(ends: &Endpoints) -> ExchangeEnds {
         let turned = ends.turned();
-        ExchangeEnds { asker: turned.client, answerer: turned.server }
+        ExchangeEnds { requester: turned.client, responder: turned.server }
     }
 }
 

@@ -8,8 +8,8 @@
 use super::partition::HostPlace;
 use super::slab::Slot;
 use crate::event::Number;
-use crate::winner_tree::{Instant, Leaf, Tournament};
-use crate::wire::{CompactSegment, UsualSegment};
+use crate::winner_tree::{Instant, Leaf, WinnerTree};
+use crate::wire::{AbstractSegment, PredictedHeader};
 use sojourn_packet::Time;
 
 /// Behind the last of a list.
@@ -18,9 +18,9 @@ const NONE: u32 = u32::MAX;
 /// Something that will reach a host.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arriving {
-    Segment(UsualSegment),
+    Segment(PredictedHeader),
     /// Copied whole, to be read where it is needed.
-    Compact(CompactSegment),
+    Compact(AbstractSegment),
     /// A frame of any other form.
     Frame(Slot),
 }
@@ -29,7 +29,7 @@ pub(super) enum Arriving {
 // One line of the cache, not parts of two.
 #[repr(align(64))]
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Entry {
     arriving: Arriving,
     next: u32,
     next_number: Number,
@@ -38,28 +38,28 @@ struct Place {
 
 /// The places of the first and the last that are on their way to a host, [`NONE`] if there are none.
 #[derive(Clone, Copy, Debug)]
-struct List {
+struct HostList {
     first: u32,
     last: u32,
     /// Where its first waits, if there is one.
     leaf: Leaf,
 }
 
-/// What is on its way to the hosts of a region.
+/// What is on its way to the hosts of a partition.
 #[derive(Debug)]
-pub(super) struct Inbound {
-    places: Vec<Place>,
+pub(super) struct InFlight {
+    places: Vec<Entry>,
     free: Vec<u32>,
     /// By host.
-    lists: Vec<List>,
+    lists: Vec<HostList>,
     /// The first of each host.
-    firsts: Tournament<HostPlace>,
+    firsts: WinnerTree<HostPlace>,
 }
 
-impl Inbound {
-    pub(super) fn new() -> Inbound {
+impl InFlight {
+    pub(super) fn new() -> InFlight {
         let (places, free, lists) = (Vec::new(), Vec::new(), Vec::new());
-        Inbound { places, free, lists, firsts: Tournament::new() }
+        InFlight { places, free, lists, firsts: WinnerTree::new() }
     }
 
     /// When something reaches a host next; behind all instants of a run if nothing is on its way.
@@ -76,7 +76,7 @@ impl Inbound {
 
     /// Another host, behind those that are there.
     pub(super) fn attach(&mut self) {
-        self.lists.push(List { first: NONE, last: NONE, leaf: Leaf::default() });
+        self.lists.push(HostList { first: NONE, last: NONE, leaf: Leaf::default() });
     }
 
     /// Something will reach a host, not before what is on its way already: where it is to be put down.
@@ -87,7 +87,7 @@ impl Inbound {
         let last = std::mem::replace(&mut list.last, index);
         if last == NONE {
             list.first = index;
-            list.leaf = self.firsts.enter(host, due);
+            list.leaf = self.firsts.insert(host, due);
         } else {
             let before = &mut self.places[last as usize];
             before.next = index;
@@ -100,9 +100,9 @@ impl Inbound {
 
     #[cold]
     fn grow(&mut self) -> u32 {
-        let arriving = Arriving::Segment(UsualSegment::default());
+        let arriving = Arriving::Segment(PredictedHeader::default());
         let (next_at, next_number) = (Time::MAX, Number::default());
-        self.places.push(Place { arriving, next: NONE, next_number, next_at });
+        self.places.push(Entry { arriving, next: NONE, next_number, next_at });
         self.places.len() as u32 - 1
     }
 
@@ -110,12 +110,12 @@ impl Inbound {
     #[inline]
     pub(super) fn take(&mut self, host: HostPlace) -> &Arriving {
         let list = &mut self.lists[host.0 as usize];
-        let Place { arriving, next, next_number, next_at } = &self.places[list.first as usize];
+        let Entry { arriving, next, next_number, next_at } = &self.places[list.first as usize];
         self.free.push(list.first);
         list.first = *next;
         if *next == NONE {
             list.last = NONE;
-            self.firsts.leave(list.leaf);
+            self.firsts.remove(list.leaf);
         } else {
             self.firsts.change(list.leaf, (*next_at, *next_number));
         }
@@ -127,15 +127,15 @@ impl Inbound {
 mod tests {
     use super::*;
 
-    fn put(inbound: &mut Inbound, host: HostPlace, at: u64, seq: u32) {
-        let place = inbound.put(host, (Time(at), Number(seq)));
-        *place = Arriving::Segment(UsualSegment { seq, ..UsualSegment::default() });
+    fn put(in_flight: &mut InFlight, host: HostPlace, at: u64, seq: u32) {
+        let place = in_flight.put(host, (Time(at), Number(seq)));
+        *place = Arriving::Segment(PredictedHeader { seq, ..PredictedHeader::default() });
     }
 
     /// Takes what reaches a host next, anywhere: when, the host and the segment.
-    fn take(inbound: &mut Inbound) -> (u64, HostPlace, u32) {
-        let ((at, _), host) = inbound.next().expect("something is on its way");
-        match inbound.take(host) {
+    fn take(in_flight: &mut InFlight) -> (u64, HostPlace, u32) {
+        let ((at, _), host) = in_flight.next().expect("something is on its way");
+        match in_flight.take(host) {
             Arriving::Segment(segment) => (at.0, host, segment.seq),
             other => panic!("{other:?}"),
         }
@@ -143,26 +143,26 @@ mod tests {
 
     #[test]
     fn each_host_is_reached_in_order_and_among_hosts_the_first_instant_comes_first() {
-        let mut inbound = Inbound::new();
+        let mut in_flight = InFlight::new();
         let hosts = [HostPlace(0), HostPlace(1)];
-        hosts.iter().for_each(|_| inbound.attach());
-        put(&mut inbound, hosts[0], 10, 1);
-        put(&mut inbound, hosts[1], 5, 2);
-        put(&mut inbound, hosts[0], 20, 3);
-        assert_eq!(take(&mut inbound), (5, hosts[1], 2));
-        assert_eq!(take(&mut inbound), (10, hosts[0], 1));
-        put(&mut inbound, hosts[1], 20, 4);
-        put(&mut inbound, hosts[0], 20, 5);
-        assert_eq!(take(&mut inbound), (20, hosts[0], 3));
-        assert_eq!(take(&mut inbound), (20, hosts[1], 4));
-        assert_eq!(take(&mut inbound), (20, hosts[0], 5));
-        assert_eq!(inbound.next(), None);
-        put(&mut inbound, hosts[1], 30, 6);
-        assert_eq!(take(&mut inbound), (30, hosts[1], 6));
+        hosts.iter().for_each(|_| in_flight.attach());
+        put(&mut in_flight, hosts[0], 10, 1);
+        put(&mut in_flight, hosts[1], 5, 2);
+        put(&mut in_flight, hosts[0], 20, 3);
+        assert_eq!(take(&mut in_flight), (5, hosts[1], 2));
+        assert_eq!(take(&mut in_flight), (10, hosts[0], 1));
+        put(&mut in_flight, hosts[1], 20, 4);
+        put(&mut in_flight, hosts[0], 20, 5);
+        assert_eq!(take(&mut in_flight), (20, hosts[0], 3));
+        assert_eq!(take(&mut in_flight), (20, hosts[1], 4));
+        assert_eq!(take(&mut in_flight), (20, hosts[0], 5));
+        assert_eq!(in_flight.next(), None);
+        put(&mut in_flight, hosts[1], 30, 6);
+        assert_eq!(take(&mut in_flight), (30, hosts[1], 6));
     }
 
     #[test]
     fn a_segment_takes_no_more_room_than_a_line_of_the_cache() {
-        assert!(size_of::<Place>() <= 64, "{} bytes", size_of::<Place>());
+        assert!(size_of::<Entry>() <= 64, "{} bytes", size_of::<Entry>());
     }
 }

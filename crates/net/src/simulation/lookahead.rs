@@ -6,7 +6,7 @@
 //! the result.
 
 use super::inter_partition_channel::exchange;
-use super::partition::Region;
+use super::partition::Partition;
 use sojourn_packet::Time;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, Scope};
@@ -18,10 +18,10 @@ const LOOKS: u32 = 2_000;
 /// What windows are like is the mean of about so many.
 const MEMORY: u64 = 8;
 
-/// How far, and how, regions are driven.
+/// How far, and how, partitions are driven.
 #[derive(Clone, Copy)]
-pub(super) struct Drive {
-    /// What a frame takes at least from one region to another.
+pub(super) struct AdvanceLimits {
+    /// What a frame takes at least from one partition to another.
     pub(super) ahead: Time,
     /// Up to here and no further.
     pub(super) end: Time,
@@ -33,25 +33,25 @@ pub(super) struct Drive {
     pub(super) worth: u64,
 }
 
-impl Drive {
-    /// Drives all regions; true if they have come to the end. `pace`, events in a window, is what they
+impl AdvanceLimits {
+    /// Drives all partitions; true if they have come to the end. `pace`, events in a window, is what they
     /// were like before.
-    pub(super) fn run(self, regions: &mut [Region], pace: &mut u64) -> bool {
+    pub(super) fn run(self, partitions: &mut [Partition], pace: &mut u64) -> bool {
         thread::scope(|scope| {
-            let mut all: Vec<&mut Region> = regions.iter_mut().collect();
+            let mut all: Vec<&mut Partition> = partitions.iter_mut().collect();
             let mut crew = None;
-            while all.iter().map(|region| region.rows).sum::<usize>() < self.max_rows {
+            while all.iter().map(|partition| partition.rows).sum::<usize>() < self.max_rows {
                 exchange(&mut all);
                 let Some(until) = self.window(&all) else {
-                    all.iter_mut().for_each(|region| region.now = region.now.max(self.end));
+                    all.iter_mut().for_each(|partition| partition.now = partition.now.max(self.end));
                     return true;
                 };
                 let before = events(&all);
                 if self.threads > 1 && *pace >= self.worth {
-                    let crew = crew.get_or_insert_with(|| Crew::new(scope, self.threads, &all));
+                    let crew = crew.get_or_insert_with(|| WorkerPool::new(scope, self.threads, &all));
                     crew.run(&mut all, until);
                 } else {
-                    all.iter_mut().for_each(|region| region.run_through(until));
+                    all.iter_mut().for_each(|partition| partition.run_through(until));
                 }
                 *pace = (*pace * (MEMORY - 1) + events(&all) - before) / MEMORY;
             }
@@ -60,88 +60,88 @@ impl Drive {
     }
 
     /// The last instant of the next window, if anything happens before the end.
-    fn window(&self, all: &[&mut Region]) -> Option<Time> {
-        let first = all.iter().map(|region| region.next()).min().filter(|at| *at <= self.end)?;
+    fn window(&self, all: &[&mut Partition]) -> Option<Time> {
+        let first = all.iter().map(|partition| partition.next()).min().filter(|at| *at <= self.end)?;
         Some(self.end.min(Time((first + self.ahead).0 - 1)))
     }
 }
 
-fn events(all: &[&mut Region]) -> u64 {
-    all.iter().map(|region| region.counters.events).sum()
+fn events(all: &[&mut Partition]) -> u64 {
+    all.iter().map(|partition| partition.counters.events).sum()
 }
 
-/// Regions that one thread drives in a window.
-type Share<'r> = Vec<&'r mut Region>;
+/// Partitions that one thread drives in a window.
+type Share<'r> = Vec<&'r mut Partition>;
 
-/// Threads that drive regions, this one and others, each the same regions in each window.
-struct Crew<'r> {
-    /// Of each region, by its place, who drives it.
-    whose: Vec<usize>,
+/// Threads that drive partitions, this one and others, each the same partitions in each window.
+struct WorkerPool<'r> {
+    /// Of each partition, by its place, who drives it.
+    owner: Vec<usize>,
     shares: Vec<Share<'r>>,
     /// Those behind the first share.
-    others: Vec<Other<'r>>,
+    others: Vec<Worker<'r>>,
 }
 
 /// Another thread: what it is to drive, how far; and what it has driven.
-struct Other<'r> {
+struct Worker<'r> {
     work: Sender<(Time, Share<'r>)>,
     done: Receiver<Share<'r>>,
 }
 
-impl<'r> Crew<'r> {
-    fn new<'scope>(scope: &'scope Scope<'scope, '_>, threads: usize, all: &Share<'r>) -> Crew<'r>
+impl<'r> WorkerPool<'r> {
+    fn new<'scope>(scope: &'scope Scope<'scope, '_>, threads: usize, all: &Share<'r>) -> WorkerPool<'r>
     where
         'r: 'scope,
     {
         let threads = threads.min(all.len());
         let others = (1..threads).map(|_| {
-            let (work, given) = channel::<(Time, Share)>();
+            let (work, assigned) = channel::<(Time, Share)>();
             let (finished, done) = channel();
             scope.spawn(move || {
-                while let Some((until, mut share)) = receive(&given) {
-                    share.iter_mut().for_each(|region| region.run_through(until));
+                while let Some((until, mut share)) = receive(&assigned) {
+                    share.iter_mut().for_each(|partition| partition.run_through(until));
                     if finished.send(share).is_err() {
                         return;
                     }
                 }
             });
-            Other { work, done }
+            Worker { work, done }
         });
-        Crew {
+        WorkerPool {
             others: others.collect(),
-            whose: shared_out(all, threads),
+            owner: shared_out(all, threads),
             shares: std::iter::repeat_with(Vec::new).take(threads).collect(),
         }
     }
 
     fn run(&mut self, all: &mut Share<'r>, until: Time) {
-        for region in all.drain(..) {
-            self.shares[self.whose[usize::from(region.place)]].push(region);
+        for partition in all.drain(..) {
+            self.shares[self.owner[usize::from(partition.place)]].push(partition);
         }
-        let (own, given) = self.shares.split_first_mut().expect("at least this thread's");
-        for (share, other) in given.iter_mut().zip(&self.others) {
+        let (own, assigned) = self.shares.split_first_mut().expect("at least this thread's");
+        for (share, other) in assigned.iter_mut().zip(&self.others) {
             other.work.send((until, std::mem::take(share))).expect("it waits for work");
         }
-        own.iter_mut().for_each(|region| region.run_through(until));
-        for (share, other) in given.iter_mut().zip(&self.others) {
+        own.iter_mut().for_each(|partition| partition.run_through(until));
+        for (share, other) in assigned.iter_mut().zip(&self.others) {
             *share = receive(&other.done).expect("what it drives does not fail");
         }
         all.extend(self.shares.iter_mut().flat_map(|share| share.drain(..)));
-        all.sort_unstable_by_key(|region| region.place);
+        all.sort_unstable_by_key(|partition| partition.place);
     }
 }
 
-/// Who drives which region: those in which more has happened are given to whom has less.
-fn shared_out(all: &[&mut Region], threads: usize) -> Vec<usize> {
+/// Who drives which partition: those in which more has happened are given to whom has less.
+fn shared_out(all: &[&mut Partition], threads: usize) -> Vec<usize> {
     let mut by_events: Vec<_> = all.iter().map(|r| (r.counters.events, r.place)).collect();
     by_events.sort_unstable_by(|one, other| other.cmp(one));
-    let (mut loads, mut whose) = (vec![0; threads], vec![0; all.len()]);
+    let (mut loads, mut owner) = (vec![0; threads], vec![0; all.len()]);
     for (events, place) in by_events {
         let least = (0..threads).min_by_key(|thread| loads[*thread]).unwrap_or(0);
         loads[least] += events;
-        whose[usize::from(place)] = least;
+        owner[usize::from(place)] = least;
     }
-    whose
+    owner
 }
 
 /// The next that comes, none if nothing will. Looks for it for a while, since a thread that sleeps

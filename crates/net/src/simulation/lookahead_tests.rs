@@ -1,4 +1,4 @@
-//! Networks driven region by region, on one thread or several, held against the same networks whole.
+//! Networks driven partition by partition, on one thread or several, held against the same networks whole.
 
 use super::*;
 use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
@@ -24,9 +24,9 @@ struct Done {
 /// How a run is driven.
 #[derive(Clone, Copy, Debug)]
 enum Driven {
-    /// All of it as one region.
+    /// All of it as one partition.
     Whole,
-    /// Region by region, on so many threads.
+    /// Partition by partition, on so many threads.
     Apart(usize),
 }
 
@@ -34,11 +34,11 @@ fn build(config: &Value, driven: Driven) -> Simulation {
     build_with(config, driven, Vec::new())
 }
 
-fn build_with(config: &Value, driven: Driven, planes: Vec<HandedOver>) -> Simulation {
+fn build_with(config: &Value, driven: Driven, planes: Vec<SwitchPlane>) -> Simulation {
     let config = RunConfig::from_json(&config.to_string()).expect("a valid configuration");
-    let whole = |_: &Layout, nodes: &[Node]| Cut {
-        regions: 1,
-        of: vec![0; nodes.len()],
+    let whole = |_: &Layout, nodes: &[Node]| Partitioning {
+        partitions: 1,
+        by_switch: vec![0; nodes.len()],
         ahead: Time::ZERO,
     };
     let mut run = match driven {
@@ -160,32 +160,32 @@ fn drawn(seed: u64) -> Value {
 
 #[test]
 fn what_happens_is_the_same_whole_or_region_by_region_on_any_number_of_threads() {
-    let mut regions = BTreeSet::new();
+    let mut partitions = BTreeSet::new();
     for seed in 0..12 {
         let config = drawn(seed);
         let whole = done(&config, Driven::Whole);
         assert!(whole.packets.iter().any(|rows| rows.len() > 50), "seed {seed}: {config}");
-        regions.insert(build(&config, Driven::Apart(1)).regions.len());
+        partitions.insert(build(&config, Driven::Apart(1)).partitions.len());
         for threads in 1..=3 {
             let apart = done(&config, Driven::Apart(threads));
             assert!(apart == whole, "seed {seed}, {threads} threads: {config}");
         }
     }
-    assert!(regions.contains(&1) && regions.len() >= 3, "{regions:?}");
+    assert!(partitions.contains(&1) && partitions.len() >= 3, "{partitions:?}");
 }
 
 #[test]
 fn a_network_is_cut_at_links_that_always_take_their_time() {
-    let regions = |config: &Value| build(config, Driven::Apart(1)).regions.len();
-    assert_eq!(regions(&row(4, MS, &[tcp(0, 3)])), 4);
-    assert_eq!(regions(&row(4, 0, &[tcp(0, 3)])), 1);
+    let partitions = |config: &Value| build(config, Driven::Apart(1)).partitions.len();
+    assert_eq!(partitions(&row(4, MS, &[tcp(0, 3)])), 4);
+    assert_eq!(partitions(&row(4, 0, &[tcp(0, 3)])), 1);
     let mut one_short = row(4, MS, &[tcp(0, 3)]);
     let later = json!([{"at": 100 * MS, "delay": 1_000}]);
     one_short["network"]["links"][1]["schedule"] = later;
-    assert_eq!(regions(&one_short), 3);
+    assert_eq!(partitions(&one_short), 3);
     // One way is enough to keep its ends together.
     one_short["network"]["links"][2]["delay_back"] = 0.into();
-    assert_eq!(regions(&one_short), 2);
+    assert_eq!(partitions(&one_short), 2);
 }
 
 #[test]
@@ -232,12 +232,12 @@ fn what_is_done_to_several_switches_at_an_instant_is_one_event_and_told_in_their
     let mut config = row(2, MS, &[tcp(0, 1)]);
     config["aqm"] = json!({"kind": "handedover"});
     let plane = |name: &'static str| {
-        let wire = sojourn_switch::Wire::between(PortId(1), PortId(2));
-        let refuse = |times: u64| -> (Time, Act) {
-            let said = format!("{name} will not, {times}");
-            (Time(times * 100 * MS), Box::new(move |_, _| Err(said)))
+        let wire = sojourn_switch::CrossConnect::between(PortId(1), PortId(2));
+        let refuse = |times: u64| -> (Time, SwitchAction) {
+            let message = format!("{name} will not, {times}");
+            (Time(times * 100 * MS), Box::new(move |_, _| Err(message)))
         };
-        HandedOver { later: vec![refuse(1), refuse(2)], ..HandedOver::plain(Box::new(wire)) }
+        SwitchPlane { later: vec![refuse(1), refuse(2)], ..SwitchPlane::plain(Box::new(wire)) }
     };
     let report = |driven| {
         let mut run = build_with(&config, driven, vec![plane("s0"), plane("s1")]);

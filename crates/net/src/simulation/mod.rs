@@ -41,10 +41,10 @@ pub use hosts::start_jitter;
 use layout::Layout;
 use lookahead::{Drive, WORTH};
 use node::Node;
-use packet_ids::Numbering;
-use partition::Region;
-use partitioner::Cut;
-use partitions::{Homes, Plans};
+use packet_ids::RunPacketIds;
+use partition::Partition;
+use partitioner::Partitioning;
+use partitions::{Locations, Plans};
 use report::Observed;
 use sojourn_packet::{DataPlane, Packet, Time};
 use sojourn_switch::{PortId, Switch, SwitchConfig};
@@ -62,9 +62,9 @@ const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 /// A data plane for a switch, and what it asks of the switch around it.
 ///
 /// ```
-/// use sojourn_net::{HandedOver, RunConfig, Simulation};
+/// use sojourn_net::{SwitchPlane, RunConfig, Simulation};
 /// use sojourn_packet::{PortId, Time};
-/// use sojourn_switch::Wire;
+/// use sojourn_switch::CrossConnect;
 /// let config = RunConfig::from_json(
 ///     r#"{
 ///         "duration": 100000000,
@@ -72,13 +72,13 @@ const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 ///         "flows": [{"kind": "udp", "rtt": 0, "rate": 1000000}]
 ///     }"#,
 /// )?;
-/// let wire = HandedOver::plain(Box::new(Wire::between(PortId(1), PortId(2))));
+/// let wire = SwitchPlane::plain(Box::new(CrossConnect::between(PortId(1), PortId(2))));
 /// let mut run = Simulation::new(config, [wire])?;
 /// run.advance(Time::MAX, usize::MAX);
 /// assert!(!run.take_packets().is_empty());
 /// # Ok::<(), sojourn_net::ConfigError>(())
 /// ```
-pub struct HandedOver {
+pub struct SwitchPlane {
     /// What decides.
     pub plane: Box<dyn DataPlane>,
     /// What its control plane and its architecture set at the switch itself, once the switch has
@@ -87,16 +87,16 @@ pub struct HandedOver {
     /// What manages the queues under it; tail drop if absent.
     pub discipline: Option<NativeAqm>,
     /// What is done to its switch while the run goes on.
-    pub later: Vec<(Time, Act)>,
+    pub later: Vec<(Time, SwitchAction)>,
 }
 
 /// Something that is done to a switch at an instant: wholly, or it says why nothing was.
-pub type Act = Box<dyn FnOnce(&mut Switch, Time) -> Result<(), String> + Send>;
+pub type SwitchAction = Box<dyn FnOnce(&mut Switch, Time) -> Result<(), String> + Send>;
 
-impl HandedOver {
+impl SwitchPlane {
     /// A data plane that asks nothing of its switch.
-    pub fn plain(plane: Box<dyn DataPlane>) -> HandedOver {
-        HandedOver { plane, set_up: Box::new(|_| ()), discipline: None, later: Vec::new() }
+    pub fn plain(plane: Box<dyn DataPlane>) -> SwitchPlane {
+        SwitchPlane { plane, set_up: Box::new(|_| ()), discipline: None, later: Vec::new() }
     }
 }
 
@@ -105,17 +105,17 @@ pub struct Simulation {
     duration: Time,
     finished: bool,
     /// At least one.
-    regions: Vec<Region>,
-    homes: Homes,
-    /// What a frame takes at least from one region to another.
+    partitions: Vec<Partition>,
+    locations: Locations,
+    /// What a frame takes at least from one partition to another.
     ahead: Time,
     threads: usize,
     /// Of how many events a window is divided among them.
     worth: u64,
     /// Events in a window, the mean of the last.
     pace: u64,
-    /// The numbers of packets in the run, if there are several regions.
-    numbering: Option<Numbering>,
+    /// The numbers of packets in the run, if there are several partitions.
+    numbering: Option<RunPacketIds>,
     /// At least one; the first is the one that a run with one switch has.
     observed: Vec<Observed>,
     sources: Sources,
@@ -150,45 +150,45 @@ impl Simulation {
     /// switches that wait for one.
     pub fn new(
         config: RunConfig,
-        planes: impl IntoIterator<Item = HandedOver>,
+        planes: impl IntoIterator<Item = SwitchPlane>,
     ) -> Result<Simulation, ConfigError> {
-        Simulation::with_cut(config, planes, Cut::of)
+        Simulation::with_cut(config, planes, Partitioning::new)
     }
 
     fn with_cut(
         config: RunConfig,
-        planes: impl IntoIterator<Item = HandedOver>,
-        cut: impl FnOnce(&Layout, &[Node]) -> Cut,
+        planes: impl IntoIterator<Item = SwitchPlane>,
+        partitioning: impl FnOnce(&Layout, &[Node]) -> Partitioning,
     ) -> Result<Simulation, ConfigError> {
         config.check()?;
         let layout = layout::layout(&config);
         let mut planes = planes.into_iter();
-        let (nodes, acts) = switches::nodes(&config, &layout, &mut planes)?;
+        let (nodes, actions) = switches::nodes(&config, &layout, &mut planes)?;
         if planes.next().is_some() {
             return Err(ConfigError::PlaneUnexpected);
         }
-        let cut = cut(&layout, &nodes);
-        let homes = Homes::of(&layout, &cut);
+        let partitioning = partitioning(&layout, &nodes);
+        let locations = Locations::new(&layout, &partitioning);
         let transfers = transfers::planned(&config, &layout);
         Ok(Simulation {
             duration: Time(config.duration),
             finished: false,
-            ahead: cut.ahead,
+            ahead: partitioning.ahead,
             threads: 1,
             worth: WORTH,
             pace: 0,
-            numbering: (cut.regions > 1).then(Numbering::default),
+            numbering: (partitioning.partitions > 1).then(RunPacketIds::default),
             observed: report::observed(&layout),
-            sources: Sources::of(&config, &transfers),
+            sources: Sources::new(&config, &transfers),
             unfinished: Vec::new(),
-            regions: partitions::regions(
+            partitions: partitions::partitions(
                 &config,
                 &layout,
-                &homes,
+                &locations,
                 nodes,
-                Plans { acts, transfers },
+                Plans { actions, transfers },
             ),
-            homes,
+            locations,
         })
     }
 
@@ -204,7 +204,7 @@ impl Simulation {
     /// switches are driven apart, some more rows may wait by then.
     pub fn advance(&mut self, until: Time, max_rows: usize) {
         let (end, max_rows) = (until.min(self.duration), max_rows.max(1));
-        let reached = match &mut self.regions[..] {
+        let reached = match &mut self.partitions[..] {
             [only] => only.run(end, max_rows),
             all => {
                 let Simulation { ahead, threads, worth, .. } = *self;
@@ -214,24 +214,24 @@ impl Simulation {
         self.number_packets();
         if reached && self.now() >= self.duration && !self.finished {
             self.finished = true;
-            let mut unfinished: Vec<_> = self.regions.iter().flat_map(Region::unfinished).collect();
+            let mut unfinished: Vec<_> = self.partitions.iter().flat_map(Partition::unfinished).collect();
             unfinished.sort_unstable_by_key(|(host, _)| *host);
             self.unfinished = unfinished.into_iter().map(|(host, e)| (host.flow(), e)).collect();
         }
     }
 
-    /// Numbers what was sent, where the regions could not do it themselves.
+    /// Numbers what was sent, where the partitions could not do it themselves.
     fn number_packets(&mut self) {
         let Some(numbering) = &mut self.numbering else { return };
-        numbering.settle(&mut self.regions);
-        for node in self.regions.iter_mut().flat_map(|region| &mut region.nodes) {
+        numbering.settle(&mut self.partitions);
+        for node in self.partitions.iter_mut().flat_map(|partition| &mut partition.nodes) {
             node.switch.renumber(|packet| numbering.in_run(packet));
         }
     }
 
     /// The instant up to which everything has happened.
     pub fn now(&self) -> Time {
-        self.regions[0].now
+        self.partitions[0].now
     }
 
     /// True once the configured duration has passed.
@@ -251,17 +251,17 @@ impl Simulation {
         place: u16,
         work: impl FnOnce(&mut Switch, Time) -> T,
     ) -> Option<T> {
-        let home = *self.homes.switches.get(usize::from(place))?;
-        let region = &mut self.regions[home.region()];
-        let done = work(&mut region.nodes[home.place()].switch, region.now);
-        region.drain_switch(home.place);
+        let location = *self.locations.switches.get(usize::from(place))?;
+        let partition = &mut self.partitions[location.partition()];
+        let done = work(&mut partition.nodes[location.place()].switch, partition.now);
+        partition.drain_switch(location.place);
         Some(done)
     }
 
     /// What a switch has sent to its controller since the last call, and when.
     pub fn take_controllers_packets(&mut self, switch: u16) -> Vec<(Time, Packet)> {
-        let Some(home) = self.homes.switches.get(usize::from(switch)) else { return Vec::new() };
-        let node = &mut self.regions[home.region()].nodes[home.place()];
+        let Some(location) = self.locations.switches.get(usize::from(switch)) else { return Vec::new() };
+        let node = &mut self.partitions[location.partition()].nodes[location.place()];
         let mut packets = std::mem::take(&mut node.for_controller);
         if let Some(numbering) = &self.numbering {
             packets.iter_mut().for_each(|(_, packet)| packet.id = numbering.in_run(packet.id));
@@ -271,10 +271,10 @@ impl Simulation {
 
     /// Has a frame of the controller's reach its port of a switch now. False if there is no such port.
     pub fn packet_out(&mut self, switch: u16, bytes: Vec<u8>) -> bool {
-        let Some(home) = self.homes.switches.get(usize::from(switch)) else { return false };
-        let region = &mut self.regions[home.region()];
-        let Some(port) = region.nodes[home.place()].cpu else { return false };
-        region.packet_in(home.place, port, bytes);
+        let Some(location) = self.locations.switches.get(usize::from(switch)) else { return false };
+        let partition = &mut self.partitions[location.partition()];
+        let Some(port) = partition.nodes[location.place()].cpu else { return false };
+        partition.packet_in(location.place, port, bytes);
         self.number_packets();
         true
     }

@@ -150,9 +150,9 @@ fn two_bottlenecks_in_a_row_share_out_by_the_narrower_one() {
     let run = run(&chain(&[tcp("h1", "h3"), tcp("h2", "h4")]));
     let flows = run.report().flows;
     let megabits = |flow: usize| flows[flow].delivered as f64 * 8.0 / 2.0 / 1e6;
-    let (behind, beside) = (megabits(0), megabits(1));
+    let (behind, other) = (megabits(0), megabits(1));
     assert!(behind > 4.0 && behind < 10.0, "{behind}");
-    assert!(behind + beside > 16.0 && behind + beside < 19.5, "{behind} {beside}");
+    assert!(behind + other > 16.0 && behind + other < 19.5, "{behind} {other}");
 }
 
 #[test]
@@ -299,8 +299,8 @@ fn mistakes_in_a_network_are_named_with_what_may_stand_there() {
     for (place, value, message) in cases {
         let mut config = chain(&flows);
         *config.pointer_mut(place).expect("a place") = value;
-        let said = refusal(&config);
-        assert!(said.contains(message), "{place}: {said}");
+        let error = refusal(&config);
+        assert!(error.contains(message), "{place}: {error}");
     }
 }
 
@@ -308,6 +308,6 @@ fn mistakes_in_a_network_are_named_with_what_may_stand_there() {
 fn a_host_that_no_way_leads_to_is_named() {
     let mut config = chain(&[tcp("h1", "h3")]);
     config["network"]["links"].as_array_mut().expect("links").remove(2);
-    let said = refusal(&config);
-    assert!(said.contains("h1 to h3: allowed is hosts between which links lead"), "{said}");
+    let error = refusal(&config);
+    assert!(error.contains("h1 to h3: allowed is hosts between which links lead"), "{error}");
 }

@@ -2,30 +2,30 @@
 //! delay to the link. It computes their arrival times at the switch.
 
 use super::events::Event;
-use super::node::{AccessLink, Door, HostState};
-use super::packet_ids::Numbers;
+use super::node::{AccessLink, PortRef, HostState};
+use super::packet_ids::PacketIds;
 use super::slab::PacketSlab;
 use crate::event::{EventQueue, Number};
-use crate::host::Outlet;
+use crate::host::FrameSink;
 use sojourn_packet::{FlowId, HeaderBytes, Packet, Time};
 use std::collections::VecDeque;
 
-/// What the hosts of a region send through.
-pub(super) struct Sending {
+/// What the hosts of a partition send through.
+pub(super) struct SendPath {
     pub(super) access_links: Vec<AccessLink>,
     pub(super) slab: PacketSlab,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: PacketIds,
     /// Frames that have gone onto links since somebody looked.
     pub(super) on_links: VecDeque<OnLink>,
     /// Packets that a host's own shaper or delay had no room for.
     pub(super) dropped: u64,
 }
 
-impl Sending {
+impl SendPath {
     /// No link yet.
-    pub(super) fn new(slab: PacketSlab, numbers: Numbers) -> Sending {
+    pub(super) fn new(slab: PacketSlab, numbers: PacketIds) -> SendPath {
         let (access_links, on_links) = (Vec::new(), VecDeque::new());
-        Sending { access_links, slab, numbers, on_links, dropped: 0 }
+        SendPath { access_links, slab, numbers, on_links, dropped: 0 }
     }
 }
 
@@ -34,18 +34,18 @@ pub(super) struct OnLink {
     /// When it is handed in there, and its place among the events of that instant.
     pub(super) at: Time,
     pub(super) number: Number,
-    pub(super) door: Door,
+    pub(super) port_ref: PortRef,
     pub(super) packet: Packet,
 }
 
 /// Where the frames of one host go at one instant.
-pub(super) struct HostOutlet<'a> {
+pub(super) struct HostNic<'a> {
     pub(super) now: Time,
     pub(super) flow: u32,
     /// Of what it sends, in front of its link.
     pub(super) delay: Time,
     pub(super) access: u16,
-    pub(super) sending: &'a mut Sending,
+    pub(super) send_path: &'a mut SendPath,
     pub(super) events: &'a mut EventQueue<Event>,
 }
 
@@ -55,31 +55,31 @@ impl HostState {
     pub(super) fn outlet<'a>(
         &self,
         now: Time,
-        sending: &'a mut Sending,
+        send_path: &'a mut SendPath,
         events: &'a mut EventQueue<Event>,
-    ) -> HostOutlet<'a> {
+    ) -> HostNic<'a> {
         let HostState { id, delay, access, .. } = *self;
-        HostOutlet { now, flow: id.flow(), delay, access, sending, events }
+        HostNic { now, flow: id.flow(), delay, access, send_path, events }
     }
 }
 
-impl Outlet for HostOutlet<'_> {
+impl FrameSink for HostNic<'_> {
     #[inline]
     fn buffer(&mut self) -> HeaderBytes {
-        self.sending.slab.buffer()
+        self.send_path.slab.buffer()
     }
 
     #[inline(always)]
     fn send(&mut self, bytes: HeaderBytes, zeros: u32) {
-        let Sending { access_links, slab, numbers, on_links, dropped } = &mut *self.sending;
+        let SendPath { access_links, slab, numbers, on_links, dropped } = &mut *self.send_path;
         let (id, flow) = (numbers.next(self.now), FlowId(self.flow));
         let packet = Packet { id, flow, bytes, zeros };
         let link = &mut access_links[usize::from(self.access)];
-        match link.departures.leave(self.now, packet.len(), self.flow as usize, self.delay) {
+        match link.qdisc.enqueue(self.now, packet.len(), self.flow as usize, self.delay) {
             Some(at) if at == self.now && link.random.is_some() => {
-                self.sending.carry_random(self.now, self.access, packet, self.events);
+                self.send_path.carry_random(self.now, self.access, packet, self.events);
             }
-            Some(at) if at == self.now => link.carry(self.now, packet, on_links, self.events),
+            Some(at) if at == self.now => link.transmit(self.now, packet, on_links, self.events),
             Some(at) => {
                 let slot = slab.put(packet);
                 self.events.push(at, Event::Departs(self.access, slot));
@@ -102,12 +102,12 @@ impl AccessLink {
         on_links: &mut VecDeque<OnLink>,
         events: &mut EventQueue<Event>,
     ) {
-        self.carry(now, packet, on_links, events);
+        self.transmit(now, packet, on_links, events);
     }
 
     /// A frame goes onto the link to the switch.
     #[inline(always)]
-    fn carry(
+    fn transmit(
         &mut self,
         now: Time,
         packet: Packet,
@@ -115,6 +115,6 @@ impl AccessLink {
         events: &mut EventQueue<Event>,
     ) {
         let at = self.to_switch.send(now, packet.len()) + self.passage;
-        on_links.push_back(OnLink { at, number: events.take_number(), door: self.door, packet });
+        on_links.push_back(OnLink { at, number: events.take_number(), port_ref: self.port_ref, packet });
     }
 }

@@ -1,9 +1,9 @@
 //! Components of a running network: hosts, their links, switches and the peers of switch ports.
 //!
 //! The module holds plain state and computes when a frame reaches the other end of a wire.
-//! [`Region`](super::partition::Region) decides all events and their times.
+//! [`Partition`](super::partition::Partition) decides all events and their times.
 
-use super::host_qdisc::Departures;
+use super::host_qdisc::HostQdisc;
 use super::partition::HostId;
 use super::random_links::RandomWay;
 use crate::host::Host;
@@ -24,19 +24,19 @@ pub(super) struct HostState {
     pub(super) timer: Time,
 }
 
-/// A port of a switch, by its place in the region, that frames come to.
+/// A port of a switch, by its place in the partition, that frames come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Door {
+pub(super) struct PortRef {
     pub(super) switch: u16,
     pub(super) port: PortId,
 }
 
 /// The way from a host, or a group of hosts, to its switch.
 pub(super) struct AccessLink {
-    pub(super) door: Door,
+    pub(super) port_ref: PortRef,
     /// The switch's [`Switch::passage`], nothing if it has none.
     pub(super) passage: Time,
-    pub(super) departures: Departures,
+    pub(super) qdisc: HostQdisc,
     pub(super) to_switch: Link,
     /// What happens to frames on it at random.
     pub(super) random: Option<Box<RandomWay>>,
@@ -51,15 +51,15 @@ pub(super) struct Node {
     /// The port of its controller, and what has left by it.
     pub(super) cpu: Option<PortId>,
     pub(super) for_controller: Vec<(Time, Packet)>,
-    pub(super) wires: Vec<Wire>,
-    /// Of the rows that wait in the switch those that are counted among the region's.
+    pub(super) port_links: Vec<PortLink>,
+    /// Of the rows that wait in the switch those that are counted among the partition's.
     pub(super) counted: usize,
 }
 
 impl Node {
     /// True if the switch has something to hand out that is not noted yet.
     #[inline]
-    pub(super) fn has_news(&self) -> bool {
+    pub(super) fn has_output(&self) -> bool {
         let switch = &self.switch;
         switch.has_transmits() || switch.rows().len() > self.counted || switch.has_frames()
     }
@@ -71,9 +71,9 @@ impl Node {
 }
 
 /// What is behind one port.
-pub(super) struct Wire {
+pub(super) struct PortLink {
     pub(super) port: PortId,
-    pub(super) end: Behind,
+    pub(super) end: LinkEnd,
     /// A link that the hosts behind the port share.
     pub(super) shared: Option<Link>,
     pub(super) delay: Time,
@@ -87,15 +87,15 @@ pub(super) struct Wire {
     pub(super) bottleneck: Option<u16>,
 }
 
-/// What is at the other end of a port's link, by its place in the region.
+/// What is at the other end of a port's link, by its place in the partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Behind {
+pub(super) enum LinkEnd {
     /// A port of a switch.
-    Switch(Door),
+    Switch(PortRef),
     /// The hosts behind an access link.
     Hosts(u16),
-    /// Another region, which a way out leads to.
-    Region(u16),
+    /// Another partition, which a way out leads to.
+    Partition(u16),
 }
 
 /// What one observed port has yielded.
@@ -106,18 +106,18 @@ pub(super) struct Bottleneck {
 }
 
 /// Something that is done at an instant, wherever in the network.
-pub(super) struct Due<T> {
+pub(super) struct Scheduled<T> {
     pub(super) at: Time,
     /// The first of its instant.
     pub(super) first: bool,
     pub(super) what: T,
 }
 
-impl<T> Due<T> {
+impl<T> Scheduled<T> {
     /// Each of what is given in the order of time.
-    pub(super) fn each(given: impl Iterator<Item = (Time, T)>) -> Vec<Due<T>> {
+    pub(super) fn each(given: impl Iterator<Item = (Time, T)>) -> Vec<Scheduled<T>> {
         let mut last = None;
-        let due = |(at, what)| Due { at, first: last.replace(at) != Some(at), what };
+        let due = |(at, what)| Scheduled { at, first: last.replace(at) != Some(at), what };
         given.map(due).collect()
     }
 }
@@ -126,13 +126,13 @@ impl<T> Due<T> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     pub(super) events: u64,
-    /// Of these, what counts as one event with one of another region.
+    /// Of these, what counts as one event with one of another partition.
     pub(super) shared: u64,
     pub(super) malformed: u64,
     pub(super) stray: u64,
 }
 
-impl Wire {
+impl PortLink {
     /// When a frame that leaves the port has its last bit on the link.
     #[inline(always)]
     pub(super) fn through(&mut self, transmit: &Transmit) -> Time {

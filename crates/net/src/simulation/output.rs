@@ -1,7 +1,7 @@
 //! Output of a run: rows, captured frames and log lines, passed to their consumer.
 
 use super::Simulation;
-use super::partition::Region;
+use super::partition::Partition;
 use super::records::{Delivered, FlowSample};
 use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows};
 use sojourn_packet::{PacketId, ProgramLog};
@@ -14,12 +14,12 @@ impl Simulation {
 
     /// Rows of all kinds and captured frames that wait to be taken.
     pub fn waiting(&self) -> usize {
-        let of_region = |region: &Region| {
-            let others = region.flows.len() + region.exchanges.len() + region.datagrams.len();
-            let frames: usize = region.bottlenecks.iter().map(|place| place.capture.len()).sum();
-            region.rows + others + frames
+        let of_region = |partition: &Partition| {
+            let others = partition.flows.len() + partition.exchanges.len() + partition.datagrams.len();
+            let frames: usize = partition.bottlenecks.iter().map(|place| place.capture.len()).sum();
+            partition.rows + others + frames
         };
-        self.regions.iter().map(of_region).sum::<usize>() + self.unfinished.len()
+        self.partitions.iter().map(of_region).sum::<usize>() + self.unfinished.len()
     }
 
     /// Hands over the packet rows that wait at the first bottleneck, which in a run with one switch
@@ -37,7 +37,7 @@ impl Simulation {
     /// Bottlenecks whose packet rows were handed over go on in the room of other rows, which are
     /// forgotten, while there is some: what is as large as they are is slow to get.
     pub fn reuse_room(&mut self, mut room: impl FnMut() -> Option<PacketRows>) {
-        let bottlenecks = self.regions.iter_mut().flat_map(|region| &mut region.bottlenecks);
+        let bottlenecks = self.partitions.iter_mut().flat_map(|partition| &mut partition.bottlenecks);
         let without = bottlenecks.filter(|bottleneck| bottleneck.rows.packet.capacity() == 0);
         for (bottleneck, mut rows) in without.map_while(|without| Some((without, room()?))) {
             rows.clear();
@@ -54,9 +54,9 @@ impl Simulation {
     ) -> T {
         match self.packets_of(bottleneck) {
             Some(rows) => {
-                let told = read(rows);
+                let delivery = read(rows);
                 rows.clear();
-                told
+                delivery
             }
             None => read(&PacketRows::default()),
         }
@@ -64,11 +64,11 @@ impl Simulation {
 
     /// The packet rows that wait, which no longer count as waiting.
     fn packets_of(&mut self, bottleneck: usize) -> Option<&mut PacketRows> {
-        let home = self.homes.bottlenecks.get(bottleneck)?;
-        let region = &mut self.regions[home.region()];
-        region.record_all();
-        let rows = &mut region.bottlenecks[home.place()].rows;
-        region.rows -= rows.len();
+        let location = self.locations.bottlenecks.get(bottleneck)?;
+        let partition = &mut self.partitions[location.partition()];
+        partition.record_all();
+        let rows = &mut partition.bottlenecks[location.place()].rows;
+        partition.rows -= rows.len();
         if let Some(numbering) = &self.numbering {
             let in_run = |packet: &mut u64| *packet = numbering.in_run(PacketId(*packet)).0;
             rows.packet.iter_mut().for_each(in_run);
@@ -78,8 +78,8 @@ impl Simulation {
 
     /// Hands over the flow samples that wait.
     pub fn take_flows(&mut self) -> FlowRows {
-        let mut samples = self.gather(|region| &mut region.flows, |s| (s.time, s.flow));
-        let delivered = self.gather(|region| &mut region.delivered, |d| (d.time, d.flow));
+        let mut samples = self.gather(|partition| &mut partition.flows, |s| (s.time, s.flow));
+        let delivered = self.gather(|partition| &mut partition.delivered, |d| (d.time, d.flow));
         add_delivered(&mut samples, &delivered);
         FlowRows {
             time: samples.iter().map(|sample| sample.time.0).collect(),
@@ -95,7 +95,7 @@ impl Simulation {
 
     /// Hands over the transfers and requests that wait.
     pub fn take_exchanges(&mut self) -> ExchangeRows {
-        let mut exchanges = self.gather(|region| &mut region.exchanges, |(_, e)| e.finished);
+        let mut exchanges = self.gather(|partition| &mut partition.exchanges, |(_, e)| e.finished);
         exchanges.append(&mut self.unfinished);
         let each = || exchanges.iter();
         ExchangeRows {
@@ -110,7 +110,7 @@ impl Simulation {
 
     /// Hands over the datagrams of voices that wait.
     pub fn take_datagrams(&mut self) -> DatagramRows {
-        let datagrams = self.gather(|region| &mut region.datagrams, |(_, d)| d.received);
+        let datagrams = self.gather(|partition| &mut partition.datagrams, |(_, d)| d.received);
         DatagramRows {
             flow: datagrams.iter().map(|(flow, _)| *flow).collect(),
             number: datagrams.iter().map(|(_, datagram)| datagram.number).collect(),
@@ -119,21 +119,21 @@ impl Simulation {
         }
     }
 
-    /// Takes what waits in the regions, in the order of `key`; what has equal ones in that of the
-    /// regions.
+    /// Takes what waits in the partitions, in the order of `key`; what has equal ones in that of the
+    /// partitions.
     fn gather<T, K: Ord>(
         &mut self,
-        of: fn(&mut Region) -> &mut Vec<T>,
+        of: fn(&mut Partition) -> &mut Vec<T>,
         key: fn(&T) -> K,
     ) -> Vec<T> {
-        if let [only] = &mut self.regions[..] {
+        if let [only] = &mut self.partitions[..] {
             let waiting = of(only);
             // As many will wait the next time.
             let room = Vec::with_capacity(waiting.len());
             return std::mem::replace(waiting, room);
         }
         let mut all: Vec<T> =
-            self.regions.iter_mut().flat_map(|region| of(region).drain(..)).collect();
+            self.partitions.iter_mut().flat_map(|partition| of(partition).drain(..)).collect();
         all.sort_by_key(key);
         all
     }
@@ -141,15 +141,15 @@ impl Simulation {
     /// Hands over the captured frames that wait at a bottleneck, counted from 0; none unless
     /// `capture` is set, or if there is no such bottleneck.
     pub fn take_capture_of(&mut self, bottleneck: usize) -> Vec<CapturedFrame> {
-        let Some(home) = self.homes.bottlenecks.get(bottleneck) else { return Vec::new() };
-        std::mem::take(&mut self.regions[home.region()].bottlenecks[home.place()].capture)
+        let Some(location) = self.locations.bottlenecks.get(bottleneck) else { return Vec::new() };
+        std::mem::take(&mut self.partitions[location.partition()].bottlenecks[location.place()].capture)
     }
 
     /// Hands over what programs have written into their logs since the last call, in order of time.
     pub fn take_log(&mut self) -> ProgramLog {
         let mut all = ProgramLog::default();
-        for home in &self.homes.switches {
-            let node = &mut self.regions[home.region()].nodes[home.place()];
+        for location in &self.locations.switches {
+            let node = &mut self.partitions[location.partition()].nodes[location.place()];
             let mut log = node.switch.data_plane().take_log();
             all.lost += log.lost;
             all.lines.append(&mut log.lines);
@@ -159,15 +159,15 @@ impl Simulation {
     }
 }
 
-/// Writes what flows have delivered into samples of which the receiver is in another region; both
+/// Writes what flows have delivered into samples of which the receiver is in another partition; both
 /// are in order.
 fn add_delivered(samples: &mut [FlowSample], delivered: &[Delivered]) {
     let mut delivered = delivered.iter().peekable();
     for sample in samples {
         let place = (sample.time, sample.flow);
-        while let Some(told) = delivered.next_if(|told| (told.time, told.flow) <= place) {
-            if (told.time, told.flow) == place {
-                sample.delivered = told.bytes;
+        while let Some(delivery) = delivered.next_if(|delivery| (delivery.time, delivery.flow) <= place) {
+            if (delivery.time, delivery.flow) == place {
+                sample.delivered = delivery.bytes;
             }
         }
     }

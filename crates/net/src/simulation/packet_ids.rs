@@ -4,29 +4,29 @@
 //! send times. The numbers in the run follow once all partitions have reached an instant. At equal
 //! instants the packets of the partition with the lowest index come first.
 
-use super::partition::Region;
+use super::partition::Partition;
 use sojourn_packet::{PacketId, Time};
 
-/// Where a region's number is in the identity of its packets, behind which they are numbered; none in
-/// the only region, whose packets have their numbers at once.
+/// Where a partition's number is in the identity of its packets, behind which they are numbered; none in
+/// the only partition, whose packets have their numbers at once.
 const REGION: u32 = 56;
-/// Of each region every so-manieth packet's number is noted.
+/// Of each partition every so-manieth packet's number is noted.
 const EACH: usize = 8;
 
-/// What one region numbers its packets by.
-pub(super) struct Numbers {
+/// What one partition numbers its packets by.
+pub(super) struct PacketIds {
     next: u64,
-    /// When those went whose numbers in the run are not known yet; in one of several regions.
+    /// When those went whose numbers in the run are not known yet; in one of several partitions.
     sent: Option<Vec<Time>>,
 }
 
-impl Numbers {
-    pub(super) fn of_only_region() -> Numbers {
-        Numbers { next: 0, sent: None }
+impl PacketIds {
+    pub(super) fn of_only_region() -> PacketIds {
+        PacketIds { next: 0, sent: None }
     }
 
-    pub(super) fn of_region(region: u8) -> Numbers {
-        Numbers { next: (u64::from(region) + 1) << REGION, sent: Some(Vec::new()) }
+    pub(super) fn of_region(partition: u8) -> PacketIds {
+        PacketIds { next: (u64::from(partition) + 1) << REGION, sent: Some(Vec::new()) }
     }
 
     #[inline]
@@ -40,29 +40,29 @@ impl Numbers {
     }
 }
 
-/// The numbers in the run of what several regions have sent.
+/// The numbers in the run of what several partitions have sent.
 #[derive(Default)]
-pub(super) struct Numbering {
-    /// The region of each packet, in the order of their numbers.
+pub(super) struct RunPacketIds {
+    /// The partition of each packet, in the order of their numbers.
     senders: Vec<u8>,
-    /// Of each region every [`EACH`]th packet's number.
+    /// Of each partition every [`EACH`]th packet's number.
     marks: Vec<Vec<u64>>,
-    /// How many packets each region has sent.
+    /// How many packets each partition has sent.
     counts: Vec<usize>,
     /// Reused: what was sent since the last time, by whom.
     sent: Vec<(Time, u8)>,
 }
 
-impl Numbering {
-    /// Numbers what has been sent. All regions must have come up to one instant.
-    pub(super) fn settle(&mut self, regions: &mut [Region]) {
-        self.marks.resize_with(regions.len(), Vec::new);
-        self.counts.resize(regions.len(), 0);
-        for (region, place) in regions.iter_mut().zip(0..) {
-            let sent = region.sending.numbers.sent.iter_mut().flat_map(|sent| sent.drain(..));
+impl RunPacketIds {
+    /// Numbers what has been sent. All partitions must have come up to one instant.
+    pub(super) fn settle(&mut self, partitions: &mut [Partition]) {
+        self.marks.resize_with(partitions.len(), Vec::new);
+        self.counts.resize(partitions.len(), 0);
+        for (partition, place) in partitions.iter_mut().zip(0..) {
+            let sent = partition.send_path.numbers.sent.iter_mut().flat_map(|sent| sent.drain(..));
             self.sent.extend(sent.map(|at| (at, place)));
         }
-        // Stable, and each region's are in order already.
+        // Stable, and each partition's are in order already.
         self.sent.sort_by_key(|(at, _)| *at);
         for (_, sender) in self.sent.drain(..) {
             let count = &mut self.counts[usize::from(sender)];

@@ -3,28 +3,28 @@
 //! It must not depend on the decisions of TCP or of a queue, only on when events are due. It must
 //! not depend on the consumer of its rows.
 
-use super::demux::{Attachment, Directory, ELSEWHERE};
+use super::demux::{Attachment, Demux, ELSEWHERE};
 use super::events::Event;
 use super::hosts::Place;
-use super::in_flight::{Arriving, Inbound};
-use super::inter_partition_channel::Border;
-use super::nic::{OnLink, Sending};
-use super::node::{Behind, Bottleneck, Counters, Door, Due, HostState, Node};
-use super::packet_ids::Numbers;
+use super::in_flight::{Arriving, InFlight};
+use super::inter_partition_channel::Channels;
+use super::nic::{OnLink, SendPath};
+use super::node::{LinkEnd, Bottleneck, Counters, PortRef, Scheduled, HostState, Node};
+use super::packet_ids::PacketIds;
 use super::random_links::Ahead;
 use super::records::{BATCH, Delivered, FlowSample};
-use super::schedule::{Change, Refused};
+use super::schedule::{Change, RefusedActions};
 use super::slab::{PacketSlab, Slot};
 use super::transfers::Planned;
-use super::{Act, FOR_CONTROLLER, SAMPLE_INTERVAL};
+use super::{SwitchAction, FOR_CONTROLLER, SAMPLE_INTERVAL};
 use crate::event::EventQueue;
 use crate::host::{Datagram, Exchange, Host, Received};
-use crate::tcp::Usual;
-use crate::wire::{Written, read_frame};
+use crate::tcp::PredictedSegment;
+use crate::wire::{FrameDetail, read_frame};
 use sojourn_packet::{HeaderBytes, Packet, Time};
 use sojourn_switch::PortId;
 
-/// Where a host is kept in its region.
+/// Where a host is kept in its partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HostPlace(pub(super) u32);
 
@@ -44,70 +44,70 @@ impl HostId {
 }
 
 /// Switches with the hosts at them, and everything that happens there.
-// No cache line has something of two regions: cores would take it from each other.
+// No cache line has something of two partitions: cores would take it from each other.
 #[repr(align(128))]
-pub(super) struct Region {
-    /// Which it is of all regions.
+pub(super) struct Partition {
+    /// Which it is of all partitions.
     pub(super) place: u8,
     pub(super) now: Time,
     pub(super) nodes: Vec<Node>,
     pub(super) host_states: Vec<HostState>,
     /// How many of them, the first, are of configured flows.
     pub(super) configured: usize,
-    pub(super) directory: Directory,
-    pub(super) border: Border,
+    pub(super) demux: Demux,
+    pub(super) channels: Channels,
     pub(super) bottlenecks: Vec<Bottleneck>,
     /// What changes while the run goes on, the next last.
-    pub(super) changes: Vec<Due<Change>>,
+    pub(super) changes: Vec<Scheduled<Change>>,
     /// What is done to which switch while the run goes on, the next last.
-    pub(super) acts: Vec<Due<(u16, Act)>>,
-    pub(super) refused: Option<Refused>,
+    pub(super) actions: Vec<Scheduled<(u16, SwitchAction)>>,
+    pub(super) refused: Option<RefusedActions>,
     /// Transfers that will begin, the next last.
-    pub(super) transfers: Vec<Due<Planned>>,
+    pub(super) transfers: Vec<Scheduled<Planned>>,
     /// The first switch that has something to do, and when.
     pub(super) soonest: (Time, u16),
     pub(super) events: EventQueue<Event>,
     /// How far it is to run: up to and including an instant, or until so many rows wait.
     end: Time,
     pub(super) max_rows: usize,
-    pub(super) sending: Sending,
-    pub(super) inbound: Inbound,
+    pub(super) send_path: SendPath,
+    pub(super) in_flight: InFlight,
     /// How much of their frames hosts write.
-    pub(super) written: Written,
+    pub(super) written: FrameDetail,
     pub(super) counters: Counters,
     /// Packet rows that wait, at all bottlenecks.
     pub(super) rows: usize,
     pub(super) flows: Vec<FlowSample>,
-    /// Of flows whose other end is in another region: what has been delivered, at each sample.
+    /// Of flows whose other end is in another partition: what has been delivered, at each sample.
     pub(super) delivered: Vec<Delivered>,
     /// With the flow of each.
     pub(super) exchanges: Vec<(u32, Exchange)>,
     pub(super) datagrams: Vec<(u32, Datagram)>,
 }
 
-impl Region {
-    /// A region in which there is nothing, of so many.
-    pub(super) fn new(place: u8, of: usize, written: Written) -> Region {
-        let numbers = if of == 1 { Numbers::of_only_region() } else { Numbers::of_region(place) };
-        Region {
+impl Partition {
+    /// A partition in which there is nothing, of so many.
+    pub(super) fn new(place: u8, of: usize, written: FrameDetail) -> Partition {
+        let numbers = if of == 1 { PacketIds::of_only_region() } else { PacketIds::of_region(place) };
+        Partition {
             place,
             now: Time::ZERO,
             nodes: Vec::new(),
             host_states: Vec::new(),
             configured: 0,
-            directory: Directory::new(),
-            border: Border::default(),
+            demux: Demux::new(),
+            channels: Channels::default(),
             bottlenecks: Vec::new(),
             changes: Vec::new(),
-            acts: Vec::new(),
+            actions: Vec::new(),
             refused: None,
             transfers: Vec::new(),
             soonest: (Time::MAX, 0),
             events: EventQueue::new(),
             end: Time::ZERO,
             max_rows: 0,
-            sending: Sending::new(PacketSlab::new(written), numbers),
-            inbound: Inbound::new(),
+            send_path: SendPath::new(PacketSlab::new(written), numbers),
+            in_flight: InFlight::new(),
             written,
             counters: Counters::default(),
             rows: 0,
@@ -127,14 +127,14 @@ impl Region {
             if access == ELSEWHERE {
                 continue;
             }
-            let (id, delay) = (HostId(2 * flow + end as u32), at.leaving[end]);
-            self.inbound.attach();
+            let (id, delay) = (HostId(2 * flow + end as u32), at.send_delay[end]);
+            self.in_flight.attach();
             let (listens, delay_to) = (host.listens(), at.delay[end]);
             self.host_states.push(HostState { host, id, access, delay, timer: Time::MAX });
             ends[end] = Attachment { access, listens, place: HostPlace(place), delay: delay_to };
             place += 1;
         }
-        self.directory.attach(flow, ends, at.dst_port);
+        self.demux.attach(flow, ends, at.dst_port);
         (ends[0].access != ELSEWHERE).then_some(ends[0].place)
     }
 
@@ -157,7 +157,7 @@ impl Region {
         (self.end, self.max_rows) = (end, max_rows);
         while self.rows < max_rows {
             let event = self.events.next_time();
-            let arrival = self.inbound.next_time();
+            let arrival = self.in_flight.next_time();
             let (timer, due) = self.soonest;
             if event.min(arrival).min(timer) > end {
                 self.now = self.now.max(end);
@@ -168,7 +168,7 @@ impl Region {
                 self.now = self.now.max(timer);
                 self.serve_switch(due);
             } else if (arrival < event || (arrival == event && self.arrival_is_first()))
-                && let Some((_, host)) = self.inbound.next()
+                && let Some((_, host)) = self.in_flight.next()
             {
                 self.counters.events += 1;
                 self.now = self.now.max(arrival);
@@ -188,7 +188,7 @@ impl Region {
     #[cold]
     #[inline(never)]
     fn arrival_is_first(&mut self) -> bool {
-        let arrival = self.inbound.next().map(|((_, number), _)| number);
+        let arrival = self.in_flight.next().map(|((_, number), _)| number);
         let event = self.events.next_number();
         arrival.zip(event).is_some_and(|(arrival, event)| arrival.is_before(event))
     }
@@ -196,34 +196,34 @@ impl Region {
     /// When something happens next outside switches.
     #[inline(always)]
     fn next_outside(&self) -> Time {
-        self.events.next_time().min(self.inbound.next_time())
+        self.events.next_time().min(self.in_flight.next_time())
     }
 
     /// When something happens next.
     pub(super) fn next(&self) -> Time {
         let event = self.next_outside().min(self.soonest.0);
-        self.border.next().map_or(event, |(at, _)| at.min(event))
+        self.channels.next().map_or(event, |(at, _)| at.min(event))
     }
 
-    /// Runs up to and including `end`, with the frames that come from other regions until then. Of
-    /// what is due at one instant switches' timers are first, then these frames, whenever the region
+    /// Runs up to and including `end`, with the frames that come from other partitions until then. Of
+    /// what is due at one instant switches' timers are first, then these frames, whenever the partition
     /// was told of them, then all else.
     pub(super) fn run_through(&mut self, end: Time) {
-        while let Some((at, way)) = self.border.next().filter(|(at, _)| *at <= end) {
+        while let Some((at, way)) = self.channels.next().filter(|(at, _)| *at <= end) {
             self.run(Time(at.0 - 1), usize::MAX);
             self.now = at;
             while self.soonest.0 <= at {
                 self.serve_switch(self.soonest.1);
             }
-            if let Some((door, packet)) = self.border.take(way, &mut self.sending.slab) {
+            if let Some((port_ref, packet)) = self.channels.take(way, &mut self.send_path.slab) {
                 self.counters.events += 1;
-                self.receive(door, packet);
+                self.receive(port_ref, packet);
             }
         }
         self.run(end, usize::MAX);
     }
 
-    /// Notes that what has just happened is one event with something in another region, unless it
+    /// Notes that what has just happened is one event with something in another partition, unless it
     /// was the first.
     pub(super) fn count_shared(&mut self, first: bool) {
         self.counters.shared += u64::from(!first);
@@ -257,12 +257,12 @@ impl Region {
     /// now, as what would be the next event; the others are events.
     #[inline(always)]
     fn hand_in(&mut self) {
-        while let Some(frame) = self.sending.on_links.pop_front() {
+        while let Some(frame) = self.send_path.on_links.pop_front() {
             let due = self.next_outside().min(self.soonest.0);
             if frame.at < due && frame.at <= self.end && self.rows < self.max_rows {
                 self.counters.events += 1;
                 self.now = frame.at;
-                self.receive(frame.door, frame.packet);
+                self.receive(frame.port_ref, frame.packet);
             } else {
                 self.await_arrival(frame);
             }
@@ -271,26 +271,26 @@ impl Region {
 
     /// Makes an event of a frame's arrival at a switch.
     #[inline]
-    fn await_arrival(&mut self, OnLink { at, number, door, packet }: OnLink) {
-        let event = Event::AtSwitch(door, self.sending.slab.put(packet));
+    fn await_arrival(&mut self, OnLink { at, number, port_ref, packet }: OnLink) {
+        let event = Event::AtSwitch(port_ref, self.send_path.slab.put(packet));
         self.events.push_numbered(at, number, event);
     }
 
     /// The same of all that several hosts have sent.
     pub(super) fn await_arrivals(&mut self) {
-        while let Some(frame) = self.sending.on_links.pop_front() {
+        while let Some(frame) = self.send_path.on_links.pop_front() {
             self.await_arrival(frame);
         }
     }
 
     /// A frame comes to a switch.
     #[inline(always)]
-    fn receive(&mut self, Door { switch, port }: Door, packet: Packet) {
+    fn receive(&mut self, PortRef { switch, port }: PortRef, packet: Packet) {
         let place = usize::from(switch);
         match self.nodes[place].passage {
             Some(_) => self.nodes[place].switch.receive_passed(self.now, port, packet),
             None => {
-                let frame = self.sending.on_links.front().map_or(Time::MAX, |frame| frame.at);
+                let frame = self.send_path.on_links.front().map_or(Time::MAX, |frame| frame.at);
                 let timer = Time(self.soonest.0.0.saturating_sub(1));
                 let quiet = self.end.min(self.next_outside()).min(frame).min(timer);
                 let reached = self.nodes[place].switch.receive_until(self.now, port, packet, quiet);
@@ -305,16 +305,16 @@ impl Region {
     #[inline]
     fn handle(&mut self, event: Event) {
         match event {
-            Event::AtSwitch(door, slot) => {
-                let packet = self.sending.slab.take(slot);
-                self.receive(door, packet);
+            Event::AtSwitch(port_ref, slot) => {
+                let packet = self.send_path.slab.take(slot);
+                self.receive(port_ref, packet);
             }
             Event::Departs(access, slot) => {
-                let packet = self.sending.slab.take(slot);
-                let Sending { access_links, on_links, .. } = &mut self.sending;
+                let packet = self.send_path.slab.take(slot);
+                let SendPath { access_links, on_links, .. } = &mut self.send_path;
                 let link = &mut access_links[usize::from(access)];
                 if link.random.is_some() {
-                    self.sending.carry_random(self.now, access, packet, &mut self.events);
+                    self.send_path.carry_random(self.now, access, packet, &mut self.events);
                 } else {
                     link.carry_later(self.now, packet, on_links, &mut self.events);
                 }
@@ -334,7 +334,7 @@ impl Region {
                 self.events.push(self.now + SAMPLE_INTERVAL, Event::Sample);
             }
             Event::Change => self.change(),
-            Event::Act => self.act(),
+            Event::SwitchAction => self.act(),
             Event::Arrival => self.begin_transfers(),
         }
         self.hand_in();
@@ -343,7 +343,7 @@ impl Region {
     /// Takes what a switch has to hand out, after something was done to it.
     #[inline]
     pub(super) fn drain_switch(&mut self, switch: u16) {
-        if self.nodes[usize::from(switch)].has_news() {
+        if self.nodes[usize::from(switch)].has_output() {
             self.drain(switch);
         }
         self.look_at_timers();
@@ -351,12 +351,12 @@ impl Region {
 
     #[inline(never)]
     fn drain(&mut self, place: u16) {
-        let Region { nodes, directory, sending, inbound, events, border, .. } = self;
-        let Sending { slab, numbers, .. } = sending;
-        let Node { switch, wires, cpu, for_controller, counted, .. } =
+        let Partition { nodes, demux, send_path, in_flight, events, channels, .. } = self;
+        let SendPath { slab, numbers, .. } = send_path;
+        let Node { switch, port_links, cpu, for_controller, counted, .. } =
             &mut nodes[usize::from(place)];
         for transmit in switch.transmits() {
-            let Some(wire) = wires.iter_mut().find(|wire| wire.port == transmit.port) else {
+            let Some(wire) = port_links.iter_mut().find(|wire| wire.port == transmit.port) else {
                 if *cpu != Some(transmit.port) {
                     self.counters.stray += 1;
                 } else if for_controller.len() < FOR_CONTROLLER {
@@ -365,27 +365,27 @@ impl Region {
                 continue;
             };
             if wire.random.is_some() {
-                let ahead = Ahead { now: self.now, slab, numbers, events, border };
+                let ahead = Ahead { now: self.now, slab, numbers, events, channels };
                 ahead.carry_random(wire, transmit);
                 continue;
             }
             let at = wire.carry(transmit);
             let packet = &mut transmit.packet;
             match wire.end {
-                Behind::Switch(door) => {
-                    let event = Event::AtSwitch(door, slab.put(std::mem::take(packet)));
+                LinkEnd::Switch(port_ref) => {
+                    let event = Event::AtSwitch(port_ref, slab.put(std::mem::take(packet)));
                     events.push(at + wire.passage, event);
                 }
-                Behind::Region(way) => {
-                    let way = &mut border.ways_out[usize::from(way)];
+                LinkEnd::Partition(way) => {
+                    let way = &mut channels.outgoing[usize::from(way)];
                     way.put(at + wire.passage, self.now, std::mem::take(packet), slab);
                 }
-                Behind::Hosts(access) => {
+                LinkEnd::Hosts(access) => {
                     let found = match self.written {
-                        Written::Whole => directory.find(packet, access),
-                        Written::Framed => directory.find_framed(packet, access),
-                        Written::Unsummed | Written::Compact => {
-                            directory.end(packet.flow.0, access)
+                        FrameDetail::Whole => demux.find(packet, access),
+                        FrameDetail::Framed => demux.find_framed(packet, access),
+                        FrameDetail::Unsummed | FrameDetail::Compact => {
+                            demux.end(packet.flow.0, access)
                         }
                     };
                     let Some((host, delay)) = found else {
@@ -394,7 +394,7 @@ impl Region {
                     };
                     let at = at + delay;
                     let due = (at, events.take_number());
-                    slab.put_down(packet, self.written, inbound.put(host, due));
+                    slab.write(packet, self.written, in_flight.put(host, due));
                 }
             }
         }
@@ -410,21 +410,21 @@ impl Region {
     /// A frame reaches its host, which may answer.
     #[inline]
     fn deliver(&mut self, host: HostPlace) {
-        let Region { now, written, host_states, inbound, sending, events, .. } = self;
-        let arriving = inbound.take(host);
+        let Partition { now, written, host_states, in_flight, send_path, events, .. } = self;
+        let arriving = in_flight.take(host);
         let state = &mut host_states[host.0 as usize];
-        let mut outlet = state.outlet(*now, sending, events);
+        let mut outlet = state.outlet(*now, send_path, events);
         let (heard, out) = (&mut state.host, &mut outlet);
         let (received, timer) = match *arriving {
             Arriving::Compact(ref compact) => {
                 heard.receive_and_transmit(*now, (compact.ports(), compact), *written, out)
             }
-            Arriving::Segment(ref usual) => {
-                heard.receive_and_transmit(*now, (usual.ports, Usual(usual, None)), *written, out)
+            Arriving::Segment(ref predicted) => {
+                heard.receive_and_transmit(*now, (predicted.ports, PredictedSegment(predicted, None)), *written, out)
             }
-            Arriving::Frame(slot) => match out.sending.slab.take_sacked(slot, *written) {
-                Some((usual, sack)) => {
-                    let segment = (usual.ports, Usual(&usual, Some(&sack)));
+            Arriving::Frame(slot) => match out.send_path.slab.take_sacked(slot, *written) {
+                Some((predicted, sack)) => {
+                    let segment = (predicted.ports, PredictedSegment(&predicted, Some(&sack)));
                     heard.receive_and_transmit(*now, segment, *written, out)
                 }
                 None => return self.deliver_any(host, slot),
@@ -437,7 +437,7 @@ impl Region {
     /// The same of a frame that has not the usual form.
     #[inline(never)]
     fn deliver_any(&mut self, host: HostPlace, slot: Slot) {
-        let packet = self.sending.slab.take(slot);
+        let packet = self.send_path.slab.take(slot);
         match &read_frame(&packet) {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
@@ -447,14 +447,14 @@ impl Region {
                 self.serve(host);
             }
         }
-        self.sending.slab.recycle(packet.bytes);
+        self.send_path.slab.recycle(packet.bytes);
     }
 
     /// A host has read a frame.
     #[inline(always)]
     fn note_received(&mut self, host: HostPlace, received: Received) {
-        self.counters.stray += u64::from(!received.known);
-        if received.news {
+        self.counters.stray += u64::from(!received.matched);
+        if received.completed {
             self.record_delivery(host);
         }
     }
@@ -463,7 +463,7 @@ impl Region {
     #[inline]
     pub(super) fn serve(&mut self, host: HostPlace) {
         let state = &mut self.host_states[host.0 as usize];
-        let mut outlet = state.outlet(self.now, &mut self.sending, &mut self.events);
+        let mut outlet = state.outlet(self.now, &mut self.send_path, &mut self.events);
         let next = state.host.transmit(self.now, self.written, &mut outlet);
         self.set_timer_at(host, next);
     }
@@ -488,10 +488,10 @@ impl Region {
 
     /// Has a frame of a controller's reach its port of a switch now.
     pub(super) fn packet_in(&mut self, switch: u16, port: PortId, bytes: HeaderBytes) {
-        let id = self.sending.numbers.next(self.now);
-        let slot = self.sending.slab.put(Packet { id, bytes, ..Packet::default() });
+        let id = self.send_path.numbers.next(self.now);
+        let slot = self.send_path.slab.put(Packet { id, bytes, ..Packet::default() });
         let passage = self.nodes[usize::from(switch)].passage_or_none();
-        let event = Event::AtSwitch(Door { switch, port }, slot);
+        let event = Event::AtSwitch(PortRef { switch, port }, slot);
         self.events.push(self.now + passage, event);
     }
 }
@@ -503,13 +503,13 @@ mod tests {
     #[test]
     fn of_an_arrival_and_an_event_at_one_instant_the_one_whose_place_was_taken_first_comes_first() {
         for arrival_first in [true, false] {
-            let mut region = Region::new(0, 1, Written::Compact);
-            region.inbound.attach();
-            let numbers = [region.events.take_number(), region.events.take_number()];
+            let mut partition = Partition::new(0, 1, FrameDetail::Compact);
+            partition.in_flight.attach();
+            let numbers = [partition.events.take_number(), partition.events.take_number()];
             let [arrival, event] = if arrival_first { numbers } else { [numbers[1], numbers[0]] };
-            region.inbound.put(HostPlace(0), (Time(5), arrival));
-            region.events.push_numbered(Time(5), event, Event::Sample);
-            assert_eq!(region.arrival_is_first(), arrival_first);
+            partition.in_flight.put(HostPlace(0), (Time(5), arrival));
+            partition.events.push_numbered(Time(5), event, Event::Sample);
+            assert_eq!(partition.arrival_is_first(), arrival_first);
         }
     }
 }

@@ -12,35 +12,35 @@ use std::collections::BTreeMap;
 
 /// Links that take less are not worth a cut.
 const LEAST: Time = Time::from_micros(100);
-/// As many regions as there are at most; more take turns in being one.
+/// As many partitions as there are at most; more take turns in being one.
 const MOST: usize = 64;
-/// How far regions go that nothing connects.
+/// How far partitions go that nothing connects.
 const APART: Time = Time::from_millis(10);
 
-/// The regions of a network.
-pub(super) struct Cut {
+/// The partitions of a network.
+pub(super) struct Partitioning {
     /// How many there are.
-    pub(super) regions: usize,
-    /// The region of each switch.
-    pub(super) of: Vec<u8>,
-    /// What each frame from one region to another takes at least.
+    pub(super) partitions: usize,
+    /// The partition of each switch.
+    pub(super) by_switch: Vec<u8>,
+    /// What each frame from one partition to another takes at least.
     pub(super) ahead: Time,
 }
 
 /// A link from one switch to another.
-struct Between {
+struct SwitchLink {
     from: usize,
     to: usize,
     /// What it takes at least.
-    takes: Time,
+    minimum_delay: Time,
 }
 
-impl Cut {
-    /// As many regions as there are between links that are worth a cut, whoever drives them.
-    pub(super) fn of(layout: &Layout, nodes: &[Node]) -> Cut {
+impl Partitioning {
+    /// As many partitions as there are between links that are worth a cut, whoever drives them.
+    pub(super) fn new(layout: &Layout, nodes: &[Node]) -> Partitioning {
         let links = links(layout, nodes);
         let mut joined: Vec<usize> = (0..nodes.len()).collect();
-        for link in links.iter().filter(|link| link.takes < LEAST) {
+        for link in links.iter().filter(|link| link.minimum_delay < LEAST) {
             let (kept, gone) = (joined[link.from], joined[link.to]);
             joined.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
         }
@@ -49,18 +49,18 @@ impl Cut {
             let next = numbers.len();
             (*numbers.entry(*group).or_insert(next) % MOST) as u8
         };
-        let of: Vec<u8> = joined.iter().map(&mut number).collect();
-        let crossing = links.iter().filter(|link| of[link.from] != of[link.to]);
-        Cut {
-            regions: numbers.len().min(MOST),
-            ahead: crossing.map(|link| link.takes).min().unwrap_or(APART),
-            of,
+        let by_switch: Vec<u8> = joined.iter().map(&mut number).collect();
+        let crossing = links.iter().filter(|link| by_switch[link.from] != by_switch[link.to]);
+        Partitioning {
+            partitions: numbers.len().min(MOST),
+            ahead: crossing.map(|link| link.minimum_delay).min().unwrap_or(APART),
+            by_switch,
         }
     }
 }
 
 /// All links between switches, one way each.
-fn links(layout: &Layout, nodes: &[Node]) -> Vec<Between> {
+fn links(layout: &Layout, nodes: &[Node]) -> Vec<SwitchLink> {
     let mut links = Vec::new();
     for (from, switch) in layout.switches.iter().enumerate() {
         for (place, port) in switch.ports.iter().enumerate() {
@@ -75,8 +75,8 @@ fn links(layout: &Layout, nodes: &[Node]) -> Vec<Between> {
             let to = usize::from(to);
             // Frames that leave a partition arrive in order.
             let overtaken = port.netem.as_ref().is_some_and(|netem| netem.given.reorders());
-            let takes = delay + nodes[to].passage.unwrap_or(Time::ZERO);
-            links.push(Between { from, to, takes: if overtaken { Time::ZERO } else { takes } });
+            let minimum_delay = delay + nodes[to].passage.unwrap_or(Time::ZERO);
+            links.push(SwitchLink { from, to, minimum_delay: if overtaken { Time::ZERO } else { minimum_delay } });
         }
     }
     links

@@ -1,31 +1,31 @@
 //! Construction of partitions from a layout: assigns each switch and its hosts to one, and
 //! renumbers all positions.
 
-use super::Act;
+use super::SwitchAction;
 use super::demux::ELSEWHERE;
 use super::hosts::{self, Place};
-use super::inter_partition_channel::{WayIn, WayOut};
+use super::inter_partition_channel::{IncomingChannel, OutgoingChannel};
 use super::layout::{End, Layout};
-use super::node::{Behind, Bottleneck, Door, Due, Node};
-use super::partition::Region;
-use super::partitioner::Cut;
+use super::node::{LinkEnd, Bottleneck, PortRef, Scheduled, Node};
+use super::partition::Partition;
+use super::partitioner::Partitioning;
 use super::schedule::Change;
 use super::switches;
 use super::transfers::Planned;
 use crate::config::RunConfig;
 use sojourn_packet::Time;
 
-/// Where something of the network is: in which region, and its place there.
+/// Where something of the network is: in which partition, and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Home {
-    pub(super) region: u8,
+pub(super) struct Location {
+    pub(super) partition: u8,
     pub(super) place: u16,
 }
 
-impl Home {
-    /// Its region's place among all.
-    pub(super) fn region(self) -> usize {
-        usize::from(self.region)
+impl Location {
+    /// Its partition's place among all.
+    pub(super) fn partition(self) -> usize {
+        usize::from(self.partition)
     }
 
     pub(super) fn place(self) -> usize {
@@ -34,192 +34,192 @@ impl Home {
 }
 
 /// Where everything of a network is, by its place in the layout.
-pub(super) struct Homes {
-    pub(super) switches: Vec<Home>,
-    pub(super) access_links: Vec<Home>,
-    pub(super) bottlenecks: Vec<Home>,
+pub(super) struct Locations {
+    pub(super) switches: Vec<Location>,
+    pub(super) access_links: Vec<Location>,
+    pub(super) bottlenecks: Vec<Location>,
 }
 
-impl Homes {
-    pub(super) fn of(layout: &Layout, cut: &Cut) -> Homes {
-        let at = |switch: u16| cut.of[usize::from(switch)];
+impl Locations {
+    pub(super) fn new(layout: &Layout, partitioning: &Partitioning) -> Locations {
+        let at = |switch: u16| partitioning.by_switch[usize::from(switch)];
         let access_links = layout.access_links.iter().map(|access| at(access.switch));
         let bottlenecks = layout.bottlenecks.iter().map(|(switch, _)| at(*switch));
-        Homes {
-            switches: homes(cut.of.iter().copied()),
-            access_links: homes(access_links),
-            bottlenecks: homes(bottlenecks),
+        Locations {
+            switches: locations(partitioning.by_switch.iter().copied()),
+            access_links: locations(access_links),
+            bottlenecks: locations(bottlenecks),
         }
     }
 
-    /// A place of hosts as a region knows it.
-    fn place_in(&self, region: u8, place: &Place) -> Place {
+    /// A place of hosts as a partition knows it.
+    fn place_in(&self, partition: u8, place: &Place) -> Place {
         let access = place.access.map(|access| {
-            let home = self.access_links[usize::from(access)];
-            if home.region == region { home.place } else { ELSEWHERE }
+            let location = self.access_links[usize::from(access)];
+            if location.partition == partition { location.place } else { ELSEWHERE }
         });
         Place { access, ..place.clone() }
     }
 
-    /// The regions of a flow's ends.
+    /// The partitions of a flow's ends.
     fn regions_of(&self, place: &Place) -> Vec<u8> {
-        let mut regions = place.access.map(|a| self.access_links[usize::from(a)].region).to_vec();
-        regions.dedup();
-        regions
+        let mut partitions = place.access.map(|a| self.access_links[usize::from(a)].partition).to_vec();
+        partitions.dedup();
+        partitions
     }
 }
 
-/// Of what is given in the order of the layout, each has the next place in its region.
-fn homes(regions: impl Iterator<Item = u8>) -> Vec<Home> {
+/// Of what is given in the order of the layout, each has the next place in its partition.
+fn locations(partitions: impl Iterator<Item = u8>) -> Vec<Location> {
     let mut taken = Vec::new();
-    let mut home = |region: u8| {
-        taken.resize(taken.len().max(usize::from(region) + 1), 0);
-        let place = taken[usize::from(region)];
-        taken[usize::from(region)] += 1;
-        Home { region, place }
+    let mut location = |partition: u8| {
+        taken.resize(taken.len().max(usize::from(partition) + 1), 0);
+        let place = taken[usize::from(partition)];
+        taken[usize::from(partition)] += 1;
+        Location { partition, place }
     };
-    regions.map(&mut home).collect()
+    partitions.map(&mut location).collect()
 }
 
 /// What is done in a run beside its traffic, in the order of time.
 pub(super) struct Plans {
-    pub(super) acts: Vec<Due<(u16, Act)>>,
-    pub(super) transfers: Vec<Due<Planned>>,
+    pub(super) actions: Vec<Scheduled<(u16, SwitchAction)>>,
+    pub(super) transfers: Vec<Scheduled<Planned>>,
 }
 
-/// The regions of a network, ready to be driven.
-pub(super) fn regions(
+/// The partitions of a network, ready to be driven.
+pub(super) fn partitions(
     config: &RunConfig,
     layout: &Layout,
-    homes: &Homes,
+    locations: &Locations,
     nodes: Vec<Node>,
     plans: Plans,
-) -> Vec<Region> {
+) -> Vec<Partition> {
     let written = switches::written(config, layout, &nodes);
-    let count = homes.switches.iter().map(|home| home.region() + 1).max().unwrap_or(1);
-    let mut regions: Vec<Region> =
-        (0..count).map(|place| Region::new(place as u8, count, written)).collect();
-    add_access_links(&mut regions, config, layout, homes, &nodes);
-    add_nodes(&mut regions, layout, homes, nodes, config.seed);
-    add_hosts(&mut regions, config, layout, homes);
-    add_plans(&mut regions, layout, homes, plans);
-    regions.iter_mut().for_each(Region::begin);
-    regions
+    let count = locations.switches.iter().map(|location| location.partition() + 1).max().unwrap_or(1);
+    let mut partitions: Vec<Partition> =
+        (0..count).map(|place| Partition::new(place as u8, count, written)).collect();
+    add_access_links(&mut partitions, config, layout, locations, &nodes);
+    add_nodes(&mut partitions, layout, locations, nodes, config.seed);
+    add_hosts(&mut partitions, config, layout, locations);
+    add_plans(&mut partitions, layout, locations, plans);
+    partitions.iter_mut().for_each(Partition::begin);
+    partitions
 }
 
 fn add_access_links(
-    regions: &mut [Region],
+    partitions: &mut [Partition],
     config: &RunConfig,
     layout: &Layout,
-    homes: &Homes,
+    locations: &Locations,
     nodes: &[Node],
 ) {
     let links = layout.access_links.iter().zip(layout.hosts);
-    for ((given, hosts), home) in links.zip(&homes.access_links) {
-        let region = &mut regions[home.region()];
+    for ((given, hosts), location) in links.zip(&locations.access_links) {
+        let partition = &mut partitions[location.partition()];
         let switch = usize::from(given.switch);
-        let door = Door { switch: homes.switches[switch].place, port: given.port };
+        let port_ref = PortRef { switch: locations.switches[switch].place, port: given.port };
         let passage = nodes[switch].passage_or_none();
-        let link = switches::access_link(given, &config.netem, door, passage, config.seed);
-        region.sending.access_links.push(link);
-        region.directory.open(hosts.addresses);
+        let link = switches::access_link(given, &config.netem, port_ref, passage, config.seed);
+        partition.send_path.access_links.push(link);
+        partition.demux.open(hosts.addresses);
     }
 }
 
-fn add_nodes(regions: &mut [Region], layout: &Layout, homes: &Homes, nodes: Vec<Node>, seed: u64) {
+fn add_nodes(partitions: &mut [Partition], layout: &Layout, locations: &Locations, nodes: Vec<Node>, seed: u64) {
     let passages: Vec<_> = nodes.iter().map(Node::passage_or_none).collect();
-    let switches = nodes.into_iter().zip(&layout.switches).zip(&homes.switches);
-    for ((mut node, given), home) in switches {
+    let switches = nodes.into_iter().zip(&layout.switches).zip(&locations.switches);
+    for ((mut node, given), location) in switches {
         for port in &given.ports {
             let (end, passage) = match port.end {
                 End::Hosts(access) => {
-                    let access = homes.access_links[usize::from(access)].place;
-                    (Behind::Hosts(access), Time::ZERO)
+                    let access = locations.access_links[usize::from(access)].place;
+                    (LinkEnd::Hosts(access), Time::ZERO)
                 }
                 End::Switch(switch, port) => {
-                    let next = homes.switches[usize::from(switch)];
-                    let door = Door { switch: next.place, port };
-                    (behind(regions, *home, next, door), passages[usize::from(switch)])
+                    let next = locations.switches[usize::from(switch)];
+                    let port_ref = PortRef { switch: next.place, port };
+                    (behind(partitions, *location, next, port_ref), passages[usize::from(switch)])
                 }
             };
-            node.wires.push(switches::wire(layout, port, end, passage, seed));
+            node.port_links.push(switches::wire(layout, port, end, passage, seed));
         }
-        regions[home.region()].nodes.push(node);
+        partitions[location.partition()].nodes.push(node);
     }
-    for (&(switch, place), home) in layout.bottlenecks.iter().zip(&homes.bottlenecks) {
-        let region = &mut regions[home.region()];
-        region.bottlenecks.push(Bottleneck::default());
-        let node = &mut region.nodes[homes.switches[usize::from(switch)].place()];
-        node.wires[place].bottleneck = Some(home.place);
+    for (&(switch, place), location) in layout.bottlenecks.iter().zip(&locations.bottlenecks) {
+        let partition = &mut partitions[location.partition()];
+        partition.bottlenecks.push(Bottleneck::default());
+        let node = &mut partition.nodes[locations.switches[usize::from(switch)].place()];
+        node.port_links[place].bottleneck = Some(location.place);
     }
 }
 
 /// The other end of a link from one switch to a door of the next.
-fn behind(regions: &mut [Region], home: Home, next: Home, door: Door) -> Behind {
-    if next.region == home.region {
-        return Behind::Switch(door);
+fn behind(partitions: &mut [Partition], location: Location, next: Location, port_ref: PortRef) -> LinkEnd {
+    if next.partition == location.partition {
+        return LinkEnd::Switch(port_ref);
     }
-    let ways_in = &mut regions[next.region()].border.ways_in;
-    ways_in.push(WayIn::new(door));
-    let way_in = ways_in.len() - 1;
-    let ways_out = &mut regions[home.region()].border.ways_out;
-    ways_out.push(WayOut::new(next.region, way_in));
-    Behind::Region(ways_out.len() as u16 - 1)
+    let incoming = &mut partitions[next.partition()].channels.incoming;
+    incoming.push(IncomingChannel::new(port_ref));
+    let incoming_index = incoming.len() - 1;
+    let outgoing = &mut partitions[location.partition()].channels.outgoing;
+    outgoing.push(OutgoingChannel::new(next.partition, incoming_index));
+    LinkEnd::Partition(outgoing.len() as u16 - 1)
 }
 
-/// Region by region, so that what hosts of one have in memory lies together.
-fn add_hosts(regions: &mut [Region], config: &RunConfig, layout: &Layout, homes: &Homes) {
+/// Partition by partition, so that what hosts of one have in memory lies together.
+fn add_hosts(partitions: &mut [Partition], config: &RunConfig, layout: &Layout, locations: &Locations) {
     let mut ends: Vec<(u8, u32)> = Vec::new();
     for flow in 0..config.flows.len() as u32 {
-        let regions = homes.regions_of(&Place::of_flow(config, layout, flow));
-        ends.extend(regions.into_iter().map(|region| (region, flow)));
+        let partitions = locations.regions_of(&Place::of_flow(config, layout, flow));
+        ends.extend(partitions.into_iter().map(|partition| (partition, flow)));
     }
     ends.sort_unstable();
-    for (region, flow) in ends {
+    for (partition, flow) in ends {
         let (place, hosts) = hosts::of_flow(config, layout, flow);
-        regions[usize::from(region)].attach(flow, &homes.place_in(region, &place), hosts);
+        partitions[usize::from(partition)].attach(flow, &locations.place_in(partition, &place), hosts);
     }
 }
 
-/// Each region's plans, the next last.
-fn add_plans(regions: &mut [Region], layout: &Layout, homes: &Homes, plans: Plans) {
-    let changes = Due::each(layout.changes.iter().copied());
+/// Each partition's plans, the next last.
+fn add_plans(partitions: &mut [Partition], layout: &Layout, locations: &Locations, plans: Plans) {
+    let changes = Scheduled::each(layout.changes.iter().copied());
     for due in changes.into_iter().rev() {
-        let (region, what) = change(homes, due.what);
-        regions[region].changes.push(Due { what, ..due });
+        let (partition, what) = change(locations, due.what);
+        partitions[partition].changes.push(Scheduled { what, ..due });
     }
-    for due in plans.acts.into_iter().rev() {
+    for due in plans.actions.into_iter().rev() {
         let (switch, act) = due.what;
-        let home = homes.switches[usize::from(switch)];
-        regions[home.region()].acts.push(Due {
+        let location = locations.switches[usize::from(switch)];
+        partitions[location.partition()].actions.push(Scheduled {
             at: due.at,
             first: due.first,
-            what: (home.place, act),
+            what: (location.place, act),
         });
     }
     for due in plans.transfers.into_iter().rev() {
-        for (number, region) in homes.regions_of(&due.what.place).into_iter().enumerate() {
-            let what = due.what.at(homes.place_in(region, &due.what.place));
+        for (number, partition) in locations.regions_of(&due.what.place).into_iter().enumerate() {
+            let what = due.what.at(locations.place_in(partition, &due.what.place));
             let first = due.first && number == 0;
-            regions[usize::from(region)].transfers.push(Due { at: due.at, first, what });
+            partitions[usize::from(partition)].transfers.push(Scheduled { at: due.at, first, what });
         }
     }
 }
 
-/// The region that a change is in, and the change as it is known there.
-fn change(homes: &Homes, change: Change) -> (usize, Change) {
+/// The partition that a change is in, and the change as it is known there.
+fn change(locations: &Locations, change: Change) -> (usize, Change) {
     match change {
         Change::Shaper(switch, port, shaper) => {
-            let home = homes.switches[usize::from(switch)];
-            (home.region(), Change::Shaper(home.place, port, shaper))
+            let location = locations.switches[usize::from(switch)];
+            (location.partition(), Change::Shaper(location.place, port, shaper))
         }
         Change::Delay(switch, port, delay) => {
-            let home = homes.switches[usize::from(switch)];
-            (home.region(), Change::Delay(home.place, port, delay))
+            let location = locations.switches[usize::from(switch)];
+            (location.partition(), Change::Delay(location.place, port, delay))
         }
         Change::AccessLink(access, rate, delay) => {
-            let home = homes.access_links[usize::from(access)];
-            (home.region(), Change::AccessLink(home.place, rate, delay))
+            let location = locations.access_links[usize::from(access)];
+            (location.partition(), Change::AccessLink(location.place, rate, delay))
         }
     }
 }

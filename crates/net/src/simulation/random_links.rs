@@ -6,17 +6,17 @@
 
 use super::Simulation;
 use super::events::Event;
-use super::inter_partition_channel::Border;
+use super::inter_partition_channel::Channels;
 use super::layout::NetemLayout;
-use super::nic::Sending;
-use super::node::{Behind, Wire};
+use super::nic::SendPath;
+use super::node::{LinkEnd, Wire};
 use super::packet_ids::Numbers;
-use super::partition::Region;
+use super::partition::Partition;
 use super::slab::{PacketSlab, Slot};
 use crate::event::EventQueue;
 use crate::link_netem::{Arrivals, RandomLink};
 use crate::report::LinkReport;
-use crate::wire::Written;
+use crate::wire::FrameDetail;
 use sojourn_packet::{Packet, Time};
 use sojourn_switch::Transmit;
 
@@ -55,7 +55,7 @@ pub(super) struct Ahead<'a> {
     pub(super) slab: &'a mut PacketSlab,
     pub(super) numbers: &'a mut Numbers,
     pub(super) events: &'a mut EventQueue<Event>,
-    pub(super) border: &'a mut Border,
+    pub(super) channels: &'a mut Channels,
 }
 
 impl Ahead<'_> {
@@ -66,18 +66,18 @@ impl Ahead<'_> {
         let Some(random) = &mut wire.random else { return };
         let arrivals = random.link.carry(through, wire.delay);
         let packet = std::mem::take(&mut transmit.packet);
-        let Ahead { now, slab, numbers, events, border } = self;
+        let Ahead { now, slab, numbers, events, channels } = self;
         for (at, packet) in frames(arrivals, packet, slab, numbers, now) {
             match wire.end {
-                Behind::Switch(door) => {
-                    events.push(at + wire.passage, Event::AtSwitch(door, slab.put(packet)));
+                LinkEnd::Switch(port_ref) => {
+                    events.push(at + wire.passage, Event::AtSwitch(port_ref, slab.put(packet)));
                 }
                 // Only links on which nothing overtakes lead to another partition.
-                Behind::Region(way) => {
-                    let way = &mut border.ways_out[usize::from(way)];
+                LinkEnd::Partition(way) => {
+                    let way = &mut channels.outgoing[usize::from(way)];
                     way.put(at + wire.passage, now, packet, slab);
                 }
-                Behind::Hosts(access) => {
+                LinkEnd::Hosts(access) => {
                     events.push(at, Event::AtHosts(access, slab.put(packet)));
                 }
             }
@@ -85,7 +85,7 @@ impl Ahead<'_> {
     }
 }
 
-impl Sending {
+impl SendPath {
     /// A host's frame goes onto the link to the switch.
     #[inline(never)]
     pub(super) fn carry_random(
@@ -95,13 +95,13 @@ impl Sending {
         packet: Packet,
         events: &mut EventQueue<Event>,
     ) {
-        let Sending { access_links, slab, numbers, .. } = self;
+        let SendPath { access_links, slab, numbers, .. } = self;
         let link = &mut access_links[usize::from(access)];
         let Some(random) = &mut link.random else { return };
         let (through, delay) = link.to_switch.take(now, packet.len());
         let arrivals = random.link.carry(through, delay);
         for (at, packet) in frames(arrivals, packet, slab, numbers, now) {
-            events.push(at + link.passage, Event::AtSwitch(link.door, slab.put(packet)));
+            events.push(at + link.passage, Event::AtSwitch(link.port_ref, slab.put(packet)));
         }
     }
 }
@@ -125,36 +125,36 @@ fn frames(
     [copy, frame].into_iter().flatten()
 }
 
-impl Region {
+impl Partition {
     /// A frame is at the end of a link to hosts.
     pub(super) fn at_hosts(&mut self, access: u16, slot: Slot) {
-        let Region { now, directory, sending, inbound, events, written, counters, .. } = self;
-        let slab = &mut sending.slab;
+        let Partition { now, demux, send_path, in_flight, events, written, counters, .. } = self;
+        let slab = &mut send_path.slab;
         let mut packet = slab.take(slot);
         let found = match written {
-            Written::Whole => directory.find(&packet, access),
-            Written::Framed => directory.find_framed(&packet, access),
-            Written::Unsummed | Written::Compact => directory.end(packet.flow.0, access),
+            FrameDetail::Whole => demux.find(&packet, access),
+            FrameDetail::Framed => demux.find_framed(&packet, access),
+            FrameDetail::Unsummed | FrameDetail::Compact => demux.end(packet.flow.0, access),
         };
         let Some((host, delay)) = found else {
             counters.stray += 1;
             return;
         };
         let due = (*now + delay, events.take_number());
-        slab.put_down(&mut packet, *written, inbound.put(host, due));
+        slab.write(&mut packet, *written, in_flight.put(host, due));
     }
 }
 
 impl Simulation {
     /// The directions of links that treat frames at random, in the order of the network's links.
     pub(super) fn link_reports(&self) -> Vec<LinkReport> {
-        let of_region = |region: &'_ Region| {
-            let wires = region.nodes.iter().flat_map(|node| &node.wires);
-            let links = region.sending.access_links.iter().map(|link| &link.random);
-            let random = wires.map(|wire| &wire.random).chain(links).flatten();
+        let of_region = |partition: &'_ Partition| {
+            let port_links = partition.nodes.iter().flat_map(|node| &node.port_links);
+            let links = partition.send_path.access_links.iter().map(|link| &link.random);
+            let random = port_links.map(|wire| &wire.random).chain(links).flatten();
             random.map(|way| (way.layout.number, way.report())).collect::<Vec<_>>()
         };
-        let mut all: Vec<_> = self.regions.iter().flat_map(of_region).collect();
+        let mut all: Vec<_> = self.partitions.iter().flat_map(of_region).collect();
         all.sort_unstable_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, report)| report).collect()
     }

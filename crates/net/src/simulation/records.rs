@@ -1,7 +1,7 @@
 //! Rows that a run records: observations of switches and samples of flows.
 
 use super::node::Node;
-use super::partition::{HostId, HostPlace, Region};
+use super::partition::{HostId, HostPlace, Partition};
 use crate::host::Exchange;
 use sojourn_packet::Time;
 
@@ -10,7 +10,7 @@ pub(super) const BATCH: usize = 256;
 /// At most so many rows get their room before they are there.
 const ROOM: usize = 1 << 16;
 
-impl Region {
+impl Partition {
     /// Writes down the rows and frames that wait in all switches.
     pub(super) fn record_all(&mut self) {
         (0..self.nodes.len() as u16).for_each(|place| self.record(place));
@@ -20,10 +20,10 @@ impl Region {
     #[inline(never)]
     pub(super) fn record(&mut self, place: u16) {
         let room = self.max_rows.saturating_add(BATCH);
-        let Region { nodes, bottlenecks, rows, .. } = self;
-        let Node { switch, wires, counted, .. } = &mut nodes[usize::from(place)];
+        let Partition { nodes, bottlenecks, rows, .. } = self;
+        let Node { switch, port_links, counted, .. } = &mut nodes[usize::from(place)];
         let observed = |port| {
-            let wire = wires.iter().find(|wire| wire.port == port);
+            let wire = port_links.iter().find(|wire| wire.port == port);
             wire.and_then(|wire| wire.bottleneck).map(usize::from)
         };
         for of_port in switch.rows().chunk_by(|one, next| one.port == next.port) {
@@ -58,7 +58,7 @@ pub(super) struct FlowSample {
     pub(super) cwnd: u32,
     pub(super) ssthresh: u64,
     pub(super) srtt: Time,
-    /// Nothing if that end is in another region.
+    /// Nothing if that end is in another partition.
     pub(super) delivered: u64,
     pub(super) retransmits: u64,
     pub(super) in_flight: u32,
@@ -72,7 +72,7 @@ pub(super) struct Delivered {
     pub(super) bytes: u64,
 }
 
-impl Region {
+impl Partition {
     /// One sample of each flow that has started.
     #[inline(never)]
     pub(super) fn sample(&mut self) {

@@ -3,7 +3,7 @@
 use super::Simulation;
 use super::layout::{End, Layout};
 use super::node::{Counters, Node};
-use super::partition::Region;
+use super::partition::Partition;
 use crate::config::recirculates;
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_packet::FaultReport;
@@ -44,7 +44,7 @@ impl Simulation {
         let reverse = first.way_back.map(|(switch, port)| port_of(&all, switch, port));
         let reverse = reverse.unwrap_or_default();
         let (shaper_rate, shaper_burst) = shaper_of(&forward);
-        let counted = self.regions.iter().map(|region| &region.counters);
+        let counted = self.partitions.iter().map(|partition| &partition.counters);
         let sum = |of: fn(&Counters) -> u64| counted.clone().map(of).sum::<u64>();
         let mut report = RunReport {
             simulated: self.now().0,
@@ -58,7 +58,7 @@ impl Simulation {
             reverse_drops: reverse.queues.iter().map(|queue| queue.tail_drops.packets).sum(),
             malformed_frames: sum(|counters| counters.malformed),
             stray_frames: sum(|counters| counters.stray),
-            host_drops: self.regions.iter().map(|region| region.sending.dropped).sum(),
+            host_drops: self.partitions.iter().map(|partition| partition.send_path.dropped).sum(),
             bottlenecks: self.observed.iter().map(|o| self.bottleneck_report(&all, o)).collect(),
             links: self.link_reports(),
             flows: self.flow_reports(),
@@ -79,13 +79,13 @@ impl Simulation {
 
     /// All switches, in the order of the network.
     fn nodes(&self) -> impl Iterator<Item = &Node> {
-        let homes = self.homes.switches.iter();
-        homes.map(|home| &self.regions[home.region()].nodes[home.place()])
+        let locations = self.locations.switches.iter();
+        locations.map(|location| &self.partitions[location.partition()].nodes[location.place()])
     }
 
     /// What was to be done to switches and was refused, with what was said at the first.
     fn refused(&self) -> Option<FaultReport> {
-        let refused = || self.regions.iter().filter_map(|region| region.refused.as_ref());
+        let refused = || self.partitions.iter().filter_map(|partition| partition.refused.as_ref());
         let first = refused().min_by_key(|refused| refused.at)?;
         Some(FaultReport {
             kind: "refused",
@@ -131,23 +131,23 @@ impl Simulation {
     /// The totals of each flow that has hosts, each transfer by itself.
     fn each_flow(&self) -> Vec<FlowReport> {
         let mut reports = vec![FlowReport::default(); self.sources.configured()];
-        for region in &self.regions {
-            add_flows(&mut reports, region);
+        for partition in &self.partitions {
+            add_flows(&mut reports, partition);
         }
         reports
     }
 }
 
-/// Adds what the hosts of a region know of their flows.
-fn add_flows(reports: &mut Vec<FlowReport>, region: &Region) {
-    for state in &region.host_states {
+/// Adds what the hosts of a partition know of their flows.
+fn add_flows(reports: &mut Vec<FlowReport>, partition: &Partition) {
+    for state in &partition.host_states {
         let flow = state.id.flow() as usize;
         reports.resize(reports.len().max(flow + 1), FlowReport::default());
         let report = &mut reports[flow];
         *report = if state.id.receives() {
             FlowReport { delivered: state.host.delivered(), ..report.clone() }
         } else {
-            FlowReport { delivered: report.delivered, ..state.host.sample(region.now).totals }
+            FlowReport { delivered: report.delivered, ..state.host.sample(partition.now).totals }
         };
     }
 }

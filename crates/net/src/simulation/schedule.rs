@@ -3,18 +3,18 @@
 pub(super) use super::layout::Change;
 
 use super::events::Event;
-use super::partition::Region;
+use super::partition::Partition;
 use sojourn_packet::Time;
 
 /// What was to be done and was refused.
-pub(super) struct Refused {
+pub(super) struct RefusedActions {
     pub(super) count: u64,
     /// When the first was, and what was said of it.
     pub(super) at: Time,
     pub(super) why: String,
 }
 
-impl Region {
+impl Partition {
     /// Puts an event at the next change.
     pub(super) fn schedule_change(&mut self) {
         if let Some(due) = self.changes.last() {
@@ -28,7 +28,7 @@ impl Region {
         let mut first = false;
         while let Some(due) = self.changes.pop_if(|due| due.at <= self.now) {
             first |= due.first;
-            self.carry_out(due.what);
+            self.apply(due.what);
         }
         self.count_shared(first);
         self.schedule_change();
@@ -36,8 +36,8 @@ impl Region {
 
     /// Puts an event at the next thing that is done to a switch.
     pub(super) fn schedule_act(&mut self) {
-        if let Some(due) = self.acts.last() {
-            self.events.push(due.at, Event::Act);
+        if let Some(due) = self.actions.last() {
+            self.events.push(due.at, Event::SwitchAction);
         }
     }
 
@@ -45,11 +45,11 @@ impl Region {
     #[cold]
     pub(super) fn act(&mut self) {
         let mut first = false;
-        while let Some(due) = self.acts.pop_if(|due| due.at <= self.now) {
+        while let Some(due) = self.actions.pop_if(|due| due.at <= self.now) {
             first |= due.first;
             let (switch, act) = due.what;
             if let Err(why) = act(&mut self.nodes[usize::from(switch)].switch, self.now) {
-                let refused = self.refused.get_or_insert(Refused { count: 0, at: self.now, why });
+                let refused = self.refused.get_or_insert(RefusedActions { count: 0, at: self.now, why });
                 refused.count += 1;
             }
             self.drain_switch(switch);
@@ -58,7 +58,7 @@ impl Region {
         self.schedule_act();
     }
 
-    fn carry_out(&mut self, change: Change) {
+    fn apply(&mut self, change: Change) {
         match change {
             Change::Shaper(switch, port, shaper) => {
                 let node = &mut self.nodes[usize::from(switch)].switch;
@@ -68,10 +68,10 @@ impl Region {
                 self.drain_switch(switch);
             }
             Change::Delay(switch, place, delay) => {
-                self.nodes[usize::from(switch)].wires[place].delay = delay;
+                self.nodes[usize::from(switch)].port_links[place].delay = delay;
             }
             Change::AccessLink(access, rate, delay) => {
-                let link = &mut self.sending.access_links[usize::from(access)].to_switch;
+                let link = &mut self.send_path.access_links[usize::from(access)].to_switch;
                 rate.into_iter().for_each(|rate| link.set_rate(rate));
                 delay.into_iter().for_each(|delay| link.set_delay(delay));
             }

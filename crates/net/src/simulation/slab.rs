@@ -3,7 +3,7 @@
 //! The slab keeps events small. The pool avoids an allocation per packet.
 
 use super::in_flight::Arriving;
-use crate::wire::{CompactSegment, SackBlocks, USUAL_LEN, UsualSegment, Written, read_usual};
+use crate::wire::{AbstractSegment, SackBlocks, PREDICTED_LEN, PredictedHeader, FrameDetail, read_predicted};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.
@@ -22,11 +22,11 @@ pub(super) struct PacketSlab {
 
 impl PacketSlab {
     /// Nothing under way. Where no program looks at frames nobody makes them longer either.
-    pub(super) fn new(written: Written) -> PacketSlab {
+    pub(super) fn new(written: FrameDetail) -> PacketSlab {
         let room = match written {
-            Written::Whole | Written::Framed => HEADER_ROOM,
-            Written::Unsummed => USUAL_LEN,
-            Written::Compact => CompactSegment::LEN,
+            FrameDetail::Whole | FrameDetail::Framed => HEADER_ROOM,
+            FrameDetail::Unsummed => PREDICTED_LEN,
+            FrameDetail::Compact => AbstractSegment::LEN,
         };
         PacketSlab { room, ..PacketSlab::default() }
     }
@@ -56,16 +56,16 @@ impl PacketSlab {
     /// Puts down what is on its way to a host with a frame: the segment that it has, if it is of the
     /// usual form. Each kind for itself, where it stays: put together first, it would be moved once more.
     #[inline(always)]
-    pub(super) fn put_down(&mut self, packet: &mut Packet, written: Written, at: &mut Arriving) {
-        if written == Written::Compact
-            && let Some(segment) = CompactSegment::of(packet)
+    pub(super) fn write(&mut self, packet: &mut Packet, written: FrameDetail, at: &mut Arriving) {
+        if written == FrameDetail::Compact
+            && let Some(segment) = AbstractSegment::from_packet(packet)
         {
             *at = Arriving::Compact(segment);
-        } else if written == Written::Framed
-            && let Some(segment) = CompactSegment::framed(packet)
+        } else if written == FrameDetail::Framed
+            && let Some(segment) = AbstractSegment::framed(packet)
         {
             *at = Arriving::Compact(segment);
-        } else if let Some(segment) = read_usual(packet, written) {
+        } else if let Some(segment) = read_predicted(packet, written) {
             *at = Arriving::Segment(segment);
         } else {
             *at = Arriving::Frame(self.put(std::mem::take(packet)));
@@ -79,13 +79,13 @@ impl PacketSlab {
     pub(super) fn take_sacked(
         &mut self,
         slot: Slot,
-        written: Written,
-    ) -> Option<(UsualSegment, SackBlocks)> {
+        written: FrameDetail,
+    ) -> Option<(PredictedHeader, SackBlocks)> {
         let packet = self.packets[slot.0 as usize].as_ref()?;
         let read = match written {
-            Written::Compact => CompactSegment::with_ranges(packet)?,
-            Written::Framed => CompactSegment::framed_with_ranges(packet)?,
-            Written::Whole | Written::Unsummed => return None,
+            FrameDetail::Compact => AbstractSegment::with_ranges(packet)?,
+            FrameDetail::Framed => AbstractSegment::framed_with_ranges(packet)?,
+            FrameDetail::Whole | FrameDetail::Unsummed => return None,
         };
         let packet = self.take(slot);
         self.recycle(packet.bytes);

@@ -1,37 +1,37 @@
 //! Construction of idle switches, and of the peers of their ports, from a layout.
 
-use super::host_qdisc::Departures;
+use super::host_qdisc::HostQdisc;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
-use super::node::{AccessLink, Behind, Door, Due, Node, Wire};
+use super::node::{AccessLink, LinkEnd, PortRef, Scheduled, Node, PortLink};
 use super::random_links::RandomWay;
-use super::{Act, HandedOver};
+use super::{SwitchAction, SwitchPlane};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
-use crate::wire::Written;
+use crate::port_link::FrameDetail;
 use sojourn_packet::{DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig, cells_for_bytes};
 
-type Planes<'a> = &'a mut dyn Iterator<Item = HandedOver>;
+type Planes<'a> = &'a mut dyn Iterator<Item = SwitchPlane>;
 
 /// What is done to which switch, in order of time.
-type Acts = Vec<Due<(u16, Act)>>;
+type Actions = Vec<Scheduled<(u16, SwitchAction)>>;
 
 /// All switches, in the order of the layout, and what is done to them later.
 pub(super) fn nodes(
     config: &RunConfig,
     layout: &Layout,
     planes: Planes,
-) -> Result<(Vec<Node>, Acts), ConfigError> {
+) -> Result<(Vec<Node>, Actions), ConfigError> {
     let mut nodes = Vec::with_capacity(layout.switches.len());
-    let mut acts = Vec::new();
+    let mut actions = Vec::new();
     for (place, given) in layout.switches.iter().enumerate() {
         let mut plane = match given.aqm {
-            Aqm::HandedOver => Some(planes.next().ok_or(ConfigError::PlaneMissing)?),
+            Aqm::SwitchPlane => Some(planes.next().ok_or(ConfigError::PlaneMissing)?),
             Aqm::Native(_) => None,
         };
         let later = plane.iter_mut().flat_map(|plane| std::mem::take(&mut plane.later));
-        acts.extend(later.map(|(at, act)| (at, (place as u16, act))));
+        actions.extend(later.map(|(at, act)| (at, (place as u16, act))));
         let switch = switch(config, given, place as u64, layout, plane)?;
         nodes.push(Node {
             name: given.name.into(),
@@ -39,28 +39,28 @@ pub(super) fn nodes(
             switch,
             cpu: given.cpu,
             for_controller: Vec::new(),
-            wires: Vec::with_capacity(given.ports.len()),
+            port_links: Vec::with_capacity(given.ports.len()),
             counted: 0,
         });
     }
     // Stable: of what is done at one instant the first comes first.
-    acts.sort_by_key(|(at, _)| *at);
-    Ok((nodes, Due::each(acts.into_iter())))
+    actions.sort_by_key(|(at, _)| *at);
+    Ok((nodes, Scheduled::each(actions.into_iter())))
 }
 
 /// What is behind a port: the other end, and the passage of a switch there.
-pub(super) fn wire(
+pub(super) fn port_link(
     layout: &Layout,
     port: &PortLayout,
-    end: Behind,
+    end: LinkEnd,
     passage: Time,
     seed: u64,
-) -> Wire {
+) -> PortLink {
     let shared = match port.end {
         End::Hosts(access) => layout.access_links[usize::from(access)].shared,
         End::Switch(..) => None,
     };
-    Wire {
+    PortLink {
         port: port.id,
         end,
         shared: shared.map(|rate| Link::new(rate, Time::ZERO)),
@@ -78,7 +78,7 @@ fn switch(
     given: &SwitchLayout,
     place: u64,
     layout: &Layout,
-    plane: Option<HandedOver>,
+    plane: Option<SwitchPlane>,
 ) -> Result<Switch, ConfigError> {
     let latencies = given.latencies;
     let ports = given.ports.iter().map(|port| front(port, config.capture));
@@ -97,7 +97,7 @@ fn switch(
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
     switch.cells = switch.cells.max(room);
     let (plane, below) = match plane {
-        Some(HandedOver { plane, set_up, discipline, .. }) => {
+        Some(SwitchPlane { plane, set_up, discipline, .. }) => {
             set_up(&mut switch);
             (Some(plane), discipline)
         }
@@ -107,7 +107,7 @@ fn switch(
     let seed = config.seed.wrapping_add(place);
     let managed = match given.aqm {
         Aqm::Native(native) => Some(native),
-        Aqm::HandedOver => below.as_ref(),
+        Aqm::SwitchPlane => below.as_ref(),
     };
     let is_managed = |id| given.ports.iter().any(|port| port.managed && port.id == id);
     let disciplines = match managed {
@@ -157,9 +157,9 @@ fn data_plane(
     handed_over: Option<Box<dyn DataPlane>>,
 ) -> Result<Box<dyn DataPlane>, ConfigError> {
     match (given.aqm, &given.ports[..]) {
-        (Aqm::HandedOver, _) => handed_over.ok_or(ConfigError::PlaneMissing),
+        (Aqm::SwitchPlane, _) => handed_over.ok_or(ConfigError::PlaneMissing),
         (Aqm::Native(_), [one, other]) => {
-            Ok(Box::new(sojourn_switch::Wire::between(one.id, other.id)))
+            Ok(Box::new(sojourn_switch::CrossConnect::between(one.id, other.id)))
         }
         (Aqm::Native(_), _) => Ok(Box::new(given.routes.clone())),
     }
@@ -168,33 +168,33 @@ fn data_plane(
 /// Hosts leave checksums out where no program, no capture and no controller reads frames, and all that
 /// need not be on a wire where no switch does; before programs that read Ethernet headers alone they have
 /// those in front.
-pub(super) fn written(config: &RunConfig, layout: &Layout, nodes: &[Node]) -> Written {
+pub(super) fn written(config: &RunConfig, layout: &Layout, nodes: &[Node]) -> FrameDetail {
     let none_controls = layout.switches.iter().all(|switch| switch.cpu.is_none());
-    let runs_program = |switch: &SwitchLayout| matches!(switch.aqm, Aqm::HandedOver);
+    let runs_program = |switch: &SwitchLayout| matches!(switch.aqm, Aqm::SwitchPlane);
     if config.capture || !none_controls {
-        Written::Whole
+        FrameDetail::Whole
     } else if layout.switches.iter().any(runs_program) {
         let ethernet_alone = nodes.iter().all(|node| node.switch.reads_ethernet_alone());
-        if ethernet_alone { Written::Framed } else { Written::Whole }
+        if ethernet_alone { FrameDetail::Framed } else { FrameDetail::Whole }
     } else if nodes.iter().any(|node| node.switch.reads_frames()) {
-        Written::Unsummed
+        FrameDetail::Unsummed
     } else {
-        Written::Compact
+        FrameDetail::Compact
     }
 }
 
-/// The link from hosts to their switch, which it leads to by `door`.
+/// The link from hosts to their switch, which it leads to by `port_ref`.
 pub(super) fn access_link(
     given: &AccessLayout,
     netem: &NetemSection,
-    door: Door,
+    port_ref: PortRef,
     passage: Time,
     seed: u64,
 ) -> AccessLink {
     AccessLink {
-        door,
+        port_ref,
         passage,
-        departures: Departures::new(given.shaper.as_ref(), netem),
+        qdisc: HostQdisc::new(given.shaper.as_ref(), netem),
         to_switch: Link::new(given.rate, given.delay),
         random: RandomWay::new(given.netem.as_ref(), seed),
     }

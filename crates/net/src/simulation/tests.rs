@@ -3,9 +3,9 @@
 use super::*;
 use crate::config::Aqm;
 use crate::records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
-use crate::wire::{Frame, Role, Transport, Written, flow_of, read_frame};
+use crate::wire::{Frame, Role, Transport, FrameDetail, flow_of, read_frame};
 use serde_json::{Value, json};
-use sojourn_packet::{Admission, Carried, EgressDecision, EgressFate, EgressInput};
+use sojourn_packet::{Admission, PacketMetadata, EgressDecision, EgressFate, EgressInput};
 use sojourn_packet::{IngressDecision, IngressInput};
 
 /// Preamble, FCS and gap, which hold a wire but are not counted in a frame's length.
@@ -74,15 +74,15 @@ impl Done {
 #[test]
 fn hosts_that_write_little_do_as_those_whose_frames_are_looked_at() {
     for (discipline, written) in [
-        (json!({"name": "codel", "ecn": 1}), Written::Compact),
-        (json!({"name": "fq_codel", "ecn": 1}), Written::Unsummed),
+        (json!({"name": "codel", "ecn": 1}), FrameDetail::Compact),
+        (json!({"name": "fq_codel", "ecn": 1}), FrameDetail::Unsummed),
     ] {
         frames_do_not_matter(discipline, written);
     }
 }
 
 /// Runs a discipline under which hosts write so much of their frames, and with a capture, which reads all.
-fn frames_do_not_matter(discipline: Value, written: Written) {
+fn frames_do_not_matter(discipline: Value, written: FrameDetail) {
     let flows = [
         tcp(10),
         json!({"kind": "tcp", "rtt": 20_000_000, "ecn": true}),
@@ -92,9 +92,9 @@ fn frames_do_not_matter(discipline: Value, written: Written) {
     let unseen = config(2.0, discipline, &flows);
     let seen = RunConfig { capture: true, ..unseen.clone() };
     let written_by = |config: &RunConfig| {
-        Simulation::new(config.clone(), None).expect("a valid configuration").regions[0].written
+        Simulation::new(config.clone(), None).expect("a valid configuration").partitions[0].written
     };
-    assert_eq!((written_by(&unseen), written_by(&seen)), (written, Written::Whole));
+    assert_eq!((written_by(&unseen), written_by(&seen)), (written, FrameDetail::Whole));
     let (unseen, seen) = (run(&unseen), run(&seen));
     assert!(unseen.count(Verdict::Mark) > 0 && unseen.count(Verdict::Aqm) > 0);
     assert_eq!(unseen.packets, seen.packets);
@@ -440,9 +440,9 @@ fn samples_come_every_10_ms_from_the_start_of_each_flow() {
 #[test]
 fn a_data_plane_is_wanted_where_one_is_handed_over_and_nowhere_else() {
     let mut waiting = config(1.0, fifo(), &[tcp(5)]);
-    waiting.aqm = Aqm::HandedOver;
+    waiting.aqm = Aqm::SwitchPlane;
     assert_eq!(Simulation::new(waiting, None).err(), Some(ConfigError::PlaneMissing));
-    let plain = HandedOver::plain(Box::new(Forwarder));
+    let plain = SwitchPlane::plain(Box::new(Forwarder));
     let refused = Simulation::new(config(1.0, fifo(), &[tcp(5)]), [plain]).err();
     assert_eq!(refused, Some(ConfigError::PlaneUnexpected));
 }
@@ -455,13 +455,13 @@ impl DataPlane for Forwarder {
         &mut self,
         input: &IngressInput,
         _: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         let unicast = Some(if input.port == SENDERS { PortId(2) } else { SENDERS });
         IngressDecision::admit(Admission { unicast, ..Admission::default() })
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
         EgressFate::Sent.into()
     }
 }
@@ -472,8 +472,8 @@ fn a_program_that_only_forwards_gives_the_same_rows_as_native_tail_drop() {
     steep["congestion_control"] = "newreno".into();
     let native = config(1.0, fifo(), &[steep, tcp(5)]);
     let mut waiting = native.clone();
-    waiting.aqm = Aqm::HandedOver;
-    let plane = HandedOver::plain(Box::new(Forwarder));
+    waiting.aqm = Aqm::SwitchPlane;
+    let plane = SwitchPlane::plain(Box::new(Forwarder));
     let mut simulation = Simulation::new(waiting, [plane]).expect("a program");
     simulation.advance(Time::MAX, usize::MAX);
     let (expected, got) = (run(&native), simulation.take_packets());

@@ -3,9 +3,9 @@
 use super::events::Event;
 use super::hosts::{self, Place};
 use super::layout::Layout;
-use super::node::Due;
-use super::partition::Region;
-use crate::app::{Arrival, Draws, Purpose, arrivals};
+use super::node::Scheduled;
+use super::partition::Partition;
+use crate::app::{Arrival, RandomStream, StreamPurpose, arrivals};
 use crate::config::{FlowConfig, RunConfig, TransfersFlow, sizes_of};
 use sojourn_packet::Time;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ pub(super) struct Planned {
 }
 
 /// Draws all transfers of a run, in the order of their beginning, which is that of their flows.
-pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Due<Planned>> {
+pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Scheduled<Planned>> {
     let mut drawn = Vec::new();
     for (source, settings) in (0..).zip(&config.flows) {
         let FlowConfig::Transfers(settings) = settings else { continue };
         let settings = Arc::new(settings.clone());
-        let draws = Draws::new(config.seed, source, Purpose::Traffic);
+        let draws = RandomStream::new(config.seed, source, StreamPurpose::Traffic);
         let end = settings.stop.unwrap_or(config.duration).min(config.duration);
         let span = (Time(settings.start), Time(end));
         let found = arrivals(draws, &sizes_of(&settings), settings.load, span);
@@ -39,11 +39,11 @@ pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Due<Planned>> 
     let first = config.flows.len() as u32;
     let plan = |(flow, (arrival, source, settings)): (u32, (Arrival, u32, Arc<TransfersFlow>))| {
         let of_source = &config.flows[source as usize];
-        let place = Place::of(layout, config.netem.at, flow, of_source);
+        let place = FlowHosts::new(layout, config.netem.at, flow, of_source);
         let (seed, size) = (config.seed, arrival.size);
         (arrival.at, Planned { flow, source, place, settings, seed, size })
     };
-    Due::each((first..).zip(drawn).map(plan))
+    Scheduled::each((first..).zip(drawn).map(plan))
 }
 
 /// Which configured flow each flow belongs to.
@@ -55,7 +55,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn of(config: &RunConfig, planned: &[Due<Planned>]) -> Sources {
+    pub(super) fn new(config: &RunConfig, planned: &[Scheduled<Planned>]) -> Sources {
         Sources {
             configured: config.flows.len() as u32,
             sources: planned.iter().map(|due| due.what.source).collect(),
@@ -75,7 +75,7 @@ impl Sources {
 }
 
 impl Planned {
-    /// The same as a region knows it, which has names of its own for places.
+    /// The same as a partition knows it, which has names of its own for places.
     pub(super) fn at(&self, place: Place) -> Planned {
         Planned { place, ..self.clone() }
     }
@@ -87,7 +87,7 @@ impl Planned {
     }
 }
 
-impl Region {
+impl Partition {
     /// Puts an event at the beginning of the next transfer.
     pub(super) fn schedule_arrival(&mut self) {
         if let Some(planned) = self.transfers.last() {

@@ -5,7 +5,7 @@
 //! generator.
 
 use super::hosts;
-use crate::app::{Draws, OnOff, Purpose, Spans, arrivals};
+use crate::app::{RandomStream, OnOff, StreamPurpose, Spans, arrivals};
 use crate::config::{FlowConfig, RequestsFlow, RunConfig, TransfersFlow, UdpFlow, sizes_of};
 use serde::Serialize;
 use sojourn_packet::{Bytes, Time};
@@ -45,7 +45,7 @@ pub fn workload(config: &RunConfig) -> Vec<FlowWorkload> {
 fn of_flow(config: &RunConfig, flow: u32, settings: &FlowConfig) -> FlowWorkload {
     let common = settings.common();
     let start = Time(common.start) + hosts::jitter_within(config.seed, flow, common.start_jitter);
-    let draws = Draws::new(config.seed, flow, Purpose::Traffic);
+    let draws = RandomStream::new(config.seed, flow, StreamPurpose::Traffic);
     let mut found = FlowWorkload { start: start.0, ..FlowWorkload::default() };
     match settings {
         FlowConfig::Udp(udp) if udp.exponential => {
@@ -58,7 +58,7 @@ fn of_flow(config: &RunConfig, flow: u32, settings: &FlowConfig) -> FlowWorkload
     found
 }
 
-fn bursts(udp: &UdpFlow, start: Time, duration: u64, draws: Draws) -> Vec<(u64, u64)> {
+fn bursts(udp: &UdpFlow, start: Time, duration: u64, draws: RandomStream) -> Vec<(u64, u64)> {
     let (Some(on), Some(off)) = (udp.on, udp.off) else { return Vec::new() };
     let spans = Spans { on: Time(on), off: Time(off), exponential: true };
     let frame = Bytes(u64::from(udp.packet_size));
@@ -67,7 +67,7 @@ fn bursts(udp: &UdpFlow, start: Time, duration: u64, draws: Draws) -> Vec<(u64, 
 }
 
 /// As many as fill the run even if each answer is there at once.
-fn thinks(requests: &RequestsFlow, duration: u64, mut draws: Draws) -> Vec<u64> {
+fn thinks(requests: &RequestsFlow, duration: u64, mut draws: RandomStream) -> Vec<u64> {
     let Some(mean) = requests.think else { return Vec::new() };
     let mut found = Vec::new();
     let mut passed = requests.start;
@@ -79,7 +79,7 @@ fn thinks(requests: &RequestsFlow, duration: u64, mut draws: Draws) -> Vec<u64> 
     found
 }
 
-fn sizes(transfers: &TransfersFlow, config: &RunConfig, draws: Draws) -> Vec<(u64, u64)> {
+fn sizes(transfers: &TransfersFlow, config: &RunConfig, draws: RandomStream) -> Vec<(u64, u64)> {
     let end = transfers.stop.unwrap_or(config.duration).min(config.duration);
     let span = (Time(transfers.start), Time(end));
     let found = arrivals(draws, &sizes_of(transfers), transfers.load, span);

@@ -29,7 +29,7 @@ struct EcnBytes {
 
 /// What a segment tells of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct AccEcnFeedback {
     /// Marked packets since the segment before, modulo eight.
     pub(crate) packets: u32,
     /// Marked bytes since the option before; `None` without the option.
@@ -38,30 +38,30 @@ pub(crate) struct Heard {
 
 /// The counters of one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Accurate {
+pub(crate) struct AccEcnCounters {
     /// r.cep: marked packets that arrived.
     received: u32,
     /// s.cep: those that the peer has told of.
-    told: u32,
+    reported: u32,
     /// Marks since a segment went out.
-    unsaid: u32,
+    unreported: u32,
     /// The last packet was marked.
     marked: bool,
     /// r.e0b, r.ceb and r.e1b.
     bytes: EcnBytes,
     /// s.ceb: marked bytes that the peer has told of.
-    told_bytes: u32,
+    reported_bytes: u32,
 }
 
-impl Accurate {
-    pub(crate) fn new() -> Accurate {
-        Accurate {
+impl AccEcnCounters {
+    pub(crate) fn new() -> AccEcnCounters {
+        AccEcnCounters {
             received: FIRST,
-            told: FIRST,
-            unsaid: 0,
+            reported: FIRST,
+            unreported: 0,
             marked: false,
             bytes: FIRST_BYTES,
-            told_bytes: FIRST_BYTES.ce,
+            reported_bytes: FIRST_BYTES.ce,
         }
     }
 
@@ -82,14 +82,14 @@ impl Accurate {
         self.marked = marked;
         if marked {
             self.received = self.received.wrapping_add(1);
-            self.unsaid += 1;
+            self.unreported += 1;
         }
-        first || self.unsaid >= AT_ONCE
+        first || self.unreported >= AT_ONCE
     }
 
     /// The field of a segment that goes out.
-    pub(crate) fn tell(&mut self) -> TcpFlags {
-        self.unsaid = 0;
+    pub(crate) fn feedback(&mut self) -> TcpFlags {
+        self.unreported = 0;
         field(self.received)
     }
 
@@ -100,19 +100,19 @@ impl Accurate {
     }
 
     /// What a segment tells of marks.
-    pub(crate) fn heard(&mut self, flags: TcpFlags, option: Option<AccEcn>) -> Heard {
-        let packets = value(flags).wrapping_sub(self.told) & MASK;
-        self.told = self.told.wrapping_add(packets);
+    pub(crate) fn on_feedback(&mut self, flags: TcpFlags, option: Option<AccEcn>) -> AccEcnFeedback {
+        let packets = value(flags).wrapping_sub(self.reported) & MASK;
+        self.reported = self.reported.wrapping_add(packets);
         let bytes = option.and_then(|option| option.ce).map(|ce| {
-            let more = ce.wrapping_sub(self.told_bytes) & AccEcn::MASK;
+            let more = ce.wrapping_sub(self.reported_bytes) & AccEcn::MASK;
             // An option that was overtaken tells of less.
             if more > AccEcn::MASK / 2 {
                 return 0;
             }
-            self.told_bytes = ce;
+            self.reported_bytes = ce;
             more
         });
-        Heard { packets, bytes }
+        AccEcnFeedback { packets, bytes }
     }
 }
 
@@ -127,7 +127,7 @@ fn byte_option(bytes: EcnBytes, room: usize) -> Option<AccEcn> {
     [whole, some].into_iter().find(|option| option.len() <= room)
 }
 
-impl Heard {
+impl AccEcnFeedback {
     /// How many of `delivered` segments of at most `mss` bytes were marked: the counter is told modulo
     /// eight, so it is as many as may be (section 3.2.2.5.2), unless the marked bytes say that they were
     /// fewer (appendix A.2.1). Without the option a counter that has not moved is none: the peer tells
@@ -178,13 +178,13 @@ mod tests {
 
     const MSS: u32 = 1_448;
 
-    fn heard(packets: u32, bytes: Option<u32>) -> Heard {
-        Heard { packets, bytes }
+    fn on_feedback(packets: u32, bytes: Option<u32>) -> AccEcnFeedback {
+        AccEcnFeedback { packets, bytes }
     }
 
     #[test]
     fn what_one_end_counts_the_other_hears_across_the_wrap() {
-        let (mut receiver, mut sender) = (Accurate::new(), Accurate::new());
+        let (mut receiver, mut sender) = (AccEcnCounters::new(), AccEcnCounters::new());
         let mut packets = 0;
         let mut bytes = 0;
         for marks in [0, 1, 2, 7, 0, 5, 3] {
@@ -192,9 +192,9 @@ mod tests {
                 receiver.arrived(Ecn::Ce, 1_000_000);
             }
             receiver.arrived(Ecn::Ect1, MSS);
-            let told = sender.heard(receiver.tell(), receiver.option(40));
-            packets += told.packets;
-            bytes += told.bytes.unwrap();
+            let reported = sender.on_feedback(receiver.feedback(), receiver.option(40));
+            packets += reported.packets;
+            bytes += reported.bytes.unwrap();
         }
         // More bytes than 2^24, where the counter begins anew.
         assert_eq!((packets, bytes), (18, 18_000_000));
@@ -202,17 +202,17 @@ mod tests {
 
     #[test]
     fn an_option_that_was_overtaken_tells_nothing_new() {
-        let (mut receiver, mut sender) = (Accurate::new(), Accurate::new());
+        let (mut receiver, mut sender) = (AccEcnCounters::new(), AccEcnCounters::new());
         let before = receiver.option(40);
         receiver.arrived(Ecn::Ce, MSS);
-        assert_eq!(sender.heard(TcpFlags::default(), receiver.option(40)).bytes, Some(MSS));
-        assert_eq!(sender.heard(TcpFlags::default(), before).bytes, Some(0));
-        assert_eq!(sender.heard(TcpFlags::default(), receiver.option(40)).bytes, Some(0));
+        assert_eq!(sender.on_feedback(TcpFlags::default(), receiver.option(40)).bytes, Some(MSS));
+        assert_eq!(sender.on_feedback(TcpFlags::default(), before).bytes, Some(0));
+        assert_eq!(sender.on_feedback(TcpFlags::default(), receiver.option(40)).bytes, Some(0));
     }
 
     #[test]
     fn the_option_leaves_out_what_does_not_fit() {
-        let counters = Accurate::new();
+        let counters = AccEcnCounters::new();
         assert_eq!(counters.option(12).unwrap().ect0, Some(1));
         assert_eq!(counters.option(11).unwrap().ect0, None);
         assert_eq!(counters.option(7), None);
@@ -220,25 +220,25 @@ mod tests {
 
     #[test]
     fn the_first_mark_and_every_second_are_told_at_once() {
-        let mut receiver = Accurate::new();
+        let mut receiver = AccEcnCounters::new();
         assert!(!receiver.arrived(Ecn::Ect1, MSS));
         assert!(receiver.arrived(Ecn::Ce, MSS), "the first");
-        receiver.tell();
+        receiver.feedback();
         assert!(!receiver.arrived(Ecn::Ce, MSS));
         assert!(receiver.arrived(Ecn::Ce, MSS), "two since");
     }
 
     #[test]
     fn more_segments_than_the_field_counts_are_taken_for_marked_as_far_as_may_be() {
-        assert_eq!(heard(3, None).marked(4, MSS), 3);
-        assert_eq!(heard(0, None).marked(20, MSS), 0);
+        assert_eq!(on_feedback(3, None).marked(4, MSS), 3);
+        assert_eq!(on_feedback(0, None).marked(20, MSS), 0);
         // Three, eleven or nineteen of twenty.
-        assert_eq!(heard(3, None).marked(20, MSS), 19);
+        assert_eq!(on_feedback(3, None).marked(20, MSS), 19);
     }
 
     #[test]
     fn marked_bytes_say_whether_the_field_has_gone_round() {
-        let marked = |packets, bytes| heard(packets, Some(bytes)).marked(20, MSS);
+        let marked = |packets, bytes| on_feedback(packets, Some(bytes)).marked(20, MSS);
         assert_eq!(marked(3, 3 * MSS), 3);
         assert_eq!(marked(3, 19 * MSS), 19);
         assert_eq!(marked(0, 0), 0);

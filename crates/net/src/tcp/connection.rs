@@ -8,15 +8,15 @@ mod handshake;
 mod segment_input;
 mod segment_output;
 
-pub use segment_input::{Arrival, SegmentForm, Usual};
+pub use segment_input::{Arrival, SegmentForm, PredictedSegment};
 
-use super::accecn::Accurate;
+use super::accecn::AccEcnCounters;
 use super::config::TcpConfig;
-use super::handshake::{Agreement, Handshake};
+use super::handshake::{Negotiated, Handshake};
 use super::receiver::{Path, Receiver};
 use super::sender::{FIRST_BYTE, Sender, SenderSettings};
-use super::sequence::Numbering;
-use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpSegment, UsualSegment};
+use super::sequence::SequenceSpace;
+use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpSegment, PredictedHeader};
 use sojourn_packet::Time;
 
 /// The states of RFC 9293 section 3.3.2 up to the open connection; closing is the halves' own.
@@ -37,9 +37,9 @@ pub struct Connection {
     handshake: Handshake,
     /// The peer's SYN, which a SYN-ACK answers.
     peer_syn: Option<Box<TcpSegment>>,
-    agreement: Agreement,
-    local: Numbering,
-    remote: Numbering,
+    negotiated: Negotiated,
+    local: SequenceSpace,
+    remote: SequenceSpace,
     sender: Sender,
     receiver: Receiver,
     /// TS.Recent: the timestamp to echo.
@@ -49,7 +49,7 @@ pub struct Connection {
     /// An acknowledgement goes out before any data.
     ack_first: bool,
     /// The counters of marks, if both ends count them.
-    accurate: Option<Accurate>,
+    accurate: Option<AccEcnCounters>,
     /// The codepoint of the SYN-ACK, which the segment behind it tells.
     answered: Option<Ecn>,
 }
@@ -60,7 +60,7 @@ pub(crate) trait Segments {
 
     /// One that has timestamps alone, as nearly all have, or ranges besides; its ports are not filled
     /// in.
-    fn take_usual(&mut self, segment: &UsualSegment, sack: Option<&SackBlocks>);
+    fn take_usual(&mut self, segment: &PredictedHeader, sack: Option<&SackBlocks>);
 }
 
 /// One segment.
@@ -69,7 +69,7 @@ impl Segments for Option<TcpSegment> {
         *self = Some(*segment);
     }
 
-    fn take_usual(&mut self, segment: &UsualSegment, sack: Option<&SackBlocks>) {
+    fn take_usual(&mut self, segment: &PredictedHeader, sack: Option<&SackBlocks>) {
         *self = Some(segment.with_ranges(sack));
     }
 }
@@ -114,9 +114,9 @@ impl Connection {
             state,
             handshake: Handshake::new(),
             peer_syn: None,
-            agreement: Agreement::default(),
-            local: Numbering::new(config.initial_sequence),
-            remote: Numbering::new(0),
+            negotiated: Negotiated::default(),
+            local: SequenceSpace::new(config.initial_sequence),
+            remote: SequenceSpace::new(0),
             sender: Sender::new(&settings(&config, Time::ZERO)),
             receiver: Receiver::new(config.receive_window, u32::from(config.mss)),
             ts_recent: 0,
@@ -174,7 +174,7 @@ impl Connection {
 
     /// True if each mark is told, and every packet may be marked.
     fn hears_exactly(&self) -> bool {
-        self.agreement.ecn && self.config.hears_exactly()
+        self.negotiated.ecn && self.config.hears_exactly()
     }
 
     fn acknowledged_offset(&self, flags: TcpFlags, ack: u32) -> Option<u64> {
@@ -220,7 +220,7 @@ impl Connection {
     /// Hands over an acknowledgement.
     #[inline(always)]
     pub(crate) fn acknowledge(&mut self, now: Time, to: &mut impl Segments) {
-        self.tell(now, to);
+        self.emit(now, to);
     }
 
     /// The next segment to be sent now, if any.
@@ -232,7 +232,7 @@ impl Connection {
         if let Some(outgoing) = self.sender.poll_transmit(now) {
             self.tell_data(now, &outgoing, &mut segment);
         } else if self.owes_acknowledgement(now) {
-            self.tell(now, &mut segment);
+            self.emit(now, &mut segment);
         }
         segment
     }

@@ -10,7 +10,7 @@ use sojourn_packet::Time;
 
 /// What both ends understand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Agreement {
+pub(crate) struct Negotiated {
     /// Payload of a full segment, options taken off (RFC 6691).
     pub(crate) mss: u32,
     /// The same of the other direction, as far as what this end announced bounds it.
@@ -30,15 +30,15 @@ const TIMESTAMPS_LEN: u32 = 12;
 /// MSS of a peer that announces none (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
 
-impl Agreement {
+impl Negotiated {
     /// What follows from our settings and the peer's SYN or SYN-ACK.
-    pub(crate) fn new(config: &TcpConfig, peer: &TcpSegment) -> Agreement {
+    pub(crate) fn new(config: &TcpConfig, peer: &TcpSegment) -> Negotiated {
         let options = &peer.options;
         let timestamps = config.timestamps && options.timestamps.is_some();
         let mss = config.mss.min(options.mss.unwrap_or(DEFAULT_MSS));
         let in_all = if timestamps { TIMESTAMPS_LEN } else { 0 };
         let payload = |mss| u32::from(mss).saturating_sub(in_all).max(1);
-        let accurate = config.marks() == Marks::Accurate
+        let accurate = config.marks() == Marks::AccEcnCounters
             && if peer.flags.contains(TcpFlags::ACK) {
                 accecn::is_answer(peer.flags)
             } else {
@@ -49,7 +49,7 @@ impl Agreement {
         } else {
             peer.flags.contains(TcpFlags::ECE | TcpFlags::CWR)
         };
-        Agreement {
+        Negotiated {
             mss: payload(mss),
             peer_mss: payload(config.mss),
             timestamps,
@@ -65,16 +65,16 @@ impl Agreement {
 /// The options of a SYN; of a SYN-ACK, if `agreed` is there.
 pub(crate) fn syn_options(
     config: &TcpConfig,
-    agreed: Option<(&Agreement, &TcpSegment)>,
+    agreed: Option<(&Negotiated, &TcpSegment)>,
     now: Time,
     echo: u32,
 ) -> TcpOptions {
-    let timestamps = agreed.map_or(config.timestamps, |(agreement, _)| agreement.timestamps);
+    let timestamps = agreed.map_or(config.timestamps, |(negotiated, _)| negotiated.timestamps);
     let scale = agreed.is_none_or(|(_, syn)| syn.options.window_scale.is_some());
     TcpOptions {
         mss: Some(config.mss),
         window_scale: scale.then(|| config.window_scale()),
-        sack_permitted: agreed.map_or(config.sack, |(agreement, _)| agreement.sack),
+        sack_permitted: agreed.map_or(config.sack, |(negotiated, _)| negotiated.sack),
         timestamps: timestamps.then(|| Timestamps { value: config.timestamp(now), echo }),
         ..TcpOptions::default()
     }
@@ -96,7 +96,7 @@ pub(crate) struct Handshake {
 
 /// The knowledge of the path that a handshake leaves to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Opening {
+pub(crate) struct HandshakeResult {
     /// The round-trip time, if one was measured.
     pub(crate) rtt: Option<Time>,
     /// The handshake lost enough that the first flight is one segment.
@@ -149,7 +149,7 @@ impl Handshake {
     /// the echoed timestamp does (Karn's rule, RFC 7323 section 4). The first flight is one segment if the
     /// segment was repeated more than once (RFC 5681 section 3.1 as Linux reads it, with the timeout of
     /// 1 s of RFC 6298 in mind), unless the answer is to the first of them.
-    pub(crate) fn answered(&mut self, now: Time, echo: Option<AnswerEcho>) -> Opening {
+    pub(crate) fn answered(&mut self, now: Time, echo: Option<AnswerEcho>) -> HandshakeResult {
         self.pending = false;
         self.deadline = Time::MAX;
         let rtt = match self.tries {
@@ -157,6 +157,6 @@ impl Handshake {
             _ => echo.map(|echo| echo.rtt),
         };
         let spurious = echo.is_some_and(|echo| echo.timestamp == self.first_timestamp);
-        Opening { rtt, congested: self.tries > 2 && self.timeouts > 0 && !spurious }
+        HandshakeResult { rtt, congested: self.tries > 2 && self.timeouts > 0 && !spurious }
     }
 }

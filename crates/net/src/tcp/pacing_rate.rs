@@ -10,7 +10,7 @@ const PERCENT_OF_SECOND: u64 = 10_000_000;
 /// ```
 /// use sojourn_net::tcp::PacingRate;
 /// use sojourn_packet::Time;
-/// assert_eq!(PacingRate::of(125_000_000).bytes_per_second(), 125_000_000);
+/// assert_eq!(PacingRate::new(125_000_000).bytes_per_second(), 125_000_000);
 /// let of_window = PacingRate::default().following(10_000, 120, Time::from_millis(12));
 /// assert_eq!(of_window.bytes_per_second(), 1_000_000);
 /// ```
@@ -25,13 +25,13 @@ pub struct PacingRate {
 
 impl Default for PacingRate {
     fn default() -> PacingRate {
-        PacingRate::of(0)
+        PacingRate::new(0)
     }
 }
 
 impl PacingRate {
     /// A rate that is known.
-    pub fn of(rate: u64) -> PacingRate {
+    pub fn new(rate: u64) -> PacingRate {
         PacingRate { amount: rate, span: PERCENT_OF_SECOND, limit: u64::MAX }
     }
 
@@ -51,7 +51,7 @@ impl PacingRate {
     /// Another rate, with the limit that there is.
     #[must_use]
     pub fn set(self, rate: u64) -> PacingRate {
-        PacingRate { limit: self.limit, ..PacingRate::of(rate) }
+        PacingRate { limit: self.limit, ..PacingRate::new(rate) }
     }
 
     /// What it is.

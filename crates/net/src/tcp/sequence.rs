@@ -2,13 +2,13 @@
 
 /// One direction's numbering. Offset 0 is the SYN, offset 1 the first byte of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Numbering {
+pub(crate) struct SequenceSpace {
     initial: u32,
 }
 
-impl Numbering {
-    pub(crate) fn new(initial: u32) -> Numbering {
-        Numbering { initial }
+impl SequenceSpace {
+    pub(crate) fn new(initial: u32) -> SequenceSpace {
+        SequenceSpace { initial }
     }
 
     /// The number on the wire.
@@ -36,7 +36,7 @@ mod tests {
             initial: u32, near in 0u64..1 << 40, distance in -0x7fff_ffffi64..0x7fff_ffff
         ) {
             if let Some(offset) = near.checked_add_signed(distance) {
-                let numbering = Numbering::new(initial);
+                let numbering = SequenceSpace::new(initial);
                 prop_assert_eq!(numbering.offset_of(numbering.number_of(offset), near), Some(offset));
             }
         }

@@ -13,7 +13,7 @@
 //! value.
 
 use super::ETHERNET_HEADER_LEN;
-use super::header_prediction::{TRANSPORT_LEN, UsualSegment};
+use super::header_prediction::{TRANSPORT_LEN, PredictedHeader};
 use super::ip::{Ecn, FrameTemplate};
 use super::options::{SackBlocks, Timestamps};
 use super::tcp::TcpFlags;
@@ -27,9 +27,9 @@ pub(super) const FRONT: usize = ETHERNET_HEADER_LEN + 2;
 
 /// A segment without ranges, not taken apart yet.
 #[derive(Clone, Copy, Debug)]
-pub struct CompactSegment([u64; CompactSegment::LEN / 8]);
+pub struct AbstractSegment([u64; AbstractSegment::LEN / 8]);
 
-impl CompactSegment {
+impl AbstractSegment {
     /// Its bytes.
     pub const LEN: usize = 32;
     /// With the Ethernet header that it is behind where it is framed.
@@ -37,33 +37,33 @@ impl CompactSegment {
 
     /// What a packet is, if it is one.
     #[inline(always)]
-    pub fn of(packet: &Packet) -> Option<CompactSegment> {
-        CompactSegment::from_bytes(packet.bytes.as_slice().try_into().ok()?)
+    pub fn from_packet(packet: &Packet) -> Option<AbstractSegment> {
+        AbstractSegment::from_bytes(packet.bytes.as_slice().try_into().ok()?)
     }
 
     /// What a packet is, if it is one behind an Ethernet header.
     #[inline(always)]
-    pub fn framed(packet: &Packet) -> Option<CompactSegment> {
+    pub fn framed(packet: &Packet) -> Option<AbstractSegment> {
         let bytes: &[u8; Self::FRAMED_LEN] = packet.bytes.as_slice().try_into().ok()?;
         let (front, segment) = bytes.split_first_chunk()?;
-        is_front(front).then(|| CompactSegment::from_bytes(segment.first_chunk()?)).flatten()
+        is_front(front).then(|| AbstractSegment::from_bytes(segment.first_chunk()?)).flatten()
     }
 
     #[inline(always)]
-    fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<CompactSegment> {
+    fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<AbstractSegment> {
         let (words, _) = bytes.as_chunks::<8>();
         let word = |at: usize| u64::from_le_bytes(words[at]);
         let is_one = bytes[12..14] == ETHERTYPE;
-        is_one.then(|| CompactSegment([word(0), word(1), word(2), word(3)]))
+        is_one.then(|| AbstractSegment([word(0), word(1), word(2), word(3)]))
     }
 
     #[inline(always)]
-    fn new(segment: &UsualSegment) -> CompactSegment {
-        let UsualSegment { ports, seq, ack, timestamps, payload, flags, window, ecn } = *segment;
+    fn new(segment: &PredictedHeader) -> AbstractSegment {
+        let PredictedHeader { ports, seq, ack, timestamps, payload, flags, window, ecn } = *segment;
         debug_assert_eq!(ecn, Ecn::NotEct);
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let halves = |low: u16, high: u16| u32::from(low) | u32::from(high) << 16;
-        CompactSegment([
+        AbstractSegment([
             pair(seq, ack),
             pair(timestamps.value, halves(u16::from_le_bytes(ETHERTYPE), flags.0)),
             pair(timestamps.echo, halves(ports.0, ports.1)),
@@ -72,17 +72,17 @@ impl CompactSegment {
     }
 
     /// What a packet says that is a segment with ranges.
-    pub fn with_ranges(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
-        CompactSegment::ranges_of(&packet.bytes)
+    pub fn with_ranges(packet: &Packet) -> Option<(PredictedHeader, SackBlocks)> {
+        AbstractSegment::ranges_of(&packet.bytes)
     }
 
     /// What a packet says that is one behind an Ethernet header.
-    pub fn framed_with_ranges(packet: &Packet) -> Option<(UsualSegment, SackBlocks)> {
+    pub fn framed_with_ranges(packet: &Packet) -> Option<(PredictedHeader, SackBlocks)> {
         let (front, segment) = packet.bytes.split_first_chunk()?;
-        is_front(front).then(|| CompactSegment::ranges_of(segment)).flatten()
+        is_front(front).then(|| AbstractSegment::ranges_of(segment)).flatten()
     }
 
-    fn ranges_of(bytes: &[u8]) -> Option<(UsualSegment, SackBlocks)> {
+    fn ranges_of(bytes: &[u8]) -> Option<(PredictedHeader, SackBlocks)> {
         let (front, ranges) = bytes.split_first_chunk()?;
         let (ranges, rest) = ranges.as_chunks();
         if ranges.is_empty() || !rest.is_empty() {
@@ -93,7 +93,7 @@ impl CompactSegment {
             let range = u64::from_le_bytes(*range);
             sack.push(range as u32, (range >> 32) as u32);
         }
-        Some((CompactSegment::from_bytes(front)?.read(), sack))
+        Some((AbstractSegment::from_bytes(front)?.read(), sack))
     }
 
     /// Where it comes from and where it goes.
@@ -105,10 +105,10 @@ impl CompactSegment {
 
     /// What it says.
     #[inline(always)]
-    pub fn read(&self) -> UsualSegment {
-        let CompactSegment(words) = *self;
+    pub fn read(&self) -> PredictedHeader {
+        let AbstractSegment(words) = *self;
         let (low, high) = (|at: usize| words[at] as u32, |at: usize| (words[at] >> 32) as u32);
-        UsualSegment {
+        PredictedHeader {
             ports: self.ports(),
             seq: low(0),
             ack: high(0),
@@ -126,18 +126,18 @@ impl CompactSegment {
 #[inline(always)]
 pub(super) fn write(
     template: &FrameTemplate,
-    segment: &UsualSegment,
+    segment: &PredictedHeader,
     sack: Option<&SackBlocks>,
     out: &mut HeaderBytes,
 ) -> u32 {
-    out.extend_from_slice(&[0; CompactSegment::LEN]);
-    let bytes = out.last_chunk_mut::<{ CompactSegment::LEN }>().expect("it was appended");
+    out.extend_from_slice(&[0; AbstractSegment::LEN]);
+    let bytes = out.last_chunk_mut::<{ AbstractSegment::LEN }>().expect("it was appended");
     let (words, _) = bytes.as_chunks_mut::<8>();
-    for (place, word) in words.iter_mut().zip(CompactSegment::new(segment).0) {
+    for (place, word) in words.iter_mut().zip(AbstractSegment::new(segment).0) {
         *place = word.to_le_bytes();
     }
     let option = sack.map_or(0, |sack| append(sack, out));
-    (template.header_len() + TRANSPORT_LEN + option - CompactSegment::LEN) as u32 + segment.payload
+    (template.header_len() + TRANSPORT_LEN + option - AbstractSegment::LEN) as u32 + segment.payload
 }
 
 /// What is in front of a framed segment: an Ethernet header, and its EtherType once more.
@@ -158,7 +158,7 @@ fn is_front(bytes: &[u8; FRONT]) -> bool {
 #[inline(always)]
 pub(super) fn write_framed(
     template: &FrameTemplate,
-    segment: &UsualSegment,
+    segment: &PredictedHeader,
     sack: Option<&SackBlocks>,
     out: &mut HeaderBytes,
 ) -> u32 {

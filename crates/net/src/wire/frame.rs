@@ -3,8 +3,8 @@
 use super::ETHERNET_HEADER_LEN;
 use super::address::IpAddress;
 use super::error::WireError;
-use super::frame_detail::Written;
-use super::header_prediction::{self, UsualSegment};
+use super::frame_detail::FrameDetail;
+use super::header_prediction::{self, PredictedHeader};
 use super::ip::{Ecn, IPV4_FRONT_LEN, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
 use super::tcp::{TcpSegment, read_tcp};
 use super::udp::{UdpDatagram, read_udp};
@@ -47,7 +47,7 @@ struct Ip {
 /// What a frame of the usual form says, whose checksums are right if it has any; of any other,
 /// [`read_frame`] says more.
 #[inline]
-pub fn read_usual(packet: &Packet, written: Written) -> Option<UsualSegment> {
+pub fn read_predicted(packet: &Packet, written: FrameDetail) -> Option<PredictedHeader> {
     header_prediction::read(packet, written)
 }
 
@@ -59,7 +59,7 @@ pub fn read_usual(packet: &Packet, written: Written) -> Option<UsualSegment> {
 pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
     let bytes = packet.bytes.as_slice();
     let after = bytes.get(ETHERNET_HEADER_LEN..).ok_or(WireError::Truncated)?;
-    let ip = match IpHeader::of(packet) {
+    let ip = match IpHeader::find(packet) {
         Some(IpHeader::V4(ETHERNET_HEADER_LEN)) => read_ipv4(after)?,
         Some(IpHeader::V6(ETHERNET_HEADER_LEN)) => read_ipv6(after)?,
         _ => return Err(WireError::Protocol),
@@ -94,7 +94,7 @@ pub fn untagged_ipv4_destination(packet: &Packet) -> Option<Ipv4Addr> {
 
 /// Where a frame goes by its IP header, if it has one, behind VLAN tags too; checks nothing else.
 pub fn destination(packet: &Packet) -> Option<IpAddress> {
-    Some(match IpHeader::of(packet)? {
+    Some(match IpHeader::find(packet)? {
         IpHeader::V4(at) => {
             let octets: [u8; 4] = packet.bytes.get(at + 16..at + 20)?.try_into().ok()?;
             IpAddress::V4(Ipv4Addr::from(octets))
@@ -109,7 +109,7 @@ pub fn destination(packet: &Packet) -> Option<IpAddress> {
 /// Where a frame goes by its IP header, and its source and destination port; checks nothing else.
 pub fn addressee(packet: &Packet) -> Option<(IpAddress, (u16, u16))> {
     let address = destination(packet)?;
-    let at = match IpHeader::of(packet)? {
+    let at = match IpHeader::find(packet)? {
         IpHeader::V4(at) => at + usize::from(packet.bytes.get(at)? & 0xf) * 4,
         IpHeader::V6(at) => at + IPV6_HEADER_LEN,
     };

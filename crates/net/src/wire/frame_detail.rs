@@ -1,33 +1,33 @@
 //! Level of detail at which hosts write their frames.
 
-/// How hosts write frames of the form that nearly all have ([`UsualSegment`](super::UsualSegment)); any
+/// How hosts write frames of the form that nearly all have ([`PredictedHeader`](super::PredictedHeader)); any
 /// other is whole.
 ///
 /// ```
 /// use sojourn_net::config::IpVersion;
 /// use sojourn_net::wire::{
-///     CompactSegment, FrameTemplate, Protocol, UsualSegment, Written, flow_endpoints, read_frame,
-///     read_usual, write_usual,
+///     AbstractSegment, FrameTemplate, Protocol, PredictedHeader, FrameDetail, flow_endpoints, read_frame,
+///     read_predicted, write_predicted,
 /// };
 /// use sojourn_packet::Packet;
 /// let ends = flow_endpoints(0, IpVersion::V4);
 /// let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
-/// let segment = UsualSegment { ports: (5_001, 80), payload: 1_448, ..UsualSegment::default() };
+/// let segment = PredictedHeader { ports: (5_001, 80), payload: 1_448, ..PredictedHeader::default() };
 /// let mut sent = |written| {
 ///     let mut frame = Packet::default();
-///     frame.zeros = write_usual(&mut template, &segment, None, written, &mut frame.bytes);
-///     let compact = CompactSegment::of(&frame).or(CompactSegment::framed(&frame));
-///     let read = compact.map(|segment| segment.read()).or(read_usual(&frame, written));
+///     frame.zeros = write_predicted(&mut template, &segment, None, written, &mut frame.bytes);
+///     let compact = AbstractSegment::from_packet(&frame).or(AbstractSegment::framed(&frame));
+///     let read = compact.map(|segment| segment.read()).or(read_predicted(&frame, written));
 ///     assert_eq!(read, Some(segment));
 ///     frame
 /// };
-/// assert!(read_frame(&sent(Written::Whole)).is_ok());
-/// assert!(read_frame(&sent(Written::Unsummed)).is_err(), "a checksum is wrong");
-/// assert_eq!(sent(Written::Compact).len(), sent(Written::Whole).len());
-/// assert_eq!(sent(Written::Framed).bytes[..14], sent(Written::Whole).bytes[..14]);
+/// assert!(read_frame(&sent(FrameDetail::Whole)).is_ok());
+/// assert!(read_frame(&sent(FrameDetail::Unsummed)).is_err(), "a checksum is wrong");
+/// assert_eq!(sent(FrameDetail::Compact).len(), sent(FrameDetail::Whole).len());
+/// assert_eq!(sent(FrameDetail::Framed).bytes[..14], sent(FrameDetail::Whole).bytes[..14]);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Written {
+pub enum FrameDetail {
     /// As they are on a wire. Checksums are made where they are sent and checked where they arrive.
     #[default]
     Whole,

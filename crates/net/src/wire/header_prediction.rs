@@ -6,7 +6,7 @@
 //! form have no checksums, as with checksum offload to a network card.
 
 use super::ETHERNET_HEADER_LEN;
-use super::frame_detail::Written;
+use super::frame_detail::FrameDetail;
 use super::ip::{Ecn, FrameTemplate, IPV4_FRONT_LEN, IPV4_HEADER_LEN, Protocol};
 use super::options::{NOP, SackBlocks, TIMESTAMPS, TcpOptions, Timestamps};
 use super::tcp::{TCP_HEADER_LEN, TcpFlags, TcpSegment};
@@ -22,7 +22,7 @@ const OPTIONS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
 
 /// What a frame of the usual form says, in the little room that this needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UsualSegment {
+pub struct PredictedHeader {
     /// Source and destination port.
     pub ports: (u16, u16),
     /// As [`TcpSegment::seq`].
@@ -41,11 +41,11 @@ pub struct UsualSegment {
     pub ecn: Ecn,
 }
 
-impl UsualSegment {
+impl PredictedHeader {
     /// The same as any segment is, with ranges if there are some.
     #[inline]
     pub fn with_ranges(&self, sack: Option<&SackBlocks>) -> TcpSegment {
-        let UsualSegment { seq, ack, timestamps, payload, flags, window, ecn, .. } = *self;
+        let PredictedHeader { seq, ack, timestamps, payload, flags, window, ecn, .. } = *self;
         let (timestamps, sack) = (Some(timestamps), sack.copied().unwrap_or_default());
         let options = TcpOptions { timestamps, sack, ..TcpOptions::default() };
         TcpSegment { seq, ack, flags, window, options, payload, ecn }
@@ -62,11 +62,11 @@ pub(super) fn prepare(bytes: &mut [u8; LEN]) {
 #[inline(always)]
 pub(super) fn write(
     template: &mut FrameTemplate,
-    segment: &UsualSegment,
-    written: Written,
+    segment: &PredictedHeader,
+    written: FrameDetail,
     out: &mut HeaderBytes,
 ) {
-    let UsualSegment { ports, timestamps, .. } = *segment;
+    let PredictedHeader { ports, timestamps, .. } = *segment;
     let transport_len = TRANSPORT_LEN as u16 + segment.payload as u16;
     let own = template.next_ipv4(segment.ecn, transport_len);
     // Copied first and filled there: to copy what was just filled in would be to wait for it.
@@ -85,7 +85,7 @@ pub(super) fn write(
     header[12..16].copy_from_slice(&control.to_be_bytes());
     header[24..28].copy_from_slice(&timestamps.value.to_be_bytes());
     header[28..32].copy_from_slice(&timestamps.echo.to_be_bytes());
-    if written == Written::Whole {
+    if written == FrameDetail::Whole {
         let options = u32::from_be_bytes(OPTIONS);
         let Timestamps { value, echo } = timestamps;
         let words = [ports, segment.seq, segment.ack, control, options, value, echo];
@@ -97,7 +97,7 @@ pub(super) fn write(
 
 /// Reads a frame that has the form and right checksums, none of whose payload is stored.
 #[inline]
-pub(super) fn read(packet: &Packet, written: Written) -> Option<UsualSegment> {
+pub(super) fn read(packet: &Packet, written: FrameDetail) -> Option<PredictedHeader> {
     let bytes: &[u8; LEN] = packet.bytes.as_slice().try_into().ok()?;
     let half = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let word =
@@ -114,10 +114,10 @@ pub(super) fn read(packet: &Packet, written: Written) -> Option<UsualSegment> {
     if !has_the_form || !(TRANSPORT_LEN..=room).contains(&transport_len) {
         return None;
     }
-    if written == Written::Whole && !is_valid(bytes, transport_len as u16) {
+    if written == FrameDetail::Whole && !is_valid(bytes, transport_len as u16) {
         return None;
     }
-    Some(UsualSegment {
+    Some(PredictedHeader {
         ports: (half(tcp), half(tcp + 2)),
         seq: word(tcp + 4),
         ack: word(tcp + 8),

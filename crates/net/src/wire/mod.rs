@@ -17,21 +17,21 @@ mod options;
 mod tcp;
 mod udp;
 
-pub use abstract_segment::CompactSegment;
+pub use abstract_segment::AbstractSegment;
 pub use address::{
     EPHEMERAL, Endpoint, Endpoints, IpAddress, Role, endpoints, flow_endpoints, flow_in_group,
     flow_of, flow_of_ports, networks_of,
 };
 pub use error::WireError;
 pub use frame::{
-    Frame, Transport, addressee, destination, read_frame, read_usual, untagged_ipv4_destination,
+    Frame, Transport, addressee, destination, read_frame, read_predicted, untagged_ipv4_destination,
 };
-pub use frame_detail::Written;
-pub use header_prediction::{LEN as USUAL_LEN, UsualSegment};
+pub use frame_detail::FrameDetail;
+pub use header_prediction::{LEN as PREDICTED_LEN, PredictedHeader};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
 pub use sojourn_packet::ETHERNET_HEADER_LEN;
-pub use tcp::{TcpFlags, TcpSegment, write_tcp, write_usual};
+pub use tcp::{TcpFlags, TcpSegment, write_tcp, write_predicted};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};
 
 /// The largest IP packet on our links (Ethernet's usual MTU), in bytes.

@@ -2,8 +2,8 @@
 
 use super::abstract_segment;
 use super::error::WireError;
-use super::frame_detail::Written;
-use super::header_prediction::{self, UsualSegment};
+use super::frame_detail::FrameDetail;
+use super::header_prediction::{self, PredictedHeader};
 use super::ip::{Ecn, FrameTemplate, put_front};
 use super::options::{SackBlocks, TcpOptions};
 use sojourn_packet::{HeaderBytes, OnesComplementSum};
@@ -76,14 +76,14 @@ pub fn write_tcp(
     template: &mut FrameTemplate,
     ports: (u16, u16),
     segment: &TcpSegment,
-    written: Written,
+    written: FrameDetail,
     out: &mut HeaderBytes,
 ) {
     match segment.options.timestamps_alone() {
         Some(timestamps) if template.is_ipv4() => {
             let TcpSegment { seq, ack, flags, window, payload, ecn, .. } = *segment;
-            let usual = UsualSegment { ports, seq, ack, timestamps, payload, flags, window, ecn };
-            header_prediction::write(template, &usual, written, out);
+            let predicted = PredictedHeader { ports, seq, ack, timestamps, payload, flags, window, ecn };
+            header_prediction::write(template, &predicted, written, out);
         }
         _ => write_any(template, ports, segment, out),
     }
@@ -92,17 +92,17 @@ pub fn write_tcp(
 /// The same of a segment of a connection that is not ECN-capable, which has timestamps and perhaps
 /// ranges; returns how many zeros are behind what is written, the payload among them.
 #[inline(always)]
-pub fn write_usual(
+pub fn write_predicted(
     template: &mut FrameTemplate,
-    segment: &UsualSegment,
+    segment: &PredictedHeader,
     sack: Option<&SackBlocks>,
-    written: Written,
+    written: FrameDetail,
     out: &mut HeaderBytes,
 ) -> u32 {
     match written {
-        Written::Compact => return abstract_segment::write(template, segment, sack, out),
-        Written::Framed => return abstract_segment::write_framed(template, segment, sack, out),
-        Written::Whole | Written::Unsummed => {}
+        FrameDetail::Compact => return abstract_segment::write(template, segment, sack, out),
+        FrameDetail::Framed => return abstract_segment::write_framed(template, segment, sack, out),
+        FrameDetail::Whole | FrameDetail::Unsummed => {}
     }
     if sack.is_none() && template.is_ipv4() {
         header_prediction::write(template, segment, written, out);

@@ -11,7 +11,7 @@ fn tcp_packet(flow: u32, version: IpVersion, segment: &TcpSegment) -> Packet {
     let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
     let mut bytes = HeaderBytes::new();
     let ports = (ends.client.port, ends.server.port);
-    write_tcp(&mut template, ports, segment, Written::Whole, &mut bytes);
+    write_tcp(&mut template, ports, segment, FrameDetail::Whole, &mut bytes);
     Packet { bytes, zeros: segment.payload, ..Packet::default() }
 }
 
@@ -262,7 +262,7 @@ proptest! {
         // The second frame has another identification.
         for _ in 0..2 {
             let (mut short, mut long) = (HeaderBytes::new(), HeaderBytes::new());
-            let made = Written::Whole;
+            let made = FrameDetail::Whole;
             write_tcp(&mut template.clone(), ports, &segment, made, &mut short);
             tcp::write_any(&mut template, ports, &segment, &mut long);
             prop_assert_eq!(short, long);
@@ -285,8 +285,8 @@ proptest! {
             *byte ^= 1 << mutation.map_or(0, |(_, bit)| bit);
         }
         let any = read_frame(&packet);
-        if let Some(usual) = header_prediction::read(&packet, Written::Whole) {
-            let (ports, segment) = (usual.ports, usual.with_ranges(None));
+        if let Some(predicted) = header_prediction::read(&packet, FrameDetail::Whole) {
+            let (ports, segment) = (predicted.ports, predicted.with_ranges(None));
             let of_any = any.map(|frame| (frame.ports, frame.transport));
             prop_assert_eq!(Ok((ports, Transport::Tcp(segment))), of_any);
         } else {
@@ -314,44 +314,44 @@ proptest! {
         let ends = flow_endpoints(flow, version);
         let mut template = FrameTemplate::new(&ends.client, &ends.server, Protocol::Tcp);
         let (ports, timestamps) = ((ends.client.port, ends.server.port), options.timestamps.unwrap());
-        let usual = UsualSegment { ports, seq, ack, timestamps, payload, flags, window, ecn };
+        let predicted = PredictedHeader { ports, seq, ack, timestamps, payload, flags, window, ecn };
         let ranges = Some(&options.sack).filter(|sack| !sack.is_empty());
         let mut sent = |written| {
             let mut packet = Packet::default();
-            packet.zeros = write_usual(&mut template, &usual, ranges, written, &mut packet.bytes);
+            packet.zeros = write_predicted(&mut template, &predicted, ranges, written, &mut packet.bytes);
             packet
         };
-        let (compact, whole) = (sent(Written::Compact), sent(Written::Whole));
+        let (compact, whole) = (sent(FrameDetail::Compact), sent(FrameDetail::Whole));
         prop_assert_eq!(compact.len(), whole.len());
-        prop_assert_eq!(sojourn_packet::IpHeader::of(&compact), None);
+        prop_assert_eq!(sojourn_packet::IpHeader::find(&compact), None);
         let of_whole = read_frame(&whole).map(|frame| (frame.ports, frame.transport));
         prop_assert_eq!(Ok((ports, Transport::Tcp(segment))), of_whole);
         match ranges {
             None => {
-                prop_assert_eq!(CompactSegment::of(&compact).map(|c| c.read()), Some(usual));
-                prop_assert!(CompactSegment::with_ranges(&compact).is_none());
+                prop_assert_eq!(AbstractSegment::from_packet(&compact).map(|c| c.read()), Some(predicted));
+                prop_assert!(AbstractSegment::with_ranges(&compact).is_none());
             }
             Some(sack) => {
-                prop_assert!(CompactSegment::of(&compact).is_none());
-                prop_assert_eq!(CompactSegment::with_ranges(&compact), Some((usual, *sack)));
+                prop_assert!(AbstractSegment::from_packet(&compact).is_none());
+                prop_assert_eq!(AbstractSegment::with_ranges(&compact), Some((predicted, *sack)));
             }
         }
-        let framed = sent(Written::Framed);
+        let framed = sent(FrameDetail::Framed);
         prop_assert_eq!(framed.len(), whole.len());
         prop_assert_eq!(&framed.bytes[..ETHERNET_HEADER_LEN], &whole.bytes[..ETHERNET_HEADER_LEN]);
         prop_assert_eq!(&framed.bytes[ETHERNET_HEADER_LEN + 2..], &compact.bytes[..]);
         let read = |packet: &Packet| {
-            let alone = CompactSegment::framed(packet).map(|c| (c.read(), SackBlocks::default()));
-            alone.or(CompactSegment::framed_with_ranges(packet))
+            let alone = AbstractSegment::framed(packet).map(|c| (c.read(), SackBlocks::default()));
+            alone.or(AbstractSegment::framed_with_ranges(packet))
         };
-        prop_assert_eq!(read(&framed), Some((usual, options.sack)));
+        prop_assert_eq!(read(&framed), Some((predicted, options.sack)));
         let mut changed = framed;
         changed.bytes[12] ^= 1;
         prop_assert!([&changed, &whole, &compact].into_iter().all(|packet| read(packet).is_none()));
         // Whatever else comes is none.
-        prop_assert!(CompactSegment::of(&whole).is_none() && CompactSegment::with_ranges(&whole).is_none());
+        prop_assert!(AbstractSegment::from_packet(&whole).is_none() && AbstractSegment::with_ranges(&whole).is_none());
         let rest = compact.bytes.len() - 1;
         let cut = Packet { bytes: compact.bytes[..rest].to_vec(), ..compact };
-        prop_assert!(CompactSegment::of(&cut).is_none() && CompactSegment::with_ranges(&cut).is_none());
+        prop_assert!(AbstractSegment::from_packet(&cut).is_none() && AbstractSegment::with_ranges(&cut).is_none());
     }
 }

@@ -14,7 +14,7 @@ use sojourn_p4::preprocess::{FileLoader, MemoryLoader, OverlayLoader, SourceLoad
 use sojourn_packet::dataplane::{IngressInput, IngressOutput, PortId};
 use sojourn_packet::{Overlapping, Packet, PassId, QueueDepths, Time};
 use sojourn_target::load::{LoadOptions, load_with};
-use sojourn_target::phv::Carried;
+use sojourn_target::phv::PacketMetadata;
 use std::path::{Path, PathBuf};
 
 fn p4_folder() -> PathBuf {
@@ -123,7 +123,7 @@ impl<D: Fn(Time) -> u64> Bench<D> {
         self.passes += 1;
         let input = IngressInput { port: PortId(port), arrived: at, now: at, resubmitted: false };
         let packet = Packet { bytes: vec![0; 64], ..Packet::default() };
-        self.npu.submit(id, &input, packet, Carried::default());
+        self.npu.submit(id, &input, packet, PacketMetadata::default());
         id
     }
 

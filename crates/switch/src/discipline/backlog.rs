@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// How much a queue holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct QueueLength {
     /// Packets.
     pub packets: usize,
     /// Their bytes.
@@ -56,8 +56,8 @@ impl Backlog {
     }
 
     /// What it holds.
-    pub fn held(&self) -> Held {
-        Held { packets: self.len(), bytes: self.bytes }
+    pub fn length(&self) -> QueueLength {
+        QueueLength { packets: self.len(), bytes: self.bytes }
     }
 
     /// Bytes held.

@@ -13,7 +13,7 @@
 
 use super::codel::{CodelQueue, INTERVAL_PARAMETER, Managed, TARGET_PARAMETER, spacing};
 use super::{
-    Backlog, Discipline, DisciplineError, Drops, ECN, FULL_FRAME, Held, Kind, Parameter, Queued,
+    Backlog, Discipline, DisciplineError, Drops, ECN, FULL_FRAME, QueueLength, Kind, Parameter, Queued,
     Registered, Settings,
 };
 use sojourn_packet::{Bytes, Time};
@@ -171,8 +171,8 @@ impl Discipline for Codel2021 {
         self.ecn
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

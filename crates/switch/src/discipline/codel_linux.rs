@@ -13,7 +13,7 @@
 
 use super::codel::{CodelQueue, INTERVAL_PARAMETER, Managed, TARGET_PARAMETER};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind, Parameter,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind, Parameter,
     Queued, Registered, Settings,
 };
 use crate::ecn;
@@ -200,7 +200,7 @@ struct Routine<'a, Q: CodelQueue> {
 
 impl<Q: CodelQueue> Routine<'_, Q> {
     fn dequeue(&mut self) -> Option<Q::Packet> {
-        let Some(above) = self.look() else {
+        let Some(above) = self.may_drop() else {
             self.state.dropping = false;
             return None;
         };
@@ -213,7 +213,7 @@ impl<Q: CodelQueue> Routine<'_, Q> {
         } else if above {
             if !self.marked() {
                 self.discard();
-                self.look();
+                self.may_drop();
             }
             self.state.enter(self.now, self.params.interval);
         }
@@ -221,7 +221,7 @@ impl<Q: CodelQueue> Routine<'_, Q> {
     }
 
     /// Whether the packet at the head may be dropped, if there is one.
-    fn look(&mut self) -> Option<bool> {
+    fn may_drop(&mut self) -> Option<bool> {
         let (params, state, now) = (self.params, &mut *self.state, self.now);
         let Some((enqueued, behind)) = self.queue.head() else {
             state.first_above_time = 0;
@@ -263,7 +263,7 @@ impl<Q: CodelQueue> Routine<'_, Q> {
                 return;
             }
             self.discard();
-            if self.look() == Some(true) {
+            if self.may_drop() == Some(true) {
                 self.state.drop_next = self.state.control_law(self.state.drop_next, interval);
             } else {
                 self.state.dropping = false;
@@ -297,8 +297,8 @@ impl Discipline for CodelLinux {
         false
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -12,7 +12,7 @@
 use super::pi2::Periodic;
 use super::probability::{Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, Kind, LIMIT_BYTES,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, QueueLength, Kind, LIMIT_BYTES,
     LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, Settings,
 };
 use crate::ecn;
@@ -265,7 +265,7 @@ impl Discipline for DualPi2 {
     fn enqueue(&mut self, now: Time, packet: Queued, drops: &mut Drops) {
         self.update_until(now);
         // Figure 3 asks for the room of a full packet, so that large ones are not worse off.
-        if !self.params.limits.have_room(self.held(), packet.size().max(FULL_FRAME)) {
+        if !self.params.limits.have_room(self.length(), packet.size().max(FULL_FRAME)) {
             self.stats.over_limit += 1;
             return drops.push(packet, DropKind::Tail);
         }
@@ -308,9 +308,9 @@ impl Discipline for DualPi2 {
         false
     }
 
-    fn held(&self) -> Held {
-        let (lq, cq) = (self.lq.held(), self.cq.held());
-        Held { packets: lq.packets + cq.packets, bytes: lq.bytes + cq.bytes }
+    fn length(&self) -> QueueLength {
+        let (lq, cq) = (self.lq.length(), self.cq.length());
+        QueueLength { packets: lq.packets + cq.packets, bytes: lq.bytes + cq.bytes }
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

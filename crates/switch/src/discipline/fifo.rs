@@ -4,7 +4,7 @@
 //! what a Tofino queue does; limits in bytes or packets make it Linux's `bfifo` or `pfifo`.
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, Held, LIMIT_BYTES, LIMIT_PACKETS,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, QueueLength, LIMIT_BYTES, LIMIT_PACKETS,
     Limits, Queued, Registered, Settings,
 };
 use sojourn_packet::Time;
@@ -45,7 +45,7 @@ impl Fifo {
 
 impl Discipline for Fifo {
     fn enqueue(&mut self, _now: Time, packet: Queued, drops: &mut Drops) {
-        if self.limits.have_room(self.held(), packet.size()) {
+        if self.limits.have_room(self.length(), packet.size()) {
             self.backlog.push(packet);
         } else {
             self.stats.over_limit += 1;
@@ -65,8 +65,8 @@ impl Discipline for Fifo {
         false
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

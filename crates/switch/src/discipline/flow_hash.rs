@@ -19,7 +19,7 @@ pub fn flow_hash(frame: &Packet, seed: u64) -> u64 {
             hash = mix(hash ^ word);
         }
     };
-    let (protocol, ports) = match IpHeader::of(frame) {
+    let (protocol, ports) = match IpHeader::find(frame) {
         Some(IpHeader::V4(at)) => {
             add(bytes.get(at + 12..at + 20));
             let fragment = bytes.get(at + 6..at + 8).is_some_and(|f| f[0] & 0x3f != 0 || f[1] != 0);

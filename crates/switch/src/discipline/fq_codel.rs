@@ -15,7 +15,7 @@ use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};
 use super::codel_linux;
 use super::flow_hash::flow_hash;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Held, Kind, LIMIT_BYTES,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, QueueLength, Kind, LIMIT_BYTES,
     LONGEST, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
@@ -149,7 +149,7 @@ impl Default for Params {
 
 /// State of one flow's CoDel; the kernel's is used with `linux`.
 #[derive(Debug, Default)]
-struct Law {
+struct CodelState {
     rfc8289: codel::State,
     linux: codel_linux::State,
 }
@@ -158,7 +158,7 @@ struct Law {
 #[derive(Debug, Default)]
 struct Flow {
     backlog: Backlog,
-    codel: Law,
+    codel: CodelState,
     /// Bytes that it may still send in this turn.
     credits: i64,
     /// It is in one of the two lists.
@@ -383,8 +383,8 @@ impl Discipline for FqCodel {
         }
     }
 
-    fn held(&self) -> Held {
-        Held { packets: self.packets, bytes: self.bytes }
+    fn length(&self) -> QueueLength {
+        QueueLength { packets: self.packets, bytes: self.bytes }
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -2,8 +2,8 @@
 //!
 //! A [`Discipline`] owns the packets of one queue and decides about order, drops and marks. It
 //! stands on the packets' enqueue times and headers; it must not know ports, rates, shapers or
-//! cells. To add one, write its file and add one line to [`REGISTER`]; a crate of its own calls
-//! [`Register::add`].
+//! cells. To add one, write its file and add one line to [`REGISTRY`]; a crate of its own calls
+//! [`Registry::add`].
 //!
 //! There is no timer for disciplines: one that works periodically (PIE, PI2) does what has become
 //! due before each enqueue and dequeue, which comes to the same, because between those two nothing
@@ -27,10 +27,10 @@ pub mod red;
 mod testing;
 
 pub use crate::tm::queued::{Contents, Queued};
-pub use backlog::{Backlog, Held};
+pub use backlog::{Backlog, QueueLength};
 pub use flow_hash::flow_hash;
 pub use parameters::{Allowed, Kind, Parameter, Settings};
-use sojourn_packet::{Bytes, FaultReport, Named, Register, Time};
+use sojourn_packet::{Bytes, FaultReport, Named, Registry, Time};
 use std::fmt;
 
 /// Largest time that a parameter may be: an hour, so that no sum of times overflows.
@@ -93,7 +93,7 @@ pub trait Discipline: Send + fmt::Debug {
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued>;
 
     /// What it holds.
-    fn held(&self) -> Held;
+    fn length(&self) -> QueueLength;
 
     /// Whether it looks at more of a frame than its length and its ECN field. Where nobody does, hosts
     /// need not write down more.
@@ -108,12 +108,12 @@ pub trait Discipline: Send + fmt::Debug {
 
     /// Packets held.
     fn packets(&self) -> usize {
-        self.held().packets
+        self.length().packets
     }
 
     /// Bytes held.
     fn bytes(&self) -> Bytes {
-        self.held().bytes
+        self.length().bytes
     }
 
     /// Its own counters, by name.
@@ -185,16 +185,16 @@ pub struct Registered {
 /// The native disciplines: those of this crate, one line each, and what others add.
 ///
 /// ```
-/// use sojourn_switch::discipline::{self, Discipline, REGISTER, Registered, fifo};
+/// use sojourn_switch::discipline::{self, Discipline, REGISTRY, Registered, fifo};
 /// static MINE: Registered = Registered {
 ///     name: "mine",
 ///     summary: "drops from the tail",
 ///     ..fifo::REGISTRATION
 /// };
-/// REGISTER.add(&MINE).expect("a new name");
+/// REGISTRY.add(&MINE).expect("a new name");
 /// assert_eq!(discipline::build("mine", &[]).expect("it is known").packets(), 0);
 /// ```
-pub static REGISTER: Register<Registered> = Register::new(&[
+pub static REGISTRY: Registry<Registered> = Registry::new(&[
     fifo::REGISTRATION,
     red::REGISTRATION,
     codel::REGISTRATION,
@@ -224,7 +224,7 @@ pub struct Limits {
 
 impl Limits {
     /// True if a packet of `size` fits behind those that are held.
-    pub fn have_room(&self, held: Held, size: Bytes) -> bool {
+    pub fn have_room(&self, held: QueueLength, size: Bytes) -> bool {
         self.bytes.is_none_or(|limit| held.bytes + size <= limit)
             && self.packets.is_none_or(|limit| (held.packets as u64) < limit)
     }
@@ -259,7 +259,7 @@ pub fn build(
     name: &str,
     parameters: &[(&str, u64)],
 ) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let found = REGISTER.find(name).ok_or_else(|| DisciplineError::Unknown(name.to_owned()))?;
+    let found = REGISTRY.find(name).ok_or_else(|| DisciplineError::Unknown(name.to_owned()))?;
     for (parameter, _) in parameters {
         if !found.parameters.iter().any(|p| p.name == *parameter) {
             let parameter = (*parameter).to_owned();
@@ -283,7 +283,7 @@ pub fn build_seeded(
     parameters: &[(&str, u64)],
     seed: u64,
 ) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let takes_one = REGISTER
+    let takes_one = REGISTRY
         .find(name)
         .is_some_and(|found| found.parameters.iter().any(|parameter| parameter.name == SEED.name));
     let given = parameters.iter().any(|(parameter, _)| *parameter == SEED.name);
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn every_registered_discipline_can_be_made_with_its_defaults() {
-        for registered in REGISTER.all() {
+        for registered in REGISTRY.all() {
             assert!(build(registered.name, &[]).is_ok(), "{}", registered.name);
         }
     }

@@ -10,7 +10,7 @@
 
 use super::probability::{Dice, Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind,
     LIMIT_BYTES, LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
@@ -213,7 +213,7 @@ impl Pi2 {
 impl Discipline for Pi2 {
     fn enqueue(&mut self, now: Time, mut packet: Queued, drops: &mut Drops) {
         self.update_until(now);
-        if !self.params.limits.have_room(self.held(), packet.size()) {
+        if !self.params.limits.have_room(self.length(), packet.size()) {
             self.stats.over_limit += 1;
             return drops.push(packet, DropKind::Tail);
         }
@@ -240,8 +240,8 @@ impl Discipline for Pi2 {
         self.params.ecn
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -12,7 +12,7 @@
 use super::pi2::Periodic;
 use super::probability::{Dice, Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind,
     LIMIT_BYTES, LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
@@ -267,7 +267,7 @@ impl Discipline for Pie {
     fn enqueue(&mut self, now: Time, mut packet: Queued, drops: &mut Drops) {
         self.update_until(now);
         self.renew_burst_allowance();
-        if !self.params.limits.have_room(self.held(), packet.size()) {
+        if !self.params.limits.have_room(self.length(), packet.size()) {
             self.stats.over_limit += 1;
             self.state.accu_prob = 0;
             return drops.push(packet, DropKind::Tail);
@@ -293,8 +293,8 @@ impl Discipline for Pie {
         false
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -14,7 +14,7 @@
 use super::pi2::Periodic;
 use super::probability::Dice;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind,
     LIMIT_BYTES, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
@@ -289,7 +289,7 @@ impl PieLinux {
 impl Discipline for PieLinux {
     fn enqueue(&mut self, now: Time, mut packet: Queued, drops: &mut Drops) {
         self.update_until(now);
-        if !self.params.limits.have_room(self.held(), packet.size()) {
+        if !self.params.limits.have_room(self.length(), packet.size()) {
             self.stats.overlimit += 1;
             self.state.accu_prob = 0;
             return drops.push(packet, DropKind::Tail);
@@ -317,8 +317,8 @@ impl Discipline for PieLinux {
         false
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -9,7 +9,7 @@
 
 use super::probability::{Dice, Probability};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind,
     LIMIT_BYTES, LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
@@ -284,7 +284,7 @@ impl Discipline for Red {
                 self.params.ecn && !self.params.harddrop && ecn::mark(&mut packet.packet)
             }
         };
-        if spared && !self.params.limits.have_room(self.held(), packet.size()) {
+        if spared && !self.params.limits.have_room(self.length(), packet.size()) {
             self.stats.over_limit += 1;
             drops.push(packet, DropKind::Tail);
             return;
@@ -319,8 +319,8 @@ impl Discipline for Red {
         self.params.ecn
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -156,7 +156,7 @@ proptest! {
 
     #[test]
     fn every_discipline_keeps_order_and_books(steps in steps()) {
-        for registered in REGISTER.all() {
+        for registered in REGISTRY.all() {
             follow(registered, &[], &steps)?;
             follow(registered, &lively(registered), &steps)?;
         }
@@ -164,7 +164,7 @@ proptest! {
 
     #[test]
     fn a_discipline_does_the_same_each_time(steps in steps()) {
-        for registered in REGISTER.all() {
+        for registered in REGISTRY.all() {
             let run = || {
                 let mut queue = build(registered.name, &lively(registered)).unwrap();
                 let (mut drops, mut now, mut out) = (Drops::default(), Time::ZERO, Vec::new());

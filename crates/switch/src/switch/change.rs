@@ -73,13 +73,13 @@ impl Switch {
     ///
     /// ```
     /// use sojourn_packet::{Rate, Time};
-    /// use sojourn_switch::{Change, PortConfig, PortId, QueueChange, Switch, SwitchConfig, Wire};
+    /// use sojourn_switch::{Change, PortConfig, PortId, QueueChange, Switch, SwitchConfig, CrossConnect};
     /// let mut config = SwitchConfig::default();
     /// config.ports = [1, 2].map(|port| PortConfig::front(PortId(port), Rate(1_000_000_000))).to_vec();
-    /// let mut switch = Switch::new(config, Box::new(Wire::between(PortId(1), PortId(2))))?;
+    /// let mut switch = Switch::new(config, Box::new(CrossConnect::between(PortId(1), PortId(2))))?;
     /// let short = QueueChange { packet_limit: Some(10), ..QueueChange::default() };
     /// let replaced = switch.change(Time::from_secs(1), &Change::Queues(short))?;
-    /// switch.put_back(replaced); // As if nothing had been.
+    /// switch.revert(replaced); // As if nothing had been.
     /// # Ok::<(), sojourn_switch::ConfigError>(())
     /// ```
     ///
@@ -132,7 +132,7 @@ impl Switch {
     }
 
     /// Takes a change back that was the last one.
-    pub fn put_back(&mut self, replaced: Replaced) {
+    pub fn revert(&mut self, replaced: Replaced) {
         match replaced.0 {
             Was::Session(_, Some(session)) => self.mirror.set_session(session),
             Was::Session(id, None) => {
@@ -154,7 +154,7 @@ impl Switch {
                 self.ports[index].set_shaper(shaper);
                 self.serve(index);
             }
-            Was::Generators(before) => self.put_generators_back(*before),
+            Was::Generators(before) => self.restore_generators(*before),
         }
     }
 

@@ -5,7 +5,7 @@
 //! discipline drops before, in the queue, and holds neither.
 
 use super::ingress::note_arrival;
-use super::{Event, Returned, Switch};
+use super::{Event, RecirculatedPacket, Switch};
 use crate::ecn;
 use crate::observation::Verdict;
 use crate::statistics::RecirculationStatistics;
@@ -14,7 +14,7 @@ use crate::tm::queued::{Contents, Queued};
 use crate::tm::scheduler::Turn;
 use crate::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_packet::{Carried, EgressDecision, EgressFate, EgressInput, Mirror};
+use sojourn_packet::{PacketMetadata, EgressDecision, EgressFate, EgressInput, Mirror};
 
 impl Switch {
     /// A port's timer has gone off; timers overtaken by an earlier one are ignored.
@@ -61,14 +61,14 @@ impl Switch {
         }
         self.settle_drops(index, turn.queue);
         if let Some(mut packet) = taken {
-            self.leave(index, turn.queue, &mut packet);
-            self.places.leave(packet);
+            self.dequeued(index, turn.queue, &mut packet);
+            self.places.release(packet);
         }
     }
 
     /// Takes a packet whose turn it is through egress and onto the wire.
     #[inline(always)]
-    pub(super) fn leave(&mut self, index: usize, queue: usize, packet: &mut Queued) {
+    pub(super) fn dequeued(&mut self, index: usize, queue: usize, packet: &mut Queued) {
         if packet.tag.mirror_requested.is_copy() {
             self.note_synchronised(packet);
         }
@@ -108,7 +108,7 @@ impl Switch {
     /// True if the queue's discipline has marked a packet. A program that keeps headers beside the
     /// bytes writes them over the mark, which is therefore set once more behind it.
     fn marked_in_queue(&self, index: usize, queue: usize, packet: &Queued) -> bool {
-        self.noting.marks
+        self.observation_flags.marks
             && self.ports[index].queues[queue].managed
             && !packet.tag.arrived_marked
             && ecn::is_marked(&packet.packet)
@@ -140,8 +140,8 @@ impl Switch {
             length: queued.length(),
             mirrored: queued.tag.mirror_requested.is_copy(),
         };
-        let Contents { packet, carried, .. } = &mut **queued;
-        self.plane.egress_pass(&input, packet, carried)
+        let Contents { packet, packet_metadata, .. } = &mut **queued;
+        self.plane.egress_pass(&input, packet, packet_metadata)
     }
 
     /// A packet that found its port free, and for which nothing but that was chosen, goes onto the
@@ -155,20 +155,20 @@ impl Switch {
         port.sent.add(size);
         let Port { id, observed, .. } = *port;
         if observed {
-            let mut queued = self.places.enter(packet.name(), Carried::default());
-            note_arrival(&mut queued.tag, &packet, true, self.noting);
+            let mut queued = self.places.enter(packet.name(), PacketMetadata::default());
+            note_arrival(&mut queued.tag, &packet, true, self.observation_flags);
             queued.enqueued = now;
             self.observe(index, 0, &queued, Verdict::Sent);
-            self.places.leave(queued);
+            self.places.release(queued);
         }
-        self.outgoing.put(id, packet, start, end);
+        self.outgoing.push(id, packet, start, end);
     }
 
     /// A packet leaves egress as it is in `queued`: onto the wire, or back to ingress.
     #[inline(always)]
     fn depart(&mut self, index: usize, queue: usize, queued: &mut Queued) {
         let (now, size, port) = (self.now, queued.size(), &mut self.ports[index]);
-        self.told.sent(now, port, queue, queued, self.noting);
+        self.observations.sent(now, port, queue, queued, self.observation_flags);
         // The slot of a packet that is sent is as long as what the wire carries: a bridged header
         // that egress takes off again fits into the internal speed-up (full rate up to 28 bytes).
         let start = now + self.egress_latency;
@@ -176,7 +176,7 @@ impl Switch {
         port.sent.add(size);
         let packet = std::mem::take(&mut queued.packet);
         match port.recirculation {
-            None => self.outgoing.put(port.id, packet, start, end),
+            None => self.outgoing.push(port.id, packet, start, end),
             Some(latency) => {
                 port.returning.push_back(packet);
                 self.events.set(end + latency, Event::Return(index as u16));
@@ -189,8 +189,8 @@ impl Switch {
     fn send_back(&mut self, index: usize, queued: &mut Queued) {
         let port = self.ports[index].id;
         let packet = std::mem::take(&mut queued.packet);
-        let carried = std::mem::take(&mut queued.carried);
-        self.returned.push_back(Returned { packet, carried, port });
+        let packet_metadata = std::mem::take(&mut queued.packet_metadata);
+        self.returned.push_back(RecirculatedPacket { packet, packet_metadata, port });
         // Never at the same instant, so that a packet that goes round for ever lets time pass.
         let latency = self.egress_latency.max(Time(1));
         self.events.set(self.now + latency, Event::Again);

@@ -7,7 +7,7 @@
 //! application is at work is nowhere said; here it waits its turn.
 
 use super::{Event, Switch};
-use sojourn_packet::{Carried, Packet, PortId, Time};
+use sojourn_packet::{PacketMetadata, Packet, PortId, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thiserror::Error;
 
@@ -241,7 +241,7 @@ impl Switch {
     }
 
     /// What was set by what is taken back is due for a time that no application has.
-    pub(super) fn put_generators_back(&mut self, before: Generators) {
+    pub(super) fn restore_generators(&mut self, before: Generators) {
         self.generators = before;
     }
 
@@ -381,7 +381,7 @@ impl Switch {
         bytes.extend(self.generators.buffer(pipe, offset, length));
         let port = PortId(u16::from(pipe) * PIPE_PORTS + port % PIPE_PORTS);
         let packet = Packet { bytes, ..Packet::default() };
-        self.enter(port, packet, Carried::default());
+        self.enter(port, packet, PacketMetadata::default());
     }
 
     /// An application, unless it has been switched off since.

@@ -4,14 +4,14 @@
 //! effect at the traffic manager one ingress latency after the packet's arrival.
 
 use super::loop_guard::Loop;
-use super::{Admitted, Event, Noting, Resubmitted, Returned, Switch};
+use super::{Admitted, Event, ObservationFlags, Resubmitted, RecirculatedPacket, Switch};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::statistics::{SetBy, Unroutable};
-use crate::tm::queue::Room;
-use crate::tm::queued::{Contents, Noted, Queued, Tag};
+use crate::tm::queue::QueueSpace;
+use crate::tm::queued::{Contents, EnqueueRecord, Queued, Tag};
 use crate::tm::replication::CopyOrder;
-use sojourn_packet::{Admission, Carried, IngressDecision, IngressInput, PortId, Replication};
+use sojourn_packet::{Admission, PacketMetadata, IngressDecision, IngressInput, PortId, Replication};
 use sojourn_packet::{Bytes, Packet, Time};
 
 /// The colour of packets that nobody has given one.
@@ -27,7 +27,7 @@ impl Switch {
             return;
         };
         self.ports[index].received.add(packet.len());
-        let queued = self.come_in(packet, Carried::default(), true);
+        let queued = self.come_in(packet, PacketMetadata::default(), true);
         let Some(admitted) = self.ingress_pass((port, self.now, 0), queued) else { return };
         let due = self.now + self.ingress_latency;
         if due <= quiet && self.events.next().is_none_or(|next| due < next) {
@@ -49,7 +49,7 @@ impl Switch {
         let entered = &mut self.ports[index];
         entered.received.add(packet.len());
         self.ingress_statistics.passes += 1;
-        let index = match entered.behind {
+        let index = match entered.peer {
             Some(index) => usize::from(index),
             None => match self.way(came_by, &packet) {
                 Some(index) => index,
@@ -60,7 +60,7 @@ impl Switch {
         if port.is_free(self.now) && port.queues[0].pass_through(&packet, GREEN, &mut self.buffer) {
             return self.send_through(index, packet);
         }
-        let queued = self.come_in(packet, Carried::default(), true);
+        let queued = self.come_in(packet, PacketMetadata::default(), true);
         self.enqueue_at(index, usize::from(Admission::default().queue), queued);
     }
 
@@ -69,8 +69,8 @@ impl Switch {
     fn way(&mut self, came_by: PortId, packet: &Packet) -> Option<usize> {
         let out = self.plane.forwarder().and_then(|forwarder| forwarder.port(came_by, packet));
         let Some(out) = out else {
-            let mut gone = self.places.enter(packet.name(), Carried::default());
-            note_arrival(&mut gone.tag, packet, true, self.noting);
+            let mut gone = self.places.enter(packet.name(), PacketMetadata::default());
+            note_arrival(&mut gone.tag, packet, true, self.observation_flags);
             self.drop_at_ingress(came_by, gone, false);
             return None;
         };
@@ -94,18 +94,18 @@ impl Switch {
         if self.looks_for_patterns() {
             self.look_for_patterns(id, &packet);
         }
-        self.enter(id, packet, Carried::default());
+        self.enter(id, packet, PacketMetadata::default());
     }
 
     /// A packet that egress has sent back past the ports.
     #[cold]
     pub(super) fn again(&mut self) {
-        let Some(Returned { packet, carried, port }) = self.returned.pop_front() else { return };
+        let Some(RecirculatedPacket { packet, packet_metadata, port }) = self.returned.pop_front() else { return };
         if !self.goes_on(packet.id, packet.len(), Loop::Egress(port)) {
             return;
         }
         self.recirculation.recirculated.add(packet.len());
-        self.enter(port, packet, carried);
+        self.enter(port, packet, packet_metadata);
     }
 
     /// A resubmitted packet has come round.
@@ -119,17 +119,17 @@ impl Switch {
     }
 
     /// A packet enters ingress as if it were a new one.
-    pub(super) fn enter(&mut self, port: PortId, packet: Packet, carried: Carried) {
-        let queued = self.come_in(packet, carried, false);
+    pub(super) fn enter(&mut self, port: PortId, packet: Packet, packet_metadata: PacketMetadata) {
+        let queued = self.come_in(packet, packet_metadata, false);
         self.enter_pass((port, self.now, 0), queued);
     }
 
     /// A packet that comes to ingress gets a place.
     #[inline(always)]
-    fn come_in(&mut self, packet: Packet, carried: Carried, from_wire: bool) -> Queued {
-        let mut queued = self.places.enter(packet, carried);
+    fn come_in(&mut self, packet: Packet, packet_metadata: PacketMetadata, from_wire: bool) -> Queued {
+        let mut queued = self.places.enter(packet, packet_metadata);
         let Contents { packet, tag, .. } = &mut *queued;
-        note_arrival(tag, packet, from_wire, self.noting);
+        note_arrival(tag, packet, from_wire, self.observation_flags);
         queued
     }
 
@@ -155,15 +155,15 @@ impl Switch {
             return None;
         }
         let mut admitted = Admitted::nowhere(packet);
-        let Contents { packet, carried, .. } = &mut *admitted.packet;
-        let decision = self.plane.ingress_pass(&input, packet, carried);
-        self.carry_out(&input, times, decision, admitted)
+        let Contents { packet, packet_metadata, .. } = &mut *admitted.packet;
+        let decision = self.plane.ingress_pass(&input, packet, packet_metadata);
+        self.execute(&input, times, decision, admitted)
     }
 
     /// Does what the data plane has decided for a packet that had been resubmitted `times` times; here it
     /// is again if it reaches the traffic manager, one ingress latency later.
     #[inline(always)]
-    pub(super) fn carry_out(
+    pub(super) fn execute(
         &mut self,
         input: &IngressInput,
         times: u32,
@@ -263,11 +263,11 @@ impl Switch {
         if !self.goes_on(copy.packet.id, copy.packet.len(), Loop::Copy(session.id)) {
             return;
         }
-        let noted = Noted { cos: session.cos, color: session.color, ..Noted::default() };
+        let noted = EnqueueRecord { cos: session.cos, color: session.color, ..EnqueueRecord::default() };
         let mut tag = copy.tag;
-        tag.arrived = self.noting.frames.then(|| Box::new(copy.packet.clone()));
-        let (packet, carried) = (copy.packet, copy.carried);
-        let mut queued = self.places.enter(packet, carried);
+        tag.arrived = self.observation_flags.frames.then(|| Box::new(copy.packet.clone()));
+        let (packet, packet_metadata) = (copy.packet, copy.packet_metadata);
+        let mut queued = self.places.enter(packet, packet_metadata);
         (queued.enqueued, queued.tag, queued.noted) = (self.now, tag, noted);
         if let Some(group) = session.group {
             let request = Replication { groups: [Some(group), None], ..Replication::default() };
@@ -292,8 +292,8 @@ impl Switch {
         let (now, port) = (self.now, &mut self.ports[index]);
         // Where nothing waits and nothing is decided, a packet is not moved into a queue and out again.
         if port.is_free(now) && port.queues[0].note_passage(now, &mut packet, &mut self.buffer) {
-            self.leave(index, 0, &mut packet);
-            return self.places.leave(packet);
+            self.dequeued(index, 0, &mut packet);
+            return self.places.release(packet);
         }
         self.enqueue_at(index, number, packet);
     }
@@ -317,7 +317,7 @@ impl Switch {
         let port = &mut self.ports[index];
         let queue = &mut port.queues[number];
         match queue.find_room(now, &mut packet, &mut self.buffer) {
-            Room::None => self.drops.push(packet, DropKind::Tail),
+            QueueSpace::None => self.drops.push(packet, DropKind::Tail),
             room => {
                 queue.discipline.enqueue(now, packet, &mut self.drops);
                 queue.enqueued(room, &mut self.drops);
@@ -335,11 +335,11 @@ impl Switch {
 /// Notes what is known of a packet as it comes to ingress. A field at a time, where it stays: put together
 /// elsewhere and copied, the copy would wait for the fields.
 #[inline(always)]
-pub(super) fn note_arrival(tag: &mut Tag, packet: &Packet, from_wire: bool, noting: Noting) {
+pub(super) fn note_arrival(tag: &mut Tag, packet: &Packet, from_wire: bool, observation_flags: ObservationFlags) {
     tag.from_wire = from_wire;
     tag.arrived_length = packet.len().0 as u32;
-    tag.arrived_marked = noting.marks && ecn::is_marked(packet);
-    if noting.frames {
+    tag.arrived_marked = observation_flags.marks && ecn::is_marked(packet);
+    if observation_flags.frames {
         tag.arrived = Some(Box::new(packet.clone()));
     }
 }

@@ -37,7 +37,7 @@ impl fmt::Display for Loop {
 
 /// The rounds that are left, and what had none.
 #[derive(Debug)]
-pub(super) struct Rounds {
+pub(super) struct LoopGuard {
     limit: RoundLimit,
     /// When as many would be free as may be at once.
     full: Time,
@@ -47,9 +47,9 @@ pub(super) struct Rounds {
     first: Option<(PacketId, Loop, Time)>,
 }
 
-impl Rounds {
-    pub fn new(limit: RoundLimit) -> Rounds {
-        Rounds { limit, full: Time::ZERO, dropped: Count::default(), first: None }
+impl LoopGuard {
+    pub fn new(limit: RoundLimit) -> LoopGuard {
+        LoopGuard { limit, full: Time::ZERO, dropped: Count::default(), first: None }
     }
 
     /// Takes a round at an instant; false if there is none.
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn so_many_are_free_at_once_and_one_more_in_each_interval() {
-        let mut rounds = Rounds::new(RoundLimit { at_once: 3, every: Time(10) });
+        let mut rounds = LoopGuard::new(RoundLimit { at_once: 3, every: Time(10) });
         let mut taken = |at, wanted| (0..wanted).filter(|_| rounds.take(Time(at))).count();
         assert_eq!(taken(100, 9), 3);
         assert_eq!(taken(109, 9), 0);
@@ -112,11 +112,11 @@ mod tests {
 
     #[test]
     fn the_first_that_had_none_is_told_by_the_number_that_it_was_given() {
-        let mut rounds = Rounds::new(RoundLimit::default());
+        let mut rounds = LoopGuard::new(RoundLimit::default());
         rounds.renumber(|_| unreachable!("none was dropped"));
         rounds.first = Some((PacketId(7), Loop::Copy(3), Time(9)));
         rounds.renumber(|PacketId(number)| PacketId(number * 6));
-        let told = rounds.fault().map(|fault| fault.first).unwrap_or_default();
-        assert!(told.starts_with("packet 42, copied"), "{told}");
+        let observations = rounds.fault().map(|fault| fault.first).unwrap_or_default();
+        assert!(observations.starts_with("packet 42, copied"), "{observations}");
     }
 }

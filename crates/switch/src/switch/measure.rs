@@ -2,7 +2,7 @@
 //!
 //! Nothing here has an effect on any packet.
 
-use super::{Noting, Switch, multithreaded};
+use super::{ObservationFlags, Switch, multithreaded};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::observation::{CapturePoint, CapturedFrame, PacketObservation, Verdict};
@@ -95,7 +95,7 @@ impl Switch {
                 DropKind::Aqm => Verdict::Aqm,
             };
             self.observe(index, number, &packet, verdict);
-            self.places.leave(packet);
+            self.places.release(packet);
         }
         self.drops = drops;
     }
@@ -130,7 +130,7 @@ impl Switch {
     ) {
         let port = &self.ports[index];
         if port.observed && is_original(packet) {
-            self.told.rows.push(row(port, queue, packet, self.now, verdict));
+            self.observations.rows.push(row(port, queue, packet, self.now, verdict));
         }
     }
 
@@ -151,7 +151,7 @@ impl Switch {
     /// Keeps the frame of a packet that comes to a queue, if the port captures.
     #[inline(always)]
     pub(super) fn capture_entry(&mut self, index: usize, packet: &Queued) {
-        if self.noting.frames && self.ports[index].capture {
+        if self.observation_flags.frames && self.ports[index].capture {
             self.capture_arrived(index, packet);
         }
     }
@@ -161,21 +161,21 @@ impl Switch {
         if let Some(frame) = &packet.tag.arrived {
             let (time, point) = (self.now, CapturePoint::Entered);
             let (port, packet) = (self.ports[index].id, (**frame).clone());
-            self.told.frames.push(CapturedFrame { time, point, port, packet });
+            self.observations.frames.push(CapturedFrame { time, point, port, packet });
         }
     }
 }
 
 /// What is told of packets at ports, until somebody takes it.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Observations {
     /// In the order of time.
     pub(super) rows: Vec<PacketObservation>,
     /// In theirs.
     pub(super) frames: Vec<CapturedFrame>,
 }
 
-impl Told {
+impl Observations {
     /// Writes the row, and the frame, of a packet that leaves, and counts its mark.
     #[inline(always)]
     pub(super) fn sent(
@@ -184,9 +184,9 @@ impl Told {
         port: &mut Port,
         queue: usize,
         packet: &Queued,
-        noting: Noting,
+        observation_flags: ObservationFlags,
     ) {
-        let marked = noting.marks && !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
+        let marked = observation_flags.marks && !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
         if marked {
             port.queues[queue].statistics.marked.add(packet.size());
         }

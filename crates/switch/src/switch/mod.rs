@@ -33,11 +33,11 @@ use crate::tm::port::Port;
 use crate::tm::queued::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
 use events::{Event, Events};
-use loop_guard::Rounds;
-use measure::Told;
+use loop_guard::LoopGuard;
+use measure::Observations;
 use multithreaded::Passes;
 use outgoing::Outgoing;
-use sojourn_packet::{Carried, DataPlane, PortId, Replication};
+use sojourn_packet::{PacketMetadata, DataPlane, PortId, Replication};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Drain;
@@ -73,16 +73,16 @@ pub struct Switch {
     /// How often a packet may be resubmitted.
     resubmit_limit: u32,
     /// Packets on their way from egress to ingress, past all ports.
-    returned: VecDeque<Returned>,
-    noting: Noting,
+    returned: VecDeque<RecirculatedPacket>,
+    observation_flags: ObservationFlags,
     /// Reused by every queue operation.
     drops: Drops,
     outgoing: Outgoing,
-    told: Told,
+    observations: Observations,
     ingress_statistics: IngressStatistics,
     egress_parser_rejected: u64,
     recirculation: RecirculationStatistics,
-    rounds: Rounds,
+    rounds: LoopGuard,
     generators: Generators,
     /// Counts the times that applications of generators were enabled.
     generated: u32,
@@ -90,7 +90,7 @@ pub struct Switch {
 
 /// What is noted of packets as they arrive, for when they leave.
 #[derive(Clone, Copy, Debug)]
-struct Noting {
+struct ObservationFlags {
     /// Some port captures, so frames are kept as they arrived.
     frames: bool,
     /// Something here may mark packets, so it is noted whether they were marked before.
@@ -123,9 +123,9 @@ struct Resubmitted {
 }
 
 /// A packet that egress has sent back to ingress.
-struct Returned {
+struct RecirculatedPacket {
     packet: Packet,
-    carried: Carried,
+    packet_metadata: PacketMetadata,
     port: PortId,
 }
 
@@ -159,10 +159,10 @@ impl Switch {
     /// Whether something here looks at more of frames than their length and their ECN field: a program,
     /// a capture, routes, or a discipline that tells flows apart.
     pub fn reads_frames(&self) -> bool {
-        let is_led = |port: &Port| port.behind.is_some() || port.recirculation.is_some();
+        let is_led = |port: &Port| port.peer.is_some() || port.recirculation.is_some();
         let mut queues = self.ports.iter().flat_map(|port| &port.queues);
         !self.forwards
-            || self.noting.frames
+            || self.observation_flags.frames
             || !self.ports.iter().all(is_led)
             || queues.any(|queue| queue.discipline.reads_frames())
     }
@@ -171,7 +171,7 @@ impl Switch {
     pub fn reads_ethernet_alone(&self) -> bool {
         let mut queues = self.ports.iter().flat_map(|port| &port.queues);
         self.plane.reads_ethernet_alone()
-            && !self.noting.frames
+            && !self.observation_flags.frames
             && !queues.any(|queue| queue.discipline.reads_frames())
     }
 
@@ -240,36 +240,36 @@ impl Switch {
     /// Forgets the packets for wires: they were looked at.
     #[inline]
     pub fn forget_transmits(&mut self) {
-        self.outgoing.forget();
+        self.outgoing.clear();
     }
 
     /// Hands out the measurements: rows in the order of time, then frames in theirs.
     pub fn take_observations(&mut self) -> impl Iterator<Item = Observation> {
-        let rows = self.told.rows.drain(..).map(Observation::Packet);
-        rows.chain(self.told.frames.drain(..).map(Observation::Frame))
+        let rows = self.observations.rows.drain(..).map(Observation::Packet);
+        rows.chain(self.observations.frames.drain(..).map(Observation::Frame))
     }
 
     /// The rows that wait to be taken, in the order of time.
     #[inline]
     pub fn rows(&self) -> &[PacketObservation] {
-        &self.told.rows
+        &self.observations.rows
     }
 
     /// Forgets the rows that wait: they were looked at.
     #[inline]
     pub fn forget_rows(&mut self) {
-        self.told.rows.clear();
+        self.observations.rows.clear();
     }
 
     /// True if captured frames wait to be taken.
     #[inline]
     pub fn has_frames(&self) -> bool {
-        !self.told.frames.is_empty()
+        !self.observations.frames.is_empty()
     }
 
     /// Hands out the captured frames, in the order of time.
     pub fn take_frames(&mut self) -> Drain<'_, CapturedFrame> {
-        self.told.frames.drain(..)
+        self.observations.frames.drain(..)
     }
 
     /// The data plane, for its control plane.

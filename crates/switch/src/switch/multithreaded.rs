@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Passes {
     begun: u64,
-    noted: BTreeMap<PassId, Inside>,
+    pending: BTreeMap<PassId, PendingPass>,
     /// When the event is set for.
     wake: Option<Time>,
 }
@@ -21,12 +21,12 @@ pub(super) struct Passes {
 impl Passes {
     /// Packets whose passes have not completed.
     pub(super) fn inside(&self) -> usize {
-        self.noted.len()
+        self.pending.len()
     }
 }
 
 /// What is needed of a packet when its pass completes.
-struct Inside {
+struct PendingPass {
     input: IngressInput,
     resubmitted: u32,
     /// Without its bytes, which are in the pass.
@@ -53,16 +53,16 @@ impl Switch {
     /// Lets a pass begin.
     #[cold]
     pub(super) fn submit(&mut self, input: IngressInput, resubmitted: u32, mut queued: Queued) {
-        let Contents { packet, carried, tag, .. } = std::mem::take(&mut *queued);
-        self.places.leave(queued);
+        let Contents { packet, packet_metadata, tag, .. } = std::mem::take(&mut *queued);
+        self.places.release(queued);
         let (Some(passes), Some(plane)) = (&mut self.passes, self.plane.overlapping()) else {
             return;
         };
         let pass = PassId(passes.begun);
         passes.begun += 1;
         let name = packet.name();
-        passes.noted.insert(pass, Inside { input, resubmitted, packet: name, tag });
-        plane.submit(pass, &input, packet, carried);
+        passes.pending.insert(pass, PendingPass { input, resubmitted, packet: name, tag });
+        plane.submit(pass, &input, packet, packet_metadata);
         self.wake_for_passes(self.now);
     }
 
@@ -76,12 +76,12 @@ impl Switch {
             passes.wake = None;
         }
         while let Some((inside, out)) = self.next_completed() {
-            let Inside { input, resubmitted, packet: Packet { id, flow, .. }, tag } = inside;
-            let (decision, left, carried) = out.into_decision();
-            let mut packet = self.places.enter(Packet { id, flow, ..left }, carried);
+            let PendingPass { input, resubmitted, packet: Packet { id, flow, .. }, tag } = inside;
+            let (decision, left, packet_metadata) = out.into_decision();
+            let mut packet = self.places.enter(Packet { id, flow, ..left }, packet_metadata);
             packet.tag = tag;
             let admitted = Admitted::nowhere(packet);
-            if let Some(admitted) = self.carry_out(&input, resubmitted, decision, admitted) {
+            if let Some(admitted) = self.execute(&input, resubmitted, decision, admitted) {
                 self.await_admission(admitted);
             }
         }
@@ -89,10 +89,10 @@ impl Switch {
         self.wake_for_passes(self.now + Time(1));
     }
 
-    fn next_completed(&mut self) -> Option<(Inside, IngressOutput)> {
+    fn next_completed(&mut self) -> Option<(PendingPass, IngressOutput)> {
         let depths = Depths { ports: &self.ports, index: &self.port_index };
         let (pass, out) = self.plane.overlapping()?.complete(self.now, &depths)?;
-        let inside = self.passes.as_mut()?.noted.remove(&pass)?;
+        let inside = self.passes.as_mut()?.pending.remove(&pass)?;
         Some((inside, out))
     }
 

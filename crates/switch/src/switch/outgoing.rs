@@ -17,7 +17,7 @@ pub(super) struct Outgoing {
 
 impl Outgoing {
     #[inline(always)]
-    pub(super) fn put(&mut self, port: PortId, packet: Packet, start: Time, end: Time) {
+    pub(super) fn push(&mut self, port: PortId, packet: Packet, start: Time, end: Time) {
         if self.waiting == self.list.len() {
             self.add_room();
         }
@@ -45,7 +45,7 @@ impl Outgoing {
 
     /// Those that wait were looked at.
     #[inline]
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.waiting = 0;
     }
 

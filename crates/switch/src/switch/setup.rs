@@ -1,10 +1,10 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
-use super::loop_guard::Rounds;
-use super::measure::Told;
+use super::loop_guard::LoopGuard;
+use super::measure::Observations;
 use super::multithreaded::Passes;
 use super::outgoing::Outgoing;
-use super::{Disciplines, Generators, Noting, Switch};
+use super::{Disciplines, Generators, ObservationFlags, Switch};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::discipline::Drops;
 use crate::statistics::{IngressStatistics, RecirculationStatistics};
@@ -45,13 +45,13 @@ impl Switch {
         let port_index = index_of(&ports);
         if let Some(forwarder) = plane.forwarder() {
             for port in &mut ports {
-                let behind = forwarder.behind(port.id).map(|out| usize::from(out.0));
-                let found = behind.and_then(|number| port_index.get(number)?.checked_sub(1));
-                port.behind = found;
+                let peer_port = forwarder.peer(port.id).map(|out| usize::from(out.0));
+                let found = peer_port.and_then(|number| port_index.get(number)?.checked_sub(1));
+                port.peer = found;
             }
         }
         let forwards = plane.forwarder().is_some();
-        let noting = Noting {
+        let observation_flags = ObservationFlags {
             frames: ports.iter().any(|port| port.capture),
             marks: ports.iter().any(Port::marks) || !forwards && !plane.reads_ethernet_alone(),
         };
@@ -62,7 +62,7 @@ impl Switch {
             passes: plane.overlapping().is_some().then(Passes::default),
             plane,
             port_index,
-            noting,
+            observation_flags,
             ports,
             buffer: Buffer::new(config.cells),
             core_clock: config.core_clock,
@@ -71,7 +71,7 @@ impl Switch {
                 capacity: recirculating.map(|p| p.speed.0).sum(),
                 ..RecirculationStatistics::default()
             },
-            rounds: Rounds::new(config.rounds),
+            rounds: LoopGuard::new(config.rounds),
             replication: ReplicationEngine::new(config.multicast, config.exclusions),
             ingress_latency: config.ingress_latency,
             egress_latency: config.egress_latency,
@@ -83,7 +83,7 @@ impl Switch {
             returned: VecDeque::new(),
             drops: Drops::default(),
             outgoing: Outgoing::default(),
-            told: Told::default(),
+            observations: Observations::default(),
             ingress_statistics: IngressStatistics::default(),
             egress_parser_rejected: 0,
             generators: Generators::default(),

@@ -7,9 +7,9 @@
 use crate::config::{MirrorConfig, MirrorSession};
 use crate::statistics::MirrorStatistics;
 use crate::tm::queued::{Requested, Tag};
-use crate::tm::serializer::Line;
+use crate::tm::serializer::Serializer;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_packet::{Carried, Mirror};
+use sojourn_packet::{PacketMetadata, Mirror};
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
@@ -21,7 +21,7 @@ const ENTRY_BYTES: u64 = 240;
 pub(crate) struct Copy {
     pub session: MirrorSession,
     pub packet: Packet,
-    pub carried: Carried,
+    pub packet_metadata: PacketMetadata,
     pub tag: Tag,
     slot: usize,
     entries: u32,
@@ -36,7 +36,7 @@ pub(crate) struct MirrorBuffer {
     free_entries: u32,
     session_entries: u32,
     numbers: RangeInclusive<u16>,
-    drain: Line,
+    drain: Serializer,
     waiting: VecDeque<Copy>,
     pub statistics: MirrorStatistics,
 }
@@ -60,7 +60,7 @@ impl MirrorBuffer {
             free_entries: config.buffer_entries,
             session_entries: config.session_entries,
             numbers: config.numbers.clone(),
-            drain: Line::new(config.rate),
+            drain: Serializer::new(config.rate),
             waiting: VecDeque::new(),
             statistics: MirrorStatistics::default(),
         }
@@ -89,9 +89,9 @@ impl MirrorBuffer {
         slot.is_some_and(|slot| std::mem::take(slot) != 0)
     }
 
-    /// Takes a copy that a pass at `asked` wants and that its deparser has written at `written`.
+    /// Takes a copy that a pass at `request_time` wants and that its deparser has written at `written`.
     /// Returns when it gets to its queue, or nothing if it is lost.
-    pub fn request(&mut self, mirror: Mirror, asked: Time, written: Time) -> Option<Time> {
+    pub fn request(&mut self, mirror: Mirror, request_time: Time, written: Time) -> Option<Time> {
         self.statistics.requested += 1;
         let Some(slot) = self.serving(&mirror) else {
             self.statistics.no_session += 1;
@@ -110,14 +110,14 @@ impl MirrorBuffer {
         }
         session.held += entries;
         self.free_entries -= entries;
-        let arrival = self.drain.hold(written, packet.len());
+        let arrival = self.drain.occupy(written, packet.len());
         let tag = Tag {
             arrived_length: packet.len().0 as u32,
-            mirror_requested: Requested::at(asked),
+            mirror_requested: Requested::at(request_time),
             ..Tag::default()
         };
-        let (session, carried) = (session.config, mirror.carried);
-        self.waiting.push_back(Copy { session, packet, carried, tag, slot, entries });
+        let (session, packet_metadata) = (session.config, mirror.packet_metadata);
+        self.waiting.push_back(Copy { session, packet, packet_metadata, tag, slot, entries });
         Some(arrival)
     }
 
@@ -161,7 +161,7 @@ mod tests {
             direction: MirrorDirection::Egress,
             packet: Packet { zeros: length, ..Packet::default() },
             header_len: 8,
-            carried: Carried::default(),
+            packet_metadata: PacketMetadata::default(),
         }
     }
 

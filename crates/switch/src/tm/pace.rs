@@ -4,7 +4,7 @@
 //! accumulates no credit. Times are integer nanoseconds with the fraction preserved, so the rate
 //! never drifts. The pacer must not depend on the traffic that it paces.
 
-use crate::tm::serializer::Line;
+use crate::tm::serializer::Serializer;
 use sojourn_packet::{Bytes, Rate, Time};
 
 /// The rates of a queue, none or both. Hardly ever is there one, so they take no room among what each
@@ -15,22 +15,22 @@ pub(crate) struct Pace(Option<Box<Rates>>);
 #[derive(Clone, Copy, Debug, Default)]
 struct Rates {
     /// A line on which every packet is one byte long.
-    packets: Option<Line>,
-    bits: Option<Line>,
+    packets: Option<Serializer>,
+    bits: Option<Serializer>,
 }
 
 /// The line of so many packets a second.
-fn packets_line(rate: u64) -> Line {
-    Line::new(Rate(rate.saturating_mul(8)))
+fn packets_line(rate: u64) -> Serializer {
+    Serializer::new(Rate(rate.saturating_mul(8)))
 }
 
 impl Pace {
     /// A pace of so many packets and bits a second; neither must be 0.
     pub fn new(packets: Option<u64>, bits: Option<Rate>) -> Pace {
-        Pace::of(Rates { packets: packets.map(packets_line), bits: bits.map(Line::new) })
+        Pace::new(Rates { packets: packets.map(packets_line), bits: bits.map(Serializer::new) })
     }
 
-    fn of(rates: Rates) -> Pace {
+    fn new(rates: Rates) -> Pace {
         let is_some = rates.packets.is_some() || rates.bits.is_some();
         Pace(is_some.then(|| Box::new(rates)))
     }
@@ -38,9 +38,9 @@ impl Pace {
     /// The same with another rate of packets or bits, where one is given; the other goes on.
     pub fn with(&self, packets: Option<Option<u64>>, bits: Option<Option<Rate>>) -> Pace {
         let was = self.0.as_deref().copied().unwrap_or_default();
-        Pace::of(Rates {
+        Pace::new(Rates {
             packets: packets.map_or(was.packets, |rate| rate.map(packets_line)),
-            bits: bits.map_or(was.bits, |rate| rate.map(Line::new)),
+            bits: bits.map_or(was.bits, |rate| rate.map(Serializer::new)),
         })
     }
 
@@ -54,7 +54,7 @@ impl Pace {
     #[inline]
     pub fn ready(&self) -> Time {
         let Some(Rates { packets, bits }) = self.0.as_deref() else { return Time::ZERO };
-        let ready = |line: &Option<Line>| line.as_ref().map_or(Time::ZERO, Line::ready);
+        let ready = |line: &Option<Serializer>| line.as_ref().map_or(Time::ZERO, Serializer::ready);
         ready(packets).max(ready(bits))
     }
 
@@ -63,10 +63,10 @@ impl Pace {
     pub fn charge(&mut self, now: Time, bytes: u32) {
         let Some(Rates { packets, bits }) = self.0.as_deref_mut() else { return };
         if let Some(line) = packets {
-            line.hold(now, Bytes(1));
+            line.occupy(now, Bytes(1));
         }
         if let Some(line) = bits {
-            line.hold(now, Bytes(bytes.into()));
+            line.occupy(now, Bytes(bytes.into()));
         }
     }
 }

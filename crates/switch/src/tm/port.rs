@@ -11,7 +11,7 @@ use crate::tm::pace::Pace;
 use crate::tm::queue::Queue;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
-use crate::tm::serializer::Line;
+use crate::tm::serializer::Serializer;
 use crate::tm::shaper::{ShaperConfig, TokenBucket, Unencodable};
 use sojourn_packet::{Bytes, PortId, Time};
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ pub(crate) struct Port {
     pace: Pace,
     /// What a recorded trace lets through, if there is one.
     opportunities: Option<Box<Opportunities>>,
-    line: Line,
+    line: Serializer,
     /// Bytes that shapers add to a packet's length.
     compensation: u32,
     pub recirculation: Option<Time>,
@@ -56,7 +56,7 @@ pub(crate) struct Port {
     pub observed: bool,
     pub capture: bool,
     /// The place of the port by which everything leaves that comes in by this one, if there is one.
-    pub behind: Option<u16>,
+    pub peer: Option<u16>,
     /// The timer that is set for this port.
     pub wake: Option<Time>,
     pub received: Count,
@@ -91,23 +91,23 @@ impl Port {
             shaper: shaper.transpose().map_err(refused)?,
             pace: Pace::new(config.packet_pace, None),
             opportunities: config.trace.clone().map(|trace| Box::new(Opportunities::new(trace))),
-            line: Line::new(config.speed),
+            line: Serializer::new(config.speed),
             compensation,
             recirculation: config.recirculation,
             returning: VecDeque::new(),
             observed: config.observed,
             capture: config.capture,
-            behind: None,
+            peer: None,
             wake: None,
             received: Count::default(),
             sent: Count::default(),
         };
-        port.look();
+        port.update_fast_path();
         Ok(port)
     }
 
     /// Looks what is to be decided here; to be called after each change of what holds packets back.
-    fn look(&mut self) {
+    fn update_fast_path(&mut self) {
         let alone = match &self.queues[..] {
             [queue] => queue.is_unshaped().then_some(queue),
             _ => None,
@@ -138,7 +138,7 @@ impl Port {
     #[inline]
     pub fn hold_wire(&mut self, now: Time, frame: Bytes) -> Time {
         self.held_until = Time::ZERO;
-        let through = self.line.hold_frame(now, frame);
+        let through = self.line.occupy_frame(now, frame);
         match &mut self.opportunities {
             None => through,
             Some(opportunities) => {
@@ -178,20 +178,20 @@ impl Port {
             fresh.take_over(now, old);
         }
         self.shaper = fresh;
-        self.look();
+        self.update_fast_path();
         Ok(())
     }
 
     /// A shaper with its state, or none.
     pub fn set_shaper(&mut self, shaper: Option<TokenBucket>) {
         self.shaper = shaper;
-        self.look();
+        self.update_fast_path();
     }
 
     /// Another pace of a queue.
     pub fn repace(&mut self, queue: usize, pace: Pace) {
         self.queues[queue].pace = pace;
-        self.look();
+        self.update_fast_path();
     }
 
     /// Notes whether a queue has packets; to be called after each change.

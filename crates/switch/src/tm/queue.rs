@@ -9,7 +9,7 @@ use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
 use crate::tm::cells::{Buffer, Share, cells_of};
 use crate::tm::pace::Pace;
-use crate::tm::queued::{Noted, Queued, counted_length};
+use crate::tm::queued::{EnqueueRecord, Queued, counted_length};
 use crate::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_packet::PortId;
 use sojourn_packet::{Bytes, Packet, Time};
@@ -33,7 +33,7 @@ pub(crate) struct Queue {
 
 /// What a packet finds that comes to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum QueueSpace {
     None,
     Free,
     /// Others are to be dropped for it.
@@ -139,13 +139,13 @@ impl Queue {
     pub fn note_passage(&mut self, now: Time, packet: &mut Queued, buffer: &mut Buffer) -> bool {
         let (depth, packets, congestion) = (self.share.usage().cells, 0, self.congestion());
         packet.enqueued = now;
-        packet.noted = Noted { depth, packets, congestion, ..packet.noted };
+        packet.noted = EnqueueRecord { depth, packets, congestion, ..packet.noted };
         self.pass_through(&packet.packet, packet.noted.color, buffer)
     }
 
     /// Finds room for a packet that comes, and notes down in it what it has found.
     #[inline(always)]
-    pub fn find_room(&mut self, now: Time, packet: &mut Queued, buffer: &mut Buffer) -> Room {
+    pub fn find_room(&mut self, now: Time, packet: &mut Queued, buffer: &mut Buffer) -> QueueSpace {
         let cells = cells_of(packet.length());
         packet.enqueued = now;
         packet.noted.depth = self.share.usage().cells;
@@ -154,11 +154,11 @@ impl Queue {
         let full = self.packet_limit.is_some_and(|limit| packet.noted.packets >= limit);
         let color = packet.noted.color;
         let room = if !full && self.share.admit(buffer, cells, color) {
-            Room::Free
+            QueueSpace::Free
         } else if self.discipline.sheds() && self.share.admit_beyond(buffer, cells, color) {
-            Room::OfOthers
+            QueueSpace::OfOthers
         } else {
-            return Room::None;
+            return QueueSpace::None;
         };
         packet.noted.cells = cells;
         self.statistics.enqueued.add(packet.size());
@@ -168,8 +168,8 @@ impl Queue {
     /// The discipline has taken in a packet that had room, and may have dropped it or others into
     /// `drops`; where it has the room of others, they go now. Room is given back when drops are settled.
     #[inline]
-    pub fn enqueued(&mut self, room: Room, drops: &mut Drops) {
-        while room == Room::OfOthers && self.is_over(drops) {
+    pub fn enqueued(&mut self, room: QueueSpace, drops: &mut Drops) {
+        while room == QueueSpace::OfOthers && self.is_over(drops) {
             self.discipline.shed(drops);
         }
         self.count(drops, self.packets + 1);

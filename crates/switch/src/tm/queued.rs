@@ -1,6 +1,6 @@
 //! Queued packet: a packet in the traffic manager, with the data known on its arrival.
 
-use sojourn_packet::Carried;
+use sojourn_packet::PacketMetadata;
 use sojourn_packet::{Bytes, Packet, Time};
 use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
@@ -42,7 +42,7 @@ pub struct Tag {
 
 /// What the traffic manager notes down at enqueue, for the egress pass.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Noted {
+pub(crate) struct EnqueueRecord {
     pub cells: u32,
     pub depth: u32,
     pub packets: u32,
@@ -67,9 +67,9 @@ pub struct Contents {
     /// When it was enqueued.
     pub enqueued: Time,
     pub(crate) tag: Tag,
-    pub(crate) noted: Noted,
+    pub(crate) noted: EnqueueRecord,
     /// What the program keeps with it from one pass to the next.
-    pub(crate) carried: Carried,
+    pub(crate) packet_metadata: PacketMetadata,
 }
 
 impl Queued {
@@ -116,20 +116,20 @@ pub(crate) struct Places {
 impl Places {
     /// A packet that has not come to a queue yet gets a place; its tag is to be written there.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, packet: Packet, carried: Carried) -> Queued {
+    pub(crate) fn enter(&mut self, packet: Packet, packet_metadata: PacketMetadata) -> Queued {
         let mut queued = self.left.pop().unwrap_or_default();
         let contents = &mut *queued.0;
         contents.packet = packet;
         contents.enqueued = Time::ZERO;
         contents.tag = Tag::default();
-        contents.noted = Noted::default();
-        contents.carried = carried;
+        contents.noted = EnqueueRecord::default();
+        contents.packet_metadata = packet_metadata;
         queued
     }
 
     /// A packet has left, or was dropped.
     #[inline(always)]
-    pub(crate) fn leave(&mut self, queued: Queued) {
+    pub(crate) fn release(&mut self, queued: Queued) {
         self.left.push(queued);
     }
 }
@@ -149,11 +149,11 @@ mod tests {
         let mut places = Places::default();
         let tag = Tag { from_wire: true, arrived_marked: true, ..Tag::default() };
         let packet = Packet { bytes: vec![1], ..Packet::default() };
-        let mut gone = places.enter(packet, Carried::from(Box::new(7)));
+        let mut gone = places.enter(packet, PacketMetadata::from(Box::new(7)));
         gone.tag = tag;
         (gone.enqueued, gone.noted.cos, gone.noted.bypass_egress) = (Time(5), 3, true);
-        places.leave(gone);
-        let next = places.enter(Packet::default(), Carried::default());
+        places.release(gone);
+        let next = places.enter(Packet::default(), PacketMetadata::default());
         assert_eq!(format!("{next:?}"), format!("{:?}", Queued::default()));
     }
 

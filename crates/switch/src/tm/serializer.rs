@@ -22,7 +22,7 @@ pub fn wire_bytes(frame: Bytes) -> Bytes {
 
 /// One direction of a link.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct Serializer {
     /// bit/s, not zero.
     rate: u64,
     /// Free from `free` + `fraction`/`rate` nanoseconds on: in whole ones, from `ready` on.
@@ -77,19 +77,19 @@ impl Span {
     }
 }
 
-impl Line {
+impl Serializer {
     /// An idle line; `rate` must not be zero.
-    pub fn new(rate: Rate) -> Line {
+    pub fn new(rate: Rate) -> Serializer {
         assert!(rate.0 > 0, "a line without a rate");
         let (last, frame) = (Span::new(Bytes(0), rate.0), FrameSpans::new(Bytes(0), rate.0));
         let (free, fraction, ready) = (0, 0, Time::ZERO);
-        Line { rate: rate.0, free, fraction, ready, last, frame, other: frame }
+        Serializer { rate: rate.0, free, fraction, ready, last, frame, other: frame }
     }
 
     /// Another rate for what is held from here on; it must not be zero.
     pub fn set_rate(&mut self, rate: Rate) {
         // The fraction is counted in the old rate's parts of a nanosecond.
-        *self = Line { free: self.ready.0, ready: self.ready, ..Line::new(rate) };
+        *self = Serializer { free: self.ready.0, ready: self.ready, ..Serializer::new(rate) };
     }
 
     /// The first whole nanosecond at which the line is free.
@@ -101,14 +101,14 @@ impl Line {
     /// Holds the line for `size` bytes from `now` (or from when it is free, if that is later or
     /// the same nanosecond) and returns when they are through.
     #[inline]
-    pub fn hold(&mut self, now: Time, size: Bytes) -> Time {
+    pub fn occupy(&mut self, now: Time, size: Bytes) -> Time {
         if self.last.size != size {
             self.last = Span::new(size, self.rate);
         }
         if now > self.ready {
             return self.begin(now, self.last);
         }
-        (self.free, self.fraction) = self.behind(self.last);
+        (self.free, self.fraction) = self.after(self.last);
         self.ready = rounded(self.free, self.fraction);
         self.ready
     }
@@ -121,10 +121,10 @@ impl Line {
         self.ready
     }
 
-    /// Holds the line as [`Line::hold`] does for a frame of `frame` bytes (FCS not counted) and the
+    /// Holds the line as [`Serializer::occupy`] does for a frame of `frame` bytes (FCS not counted) and the
     /// gap behind it; returns when the frame is through.
     #[inline(always)]
-    pub fn hold_frame(&mut self, now: Time, frame: Bytes) -> Time {
+    pub fn occupy_frame(&mut self, now: Time, frame: Bytes) -> Time {
         if self.frame.size != frame {
             self.look_up(frame);
         }
@@ -133,8 +133,8 @@ impl Line {
             self.begin(now, slot);
             return now + frame.rounded;
         }
-        let (through, fraction) = self.behind(frame);
-        (self.free, self.fraction) = self.behind(slot);
+        let (through, fraction) = self.after(frame);
+        (self.free, self.fraction) = self.after(slot);
         self.ready = rounded(self.free, self.fraction);
         rounded(through, fraction)
     }
@@ -150,7 +150,7 @@ impl Line {
 
     /// When a span that begins when the line is free is over, as it is kept.
     #[inline]
-    fn behind(&self, span: Span) -> (u64, u64) {
+    fn after(&self, span: Span) -> (u64, u64) {
         let (parts, over) = self.fraction.overflowing_add(span.parts);
         let is_whole = over || parts >= self.rate;
         let fraction = if is_whole { parts.wrapping_sub(self.rate) } else { parts };
@@ -171,10 +171,10 @@ mod tests {
     #[test]
     fn back_to_back_frames_keep_the_rate_to_the_nanosecond() {
         // 1538 bytes at 10 Gbit/s are 1230.4 ns; rounding each would be 0.05 % slow.
-        let mut line = Line::new(Rate(10_000_000_000));
+        let mut line = Serializer::new(Rate(10_000_000_000));
         let mut now = Time::ZERO;
         for _ in 0..10_000 {
-            now = line.hold(now, Bytes(1538));
+            now = line.occupy(now, Bytes(1538));
         }
         assert_eq!(now, Time(12_304_000));
     }
@@ -182,22 +182,22 @@ mod tests {
     #[test]
     fn frames_of_changing_sizes_keep_the_rate_too() {
         // 1537 + 73 bytes at 3 Gbit/s are 4293 1/3 ns.
-        let mut line = Line::new(Rate(3_000_000_000));
+        let mut line = Serializer::new(Rate(3_000_000_000));
         let mut now = Time::ZERO;
         for _ in 0..3_000 {
-            now = line.hold(now, Bytes(1537));
-            now = line.hold(now, Bytes(73));
+            now = line.occupy(now, Bytes(1537));
+            now = line.occupy(now, Bytes(73));
         }
         assert_eq!(now, Time(3_000 * 4_293 + 1_000));
     }
 
     #[test]
     fn frames_of_three_sizes_by_turns_take_what_each_takes() {
-        let mut line = Line::new(Rate(3_000_000_000));
+        let mut line = Serializer::new(Rate(3_000_000_000));
         for size in [66, 78, 66, 1514, 78, 66, 66, 1514] {
             let start = line.ready();
-            let alone = Line::new(Rate(3_000_000_000)).hold_frame(Time::ZERO, Bytes(size));
-            let through = line.hold_frame(start, Bytes(size));
+            let alone = Serializer::new(Rate(3_000_000_000)).occupy_frame(Time::ZERO, Bytes(size));
+            let through = line.occupy_frame(start, Bytes(size));
             // What is left of a nanosecond can make it one more.
             assert!((alone.0 - 1..=alone.0).contains(&(through.0 - start.0)), "{size}");
         }
@@ -205,25 +205,25 @@ mod tests {
 
     #[test]
     fn a_packet_of_any_length_has_its_time() {
-        let mut line = Line::new(Rate(8_000_000_000));
-        assert_eq!(line.hold(Time::ZERO, Bytes(1 << 40)), Time(1 << 40));
-        assert_eq!(line.hold(Time(1 << 40), Bytes(1)), Time((1 << 40) + 1));
+        let mut line = Serializer::new(Rate(8_000_000_000));
+        assert_eq!(line.occupy(Time::ZERO, Bytes(1 << 40)), Time(1 << 40));
+        assert_eq!(line.occupy(Time(1 << 40), Bytes(1)), Time((1 << 40) + 1));
     }
 
     #[test]
     fn the_gap_holds_the_line_and_not_the_frame() {
         // 8 + 1000 + 4 bytes, then 12 of gap, at 8 Gbit/s.
-        let mut line = Line::new(Rate(8_000_000_000));
-        assert_eq!(line.hold_frame(Time(0), Bytes(1000)), Time(1_012));
+        let mut line = Serializer::new(Rate(8_000_000_000));
+        assert_eq!(line.occupy_frame(Time(0), Bytes(1000)), Time(1_012));
         assert_eq!(line.ready(), Time(1_024));
-        assert_eq!(line.hold_frame(Time(0), Bytes(1000)), Time(2_036));
+        assert_eq!(line.occupy_frame(Time(0), Bytes(1000)), Time(2_036));
     }
 
     #[test]
     fn an_idle_line_starts_at_once() {
-        let mut line = Line::new(Rate(8_000_000_000));
-        assert_eq!(line.hold(Time(1_000), Bytes(100)), Time(1_100));
-        assert_eq!(line.hold(Time(5_000), Bytes(100)), Time(5_100));
+        let mut line = Serializer::new(Rate(8_000_000_000));
+        assert_eq!(line.occupy(Time(1_000), Bytes(100)), Time(1_100));
+        assert_eq!(line.occupy(Time(5_000), Bytes(100)), Time(5_100));
     }
 
     #[test]

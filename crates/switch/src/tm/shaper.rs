@@ -62,9 +62,9 @@ impl Provisioning {
 /// use sojourn_packet::Rate;
 /// use sojourn_switch::tm::shaper::TokenBucket;
 /// use sojourn_switch::{ShapedRate, ShaperConfig};
-/// let asked = ShaperConfig::bits(Rate(10_000_000), 3_000);
-/// let built = TokenBucket::new(&asked, 1_220_000_000).expect("the hardware has it").effective();
-/// // At least what was asked for, and within 1 %.
+/// let requested = ShaperConfig::bits(Rate(10_000_000), 3_000);
+/// let built = TokenBucket::new(&requested, 1_220_000_000).expect("the hardware has it").effective();
+/// // At least what was requested for, and within 1 %.
 /// assert!((10_000_000..10_100_000).contains(&built.rate.per_second()));
 /// assert!(matches!(built.rate, ShapedRate::Bits(_)));
 /// ```
@@ -358,8 +358,8 @@ mod tests {
     #[test]
     fn bursts_are_rounded_down_to_four_bits() {
         let cases = [(1, 1), (15, 15), (1600, 1536), (9216, 9216), (16384, 16384), (18000, 16384)];
-        for (asked, got) in cases {
-            assert_eq!(encode_burst(asked), Ok(got), "{asked}");
+        for (requested, got) in cases {
+            assert_eq!(encode_burst(requested), Ok(got), "{requested}");
         }
         assert_eq!(encode_burst(15 << 15), Ok(15 << 15));
         assert!(encode_burst((15 << 15) + 1).is_err());

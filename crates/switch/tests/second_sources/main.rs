@@ -22,7 +22,7 @@ fn compare(discipline: &str) {
     let mut compared = 0;
     for case in cases::all().filter(|case| case.equal && case.discipline == discipline) {
         for &trace in case.traces {
-            let comparison = Comparison::of(case, trace);
+            let comparison = Comparison::new(case, trace);
             compared += comparison.packets;
             assert!(!comparison.theirs.is_empty(), "{} shows nothing", case.file(trace));
             if comparison.ours != comparison.theirs {

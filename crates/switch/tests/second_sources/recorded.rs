@@ -57,7 +57,7 @@ impl Comparison {
     ///
     /// # Panics
     /// If the file is missing, was made for another trace or job, or cannot be read.
-    pub fn of(case: &Case, trace: Trace) -> Comparison {
+    pub fn new(case: &Case, trace: Trace) -> Comparison {
         let file = case.file(trace);
         let text = FILES.get(&file).unwrap_or_else(|| panic!("{file} is not in drops.tar.gz"));
         Comparison::with(case, trace, text)

@@ -5,7 +5,7 @@
 
 use crate::harness::*;
 use sojourn_packet::{
-    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PacketMetadata, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
     PortId,
 };
 use sojourn_packet::{Packet, Rate, Time};
@@ -145,7 +145,7 @@ fn cloning(session: MirrorSession) -> Driver {
         direction: MirrorDirection::Ingress,
         packet: packet.clone(),
         header_len: 0,
-        carried: Carried::default(),
+        packet_metadata: PacketMetadata::default(),
     };
     let id = session.id;
     let fake = Fake::new().ingress(move |_: &IngressInput, packet| {

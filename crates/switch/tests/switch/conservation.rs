@@ -4,7 +4,7 @@
 use crate::harness::*;
 use proptest::prelude::*;
 use sojourn_packet::{
-    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PacketMetadata, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
     PortId, Replication,
 };
 use sojourn_packet::{Packet, Rate, Time};
@@ -64,7 +64,7 @@ fn mirror(packet: &Packet, direction: MirrorDirection) -> Mirror {
         direction,
         packet: packet.clone(),
         header_len: 0,
-        carried: Carried::default(),
+        packet_metadata: PacketMetadata::default(),
     }
 }
 

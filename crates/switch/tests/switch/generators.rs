@@ -152,8 +152,8 @@ fn what_is_taken_back_was_never_set() {
     let off = driver.switch.change(Time(500), &off).unwrap();
     let other = Change::Generator(GeneratorChange::Application(0, 4, Box::new(often)));
     let other = driver.switch.change(Time(500), &other).unwrap();
-    driver.switch.put_back(other);
-    driver.switch.put_back(off);
+    driver.switch.revert(other);
+    driver.switch.revert(off);
     driver.switch.advance(Time(2_600));
     let heads: Vec<u8> = generated(&driver).iter().map(|(_, head)| head[0]).collect();
     assert_eq!(heads, [3, 3]);

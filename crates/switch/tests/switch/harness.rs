@@ -4,7 +4,7 @@ use sojourn_packet::{
     Admission, DataPlane, EgressDecision, EgressInput, EgressOutput, IngressDecision, IngressInput,
     IngressOutput, PortId,
 };
-use sojourn_packet::{Bytes, Carried, FlowId, Packet, PacketId, Rate, Time};
+use sojourn_packet::{Bytes, PacketMetadata, FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{Disciplines, Observation, PortConfig, Switch, SwitchConfig, Transmit};
 use std::sync::{Arc, Mutex};
 
@@ -58,13 +58,13 @@ impl DataPlane for Fake {
         &mut self,
         input: &IngressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision {
         self.ingress_log.lock().unwrap().push((*input, packet.clone()));
         let Packet { id, flow, .. } = *packet;
         let (decision, left, goes_with) =
             (self.ingress)(input, std::mem::take(packet)).into_decision();
-        (*packet, *carried) = (Packet { id, flow, ..left }, goes_with);
+        (*packet, *packet_metadata) = (Packet { id, flow, ..left }, goes_with);
         decision
     }
 
@@ -72,13 +72,13 @@ impl DataPlane for Fake {
         &mut self,
         input: &EgressInput,
         packet: &mut Packet,
-        carried: &mut Carried,
+        packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision {
         self.egress_log.lock().unwrap().push((*input, packet.clone()));
         let Packet { id, flow, .. } = *packet;
         let (decision, left, goes_with) =
             (self.egress)(input, std::mem::take(packet)).into_decision();
-        (*packet, *carried) = (Packet { id, flow, ..left }, goes_with);
+        (*packet, *packet_metadata) = (Packet { id, flow, ..left }, goes_with);
         decision
     }
 }

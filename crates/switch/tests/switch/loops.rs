@@ -3,7 +3,7 @@
 use crate::harness::*;
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_packet::{
-    Carried, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PacketMetadata, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
     PortId, Replication,
 };
 use sojourn_switch::{
@@ -19,7 +19,7 @@ fn copy_of(packet: &Packet, direction: MirrorDirection) -> Option<Mirror> {
         direction,
         packet: copy,
         header_len: 8,
-        carried: Carried::default(),
+        packet_metadata: PacketMetadata::default(),
     })
 }
 

@@ -2,14 +2,14 @@
 
 use crate::harness::*;
 use sojourn_packet::{Packet, PacketId, Rate, Time};
-use sojourn_switch::{ShaperConfig, SwitchConfig, Transmit, Verdict, Wire, discipline};
+use sojourn_switch::{ShaperConfig, SwitchConfig, Transmit, Verdict, CrossConnect, discipline};
 use std::collections::BTreeMap;
 
 fn native(config: SwitchConfig, name: &str, parameters: &[(&str, u64)]) -> Driver {
     let forwarding = BTreeMap::from([(IN, OUT), (OUT, IN)]);
     let discipline = discipline::build(name, parameters).unwrap();
     let disciplines = BTreeMap::from([((OUT, 0), discipline)]);
-    Driver::with_disciplines(config, Box::new(Wire::from(forwarding)), disciplines)
+    Driver::with_disciplines(config, Box::new(CrossConnect::from(forwarding)), disciplines)
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_packet_that_finds_its_port_free_fares_as_one_that_was_queued() {
         // Room for one full frame, and not for the longest.
         config.ports[1].queues[0].limit = 20;
         let forwarding = BTreeMap::from([(IN, OUT), (OUT, IN)]);
-        Driver::new(config, Box::new(Wire::from(forwarding)))
+        Driver::new(config, Box::new(CrossConnect::from(forwarding)))
     };
     let (mut queued, mut passed) = (plain(), plain());
     let passage = passed.switch.passage().expect("no program");

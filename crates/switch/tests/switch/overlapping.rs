@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use sojourn_packet::{
-    Bytes, Carried, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
+    Bytes, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
     IngressInput, IngressOutput, Overlapping, Packet, PacketId, PassId, QueueDepths, Rate, Time,
 };
 use sojourn_switch::{PortConfig, ShaperConfig, SwitchConfig};
@@ -31,12 +31,12 @@ impl DataPlane for Threads {
         &mut self,
         _: &IngressInput,
         _: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         unreachable!("passes are submitted")
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
         EgressFate::Sent.into()
     }
 
@@ -46,7 +46,7 @@ impl DataPlane for Threads {
 }
 
 impl Overlapping for Threads {
-    fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, _: Carried) {
+    fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, _: PacketMetadata) {
         if self.running.len() < COUNT {
             self.start(input.now, pass, packet);
         } else {
@@ -122,12 +122,12 @@ impl DataPlane for Stuck {
         &mut self,
         _: &IngressInput,
         _: &mut Packet,
-        _: &mut Carried,
+        _: &mut PacketMetadata,
     ) -> IngressDecision {
         unreachable!("passes are submitted")
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut Carried) -> EgressDecision {
+    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
         EgressFate::Sent.into()
     }
 
@@ -137,7 +137,7 @@ impl DataPlane for Stuck {
 }
 
 impl Overlapping for Stuck {
-    fn submit(&mut self, _: PassId, input: &IngressInput, _: Packet, _: Carried) {
+    fn submit(&mut self, _: PassId, input: &IngressInput, _: Packet, _: PacketMetadata) {
         self.0 = Some(input.now);
     }
 

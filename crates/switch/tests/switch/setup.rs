@@ -5,7 +5,7 @@ use sojourn_packet::PortId;
 use sojourn_packet::Rate;
 use sojourn_switch::{
     MirrorSession, MulticastGroup, MulticastNode, PortConfig, ShaperConfig, Switch, SwitchConfig,
-    Wire, discipline,
+    CrossConnect, discipline,
 };
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn a_discipline_needs_its_port() {
     let refused = |port, queue| {
         let discipline = discipline::build("codel", &[]).unwrap();
         let disciplines = BTreeMap::from([((port, queue), discipline)]);
-        let wire = Box::new(Wire::default());
+        let wire = Box::new(CrossConnect::default());
         Switch::with_disciplines(config(), wire, disciplines).err().unwrap().to_string()
     };
     let message = |place| format!("a discipline refers to {place}, which is not configured");

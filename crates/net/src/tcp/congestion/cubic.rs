@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn rtt(now: Time, rtt: Time) -> RttSample {
-        RttSample { now, rtt, una: 1, next: 2, srtt: Time::ZERO, pacing_rate: PacingRate::of(0) }
+        RttSample { now, rtt, una: 1, next: 2, srtt: Time::ZERO, pacing_rate: PacingRate::new(0) }
     }
 
     /// A control that has just been reduced from `cwnd` segments, without fast convergence.

@@ -103,7 +103,7 @@ mod tests {
                 una,
                 next: una + 100,
                 srtt: Time::ZERO,
-                pacing_rate: PacingRate::of(0),
+                pacing_rate: PacingRate::new(0),
             };
             hystart.on_rtt(&sample, MIN_RTT, cwnd)
         })
@@ -134,7 +134,7 @@ mod tests {
                     srtt: Time::ZERO,
                     una: 1,
                     next: 1000,
-                    pacing_rate: PacingRate::of(pacing_rate),
+                    pacing_rate: PacingRate::new(pacing_rate),
                 };
                 hystart.on_rtt(&sample, MIN_RTT, 100)
             });
@@ -167,7 +167,7 @@ mod tests {
                 una: 1,
                 next: 100,
                 srtt: Time::ZERO,
-                pacing_rate: PacingRate::of(0),
+                pacing_rate: PacingRate::new(0),
             };
             (0..20).any(|_| hystart.on_rtt(&sample, min_rtt, 100))
         };
@@ -185,7 +185,7 @@ mod tests {
             una: 1,
             next: 0,
             srtt: Time::ZERO,
-            pacing_rate: PacingRate::of(0),
+            pacing_rate: PacingRate::new(0),
         };
         assert!((0..20).all(|_| !hystart.on_rtt(&slow, MIN_RTT, 100)));
     }
@@ -199,7 +199,7 @@ mod tests {
             una: 1,
             next: 9,
             srtt: Time::ZERO,
-            pacing_rate: PacingRate::of(0),
+            pacing_rate: PacingRate::new(0),
         };
         assert!((0..20).all(|_| !hystart.on_rtt(&slow, MIN_RTT, 15)));
     }

@@ -2,8 +2,8 @@
 //! acknowledged, lost or marked.
 //!
 //! Each control is one file with the same inner order: source, registration, constants, state,
-//! algorithm; to add one, write its file and add one line to [`REGISTER`], or from a crate of its
-//! own call [`Register::add`]. A
+//! algorithm; to add one, write its file and add one line to [`REGISTRY`], or from a crate of its
+//! own call [`Registry::add`]. A
 //! window-based control says how the window grows and what a reduction leaves; the sender spreads
 //! the reduction over the recovery (RFC 6937). A rate-based one takes every acknowledgement with
 //! its delivery rate and sets window and pacing itself. None of them knows segments' numbers,
@@ -26,7 +26,7 @@ pub use prague::Prague;
 pub use window::Window;
 
 use crate::tcp::PacingRate;
-use sojourn_packet::{Named, Register, Time};
+use sojourn_packet::{Named, Registry, Time};
 use std::fmt::Debug;
 
 /// Where a sender stands in the life of its window (Linux's congestion avoidance states), in the
@@ -159,7 +159,7 @@ pub enum Marks {
     Exact,
     /// Counted, and every segment tells the count (RFC 9768); data are ECT(1), as L4S wants it
     /// (RFC 9331).
-    Accurate,
+    AccEcnCounters,
 }
 
 /// How much was delivered, and how much of it was marked.
@@ -186,7 +186,7 @@ pub trait CongestionControl: Debug + Send {
     fn on_rtt(&mut self, _window: &mut Window, _sample: &RttSample) {}
 
     /// An acknowledgement arrived. With [`Marks::Exact`] its cumulative part is not yet counted, as in
-    /// Linux's `in_ack_event`; with [`Marks::Accurate`] all of it is, and the window has grown, as in
+    /// Linux's `in_ack_event`; with [`Marks::AccEcnCounters`] all of it is, and the window has grown, as in
     /// `cong_control`.
     fn on_marked(&mut self, _window: &Window, _seen: &Marked) {}
 
@@ -293,7 +293,7 @@ impl Named for Registered {
 
 /// The congestion controls: those of this crate, one line each, and what others add. The first is
 /// the one of flows that name none.
-pub static REGISTER: Register<Registered> = Register::new(&[
+pub static REGISTRY: Registry<Registered> = Registry::new(&[
     cubic::REGISTRATION,
     new_reno::REGISTRATION,
     bbr::REGISTRATION,

@@ -1,7 +1,7 @@
 //! TCP Prague (draft-briscoe-iccrg-prague-congestion-control), a sender for L4S queues (RFC 9330, RFC 9331):
 //! shrinks by half the smoothed share of marks and grows by a segment each virtual round trip of 25 ms.
 //!
-//! Accurate feedback counts the marks ([`Marks::Accurate`]), and data are ECT(1). The arithmetic is that of the
+//! Accurate feedback counts the marks ([`Marks::AccEcnCounters`]), and data are ECT(1). The arithmetic is that of the
 //! reference implementation (`tcp_prague.c`, module version 0.6, default parameters): fractions of a segment
 //! are carried in units of 2^-20, the share has 20 bits and is stored 16 times as large, so that no small
 //! share is lost, and it stays 1 until the first mark. 500 round trips after slow start a flow with a shorter round
@@ -21,7 +21,7 @@ pub const REGISTRATION: Registered = Registered {
     name: "prague",
     summary: "TCP Prague (L4S): counts every mark, shrinks by their share; for dualpi2 and the like",
     linux: None,
-    marks: Marks::Accurate,
+    marks: Marks::AccEcnCounters,
     start: |start| Box::new(Prague::new(start)),
 };
 

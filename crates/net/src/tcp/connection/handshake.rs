@@ -1,11 +1,11 @@
 //! Connection establishment: the three-way handshake and the options that both ends negotiate.
 
 use super::{Connection, State, settings};
-use crate::tcp::accecn::{self, Accurate};
+use crate::tcp::accecn::{self, AccEcnCounters};
 use crate::tcp::congestion::Marks;
-use crate::tcp::handshake::{Agreement, AnswerEcho, syn_options};
+use crate::tcp::handshake::{Negotiated, AnswerEcho, syn_options};
 use crate::tcp::sender::{FIRST_BYTE, Sender};
-use crate::tcp::sequence::Numbering;
+use crate::tcp::sequence::SequenceSpace;
 use crate::wire::{Ecn, TcpFlags, TcpSegment};
 use sojourn_packet::Time;
 
@@ -25,7 +25,7 @@ impl Connection {
                     .acknowledged_offset(segment.flags, segment.ack)
                     .is_some_and(|ack| ack >= FIRST_BYTE)
                 {
-                    self.establish(now, segment, self.agreement.peer_shift);
+                    self.establish(now, segment, self.negotiated.peer_shift);
                     return true;
                 }
             }
@@ -58,22 +58,22 @@ impl Connection {
     }
 
     fn agree(&mut self, peer: &TcpSegment) {
-        self.agreement = Agreement::new(&self.config, peer);
-        self.remote = Numbering::new(peer.seq);
+        self.negotiated = Negotiated::new(&self.config, peer);
+        self.remote = SequenceSpace::new(peer.seq);
         self.ts_recent = peer.options.timestamps.map_or(0, |timestamps| timestamps.value);
     }
 
     #[cold]
     fn establish(&mut self, now: Time, segment: &TcpSegment, shift: u8) {
         self.state = State::Established;
-        self.receiver.open(now, self.agreement.peer_mss);
+        self.receiver.open(now, self.negotiated.peer_mss);
         if self.hears_exactly() {
             self.receiver.hear_exactly();
         }
-        self.accurate = self.agreement.accurate.then(Accurate::new);
+        self.accurate = self.negotiated.accurate.then(AccEcnCounters::new);
         let mut settings = settings(&self.config, now);
-        settings.mss = self.agreement.mss;
-        settings.sack = self.agreement.sack;
+        settings.mss = self.negotiated.mss;
+        settings.sack = self.negotiated.sack;
         settings.peer_window = u64::from(segment.window) << shift;
         let echo = self.answer_echo(now, segment);
         let opening = self.handshake.answered(now, echo);
@@ -86,7 +86,7 @@ impl Connection {
 
     /// The timestamp that an answer to our SYN or SYN-ACK echoes.
     fn answer_echo(&self, now: Time, segment: &TcpSegment) -> Option<AnswerEcho> {
-        let timestamps = segment.options.timestamps.filter(|_| self.agreement.timestamps)?;
+        let timestamps = segment.options.timestamps.filter(|_| self.negotiated.timestamps)?;
         let timestamp = timestamps.echo;
         let rtt = self.config.echo_of(timestamp).since(now);
         (timestamp != 0).then_some(AnswerEcho { timestamp, rtt })
@@ -110,19 +110,19 @@ impl Connection {
             if self.config.hears_exactly() {
                 segment.ecn = Ecn::Ect0;
             }
-            if self.config.marks() == Marks::Accurate {
+            if self.config.marks() == Marks::AccEcnCounters {
                 segment.flags = segment.flags | TcpFlags::AE;
             }
         } else if let Some(syn) = self.peer_syn.as_deref() {
-            let agreed = Some((&self.agreement, syn));
+            let agreed = Some((&self.negotiated, syn));
             segment.options = syn_options(&self.config, agreed, now, self.ts_recent);
             segment.flags = TcpFlags::SYN | TcpFlags::ACK;
             segment.ack = self.remote.number_of(FIRST_BYTE);
             self.last_ack_sent = FIRST_BYTE;
-            if self.agreement.accurate {
+            if self.negotiated.accurate {
                 segment.flags = segment.flags | accecn::answer_to(syn.ecn);
                 segment.options.acc_ecn = accecn::first_option(segment.options.room());
-            } else if self.agreement.ecn {
+            } else if self.negotiated.ecn {
                 segment.flags = segment.flags | TcpFlags::ECE;
             }
             if self.hears_exactly() {

@@ -5,8 +5,8 @@ use crate::tcp::jiffies::Echo;
 use crate::tcp::receiver::Incoming;
 use crate::tcp::sender::{Acknowledgement, FIRST_BYTE};
 use crate::wire::{
-    AccEcn, CompactSegment, Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps,
-    UsualSegment,
+    AccEcn, AbstractSegment, Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps,
+    PredictedHeader,
 };
 use smallvec::SmallVec;
 use sojourn_packet::Time;
@@ -27,7 +27,7 @@ pub struct Arrival<'a> {
 
 /// A segment of the usual form, with the ranges that it may have besides.
 #[derive(Clone, Copy, Debug)]
-pub struct Usual<'a>(pub &'a UsualSegment, pub Option<&'a SackBlocks>);
+pub struct PredictedSegment<'a>(pub &'a PredictedHeader, pub Option<&'a SackBlocks>);
 
 /// A form in which segments arrive.
 pub trait SegmentForm: Copy {
@@ -54,17 +54,17 @@ impl SegmentForm for &TcpSegment {
 
 /// What is heard of a segment of the usual form.
 #[inline(always)]
-fn heard<'a>(segment: &UsualSegment, sack: Option<&'a SackBlocks>) -> Arrival<'a> {
-    let UsualSegment { seq, ack, flags, window, payload, ecn, timestamps, .. } = *segment;
+fn arrival_of<'a>(segment: &PredictedHeader, sack: Option<&'a SackBlocks>) -> Arrival<'a> {
+    let PredictedHeader { seq, ack, flags, window, payload, ecn, timestamps, .. } = *segment;
     let timestamps = Some(timestamps);
     Arrival { seq, ack, flags, window, payload, ecn, timestamps, sack, acc_ecn: None }
 }
 
 /// Taken apart where it is read.
-impl SegmentForm for &CompactSegment {
+impl SegmentForm for &AbstractSegment {
     #[inline(always)]
     fn arrival(&self) -> Arrival<'_> {
-        heard(&self.read(), None)
+        arrival_of(&self.read(), None)
     }
 
     fn whole(&self) -> TcpSegment {
@@ -72,10 +72,10 @@ impl SegmentForm for &CompactSegment {
     }
 }
 
-impl SegmentForm for Usual<'_> {
+impl SegmentForm for PredictedSegment<'_> {
     #[inline(always)]
     fn arrival(&self) -> Arrival<'_> {
-        heard(self.0, self.1)
+        arrival_of(self.0, self.1)
     }
 
     fn whole(&self) -> TcpSegment {
@@ -98,7 +98,7 @@ impl Connection {
     #[inline(always)]
     fn on_segment(&mut self, now: Time, segment: &Arrival) {
         let Some(start) = self.remote.offset_of(segment.seq, self.receiver.next()) else { return };
-        let timestamps = segment.timestamps.filter(|_| self.agreement.timestamps);
+        let timestamps = segment.timestamps.filter(|_| self.negotiated.timestamps);
         if segment.flags.contains(TcpFlags::SYN) || !self.accept_timestamp(timestamps, start) {
             self.receiver.acknowledge_at_once();
             return;
@@ -109,7 +109,7 @@ impl Connection {
         self.on_acknowledgement(now, segment, echo);
         let fin = segment.flags.contains(TcpFlags::FIN);
         if segment.payload > 0 || fin {
-            let classic = self.agreement.ecn && self.accurate.is_none();
+            let classic = self.negotiated.ecn && self.accurate.is_none();
             let incoming = Incoming {
                 start,
                 payload: segment.payload,
@@ -117,7 +117,7 @@ impl Connection {
                 push: segment.flags.contains(TcpFlags::PSH),
                 marked: classic && segment.ecn == Ecn::Ce,
                 capable: classic && segment.ecn != Ecn::NotEct,
-                cwr: !self.agreement.accurate && segment.flags.contains(TcpFlags::CWR),
+                cwr: !self.negotiated.accurate && segment.flags.contains(TcpFlags::CWR),
                 echo,
             };
             let path = self.path();
@@ -141,8 +141,8 @@ impl Connection {
     #[inline(always)]
     fn on_acknowledgement(&mut self, now: Time, segment: &Arrival, echo: Option<Echo>) {
         let Some(ack) = self.acknowledged_offset(segment.flags, segment.ack) else { return };
-        let window = u64::from(segment.window) << self.agreement.peer_shift;
-        let ece = self.agreement.ecn && segment.flags.contains(TcpFlags::ECE);
+        let window = u64::from(segment.window) << self.negotiated.peer_shift;
+        let ece = self.negotiated.ecn && segment.flags.contains(TcpFlags::ECE);
         let has_ranges = segment.sack.is_some_and(|sack| !sack.is_empty());
         if has_ranges || ece || self.accurate.is_some() {
             let carries_data = segment.payload > 0;
@@ -166,10 +166,10 @@ impl Connection {
         // The last segment of the handshake tells of the SYN-ACK in place of the counter.
         let of_handshake = self.sender.next() == FIRST_BYTE && !plain.carries_data;
         let counted = self.accurate.as_mut().filter(|_| !of_handshake);
-        let counted = counted.map(|own| own.heard(segment.flags, segment.acc_ecn));
+        let counted = counted.map(|own| own.on_feedback(segment.flags, segment.acc_ecn));
         let ece = match counted {
-            Some(heard) => heard.packets > 0,
-            None => plain.ece && !self.agreement.accurate,
+            Some(arrival_of) => feedback.packets > 0,
+            None => plain.ece && !self.negotiated.accurate,
         };
         let info = Acknowledgement { sack: &blocks, ece, counted, ..plain };
         self.sender.on_ack(now, &info);

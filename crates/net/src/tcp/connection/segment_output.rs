@@ -3,7 +3,7 @@
 use super::{Connection, Segments};
 use crate::tcp::accecn;
 use crate::tcp::sender::Outgoing;
-use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps, UsualSegment};
+use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps, PredictedHeader};
 use smallvec::SmallVec;
 use sojourn_packet::Time;
 
@@ -17,9 +17,9 @@ fn flags_of(outgoing: &Outgoing) -> TcpFlags {
 impl Connection {
     /// Hands over an acknowledgement; whatever is owed to the peer is in it.
     #[inline(always)]
-    pub(super) fn tell(&mut self, now: Time, to: &mut impl Segments) {
+    pub(super) fn emit(&mut self, now: Time, to: &mut impl Segments) {
         let plain = self.receiver.reports_nothing();
-        if !self.says_little() || !(plain || self.agreement.sack) {
+        if !self.says_little() || !(plain || self.negotiated.sack) {
             return to.take(&self.full_acknowledgement(now));
         }
         let sack = if plain { None } else { Some(self.reported_blocks()) };
@@ -39,14 +39,14 @@ impl Connection {
     /// True if there is nothing to tell but what arrived, by timestamps, as nearly always.
     #[inline(always)]
     fn says_little(&self) -> bool {
-        self.agreement.timestamps && !self.agreement.ecn
+        self.negotiated.timestamps && !self.negotiated.ecn
     }
 
     #[inline(always)]
-    fn plain_data(&mut self, now: Time, outgoing: &Outgoing) -> UsualSegment {
+    fn plain_data(&mut self, now: Time, outgoing: &Outgoing) -> PredictedHeader {
         let acknowledgement = self.plain_acknowledgement(now);
         self.receiver.data_sent(now);
-        UsualSegment {
+        PredictedHeader {
             seq: self.local.number_of(outgoing.start),
             payload: outgoing.payload,
             flags: acknowledgement.flags | flags_of(outgoing),
@@ -55,17 +55,17 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn plain_acknowledgement(&mut self, now: Time) -> UsualSegment {
+    fn plain_acknowledgement(&mut self, now: Time) -> PredictedHeader {
         let path = self.path();
-        let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
+        let window = self.receiver.acknowledged(now, &path, self.negotiated.own_shift);
         self.last_ack_sent = self.receiver.next();
-        UsualSegment {
+        PredictedHeader {
             seq: self.local.number_of(self.sender.next()),
             ack: self.remote.number_of(self.receiver.next()),
             flags: TcpFlags::ACK,
             window,
             timestamps: Timestamps { value: self.config.timestamp(now), echo: self.ts_recent },
-            ..UsualSegment::default()
+            ..PredictedHeader::default()
         }
     }
 
@@ -78,15 +78,15 @@ impl Connection {
         segment.options.acc_ecn = None;
         self.receiver.data_sent(now);
         segment.flags = segment.flags | flags_of(outgoing);
-        if outgoing.cwr && self.agreement.ecn && !self.agreement.accurate {
+        if outgoing.cwr && self.negotiated.ecn && !self.negotiated.accurate {
             segment.flags = segment.flags | TcpFlags::CWR;
         }
-        if self.agreement.accurate {
+        if self.negotiated.accurate {
             segment.ecn = Ecn::Ect1;
             return segment;
         }
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        if self.agreement.ecn && (!outgoing.retransmission || self.hears_exactly()) {
+        if self.negotiated.ecn && (!outgoing.retransmission || self.hears_exactly()) {
             segment.ecn = Ecn::Ect0;
         }
         segment
@@ -96,7 +96,7 @@ impl Connection {
     #[inline]
     fn timestamps(&self, now: Time) -> Option<Timestamps> {
         let value = self.config.timestamp(now);
-        self.agreement.timestamps.then_some(Timestamps { value, echo: self.ts_recent })
+        self.negotiated.timestamps.then_some(Timestamps { value, echo: self.ts_recent })
     }
 
     /// An acknowledgement with ranges or with what it says of marks.
@@ -104,7 +104,7 @@ impl Connection {
     pub(super) fn full_acknowledgement(&mut self, now: Time) -> TcpSegment {
         let ranges = self.ranges();
         let path = self.path();
-        let window = self.receiver.acknowledged(now, &path, self.agreement.own_shift);
+        let window = self.receiver.acknowledged(now, &path, self.negotiated.own_shift);
         self.bare(now, &ranges, window)
     }
 
@@ -120,7 +120,7 @@ impl Connection {
 
     /// A report of these ranges; what else is owed to the peer stays so.
     pub(super) fn report(&mut self, now: Time, ranges: &[(u64, u64)]) -> TcpSegment {
-        let window = self.receiver.announced(self.agreement.own_shift);
+        let window = self.receiver.announced(self.negotiated.own_shift);
         self.bare(now, ranges, window)
     }
 
@@ -150,7 +150,7 @@ impl Connection {
 
     fn bare(&mut self, now: Time, ranges: &[(u64, u64)], window: u16) -> TcpSegment {
         let timestamps = self.timestamps(now);
-        let room = match (self.agreement.sack, timestamps) {
+        let room = match (self.negotiated.sack, timestamps) {
             (false, _) => 0,
             (true, Some(_)) => SackBlocks::BESIDE_TIMESTAMPS,
             (true, None) => 4,
@@ -160,9 +160,9 @@ impl Connection {
         let mut flags = TcpFlags::ACK;
         if let Some(own) = &mut self.accurate {
             options.acc_ecn = own.option(options.room());
-            let told = own.tell();
-            flags = flags | self.answered.take().map_or(told, accecn::answer_to);
-        } else if self.agreement.ecn && self.receiver.echoes_mark() {
+            let flag_counter = own.feedback();
+            flags = flags | self.answered.take().map_or(flag_counter, accecn::answer_to);
+        } else if self.negotiated.ecn && self.receiver.echoes_mark() {
             flags = flags | TcpFlags::ECE;
         }
         self.last_ack_sent = self.receiver.next();

@@ -40,7 +40,7 @@ pub(crate) struct DelayedAck {
     full: u32,
     /// Bytes received in order since the last acknowledgement went out.
     unacknowledged: u64,
-    due: Due,
+    due: AckDeadline,
     /// When that is; [`Time::MAX`] for nothing.
     expires: Time,
     /// The delay as it has adapted; absent before the first segment.
@@ -59,7 +59,7 @@ pub(crate) struct DelayedAck {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
+enum AckDeadline {
     Nothing,
     /// After a delay in which data may come to ride on, or a second segment: until then by the coarse
     /// clock.
@@ -85,7 +85,7 @@ impl DelayedAck {
             window,
             full: 1,
             unacknowledged: 0,
-            due: Due::Nothing,
+            due: AckDeadline::Nothing,
             expires: Time::MAX,
             delay: None,
             last_data: Time::ZERO,
@@ -183,12 +183,12 @@ impl DelayedAck {
     /// What arrived is judged. `gap` is what is expected if data are waiting behind it.
     #[inline(always)]
     pub(crate) fn decide(&mut self, now: Time, path: &Path, gap: Option<u64>) {
-        if !self.scheduled || self.due == Due::Now {
+        if !self.scheduled || self.due == AckDeadline::Now {
             return;
         }
         let quick = self.quick > 0 && !self.pingpong;
         if quick || self.unacknowledged > u64::from(self.full) {
-            self.owe(Due::Now, Time::ZERO);
+            self.owe(AckDeadline::Now, Time::ZERO);
         } else if let Some(expected) = gap {
             self.report(now, path, expected);
         } else {
@@ -199,7 +199,7 @@ impl DelayedAck {
     /// Reports wait to go as one: what they say must go now, before it is forgotten, and nothing
     /// is owed for what has just arrived. True if there were any.
     pub(crate) fn flush(&mut self, now: Time, path: &Path) -> bool {
-        let waits = self.due == Due::Report;
+        let waits = self.due == AckDeadline::Report;
         if waits {
             self.sent(now, path);
         }
@@ -214,14 +214,14 @@ impl DelayedAck {
         }
         if self.gap.1 < PROMPT_REPORTS || self.compressed >= MOST_COMPRESSED {
             self.gap.1 += 1;
-            self.owe(Due::Now, Time::ZERO);
+            self.owe(AckDeadline::Now, Time::ZERO);
             return;
         }
         self.compressed += 1;
         if self.compressed == 1 {
             let twentieth = path.srtt.map_or(Time::ZERO, |srtt| Time(srtt.0 / 20));
             let delay = twentieth.min(LONGEST_REPORT_DELAY) + REPORT_SLACK;
-            self.owe(Due::Report, now + delay);
+            self.owe(AckDeadline::Report, now + delay);
         }
     }
 
@@ -247,28 +247,28 @@ impl DelayedAck {
         let (clock, delay) = (coarse(now), whole(delay));
         match self.due {
             // One that is nearly due is sent now.
-            Due::At(until) if until <= clock + coarse(Time(delay.0 / 4)) => {
-                self.owe(Due::Now, Time::ZERO);
+            AckDeadline::At(until) if until <= clock + coarse(Time(delay.0 / 4)) => {
+                self.owe(AckDeadline::Now, Time::ZERO);
             }
-            Due::At(until) if until <= clock + delay => {}
-            _ => self.owe(Due::At(clock + delay), expiry(now, delay)),
+            AckDeadline::At(until) if until <= clock + delay => {}
+            _ => self.owe(AckDeadline::At(clock + delay), expiry(now, delay)),
         }
     }
 
     #[inline]
-    fn owe(&mut self, due: Due, expires: Time) {
+    fn owe(&mut self, due: AckDeadline, expires: Time) {
         (self.due, self.expires) = (due, expires);
     }
 
     /// True if an acknowledgement waits for a second segment.
     pub(crate) fn waits(&self) -> bool {
-        matches!(self.due, Due::At(_))
+        matches!(self.due, AckDeadline::At(_))
     }
 
     /// Something arrived that the sender must hear of at once.
     pub(crate) fn at_once(&mut self) {
         self.scheduled = true;
-        self.owe(Due::Now, Time::ZERO);
+        self.owe(AckDeadline::Now, Time::ZERO);
     }
 
     /// An acknowledgement goes out at `now`, alone or with data.
@@ -290,7 +290,7 @@ impl DelayedAck {
         self.unacknowledged = 0;
         self.scheduled = false;
         self.compressed = 0;
-        self.owe(Due::Nothing, Time::MAX);
+        self.owe(AckDeadline::Nothing, Time::MAX);
     }
 
     /// The delay was in vain: no data came to ride on, no second segment either.

@@ -13,7 +13,7 @@ use delayed_ack::DelayedAck;
 pub(crate) use delayed_ack::Path;
 use smallvec::SmallVec;
 use sojourn_packet::Time;
-use window::{Held, ReceiveWindow};
+use window::{OutOfOrder, ReceiveWindow};
 
 /// A segment of data, in offsets.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub struct Receiver {
     /// A packet was capable of a mark.
     seen_capable: bool,
     /// The sender wants to hear of each mark.
-    exact: Option<Exact>,
+    exact: Option<DctcpEcho>,
     /// An acknowledgement that must go before anything else is said: what was expected, and the echo.
     early: Option<(u64, bool)>,
     fin: Option<u64>,
@@ -64,7 +64,7 @@ pub struct Receiver {
 
 /// What RFC 8257 section 3.2 keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Exact {
+struct DctcpEcho {
     /// The last packet was marked.
     marked: bool,
     /// What was expected behind it.
@@ -102,7 +102,7 @@ impl Receiver {
     /// The sender wants to hear of each mark: acknowledgements of marked packets carry ECE, and no
     /// others.
     pub(crate) fn hear_exactly(&mut self) {
-        self.exact = Some(Exact { marked: false, next: self.next });
+        self.exact = Some(DctcpEcho { marked: false, next: self.next });
     }
 
     /// Next offset expected.
@@ -196,7 +196,7 @@ impl Receiver {
     /// RFC 8257 section 3.2: an acknowledgement speaks for packets that were all marked or all not. One
     /// that waits goes at once, for those before this packet; then one for this packet.
     fn see_exactly(&mut self, marked: bool, next: u64) {
-        let Some(before) = self.exact.replace(Exact { marked, next }) else { return };
+        let Some(before) = self.exact.replace(DctcpEcho { marked, next }) else { return };
         if before.marked != marked {
             if self.acks.waits() {
                 self.early = Some((before.next, before.marked));
@@ -209,14 +209,14 @@ impl Receiver {
     /// While the window grows, every segment is acknowledged.
     #[inline(always)]
     fn grow(&mut self, payload: u32, in_order: bool) {
-        if self.window.on_segment(payload, self.held(), in_order) {
+        if self.window.on_segment(payload, self.buffered(), in_order) {
             self.acks.on_growth();
         }
     }
 
     /// What waits for missing data.
-    fn held(&self) -> Held {
-        Held { bytes: self.waiting, ranges: self.out_of_order.len() as u64 }
+    fn buffered(&self) -> OutOfOrder {
+        OutOfOrder { bytes: self.waiting, ranges: self.out_of_order.len() as u64 }
     }
 
     /// True if something must go before anything else is said.
@@ -359,7 +359,7 @@ impl Receiver {
     #[inline(never)]
     fn announce(&mut self, shift: u8) -> u16 {
         let (unit, most) = (1 << shift, u64::from(u16::MAX) << shift);
-        let window = (self.window.announce(self.next, self.held(), unit, most) >> shift) as u16;
+        let window = (self.window.announce(self.next, self.buffered(), unit, most) >> shift) as u16;
         self.announced = Some((shift, window));
         window
     }

@@ -59,7 +59,7 @@ pub(super) struct ReceiveWindow {
 
 /// Data that wait for what is missing before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct OutOfOrder {
     pub(super) bytes: u64,
     /// Runs without a gap.
     pub(super) ranges: u64,
@@ -90,12 +90,12 @@ impl ReceiveWindow {
     }
 
     /// The memory that data take which wait.
-    fn memory(&self, held: Held) -> u64 {
-        if held.ranges == 0 {
+    fn memory(&self, buffered: OutOfOrder) -> u64 {
+        if buffered.ranges == 0 {
             return 0;
         }
-        let buffers = held.ranges + held.bytes / (FRAGMENTS * self.segment);
-        held.bytes + buffers * BOOKKEEPING
+        let buffers = buffered.ranges + buffered.bytes / (FRAGMENTS * self.segment);
+        buffered.bytes + buffers * BOOKKEEPING
     }
 
     /// The window that the free memory is worth.
@@ -103,13 +103,13 @@ impl ReceiveWindow {
         self.buffer.saturating_sub(memory) / SHARE
     }
 
-    /// The window to announce when everything before `next` was read and `held` waits, in bytes: a
+    /// The window to announce when everything before `next` was read and `buffered` waits, in bytes: a
     /// multiple of `unit`, a power of two that the window scale gives, and at most `limit`.
-    pub(super) fn announce(&mut self, next: u64, held: Held, unit: u64, limit: u64) -> u64 {
+    pub(super) fn announce(&mut self, next: u64, buffered: OutOfOrder, unit: u64, limit: u64) -> u64 {
         let down = |bytes: u64| bytes & !(unit - 1);
         let up = |bytes: u64| down(bytes + unit - 1);
         let full = (self.buffer / SHARE).min(self.clamp);
-        let mut free = self.free(self.memory(held));
+        let mut free = self.free(self.memory(buffered));
         if free < full / 2 {
             free = down(free);
             if free < self.buffer / SHARE / 16 || free < self.segment {
@@ -167,17 +167,17 @@ impl ReceiveWindow {
         self.timed = Some((next + self.announced, now));
     }
 
-    /// A segment of `payload` bytes is queued to be read while `held` waits, or is part of what
+    /// A segment of `payload` bytes is queued to be read while `buffered` waits, or is part of what
     /// waits; true if the window grows with it.
     #[inline(always)]
-    pub(super) fn on_segment(&mut self, payload: u32, held: Held, in_order: bool) -> bool {
+    pub(super) fn on_segment(&mut self, payload: u32, buffered: OutOfOrder, in_order: bool) -> bool {
         const SMALL: u32 = 128;
         if payload < SMALL || self.grown >= self.clamp {
             return false;
         }
         let size = u64::from(payload);
         let queued = if in_order { size + BOOKKEEPING } else { 0 };
-        let most = self.clamp.min(self.free(self.memory(held) + queued));
+        let most = self.clamp.min(self.free(self.memory(buffered) + queued));
         if self.grown >= most {
             return false;
         }
@@ -234,7 +234,7 @@ mod tests {
     /// Segments that arrive at `now`, all of them read; how many made the window grow.
     fn round(window: &mut ReceiveWindow, now: Time, next: &mut u64, segments: u64) -> usize {
         let grew = (0..segments).filter(|_| {
-            let grows = window.on_segment(PAYLOAD, Held::default(), true);
+            let grows = window.on_segment(PAYLOAD, OutOfOrder::default(), true);
             *next += u64::from(PAYLOAD);
             window.on_read(now, *next);
             grows
@@ -290,24 +290,24 @@ mod tests {
     fn data_that_wait_take_room_and_the_edge_never_moves_back() {
         let mut window = ReceiveWindow::new(64 << 20, 1460, 1);
         (window.buffer, window.clamp, window.grown) = (400_000, 200_000, 200_000);
-        assert_eq!(window.announce(1, Held::default(), 2048, u64::MAX), 200_704, "98 units");
+        assert_eq!(window.announce(1, OutOfOrder::default(), 2048, u64::MAX), 200_704, "98 units");
         // 100 segments in two runs: 144,800 bytes in 2 + 5 buffers of 17 and their bookkeeping take
         // 153,760; half of what is left is 123,120. The edge, 200,704 from the start, stands.
-        let held = Held { bytes: 100 * 1448, ranges: 2 };
-        assert_eq!(window.announce(1, held, 2048, u64::MAX), 200_704);
+        let buffered = OutOfOrder { bytes: 100 * 1448, ranges: 2 };
+        assert_eq!(window.announce(1, buffered, 2048, u64::MAX), 200_704);
         // 60,000 later it stands, too, but for rounding: 140,704 are 69 units. 100,000 later the
         // memory decides.
-        assert_eq!(window.announce(60_001, held, 2048, u64::MAX), 69 * 2048);
-        assert_eq!(window.announce(100_001, held, 2048, u64::MAX), 61 * 2048);
+        assert_eq!(window.announce(60_001, buffered, 2048, u64::MAX), 69 * 2048);
+        assert_eq!(window.announce(100_001, buffered, 2048, u64::MAX), 61 * 2048);
         // A field of 16 bits holds no more.
-        assert_eq!(window.announce(100_001, Held::default(), 1, 0xffff), 0xffff);
+        assert_eq!(window.announce(100_001, OutOfOrder::default(), 1, 0xffff), 0xffff);
     }
 
     #[test]
     fn it_closes_when_nearly_all_memory_is_taken() {
         let mut window = ReceiveWindow::new(64 << 20, 1460, 1);
-        let held = Held { bytes: 120_000, ranges: 1 };
-        assert_eq!(window.announce(65_536, held, 1, u64::MAX), 0, "less than a sixteenth is free");
+        let buffered = OutOfOrder { bytes: 120_000, ranges: 1 };
+        assert_eq!(window.announce(65_536, buffered, 1, u64::MAX), 0, "less than a sixteenth is free");
     }
 
     #[test]

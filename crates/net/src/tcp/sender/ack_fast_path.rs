@@ -4,7 +4,7 @@
 //! were sent once. They also find a sender whose window is not being reduced. The path computes the
 //! same result as `acknowledge.rs`, which is the reference and handles all other cases.
 
-use super::rate::Gathered;
+use super::rate::AckDelivery;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
 use crate::tcp::congestion::{Marks, State};
@@ -33,7 +33,7 @@ impl Sender {
         };
         let since = |at: Time| now.saturating_sub(at);
         let (segments, round_trips) = (run.segments, (since(run.first.at), since(run.last.at)));
-        let mut gathered = Gathered::default();
+        let mut gathered = AckDelivery::default();
         self.rate.arrived_with(segments, run.last, &mut gathered);
         self.rack.arrived(now, run.last, self.rtt.min());
         let old_una = self.scoreboard.una();

@@ -4,7 +4,7 @@
 //! timer, delivery rate, window.
 
 use super::prr::Progress;
-use super::rate::Gathered;
+use super::rate::AckDelivery;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
 use crate::tcp::congestion::{Ack, Flow, Marked, Marks, RateSample, RttSample, State};
@@ -43,7 +43,7 @@ pub(super) struct AckOutcome {
     rtt: Option<Time>,
     /// The timer starts anew.
     pub(super) set_timer: bool,
-    gathered: Gathered,
+    delivery: AckDelivery,
 }
 
 /// True if what is echoed was sent in an earlier millisecond than `at`.
@@ -54,7 +54,7 @@ fn is_older(echo: Option<Echo>, now: Time, at: Time) -> bool {
 
 /// How the sender stood before an acknowledgement.
 #[derive(Clone, Copy, Debug)]
-struct Before {
+struct FlightSnapshot {
     in_flight: u32,
     /// Segments found lost so far.
     lost: u64,
@@ -94,7 +94,7 @@ impl Sender {
             return;
         }
         let before =
-            Before { in_flight: self.scoreboard.in_flight(), lost: self.scoreboard.lost_total() };
+            FlightSnapshot { in_flight: self.scoreboard.in_flight(), lost: self.scoreboard.lost_total() };
         let mut outcome = AckOutcome {
             old_una: self.scoreboard.una(),
             advanced: info.ack > self.scoreboard.una(),
@@ -105,7 +105,7 @@ impl Sender {
         let not_duplicate = outcome.acked > 0 || info.carries_data || window_moved;
         outcome.duplicate = !(outcome.advanced || not_duplicate || outcome.dsack || old);
         if !was_idle && !old {
-            self.rack.adapt(outcome.gathered.prior_delivered(), self.rate.delivered());
+            self.rack.adapt(outcome.delivery.prior_delivered(), self.rate.delivered());
         }
         if self.probe.is_some_and(|probe| info.ack >= probe.end) {
             self.end_probe(info.ack, &outcome, not_duplicate);
@@ -123,13 +123,13 @@ impl Sender {
         if outcome.set_timer {
             self.set_timer(now);
         }
-        self.rate.settle(now, &outcome.gathered);
+        self.rate.settle(now, &outcome.delivery);
         if self.pacing.is_by_control() {
             self.control_rate(now, &outcome, before);
         } else {
             self.control_window(now, &outcome, before);
         }
-        if self.marks == Marks::Accurate {
+        if self.marks == Marks::AccEcnCounters {
             self.report_marks(now, info.ack);
         }
     }
@@ -171,7 +171,7 @@ impl Sender {
         }
         if !had_sacked {
             let quiet = !(outcome.sacked || outcome.ece || outcome.dsack);
-            let runt = outcome.acked == 1 && self.is_runt(outcome.old_una, &outcome.gathered);
+            let runt = outcome.acked == 1 && self.is_runt(outcome.old_una, &outcome.delivery);
             outcome.delayed = quiet && runt;
         }
         self.measure(now, info.echo, outcome);
@@ -195,8 +195,8 @@ impl Sender {
         let rest = self.rate.delivered();
         self.read_cumulative(now, info, highest, outcome);
         self.delivered_marked += match info.counted {
-            Some(heard) => {
-                let marked = heard.marked(self.rate.delivered() - delivered, self.mss);
+            Some(feedback) => {
+                let marked = feedback.marked(self.rate.delivered() - delivered, self.mss);
                 outcome.marked = u32::try_from(marked).unwrap_or(u32::MAX);
                 marked
             }
@@ -244,7 +244,7 @@ impl Sender {
             self.scoreboard.sack(*start, *block_end, |sent| {
                 outcome.sacked = true;
                 rack.arrived(now, sent, min_rtt);
-                rate.arrived(sent, &mut outcome.gathered);
+                rate.arrived(sent, &mut outcome.delivery);
                 if !sent.retransmitted {
                     if sent.start < highest {
                         overtaken = overtaken.min(sent.start);
@@ -277,7 +277,7 @@ impl Sender {
         if !is_probe {
             self.rack.duplicate();
         }
-        self.rate.arrived_again(segments, &mut outcome.gathered);
+        self.rate.arrived_again(segments, &mut outcome.delivery);
         if end <= ack {
             self.undo.explain(end, segments);
         } else {
@@ -301,7 +301,7 @@ impl Sender {
             outcome.acked_span = Some((run.first.at, run.last.at));
             outcome.original_arrived |= run.first.end <= end;
             lowest = run.first.start;
-            rate.arrived_with(run.segments, run.last, &mut outcome.gathered);
+            rate.arrived_with(run.segments, run.last, &mut outcome.delivery);
             rack.arrived(now, run.last, min_rtt);
             self.scoreboard.take(outcome.acked);
         }
@@ -315,7 +315,7 @@ impl Sender {
                 outcome.original_arrived |= sent.end <= end;
             }
             if !sent.sacked {
-                rate.arrived(sent, &mut outcome.gathered);
+                rate.arrived(sent, &mut outcome.delivery);
                 if !(sent.retransmitted && is_older(info.echo, now, sent.at)) {
                     rack.arrived(now, sent, min_rtt);
                 }
@@ -329,9 +329,9 @@ impl Sender {
 
     /// A lone runt, acknowledged alone: the receiver has probably waited for a second segment.
     #[inline(always)]
-    pub(super) fn is_runt(&self, old_una: u64, gathered: &Gathered) -> bool {
+    pub(super) fn is_runt(&self, old_una: u64, delivery: &AckDelivery) -> bool {
         self.scoreboard.una() - old_una < u64::from(self.mss)
-            && gathered.prior_delivered() + 1 == self.rate.delivered()
+            && delivery.prior_delivered() + 1 == self.rate.delivered()
     }
 
     /// The round-trip time (RFC 6298 section 3, RFC 7323 section 4): of segments sent once, else by
@@ -408,7 +408,7 @@ impl Sender {
 
     /// A control that sets its rate, and with it the window, by each acknowledgement.
     #[inline(never)]
-    fn control_rate(&mut self, now: Time, outcome: &AckOutcome, before: Before) {
+    fn control_rate(&mut self, now: Time, outcome: &AckOutcome, before: FlightSnapshot) {
         let sample = RateSample {
             rtt: outcome.rtt,
             lost: (self.scoreboard.lost_total() - before.lost) as u32,
@@ -416,7 +416,7 @@ impl Sender {
             ack_delayed: outcome.delayed,
             ..RateSample::default()
         };
-        let sample = self.rate.sample(now, &outcome.gathered, self.rtt.min(), sample);
+        let sample = self.rate.sample(now, &outcome.delivery, self.rtt.min(), sample);
         let flow = self.flow(now);
         let verdict = self.control.on_rate(&mut self.window, &flow, &sample);
         if verdict.unwrap_or_default().ignore_flight {
@@ -427,11 +427,11 @@ impl Sender {
         }
     }
 
-    fn control_window(&mut self, now: Time, outcome: &AckOutcome, before: Before) {
+    fn control_window(&mut self, now: Time, outcome: &AckOutcome, before: FlightSnapshot) {
         let spread = self.state != State::Cwr || !self.control.reduces_at_once();
         if self.state.is_reducing() && spread {
             let progress = Progress {
-                delivered: outcome.gathered.delivered,
+                delivered: outcome.delivery.delivered,
                 lost: (self.scoreboard.lost_total() - before.lost) as u32,
                 advanced: outcome.advanced,
                 in_flight: self.scoreboard.in_flight(),
@@ -442,7 +442,7 @@ impl Sender {
             }
         } else if outcome.acked > 0 || (self.rack.is_reordered() && outcome.sacked) {
             // What was marked grows nothing where marks are counted.
-            self.grow(now, outcome.gathered.delivered.saturating_sub(outcome.marked));
+            self.grow(now, outcome.delivery.delivered.saturating_sub(outcome.marked));
         }
         self.follow_window();
     }

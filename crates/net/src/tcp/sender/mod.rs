@@ -28,7 +28,7 @@ pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
-use crate::tcp::accecn::Heard;
+use crate::tcp::accecn::AccEcnFeedback;
 use crate::tcp::congestion::{CongestionControl, Marks, Start, State, Window};
 use crate::tcp::jiffies::Echo;
 use pacing::Pacing;
@@ -63,7 +63,7 @@ pub(crate) struct Acknowledgement<'a> {
     /// A congestion mark is echoed.
     pub(crate) ece: bool,
     /// Marks that it tells of, if they are counted.
-    pub(crate) counted: Option<Heard>,
+    pub(crate) counted: Option<AccEcnFeedback>,
     /// The segment that brings it has data.
     pub(crate) carries_data: bool,
 }

@@ -36,7 +36,7 @@ impl Pacing {
         let (by_control, limit) = (required.is_some(), setting.limit());
         let enforced = by_control || setting.is_asked_for();
         // A window-based sender knows no rate before its first round trip, but may know a limit.
-        let rate = PacingRate::of(required.or(limit).unwrap_or(0)).limited(limit);
+        let rate = PacingRate::new(required.or(limit).unwrap_or(0)).limited(limit);
         Pacing { rate, enforced, by_control, next: Time::ZERO, again: Time::MAX }
     }
 

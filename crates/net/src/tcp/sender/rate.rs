@@ -33,22 +33,22 @@ impl Snapshot {
 
 /// What one acknowledgement has told so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Gathered {
+pub(crate) struct AckDelivery {
     /// Of the newest segment delivered.
-    newest: Option<Newest>,
+    newest: Option<NewestDelivery>,
     /// Segments delivered.
     pub(crate) delivered: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Newest {
+struct NewestDelivery {
     snapshot: Snapshot,
     transmission: u64,
     /// From the first to the last transmission that it covers.
     sending: Time,
 }
 
-impl Gathered {
+impl AckDelivery {
     /// What had been delivered when the newest segment was sent; 0 if nothing was delivered.
     pub(crate) fn prior_delivered(&self) -> u64 {
         self.newest.map_or(0, |newest| newest.snapshot.delivered())
@@ -102,19 +102,19 @@ impl DeliveryRate {
     }
 
     /// A segment has arrived.
-    pub(crate) fn arrived(&mut self, sent: &Sent, gathered: &mut Gathered) {
-        self.arrived_with(1, sent, gathered);
+    pub(crate) fn arrived(&mut self, sent: &Sent, delivery: &mut AckDelivery) {
+        self.arrived_with(1, sent, delivery);
     }
 
     /// So many segments have arrived, of which `sent` was the last to be sent.
     #[inline(always)]
-    pub(crate) fn arrived_with(&mut self, segments: u32, sent: &Sent, gathered: &mut Gathered) {
+    pub(crate) fn arrived_with(&mut self, segments: u32, sent: &Sent, delivery: &mut AckDelivery) {
         self.delivered += u64::from(segments);
-        gathered.delivered += segments;
-        let newer = gathered.newest.is_none_or(|newest| sent.transmission > newest.transmission);
+        delivery.delivered += segments;
+        let newer = delivery.newest.is_none_or(|newest| sent.transmission > newest.transmission);
         if newer {
             self.first_sent = sent.at;
-            gathered.newest = Some(Newest {
+            delivery.newest = Some(NewestDelivery {
                 snapshot: sent.snapshot,
                 transmission: sent.transmission,
                 sending: sent.at.saturating_sub(sent.snapshot.first_sent),
@@ -123,18 +123,18 @@ impl DeliveryRate {
     }
 
     /// The receiver has got `segments` that it had already.
-    pub(crate) fn arrived_again(&mut self, segments: u32, gathered: &mut Gathered) {
+    pub(crate) fn arrived_again(&mut self, segments: u32, delivery: &mut AckDelivery) {
         self.delivered += u64::from(segments);
-        gathered.delivered += segments;
+        delivery.delivered += segments;
     }
 
     /// An acknowledgement is read.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, now: Time, gathered: &Gathered) {
+    pub(crate) fn settle(&mut self, now: Time, delivery: &AckDelivery) {
         if self.app_limited.is_some_and(|until| self.delivered > until) {
             self.app_limited = None;
         }
-        if gathered.delivered > 0 {
+        if delivery.delivered > 0 {
             self.delivered_at = now;
         }
     }
@@ -143,11 +143,11 @@ impl DeliveryRate {
     pub(crate) fn sample(
         &self,
         now: Time,
-        gathered: &Gathered,
+        delivery: &AckDelivery,
         min_rtt: Time,
         sample: RateSample,
     ) -> RateSample {
-        let rate = gathered.newest.and_then(|newest| {
+        let rate = delivery.newest.and_then(|newest| {
             let acknowledging = now.saturating_sub(newest.snapshot.delivered_at);
             let interval = newest.sending.max(acknowledging);
             // Shorter than any round trip: a segment sent twice was delivered by its first
@@ -156,10 +156,10 @@ impl DeliveryRate {
             plausible.then(|| (self.delivered - newest.snapshot.delivered(), interval))
         });
         RateSample {
-            prior_delivered: gathered.prior_delivered(),
+            prior_delivered: delivery.prior_delivered(),
             rate,
-            acked: gathered.delivered,
-            app_limited: gathered.newest.is_some_and(|newest| newest.snapshot.is_app_limited()),
+            acked: delivery.delivered,
+            app_limited: delivery.newest.is_some_and(|newest| newest.snapshot.is_app_limited()),
             ..sample
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 
 fn bbr() -> TcpConfig {
     TcpConfig {
-        congestion_control: CongestionControlName::of("bbr").unwrap(),
+        congestion_control: CongestionControlName::new("bbr").unwrap(),
         ..TcpConfig::default()
     }
 }

@@ -133,7 +133,7 @@ fn a_loss_is_told_to_the_receiver_too_so_that_it_stops_to_echo() {
 }
 
 fn dctcp() -> TcpConfig {
-    let congestion_control = CongestionControlName::of("dctcp").expect("it ships");
+    let congestion_control = CongestionControlName::new("dctcp").expect("it ships");
     TcpConfig { congestion_control, ..TcpConfig::default() }
 }
 
@@ -167,8 +167,8 @@ fn dctcp_tells_of_what_an_acknowledgement_speaks_whether_it_was_marked() {
         let options = peer_options(drill.now);
         let seq = PEER + seq(n);
         drill.inject(TcpSegment { seq, payload: MSS, options, ecn, flags: ACK, ..peer(1) });
-        let said = |ack: &TcpSegment| (ack.ack, ack.flags.contains(TcpFlags::ECE));
-        drill.all().iter().map(said).collect::<Vec<_>>()
+        let reported = |ack: &TcpSegment| (ack.ack, ack.flags.contains(TcpFlags::ECE));
+        drill.all().iter().map(reported).collect::<Vec<_>>()
     };
     let expects = |n: u32| PEER + seq(n);
     assert!((0..QUICK).all(|n| arrive(n, Ecn::Ect0) == [(expects(n + 1), false)]));
@@ -200,7 +200,7 @@ fn dctcp_shrinks_by_half_the_share_that_was_marked() {
 }
 
 fn prague() -> TcpConfig {
-    let congestion_control = CongestionControlName::of("prague").expect("it ships");
+    let congestion_control = CongestionControlName::new("prague").expect("it ships");
     TcpConfig { congestion_control, ..TcpConfig::default() }
 }
 
@@ -242,8 +242,8 @@ fn acknowledgements_tell_the_marked_bytes_unless_sack_needs_the_room() {
     server.inject(TcpSegment { ack: 1, options, flags: ACK, ..peer(1) });
     let data = TcpSegment { ack: 1, options, payload: 100, ecn: Ecn::Ce, flags: ACK, ..peer(1) };
     server.inject(data);
-    let told = server.all();
-    assert_eq!(told.last().unwrap().options.acc_ecn.unwrap().ce, Some(100), "{told:?}");
+    let reported = server.all();
+    assert_eq!(reported.last().unwrap().options.acc_ecn.unwrap().ce, Some(100), "{reported:?}");
     // A hole, and another: two ranges and the timestamps leave eight bytes, three leave none.
     let mut fields = Vec::new();
     for gap in [301, 501, 701] {

@@ -188,7 +188,7 @@ fn syn_ack(options: TcpOptions) -> TcpSegment {
 
 fn new_reno() -> TcpConfig {
     TcpConfig {
-        congestion_control: CongestionControlName::of("newreno").unwrap(),
+        congestion_control: CongestionControlName::new("newreno").unwrap(),
         ..TcpConfig::default()
     }
 }

@@ -29,7 +29,7 @@ struct Run {
 impl Run {
     fn new(script: &Script) -> Result<Run, String> {
         let config = TcpConfig {
-            congestion_control: CongestionControlName::of(script.control)
+            congestion_control: CongestionControlName::new(script.control)
                 .ok_or_else(|| format!("no congestion control {}", script.control))?,
             ecn: script.ecn,
             timestamps: script.timestamps,

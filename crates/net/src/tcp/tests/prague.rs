@@ -156,7 +156,7 @@ struct Shipped {
 
 impl Shipped {
     fn new(cwnd: u32, rtt: Time) -> Shipped {
-        let control = CongestionControlName::of("prague").expect("it ships");
+        let control = CongestionControlName::new("prague").expect("it ships");
         let start = Start { now: Time::ZERO, mss: MSS, window: cwnd, rtt: Some(rtt), seed: 0 };
         Shipped { control: control.start(&start), window: Window::with_threshold(cwnd, cwnd) }
     }
@@ -299,7 +299,7 @@ fn settle(flow: &mut impl Flow, share: u64, spread: Spread, rtt: Time) -> f64 {
 }
 
 fn measured(rtt: Time) -> RttSample {
-    let (now, pacing_rate) = (Time::ZERO, PacingRate::of(0));
+    let (now, pacing_rate) = (Time::ZERO, PacingRate::new(0));
     RttSample { now, rtt, srtt: rtt, una: 1, next: 1, pacing_rate }
 }
 
@@ -358,7 +358,7 @@ fn after_a_pause_of_marks_the_window_returns_to_where_it_was() {
 
 /// A bulk transfer over the whole of TCP; the n-th segment of data, sent at that time, may be marked.
 fn bulk(rtt: Time) -> Transfer {
-    let congestion_control = CongestionControlName::of("prague").expect("it ships");
+    let congestion_control = CongestionControlName::new("prague").expect("it ships");
     let config = TcpConfig { congestion_control, ..TcpConfig::default() };
     let mut transfer = Transfer::new(config, u64::MAX);
     transfer.one_way = Time(rtt.0 / 2);

@@ -266,15 +266,15 @@ fn repairs_of_every_second_segment_behind_a_loss_are_told_of_two_at_a_time() {
         drill.timer();
         drill.all();
     }
-    let told = [2, 4, 6, 8, 10, 12].map(|n| {
+    let reported = [2, 4, 6, 8, 10, 12].map(|n| {
         drill.data(QUICK + n);
         drill.all().iter().map(sack).collect::<Vec<_>>()
     });
     let repaired = |n: u32| behind(n, n + 1);
-    assert_eq!(told[1], [[repaired(2), repaired(15), repaired(13)]]);
-    assert_eq!(told[3], [[repaired(6), repaired(4), repaired(2)]]);
-    assert_eq!(told[5], [[repaired(10), repaired(8), repaired(6)]]);
-    assert!(told[0].is_empty() && told[2].is_empty() && told[4].is_empty());
+    assert_eq!(reported[1], [[repaired(2), repaired(15), repaired(13)]]);
+    assert_eq!(reported[3], [[repaired(6), repaired(4), repaired(2)]]);
+    assert_eq!(reported[5], [[repaired(10), repaired(8), repaired(6)]]);
+    assert!(reported[0].is_empty() && reported[2].is_empty() && reported[4].is_empty());
     drill.data(QUICK);
     assert_eq!(drill.one().ack, PEER + seq(QUICK + 14), "what arrived counts, told or not");
 }

@@ -81,7 +81,7 @@ proptest! {
         losses in proptest::collection::vec(0u8..100, 64..512), rate in 0u8..30,
         bytes in 0u64..400_000, isn: u32, new_reno: bool, timestamps: bool,
     ) {
-        let control = if new_reno { CongestionControlName::of("newreno").unwrap() } else { CongestionControlName::default() };
+        let control = if new_reno { CongestionControlName::new("newreno").unwrap() } else { CongestionControlName::default() };
         let config = TcpConfig {
             initial_sequence: isn, timestamps, congestion_control: control, ..TcpConfig::default()
         };

@@ -17,7 +17,7 @@ mod law;
 pub use law::{Params, State, control_law, spacing};
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Held, Kind, Parameter,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind, Parameter,
     Queued, Registered, Settings,
 };
 use crate::ecn;
@@ -202,8 +202,8 @@ impl Discipline for Codel {
         self.ecn
     }
 
-    fn held(&self) -> Held {
-        self.backlog.held()
+    fn length(&self) -> QueueLength {
+        self.backlog.length()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

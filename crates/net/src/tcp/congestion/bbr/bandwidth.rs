@@ -28,7 +28,7 @@ impl Bandwidth {
     pub(super) const ZERO: Bandwidth = Bandwidth(0);
 
     /// `segments` delivered in `interval`.
-    pub(super) fn of(segments: u64, interval: Time) -> Bandwidth {
+    pub(super) fn new(segments: u64, interval: Time) -> Bandwidth {
         Bandwidth((u128::from(segments) * BANDWIDTH_UNIT / micros(interval).max(1)) as u64)
     }
 
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_bandwidth_is_rounded_down_as_the_kernel_rounds_it() {
         // Ten segments in 100.004 ms are 1677.65 units of 2^-24 segments per microsecond.
-        let bandwidth = Bandwidth::of(10, Time::from_micros(100_004));
+        let bandwidth = Bandwidth::new(10, Time::from_micros(100_004));
         assert_eq!(bandwidth.0, 1_677);
         // 1677 * 1448 * 740 >> 8 = 7,019,293; times 990,000, >> 24.
         assert_eq!(bandwidth.pacing_rate(1448, 740), 414_198);

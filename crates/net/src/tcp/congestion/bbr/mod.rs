@@ -136,7 +136,7 @@ impl Bbr {
     fn begin_pacing(&mut self, cwnd: u32, mss: u32, srtt: Option<Time>) {
         self.seen_rtt |= srtt.is_some();
         let rtt = srtt.unwrap_or(NOMINAL_RTT).max(Time::from_micros(1));
-        let bandwidth = Bandwidth::of(u64::from(cwnd), rtt);
+        let bandwidth = Bandwidth::new(u64::from(cwnd), rtt);
         self.pacing_rate = bandwidth.pacing_rate(mss, HIGH_GAIN);
     }
 
@@ -190,7 +190,7 @@ impl Bbr {
             self.packet_conservation = false;
         }
         self.sample_policer(flow, sample.lost, sample.app_limited);
-        let bandwidth = Bandwidth::of(delivered, interval);
+        let bandwidth = Bandwidth::new(delivered, interval);
         // A sample that the application limited says only that the path has at least so much.
         if !sample.app_limited || bandwidth >= self.max_bandwidth() {
             self.bandwidth.see(BANDWIDTH_ROUNDS, self.rounds, bandwidth.0);

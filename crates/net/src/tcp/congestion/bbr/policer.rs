@@ -99,7 +99,7 @@ impl Policer {
         if delivered == 0 || lost * UNIT < HEAVY_LOSS * delivered || interval == Time::ZERO {
             return;
         }
-        let rate = Bandwidth::of(delivered, interval);
+        let rate = Bandwidth::new(delivered, interval);
         if let Some(before) = self.rate.filter(|before| same(rate, *before, flow.mss)) {
             self.rate = Some(Bandwidth(rate.0.midpoint(before.0)));
             self.policed = true;

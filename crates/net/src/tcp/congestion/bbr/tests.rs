@@ -173,13 +173,13 @@ fn losses_of_a_fifth_at_a_steady_rate_are_a_policers_and_are_kept_to_for_48_roun
     // Two intervals of at least four rounds each.
     assert!(rounds >= 8, "{rounds}");
     assert_eq!(drive.bbr.pacing_gain(), UNIT, "no probing");
-    let mut kept = 0;
+    let mut rounds_kept = 0;
     while policed(&drive) {
         drive.round(0);
-        kept += 1;
-        assert!(kept < 100);
+        rounds_kept += 1;
+        assert!(rounds_kept < 100);
     }
-    assert!((47..=50).contains(&kept), "{kept}");
+    assert!((47..=50).contains(&rounds_kept), "{rounds_kept}");
 }
 
 #[test]

@@ -148,7 +148,12 @@ impl V1Model {
     }
 
     /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
-    fn begin_ingress(&mut self, input: &IngressInput, packet: &Packet, packet_metadata: &mut PacketMetadata) {
+    fn begin_ingress(
+        &mut self,
+        input: &IngressInput,
+        packet: &Packet,
+        packet_metadata: &mut PacketMetadata,
+    ) {
         let length = packet.len().0;
         self.runtime.begin(input.now, length);
         let Blocks { parser, frames, .. } = &mut self.blocks;
@@ -341,7 +346,8 @@ impl V1Model {
         if sent {
             out.fate = EgressFate::Sent;
             if let Some(kept) = self.after_egress(packet, &mut phv, written)? {
-                (out.fate, *packet_metadata) = (EgressFate::Recirculated, PacketMetadata::from(kept));
+                (out.fate, *packet_metadata) =
+                    (EgressFate::Recirculated, PacketMetadata::from(kept));
             }
         }
         self.spare.push(phv);

@@ -295,8 +295,8 @@ impl PacketSwitch {
 mod tests {
     use super::*;
     use sojourn_packet::{
-        Admission, PacketMetadata, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
-        Packet,
+        Admission, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput, Packet,
+        PacketMetadata,
     };
 
     /// Sends what comes in by port `n` to port `n + 1`; what comes from 68 to port 2.

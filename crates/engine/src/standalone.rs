@@ -11,8 +11,8 @@ use sojourn_net::ConfigError;
 use sojourn_net::config::{burst, invalid, queue_limit, recirculation_ports, within};
 use sojourn_packet::{Bytes, DataPlane, Packet, PortId, Rate, Time};
 use sojourn_switch::{
-    Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes, ShaperConfig, Switch,
-    SwitchConfig, CrossConnect, cells_for_bytes,
+    CrossConnect, Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes,
+    ShaperConfig, Switch, SwitchConfig, cells_for_bytes,
 };
 use std::net::IpAddr;
 

@@ -26,7 +26,11 @@ fn p4_codel_and_its_likeness_by_hand_decide_the_same() {
             let now = now + Time(if number / 3_000 % 3 == 2 { 4_000_000 } else { 9_000_000 });
             let to = admitted.admission.unicast.expect("it is forwarded");
             let out = EgressInput { port: to, now, ..EgressInput::default() };
-            plane.egress_carrying(&out, admitted.packet.expect("forwarded"), admitted.packet_metadata)
+            plane.egress_carrying(
+                &out,
+                admitted.packet.expect("forwarded"),
+                admitted.packet_metadata,
+            )
         };
         let (one, other) = (through(&mut program).packet, through(&mut by_hand).packet);
         assert_eq!(one, other, "packet {number}");

@@ -3,7 +3,7 @@
 use sojourn_engine::replay::{Replay, ReplayConfig};
 use sojourn_engine::{P4Aqm, Programs, RunError, config};
 use sojourn_packet::{
-    Bytes, PacketMetadata, DataPlane, IngressInput, Packet, PassId, PortId, QueueDepths, Time, mix,
+    Bytes, DataPlane, IngressInput, Packet, PacketMetadata, PassId, PortId, QueueDepths, Time, mix,
 };
 use sojourn_switch::discipline::codel;
 

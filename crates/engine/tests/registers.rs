@@ -6,7 +6,7 @@ use sojourn_net::config::{Aqm, LinkSection, NetworkSection};
 use sojourn_net::tcp::congestion::{self, Ack, CongestionControl, Window};
 use sojourn_packet::Time;
 use sojourn_switch::discipline::{
-    self, Discipline, Drops, QueueLength, Kind, Parameter, Queued, Registered,
+    self, Discipline, Drops, Kind, Parameter, QueueLength, Queued, Registered,
 };
 
 /// Holds at most so many packets and drops the oldest for a newcomer.
@@ -32,7 +32,10 @@ impl Discipline for HeadDrop {
 
     fn length(&self) -> QueueLength {
         let sizes = self.held.iter().map(Queued::size);
-        QueueLength { packets: self.held.len(), bytes: sizes.fold(Default::default(), |a, b| a + b) }
+        QueueLength {
+            packets: self.held.len(),
+            bytes: sizes.fold(Default::default(), |a, b| a + b),
+        }
     }
 }
 

@@ -13,8 +13,8 @@ use sojourn_p4::ir;
 use sojourn_p4::preprocess::MemoryLoader;
 use sojourn_p4::source::{SourceMap, Span};
 use sojourn_packet::{
-    Admission, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
-    IngressInput, Packet, PortId, Time,
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    Packet, PacketMetadata, PortId, Time,
 };
 use sojourn_target::target::{Copies, LoadedProgram, SwitchTraits};
 use sojourn_target::{Faults, LoadOptions, Program, ProgramText, Rule, Target, Targets};
@@ -115,7 +115,12 @@ impl DataPlane for Wired {
         IngressDecision::admit(admission)
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
+    fn egress_pass(
+        &mut self,
+        _: &EgressInput,
+        _: &mut Packet,
+        _: &mut PacketMetadata,
+    ) -> EgressDecision {
         EgressFate::Sent.into()
     }
 }

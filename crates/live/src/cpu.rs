@@ -1,7 +1,7 @@
 //! CPU port: a port whose other end is in this process, for frames to and from a controller.
 
 use crate::interface::{Arrival, Interface, LONGEST};
-use crate::waker::{Waker, Waiter, pair};
+use crate::waker::{Waiter, Waker, pair};
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -109,7 +109,12 @@ impl DelayLine {
     pub fn new(way: Way) -> DelayLine {
         let queue = |class| ClassQueue { class, frames: VecDeque::new(), last: Time::ZERO };
         let classes = way.classes.into_iter().map(queue).collect();
-        DelayLine { line: way.rate.map(Serializer::new), classes, class_by_flow: Vec::new(), dropped: 0 }
+        DelayLine {
+            line: way.rate.map(Serializer::new),
+            classes,
+            class_by_flow: Vec::new(),
+            dropped: 0,
+        }
     }
 
     /// Gives a class another delay, for frames from now on.
@@ -168,7 +173,8 @@ impl DelayLine {
             return *class_by_flow;
         }
         let to = FlowKey::new(frame)?.destination();
-        let has = |queue: &ClassQueue| queue.class.prefixes.iter().any(|prefix| prefix.contains(to));
+        let has =
+            |queue: &ClassQueue| queue.class.prefixes.iter().any(|prefix| prefix.contains(to));
         let found = self.classes.iter().position(has);
         if flow <= REMEMBERED {
             if self.class_by_flow.len() <= flow {

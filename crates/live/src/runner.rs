@@ -11,7 +11,7 @@ use crate::interface::{Interface, LONGEST};
 use crate::packet_id::identity;
 use crate::report::{LiveReport, PortReport};
 use crate::tx_delay::Lateness;
-use crate::waker::{Waker, Waiter, pair};
+use crate::waker::{Waiter, Waker, pair};
 use crate::{Clock, LiveError, sys};
 use sojourn_packet::{Packet, PacketId, PortId, Rate, Time};
 use sojourn_switch::{Observation, Switch};

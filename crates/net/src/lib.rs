@@ -27,4 +27,6 @@ pub use records::{
     CapturePoint, CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict,
 };
 pub use report::RunReport;
-pub use simulation::{SwitchAction, FlowWorkload, SwitchPlane, SENDERS, Simulation, start_jitter, workload};
+pub use simulation::{
+    FlowWorkload, SENDERS, Simulation, SwitchAction, SwitchPlane, start_jitter, workload,
+};

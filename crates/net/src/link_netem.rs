@@ -248,8 +248,11 @@ mod tests {
     fn a_uniform_jitter_fills_its_span_and_a_normal_one_has_its_deviation() {
         let jitter = 3_000_000;
         for distribution in [DelayDistribution::Uniform, DelayDistribution::Normal] {
-            let (all, _) =
-                packet_metadata(LinkNetem { jitter, distribution, ..LinkNetem::default() }, 7, 40_000);
+            let (all, _) = packet_metadata(
+                LinkNetem { jitter, distribution, ..LinkNetem::default() },
+                7,
+                40_000,
+            );
             let off: Vec<f64> = all
                 .iter()
                 .zip(0..)

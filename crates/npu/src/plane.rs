@@ -288,7 +288,12 @@ impl DataPlane for Npu {
         decision
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
+    fn egress_pass(
+        &mut self,
+        _: &EgressInput,
+        _: &mut Packet,
+        _: &mut PacketMetadata,
+    ) -> EgressDecision {
         EgressFate::Sent.into()
     }
 

@@ -54,7 +54,12 @@ impl<F: Forwarder> DataPlane for F {
         IngressDecision::admit(Admission { unicast, ..Admission::default() })
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
+    fn egress_pass(
+        &mut self,
+        _: &EgressInput,
+        _: &mut Packet,
+        _: &mut PacketMetadata,
+    ) -> EgressDecision {
         EgressFate::Sent.into()
     }
 

@@ -33,7 +33,7 @@ pub use forwarder::Forwarder;
 pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};
 pub use multithreaded::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};
-pub use packet_metadata::{PacketMetadata, Metadata};
+pub use packet_metadata::{Metadata, PacketMetadata};
 pub use pass_output::{EgressOutput, IngressOutput};
 pub use program_log::{LogLine, ProgramLog};
 pub use queue_growth::make_room;

@@ -56,7 +56,13 @@ pub trait QueueDepths {
 /// ```
 pub trait Overlapping {
     /// A pass begins at `input.now`; it may have to wait for a thread.
-    fn submit(&mut self, pass: PassId, input: &IngressInput, packet: Packet, packet_metadata: PacketMetadata);
+    fn submit(
+        &mut self,
+        pass: PassId,
+        input: &IngressInput,
+        packet: Packet,
+        packet_metadata: PacketMetadata,
+    );
 
     /// When something happens inside next: a thread reads, writes or ends.
     fn next(&self) -> Option<Time>;

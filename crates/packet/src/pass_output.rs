@@ -26,7 +26,11 @@ pub struct IngressOutput {
 
 impl IngressOutput {
     /// Of a decision about a packet that lies here as the pass has left it.
-    pub fn new(decision: IngressDecision, packet: Packet, packet_metadata: PacketMetadata) -> IngressOutput {
+    pub fn new(
+        decision: IngressDecision,
+        packet: Packet,
+        packet_metadata: PacketMetadata,
+    ) -> IngressOutput {
         let IngressDecision { admission, resubmit, mirror, parser_rejected } = decision;
         let mirror = mirror.map(|mirror| *mirror);
         let out = IngressOutput { admission, mirror, parser_rejected, ..IngressOutput::default() };
@@ -39,8 +43,14 @@ impl IngressOutput {
 
     /// The decision, and the packet that it is about; an empty one if the packet is gone.
     pub fn into_decision(self) -> (IngressDecision, Packet, PacketMetadata) {
-        let IngressOutput { packet, mut admission, mirror, resubmit, packet_metadata, parser_rejected } =
-            self;
+        let IngressOutput {
+            packet,
+            mut admission,
+            mirror,
+            resubmit,
+            packet_metadata,
+            parser_rejected,
+        } = self;
         if packet.is_none() {
             admission = Admission::default();
         }
@@ -74,7 +84,11 @@ pub struct EgressOutput {
 
 impl EgressOutput {
     /// Of a decision about a packet that lies here as the pass has left it.
-    pub fn new(decision: EgressDecision, packet: Packet, packet_metadata: PacketMetadata) -> EgressOutput {
+    pub fn new(
+        decision: EgressDecision,
+        packet: Packet,
+        packet_metadata: PacketMetadata,
+    ) -> EgressOutput {
         let EgressDecision { fate, mirror, parser_rejected } = decision;
         let mirror = mirror.map(|mirror| *mirror);
         let out = EgressOutput { mirror, parser_rejected, ..EgressOutput::default() };
@@ -96,6 +110,10 @@ impl EgressOutput {
             Some(_) => EgressFate::Sent,
         };
         let mirror = mirror.map(Box::new);
-        (EgressDecision { fate, mirror, parser_rejected }, packet.unwrap_or_default(), packet_metadata)
+        (
+            EgressDecision { fate, mirror, parser_rejected },
+            packet.unwrap_or_default(),
+            packet_metadata,
+        )
     }
 }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sojourn_engine::RegisterRows;
 use sojourn_engine::replay::TraceRows;
-use sojourn_net::records::{Column, Rows, ColumnFormat, Values};
+use sojourn_net::records::{Column, ColumnFormat, Rows, Values};
 use sojourn_net::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

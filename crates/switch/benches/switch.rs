@@ -9,12 +9,12 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_packet::{
-    Admission, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
-    IngressInput, Mirror, MirrorDirection,
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    Mirror, MirrorDirection, PacketMetadata,
 };
 use sojourn_packet::{FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{
-    MirrorSession, PortConfig, PortId, ShaperConfig, Switch, SwitchConfig, CrossConnect, discipline,
+    CrossConnect, MirrorSession, PortConfig, PortId, ShaperConfig, Switch, SwitchConfig, discipline,
 };
 use std::collections::BTreeMap;
 use std::hint::black_box;

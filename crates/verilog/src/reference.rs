@@ -8,7 +8,8 @@ use crate::discipline::{PARAMETERS, same_in_all};
 use sojourn_packet::{Bytes, Time};
 use sojourn_switch::discipline::codel::{Params, State};
 use sojourn_switch::discipline::{
-    Backlog, Discipline, DisciplineError, Drops, QueueLength, Queued, Registered, Settings, fq_codel,
+    Backlog, Discipline, DisciplineError, Drops, QueueLength, Queued, Registered, Settings,
+    fq_codel,
 };
 
 /// The line for the register. The `@` keeps it out of the lists that users see.

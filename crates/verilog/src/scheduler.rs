@@ -3,7 +3,9 @@
 use crate::dut::{Asked, Verdict, is_capable};
 use crate::library::{Kind, Question};
 use sojourn_packet::{Bytes, FaultReport, Time};
-use sojourn_switch::discipline::{Backlog, Discipline, DropKind, Drops, QueueLength, Queued, flow_hash};
+use sojourn_switch::discipline::{
+    Backlog, Discipline, DropKind, Drops, QueueLength, Queued, flow_hash,
+};
 use sojourn_switch::ecn;
 
 /// Numbers that packets can have: those of 16 bits.

@@ -5,7 +5,7 @@ use super::packet;
 use serde_json::json;
 use sojourn_control::ControlPlane;
 use sojourn_packet::dataplane::{DataPlane, EgressInput, IngressInput, PortId};
-use sojourn_packet::{PacketMetadata, Packet, Time};
+use sojourn_packet::{Packet, PacketMetadata, Time};
 use sojourn_target::load::{LoadOptions, load};
 use sojourn_target::plane::Plane;
 use std::path::Path;
@@ -59,7 +59,8 @@ impl Shipped {
             let input = EgressInput { port, mirrored: true, enqueued: input.now, ..*input };
             self.egress(&input, copy.packet, copy.packet_metadata);
         } else if out.recirculate {
-            let report = self.ingress(input.now, out.packet.expect("a report"), out.packet_metadata);
+            let report =
+                self.ingress(input.now, out.packet.expect("a report"), out.packet_metadata);
             assert!(report.is_none(), "a report ends in ingress");
         }
     }
@@ -75,7 +76,8 @@ impl Shipped {
         if !long && at % 1_000 > 300 && at % 1_000 < 700 {
             return false;
         }
-        let Some((queued, packet_metadata)) = self.ingress(now, packet(&datagram()), PacketMetadata::default())
+        let Some((queued, packet_metadata)) =
+            self.ingress(now, packet(&datagram()), PacketMetadata::default())
         else {
             return true;
         };

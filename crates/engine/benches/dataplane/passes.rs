@@ -7,7 +7,7 @@
 
 use sojourn_control::ControlPlane;
 use sojourn_packet::{
-    PacketMetadata, DataPlane, EgressFate, EgressInput, HEADER_ROOM, IngressInput, Mirror, PortId,
+    DataPlane, EgressFate, EgressInput, HEADER_ROOM, IngressInput, Mirror, PacketMetadata, PortId,
 };
 use sojourn_packet::{Packet, Time};
 use sojourn_target::{LoadOptions, Plane, load};

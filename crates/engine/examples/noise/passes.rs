@@ -9,7 +9,7 @@ use crate::frames::{below, frame};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions, preprocess};
 use sojourn_packet::SplitMix64;
 use sojourn_packet::{
-    PacketMetadata, DataPlane, EgressInput, IngressInput, IngressOutput, Mirror, PortId,
+    DataPlane, EgressInput, IngressInput, IngressOutput, Mirror, PacketMetadata, PortId,
 };
 use sojourn_packet::{Packet, Time};
 use sojourn_target::{Executor, FaultKind, LoadOptions, Plane, load};
@@ -146,8 +146,11 @@ impl Fire {
         self.now += Time(pause);
         let packet = frame(&mut self.random);
         let port = PortId(self.below(if number.is_multiple_of(2) { 4 } else { 512 }) as u16);
-        let mut turns =
-            vec![Turn::Ingress { packet, packet_metadata: PacketMetadata::default(), resubmitted: false }];
+        let mut turns = vec![Turn::Ingress {
+            packet,
+            packet_metadata: PacketMetadata::default(),
+            resubmitted: false,
+        }];
         for _ in 0..PASSES {
             let Some(turn) = turns.pop() else { return };
             self.tally.passes += 1;
@@ -175,7 +178,8 @@ impl Fire {
         self.now += Time(600);
         let input = IngressInput { port, arrived, now: self.now, resubmitted };
         let out = self.plane.ingress_carrying(&input, packet, packet_metadata);
-        let IngressOutput { packet, admission, mirror, resubmit, packet_metadata, parser_rejected } = out;
+        let IngressOutput { packet, admission, mirror, resubmit, packet_metadata, parser_rejected } =
+            out;
         // What goes with a packet shows in the next pass, as far as anybody reads it.
         self.note(&(&packet, admission, &resubmit, parser_rejected));
         self.tally.parser_errors += u64::from(parser_rejected);
@@ -241,7 +245,11 @@ impl Fire {
         let Some(packet) = out.packet else { return };
         self.tally.sent += 1;
         if out.recirculate || input.port == PortId(68) {
-            turns.push(Turn::Ingress { packet, packet_metadata: out.packet_metadata, resubmitted: false });
+            turns.push(Turn::Ingress {
+                packet,
+                packet_metadata: out.packet_metadata,
+                resubmitted: false,
+            });
         }
     }
 

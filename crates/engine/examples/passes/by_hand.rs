@@ -4,8 +4,8 @@
 //! and 2, the bridge header, two registers per port, the math unit's curve as a table of its mantissas.
 
 use sojourn_packet::{
-    Admission, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
-    IngressInput, Packet, PortId,
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    Packet, PacketMetadata, PortId,
 };
 
 const TARGET: u32 = 5_000_000;

@@ -12,7 +12,9 @@ use serde::Serialize;
 use sojourn_control::MirrorSession;
 use sojourn_net::SENDERS;
 use sojourn_packet::{Bytes, FaultReport, Packet, Time};
-use sojourn_packet::{PacketMetadata, DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PortId};
+use sojourn_packet::{
+    DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PacketMetadata, PortId,
+};
 use std::collections::VecDeque;
 
 /// Length of the frame check sequence, which the switch counts.
@@ -121,7 +123,13 @@ impl Program {
     }
 
     /// A copy that egress has sent on enters ingress by its port, and comes to egress once more.
-    fn recirculate(&mut self, port: PortId, packet: Packet, packet_metadata: PacketMetadata, now: Time) {
+    fn recirculate(
+        &mut self,
+        port: PortId,
+        packet: Packet,
+        packet_metadata: PacketMetadata,
+        now: Time,
+    ) {
         let input = IngressInput { port, arrived: now, now, resubmitted: false };
         let admitted = self.plane.ingress_carrying(&input, packet, packet_metadata);
         if let (Some(packet), Some(port)) = (admitted.packet, admitted.admission.unicast) {

@@ -6,8 +6,8 @@ use sojourn_control::ControlPlane;
 use sojourn_control::{MirrorSession, SessionDirection};
 use sojourn_net::config::NativeAqm;
 use sojourn_packet::{
-    Admission, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
-    IngressInput, Mirror, MirrorDirection, PortId,
+    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    Mirror, MirrorDirection, PacketMetadata, PortId,
 };
 use sojourn_packet::{Bytes, Packet, Time};
 use std::sync::{Arc, Mutex};

@@ -31,7 +31,11 @@ pub(crate) struct RequestSchedule {
 
 impl RequestSchedule {
     /// The first request is due at `start`.
-    pub(crate) fn new((start, stop): (Time, Option<Time>), pace: Pace, draws: RandomStream) -> RequestSchedule {
+    pub(crate) fn new(
+        (start, stop): (Time, Option<Time>),
+        pace: Pace,
+        draws: RandomStream,
+    ) -> RequestSchedule {
         RequestSchedule { pace, draws, start, stop, due: Some(start), number: 0, sent_at: None }
     }
 

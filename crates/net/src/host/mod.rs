@@ -13,7 +13,7 @@ pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
 use crate::tcp::SegmentForm;
-use crate::wire::{Frame, Transport, FrameDetail};
+use crate::wire::{Frame, FrameDetail, Transport};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// Where a host's frames go.

@@ -5,8 +5,8 @@ use crate::app::{Bulk, Cap};
 use crate::report::FlowReport;
 use crate::tcp::{Connection, SegmentForm, Segments, TcpConfig, earliest};
 use crate::wire::{
-    Endpoint, FrameTemplate, Protocol, SackBlocks, TcpSegment, PredictedHeader, FrameDetail, write_tcp,
-    write_predicted,
+    Endpoint, FrameDetail, FrameTemplate, PredictedHeader, Protocol, SackBlocks, TcpSegment,
+    write_predicted, write_tcp,
 };
 use sojourn_packet::Time;
 
@@ -78,7 +78,12 @@ impl Socket {
     }
 
     /// Sends the next segment; false if there is none.
-    pub(super) fn send_one(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) -> bool {
+    pub(super) fn send_one(
+        &mut self,
+        now: Time,
+        written: FrameDetail,
+        out: &mut impl FrameSink,
+    ) -> bool {
         let Some(segment) = self.connection.poll_transmit(now) else { return false };
         let Socket { template, ports, .. } = self;
         Frames { template, ports: *ports, written, out }.take(&segment);

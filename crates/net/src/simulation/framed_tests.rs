@@ -5,7 +5,7 @@ use crate::records::{ExchangeRows, FlowRows, PacketRows};
 use crate::report::RunReport;
 use crate::wire::FrameDetail;
 use serde_json::{Value, json};
-use sojourn_packet::{Admission, PacketMetadata, EgressDecision, EgressFate, EgressInput};
+use sojourn_packet::{Admission, EgressDecision, EgressFate, EgressInput, PacketMetadata};
 use sojourn_packet::{IngressDecision, IngressInput};
 
 const MS: u64 = 1_000_000;

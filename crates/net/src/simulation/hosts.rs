@@ -1,7 +1,9 @@
 //! The hosts of a run and where they are; everything random about them is drawn here.
 
 use super::layout::Layout;
-use crate::app::{Cap, ConstantRate, RandomStream, OnOff, Pace, StreamPurpose, RequestSchedule, Spans};
+use crate::app::{
+    Cap, ConstantRate, OnOff, Pace, RandomStream, RequestSchedule, Spans, StreamPurpose,
+};
 use crate::config::{
     Addresses, EcnField, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER,
     TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
@@ -58,7 +60,12 @@ impl FlowHosts {
         FlowHosts::new(layout, config.netem.at, flow, &config.flows[flow as usize])
     }
 
-    pub(super) fn new(layout: &Layout, at: NetemPlace, flow: u32, settings: &FlowConfig) -> FlowHosts {
+    pub(super) fn new(
+        layout: &Layout,
+        at: NetemPlace,
+        flow: u32,
+        settings: &FlowConfig,
+    ) -> FlowHosts {
         let common = settings.common();
         let half = Time(common.rtt / 2);
         let (all, none, other) = (Time(common.rtt), Time::ZERO, Time(common.rtt) - half);

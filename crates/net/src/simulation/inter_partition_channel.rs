@@ -115,7 +115,11 @@ impl Channels {
     }
 
     /// Takes the next frame of a way in, with where it goes.
-    pub(super) fn take(&mut self, incoming_index: usize, slab: &mut PacketSlab) -> Option<(PortRef, Packet)> {
+    pub(super) fn take(
+        &mut self,
+        incoming_index: usize,
+        slab: &mut PacketSlab,
+    ) -> Option<(PortRef, Packet)> {
         let way = &mut self.incoming[incoming_index];
         let batch = way.batches.front_mut()?;
         let packet = batch.take(slab)?;

@@ -43,12 +43,14 @@ impl AdvanceLimits {
             while all.iter().map(|partition| partition.rows).sum::<usize>() < self.max_rows {
                 exchange(&mut all);
                 let Some(until) = self.window(&all) else {
-                    all.iter_mut().for_each(|partition| partition.now = partition.now.max(self.end));
+                    all.iter_mut()
+                        .for_each(|partition| partition.now = partition.now.max(self.end));
                     return true;
                 };
                 let before = events(&all);
                 if self.threads > 1 && *pace >= self.worth {
-                    let crew = crew.get_or_insert_with(|| WorkerPool::new(scope, self.threads, &all));
+                    let crew =
+                        crew.get_or_insert_with(|| WorkerPool::new(scope, self.threads, &all));
                     crew.run(&mut all, until);
                 } else {
                     all.iter_mut().for_each(|partition| partition.run_through(until));
@@ -61,7 +63,8 @@ impl AdvanceLimits {
 
     /// The last instant of the next window, if anything happens before the end.
     fn window(&self, all: &[&mut Partition]) -> Option<Time> {
-        let first = all.iter().map(|partition| partition.next()).min().filter(|at| *at <= self.end)?;
+        let first =
+            all.iter().map(|partition| partition.next()).min().filter(|at| *at <= self.end)?;
         Some(self.end.min(Time((first + self.ahead).0 - 1)))
     }
 }
@@ -89,7 +92,11 @@ struct Worker<'r> {
 }
 
 impl<'r> WorkerPool<'r> {
-    fn new<'scope>(scope: &'scope Scope<'scope, '_>, threads: usize, all: &Share<'r>) -> WorkerPool<'r>
+    fn new<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        threads: usize,
+        all: &Share<'r>,
+    ) -> WorkerPool<'r>
     where
         'r: 'scope,
     {

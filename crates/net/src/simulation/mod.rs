@@ -214,7 +214,8 @@ impl Simulation {
         self.number_packets();
         if reached && self.now() >= self.duration && !self.finished {
             self.finished = true;
-            let mut unfinished: Vec<_> = self.partitions.iter().flat_map(Partition::unfinished).collect();
+            let mut unfinished: Vec<_> =
+                self.partitions.iter().flat_map(Partition::unfinished).collect();
             unfinished.sort_unstable_by_key(|(host, _)| *host);
             self.unfinished = unfinished.into_iter().map(|(host, e)| (host.flow(), e)).collect();
         }
@@ -260,7 +261,9 @@ impl Simulation {
 
     /// What a switch has sent to its controller since the last call, and when.
     pub fn take_controllers_packets(&mut self, switch: u16) -> Vec<(Time, Packet)> {
-        let Some(location) = self.locations.switches.get(usize::from(switch)) else { return Vec::new() };
+        let Some(location) = self.locations.switches.get(usize::from(switch)) else {
+            return Vec::new();
+        };
         let node = &mut self.partitions[location.partition()].nodes[location.place()];
         let mut packets = std::mem::take(&mut node.for_controller);
         if let Some(numbering) = &self.numbering {

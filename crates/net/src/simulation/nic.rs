@@ -2,7 +2,7 @@
 //! delay to the link. It computes their arrival times at the switch.
 
 use super::events::Event;
-use super::node::{AccessLink, PortRef, HostState};
+use super::node::{AccessLink, HostState, PortRef};
 use super::packet_ids::PacketIds;
 use super::slab::PacketSlab;
 use crate::event::{EventQueue, Number};
@@ -115,6 +115,11 @@ impl AccessLink {
         events: &mut EventQueue<Event>,
     ) {
         let at = self.to_switch.send(now, packet.len()) + self.passage;
-        on_links.push_back(OnLink { at, number: events.take_number(), port_ref: self.port_ref, packet });
+        on_links.push_back(OnLink {
+            at,
+            number: events.take_number(),
+            port_ref: self.port_ref,
+            packet,
+        });
     }
 }

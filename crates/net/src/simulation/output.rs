@@ -15,7 +15,8 @@ impl Simulation {
     /// Rows of all kinds and captured frames that wait to be taken.
     pub fn waiting(&self) -> usize {
         let of_region = |partition: &Partition| {
-            let others = partition.flows.len() + partition.exchanges.len() + partition.datagrams.len();
+            let others =
+                partition.flows.len() + partition.exchanges.len() + partition.datagrams.len();
             let frames: usize = partition.bottlenecks.iter().map(|place| place.capture.len()).sum();
             partition.rows + others + frames
         };
@@ -37,7 +38,8 @@ impl Simulation {
     /// Bottlenecks whose packet rows were handed over go on in the room of other rows, which are
     /// forgotten, while there is some: what is as large as they are is slow to get.
     pub fn reuse_room(&mut self, mut room: impl FnMut() -> Option<PacketRows>) {
-        let bottlenecks = self.partitions.iter_mut().flat_map(|partition| &mut partition.bottlenecks);
+        let bottlenecks =
+            self.partitions.iter_mut().flat_map(|partition| &mut partition.bottlenecks);
         let without = bottlenecks.filter(|bottleneck| bottleneck.rows.packet.capacity() == 0);
         for (bottleneck, mut rows) in without.map_while(|without| Some((without, room()?))) {
             rows.clear();
@@ -142,7 +144,9 @@ impl Simulation {
     /// `capture` is set, or if there is no such bottleneck.
     pub fn take_capture_of(&mut self, bottleneck: usize) -> Vec<CapturedFrame> {
         let Some(location) = self.locations.bottlenecks.get(bottleneck) else { return Vec::new() };
-        std::mem::take(&mut self.partitions[location.partition()].bottlenecks[location.place()].capture)
+        std::mem::take(
+            &mut self.partitions[location.partition()].bottlenecks[location.place()].capture,
+        )
     }
 
     /// Hands over what programs have written into their logs since the last call, in order of time.
@@ -165,7 +169,9 @@ fn add_delivered(samples: &mut [FlowSample], delivered: &[Delivered]) {
     let mut delivered = delivered.iter().peekable();
     for sample in samples {
         let place = (sample.time, sample.flow);
-        while let Some(delivery) = delivered.next_if(|delivery| (delivery.time, delivery.flow) <= place) {
+        while let Some(delivery) =
+            delivered.next_if(|delivery| (delivery.time, delivery.flow) <= place)
+        {
             if (delivery.time, delivery.flow) == place {
                 sample.delivered = delivery.bytes;
             }

@@ -9,14 +9,14 @@ use super::hosts::Place;
 use super::in_flight::{Arriving, InFlight};
 use super::inter_partition_channel::Channels;
 use super::nic::{OnLink, SendPath};
-use super::node::{LinkEnd, Bottleneck, Counters, PortRef, Scheduled, HostState, Node};
+use super::node::{Bottleneck, Counters, HostState, LinkEnd, Node, PortRef, Scheduled};
 use super::packet_ids::PacketIds;
 use super::random_links::Ahead;
 use super::records::{BATCH, Delivered, FlowSample};
 use super::schedule::{Change, RefusedActions};
 use super::slab::{PacketSlab, Slot};
 use super::transfers::Planned;
-use super::{SwitchAction, FOR_CONTROLLER, SAMPLE_INTERVAL};
+use super::{FOR_CONTROLLER, SAMPLE_INTERVAL, SwitchAction};
 use crate::event::EventQueue;
 use crate::host::{Datagram, Exchange, Host, Received};
 use crate::tcp::PredictedSegment;
@@ -88,7 +88,8 @@ pub(super) struct Partition {
 impl Partition {
     /// A partition in which there is nothing, of so many.
     pub(super) fn new(place: u8, of: usize, written: FrameDetail) -> Partition {
-        let numbers = if of == 1 { PacketIds::of_only_region() } else { PacketIds::of_region(place) };
+        let numbers =
+            if of == 1 { PacketIds::of_only_region() } else { PacketIds::of_region(place) };
         Partition {
             place,
             now: Time::ZERO,
@@ -419,9 +420,12 @@ impl Partition {
             Arriving::Compact(ref compact) => {
                 heard.receive_and_transmit(*now, (compact.ports(), compact), *written, out)
             }
-            Arriving::Segment(ref predicted) => {
-                heard.receive_and_transmit(*now, (predicted.ports, PredictedSegment(predicted, None)), *written, out)
-            }
+            Arriving::Segment(ref predicted) => heard.receive_and_transmit(
+                *now,
+                (predicted.ports, PredictedSegment(predicted, None)),
+                *written,
+                out,
+            ),
             Arriving::Frame(slot) => match out.send_path.slab.take_sacked(slot, *written) {
                 Some((predicted, sack)) => {
                     let segment = (predicted.ports, PredictedSegment(&predicted, Some(&sack)));

@@ -6,7 +6,7 @@ use super::demux::ELSEWHERE;
 use super::hosts::{self, Place};
 use super::inter_partition_channel::{IncomingChannel, OutgoingChannel};
 use super::layout::{End, Layout};
-use super::node::{LinkEnd, Bottleneck, PortRef, Scheduled, Node};
+use super::node::{Bottleneck, LinkEnd, Node, PortRef, Scheduled};
 use super::partition::Partition;
 use super::partitioner::Partitioning;
 use super::schedule::Change;
@@ -63,7 +63,8 @@ impl Locations {
 
     /// The partitions of a flow's ends.
     fn regions_of(&self, place: &Place) -> Vec<u8> {
-        let mut partitions = place.access.map(|a| self.access_links[usize::from(a)].partition).to_vec();
+        let mut partitions =
+            place.access.map(|a| self.access_links[usize::from(a)].partition).to_vec();
         partitions.dedup();
         partitions
     }
@@ -96,7 +97,8 @@ pub(super) fn partitions(
     plans: Plans,
 ) -> Vec<Partition> {
     let written = switches::written(config, layout, &nodes);
-    let count = locations.switches.iter().map(|location| location.partition() + 1).max().unwrap_or(1);
+    let count =
+        locations.switches.iter().map(|location| location.partition() + 1).max().unwrap_or(1);
     let mut partitions: Vec<Partition> =
         (0..count).map(|place| Partition::new(place as u8, count, written)).collect();
     add_access_links(&mut partitions, config, layout, locations, &nodes);
@@ -126,7 +128,13 @@ fn add_access_links(
     }
 }
 
-fn add_nodes(partitions: &mut [Partition], layout: &Layout, locations: &Locations, nodes: Vec<Node>, seed: u64) {
+fn add_nodes(
+    partitions: &mut [Partition],
+    layout: &Layout,
+    locations: &Locations,
+    nodes: Vec<Node>,
+    seed: u64,
+) {
     let passages: Vec<_> = nodes.iter().map(Node::passage_or_none).collect();
     let switches = nodes.into_iter().zip(&layout.switches).zip(&locations.switches);
     for ((mut node, given), location) in switches {
@@ -155,7 +163,12 @@ fn add_nodes(partitions: &mut [Partition], layout: &Layout, locations: &Location
 }
 
 /// The other end of a link from one switch to a door of the next.
-fn behind(partitions: &mut [Partition], location: Location, next: Location, port_ref: PortRef) -> LinkEnd {
+fn behind(
+    partitions: &mut [Partition],
+    location: Location,
+    next: Location,
+    port_ref: PortRef,
+) -> LinkEnd {
     if next.partition == location.partition {
         return LinkEnd::Switch(port_ref);
     }
@@ -168,7 +181,12 @@ fn behind(partitions: &mut [Partition], location: Location, next: Location, port
 }
 
 /// Partition by partition, so that what hosts of one have in memory lies together.
-fn add_hosts(partitions: &mut [Partition], config: &RunConfig, layout: &Layout, locations: &Locations) {
+fn add_hosts(
+    partitions: &mut [Partition],
+    config: &RunConfig,
+    layout: &Layout,
+    locations: &Locations,
+) {
     let mut ends: Vec<(u8, u32)> = Vec::new();
     for flow in 0..config.flows.len() as u32 {
         let partitions = locations.regions_of(&Place::of_flow(config, layout, flow));
@@ -177,7 +195,11 @@ fn add_hosts(partitions: &mut [Partition], config: &RunConfig, layout: &Layout, 
     ends.sort_unstable();
     for (partition, flow) in ends {
         let (place, hosts) = hosts::of_flow(config, layout, flow);
-        partitions[usize::from(partition)].attach(flow, &locations.place_in(partition, &place), hosts);
+        partitions[usize::from(partition)].attach(
+            flow,
+            &locations.place_in(partition, &place),
+            hosts,
+        );
     }
 }
 
@@ -201,7 +223,11 @@ fn add_plans(partitions: &mut [Partition], layout: &Layout, locations: &Location
         for (number, partition) in locations.regions_of(&due.what.place).into_iter().enumerate() {
             let what = due.what.at(locations.place_in(partition, &due.what.place));
             let first = due.first && number == 0;
-            partitions[usize::from(partition)].transfers.push(Scheduled { at: due.at, first, what });
+            partitions[usize::from(partition)].transfers.push(Scheduled {
+                at: due.at,
+                first,
+                what,
+            });
         }
     }
 }

@@ -49,7 +49,8 @@ impl Partition {
             first |= due.first;
             let (switch, act) = due.what;
             if let Err(why) = act(&mut self.nodes[usize::from(switch)].switch, self.now) {
-                let refused = self.refused.get_or_insert(RefusedActions { count: 0, at: self.now, why });
+                let refused =
+                    self.refused.get_or_insert(RefusedActions { count: 0, at: self.now, why });
                 refused.count += 1;
             }
             self.drain_switch(switch);

@@ -3,7 +3,9 @@
 //! The slab keeps events small. The pool avoids an allocation per packet.
 
 use super::in_flight::Arriving;
-use crate::wire::{AbstractSegment, SackBlocks, PREDICTED_LEN, PredictedHeader, FrameDetail, read_predicted};
+use crate::wire::{
+    AbstractSegment, FrameDetail, PREDICTED_LEN, PredictedHeader, SackBlocks, read_predicted,
+};
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
 /// Where a packet is kept.

@@ -2,7 +2,7 @@
 
 use super::host_qdisc::HostQdisc;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
-use super::node::{AccessLink, LinkEnd, PortRef, Scheduled, Node, PortLink};
+use super::node::{AccessLink, LinkEnd, Node, PortLink, PortRef, Scheduled};
 use super::random_links::RandomWay;
 use super::{SwitchAction, SwitchPlane};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};

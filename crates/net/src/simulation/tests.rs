@@ -3,9 +3,9 @@
 use super::*;
 use crate::config::Aqm;
 use crate::records::{CapturePoint, CapturedFrame, FlowRows, PacketRows, Verdict};
-use crate::wire::{Frame, Role, Transport, FrameDetail, flow_of, read_frame};
+use crate::wire::{Frame, FrameDetail, Role, Transport, flow_of, read_frame};
 use serde_json::{Value, json};
-use sojourn_packet::{Admission, PacketMetadata, EgressDecision, EgressFate, EgressInput};
+use sojourn_packet::{Admission, EgressDecision, EgressFate, EgressInput, PacketMetadata};
 use sojourn_packet::{IngressDecision, IngressInput};
 
 /// Preamble, FCS and gap, which hold a wire but are not counted in a frame's length.
@@ -461,7 +461,12 @@ impl DataPlane for Forwarder {
         IngressDecision::admit(Admission { unicast, ..Admission::default() })
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
+    fn egress_pass(
+        &mut self,
+        _: &EgressInput,
+        _: &mut Packet,
+        _: &mut PacketMetadata,
+    ) -> EgressDecision {
         EgressFate::Sent.into()
     }
 }

@@ -5,7 +5,7 @@
 //! generator.
 
 use super::hosts;
-use crate::app::{RandomStream, OnOff, StreamPurpose, Spans, arrivals};
+use crate::app::{OnOff, RandomStream, Spans, StreamPurpose, arrivals};
 use crate::config::{FlowConfig, RequestsFlow, RunConfig, TransfersFlow, UdpFlow, sizes_of};
 use serde::Serialize;
 use sojourn_packet::{Bytes, Time};

@@ -100,7 +100,11 @@ impl AccEcnCounters {
     }
 
     /// What a segment tells of marks.
-    pub(crate) fn on_feedback(&mut self, flags: TcpFlags, option: Option<AccEcn>) -> AccEcnFeedback {
+    pub(crate) fn on_feedback(
+        &mut self,
+        flags: TcpFlags,
+        option: Option<AccEcn>,
+    ) -> AccEcnFeedback {
         let packets = value(flags).wrapping_sub(self.reported) & MASK;
         self.reported = self.reported.wrapping_add(packets);
         let bytes = option.and_then(|option| option.ce).map(|ce| {

@@ -8,15 +8,15 @@ mod handshake;
 mod segment_input;
 mod segment_output;
 
-pub use segment_input::{Arrival, SegmentForm, PredictedSegment};
+pub use segment_input::{Arrival, PredictedSegment, SegmentForm};
 
 use super::accecn::AccEcnCounters;
 use super::config::TcpConfig;
-use super::handshake::{Negotiated, Handshake};
+use super::handshake::{Handshake, Negotiated};
 use super::receiver::{Path, Receiver};
 use super::sender::{FIRST_BYTE, Sender, SenderSettings};
 use super::sequence::SequenceSpace;
-use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpSegment, PredictedHeader};
+use crate::wire::{Ecn, PredictedHeader, SackBlocks, TcpFlags, TcpSegment};
 use sojourn_packet::Time;
 
 /// The states of RFC 9293 section 3.3.2 up to the open connection; closing is the halves' own.

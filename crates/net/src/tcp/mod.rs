@@ -25,7 +25,7 @@ mod sequence;
 
 pub use config::TcpConfig;
 pub(crate) use connection::Segments;
-pub use connection::{Arrival, Connection, SegmentForm, PredictedSegment};
+pub use connection::{Arrival, Connection, PredictedSegment, SegmentForm};
 pub(crate) use jiffies::earliest;
 pub use pacing_rate::PacingRate;
 

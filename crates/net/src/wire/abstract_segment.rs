@@ -13,7 +13,7 @@
 //! value.
 
 use super::ETHERNET_HEADER_LEN;
-use super::header_prediction::{TRANSPORT_LEN, PredictedHeader};
+use super::header_prediction::{PredictedHeader, TRANSPORT_LEN};
 use super::ip::{Ecn, FrameTemplate};
 use super::options::{SackBlocks, Timestamps};
 use super::tcp::TcpFlags;

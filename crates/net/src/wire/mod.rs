@@ -31,7 +31,7 @@ pub use header_prediction::{LEN as PREDICTED_LEN, PredictedHeader};
 pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
 pub use sojourn_packet::ETHERNET_HEADER_LEN;
-pub use tcp::{TcpFlags, TcpSegment, write_tcp, write_predicted};
+pub use tcp::{TcpFlags, TcpSegment, write_predicted, write_tcp};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};
 
 /// The largest IP packet on our links (Ethernet's usual MTU), in bytes.

@@ -82,7 +82,8 @@ pub fn write_tcp(
     match segment.options.timestamps_alone() {
         Some(timestamps) if template.is_ipv4() => {
             let TcpSegment { seq, ack, flags, window, payload, ecn, .. } = *segment;
-            let predicted = PredictedHeader { ports, seq, ack, timestamps, payload, flags, window, ecn };
+            let predicted =
+                PredictedHeader { ports, seq, ack, timestamps, payload, flags, window, ecn };
             header_prediction::write(template, &predicted, written, out);
         }
         _ => write_any(template, ports, segment, out),

@@ -13,8 +13,8 @@
 
 use super::codel::{CodelQueue, INTERVAL_PARAMETER, Managed, TARGET_PARAMETER};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind, Parameter,
-    Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Kind, Parameter,
+    QueueLength, Queued, Registered, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};

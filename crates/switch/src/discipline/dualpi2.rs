@@ -12,8 +12,8 @@
 use super::pi2::Periodic;
 use super::probability::{Probability, proportional_integral};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, QueueLength, Kind, LIMIT_BYTES,
-    LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Kind, LIMIT_BYTES,
+    LIMIT_PACKETS, LONGEST, Limits, Parameter, QueueLength, Queued, Registered, Settings,
 };
 use crate::ecn;
 use sojourn_packet::Time;

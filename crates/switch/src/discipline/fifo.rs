@@ -4,8 +4,8 @@
 //! what a Tofino queue does; limits in bytes or packets make it Linux's `bfifo` or `pfifo`.
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, QueueLength, LIMIT_BYTES, LIMIT_PACKETS,
-    Limits, Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, LIMIT_BYTES, LIMIT_PACKETS, Limits,
+    QueueLength, Queued, Registered, Settings,
 };
 use sojourn_packet::Time;
 

@@ -15,8 +15,8 @@ use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};
 use super::codel_linux;
 use super::flow_hash::flow_hash;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, QueueLength, Kind, LIMIT_BYTES,
-    LONGEST, Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Kind, LIMIT_BYTES, LONGEST,
+    Parameter, QueueLength, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};

@@ -14,8 +14,8 @@
 use super::pi2::Periodic;
 use super::probability::Dice;
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind,
-    LIMIT_BYTES, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Kind, LIMIT_BYTES,
+    LONGEST, Limits, Parameter, QueueLength, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};

@@ -9,8 +9,8 @@
 
 use super::probability::{Dice, Probability};
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind,
-    LIMIT_BYTES, LIMIT_PACKETS, LONGEST, Limits, Parameter, Queued, Registered, SEED, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Kind, LIMIT_BYTES,
+    LIMIT_PACKETS, LONGEST, Limits, Parameter, QueueLength, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Time};

@@ -14,7 +14,7 @@ use crate::tm::queued::{Contents, Queued};
 use crate::tm::scheduler::Turn;
 use crate::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_packet::{PacketMetadata, EgressDecision, EgressFate, EgressInput, Mirror};
+use sojourn_packet::{EgressDecision, EgressFate, EgressInput, Mirror, PacketMetadata};
 
 impl Switch {
     /// A port's timer has gone off; timers overtaken by an earlier one are ignored.

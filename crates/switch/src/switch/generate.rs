@@ -7,7 +7,7 @@
 //! application is at work is nowhere said; here it waits its turn.
 
 use super::{Event, Switch};
-use sojourn_packet::{PacketMetadata, Packet, PortId, Time};
+use sojourn_packet::{Packet, PacketMetadata, PortId, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thiserror::Error;
 

@@ -4,14 +4,16 @@
 //! effect at the traffic manager one ingress latency after the packet's arrival.
 
 use super::loop_guard::Loop;
-use super::{Admitted, Event, ObservationFlags, Resubmitted, RecirculatedPacket, Switch};
+use super::{Admitted, Event, ObservationFlags, RecirculatedPacket, Resubmitted, Switch};
 use crate::discipline::DropKind;
 use crate::ecn;
 use crate::statistics::{SetBy, Unroutable};
 use crate::tm::queue::QueueSpace;
 use crate::tm::queued::{Contents, EnqueueRecord, Queued, Tag};
 use crate::tm::replication::CopyOrder;
-use sojourn_packet::{Admission, PacketMetadata, IngressDecision, IngressInput, PortId, Replication};
+use sojourn_packet::{
+    Admission, IngressDecision, IngressInput, PacketMetadata, PortId, Replication,
+};
 use sojourn_packet::{Bytes, Packet, Time};
 
 /// The colour of packets that nobody has given one.
@@ -100,7 +102,10 @@ impl Switch {
     /// A packet that egress has sent back past the ports.
     #[cold]
     pub(super) fn again(&mut self) {
-        let Some(RecirculatedPacket { packet, packet_metadata, port }) = self.returned.pop_front() else { return };
+        let Some(RecirculatedPacket { packet, packet_metadata, port }) = self.returned.pop_front()
+        else {
+            return;
+        };
         if !self.goes_on(packet.id, packet.len(), Loop::Egress(port)) {
             return;
         }
@@ -126,7 +131,12 @@ impl Switch {
 
     /// A packet that comes to ingress gets a place.
     #[inline(always)]
-    fn come_in(&mut self, packet: Packet, packet_metadata: PacketMetadata, from_wire: bool) -> Queued {
+    fn come_in(
+        &mut self,
+        packet: Packet,
+        packet_metadata: PacketMetadata,
+        from_wire: bool,
+    ) -> Queued {
         let mut queued = self.places.enter(packet, packet_metadata);
         let Contents { packet, tag, .. } = &mut *queued;
         note_arrival(tag, packet, from_wire, self.observation_flags);
@@ -263,7 +273,8 @@ impl Switch {
         if !self.goes_on(copy.packet.id, copy.packet.len(), Loop::Copy(session.id)) {
             return;
         }
-        let noted = EnqueueRecord { cos: session.cos, color: session.color, ..EnqueueRecord::default() };
+        let noted =
+            EnqueueRecord { cos: session.cos, color: session.color, ..EnqueueRecord::default() };
         let mut tag = copy.tag;
         tag.arrived = self.observation_flags.frames.then(|| Box::new(copy.packet.clone()));
         let (packet, packet_metadata) = (copy.packet, copy.packet_metadata);
@@ -335,7 +346,12 @@ impl Switch {
 /// Notes what is known of a packet as it comes to ingress. A field at a time, where it stays: put together
 /// elsewhere and copied, the copy would wait for the fields.
 #[inline(always)]
-pub(super) fn note_arrival(tag: &mut Tag, packet: &Packet, from_wire: bool, observation_flags: ObservationFlags) {
+pub(super) fn note_arrival(
+    tag: &mut Tag,
+    packet: &Packet,
+    from_wire: bool,
+    observation_flags: ObservationFlags,
+) {
     tag.from_wire = from_wire;
     tag.arrived_length = packet.len().0 as u32;
     tag.arrived_marked = observation_flags.marks && ecn::is_marked(packet);

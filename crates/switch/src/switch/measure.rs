@@ -186,7 +186,8 @@ impl Observations {
         packet: &Queued,
         observation_flags: ObservationFlags,
     ) {
-        let marked = observation_flags.marks && !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
+        let marked =
+            observation_flags.marks && !packet.tag.arrived_marked && ecn::is_marked(&packet.packet);
         if marked {
             port.queues[queue].statistics.marked.add(packet.size());
         }

@@ -37,7 +37,7 @@ use loop_guard::LoopGuard;
 use measure::Observations;
 use multithreaded::Passes;
 use outgoing::Outgoing;
-use sojourn_packet::{PacketMetadata, DataPlane, PortId, Replication};
+use sojourn_packet::{DataPlane, PacketMetadata, PortId, Replication};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Drain;

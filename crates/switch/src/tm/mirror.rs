@@ -9,7 +9,7 @@ use crate::statistics::MirrorStatistics;
 use crate::tm::queued::{Requested, Tag};
 use crate::tm::serializer::Serializer;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_packet::{PacketMetadata, Mirror};
+use sojourn_packet::{Mirror, PacketMetadata};
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 

@@ -5,8 +5,8 @@
 
 use crate::harness::*;
 use sojourn_packet::{
-    PacketMetadata, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PortId,
+    EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PacketMetadata, PortId,
 };
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::{

@@ -4,8 +4,8 @@
 use crate::harness::*;
 use proptest::prelude::*;
 use sojourn_packet::{
-    PacketMetadata, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PortId, Replication,
+    EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PacketMetadata, PortId, Replication,
 };
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::{

@@ -4,7 +4,7 @@ use sojourn_packet::{
     Admission, DataPlane, EgressDecision, EgressInput, EgressOutput, IngressDecision, IngressInput,
     IngressOutput, PortId,
 };
-use sojourn_packet::{Bytes, PacketMetadata, FlowId, Packet, PacketId, Rate, Time};
+use sojourn_packet::{Bytes, FlowId, Packet, PacketId, PacketMetadata, Rate, Time};
 use sojourn_switch::{Disciplines, Observation, PortConfig, Switch, SwitchConfig, Transmit};
 use std::sync::{Arc, Mutex};
 

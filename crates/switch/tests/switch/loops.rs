@@ -3,8 +3,8 @@
 use crate::harness::*;
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_packet::{
-    PacketMetadata, EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PortId, Replication,
+    EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
+    PacketMetadata, PortId, Replication,
 };
 use sojourn_switch::{
     ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig, RoundLimit,

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use sojourn_packet::{Packet, PacketId, Rate, Time};
-use sojourn_switch::{ShaperConfig, SwitchConfig, Transmit, Verdict, CrossConnect, discipline};
+use sojourn_switch::{CrossConnect, ShaperConfig, SwitchConfig, Transmit, Verdict, discipline};
 use std::collections::BTreeMap;
 
 fn native(config: SwitchConfig, name: &str, parameters: &[(&str, u64)]) -> Driver {

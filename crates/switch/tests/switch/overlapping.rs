@@ -2,8 +2,8 @@
 
 use crate::harness::*;
 use sojourn_packet::{
-    Bytes, PacketMetadata, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision,
-    IngressInput, IngressOutput, Overlapping, Packet, PacketId, PassId, QueueDepths, Rate, Time,
+    Bytes, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    IngressOutput, Overlapping, Packet, PacketId, PacketMetadata, PassId, QueueDepths, Rate, Time,
 };
 use sojourn_switch::{PortConfig, ShaperConfig, SwitchConfig};
 use std::collections::{BTreeMap, VecDeque};
@@ -36,7 +36,12 @@ impl DataPlane for Threads {
         unreachable!("passes are submitted")
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
+    fn egress_pass(
+        &mut self,
+        _: &EgressInput,
+        _: &mut Packet,
+        _: &mut PacketMetadata,
+    ) -> EgressDecision {
         EgressFate::Sent.into()
     }
 
@@ -127,7 +132,12 @@ impl DataPlane for Stuck {
         unreachable!("passes are submitted")
     }
 
-    fn egress_pass(&mut self, _: &EgressInput, _: &mut Packet, _: &mut PacketMetadata) -> EgressDecision {
+    fn egress_pass(
+        &mut self,
+        _: &EgressInput,
+        _: &mut Packet,
+        _: &mut PacketMetadata,
+    ) -> EgressDecision {
         EgressFate::Sent.into()
     }
 

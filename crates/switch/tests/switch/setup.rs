@@ -4,8 +4,8 @@ use crate::harness::*;
 use sojourn_packet::PortId;
 use sojourn_packet::Rate;
 use sojourn_switch::{
-    MirrorSession, MulticastGroup, MulticastNode, PortConfig, ShaperConfig, Switch, SwitchConfig,
-    CrossConnect, discipline,
+    CrossConnect, MirrorSession, MulticastGroup, MulticastNode, PortConfig, ShaperConfig, Switch,
+    SwitchConfig, discipline,
 };
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use super::{Connection, State, settings};
 use crate::tcp::accecn::{self, AccEcnCounters};
 use crate::tcp::congestion::Marks;
-use crate::tcp::handshake::{Negotiated, AnswerEcho, syn_options};
+use crate::tcp::handshake::{AnswerEcho, Negotiated, syn_options};
 use crate::tcp::sender::{FIRST_BYTE, Sender};
 use crate::tcp::sequence::SequenceSpace;
 use crate::wire::{Ecn, TcpFlags, TcpSegment};

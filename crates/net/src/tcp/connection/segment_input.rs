@@ -5,8 +5,8 @@ use crate::tcp::jiffies::Echo;
 use crate::tcp::receiver::Incoming;
 use crate::tcp::sender::{Acknowledgement, FIRST_BYTE};
 use crate::wire::{
-    AccEcn, AbstractSegment, Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps,
-    PredictedHeader,
+    AbstractSegment, AccEcn, Ecn, PredictedHeader, SackBlocks, TcpFlags, TcpOptions, TcpSegment,
+    Timestamps,
 };
 use smallvec::SmallVec;
 use sojourn_packet::Time;

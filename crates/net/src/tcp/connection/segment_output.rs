@@ -3,7 +3,7 @@
 use super::{Connection, Segments};
 use crate::tcp::accecn;
 use crate::tcp::sender::Outgoing;
-use crate::wire::{Ecn, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps, PredictedHeader};
+use crate::wire::{Ecn, PredictedHeader, SackBlocks, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use smallvec::SmallVec;
 use sojourn_packet::Time;
 

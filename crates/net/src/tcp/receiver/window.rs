@@ -105,7 +105,13 @@ impl ReceiveWindow {
 
     /// The window to announce when everything before `next` was read and `buffered` waits, in bytes: a
     /// multiple of `unit`, a power of two that the window scale gives, and at most `limit`.
-    pub(super) fn announce(&mut self, next: u64, buffered: OutOfOrder, unit: u64, limit: u64) -> u64 {
+    pub(super) fn announce(
+        &mut self,
+        next: u64,
+        buffered: OutOfOrder,
+        unit: u64,
+        limit: u64,
+    ) -> u64 {
         let down = |bytes: u64| bytes & !(unit - 1);
         let up = |bytes: u64| down(bytes + unit - 1);
         let full = (self.buffer / SHARE).min(self.clamp);
@@ -170,7 +176,12 @@ impl ReceiveWindow {
     /// A segment of `payload` bytes is queued to be read while `buffered` waits, or is part of what
     /// waits; true if the window grows with it.
     #[inline(always)]
-    pub(super) fn on_segment(&mut self, payload: u32, buffered: OutOfOrder, in_order: bool) -> bool {
+    pub(super) fn on_segment(
+        &mut self,
+        payload: u32,
+        buffered: OutOfOrder,
+        in_order: bool,
+    ) -> bool {
         const SMALL: u32 = 128;
         if payload < SMALL || self.grown >= self.clamp {
             return false;
@@ -307,7 +318,11 @@ mod tests {
     fn it_closes_when_nearly_all_memory_is_taken() {
         let mut window = ReceiveWindow::new(64 << 20, 1460, 1);
         let buffered = OutOfOrder { bytes: 120_000, ranges: 1 };
-        assert_eq!(window.announce(65_536, buffered, 1, u64::MAX), 0, "less than a sixteenth is free");
+        assert_eq!(
+            window.announce(65_536, buffered, 1, u64::MAX),
+            0,
+            "less than a sixteenth is free"
+        );
     }
 
     #[test]

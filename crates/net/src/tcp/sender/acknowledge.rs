@@ -93,8 +93,10 @@ impl Sender {
             // Nothing is out that it could tell of: the other end sends, and this one only receives.
             return;
         }
-        let before =
-            FlightSnapshot { in_flight: self.scoreboard.in_flight(), lost: self.scoreboard.lost_total() };
+        let before = FlightSnapshot {
+            in_flight: self.scoreboard.in_flight(),
+            lost: self.scoreboard.lost_total(),
+        };
         let mut outcome = AckOutcome {
             old_una: self.scoreboard.una(),
             advanced: info.ack > self.scoreboard.una(),

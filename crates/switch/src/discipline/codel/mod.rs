@@ -17,8 +17,8 @@ mod law;
 pub use law::{Params, State, control_law, spacing};
 
 use super::{
-    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, QueueLength, Kind, Parameter,
-    Queued, Registered, Settings,
+    Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Kind, Parameter,
+    QueueLength, Queued, Registered, Settings,
 };
 use crate::ecn;
 use law::{INTERVAL, TARGET};

@@ -14,6 +14,7 @@ pub mod config;
 mod event;
 mod host;
 mod link;
+mod link_netem;
 pub mod records;
 pub mod report;
 mod simulation;

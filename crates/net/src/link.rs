@@ -28,6 +28,12 @@ impl Link {
         self.last
     }
 
+    /// Takes a frame as [`Link::send`] does, and says when its last bit is on the link, and the
+    /// delay that follows.
+    pub(crate) fn take(&mut self, now: Time, frame: Bytes) -> (Time, Time) {
+        (self.line.occupy_frame(now, frame), self.delay)
+    }
+
     /// Another rate for frames taken from here on; not zero.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.line.set_rate(rate);

@@ -65,6 +65,10 @@ pub struct RunReport {
     pub host_drops: u64,
     /// One entry per observed port, in the order in which the network's links name them.
     pub bottlenecks: Vec<BottleneckReport>,
+    /// One entry per direction of a link with random loss, jitter, reordering or duplication, in the
+    /// order of the network's links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkReport>,
     /// One entry per flow, in the configuration's order.
     pub flows: Vec<FlowReport>,
 }
@@ -87,6 +91,24 @@ pub struct BottleneckReport {
     /// The counters of its first queue's discipline, by the names that it gives them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub discipline: BTreeMap<&'static str, u64>,
+}
+
+/// One direction of a link that treats frames at random. `frames + duplicated - lost` frames have
+/// arrived or are on their way. A queue's drops are not among the losses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LinkReport {
+    /// Where the direction begins.
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+    /// Frames that the link took.
+    pub frames: u64,
+    /// Frames and copies that it lost.
+    pub lost: u64,
+    /// Copies that it made.
+    pub duplicated: u64,
+    /// Frames and copies that did not take its delay.
+    pub reordered: u64,
 }
 
 /// Spans of one kind: how many, how long together, the longest.

@@ -4,6 +4,7 @@
 //! that a user gives to the switch's API. The statistics report the values that the hardware
 //! derives from them. This file must not depend on how a queue or a shaper works.
 
+use crate::tm::opportunities::LinkTrace;
 use crate::tm::shaper::ShaperConfig;
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_packet::{MirrorDirection, PortId};
@@ -100,6 +101,8 @@ pub struct PortConfig {
     pub shaper: Option<ShaperConfig>,
     /// Packets per second of all queues together, exactly spaced and without a burst, off if absent.
     pub packet_pace: Option<u64>,
+    /// The trace of a link that decides when packets go, off if absent.
+    pub trace: Option<LinkTrace>,
     /// Queues, number 0 first; at least one, at most 32.
     pub queues: Vec<QueueConfig>,
     /// For a recirculation port: from a packet's last bit out of egress to its arrival at ingress.
@@ -118,6 +121,7 @@ impl PortConfig {
             speed,
             shaper: None,
             packet_pace: None,
+            trace: None,
             queues: vec![QueueConfig::default()],
             recirculation: None,
             observed: false,

@@ -1,6 +1,6 @@
 //! Short transfers that arrive at random: when each begins, and how much it has to send.
 //!
-//! A Poisson process of arrivals, sizes of a bounded Pareto distribution; the rate of arrivals is
+//! A Poisson process of arrivals, sizes of any distribution; the rate of arrivals is
 //! such that what they offer together is the load asked for.
 
 use super::{RandomStream, Sizes};
@@ -35,18 +35,18 @@ pub(crate) fn arrivals(
         if at >= end {
             return found;
         }
-        found.push(Arrival { at, size: draws.size(sizes) });
+        found.push(Arrival { at, size: sizes.draw(&mut draws) });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::StreamPurpose;
+    use crate::app::{Pareto, StreamPurpose};
 
     #[test]
     fn what_arrives_is_the_load_asked_for() {
-        let sizes = Sizes { min: 5_000, max: 200_000, shape: 1.5 };
+        let sizes = Sizes::Pareto(Pareto { min: 5_000, max: 200_000, shape: 1.5 });
         let draws = RandomStream::new(7, 0, StreamPurpose::Traffic);
         let span = (Time::from_secs(10), Time::from_secs(610));
         let found = arrivals(draws, &sizes, 20_000_000, span);

@@ -7,10 +7,12 @@ mod constant_rate;
 mod on_off;
 mod request_schedule;
 mod rng;
+mod sizes;
 
 pub(crate) use arrivals::{Arrival, arrivals, interval};
 pub(crate) use bulk::{Bulk, Cap};
 pub(crate) use constant_rate::ConstantRate;
 pub(crate) use on_off::{OnOff, Spans};
 pub(crate) use request_schedule::{Pace, RequestSchedule};
-pub(crate) use rng::{RandomStream, Sizes, StreamPurpose};
+pub(crate) use rng::{RandomStream, StreamPurpose};
+pub(crate) use sizes::{ALL, Pareto, SizeTable, Sizes};

@@ -1,4 +1,4 @@
-//! Random numbers of one flow, and the distributions that traffic is drawn from.
+//! Random numbers of one flow.
 //!
 //! Every flow of every seed has a stream of its own: the two are mixed, so that neighbours among
 //! flows and seeds have nothing in common. The logarithms and powers are computed by `libm` in
@@ -18,6 +18,8 @@ pub(crate) enum StreamPurpose {
     Start,
     /// Its traffic.
     Traffic,
+    /// What happens to frames on one direction of a link, in place of a flow.
+    Link,
 }
 
 impl RandomStream {
@@ -39,48 +41,13 @@ impl RandomStream {
     }
 
     /// More than zero, at most one.
-    fn unit(&mut self) -> f64 {
+    pub(super) fn unit(&mut self) -> f64 {
         1.0 - self.0.rand_float()
     }
 
     /// A span of exponential distribution with that mean.
     pub(crate) fn exponential(&mut self, mean: Time) -> Time {
         Time((-libm::log(self.unit()) * mean.0 as f64) as u64)
-    }
-
-    /// A size of a bounded Pareto distribution.
-    pub(crate) fn size(&mut self, sizes: &Sizes) -> u64 {
-        let (low, high) = (sizes.min as f64, sizes.max as f64);
-        let cut = 1.0 - libm::pow(low / high, sizes.shape);
-        let drawn = low / libm::pow(1.0 - (1.0 - self.unit()) * cut, 1.0 / sizes.shape);
-        (drawn as u64).clamp(sizes.min, sizes.max)
-    }
-}
-
-/// A bounded Pareto distribution of sizes in bytes: many small ones, few large ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sizes {
-    /// The smallest.
-    pub(crate) min: u64,
-    /// The largest.
-    pub(crate) max: u64,
-    /// The shape, alpha: the smaller, the heavier the tail.
-    pub(crate) shape: f64,
-}
-
-impl Sizes {
-    /// The mean size in bytes.
-    pub(crate) fn mean(&self) -> f64 {
-        let (low, high, shape) = (self.min as f64, self.max as f64, self.shape);
-        if self.min == self.max {
-            return low;
-        }
-        let cut = 1.0 - libm::pow(low / high, shape);
-        if (shape - 1.0).abs() < 1e-9 {
-            return low / cut * libm::log(high / low);
-        }
-        let tail = 1.0 - libm::pow(low / high, shape - 1.0);
-        low * shape / (shape - 1.0) * tail / cut
     }
 }
 
@@ -101,29 +68,6 @@ mod tests {
         // Of an exponential distribution the standard deviation is the mean.
         assert!((average / 20e6 - 1.0).abs() < 0.03, "{average}");
         assert!((variance.sqrt() / 20e6 - 1.0).abs() < 0.05, "{variance}");
-    }
-
-    #[test]
-    fn sizes_stay_within_their_bounds_and_have_the_mean_of_the_formula() {
-        for shape in [0.8, 1.0, 1.2, 2.5] {
-            let sizes = Sizes { min: 2_000, max: 1_000_000, shape };
-            let mut draws = draws(9);
-            let drawn: Vec<u64> = (0..100_000).map(|_| draws.size(&sizes)).collect();
-            assert!(drawn.iter().all(|size| (2_000..=1_000_000).contains(size)));
-            let mean = drawn.iter().sum::<u64>() as f64 / 100_000.0;
-            assert!((mean / sizes.mean() - 1.0).abs() < 0.05, "{shape}: {mean} {}", sizes.mean());
-            // Half of them are below the median of the formula.
-            let cut = 1.0 - (2_000.0f64 / 1_000_000.0).powf(shape);
-            let median = (2_000.0 / (1.0 - 0.5 * cut).powf(1.0 / shape)) as u64;
-            let below = drawn.iter().filter(|size| **size <= median).count();
-            assert!((49_000..=51_000).contains(&below), "{shape}: {below}");
-        }
-    }
-
-    #[test]
-    fn one_size_is_drawn_as_it_is() {
-        let sizes = Sizes { min: 5_000, max: 5_000, shape: 1.2 };
-        assert_eq!((draws(1).size(&sizes), sizes.mean()), (5_000, 5_000.0));
     }
 
     #[test]

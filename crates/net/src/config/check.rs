@@ -6,7 +6,7 @@ use super::{
     Addresses, Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting, RequestsFlow,
     RunConfig, TcpFlow, TransfersFlow, UdpFlow,
 };
-use crate::app::{Sizes, interval};
+use crate::app::{ALL, Pareto, SizeTable, Sizes, interval};
 use crate::wire::EPHEMERAL;
 use sojourn_packet::Bytes;
 use sojourn_switch::discipline::{self, DisciplineError, REGISTRY};
@@ -14,6 +14,8 @@ use sojourn_switch::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
 
 /// Each transfer is a pair of hosts that stays.
 const MOST_TRANSFERS: u64 = 200_000;
+/// Points of a table of sizes.
+const MOST_POINTS: u64 = 100_000;
 /// Bytes that a payload may begin with: they are stored with every packet.
 const LONGEST_BEGINNING: u64 = 64;
 
@@ -171,6 +173,7 @@ fn check_transfers(
     duration: u64,
 ) -> Result<(), ConfigError> {
     within(&key("load"), transfers.load, 1_000..=FASTEST)?;
+    check_sizes(&key("sizes"), &transfers.sizes)?;
     within(&key("min_size"), transfers.min_size, 1..=1 << 40)?;
     within(&key("max_size"), transfers.max_size, transfers.min_size..=1 << 40)?;
     within(&key("shape (thousandths)"), u64::from(transfers.shape), 100..=10_000)?;
@@ -184,10 +187,27 @@ fn check_transfers(
     Ok(())
 }
 
+/// A table of sizes rises in both columns and ends with all transfers.
+fn check_sizes(key: &str, sizes: &[(u64, u64)]) -> Result<(), ConfigError> {
+    let Some(last) = sizes.last() else { return Ok(()) };
+    within(&format!("{key} (points)"), sizes.len() as u64, 1..=MOST_POINTS)?;
+    let size_in_order = |two: &[(u64, u64)]| two[0].0 < two[1].0 && two[0].1 <= two[1].1;
+    if last.1 != ALL || !sizes.windows(2).all(size_in_order) || sizes[0].0 == 0 || last.0 > 1 << 40
+    {
+        let allowed = "sizes from 1 to 2^40 bytes in increasing order, shares that do not decrease \
+                       and end with 10^9";
+        return Err(invalid(key, "not so", allowed));
+    }
+    Ok(())
+}
+
 /// The distribution of a source's sizes.
 pub(crate) fn sizes_of(transfers: &TransfersFlow) -> Sizes {
+    if !transfers.sizes.is_empty() {
+        return Sizes::Table(SizeTable::new(&transfers.sizes, transfers.interpolate));
+    }
     let shape = f64::from(transfers.shape) / 1_000.0;
-    Sizes { min: transfers.min_size, max: transfers.max_size, shape }
+    Sizes::Pareto(Pareto { min: transfers.min_size, max: transfers.max_size, shape })
 }
 
 fn check_requests(

@@ -131,6 +131,9 @@ flow_kind! {
         /// Differentiated services code point of each packet (RFC 2474).
         #[serde(default)]
         dscp: u8,
+        /// ECN field of each packet (RFC 3168); the flow does not react to marks.
+        #[serde(default)]
+        ecn: EcnField,
         /// How long it sends at that rate, ns; always if absent.
         #[serde(default)]
         on: Option<u64>,
@@ -149,6 +152,13 @@ flow_kind! {
     TransfersFlow {
         /// Payload that they offer together, bit/s.
         load: u64,
+        /// Their sizes, in place of the bounded Pareto distribution of the three keys below: bytes and
+        /// the share of transfers that have at most so many, in parts of 10^9.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sizes: Vec<(u64, u64)>,
+        /// How sizes lie between two points of `sizes`.
+        #[serde(default)]
+        interpolate: Interpolation,
         /// The smallest transfer, bytes.
         min_size: u64,
         /// The largest, bytes.
@@ -217,6 +227,30 @@ impl FlowConfig {
             FlowConfig::Voip(flow) => flow.common(),
         }
     }
+}
+
+/// The ECN field of datagrams; JSON has the name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnField {
+    /// Not ECN-capable: dropped where others are marked.
+    #[default]
+    NotEct,
+    /// ECN-capable, codepoint 0: Classic.
+    Ect0,
+    /// ECN-capable, codepoint 1: L4S.
+    Ect1,
+}
+
+/// How sizes lie between two points of a table; JSON has the name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interpolation {
+    /// Each size between the two is as likely; below the first point they begin at 0.
+    #[default]
+    Linear,
+    /// All have the size of the lower point; below the first point that is the least, one byte.
+    Lower,
 }
 
 /// Each flow starts up to this much later than configured, so that flows do not march in step and

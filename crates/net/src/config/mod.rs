@@ -7,6 +7,7 @@
 mod check;
 mod error;
 mod flows;
+mod link_netem;
 mod network;
 mod network_check;
 pub(crate) mod routes;
@@ -16,9 +17,10 @@ pub(crate) use check::sizes_of;
 pub use error::ConfigError;
 pub(crate) use flows::START_JITTER;
 pub use flows::{
-    CongestionControlName, FlowConfig, IpVersion, PacingSetting, RequestsFlow, SegmentationOffload,
-    TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
+    CongestionControlName, EcnField, FlowConfig, Interpolation, IpVersion, PacingSetting,
+    RequestsFlow, SegmentationOffload, TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
 };
+pub use link_netem::{CERTAIN, DelayDistribution, LinkNetem};
 pub(crate) use network::place_of;
 pub use network::{
     Addresses, HostSection, HostShaper, LinkSection, LinkStep, NetemPlace, NetemSection,

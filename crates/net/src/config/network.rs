@@ -4,7 +4,7 @@
 //! receivers is a network of two groups of hosts. Routes are derived from the links (`routes.rs`).
 //! This file must not depend on the simulation.
 
-use super::Aqm;
+use super::{Aqm, LinkNetem};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -162,6 +162,19 @@ pub struct LinkSection {
     /// One-way delay from the second end to the first; the same if absent.
     #[serde(default)]
     pub delay_back: Option<u64>,
+    /// Delivery opportunities from the first end to the second, in place of a rate: milliseconds and
+    /// how many there are in each; the last millisecond is the period. A bottleneck, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_trace: Option<Vec<(u64, u32)>>,
+    /// The same from the second end to the first; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_trace_back: Option<Vec<(u64, u32)>>,
+    /// Random loss, jitter, reordering and duplication from the first end to the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub netem: Option<LinkNetem>,
+    /// The same from the second end to the first; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub netem_back: Option<LinkNetem>,
     /// Burst of the shapers in bytes.
     #[serde(default = "burst")]
     pub burst: u64,
@@ -232,6 +245,7 @@ impl<A> NetworkSection<A> {
         let delays = bottleneck.schedule.iter().filter(|step| step.delay.is_some());
         let access = LinkSection {
             delay_back: Some(bottleneck.delay),
+            netem_back: bottleneck.netem_back,
             queue_limit: bottleneck.queue_limit,
             schedule: delays
                 .map(|step| LinkStep { at: step.at, delay_back: step.delay, ..LinkStep::default() })
@@ -241,7 +255,10 @@ impl<A> NetworkSection<A> {
         NetworkSection {
             hosts: vec![group(SENDERS, Addresses::Clients), group(RECEIVERS, Addresses::Servers)],
             switches: vec![SwitchNode::named(SWITCH)],
-            links: vec![access, LinkSection { delay_back: Some(0), ..bottleneck }],
+            links: vec![
+                access,
+                LinkSection { delay_back: Some(0), netem_back: None, ..bottleneck },
+            ],
         }
     }
 }
@@ -258,11 +275,23 @@ impl LinkSection {
             packets_per_second: None,
             delay: 0,
             delay_back: None,
+            link_trace: None,
+            link_trace_back: None,
+            netem: None,
+            netem_back: None,
             burst: burst(),
             queue_limit: queue_limit(),
             rows: true,
             schedule: Vec::new(),
         }
+    }
+
+    /// True if one of its directions ever has a delay.
+    pub(super) fn is_delayed(&self, back: bool) -> bool {
+        let own = back && self.delay_back.is_some();
+        let first = if own { self.delay_back } else { Some(self.delay) };
+        let step = |step: &LinkStep| if own { step.delay_back } else { step.delay };
+        self.schedule.iter().map(step).chain([first]).flatten().any(|delay| delay > 0)
     }
 
     /// The link that a network with one switch measures, 100 Mbit/s.

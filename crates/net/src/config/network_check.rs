@@ -11,6 +11,7 @@ use super::routes::Graph;
 use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{ConfigError, FlowConfig, RunConfig};
 use crate::wire::{IpAddress, flow_of};
+use sojourn_switch::tm::opportunities::LinkTrace;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Links of a switch.
@@ -24,6 +25,10 @@ const MOST_NODES: u64 = 10_000;
 const MOST_BURST: u64 = 1_000_000_000;
 /// Packets that a host's shaper or delay holds.
 const MOST_HELD: u64 = 100_000_000;
+/// Milliseconds of a trace that have opportunities.
+const MOST_OPPORTUNITIES: u64 = 2_000_000;
+/// The last millisecond of a trace, some eleven days.
+const LONGEST_TRACE: u64 = 1_000_000_000;
 /// The longest delay of a link, 100 s.
 const LONGEST_DELAY: u64 = 100_000_000_000;
 
@@ -50,7 +55,11 @@ impl RunConfig {
         for (i, flow) in self.flows.iter().enumerate() {
             network.check_flow(&graph, i, flow)?;
         }
-        let held_up = |link: &LinkSection| link.rate.or(link.packets_per_second).is_some();
+        let held_up = |link: &LinkSection| {
+            link.rate.or(link.packets_per_second).is_some()
+                || link.link_trace.is_some()
+                || link.link_trace_back.is_some()
+        };
         if network.links.iter().any(|link| held_up(link) && link.rows) {
             return Ok(());
         }
@@ -185,6 +194,13 @@ impl NetworkSection {
         for delay in [Some(link.delay), link.delay_back].into_iter().flatten() {
             within(&key("delay"), delay, 0..=LONGEST_DELAY)?;
         }
+        self.check_traces(&key, link)?;
+        for (name, netem, back) in
+            [("netem", link.netem, false), ("netem_back", link.netem_back, true)]
+        {
+            let Some(netem) = netem else { continue };
+            netem.check(&key(name), link.is_delayed(back))?;
+        }
         within(&key("burst"), link.burst, 1..=1 << 32)?;
         within(&key("queue_limit"), link.queue_limit, 1_600..=1 << 40)?;
         check_schedule(&key("schedule"), &link.schedule, fastest)?;
@@ -200,6 +216,35 @@ impl NetworkSection {
         if link.delay_back.is_none() && link.schedule.iter().any(|s| s.delay_back.is_some()) {
             let allowed = "delay_back only if the link has one";
             return Err(invalid(&key("schedule"), "delay_back", allowed));
+        }
+        Ok(())
+    }
+
+    fn check_traces(
+        &self,
+        key: &dyn Fn(&str) -> String,
+        link: &LinkSection,
+    ) -> Result<(), ConfigError> {
+        let traces =
+            [("link_trace", &link.link_trace, 0), ("link_trace_back", &link.link_trace_back, 1)];
+        for (name, trace, end) in traces {
+            let Some(trace) = trace else { continue };
+            if link.rate.is_some() || link.packets_per_second.is_some() {
+                let allowed = "a trace or a rate, not both";
+                return Err(invalid(&key(name), "given beside a rate", allowed));
+            }
+            if !self.switches.iter().any(|switch| switch.name == link.between[end]) {
+                let allowed = format!("none: {} is no switch and has no queue", link.between[end]);
+                return Err(invalid(&key(name), "given", allowed));
+            }
+            within(&key(name), trace.len() as u64, 1..=MOST_OPPORTUNITIES)?;
+            if trace.last().is_some_and(|(last, _)| *last > LONGEST_TRACE)
+                || LinkTrace::new(trace.clone()).is_none()
+            {
+                let allowed = "increasing milliseconds up to 10^9, each with a count above 0, the \
+                               last above 0";
+                return Err(invalid(&key(name), "not so", allowed));
+            }
         }
         Ok(())
     }

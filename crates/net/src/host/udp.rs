@@ -61,6 +61,7 @@ pub(crate) struct UdpSource {
     payload: u32,
     /// What each payload begins with, if it is no voice's.
     begins: Vec<u8>,
+    ecn: Ecn,
 }
 
 impl UdpSource {
@@ -76,12 +77,12 @@ impl UdpSource {
         let headers = (template.header_len() + UDP_HEADER_LEN) as u32;
         let payload = frame.saturating_sub(headers);
         let ports = (local.port, remote.port);
-        UdpSource { app, start, template, ports, payload, begins: Vec::new() }
+        UdpSource { app, start, template, ports, payload, begins: Vec::new(), ecn: Ecn::NotEct }
     }
 
-    /// The same with packets of this code point, whose payloads begin with `begins`.
-    pub(crate) fn marked(self, dscp: u8, begins: Vec<u8>) -> UdpSource {
-        UdpSource { template: self.template.with_dscp(dscp), begins, ..self }
+    /// The same with packets of this code point and ECN field, whose payloads begin with `begins`.
+    pub(crate) fn marked(self, dscp: u8, ecn: Ecn, begins: Vec<u8>) -> UdpSource {
+        UdpSource { template: self.template.with_dscp(dscp), begins, ecn, ..self }
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
@@ -91,7 +92,7 @@ impl UdpSource {
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl FrameSink) {
         while self.app.poll(now) {
             let rtp = self.app.rtp();
-            let datagram = UdpDatagram { payload: self.payload, ecn: Ecn::NotEct, rtp };
+            let datagram = UdpDatagram { payload: self.payload, ecn: self.ecn, rtp };
             let mut headers = out.buffer();
             write_udp(&mut self.template, self.ports, &datagram, &self.begins, &mut headers);
             let written = rtp.map_or(self.begins.len(), |_| RTP_HEADER_LEN) as u32;

@@ -16,6 +16,8 @@ pub(super) enum Event {
     AtSwitch(PortRef, Slot),
     /// A frame has passed its host's shaper and delay and goes onto the link.
     Departs(u16, Slot),
+    /// A frame is at the end of a link to hosts on which it can have been overtaken.
+    AtHosts(u16, Slot),
     /// A host may have something to do.
     Timer(HostPlace),
     /// Flows are sampled.
@@ -42,6 +44,7 @@ impl AsWords for Event {
             Event::Change => (4, 0),
             Event::SwitchAction => (5, 0),
             Event::Arrival => (6, 0),
+            Event::AtHosts(access, slot) => (7, u64::from(access) << 32 | u64::from(slot.0)),
         }
     }
 
@@ -58,7 +61,8 @@ impl AsWords for Event {
             3 => Event::Sample,
             4 => Event::Change,
             5 => Event::SwitchAction,
-            _ => Event::Arrival,
+            6 => Event::Arrival,
+            _ => Event::AtHosts(high as u16, Slot(low)),
         }
     }
 }
@@ -75,7 +79,8 @@ mod tests {
             any::<(u16, u16)>().prop_map(|(switch, port)| PortRef { switch, port: PortId(port) });
         prop_oneof![
             (port_ref, slot.clone()).prop_map(|(port_ref, slot)| Event::AtSwitch(port_ref, slot)),
-            (any::<u16>(), slot).prop_map(|(access, slot)| Event::Departs(access, slot)),
+            (any::<u16>(), slot.clone()).prop_map(|(access, slot)| Event::Departs(access, slot)),
+            (any::<u16>(), slot).prop_map(|(access, slot)| Event::AtHosts(access, slot)),
             host.prop_map(Event::Timer),
             Just(Event::Sample),
             Just(Event::Change),

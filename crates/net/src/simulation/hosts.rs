@@ -5,15 +5,15 @@ use crate::app::{
     Cap, ConstantRate, OnOff, Pace, RandomStream, RequestSchedule, Spans, StreamPurpose,
 };
 use crate::config::{
-    Addresses, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER, TcpFlow,
-    TransfersFlow, UdpFlow, VoipFlow, place_of,
+    Addresses, EcnField, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER,
+    TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
 };
 use crate::host::{
     ClientPlan, ExchangeSizes, Host, Requester, Responder, TcpClient, TcpServer, UdpApp, UdpSink,
     UdpSource,
 };
 use crate::tcp::TcpConfig;
-use crate::wire::{Endpoint, Endpoints, MTU, endpoints};
+use crate::wire::{Ecn, Endpoint, Endpoints, MTU, endpoints};
 use sojourn_packet::{Bytes, Time};
 
 /// IP and TCP headers without options.
@@ -208,9 +208,17 @@ fn datagrams(
     let Endpoints { client, server } = ends;
     let source = UdpSource::new(app, start, udp.packet_size, client, server);
     (
-        Host::UdpSource(source.marked(udp.dscp, udp.payload_begins.clone())),
+        Host::UdpSource(source.marked(udp.dscp, ecn_of(udp.ecn), udp.payload_begins.clone())),
         Host::UdpSink(UdpSink::new(None, server, client)),
     )
+}
+
+fn ecn_of(field: EcnField) -> Ecn {
+    match field {
+        EcnField::NotEct => Ecn::NotEct,
+        EcnField::Ect0 => Ecn::Ect0,
+        EcnField::Ect1 => Ecn::Ect1,
+    }
 }
 
 /// A voice.

@@ -4,11 +4,12 @@
 
 use crate::config::routes::Graph;
 use crate::config::{
-    Addresses, Aqm, HostSection, HostShaper, LinkSection, LinkStep, NetworkSection, RunConfig,
-    SwitchNode, recirculation_ports,
+    Addresses, Aqm, HostSection, HostShaper, LinkNetem, LinkSection, LinkStep, NetworkSection,
+    RunConfig, SwitchNode, recirculation_ports,
 };
 use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};
+use sojourn_switch::tm::opportunities::LinkTrace;
 use sojourn_switch::tm::shaper::ShaperConfig;
 use sojourn_switch::{PortId, Routes};
 use std::net::IpAddr;
@@ -55,6 +56,7 @@ pub(super) struct PortLayout {
     pub(super) shaper: Option<ShaperConfig>,
     /// Packets a second.
     pub(super) packet_pace: Option<u64>,
+    pub(super) trace: Option<LinkTrace>,
     pub(super) queue_limit: Bytes,
     /// The AQM manages its queue.
     pub(super) managed: bool,
@@ -64,6 +66,18 @@ pub(super) struct PortLayout {
     pub(super) delay: Time,
     /// What is at the other end.
     pub(super) towards: String,
+    /// What happens to frames behind the port at random.
+    pub(super) netem: Option<NetemLayout>,
+}
+
+/// Random loss, jitter, reordering and duplication of one direction of a link.
+#[derive(Clone)]
+pub(super) struct NetemLayout {
+    pub(super) given: LinkNetem,
+    /// Of the direction among all: twice the link's place, and one more for the way back.
+    pub(super) number: u32,
+    /// Its near end and its far end.
+    pub(super) ends: [String; 2],
 }
 
 /// What is at the other end of a port's link.
@@ -86,6 +100,8 @@ pub(super) struct AccessLayout {
     pub(super) shared: Option<Rate>,
     /// On the way out of the hosts, if there is one.
     pub(super) shaper: Option<HostShaper>,
+    /// What happens to frames on the link towards the switch at random.
+    pub(super) netem: Option<NetemLayout>,
 }
 
 /// A change while the run goes on.
@@ -127,6 +143,8 @@ enum Node {
 /// A direction of a link: its rates at first and after each step.
 struct Direction<'a> {
     link: &'a LinkSection,
+    /// Of the link in the network.
+    place: u32,
     back: bool,
 }
 
@@ -150,6 +168,22 @@ impl Direction<'_> {
     fn delay(&self) -> Time {
         let back = self.link.delay_back.filter(|_| self.back);
         Time(back.unwrap_or(self.link.delay))
+    }
+
+    fn trace(&self) -> Option<LinkTrace> {
+        let given = if self.back { &self.link.link_trace_back } else { &self.link.link_trace };
+        LinkTrace::new(given.clone()?)
+    }
+
+    fn netem(&self) -> Option<NetemLayout> {
+        let given = if self.back { self.link.netem_back } else { self.link.netem };
+        let given = given.filter(|given| !given.is_idle())?;
+        let number = 2 * self.place + u32::from(self.back);
+        let mut ends = self.link.between.clone();
+        if self.back {
+            ends.reverse();
+        }
+        Some(NetemLayout { given, number, ends })
     }
 
     fn delay_after(&self, step: &LinkStep) -> Option<Time> {
@@ -177,21 +211,23 @@ impl<'a> Builder<'a> {
     fn layout(mut self) -> Layout<'a> {
         let mut access_links: Vec<Option<AccessLayout>> = Vec::new();
         access_links.resize_with(self.network.hosts.len(), || None);
-        for (link, numbers) in self.network.links.iter().zip(self.network.port_numbers()) {
+        let links = self.network.links.iter().zip(0..);
+        for ((link, place), numbers) in links.zip(self.network.port_numbers()) {
+            let way = |back| Direction { link, place, back };
             // The end of a host has none.
             let ports = numbers.map(|number| PortId(number.unwrap_or_default()));
             let [a, b] = [0, 1].map(|end| self.find(&link.between[end]));
             match (a, b) {
                 (Some(Node::Switch(a)), Some(Node::Switch(b))) => {
-                    self.between_switches(link, [a, b], ports);
+                    self.between_switches([way(false), way(true)], [a, b], ports);
                 }
                 (Some(Node::Switch(s)), Some(Node::Host(h))) => {
                     access_links[usize::from(h)] =
-                        Some(self.switch_to_host(link, (s, ports[0]), h, false));
+                        Some(self.switch_to_host([way(false), way(true)], (s, ports[0]), h));
                 }
                 (Some(Node::Host(h)), Some(Node::Switch(s))) => {
                     access_links[usize::from(h)] =
-                        Some(self.switch_to_host(link, (s, ports[1]), h, true));
+                        Some(self.switch_to_host([way(true), way(false)], (s, ports[1]), h));
                 }
                 // The configuration was checked.
                 _ => {}
@@ -208,26 +244,28 @@ impl<'a> Builder<'a> {
         switch.map(|i| Node::Switch(i as u16)).or_else(|| host().map(|i| Node::Host(i as u16)))
     }
 
-    fn between_switches(&mut self, link: &'a LinkSection, [a, b]: [u16; 2], ports: [PortId; 2]) {
-        let [here, there] = ports;
-        self.add_port(&Direction { link, back: false }, (a, here), End::Switch(b, there));
-        self.add_port(&Direction { link, back: true }, (b, there), End::Switch(a, here));
+    fn between_switches(
+        &mut self,
+        [forth, back]: [Direction<'a>; 2],
+        [a, b]: [u16; 2],
+        [here, there]: [PortId; 2],
+    ) {
+        self.add_port(&forth, (a, here), End::Switch(b, there));
+        self.add_port(&back, (b, there), End::Switch(a, here));
     }
 
-    /// A link between a switch and a host; `back` if the switch is its second end.
+    /// A link between a switch and a host, first the direction from the switch.
     fn switch_to_host(
         &mut self,
-        link: &'a LinkSection,
+        [to_host, from_host]: [Direction<'a>; 2],
         (switch, port): (u16, PortId),
         host: u16,
-        back: bool,
     ) -> AccessLayout {
-        self.add_port(&Direction { link, back }, (switch, port), End::Hosts(host));
-        let from_host = Direction { link, back: !back };
+        self.add_port(&to_host, (switch, port), End::Hosts(host));
         let speed = self.network.switches[usize::from(switch)].port_speed;
         // Who shares a link sends at that link's rate.
         let shared = self.network.hosts[usize::from(host)].access_rate;
-        for step in &link.schedule {
+        for step in &from_host.link.schedule {
             let rate = from_host.rate_after(step).filter(|_| shared.is_none());
             let change = Change::AccessLink(host, rate.map(Rate), from_host.delay_after(step));
             self.layout.changes.push((Time(step.at), change));
@@ -239,6 +277,7 @@ impl<'a> Builder<'a> {
             delay: from_host.delay(),
             shared: shared.map(Rate),
             shaper: self.network.hosts[usize::from(host)].shaper,
+            netem: from_host.netem(),
         }
     }
 
@@ -256,7 +295,9 @@ impl<'a> Builder<'a> {
             let delay = delay.map(|delay| (at, Change::Delay(switch, place, delay)));
             self.layout.changes.extend(reshape.into_iter().chain(delay));
         }
-        let managed = direction.rate().is_some() || direction.packet_pace().is_some();
+        let trace = direction.trace();
+        let managed =
+            direction.rate().is_some() || direction.packet_pace().is_some() || trace.is_some();
         if managed && link.rows {
             self.layout.bottlenecks.push((switch, place));
         }
@@ -265,12 +306,14 @@ impl<'a> Builder<'a> {
             speed: Rate(node.port_speed),
             shaper: direction.rate().and_then(shaper),
             packet_pace: direction.packet_pace(),
+            trace,
             queue_limit: Bytes(link.queue_limit),
             managed,
             observed: managed && link.rows,
             end,
             delay: direction.delay(),
             towards: link.between[usize::from(!direction.back)].clone(),
+            netem: direction.netem(),
         });
     }
 

@@ -25,6 +25,7 @@ mod packet_ids;
 mod partition;
 mod partitioner;
 mod partitions;
+mod random_links;
 mod records;
 mod report;
 mod schedule;

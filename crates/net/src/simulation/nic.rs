@@ -76,6 +76,9 @@ impl FrameSink for HostNic<'_> {
         let packet = Packet { id, flow, bytes, zeros };
         let link = &mut access_links[usize::from(self.access)];
         match link.qdisc.enqueue(self.now, packet.len(), self.flow as usize, self.delay) {
+            Some(at) if at == self.now && link.random.is_some() => {
+                self.send_path.carry_random(self.now, self.access, packet, self.events);
+            }
             Some(at) if at == self.now => link.transmit(self.now, packet, on_links, self.events),
             Some(at) => {
                 let slot = slab.put(packet);

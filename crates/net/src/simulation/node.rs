@@ -5,6 +5,7 @@
 
 use super::host_qdisc::HostQdisc;
 use super::partition::HostId;
+use super::random_links::RandomWay;
 use crate::host::Host;
 use crate::link::Link;
 use crate::records::{CapturedFrame, PacketRows};
@@ -37,6 +38,8 @@ pub(super) struct AccessLink {
     pub(super) passage: Time,
     pub(super) qdisc: HostQdisc,
     pub(super) to_switch: Link,
+    /// What happens to frames on it at random.
+    pub(super) random: Option<Box<RandomWay>>,
 }
 
 /// A switch and what is behind its ports.
@@ -78,6 +81,8 @@ pub(super) struct PortLink {
     pub(super) passage: Time,
     /// When the last frame arrives at the other end: none overtakes it.
     pub(super) last: Time,
+    /// What happens to frames on it at random.
+    pub(super) random: Option<Box<RandomWay>>,
     /// The place of its rows, if the port is observed.
     pub(super) bottleneck: Option<u16>,
 }
@@ -128,13 +133,19 @@ pub(super) struct Counters {
 }
 
 impl PortLink {
+    /// When a frame that leaves the port has its last bit on the link.
+    #[inline(always)]
+    pub(super) fn through(&mut self, transmit: &Transmit) -> Time {
+        match &mut self.shared {
+            Some(link) => link.send(transmit.end, transmit.packet.len()),
+            None => transmit.end,
+        }
+    }
+
     /// When a frame that leaves the port is at the other end.
     #[inline]
     pub(super) fn carry(&mut self, transmit: &Transmit) -> Time {
-        let through = match &mut self.shared {
-            Some(link) => link.send(transmit.end, transmit.packet.len()),
-            None => transmit.end,
-        };
+        let through = self.through(transmit);
         self.last = self.last.max(through + self.delay);
         self.last
     }

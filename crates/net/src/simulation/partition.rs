@@ -11,6 +11,7 @@ use super::inter_partition_channel::Channels;
 use super::nic::{OnLink, SendPath};
 use super::node::{Bottleneck, Counters, HostState, LinkEnd, Node, PortRef, Scheduled};
 use super::packet_ids::PacketIds;
+use super::random_links::Ahead;
 use super::records::{BATCH, Delivered, FlowSample};
 use super::schedule::{Change, RefusedActions};
 use super::slab::{PacketSlab, Slot};
@@ -318,8 +319,13 @@ impl Partition {
                 let packet = self.send_path.slab.take(slot);
                 let SendPath { access_links, on_links, .. } = &mut self.send_path;
                 let link = &mut access_links[usize::from(access)];
-                link.carry_later(self.now, packet, on_links, &mut self.events);
+                if link.random.is_some() {
+                    self.send_path.carry_random(self.now, access, packet, &mut self.events);
+                } else {
+                    link.carry_later(self.now, packet, on_links, &mut self.events);
+                }
             }
+            Event::AtHosts(access, slot) => self.at_hosts(access, slot),
             Event::Timer(host) => {
                 let host_state = &mut self.host_states[host.0 as usize];
                 // An event that a later, earlier one has replaced finds nothing to do.
@@ -352,7 +358,7 @@ impl Partition {
     #[inline(never)]
     fn drain(&mut self, place: u16) {
         let Partition { nodes, demux, send_path, in_flight, events, channels, .. } = self;
-        let slab = &mut send_path.slab;
+        let SendPath { slab, numbers, .. } = send_path;
         let Node { switch, port_links, cpu, for_controller, counted, .. } =
             &mut nodes[usize::from(place)];
         for transmit in switch.transmits() {
@@ -364,6 +370,11 @@ impl Partition {
                 }
                 continue;
             };
+            if wire.random.is_some() {
+                let ahead = Ahead { now: self.now, slab, numbers, events, channels };
+                ahead.carry_random(wire, transmit);
+                continue;
+            }
             let at = wire.carry(transmit);
             let packet = &mut transmit.packet;
             match wire.end {

@@ -102,7 +102,7 @@ pub(super) fn partitions(
     let mut partitions: Vec<Partition> =
         (0..count).map(|place| Partition::new(place as u8, count, written)).collect();
     add_access_links(&mut partitions, config, layout, locations, &nodes);
-    add_nodes(&mut partitions, layout, locations, nodes);
+    add_nodes(&mut partitions, layout, locations, nodes, config.seed);
     add_hosts(&mut partitions, config, layout, locations);
     add_plans(&mut partitions, layout, locations, plans);
     partitions.iter_mut().for_each(Partition::begin);
@@ -122,7 +122,7 @@ fn add_access_links(
         let switch = usize::from(given.switch);
         let port_ref = PortRef { switch: locations.switches[switch].place, port: given.port };
         let passage = nodes[switch].passage_or_none();
-        let link = switches::access_link(given, &config.netem, port_ref, passage);
+        let link = switches::access_link(given, &config.netem, port_ref, passage, config.seed);
         partition.send_path.access_links.push(link);
         partition.demux.open(hosts.addresses);
     }
@@ -133,6 +133,7 @@ fn add_nodes(
     layout: &Layout,
     locations: &Locations,
     nodes: Vec<Node>,
+    seed: u64,
 ) {
     let passages: Vec<_> = nodes.iter().map(Node::passage_or_none).collect();
     let switches = nodes.into_iter().zip(&layout.switches).zip(&locations.switches);
@@ -149,7 +150,7 @@ fn add_nodes(
                     (behind(partitions, *location, next, port_ref), passages[usize::from(switch)])
                 }
             };
-            node.port_links.push(switches::port_link(layout, port, end, passage));
+            node.port_links.push(switches::port_link(layout, port, end, passage, seed));
         }
         partitions[location.partition()].nodes.push(node);
     }

@@ -60,6 +60,7 @@ impl Simulation {
             stray_frames: sum(|counters| counters.stray),
             host_drops: self.partitions.iter().map(|partition| partition.send_path.dropped).sum(),
             bottlenecks: self.observed.iter().map(|o| self.bottleneck_report(&all, o)).collect(),
+            links: self.link_reports(),
             flows: self.flow_reports(),
             ..RunReport::default()
         };

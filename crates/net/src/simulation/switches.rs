@@ -3,6 +3,7 @@
 use super::host_qdisc::HostQdisc;
 use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout};
 use super::node::{AccessLink, LinkEnd, Node, PortLink, PortRef, Scheduled};
+use super::random_links::RandomWay;
 use super::{SwitchAction, SwitchPlane};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
@@ -53,6 +54,7 @@ pub(super) fn port_link(
     port: &PortLayout,
     end: LinkEnd,
     passage: Time,
+    seed: u64,
 ) -> PortLink {
     let shared = match port.end {
         End::Hosts(access) => layout.access_links[usize::from(access)].shared,
@@ -65,6 +67,7 @@ pub(super) fn port_link(
         delay: port.delay,
         passage,
         last: Time::ZERO,
+        random: RandomWay::new(port.netem.as_ref(), seed),
         bottleneck: None,
     }
 }
@@ -125,6 +128,7 @@ fn front(port: &PortLayout, capture: bool) -> PortConfig {
         queues: vec![QueueConfig { limit, ..QueueConfig::default() }],
         shaper: port.shaper,
         packet_pace: port.packet_pace,
+        trace: port.trace.clone(),
         observed: port.observed,
         capture: capture && port.observed,
         ..PortConfig::front(port.id, port.speed)
@@ -185,11 +189,13 @@ pub(super) fn access_link(
     netem: &NetemSection,
     port_ref: PortRef,
     passage: Time,
+    seed: u64,
 ) -> AccessLink {
     AccessLink {
         port_ref,
         passage,
         qdisc: HostQdisc::new(given.shaper.as_ref(), netem),
         to_switch: Link::new(given.rate, given.delay),
+        random: RandomWay::new(given.netem.as_ref(), seed),
     }
 }

@@ -8,6 +8,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod mirror;
+pub mod opportunities;
 pub(crate) mod pace;
 pub(crate) mod port;
 pub(crate) mod queue;

@@ -6,6 +6,7 @@
 use crate::config::{ConfigError, PortConfig};
 use crate::discipline::Discipline;
 use crate::statistics::Count;
+use crate::tm::opportunities::Opportunities;
 use crate::tm::pace::Pace;
 use crate::tm::queue::Queue;
 use crate::tm::queued::Queued;
@@ -44,6 +45,8 @@ pub(crate) struct Port {
     plain: bool,
     pub shaper: Option<TokenBucket>,
     pace: Pace,
+    /// What a recorded trace lets through, if there is one.
+    opportunities: Option<Box<Opportunities>>,
     line: Serializer,
     /// Bytes that shapers add to a packet's length.
     compensation: u32,
@@ -87,6 +90,7 @@ impl Port {
             plain: false,
             shaper: shaper.transpose().map_err(refused)?,
             pace: Pace::new(config.packet_pace, None),
+            opportunities: config.trace.clone().map(|trace| Box::new(Opportunities::new(trace))),
             line: Serializer::new(config.speed),
             compensation,
             recirculation: config.recirculation,
@@ -113,6 +117,7 @@ impl Port {
             && alone.is_some_and(|queue| !queue.managed)
             && self.shaper.is_none()
             && self.pace.is_none()
+            && self.opportunities.is_none()
             && self.recirculation.is_none()
             && !self.capture;
         self.held_until = Time::ZERO;
@@ -133,7 +138,14 @@ impl Port {
     #[inline]
     pub fn hold_wire(&mut self, now: Time, frame: Bytes) -> Time {
         self.held_until = Time::ZERO;
-        self.line.occupy_frame(now, frame)
+        let through = self.line.occupy_frame(now, frame);
+        match &mut self.opportunities {
+            None => through,
+            Some(opportunities) => {
+                opportunities.charge(now, frame.0 as u32);
+                through.max(opportunities.passed())
+            }
+        }
     }
 
     /// True if nothing can be sent now, and the timer is set for when something can.
@@ -198,9 +210,16 @@ impl Port {
         if self.backlog == 0 {
             return Decision::Idle;
         }
-        if self.held_until == Time::ZERO {
+        // A port that had nothing to send has missed what its trace would have let through.
+        if self.held_until == Time::ZERO || (self.opportunities.is_some() && self.held_until < now)
+        {
             let shaped = self.shaper.as_mut().map_or(Time::ZERO, |s| s.ready(now));
-            self.held_until = shaped.max(self.pace.ready()).max(self.line.ready());
+            let held = shaped.max(self.pace.ready());
+            self.held_until = match &mut self.opportunities {
+                None => held.max(self.line.ready()),
+                // Packets of one opportunity queue up at the line.
+                Some(opportunities) => held.max(opportunities.ready(now)),
+            };
         }
         if self.held_until > now {
             return Decision::Wait(self.held_until);

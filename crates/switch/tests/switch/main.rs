@@ -5,6 +5,7 @@ mod conservation;
 mod egress;
 mod generators;
 mod harness;
+mod link_trace;
 mod loops;
 mod multithreaded;
 mod native;

@@ -44,7 +44,7 @@ pub struct CpuSender {
 /// There are no descriptors left.
 pub fn cpu_port(take: Take) -> io::Result<(CpuPort, CpuSender)> {
     let (sender, frames) = sync_channel(WAITING);
-    let (waker, waiter) = waker()?;
+    let (waker, waiter) = pair()?;
     let port = CpuPort { frames, waiter, take, queued: Vec::new() };
     Ok((port, CpuSender { frames: sender, waker }))
 }

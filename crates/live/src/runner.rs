@@ -203,7 +203,7 @@ impl Live {
         let (row, rows) = sync_channel(options.rows);
         let (arrival, arrivals) = sync_channel(options.arrivals);
         let out = (row, (options.arrivals > 0).then_some(arrival));
-        let (waker, waiter) = waker().map_err(LiveError::Thread)?;
+        let (waker, waiter) = pair().map_err(LiveError::Thread)?;
         let runner = Runner::new(switch, ports, options, (to_do, waiter), out);
         let named = std::thread::Builder::new().name("switch".into());
         let thread = named.spawn(move || runner.run()).map_err(LiveError::Thread)?;

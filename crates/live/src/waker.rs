@@ -24,7 +24,7 @@ pub struct Waiter {
 ///
 /// # Errors
 /// There are no descriptors left.
-pub fn waker() -> io::Result<(Waker, Waiter)> {
+pub fn pair() -> io::Result<(Waker, Waiter)> {
     let (to, from) = UnixStream::pair()?;
     to.set_nonblocking(true)?;
     from.set_nonblocking(true)?;
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn two_wakes_wake_the_waiter_once_and_a_reset_rearms_it() {
-        let (waker, mut waiter) = waker().expect("descriptors");
+        let (waker, mut waiter) = pair().expect("descriptors");
         let readable = |waiter: &Waiter| {
             waiter.from.set_nonblocking(true).is_ok() && waiter.woken.load(Ordering::Acquire)
         };

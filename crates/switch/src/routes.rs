@@ -18,7 +18,7 @@ use std::net::IpAddr;
 /// let mut frame = Packet { bytes: vec![0; 34], ..Packet::default() };
 /// frame.bytes[12..14].copy_from_slice(&[0x08, 0x00]);
 /// frame.bytes[30..34].copy_from_slice(&[10, 0, 0, 2]);
-/// assert_eq!(routes.of(&frame), Some(PortId(2)));
+/// assert_eq!(routes.port_for(&frame), Some(PortId(2)));
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -123,11 +123,11 @@ mod tests {
         let mut routes = Routes::default();
         routes.set(IpAddr::V4(here), PortId(3));
         routes.set(IpAddr::V6(there), PortId(4));
-        assert_eq!(routes.of(&ipv4(here)), Some(PortId(3)));
-        assert_eq!(routes.of(&ipv4(Ipv4Addr::new(10, 0, 1, 2))), None);
+        assert_eq!(routes.port_for(&ipv4(here)), Some(PortId(3)));
+        assert_eq!(routes.port_for(&ipv4(Ipv4Addr::new(10, 0, 1, 2))), None);
         let mut header = [0; 40];
         header[24..].copy_from_slice(&there.octets());
-        assert_eq!(routes.of(&frame(0x86dd, &header)), Some(PortId(4)));
+        assert_eq!(routes.port_for(&frame(0x86dd, &header)), Some(PortId(4)));
     }
 
     #[test]
@@ -136,9 +136,9 @@ mod tests {
         let mut routes = Routes::default();
         routes.set(IpAddr::V4(address(9)), PortId(3));
         routes.set_network(IpAddr::V4(address(0)), 9, PortId(4));
-        assert_eq!(routes.of(&ipv4(address(9))), Some(PortId(3)));
-        assert_eq!(routes.of(&ipv4(address(10))), Some(PortId(4)));
-        assert_eq!(routes.of(&ipv4(Ipv4Addr::new(10, 127, 255, 255))), None);
+        assert_eq!(routes.port_for(&ipv4(address(9))), Some(PortId(3)));
+        assert_eq!(routes.port_for(&ipv4(address(10))), Some(PortId(4)));
+        assert_eq!(routes.port_for(&ipv4(Ipv4Addr::new(10, 127, 255, 255))), None);
         assert_eq!(routes.ports(), [PortId(3), PortId(4)]);
     }
 
@@ -146,7 +146,7 @@ mod tests {
     fn a_frame_that_ends_early_or_has_no_address_goes_nowhere() {
         let mut routes = Routes::default();
         routes.set(IpAddr::V4(Ipv4Addr::new(0, 0, 0, 0)), PortId(1));
-        assert_eq!(routes.of(&frame(0x0800, &[0x45; 10])), None);
-        assert_eq!(routes.of(&frame(0x0806, &[0; 28])), None);
+        assert_eq!(routes.port_for(&frame(0x0800, &[0x45; 10])), None);
+        assert_eq!(routes.port_for(&frame(0x0806, &[0; 28])), None);
     }
 }

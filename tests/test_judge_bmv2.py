@@ -70,12 +70,55 @@ def test_actions_of_tables_with_an_action_profile_run_on_bmv2() -> None:
     assert verdict.sent == len(sent)
 
 
+FORMS = [
+    ("codel", ("CODEL_DROP_NEXT_FROM_NOW",)),
+    ("codel", ("CONTROL_LAW_RANGE",)),
+    ("codel", ("CONTROL_LAW_EXACT",)),
+    ("codel", ("CODEL_DROP_NEXT_FROM_NOW", "CONTROL_LAW_RANGE")),
+    ("codel", ("TARGET=1000000", "INTERVAL=20000000", "CONTROL_LAW_RANGE")),
+    ("codel_act", ("CODEL_ACT_SLIDES",)),
+    ("codel_act", ("CODEL_ACT_DROP_FIRST",)),
+    ("codel_act", ("CODEL_ACT_COUNT_PACKETS",)),
+    ("codel_act_slides", ()),
+]
+"""Programs for v1model and the macros that their headers document."""
+
+
 @pytest.mark.skipif(JUDGE is None, reason="SOJOURN_JUDGE names no folder")
-@pytest.mark.parametrize("program", sorted((programs_folder() / "npu").glob("*.p4")), ids=str)
-def test_the_language_of_programs_for_the_npu_is_p4c_s(program: Path) -> None:
-    include = programs_folder() / "include"
+@pytest.mark.parametrize(("program", "defines"), FORMS, ids=str)
+def test_the_compiler_takes_each_documented_form_of_a_program(
+    program: str, defines: tuple[str, ...], tmp_path: Path
+) -> None:
     done = subprocess.run(
-        [f"{JUDGE}/p4c-bmv2", program, "-I", include], capture_output=True, text=True, check=False
+        [
+            f"{JUDGE}/p4c-bmv2",
+            programs_folder() / "v1model" / f"{program}.p4",
+            *(f"-D{name}" for name in defines),
+            "-o",
+            tmp_path / "program.json",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "program.json").stat().st_size > 0
+
+
+NPU = sorted((programs_folder() / "npu").glob("*.p4"))
+
+
+@pytest.mark.skipif(JUDGE is None, reason="SOJOURN_JUDGE names no folder")
+@pytest.mark.parametrize("define", ["", "CODEL_MUTEX", "CODEL_DROP_NEXT_FROM_NOW"])
+@pytest.mark.parametrize("program", NPU, ids=lambda path: path.name)
+def test_the_language_of_programs_for_the_npu_is_p4c_s(program: Path, define: str) -> None:
+    include = programs_folder() / "include"
+    macro = [f"-D{define}"] if define else []
+    done = subprocess.run(
+        [f"{JUDGE}/p4c-bmv2", program, "-I", include, *macro],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     errors = [line for line in done.stderr.splitlines() if "error" in line]
     assert all("package NPU: main package  match the expected model" in line for line in errors)

@@ -36,9 +36,11 @@ def stages(program: str, *defines: str) -> tuple[int, int]:
     [
         ("p4_codel", (), (1, 6)),
         ("codel_act", (), (1, 7)),
+        ("codel_act", ("CODEL_ACT_SLIDES",), (1, 7)),
         ("codel_act", ("CODEL_ACT_DROP_FIRST",), (1, 7)),
         ("codel_act", ("CODEL_ACT_COUNT_PACKETS",), (1, 7)),
         ("codel_act_slides", (), (1, 7)),
+        ("codel_act_slides", ("TARGET=1000000", "INTERVAL=20000000"), (1, 7)),
         ("codel_exact", (), (1, 10)),
         ("codel_exact", ("CODEL_ECN",), (1, 10)),
         ("fq_codel", (), (2, 10)),

@@ -97,6 +97,18 @@ def test_the_page_asks_for_nothing_elsewhere(page: str) -> None:
     assert not re.search(r"(?:src|href)=|https?://|@import|url\(", markup)
 
 
+def test_the_label_of_the_target_is_above_the_curves_of_the_distribution(page: str) -> None:
+    document = Document.from_json(json.loads(carried(page, "figures")))
+    (root,) = (root for root in document.roots if root.id == "distribution-0")
+    (plot,) = root.children
+    labels = [one for one in plot.references() if type(one).__name__ == "Label"]
+    (label,) = [one for one in labels if one.text.text.startswith("target")]
+    height = plot.y_range.end - plot.y_range.start
+    text = float(label.text_font_size.removesuffix("px")) / plot.height * height
+    assert label.y <= plot.y_range.end
+    assert label.y - text > 100, "its lower edge"
+
+
 @pytest.mark.parametrize("version", ["3.8.2", "4.0.0"])
 def test_another_bokeh_is_an_error_that_names_the_right_one(
     version: str, monkeypatch: pytest.MonkeyPatch
@@ -127,7 +139,7 @@ def test_the_page_knows_the_dark_and_narrow_windows(page: str) -> None:
     assert "prefers-color-scheme: dark" in page
     assert "max-width: 40rem" in page
     used = set(re.findall(r"#[0-9a-f]{6}", carried(page, "figures")))
-    for ink in ("#1f2933", "#d9dee3", "#111827"):
+    for ink in ("#1f2933", "#d9dee3", "#111827", "#b91c1c"):
         assert ink in used and f'"{ink}": ' in page, "each has its colour for the dark"
 
 

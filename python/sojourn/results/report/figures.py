@@ -13,6 +13,8 @@ from sojourn.results.statistics import Floats
 from sojourn.results.style import DELAY_FLOOR, INK, MUTED, looks, milliseconds
 
 _DROP, _MARK = "#b91c1c", "#7c3aed"
+_ABOVE = 106
+"""End of the axis of shares, %: room for a label above the curves."""
 
 
 def over_time(result: Result, queue: Queue) -> Figure:
@@ -89,7 +91,7 @@ def distribution(result: Result, queue: Queue) -> Figure:
     highest = 1.3 * max(queue.highest, 2 * target)
     delay = Scale(DELAY_FLOOR, highest, "queue delay, ms (log scale)", logarithmic=True)
     figure = Figure(delay, panel_height=380, at="at most {} ms", decimals=2, zoom="both")
-    panel = figure.add_panel("", Scale(0, 101, "packets with at most this delay, %"))
+    panel = figure.add_panel("", Scale(0, _ABOVE, "packets with at most this delay, %"))
     for run in sorted(queue.runs, key=lambda run: run.summary.median or 0):
         curve = run.findings.distribution
         note = f"median {milliseconds(run.summary.median)} ms"
@@ -99,7 +101,7 @@ def distribution(result: Result, queue: Queue) -> Figure:
         panel.add_line(_drawn(curve.delay), share, entry, reading, width=2.2)
         figure.legend.append(entry)
     panel.add_rule("height", target)
-    panel.add_text(target, 101, f"target {target:g} ms", INK)
+    panel.add_text(target, _ABOVE, f"target {target:g} ms", INK)
     return figure
 
 

@@ -60,7 +60,7 @@ def kernel_disciplines() -> list[str]:
 
 
 KERNEL_ONLY = {"cake": "Linux's CAKE: flow isolation and COBALT, as a leaf below the shaper"}
-"""Disciplines that only this ground has."""
+"""Disciplines that only this backend has."""
 
 
 def full_frames(queue_limit: int) -> int:

@@ -166,9 +166,9 @@ def _chosen(folder: RunFolder, path: Path, label: str | None) -> tuple[int, Reco
     }
     if not programs:
         raise ScenarioError(f"{shown(path)}: no P4 program is among its AQMs")
-    if folder.ground["name"] != "sim":
+    if folder.backend["name"] != "sim":
         raise ScenarioError(
-            f"{shown(path)}: ran on {folder.ground['name']}; only a run in virtual time can be "
+            f"{shown(path)}: ran on {folder.backend['name']}; only a run in virtual time can be "
             "made again packet by packet"
         )
     if label is None:

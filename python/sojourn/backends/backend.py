@@ -20,7 +20,7 @@ from sojourn.runtime.plan import Plan, PlannedRun
 A = TypeVar("A")
 
 ATTEMPTS = 3
-"""How often a run is made before it is given up as disturbed."""
+"""Attempts of a run before it counts as disturbed."""
 
 
 class Backend(Protocol):

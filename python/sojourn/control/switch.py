@@ -17,8 +17,8 @@ from sojourn.control.description import ControlError, Object, ProgramDescription
 from sojourn.control.description import Table as Described
 
 Match = int | str | Mapping[str, int | str]
-"""What a key element has to be, as in a control-plane file: a number, `{"value", "prefix"}`,
-`{"value", "mask"}` or `{"low", "high"}`; what is left out of a match may be anything."""
+"""The value of a key element, as in a control-plane file: a number, `{"value", "prefix"}`,
+`{"value", "mask"}` or `{"low", "high"}`. A missing element matches anything."""
 
 
 class Transport(Protocol):

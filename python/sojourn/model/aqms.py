@@ -36,7 +36,7 @@ class Aqm:
     program: Path | None = None
     architecture: str | None = None
     parameters: tuple[Parameter, ...] = ()
-    """What a native discipline can be told."""
+    """Parameters of a native discipline."""
     module: Path | None = None
 
     @property

@@ -31,7 +31,7 @@ class Setup:
     name: str
     results: tuple[Result, ...]
     differs: tuple[str, ...]
-    """What its scenario has otherwise than the first one's: `key: theirs -> its`."""
+    """Differences of its scenario to the first one's: `key: theirs -> its`."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class RunFolder:
     backend: dict[str, Any] = field(default_factory=lambda: {"name": "sim"})
     """Its name (`sim`, `linux`, `live`) and its description; the key `ground` of `run.json`."""
     place: Path | None = None
-    """Where it goes once its rows are complete, if it is not there yet."""
+    """Its destination once its rows are complete, if it is not there yet."""
     beside: Path | None = None
     """The folder that relative paths of the scenario start from; absent in folders of versions
     whose `sources` are not complete."""

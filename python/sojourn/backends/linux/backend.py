@@ -62,7 +62,7 @@ class Linux:
     kernel: Kernel
     accept_disturbed: bool = False
     traffic: str = "sockets"
-    """Who sends: `sockets`, exact in their start, or `iperf3`."""
+    """The sender: `sockets`, exact in their start, or `iperf3`."""
     attempts: int = ATTEMPTS
     sample: int | None = None
     """ns between two samples of the sockets in virtual time, if not the usual. In real time they

@@ -53,7 +53,7 @@ class NetworkNamespaces:
     switch: dict[str, Any] | None
     """The one switch between groups, if there are groups."""
     netem: dict[str, Any]
-    """Where the flows' round-trip times are met."""
+    """The place of the flows' round-trip times."""
 
     @cached_property
     def versions(self) -> set[int]:

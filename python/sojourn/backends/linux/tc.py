@@ -28,7 +28,7 @@ class Qdisc:
     drops_at: str
     """`enqueue` or `dequeue`: where its AQM decides."""
     differences: tuple[str, ...] = ()
-    """What was asked for and the kernel does otherwise."""
+    """Settings that the kernel implements otherwise."""
 
     @property
     def text(self) -> str:

@@ -25,7 +25,7 @@ from sojourn.studies.sweeps.sweep import plan_file, run_sweep
 from sojourn.studies.sweeps.work import figures_of
 
 LINUX = "Linux kernel"
-"""What its rows are called."""
+"""The label of its rows."""
 
 Tell = Callable[[str, State], None]
 

@@ -33,7 +33,7 @@ RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "fairness", "dro
 
 _TAKEN = frozenset({*RUN_COLUMNS, *(field.name for field in fields(Summary))})
 _TEXTS = ("title", "description", "look_at", "notes")
-"""What a scenario says to people; it changes no result."""
+"""Keys of a scenario that change no result."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ _KEPT: Mapping[str, Callable[[Path], bool]] = {
     "rows": lambda path: path.suffix in (".parquet", ".pcapng", ".json", ".log"),
     "report": lambda path: path.suffix in (".html", ".png", ".json"),
 }
-"""What a sweep may keep of a run's folder, and which files that is."""
+"""The values of `keep`, each with its files of a run's folder."""
 
 
 def work(job: Job) -> Outcome | Failure:

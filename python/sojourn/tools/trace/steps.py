@@ -37,13 +37,13 @@ class Traced:
     """One packet's way."""
 
     title: str
-    """Which packet, and what became of it."""
+    """The packet and its fate."""
     passes: tuple[dict[str, Any], ...]
     """The passes through the program, in order of time, as the engine has them."""
     sent: tuple[tuple[int, bytes], ...] = ()
-    """What left the switch: port and frame; of a packet in a run nothing."""
+    """Output of the switch: port and frame; nothing of a packet in a run."""
     faults: tuple[str, ...] = ()
-    """What the program did that its target cannot do."""
+    """Faults: operations that the program's target lacks."""
 
 
 def trace_frames(

@@ -83,15 +83,13 @@ ROWS: dict[str, dict[str, tuple[Of, int]]] = {
 
 
 def main() -> None:
-    """Each scenario on both grounds."""
+    """Each scenario on both backends."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--out", type=Path, default=Path("same_traffic"))
     given = options.parse_args()
     print("| | | tail drop | CoDel | fq_codel |\n|---|---|---|---|---|")
     for scenario, rows in ROWS.items():
-        runs = [
-            run(scenario, given.out / f"{scenario}-{ground}", ground) for ground in ("sim", "linux")
-        ]
+        runs = [run(scenario, given.out / f"{scenario}-{name}", name) for name in ("sim", "linux")]
         first = f"`{scenario}`"
         for what, (of, digits) in rows.items():
             pairs = [
@@ -102,12 +100,12 @@ def main() -> None:
             first = ""
 
 
-def run(scenario: str, out: Path, ground: str) -> list[dict[str, Any]]:
+def run(scenario: str, out: Path, backend: str) -> list[dict[str, Any]]:
     """What the run's summary says of each AQM."""
     if not (out / "summary.json").exists():
         command = [sys.executable, "-m", "sojourn", "run", scenario, "--no-report"]
         command += ["--out", str(out), *(f"--aqm={aqm}" for aqm in AQMS)]
-        if ground == "linux":
+        if backend == "linux":
             command += ["--on", "linux", "--kernel", "virtual"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     found: list[dict[str, Any]] = json.loads((out / "summary.json").read_text())["aqms"]

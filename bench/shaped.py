@@ -24,7 +24,7 @@ from sojourn.runtime.folder import RunFolder
 
 ALL = ("fifo", "codel", "codel_exact")
 AQMS: dict[str, tuple[str, ...]] = {"sim": ALL, "live": ALL, "linux": ALL[:2]}
-"""By ground; the kernel runs no P4."""
+"""By backend; the kernel runs no P4."""
 
 
 @dataclass(frozen=True)
@@ -39,26 +39,26 @@ class Figures:
 
 
 def main() -> None:
-    """Each ground with each seed."""
+    """Each backend with each seed."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("scenario", nargs="?", default="three_flows")
     options.add_argument("--seeds", type=int, default=3)
     given = options.parse_args()
     found: dict[tuple[str, str], list[Figures]] = {}
     for seed in range(1, given.seeds + 1):
-        for ground, aqms in AQMS.items():
-            for aqm, figures in measured(given.scenario, ground, aqms, seed).items():
-                found.setdefault((aqm, ground), []).append(figures)
-                print(f"seed {seed}, {aqm} on {ground}: {figures}", file=sys.stderr, flush=True)
+        for backend, aqms in AQMS.items():
+            for aqm, figures in measured(given.scenario, backend, aqms, seed).items():
+                found.setdefault((aqm, backend), []).append(figures)
+                print(f"seed {seed}, {aqm} on {backend}: {figures}", file=sys.stderr, flush=True)
     load = os.getloadavg()
     print(
         f"`{given.scenario}`, {given.seeds} seeds; {machine()}; load average {load[2]:.1f} (15 min)"
     )
     print("\n| AQM | on | goodput, Mbit/s | of the simulation's | mean delay, ms | ", end="")
     print("of the simulation's | disturbed |\n|---|---|---|---|---|---|---|")
-    for (aqm, ground), each in sorted(found.items(), key=lambda pair: ALL.index(pair[0][0])):
+    for (aqm, backend), each in sorted(found.items(), key=lambda pair: ALL.index(pair[0][0])):
         simulated = found[aqm, "sim"]
-        cells = [aqm, ground]
+        cells = [aqm, backend]
         for name in ("goodput", "delay"):
             here, there = (
                 statistics.median(getattr(one, name) for one in runs) for runs in (each, simulated)
@@ -67,17 +67,17 @@ def main() -> None:
         print(f"| {' | '.join(cells)} | {sum(bool(one.disturbed) for one in each)} |")
 
 
-def measured(scenario: str, ground: str, aqms: tuple[str, ...], seed: int) -> dict[str, Figures]:
+def measured(scenario: str, backend: str, aqms: tuple[str, ...], seed: int) -> dict[str, Figures]:
     """By AQM."""
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "run"
-        command = [sys.executable, "-m", "sojourn", "run", scenario, "--on", ground, "--no-report"]
+        command = [sys.executable, "-m", "sojourn", "run", scenario, "--on", backend, "--no-report"]
         command += ["--set", f"seed={seed}", "--out", str(out), *(f"--aqm={aqm}" for aqm in aqms)]
-        if ground != "sim":
+        if backend != "sim":
             command.append("--accept-disturbed")
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         result = read_result(RunFolder.open(out))
-        told = result.folder.ground.get("runs", {})
+        told = result.folder.backend.get("runs", {})
         return {
             label: figures_of(run, told.get(label, {}).get("disturbed", ""))
             for label, run in result.aqms.items()

@@ -108,9 +108,10 @@ def runs(scenario: dict[str, Any], targets: tuple[Target, ...], folder: Path) ->
             if not mine:
                 continue
             try:
-                ground = linux("virtual") if kernel else SIMULATOR
+                backend = linux("virtual") if kernel else SIMULATOR
                 out = folder / f"{seed}-{kernel}"
-                result = sojourn.run({**scenario, "aqms": aqms}, seed=seed, out=out, ground=ground)
+                given = {**scenario, "aqms": aqms}
+                result = sojourn.run(given, seed=seed, out=out, backend=backend)
             except KernelError as error:
                 print(f"{mine[0].name}: {error}", file=sys.stderr)
                 continue

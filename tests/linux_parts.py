@@ -1,4 +1,4 @@
-"""What the tests of the Linux ground's parts have in common: small scenarios and their jobs."""
+"""What the tests of the Linux backend's parts have in common: small scenarios and their jobs."""
 
 from pathlib import Path
 from typing import Any

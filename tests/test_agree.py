@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Sojourn
-from sojourn.backends.backend import Ground
+from sojourn.backends.backend import Backend
 from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.kernel import Kernel
-from sojourn.backends.live.backend import LiveGround
+from sojourn.backends.live.backend import LiveBackend
 from sojourn.backends.sim import SIMULATOR
 from sojourn.errors import Interrupted, ScenarioError
 from sojourn.runner import plan_scenario
@@ -32,7 +32,7 @@ KERNEL = Figures(
 )
 
 
-def _with_kernel() -> dict[str, Ground]:
+def _with_kernel() -> dict[str, Backend]:
     """Simulator and kernel; nothing is run on either."""
     return {"sim": SIMULATOR, "linux": Linux(Kernel(Path("/nowhere")))}
 
@@ -54,7 +54,7 @@ def test_the_grid_is_that_of_all_disciplines_flows_rates_delays_and_controls() -
 def test_a_cell_with_two_switches_runs_on_all_grounds(aqm: str) -> None:
     scenario = Cell(aqm, FLOWS[0], RATES[0], RTTS[0], "cubic", 2).scenario(10**9, seed=1)
     for ground in (SIMULATOR, Linux(Kernel(Path("/nowhere")))):
-        (bottleneck, *_) = plan_scenario(scenario, ground=ground).runs[0].bottlenecks
+        (bottleneck, *_) = plan_scenario(scenario, backend=ground).runs[0].bottlenecks
         assert bottleneck.name == "r>s"
 
 
@@ -64,8 +64,8 @@ def test_a_cell_with_two_switches_runs_on_all_grounds(aqm: str) -> None:
 def test_a_cell_means_the_same_on_both_grounds(aqm: str, rate: int, tick: int) -> None:
     cell = Cell(aqm, FLOWS[0], rate, RTTS[0], "cubic")
     scenario = cell.scenario(10**9, seed=1)
-    plan_scenario(scenario, ground=SIMULATOR)
-    plan = plan_scenario(scenario, ground=Linux(Kernel(Path("/nowhere"))))
+    plan_scenario(scenario, backend=SIMULATOR)
+    plan = plan_scenario(scenario, backend=Linux(Kernel(Path("/nowhere"))))
     from sojourn.backends.linux.job import qdisc_of
 
     differences = qdisc_of(plan.runs[0].config, tick).differences
@@ -217,7 +217,7 @@ def test_a_cell_in_which_the_kernel_differs_from_itself_is_marked_and_not_judged
 def test_the_live_switch_is_judged_by_the_kernel_beside_the_simulator(tmp_path: Path) -> None:
     cell = Cell("codel", 1, RATES[0], RTTS[0], "cubic")
     kernel = _with_kernel()
-    three = Bench(tmp_path, {"sim": SIMULATOR, "live": LiveGround(), **kernel}, 10**9, 1)
+    three = Bench(tmp_path, {"sim": SIMULATOR, "live": LiveBackend(), **kernel}, 10**9, 1)
     measured = Measured(
         cell,
         {"sim": [KERNEL], "live": [replace(KERNEL, mean=20.0)], "linux": [KERNEL]},
@@ -243,7 +243,7 @@ def test_the_live_switch_is_judged_by_the_kernel_beside_the_simulator(tmp_path: 
 
 def test_without_a_kernel_the_live_switch_is_judged_by_the_simulator(tmp_path: Path) -> None:
     cell = Cell("codel", 1, RATES[0], RTTS[0], "cubic")
-    without = Bench(tmp_path, {"live": LiveGround(), "sim": SIMULATOR}, 10**9, 1)
+    without = Bench(tmp_path, {"live": LiveBackend(), "sim": SIMULATOR}, 10**9, 1)
     Bench(tmp_path, _with_kernel(), 10**9, 1)._write(
         Measured(
             cell,

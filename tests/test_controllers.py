@@ -17,7 +17,7 @@ from bfrt_shell import Connection, Shell
 from conftest import Sojourn, call_sojourn
 from sojourn import ControlError, connect, open_switch
 from sojourn.common.resources import programs_folder
-from sojourn.control.p4runtime import P4RuntimeDoor, Tls
+from sojourn.control.p4runtime import P4RuntimeTransport, Tls
 
 pytest.importorskip("grpc", reason="not installed: pip install 'sojourn[control]'")
 
@@ -252,12 +252,12 @@ def test_controllers_without_a_certificate_that_is_signed_do_not_connect(tmp_pat
         return Tls(tmp_path / "ca.crt", *own)
 
     with running(str(TESTS / "controlled.p4"), tmp_path, *options) as switch:
-        door = P4RuntimeDoor(switch.p4runtime, tls=certificates("client"))
+        door = P4RuntimeTransport(switch.p4runtime, tls=certificates("client"))
         assert "exact_t" in door.describe()
         door.close()
         for tls_of in (None, certificates("stranger"), Tls(tmp_path / "ca.crt")):
             with pytest.raises(ControlError):
-                P4RuntimeDoor(switch.p4runtime, tls=tls_of)
+                P4RuntimeTransport(switch.p4runtime, tls=tls_of)
 
 
 def test_a_program_without_words_in_p4runtime_is_told_with_the_reason(
@@ -301,5 +301,5 @@ def test_a_controller_that_is_silent_or_gone_loses_its_connection(router: Runnin
             while connection.recv(4096):
                 pass
         connection.close()
-    door = P4RuntimeDoor(router.p4runtime)
+    door = P4RuntimeTransport(router.p4runtime)
     door.close()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import Sojourn
-from sojourn.backends.live.namespaces import EnclosureError, require
+from sojourn.backends.live.namespaces import NamespacesError, require
 from sojourn.control import read_description
 from sojourn.errors import ScenarioError
 from sojourn.model.programs import compiled, with_own_folder
@@ -118,7 +118,7 @@ def files(tmp_path: Path) -> Path:
 def namespaces() -> None:
     try:
         require()
-    except EnclosureError as error:
+    except NamespacesError as error:
         pytest.skip(str(error).splitlines()[0])
 
 

@@ -1,4 +1,4 @@
-"""The Linux kernel as a ground, from end to end: a guest is booted, measured and ended.
+"""The Linux kernel as a backend, from end to end: a guest is booted, measured and ended.
 
 Needs Debian's user-mode-linux; skips with one line where it is missing. The guest has the real
 clock, and a busy machine holds it up for tenths of a second. What is asserted of every run holds
@@ -81,7 +81,7 @@ def on_linux(uml: None, tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 def disturbed(result: Result, label: str) -> str:
     """What the machine did to a run, or nothing."""
-    complaint: str = result.folder.ground["runs"][label]["disturbed"]
+    complaint: str = result.folder.backend["runs"][label]["disturbed"]
     return complaint
 
 
@@ -98,10 +98,10 @@ def test_a_run_on_linux_leaves_the_same_files_as_a_simulated_one(on_linux: Resul
 
 
 def test_run_json_tells_kernel_clock_and_how_late_the_timers_were(on_linux: Result) -> None:
-    ground = on_linux.folder.ground
-    assert ground["name"] == "linux"
-    assert ground["kernel"].startswith("6.")
-    codel = ground["runs"]["codel_linux"]
+    backend = on_linux.folder.backend
+    assert backend["name"] == "linux"
+    assert backend["kernel"].startswith("6.")
+    codel = backend["runs"]["codel_linux"]
     assert codel["qdisc"].startswith("codel limit")
     timing = codel["timing"]
     assert timing["lateness_max"] >= timing["lateness_p99"] >= timing["lateness_median"] > 0

@@ -1,6 +1,6 @@
 """Networks on the Linux kernel: the ways that packets take, and what each namespace is told.
 
-A run of one is in `test_network_grounds.py`.
+A run of one is in `test_network_backends.py`.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.graph import Network
 from sojourn.backends.linux.job import make_job, spaces_of
 from sojourn.backends.linux.kernel import Kernel
-from sojourn.backends.linux.netns import Spaces
+from sojourn.backends.linux.netns import NetworkNamespaces
 from sojourn.backends.linux.traffic import workload_of
 from sojourn.errors import ScenarioError
 from sojourn.runner import plan_scenario
@@ -44,7 +44,7 @@ def config_of(**more: Any) -> dict[str, Any]:
     return plan_scenario(document(**more)).runs[0].config
 
 
-def spaces(config: dict[str, Any]) -> Spaces:
+def spaces(config: dict[str, Any]) -> NetworkNamespaces:
     return spaces_of(config, workload_of(config), VIRTUAL)
 
 
@@ -135,7 +135,7 @@ class AnyKernel:
                 ],
                 "switches": [{"name": "x"}],
             },
-            "packets_per_second: the Linux ground shapes",
+            "packets_per_second: the Linux backend shapes",
         ),
         (
             {"switches": [{"name": "x", "aqm": "dualpi2"}, {"name": "y"}, {"name": "z"}]},
@@ -144,7 +144,7 @@ class AnyKernel:
         ({"hosts": [f"h{i}" for i in range(33)]}, "33 hosts: .* at most 32"),
         (
             {"hosts": ["a", {"name": "b", "group": "servers"}]},
-            "hosts: on this ground groups of hosts are senders and receivers with one switch",
+            "hosts: on this backend groups of hosts are senders and receivers with one switch",
         ),
     ],
 )

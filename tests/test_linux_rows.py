@@ -1,4 +1,4 @@
-"""The Linux ground's captures and notes as rows: matched, judged, joined; no guest is needed."""
+"""The Linux backend's captures and notes as rows: matched, judged, joined; no guest is needed."""
 
 import struct
 from pathlib import Path

@@ -242,7 +242,7 @@ class AnyKernel:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"switch": {"packets_per_second": 1000}}, "packets_per_second: the Linux ground shapes"),
+        ({"switch": {"packets_per_second": 1000}}, "packets_per_second: the Linux backend shapes"),
         (
             {"flows": [{"kind": "requests", "rtt": "1 ms", "think": "1 us"}]},
             r"flows\[0\]: think: more than 200000 of them .* at least 5 us is allowed",
@@ -273,9 +273,9 @@ def test_what_only_virtual_time_has_is_named(change: dict[str, Any], complaint: 
     ],
 )
 def test_what_iperf3_does_not_send_is_named(flow: dict[str, Any], complaint: str) -> None:
-    ground = Linux(AnyKernel(), traffic="iperf3")  # type: ignore[arg-type]
+    backend = Linux(AnyKernel(), traffic="iperf3")  # type: ignore[arg-type]
     with pytest.raises(ScenarioError, match=complaint):
-        ground.check(plan_scenario(scenario({"rtt": "1 ms"} | flow)))
+        backend.check(plan_scenario(scenario({"rtt": "1 ms"} | flow)))
 
 
 def test_a_host_behind_the_bottleneck_is_early_by_half_a_round_trip() -> None:

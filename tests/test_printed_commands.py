@@ -44,7 +44,7 @@ ELSEWHERE = {
     "l1switchCodel.p4": "tests/test_published.py",
     # On a kernel, or in real time.
     "--on linux": "tests/test_linux.py",
-    "--on live": "tests/test_live_ground.py",
+    "--on live": "tests/test_live_backend.py",
     "sojourn agree": "tests/test_agree.py",
     "bench/same_traffic.py": "tests/test_linux_traffic.py",
     "sojourn lab": "tests/test_lab.py",

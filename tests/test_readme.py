@@ -39,7 +39,7 @@ ELSEWHERE = {
     "sojourn paper my_paper.toml": "the paper of a tutorial: tests/test_tutorials.py",
     "--on linux": "on a kernel in real time: tests/test_linux.py",
     "sojourn agree": "on a kernel: tests/test_agree.py, tests/test_linux.py",
-    "--on live": "in real time: tests/test_live_ground.py",
+    "--on live": "in real time: tests/test_live_backend.py",
     "sojourn switch": "between interfaces, until Ctrl-C: tests/test_live.py",
     "sojourn lab": "in namespaces, until its shell ends: tests/test_lab.py",
 }

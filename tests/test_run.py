@@ -198,9 +198,9 @@ def test_aqms_lists_what_can_be_run(sojourn: Sojourn) -> None:
     assert {"fifo", "codel", "p4_codel", "codel_act"} <= set(listed)
     assert listed["codel_act"]["kind"] == "tofino1"
     assert all(row["summary"] for row in listed.values())
-    grounds = {name: row["grounds"] for name, row in listed.items()}
-    assert grounds["fq_codel"] == ["sim", "linux"]
-    assert grounds["pi2"] == grounds["codel_act"] == ["sim"]
-    assert (listed["cake"]["kind"], grounds["cake"]) == ("kernel", ["linux"])
+    backends = {name: row["grounds"] for name, row in listed.items()}
+    assert backends["fq_codel"] == ["sim", "linux"]
+    assert backends["pi2"] == backends["codel_act"] == ["sim"]
+    assert (listed["cake"]["kind"], backends["cake"]) == ("kernel", ["linux"])
     text = sojourn("aqms").stdout.splitlines()
     assert len(text) == len(listed)

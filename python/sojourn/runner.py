@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from sojourn.backends.backend import Ground
+from sojourn.backends.backend import Backend
 from sojourn.backends.sim import SIMULATOR
 from sojourn.common.atomic_write import held
 from sojourn.common.resources import shown
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def plan_scenario(
     scenario: str | Path | Scenario | Mapping[str, Any],
     *,
-    ground: Ground = SIMULATOR,
+    backend: Backend = SIMULATOR,
     set: Mapping[str, Any] = MappingProxyType({}),
     **changes: Any,
 ) -> Plan:
@@ -42,9 +42,9 @@ def plan_scenario(
 
     `set` has new values of the scenario's keys by dotted names. `changes` are `make_plan`'s:
     `aqms`, `seed`, `math_unit`, `executor`, `capture`, `include_paths`, `defines`, and for a
-    dictionary `beside`. Raises if `ground` cannot run the plan.
+    dictionary `beside`. Raises if `backend` cannot run the plan.
     """
-    changes["also"] = ground.own_disciplines
+    changes["also"] = backend.own_disciplines
     if isinstance(scenario, Scenario):
         if set:
             scenario = with_changes(scenario.model_dump(mode="json", exclude_none=True), set)
@@ -55,7 +55,7 @@ def plan_scenario(
         path = find_scenario(str(scenario))
         read = with_changes(read_document(path)[0], set, path.stem) if set else read_scenario(path)
         plan = make_plan(read, name=path.stem, beside=path.parent, **changes)
-    ground.check(plan)
+    backend.check(plan)
     return plan
 
 
@@ -64,7 +64,7 @@ def record(
     out: Path,
     progress: Progress | None = None,
     refresh: Callable[[], None] = lambda: None,
-    ground: Ground = SIMULATOR,
+    backend: Backend = SIMULATOR,
     *,
     replaces: bool = False,
 ) -> RunFolder:
@@ -73,9 +73,9 @@ def record(
     An earlier run of the same scenario in `out` is replaced once the rows are complete; one of
     another scenario only if `replaces`.
     """
-    folder = RunFolder.create(out, plan, ground.name, replaces=replaces)
+    folder = RunFolder.create(out, plan, backend.name, replaces=replaces)
     progress = progress or Progress(plan.scenario.duration)
-    return folder.on_ground(ground.run(plan, folder.path, progress, refresh)).settled()
+    return folder.with_backend(backend.run(plan, folder.path, progress, refresh)).settled()
 
 
 def finish(folder: RunFolder, *, report: bool = True) -> "Result":
@@ -107,12 +107,13 @@ def summaries(result: "Result") -> dict[str, Any]:
         "seed": result.scenario.seed,
         **({} if result.compared is None else {"compared_until": result.compared}),
         "aqms": [
-            {"aqm": name} | aqm.summary.as_dict() | _told(aqm) for name, aqm in result.aqms.items()
+            {"aqm": name} | aqm.summary.as_dict() | _optional_figures(aqm)
+            for name, aqm in result.aqms.items()
         ],
     }
 
 
-def _told(aqm: "AqmResult") -> dict[str, Any]:
+def _optional_figures(aqm: "AqmResult") -> dict[str, Any]:
     """Figures of only some scenarios: several queues, changes of a rate, exchanges, voices."""
     summary: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
     if len(aqm.bottlenecks) > 1:
@@ -141,7 +142,8 @@ def run(
     pcap: bool = False,
     include_paths: Sequence[str | Path] = (),
     defines: Mapping[str, str] = MappingProxyType({}),
-    ground: Ground = SIMULATOR,
+    backend: Backend = SIMULATOR,
+    ground: Backend | None = None,
     replaces: bool = False,
     report: bool = True,
     scripts: bool = True,
@@ -152,9 +154,10 @@ def run(
     shape; `set` has keys of it by dotted names, as in `{"switch.rate": "50 Mbit/s"}`. Without
     `out`, the run's folder is a new one in the system's temporary folder. Without `report` neither
     pictures nor the page are made, and a folder without a name of its own goes with the result.
-    `ground` is where it runs; `sojourn.backends.linux.backend.linux()` is the kernel. An earlier
-    run in `out` is replaced; one of another scenario only if `replaces`. Without `scripts`, code of
-    the scenario is refused: a controller's script, hardware modules of its own.
+    `backend` runs it; `sojourn.backends.linux.backend.linux()` is the kernel. `ground` is the
+    former name of `backend`. An earlier run in `out` is replaced; one of another scenario only if
+    `replaces`. Without `scripts`, code of the scenario is refused: a controller's script, hardware
+    modules of its own.
 
     `aqms`, one or a list, takes the place of the scenario's; each is a name that `sojourn aqms`
     lists, a path to a program, or either with its options: `{"use": "codel", "target": "2 ms"}`.
@@ -180,7 +183,7 @@ def run(
     with refused(not scripts):
         plan = plan_scenario(
             scenario,
-            ground=ground,
+            backend=(backend := ground or backend),
             set=set,
             aqms=aqms,
             seed=seed,
@@ -199,5 +202,5 @@ def run(
         temporary = tempfile.TemporaryDirectory(prefix=f"{plan.name}-")
         folder = Path(temporary.name)
     with held(folder):
-        recorded = record(plan, folder, ground=ground, replaces=replaces)
+        recorded = record(plan, folder, backend=backend, replaces=replaces)
         return RunResult.of(finish(recorded, report=report), temporary)

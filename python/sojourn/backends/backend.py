@@ -20,10 +20,10 @@ from sojourn.runtime.plan import Plan, PlannedRun
 A = TypeVar("A")
 
 ATTEMPTS = 3
-"""How often a run is made before it is given up as disturbed."""
+"""Attempts of a run before it counts as disturbed."""
 
 
-class Ground(Protocol):
+class Backend(Protocol):
     """Something that runs plans."""
 
     @property
@@ -53,7 +53,7 @@ def refuse_script(plan: Plan, name: str) -> None:
         )
 
 
-def one_by_one(
+def run_sequentially(
     name: str,
     plan: Plan,
     folder: Path,

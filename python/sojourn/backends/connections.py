@@ -12,7 +12,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.backends.live.control_socket import RemoteSwitch
 from sojourn.control import ControlError
-from sojourn.control.p4runtime import P4RuntimeDoor, Tls
+from sojourn.control.p4runtime import P4RuntimeTransport, Tls
 from sojourn.control.switch import Switch
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import find_aqm
@@ -23,11 +23,11 @@ _ADDRESS = re.compile(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}")
 
 def door_to(
     where: str | Path, *, device: int = 1, election: int = 1, tls: Tls | None = None
-) -> P4RuntimeDoor | RemoteSwitch:
+) -> P4RuntimeTransport | RemoteSwitch:
     """The way to a switch that runs: the folder that `sojourn switch` names at its start, or the
     address of a P4Runtime server."""
     if isinstance(where, str) and _ADDRESS.fullmatch(where) and not Path(where).exists():
-        return P4RuntimeDoor(where, device=device, election=election, tls=tls)
+        return P4RuntimeTransport(where, device=device, election=election, tls=tls)
     return RemoteSwitch(Path(where))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.backends.backend import Ground
+from sojourn.backends.backend import Backend
 from sojourn.control.file import in_its_file
 from sojourn.errors import ConfigError, ControlPlaneError, ScenarioError
 from sojourn.model.scenario.shorthand import as_written
@@ -44,4 +44,4 @@ class Simulator:
         return {"name": self.name}
 
 
-SIMULATOR: Ground = Simulator()
+SIMULATOR: Backend = Simulator()

@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any
 
-from sojourn.cli.output import let_readers_go
+from sojourn.cli.output import ignore_closed_reader
 from sojourn.cli.shared import WIDTH, app, open_console
 from sojourn.cli.signals import ignore, listen
 from sojourn.errors import (
@@ -29,7 +29,7 @@ def main() -> None:
     """The entry point: runs the command and turns errors into messages and statuses."""
     # Being asked to end is an interruption: what was started is ended, what was written is kept.
     listen()
-    let_readers_go()
+    ignore_closed_reader()
     # Commands are short and make little garbage: a tenth of their start went into looking for it.
     gc.set_threshold(50_000, 20, 50)
     # pydantic would read what every installed distribution says of itself.

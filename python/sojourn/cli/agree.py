@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sojourn.backends.backend import ATTEMPTS, Ground
+from sojourn.backends.backend import ATTEMPTS, Backend
 from sojourn.backends.linux.backend import linux
 from sojourn.backends.live.backend import live
 from sojourn.backends.sim import SIMULATOR
@@ -86,7 +86,7 @@ def agree(
     )  # fmt: skip
     compared = _grounds(grounds)
     length = _quantity(duration, TIME)
-    known: dict[str, Callable[[], Ground]] = {
+    known: dict[str, Callable[[], Backend]] = {
         SIM: lambda: SIMULATOR,
         LIVE: lambda: live(accept_disturbed=accept_disturbed, attempts=attempts),
         KERNEL: lambda: replace(

@@ -20,7 +20,7 @@ def aqms(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the native disciplines and the shipped P4 programs, and on which grounds they run."""
+    """List the native disciplines and the shipped P4 programs, and on which backends they run."""
     known = [*catalogue(), *kernel_only()]
     if as_json:
         print(json.dumps([_as_dict(aqm) for aqm in known], indent=2))
@@ -28,7 +28,7 @@ def aqms(
     longest = max(len(aqm.name) for aqm in known)
     width = open_console().width if sys.stdout.isatty() else None
     for aqm in known:
-        head = f"{aqm.name.ljust(longest)}  {aqm.kind:<8}{' '.join(_grounds(aqm)):<9}  "
+        head = f"{aqm.name.ljust(longest)}  {aqm.kind:<8}{' '.join(_backends(aqm)):<9}  "
         if not parameters:
             # In a pipe nothing is cut: whoever reads it there wants to search in it.
             room = None if width is None else width - len(head)
@@ -45,7 +45,7 @@ def _print_whole(head: str, text: str) -> None:
     print("\n".join(wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))))
 
 
-def _grounds(aqm: Aqm) -> list[str]:
+def _backends(aqm: Aqm) -> list[str]:
     """The values of --on with which it runs."""
     if aqm.kind == KERNEL:
         return ["linux"]
@@ -68,7 +68,7 @@ def _as_dict(aqm: Aqm) -> dict[str, Any]:
     return {
         "name": aqm.name,
         "kind": aqm.kind,
-        "grounds": _grounds(aqm),
+        "grounds": _backends(aqm),
         "summary": aqm.summary,
         "parameters": parameters,
     }

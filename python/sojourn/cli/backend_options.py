@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from sojourn.backends.backend import ATTEMPTS, Ground
+from sojourn.backends.backend import ATTEMPTS, Backend
 from sojourn.backends.sim import SIMULATOR
 from sojourn.cli.shared import AcceptDisturbed, Attempts, Kernel
 from sojourn.errors import ScenarioError
@@ -30,7 +30,7 @@ class BackendOptions:
     accept_disturbed: AcceptDisturbed = False
     attempts: Attempts = ATTEMPTS
 
-    def backend(self) -> Ground:
+    def backend(self) -> Backend:
         """The chosen backend; `ScenarioError` for options of another one."""
         if self.on != "linux" and self.kernel != "uml":
             raise ScenarioError("--kernel is for --on linux")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sojourn.cli.shared import Define, Include, Json, app, definitions, tell_of_unread
+from sojourn.cli.shared import Define, Include, Json, app, definitions, warn_of_unread_macros
 from sojourn.common.resources import shown
 from sojourn.common.suggest import did_you_mean
 from sojourn.control.file import ProgramChoice
@@ -54,7 +54,7 @@ def emit(
     )
     shapers = tuple(_shaper(text, burst) for text in shape or ())
     job = Job.of(choice, shapers)
-    tell_of_unread(choice.compiled, choice.defines)
+    warn_of_unread_macros(choice.compiled, choice.defines)
     written = write(job, chosen, out or Path(f"{program.stem}-{target}"))
     if as_json:
         print(json.dumps({"files": [str(path) for path in written]}, indent=2))

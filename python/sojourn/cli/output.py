@@ -19,7 +19,7 @@ class _ForAsLongAsWanted(io.FileIO):
             return len(memoryview(data).cast("B"))
 
 
-def let_readers_go() -> None:
+def ignore_closed_reader() -> None:
     """Discards output from the moment on that its reader closes it."""
     plain = sys.stdout
     try:

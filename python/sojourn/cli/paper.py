@@ -63,9 +63,9 @@ def paper(
     """Run a paper's set-ups; draw its figures, ours beside its values; a verdict for each claim."""
     chosen = find_papers(name, sources)
     folder = out or Path("papers-quick" if quick else "papers")
-    ground = None
+    backend = None
     if on == "linux":
-        ground = linux(kernel, accept_disturbed=accept_disturbed, attempts=attempts)
+        backend = linux(kernel, accept_disturbed=accept_disturbed, attempts=attempts)
     start = time.perf_counter()
     console = open_console(stderr=True)
     reports = []
@@ -83,7 +83,7 @@ def paper(
                     quick=quick,
                     workers=workers_for(cluster, processes),
                     tell=tell,
-                    linux=ground,
+                    linux=backend,
                 )
             )
     write_documents(reports, folder, markdown)

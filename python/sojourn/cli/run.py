@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from sojourn.backends.backend import Ground
+from sojourn.backends.backend import Backend
 from sojourn.cli.backend_options import BackendOptions
 from sojourn.cli.options import grouped
 from sojourn.cli.shared import (
@@ -126,10 +126,10 @@ def run(
         _check_seeds(where, changes, output)
         _run_seeds(what, changes.seeds, changes.aqm or [], set_, output.out, as_json)
         return
-    ground = where.backend()
+    backend = where.backend()
     plan = plan_scenario(
         what,
-        ground=ground,
+        backend=backend,
         set=set_,
         aqms=changes.aqm or (),
         seed=changes.seed,
@@ -140,15 +140,15 @@ def run(
         defines=definitions(changes.define),
         **named,
     )
-    _run_plan(plan, ground, output, as_json)
+    _run_plan(plan, backend, output, as_json)
 
 
-def _run_plan(plan: Plan, ground: Ground, output: Output, as_json: bool) -> None:
+def _run_plan(plan: Plan, backend: Backend, output: Output, as_json: bool) -> None:
     """Runs `plan` and shows its result."""
     folder = output.out or default_folder(plan.name)
     start = time.perf_counter()
     with held(folder):
-        recorded = _record_with_progress(plan, folder, ground, output.replaces, output.report)
+        recorded = _record_with_progress(plan, folder, backend, output.replaces, output.report)
         runs_done = time.perf_counter()
         from sojourn.cli.show import finish_with_status, show
 
@@ -225,14 +225,14 @@ def _load(report: bool) -> None:
 
 
 def _record_with_progress(
-    plan: Plan, folder: Path, ground: Ground, replaces: bool, report: bool
+    plan: Plan, folder: Path, backend: Backend, replaces: bool, report: bool
 ) -> RunFolder:
     """Runs `plan` while a bar for each AQM shows the run's time."""
     duration = plan.scenario.duration
     progress = RunProgress(duration)
     if not sys.stderr.isatty():
         # Where no terminal listens, a bar is noise.
-        return record(plan, folder, progress, partial(_load, report), ground, replaces=replaces)
+        return record(plan, folder, progress, partial(_load, report), backend, replaces=replaces)
 
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -255,4 +255,4 @@ def _record_with_progress(
                 now = progress.now.get(label, 0)
                 bars.update(task, completed=now, now=now / 1e9)
 
-        return record(plan, folder, progress, refresh, ground, replaces=replaces)
+        return record(plan, folder, progress, refresh, backend, replaces=replaces)

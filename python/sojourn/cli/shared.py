@@ -26,7 +26,7 @@ WIDTH = 100
 COMMANDS = {
     "agree": "Run cells of a grid in the simulator, through the live switch and on Linux, side by "
     "side.",
-    "aqms": "List the native disciplines and the shipped P4 programs, and on which grounds they "
+    "aqms": "List the native disciplines and the shipped P4 programs, and on which backends they "
     "run.",
     "check": "Check a P4 program: the language, whether the target can load it, and its stages.",
     "ctl": "Change and read tables, registers, counters, rates of a live switch while it runs.",
@@ -191,7 +191,7 @@ Processes = Annotated[
 ]
 
 
-def tell_of_unread(program: "Program", defines: Mapping[str, str]) -> None:
+def warn_of_unread_macros(program: "Program", defines: Mapping[str, str]) -> None:
     """Warns of macros that none of the program's files reads."""
     for name, hint in unread_macros(program, defines).items():
         print(f"warning: -D {name}: no file of the program reads it{hint}", file=sys.stderr)

@@ -58,7 +58,7 @@ def _notes(result: Result) -> list[str]:
     """A backend's notes on its runs: deviations, disturbances, missing parts."""
     notes = [f"note    {label}: left no rows; the run ended before" for label in result.missing]
     notes += [f"note    {label}: {text}" for label, text in ingress_drops(result).items()]
-    for label, about in result.folder.ground.get("runs", {}).items():
+    for label, about in result.folder.backend.get("runs", {}).items():
         notes += [f"note    {label}: {text}" for text in about["differences"]]
         if about["disturbed"]:
             notes.append(f"note    {label}: disturbed: {about['disturbed']}")

@@ -38,7 +38,7 @@ class _Signals:
             self._first = now
             raise KeyboardInterrupt
 
-    def hear_again(self, ignored: "sys.UnraisableHookArgs", /) -> None:
+    def reraise(self, ignored: "sys.UnraisableHookArgs", /) -> None:
         """Raises an exception again that was raised where it could not be caught, as in a
         destructor."""
         if ignored.exc_type is KeyboardInterrupt:
@@ -62,7 +62,7 @@ def listen() -> None:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    sys.unraisablehook = signals.hear_again
+    sys.unraisablehook = signals.reraise
     Thread(target=signals.watch, args=(reading,), name="signals", daemon=True).start()
     for number in (signal.SIGINT, signal.SIGTERM):
         # What is ignored by whoever started the process stays so.

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from sojourn.cli.shared import Define, Include, Json, app, definitions, open_console, tell_of_unread
+from sojourn.cli.shared import (
+    Define,
+    Include,
+    Json,
+    app,
+    definitions,
+    open_console,
+    warn_of_unread_macros,
+)
 from sojourn.common.resources import shown
 from sojourn.errors import EXIT_FAULT, EXIT_USER, UnknownAqmError
 from sojourn.model.programs import compiled, with_own_folder
@@ -41,7 +49,7 @@ def test(
     defines = definitions(define)
     if defines:
         paths = with_own_folder(include, program)
-        tell_of_unread(compiled(program, include_paths=paths, defines=defines), defines)
+        warn_of_unread_macros(compiled(program, include_paths=paths, defines=defines), defines)
     outcomes: list[StfResult | StfError] = []
     for path in tests or [program.with_suffix(".stf")]:
         try:

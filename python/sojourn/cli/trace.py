@@ -17,7 +17,7 @@ from sojourn.cli.shared import (
     app,
     definitions,
     open_console,
-    tell_of_unread,
+    warn_of_unread_macros,
 )
 from sojourn.common.atomic_write import write_text
 from sojourn.common.resources import shown
@@ -86,7 +86,7 @@ def trace(
         choice = ProgramChoice(
             program, None, with_own_folder(include, program), definitions(define), control
         )
-        tell_of_unread(choice.compiled, choice.defines)
+        warn_of_unread_macros(choice.compiled, choice.defines)
         ways = trace_frames(choice, _frames(packet, count), port=port, at=_time(at))
     if html is not None:
         try:

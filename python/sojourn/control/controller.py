@@ -31,7 +31,7 @@ class Digest(NamedTuple):
     name: str
     """The `Digest` object; for v1model the type of the data."""
     time: int
-    """When it was sent, ns."""
+    """Send time, ns."""
     data: bytes
     """The fields' bits one behind the other, zeros in front."""
 
@@ -40,7 +40,7 @@ class PacketIn(NamedTuple):
     """A packet that the program has sent to its controller's port."""
 
     time: int
-    """When it left the switch, ns."""
+    """Departure from the switch, ns."""
     data: bytes
     """All of it, with the header that the program puts in front."""
 

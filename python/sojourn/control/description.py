@@ -77,7 +77,7 @@ class Table:
     actions: tuple[Action, ...]
     size: int | None
     entries: int
-    """How many the program brings along; they have the first handles."""
+    """The number of entries in the program; they have the first handles."""
     const_entries: bool
     const_default_action: bool
     implementation: str | None

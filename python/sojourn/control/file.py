@@ -72,7 +72,7 @@ def control_file(program: Path, named: Path | None = None) -> Path | None:
 
 
 _OF_SCENARIOS = re.compile(rb"^[ \t]*+(aqms[ \t]*+=|\[\[flows\]\])", re.MULTILINE)
-"""What every scenario has, and no control plane."""
+"""Keys that every scenario has, and no control plane."""
 
 
 def _is_scenario(path: Path) -> bool:
@@ -176,7 +176,7 @@ def as_plain(own: object) -> Any:
 
 
 _ABOUT = "control plane: "
-"""How the engine begins what it says of a control plane."""
+"""The begin of the engine's messages about a control plane."""
 
 
 def in_its_file(message: str, path: Path | None) -> str | None:

@@ -22,7 +22,7 @@ _ALREADY_EXISTS = 6
 _KINDS = {2: "exact", 3: "lpm", 4: "ternary", 5: "range", 6: "optional"}
 
 
-class P4RuntimeDoor:
+class P4RuntimeTransport:
     """A controller of a device, the primary one if it can; only that one writes. `ControlError` is
     what the switch refuses."""
 

@@ -17,11 +17,11 @@ from sojourn.control.description import ControlError, Object, ProgramDescription
 from sojourn.control.description import Table as Described
 
 Match = int | str | Mapping[str, int | str]
-"""What a key element has to be, as in a control-plane file: a number, `{"value", "prefix"}`,
-`{"value", "mask"}` or `{"low", "high"}`; what is left out of a match may be anything."""
+"""The value of a key element, as in a control-plane file: a number, `{"value", "prefix"}`,
+`{"value", "mask"}` or `{"low", "high"}`. A missing element matches anything."""
 
 
-class Door(Protocol):
+class Transport(Protocol):
     """The way to a switch; requests are the engine's JSON. `str` makes it of gathered ones."""
 
     def describe(self) -> str:
@@ -55,7 +55,7 @@ class Entry:
 class Switch:
     """A switch that runs a program. What it refuses is a `ControlError`."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: Transport) -> None:
         self._door = door
         self._batch: _core.Operations | None = None
         self._program: ProgramDescription | None = None

@@ -20,7 +20,7 @@ from sojourn.model.parameters import Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_folders
 
 KERNEL = "kernel"
-"""The kind of what only the Linux ground has."""
+"""The kind of what only the Linux backend has."""
 
 HARDWARE = "verilog"
 """The kind of a hardware module."""
@@ -36,7 +36,7 @@ class Aqm:
     program: Path | None = None
     architecture: str | None = None
     parameters: tuple[Parameter, ...] = ()
-    """What a native discipline can be told."""
+    """Parameters of a native discipline."""
     module: Path | None = None
 
     @property

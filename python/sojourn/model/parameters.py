@@ -143,4 +143,4 @@ _KINDS = {
         _count("number", ""),
     )
 }
-"""How the values of each kind of the register are written."""
+"""Notation of the register's kinds of values."""

@@ -31,7 +31,7 @@ class Setup:
     name: str
     results: tuple[Result, ...]
     differs: tuple[str, ...]
-    """What its scenario has otherwise than the first one's: `key: theirs -> its`."""
+    """Differences of its scenario to the first one's: `key: theirs -> its`."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _decisive(result: Result) -> Iterator[tuple[str, Any]]:
     for key, value in _flat(result.scenario.model_dump(mode="json", exclude_none=True)):
         if key.split(".")[0] not in _SILENT:
             yield key, value
-    yield "ground", result.folder.ground["name"]
+    yield "backend", result.folder.backend["name"]
     for run in result.folder.runs:
         for key, value in _flat(run.aqm):
             if key.split(".")[0] not in _PLACES:

@@ -25,7 +25,7 @@ from sojourn.results.style import COLOURS, DELAY_FLOOR, RULE
 
 _KINDS = ("png", "svg", "pdf")
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Where a box's whiskers, edges and middle lie."""
+"""Percentiles of a box's whiskers, edges and middle."""
 
 
 def write_comparison(found: Sequence[Setup], path: Path) -> None:

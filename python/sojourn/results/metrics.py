@@ -19,7 +19,7 @@ class Metric:
     unit: str
     """As it is shown."""
     scale: float
-    """What the table's number is divided by to be in that unit."""
+    """Divisor from the table's number to that unit."""
 
     def show(self, value: float, half: float | None = None) -> str:
         """`value`, as the table has it, to three digits, with half its interval to as many

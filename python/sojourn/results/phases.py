@@ -32,7 +32,7 @@ class Phase:
     max: int | None
     """Of the queue delay."""
     settled: int | None
-    """How long after the change its spike is over; none if the delay grows instead."""
+    """Time from the change to the end of its spike; none if the delay grows instead."""
     dropped: float | None
     """Share of the packets that were offered."""
     utilisation: float

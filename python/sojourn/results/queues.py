@@ -16,9 +16,9 @@ class QueueRun:
     """One AQM's run at a queue."""
 
     label: str
-    """What tables and plots call the run."""
+    """The run's label in tables and plots."""
     aqm: str
-    """What manages this queue in it."""
+    """The AQM of this queue."""
     findings: Findings
 
     @property

@@ -35,7 +35,7 @@ _UNREADABLE = (
     TypeError,
     ValueError,
 )
-"""What comes of files that are not what they are called."""
+"""Errors of unreadable files."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class AqmResult:
     times: tuple[Times, ...] = ()
     """Completion and response times, if transfers or requests are among the flows."""
     voices: tuple[Voice, ...] = ()
-    """What voices got, if there are any."""
+    """Figures of voices, if there are any."""
     phases: Mapping[str, tuple[Phase, ...]] = field(default_factory=dict)
     """Between the changes of a link's rate, by the name of the measured queue."""
     complete: bool = True
     """Whether it ran to the scenario's end."""
     ran: int = 0
-    """How far it came, ns; its figures may be of a part of that, see `Result.compared`."""
+    """Simulated time, ns; its figures may cover a part of it, see `Result.compared`."""
 
     @property
     def label(self) -> str:

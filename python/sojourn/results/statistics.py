@@ -77,7 +77,7 @@ class Summary:
     """Their bytes over the bytes received from hosts; as all below, of the whole run."""
     mirrored: int
     unsynchronised: int
-    """How long, in all, mirrored copies were under way to the registers they update."""
+    """Total time of mirrored copies on the way to the registers that they update."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

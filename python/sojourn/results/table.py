@@ -88,7 +88,7 @@ COLUMNS = (
 BOTTLENECK_COLUMNS = tuple(
     column for column in COLUMNS if column.name not in (">target", "goodput", "recirc.")
 )
-"""What a table of several bottlenecks has of each: not what belongs to the whole run."""
+"""Columns for each of several bottlenecks, without those of the whole run."""
 
 
 def _worth_showing(columns: Sequence[Column], summaries: Iterable[Summary]) -> list[Column]:

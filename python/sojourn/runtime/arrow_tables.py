@@ -16,8 +16,8 @@ from sojourn.common.textfile import check_file
 from sojourn.runtime.run_files import journal_of
 
 VERDICTS = tuple(_core.verdicts())
-"""What became of a packet: sent; dropped at the queue by the AQM, or for want of room; sent with a
-CE mark; dropped by a program's ingress, before any queue."""
+"""The fate of a packet: sent; dropped at the queue by the AQM, or for want of room; sent with a CE
+mark; dropped by a program's ingress, before any queue."""
 SENT, AQM, TAIL, MARK, INGRESS = range(len(VERDICTS))
 DROPS = (VERDICTS[AQM], VERDICTS[TAIL], VERDICTS[INGRESS])
 NEVER_QUEUED = (VERDICTS[TAIL], VERDICTS[INGRESS])

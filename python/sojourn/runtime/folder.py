@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sojourn.common.atomic_write import write_text
 from sojourn.common.filenames import is_plain
@@ -67,7 +67,7 @@ class _Provenance(_Checked):
     libraries: dict[str, str]
 
 
-class _GroundOfRun(BaseModel):
+class _BackendOfRun(BaseModel):
     """The part of a backend's description that tables and pages show."""
 
     model_config = ConfigDict(strict=True, extra="allow")
@@ -75,12 +75,12 @@ class _GroundOfRun(BaseModel):
     disturbed: str
 
 
-class _Ground(BaseModel):
+class _Backend(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow")
     name: str
     kernel: str = ""
     clock: str = ""
-    runs: dict[str, _GroundOfRun] | None = None
+    runs: dict[str, _BackendOfRun] | None = None
 
 
 class _Description(_Checked):
@@ -92,7 +92,7 @@ class _Description(_Checked):
     scenario: dict[str, Any]
     runs: list[_Run]
     provenance: _Provenance
-    ground: _Ground = _Ground(name="sim")
+    backend: _Backend = Field(default=_Backend(name="sim"), alias="ground")
     files: list[str] | None = None
     """All that the run may have written; absent in folders of earlier versions."""
     scenario_folder: str | None = None
@@ -108,16 +108,18 @@ class RunFolder:
     scenario: Scenario
     runs: tuple[RecordedRun, ...]
     provenance: dict[str, Any]
-    ground: dict[str, Any] = field(default_factory=lambda: {"name": "sim"})
-    """Where it ran: `sim`, or another ground with what it says of itself."""
+    backend: dict[str, Any] = field(default_factory=lambda: {"name": "sim"})
+    """Its name (`sim`, `linux`, `live`) and its description; the key `ground` of `run.json`."""
     place: Path | None = None
-    """Where it goes once its rows are complete, if it is not there yet."""
+    """Its destination once its rows are complete, if it is not there yet."""
     beside: Path | None = None
     """The folder that relative paths of the scenario start from; absent in folders of versions
     whose `sources` are not complete."""
 
     @classmethod
-    def create(cls, path: Path, plan: Plan, ground: str = "sim", *, replaces: bool = False) -> Self:
+    def create(
+        cls, path: Path, plan: Plan, backend: str = "sim", *, replaces: bool = False
+    ) -> Self:
         """Makes the folder for a run into `path`, where an earlier run's stays until `settled`.
 
         `OutputError` if `path` is something else, or another scenario's run and not `replaces`.
@@ -132,7 +134,7 @@ class RunFolder:
             "libraries": {name: _version(name) for name in _LIBRARIES},
         }
         folder = cls(
-            path, plan.name, plan.scenario, runs, provenance, {"name": ground}, beside=plan.beside
+            path, plan.name, plan.scenario, runs, provenance, {"name": backend}, beside=plan.beside
         )
         try:
             if _holds_a_run(path):
@@ -162,13 +164,13 @@ class RunFolder:
             scenario_from_dict(described.scenario, f"{shown(path)}/{RUN}"),
             tuple(RecordedRun(**vars(run)) for run in described.runs),
             described.provenance.model_dump(),
-            described.ground.model_dump(exclude_unset=True),
+            described.backend.model_dump(exclude_unset=True),
             beside=None if described.scenario_folder is None else Path(described.scenario_folder),
         )
 
-    def on_ground(self, ground: dict[str, Any]) -> Self:
-        """The same folder, now that it is known where it ran; `run.json` says so from here on."""
-        folder = replace(self, ground=ground)
+    def with_backend(self, backend: dict[str, Any]) -> Self:
+        """The same folder with the backend's description, which is added to `run.json`."""
+        folder = replace(self, backend=backend)
         try:
             folder._write_description()
         except OSError as error:
@@ -206,7 +208,7 @@ class RunFolder:
             "scenario": self.scenario.model_dump(mode="json", exclude_none=True),
             "runs": [vars(run) for run in self.runs],
             "provenance": self.provenance,
-            "ground": self.ground,
+            "ground": self.backend,
             "files": self._files if files is None else list(dict.fromkeys(files)),
         }
         if self.beside is not None:

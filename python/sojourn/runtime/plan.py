@@ -54,7 +54,7 @@ class Script:
     place: int
     """Of its switch among the network's."""
     poll: int
-    """How often it is looked for messages and packets of the program, ns."""
+    """Interval between polls for messages and packets of the program, ns."""
     cpu_port: int | None = None
     """The port of its switch by which packets go to it and come from it."""
     files: tuple[Path, ...] = ()
@@ -68,7 +68,7 @@ class AqmConfig(NamedTuple):
     program: _core.Program | None = None
     """Compiled, if it is one."""
     files: tuple[Path, ...] = ()
-    """What it reads besides its program's text: control plane, hardware module."""
+    """Its inputs besides its program's text: control plane, hardware module."""
 
     @property
     def inputs(self) -> Inputs:
@@ -82,22 +82,22 @@ class PlannedRun:
     """One AQM of a scenario, ready for the engine."""
 
     label: str
-    """What tables and plots call it."""
+    """Its label in tables and plots."""
     folder: str
     """Its folder in the run's folder."""
     family: str
     """Name without variant; variants of one AQM look alike in plots."""
     variant: str
-    """What tells it from others of its family, or nothing."""
+    """Its variant within the family, or nothing."""
     config: dict[str, Any]
     programs: tuple[_core.Program, ...] = ()
     """The P4 programs that the configuration means, compiled."""
     bottlenecks: tuple[Bottleneck, ...] = ()
     """The measured queues, in the engine's order."""
     control_file: Path | None = None
-    """Where the AQM's control plane stands, if it is a program that has one."""
+    """The AQM's control-plane file, if it is a program that has one."""
     script: "Script | None" = None
-    """What acts on a switch while the run goes on."""
+    """The controller's script, if there is one."""
     inputs: Inputs = field(default_factory=dict)
     """Every file that it reads."""
     beside: Path = Path()

@@ -48,7 +48,7 @@ ROWS_AT_ONCE = 1 << 13
 """Rows that a core hands over at a time: what is larger leaves its cache before it is read."""
 
 _MAGIC = b"PAR1"
-"""What a Parquet file begins and ends with."""
+"""First and last bytes of a Parquet file."""
 
 _BALLAST = 8 << 20
 """Bytes kept free on the disk, so that a file can be finished properly after the disk is full."""

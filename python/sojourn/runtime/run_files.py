@@ -22,10 +22,10 @@ PACKETS, FLOWS, COUNTERS, LOG = (
     "counters.json",
     "program.log",
 )
-"""What an AQM's folder holds after its run; the log only if the program wrote one."""
+"""Files of an AQM's folder after its run; the log only if the program wrote one."""
 
 EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
-"""What is there beside them if transfers or requests, or voices, are among the flows."""
+"""Further files if transfers or requests, or voices, are among the flows."""
 
 REGISTERS = "registers.parquet"
 """Values of a program's registers over time, if the scenario has any traced."""

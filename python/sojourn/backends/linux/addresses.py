@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 SERVER_PORT = 5201
-"""Where iperf3 listens."""
+"""iperf3's port."""
 FIRST_PORT, PORTS = 32_768, 28_232
 """Linux's range of ephemeral ports."""
 FRONT, BEHIND = "senders", "receivers"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.backends.backend import ATTEMPTS, one_by_one, refuse_script, until_undisturbed
+from sojourn.backends.backend import ATTEMPTS, refuse_script, run_sequentially, until_undisturbed
 from sojourn.backends.linux import requirements
 from sojourn.backends.linux.build import virtual_kernel
 from sojourn.backends.linux.checks import check_run
@@ -62,7 +62,7 @@ class Linux:
     kernel: Kernel
     accept_disturbed: bool = False
     traffic: str = "sockets"
-    """Who sends: `sockets`, exact in their start, or `iperf3`."""
+    """The sender: `sockets`, exact in their start, or `iperf3`."""
     attempts: int = ATTEMPTS
     sample: int | None = None
     """ns between two samples of the sockets in virtual time, if not the usual. In real time they
@@ -95,7 +95,7 @@ class Linux:
         self, plan: Plan, folder: Path, progress: Progress, refresh: Callable[[], None]
     ) -> dict[str, Any]:
         """One AQM after the other: two guests at once would disturb each other."""
-        return one_by_one(self.name, plan, folder, progress, refresh, self._run_one)
+        return run_sequentially(self.name, plan, folder, progress, refresh, self._run_one)
 
     def _run_one(
         self, run: PlannedRun, folder: Path, on_progress: Callable[[int], None]
@@ -108,11 +108,11 @@ class Linux:
         )
         if attempt.complaint and not self.accept_disturbed:
             raise DisturbedError(_rejected(run.label, complaints, attempt))
-        ground = _description(self.kernel, attempt, setup.queues, complaints)
-        ground["traffic"] = self.traffic
-        write(folder, attempt.measured, attempt.raw, run, setup.queues, ground)
+        backend = _description(self.kernel, attempt, setup.queues, complaints)
+        backend["traffic"] = self.traffic
+        write(folder, attempt.measured, attempt.raw, run, setup.queues, backend)
         shutil.rmtree(attempt.raw.folder)
-        return ground
+        return backend
 
     def _set_up(self, run: PlannedRun) -> Setup:
         return set_up(run.config, self.kernel, traffic=self.traffic, sample=self.sample)

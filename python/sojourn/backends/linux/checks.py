@@ -42,7 +42,7 @@ def _check_between(run: PlannedRun, traffic: str, names: list[str]) -> None:
     """Refuses a network that the guest cannot build."""
     if any(link["packets_per_second"] is not None for link in run.config["network"]["links"]):
         raise ScenarioError(
-            "packets_per_second: the Linux ground shapes in bit/s; give a rate, or --on sim"
+            "packets_per_second: the Linux backend shapes in bit/s; give a rate, or --on sim"
         )
     check_network(run, traffic, names)
 
@@ -57,12 +57,12 @@ def check_network(run: PlannedRun, traffic: str, names: list[str]) -> None:
         raise ScenarioError("several switches: iperf3 sends over one; --traffic sockets over all")
     if len(network["hosts"]) > MOST_HOSTS:
         raise ScenarioError(
-            f"{len(network['hosts'])} hosts: on this ground a network has at most {MOST_HOSTS}"
+            f"{len(network['hosts'])} hosts: on this backend a network has at most {MOST_HOSTS}"
         )
     for name, flow in zip(names, run.config["flows"], strict=True):
         if flow["rtt"]:
             raise ScenarioError(
-                f"{name}: rtt: in a network this ground has the links' delays alone; "
+                f"{name}: rtt: in a network this backend has the links' delays alone; "
                 "give the links a delay, or --on sim"
             )
 
@@ -130,13 +130,13 @@ def _check_drawn(name: str, flow: dict[str, Any], duration: int) -> None:
         if span is not None and duration > span * MOST_DRAWN:
             raise ScenarioError(
                 f"{name}: {what}: more than {MOST_DRAWN} of them in the run, which the Linux "
-                f"ground has to tell the guest beforehand; at least "
+                f"backend has to tell the guest beforehand; at least "
                 f"{TIME.format(-(-duration // MOST_DRAWN))} is allowed"
             )
 
 
 def _check_config(plan: Plan, run: PlannedRun) -> None:
-    """The engine's own check, of all that is not this ground's alone."""
+    """The engine's own check, of all that is not this backend's alone."""
     config = run.config
     if config["aqm"]["name"] in KERNEL_ONLY:
         config = config | {"aqm": {"kind": "native", "name": "fifo"}}

@@ -78,7 +78,7 @@ def by_path(
         )
     if len(found) > MOST_DELAYS:
         raise ScenarioError(
-            f"{len(found)} different round-trip times: this ground has at most {MOST_DELAYS}"
+            f"{len(found)} different round-trip times: this backend has at most {MOST_DELAYS}"
         )
     return {path: found[path] for path in sorted(found, key=lambda path: path.rtt)}
 

@@ -31,7 +31,7 @@ class Timing:
     """Accuracy of the guest's clock. Times in ns."""
 
     shaper_share: float
-    """What left while packets waited, over what the shaper allows in that time."""
+    """Departures while packets waited, as a share of the shaper's allowance in that time."""
     longest_stall: int
     lateness_median: int
     """Of the guest's own process that samples each 10 ms."""

@@ -38,7 +38,7 @@ class Frames:
     bytes: Bytes
     """The first bytes of each, padded with zeros."""
     kept: Longs
-    """How many of those are the frame's."""
+    """The number of those that belong to the frame."""
     flow: Longs
     """Number of the flow whose host behind the bottleneck it is for, or for frames on the way back
     from; `NOBODY` for all else."""

@@ -68,7 +68,7 @@ class Network:
 
     def __init__(self, network: dict[str, Any]) -> None:
         self.hosts: dict[str, Any] = {host["name"]: host["addresses"] for host in network["hosts"]}
-        """Who has which addresses: a host its own, or the name of a kind of group."""
+        """Addresses by host; of a group the name of its kind."""
         self.shapers: dict[str, dict[str, Any]] = {
             host["name"]: host["shaper"] for host in network["hosts"] if host["shaper"]
         }

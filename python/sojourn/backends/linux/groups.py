@@ -47,7 +47,7 @@ def check_groups(config: dict[str, Any]) -> None:
     usual = len(names) == 1 and between == [(FRONT, names[0]), (names[0], BEHIND)]
     if not usual or network["links"][0]["rate"] is not None or not network["links"][1]["rate"]:
         raise ScenarioError(
-            f"hosts: on this ground groups of hosts are {FRONT} and {BEHIND} with one switch and "
+            f"hosts: on this backend groups of hosts are {FRONT} and {BEHIND} with one switch and "
             "one bottleneck between them; give [switch], or --on sim"
         )
 
@@ -79,7 +79,7 @@ def group_links(
     return lines + list(_routes_with_ecn(flows, crowds, port, behind=behind))
 
 
-def way_to_group(flows: list[Flow], port: str, beyond: str, *, behind: bool) -> list[str]:
+def route_to_group(flows: list[Flow], port: str, beyond: str, *, behind: bool) -> list[str]:
     """Lines for a switch's route to a group through `port`, with one neighbour for all hosts."""
     lines = []
     for version in _versions(flows):

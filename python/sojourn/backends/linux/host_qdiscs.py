@@ -31,7 +31,7 @@ def leaving_delays(
     """The netems of a group's hosts; `ScenarioError` if the kernel cannot have them so."""
     if switch["delay"] or any(step["delay"] is not None for step in switch["schedule"]):
         raise ScenarioError(
-            'netem: with at = "senders", "receivers" or "both" this ground has no delay of the '
+            'netem: with at = "senders", "receivers" or "both" this backend has no delay of the '
             "link beside it; give the flows the whole rtt, or --on sim"
         )
     own = [flow | {"rtt": _share(flow, netem, behind=behind)} for flow in flows]
@@ -40,9 +40,9 @@ def leaving_delays(
         kinds, queues = len(set(delayed)), 1 if netem["shared"] else len(delayed)
         if kinds != queues:
             raise ScenarioError(
-                f"netem: {kinds} different round-trip times are {kinds} netems on this ground, and "
-                f"not {queues} queue{'s' * (queues > 1)}: shared goes with one round-trip time for "
-                "all flows, a queue for each with one that no other has; --on sim has all"
+                f"netem: {kinds} different round-trip times are {kinds} netems on this backend, "
+                f"and not {queues} queue{'s' * (queues > 1)}: shared goes with one round-trip time "
+                "for all flows, a queue for each with one that no other has; --on sim has all"
             )
     return delays(own, crowds, limit=netem["limit"], to_behind=not behind)
 
@@ -58,11 +58,11 @@ def _share(flow: dict[str, Any], netem: dict[str, Any], *, behind: bool) -> int:
     return int(shares[0] if sends_from_behind(flow) == behind else shares[1])
 
 
-def leaving_shaper(host: str, shaper: dict[str, Any], port: str, others: list[str]) -> list[str]:
+def host_shaper(host: str, shaper: dict[str, Any], port: str, others: list[str]) -> list[str]:
     """A host's token bucket; `others` are the other qdiscs of its interface."""
     if others:
         raise ScenarioError(
-            f"{host}: shaper: on this ground it cannot stand beside a delay or a rate of the "
+            f"{host}: shaper: on this backend it cannot stand beside a delay or a rate of the "
             'host\'s link; netem at = "receivers" leaves the senders free, --on sim has both'
         )
     queue = Qdisc("pfifo", "sch_fifo", ("limit", f"{shaper['limit']}"), None, "enqueue")

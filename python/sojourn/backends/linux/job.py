@@ -13,7 +13,7 @@ from sojourn.backends.linux.graph import Direction, Network
 from sojourn.backends.linux.groups import SERVERS, has_groups, switch_of
 from sojourn.backends.linux.guest.system import FIRST
 from sojourn.backends.linux.kernel import Kernel
-from sojourn.backends.linux.netns import Spaces, Spot
+from sojourn.backends.linux.netns import NetworkNamespaces, Spot
 from sojourn.backends.linux.requirements import MODULES
 from sojourn.backends.linux.tc import FULL_FRAME, Qdisc, qdisc
 from sojourn.backends.linux.topology import Shaper, end_parameters, router_parameters
@@ -58,7 +58,7 @@ def shaper_for(rate: int, burst: int, port_speed: int, *, virtual_time: bool) ->
     return Shaper(rounded_rate, rounded_burst, _WIRE)
 
 
-def spaces_of(config: dict[str, Any], workload: Workload, kernel: Kernel) -> Spaces:
+def spaces_of(config: dict[str, Any], workload: Workload, kernel: Kernel) -> NetworkNamespaces:
     """The network of a run with its shapers and AQMs, as the kernel makes them."""
     network = Network(config["network"])
     spots = [
@@ -67,7 +67,9 @@ def spaces_of(config: dict[str, Any], workload: Workload, kernel: Kernel) -> Spa
         if way.rate is not None and not network.is_group(way.near)
     ]
     switch = switch_of(config) if has_groups(config) else None
-    return Spaces(network, spots, config["flows"], workload.crowds, switch, config["netem"])
+    return NetworkNamespaces(
+        network, spots, config["flows"], workload.crowds, switch, config["netem"]
+    )
 
 
 def shapers_of(way: Direction, speed: int, *, virtual_time: bool) -> tuple[Shaper, list[Any]]:
@@ -101,7 +103,7 @@ def _spot(way: Direction, network: Network, config: dict[str, Any], kernel: Kern
 
 def make_job(
     config: dict[str, Any],
-    spaces: Spaces,
+    spaces: NetworkNamespaces,
     workload: Workload,
     *,
     virtual_time: bool,
@@ -144,7 +146,7 @@ def make_job(
     }
 
 
-def _on_the_way(spaces: Spaces) -> int:
+def _on_the_way(spaces: NetworkNamespaces) -> int:
     """Upper bound of the time that the network needs to drain at the end, ns."""
     found = sum(max(delay for _, delay in way.delays) for way in spaces.network.delayed)
     for spot in spaces.spots:
@@ -166,7 +168,7 @@ def tap(
     }
 
 
-def _taps(spaces: Spaces) -> list[dict[str, Any]]:
+def _taps(spaces: NetworkNamespaces) -> list[dict[str, Any]]:
     """On both sides of each measured queue, and at the hosts that datagrams are for. What leaves a
     bottleneck for a group has arrived."""
     network = spaces.network

@@ -17,7 +17,7 @@ _ELF = b"\x7fELF"
 _TIME_TRAVEL = b"time-travel="
 """The parameter's name, which only a kernel with that ability contains."""
 _CONFIGURATION = re.compile(rb"IKCFG_ST(\x1f\x8b.*?)IKCFG_ED", re.DOTALL)
-"""Where a kernel's file has the configuration that it was built with (CONFIG_IKCONFIG)."""
+"""The build configuration in a kernel's file (CONFIG_IKCONFIG)."""
 _TICKS = re.compile(rb"^CONFIG_HZ=(\d+)$", re.MULTILINE)
 _USUAL_TICK = 10_000_000
 """ns; user-mode kernels count in hundredths of a second, unless built otherwise."""
@@ -34,7 +34,7 @@ class Kernel:
     """A kernel to measure on."""
 
     program: Path | None
-    """What is run as a process; none for the kernel that runs already."""
+    """The program that boots it; none for the machine's own kernel."""
     virtual_time: bool = False
     tick: int = _USUAL_TICK
     """ns in which it counts TCP's timers, and PIE's."""

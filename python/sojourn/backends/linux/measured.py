@@ -21,7 +21,7 @@ from sojourn.backends.linux.tc import Qdisc
 from sojourn.backends.linux.traffic import Workload, first_of
 
 _OVERFLOW = ("drop_overlimit", "overlimit", "pdrop")
-"""What qdiscs call the packets that they had no room for."""
+"""The qdiscs' counter of packets that found no room."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Queue:
     unmatched: int
     """Packets that entered and never left."""
     statistics: dict[str, Any]
-    """What the kernel counts."""
+    """The kernel's counters."""
 
     @property
     def dropped(self) -> int:
@@ -92,9 +92,9 @@ class Measured:
     exchanges: Columns
     datagrams: Columns
     starts: list[int]
-    """When each flow begins."""
+    """The begin of each flow."""
     totals: dict[int, dict[str, int]]
-    """What the hosts counted, of each source of transfers."""
+    """The hosts' counts for each source of transfers."""
 
     @cached_property
     def rows(self) -> Rows:

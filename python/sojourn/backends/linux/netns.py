@@ -19,10 +19,10 @@ from typing import Any
 from sojourn.backends.linux.addresses import Block
 from sojourn.backends.linux.delays import delay_changes, delays
 from sojourn.backends.linux.graph import Direction, Network
-from sojourn.backends.linux.groups import SERVERS, group_links, way_to_group
+from sojourn.backends.linux.groups import SERVERS, group_links, route_to_group
 from sojourn.backends.linux.guest.system import FIRST
-from sojourn.backends.linux.host_qdiscs import at_hosts, leaving_delays, leaving_shaper
-from sojourn.backends.linux.single import addresses_of, asks_for_ecn, own_lines, way_to_host
+from sojourn.backends.linux.host_qdiscs import at_hosts, host_shaper, leaving_delays
+from sojourn.backends.linux.single import address_lines, addresses_of, asks_for_ecn, route_to_host
 from sojourn.backends.linux.topology import Managed, bottleneck, burst_of, reshape
 
 _NETEM_LIMIT = 1_000_000
@@ -41,7 +41,7 @@ Lines = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
-class Spaces:
+class NetworkNamespaces:
     """A network with its shapers and AQMs, and the flows through it."""
 
     network: Network
@@ -53,7 +53,7 @@ class Spaces:
     switch: dict[str, Any] | None
     """The one switch between groups, if there are groups."""
     netem: dict[str, Any]
-    """Where the flows' round-trip times are met."""
+    """The place of the flows' round-trip times."""
 
     @cached_property
     def versions(self) -> set[int]:
@@ -108,7 +108,7 @@ class Spaces:
                 lines[name] += group_links(self.flows, self.crowds, way.port, beyond, behind=behind)
                 continue
             if name in self.network.hosts:
-                lines[name] += own_lines(self.network, name, self.versions, ports[0])
+                lines[name] += address_lines(self.network, name, self.versions, ports[0])
             lines[name] += [f"link set {port} up" for port in ports]
         for host, ways in self.network.ways.items():
             for way in ways.values():
@@ -121,7 +121,7 @@ class Spaces:
             if not self.network.is_group(way.near):
                 behind = self.network.hosts[host] == SERVERS
                 beyond = mac(way.far, way.peer)
-                lines[way.near] += way_to_group(self.flows, way.port, beyond, behind=behind)
+                lines[way.near] += route_to_group(self.flows, way.port, beyond, behind=behind)
             return
         hops = [(way.near, way.port, (way.far, way.peer))]
         if wire := self.wire_of(way):
@@ -130,7 +130,7 @@ class Spaces:
         addresses = addresses_of(self.network, host, self.versions)
         ecn = asks_for_ecn(self.flows, way.near, host)
         for node, port, beyond_port in hops:
-            lines[node] += way_to_host(addresses, port, mac(*beyond_port), ecn=ecn)
+            lines[node] += route_to_host(addresses, port, mac(*beyond_port), ecn=ecn)
 
     def queues(self) -> Lines:
         """Shapers, AQMs and delays of each namespace."""
@@ -145,7 +145,7 @@ class Spaces:
                 lines[name] += self._delays_of(kind, self.switch)
         for way in self.network.directions:
             if shaper := self.network.shapers.get(way.near):
-                lines[way.near] += leaving_shaper(way.near, shaper, way.port, lines[way.near])
+                lines[way.near] += host_shaper(way.near, shaper, way.port, lines[way.near])
         return lines
 
     def _delays_of(self, kind: str, switch: dict[str, Any]) -> list[str]:

@@ -43,7 +43,7 @@ def write(
     raw: Raw,
     run: PlannedRun,
     managed: Sequence[Managed],
-    ground: dict[str, Any],
+    backend: dict[str, Any],
 ) -> None:
     """Writes rows, samples, counters and, if asked for, the captures."""
     ballast, config = Ballast(folder), run.config
@@ -58,7 +58,7 @@ def write(
             flows.write(pa.table(measured.samples.columns, schema=FLOW_SCHEMA))
         _write_traffic(folder, measured, config, ballast)
         counters = _counters(measured, raw, config, managed[0].shaper)
-        counters |= {"bottlenecks": _bottlenecks(measured, run, managed), "ground": ground}
+        counters |= {"bottlenecks": _bottlenecks(measured, run, managed), "ground": backend}
         text = json.dumps(counters, indent=2) + "\n"
         write_text(folder / COUNTERS, text)
     finally:

@@ -38,9 +38,9 @@ class Path:
 
     rtt: int
     steps: tuple[tuple[int, int], ...] = ((0, 0),)
-    """When the link behind the bottleneck has which one-way delay, from 0 on."""
+    """One-way delays of the link behind the bottleneck with their times, from 0 on."""
     links: tuple[int, int] = (0, 0)
-    """What links and switch take beside: of data on its way there, of its acknowledgement."""
+    """Further time in links and switch: of data on its way there, of its acknowledgement."""
 
     def early(self, now: Longs) -> Longs:
         """By how much a host behind the bottleneck is early at those times of the guest."""

@@ -18,13 +18,15 @@ from sojourn.backends.linux.graph import Direction, Network
 from sojourn.backends.linux.groups import has_groups
 from sojourn.backends.linux.job import arrived_at, came_in, went_out
 from sojourn.backends.linux.measured import Measured, Queue, Raw, measured, queue_of, samples_of
-from sojourn.backends.linux.netns import Spaces
+from sojourn.backends.linux.netns import NetworkNamespaces
 from sojourn.backends.linux.path import Longs
 from sojourn.backends.linux.samples import End, Samples, read_samples
 from sojourn.backends.linux.traffic import Workload
 
 
-def measure(raw: Raw, config: dict[str, Any], spaces: Spaces, workload: Workload) -> Measured:
+def measure(
+    raw: Raw, config: dict[str, Any], spaces: NetworkNamespaces, workload: Workload
+) -> Measured:
     """The run whose guest left `raw`."""
     network, duration, by_ports = spaces.network, config["duration"], not has_groups(config)
     taps = [

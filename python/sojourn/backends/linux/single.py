@@ -19,7 +19,7 @@ def addresses_of(network: Network, host: str, versions: Iterable[int]) -> list[t
     return [(own[key], bits) for key, bits in (_LENGTHS[version] for version in sorted(versions))]
 
 
-def own_lines(network: Network, host: str, versions: Iterable[int], port: str) -> list[str]:
+def address_lines(network: Network, host: str, versions: Iterable[int], port: str) -> list[str]:
     """Lines that give a host's interface its addresses."""
     return [
         f"addr add {address}/{length} dev {port}{' nodad' if length == 128 else ''}"
@@ -27,7 +27,7 @@ def own_lines(network: Network, host: str, versions: Iterable[int], port: str) -
     ]
 
 
-def way_to_host(
+def route_to_host(
     addresses: Iterable[tuple[str, int]], port: str, beyond: str, *, ecn: bool
 ) -> list[str]:
     """Lines for a namespace's route to a host through `port`, to the Ethernet address `beyond`."""
@@ -46,6 +46,6 @@ def asks_for_ecn(flows: Sequence[dict[str, Any]], near: str, far: str) -> bool:
     if len(wanted) > 1:
         raise ScenarioError(
             f"ecn: between {' and '.join(sorted(ends))} some flows want it and some do "
-            "not; on this ground all flows between two hosts of a network have the same"
+            "not; on this backend all flows between two hosts of a network have the same"
         )
     return wanted == {True}

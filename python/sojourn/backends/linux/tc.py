@@ -28,7 +28,7 @@ class Qdisc:
     drops_at: str
     """`enqueue` or `dequeue`: where its AQM decides."""
     differences: tuple[str, ...] = ()
-    """What was asked for and the kernel does otherwise."""
+    """Settings that the kernel implements otherwise."""
 
     @property
     def text(self) -> str:
@@ -60,7 +60,7 @@ def kernel_disciplines() -> list[str]:
 
 
 KERNEL_ONLY = {"cake": "Linux's CAKE: flow isolation and COBALT, as a leaf below the shaper"}
-"""Disciplines that only this ground has."""
+"""Disciplines that only this backend has."""
 
 
 def full_frames(queue_limit: int) -> int:

@@ -106,7 +106,7 @@ def burst_of(flows: list[dict[str, Any]]) -> int:
     wanted = {flow["segmentation_offload"] for flow in flows if "segmentation_offload" in flow}
     if len(wanted) > 1:
         raise ScenarioError(
-            "segmentation_offload: on this ground all flows share one interface and have the same"
+            "segmentation_offload: on this backend all flows share one interface and have the same"
         )
     offload = next(iter(wanted), False)
     if offload is False:

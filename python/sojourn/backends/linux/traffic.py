@@ -77,7 +77,7 @@ def check_ports(config: dict[str, Any], workload: Workload) -> None:
     """`ScenarioError` if a network has more flows than ports tell apart."""
     if not has_groups(config) and len(workload.numbers) > PORTS:
         raise ScenarioError(
-            f"{len(workload.numbers)} flows and transfers: in a network this ground tells them "
+            f"{len(workload.numbers)} flows and transfers: in a network this backend tells them "
             f"apart by their ports, so at most {PORTS} are allowed"
         )
 

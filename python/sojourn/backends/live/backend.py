@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sojourn.backends.backend import ATTEMPTS, one_by_one, refuse_script, until_undisturbed
+from sojourn.backends.backend import ATTEMPTS, refuse_script, run_sequentially, until_undisturbed
 from sojourn.backends.linux.backend import done_of
 from sojourn.backends.linux.checks import check_flows, check_network, flow_names
 from sojourn.backends.linux.graph import Network
@@ -23,8 +23,14 @@ from sojourn.backends.linux.requirements import find_program
 from sojourn.backends.linux.traffic import Workload, workload_of
 from sojourn.backends.live import namespaces
 from sojourn.backends.live.job import commands_of, interface, make_job, managed_of
-from sojourn.backends.live.links import number, orders_of
-from sojourn.backends.live.measured import Left, measure, read_left, read_rows, with_switches
+from sojourn.backends.live.links import number, switch_orders
+from sojourn.backends.live.measured import (
+    SwitchFiles,
+    measure,
+    read_rows,
+    read_switch_files,
+    with_switches,
+)
 from sojourn.backends.live.summary import DISTURBED
 from sojourn.backends.live.switch_process import CHANGED, orders_for
 from sojourn.backends.sim import SIMULATOR
@@ -52,7 +58,7 @@ class Attempt:
 
     raw: Raw
     rows: Sequence[Rows]
-    left: Left
+    left: SwitchFiles
 
     @property
     def reports(self) -> dict[str, dict[str, Any]]:
@@ -85,7 +91,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class LiveGround:
+class LiveBackend:
     """Runs plans through live switches."""
 
     accept_disturbed: bool = False
@@ -114,7 +120,7 @@ class LiveGround:
         self, plan: Plan, folder: Path, progress: Any, refresh: Callable[[], None]
     ) -> dict[str, Any]:
         """One AQM after the other."""
-        return one_by_one(self.name, plan, folder, progress, refresh, self._run_one)
+        return run_sequentially(self.name, plan, folder, progress, refresh, self._run_one)
 
     def _run_one(
         self, run: PlannedRun, folder: Path, on_progress: Callable[[int], None]
@@ -133,10 +139,10 @@ class LiveGround:
                 "--accept-disturbed keeps the run and says so in it."
             )
         said = "; ".join(filter(None, [FUNCTIONAL if functional else "", attempt.complaint]))
-        ground = self._description(run, attempt, said, complaints)
-        self._write(run, workload, attempt, folder, ground)
+        backend = self._description(run, attempt, said, complaints)
+        self._write(run, workload, attempt, folder, backend)
         shutil.rmtree(attempt.raw.folder)
-        return ground
+        return backend
 
     def _attempt(
         self,
@@ -165,7 +171,7 @@ class LiveGround:
             prioritise=lambda _: False,
         )
         raw = Raw(place, done_of(place, run.label))
-        left = read_left(place, run.config)
+        left = read_switch_files(place, run.config)
         rows = read_rows(raw, left, workload)
         return Attempt(with_switches(raw, left, rows), rows, left)
 
@@ -175,13 +181,13 @@ class LiveGround:
         workload: Workload,
         attempt: Attempt,
         folder: Path,
-        ground: dict[str, Any],
+        backend: dict[str, Any],
     ) -> None:
-        """The files of every ground, and what a switch has beyond a kernel."""
+        """The files of every backend, and what a switch has beyond a kernel."""
         config, left = run.config, attempt.left
         found = measure(attempt.raw, attempt.rows, config, workload)
         plain = replace(run, config=config | {"capture": False})
-        write(folder, found, attempt.raw, plain, managed_of(config), ground)
+        write(folder, found, attempt.raw, plain, managed_of(config), backend)
         if config["capture"]:
             for place, way in zip(run.bottlenecks, left.network.measured, strict=True):
                 shutil.move(left.capture(way), folder / place.capture)
@@ -210,7 +216,7 @@ class LiveGround:
 def _write_orders(folder: Path, config: dict[str, Any], workload: Workload) -> None:
     """Writes each switch's orders, with the names of its interfaces."""
     network = Network(config["network"])
-    by_switch = zip(network.switches, orders_of(config, workload), strict=True)
+    by_switch = zip(network.switches, switch_orders(config, workload), strict=True)
     for place, (name, orders) in enumerate(by_switch):
         interfaces = {
             number(way.port): interface(network, name, way.port)
@@ -221,7 +227,7 @@ def _write_orders(folder: Path, config: dict[str, Any], workload: Workload) -> N
         (folder / orders_for(place)).write_text(text, encoding="utf-8")
 
 
-def _join_logs(left: Left, folder: Path) -> None:
+def _join_logs(left: SwitchFiles, folder: Path) -> None:
     """Joins the logs of the programs, switch by switch."""
     logs = [left.of_switch(switch) / LOG for switch in left.counters]
     texts = [log.read_text(encoding="utf-8") for log in logs if log.is_file()]
@@ -229,7 +235,7 @@ def _join_logs(left: Left, folder: Path) -> None:
         write_text(folder / LOG, "".join(texts))
 
 
-def _of_switches(left: Left) -> dict[str, Any]:
+def _of_switches(left: SwitchFiles) -> dict[str, Any]:
     """The sums of the switches' counters, without their queues, by the simulator's names."""
     counts = [
         _of_switch(counters["switch"], _front_ports(left.network, switch))
@@ -293,7 +299,7 @@ def _check(plan: Plan, run: PlannedRun, traffic: str) -> None:
     shaped = any(host["shaper"] for host in config["network"]["hosts"])
     if shaped or config["netem"]["at"] != "behind":
         raise ScenarioError(
-            "netem and sender_shaper: on this ground the switch itself delays, on the way to the "
+            "netem and sender_shaper: on this backend the switch itself delays, on the way to the "
             "senders, and the hosts are not shaped; --on sim and --on linux have them"
         )
     check_flows(run, traffic, names)
@@ -321,6 +327,6 @@ def _check_control(name: str, flow: dict[str, Any]) -> None:
 
 def live(
     *, accept_disturbed: bool = False, traffic: str = "sockets", attempts: int = ATTEMPTS
-) -> LiveGround:
+) -> LiveBackend:
     """The backend on this machine."""
-    return LiveGround(accept_disturbed, traffic, attempts)
+    return LiveBackend(accept_disturbed, traffic, attempts)

@@ -27,7 +27,7 @@ class Trust:
     certificate: Path | None = None
     key: Path | None = None
     clients: Path | None = None
-    """Who signs the certificates of those who may connect."""
+    """Certificate that signs those of permitted clients."""
     anywhere: bool = False
     """Also without certificates of the clients beyond loopback."""
 

@@ -18,7 +18,7 @@ from sojourn.backends.linux.graph import Direction, Network
 from sojourn.backends.linux.groups import SERVERS, group_links, has_groups
 from sojourn.backends.linux.guest.system import FIRST
 from sojourn.backends.linux.job import arrived_at, shapers_of, tap
-from sojourn.backends.linux.single import addresses_of, asks_for_ecn, own_lines, way_to_host
+from sojourn.backends.linux.single import address_lines, addresses_of, asks_for_ecn, route_to_host
 from sojourn.backends.linux.tc import Qdisc
 from sojourn.backends.linux.topology import Managed, end_parameters
 from sojourn.backends.linux.traffic import Workload, check_ports, family, guest_flows, lead
@@ -124,7 +124,7 @@ def _end(network: Network, node: str, port: str) -> str:
 def _host(
     network: Network, host: str, flows: list[dict[str, Any]], workload: Workload
 ) -> list[str]:
-    """Addresses and routes of a host, or of a group as the Linux ground has it; but that the way to
+    """Addresses and routes of a host, or of a group as in the Linux backend, except that the way to
     the others leads to them and not to a router."""
     if network.is_group(host):
         (peer,) = (other for other in network.hosts if other != host)
@@ -133,13 +133,13 @@ def _host(
         lines = group_links(flows, workload.crowds, HOSTS_PORT, beyond, behind=behind)
         return ["link set lo up", *lines]
     versions = {flow["ip_version"] for flow in flows}
-    lines = ["link set lo up", *own_lines(network, host, versions, HOSTS_PORT)]
+    lines = ["link set lo up", *address_lines(network, host, versions, HOSTS_PORT)]
     lines.append(f"link set {HOSTS_PORT} up")
     for other, ways in network.ways.items():
         if host in ways:
             addresses = addresses_of(network, other, versions)
             ecn = asks_for_ecn(flows, host, other)
-            lines += way_to_host(addresses, HOSTS_PORT, ethernet(network, other), ecn=ecn)
+            lines += route_to_host(addresses, HOSTS_PORT, ethernet(network, other), ecn=ecn)
     return lines
 
 

@@ -36,7 +36,7 @@ def everything_later(delay: int, rate: int | None = None) -> dict[str, Any]:
     return {"rate": rate, "classes": [(delay, _EVERYTHING)]}
 
 
-def orders_of(config: dict[str, Any], workload: Workload) -> list[dict[str, Any]]:
+def switch_orders(config: dict[str, Any], workload: Workload) -> list[dict[str, Any]]:
     """The orders of each switch, without the names of its interfaces."""
     network = Network(config["network"])
     return [

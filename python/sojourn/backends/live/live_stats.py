@@ -58,7 +58,7 @@ class PortTotals:
     """The sum of those times."""
 
 
-class Observed:
+class LiveStats:
     """Statistics of a live switch."""
 
     def __init__(self, recording: Recording) -> None:

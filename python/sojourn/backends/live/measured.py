@@ -39,7 +39,7 @@ def counters_of(folder: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Left:
+class SwitchFiles:
     """The files of the switches of a run in its job's folder."""
 
     folder: Path
@@ -67,17 +67,17 @@ class Left:
         return found
 
 
-def read_left(folder: Path, config: dict[str, Any]) -> Left:
+def read_switch_files(folder: Path, config: dict[str, Any]) -> SwitchFiles:
     """Reads the files in a job's folder."""
     switches = config["network"]["switches"]
     counters = {
         switch["name"]: counters_of(folder / switch_folder(place))
         for place, switch in enumerate(switches)
     }
-    return Left(folder, config, counters)
+    return SwitchFiles(folder, config, counters)
 
 
-def with_switches(raw: Raw, left: Left, rows: Sequence[Rows]) -> Raw:
+def with_switches(raw: Raw, left: SwitchFiles, rows: Sequence[Rows]) -> Raw:
     """`raw` with the measured queues, and the way back to the first one, in the form of a kernel's
     qdisc statistics."""
     ways = left.network.measured
@@ -92,7 +92,7 @@ def with_switches(raw: Raw, left: Left, rows: Sequence[Rows]) -> Raw:
     return Raw(raw.folder, raw.done | {"qdiscs": qdiscs})
 
 
-def _drops_behind(left: Left, way: Direction) -> int:
+def _drops_behind(left: SwitchFiles, way: Direction) -> int:
     """Packets that a switch at the far end dropped in front of the way back."""
     if way.far not in left.network.switches:
         return 0
@@ -102,7 +102,7 @@ def _drops_behind(left: Left, way: Direction) -> int:
     return sum(int(queue[kind]["packets"]) for queue in queues for kind in kinds)
 
 
-def read_rows(raw: Raw, left: Left, workload: Workload) -> list[Rows]:
+def read_rows(raw: Raw, left: SwitchFiles, workload: Workload) -> list[Rows]:
     """The rows of each measured queue, of the scenario's flows, within the run."""
     rows = [_rows(raw, left, way, workload) for way in left.network.measured]
     if has_groups(left.config):
@@ -111,7 +111,7 @@ def read_rows(raw: Raw, left: Left, workload: Workload) -> list[Rows]:
     return [replace(own, packet=same) for own, same in zip(rows, numbers, strict=True)]
 
 
-def _rows(raw: Raw, left: Left, way: Direction, workload: Workload) -> Rows:
+def _rows(raw: Raw, left: SwitchFiles, way: Direction, workload: Workload) -> Rows:
     place, counters, config = left.of_switch(way.near), left.counters[way.near], left.config
     ends = json.loads((place / ENDS).read_text(encoding="utf-8"))
     table = pq.read_table(place / rows_of(number(way.port)))

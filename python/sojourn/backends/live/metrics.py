@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 from sojourn import _core
 from sojourn.backends.live.address import Address
 from sojourn.backends.live.http import PageHandler, PageServer, pages
-from sojourn.backends.live.live_stats import BOUNDS, Observed
+from sojourn.backends.live.live_stats import BOUNDS, LiveStats
 
 _INTERFACE = {
     "received": "Frames that came in",
@@ -36,7 +36,7 @@ _INTERFACE = {
 class LiveCollector(Collector):
     """The collector behind each scrape."""
 
-    def __init__(self, observed: Observed) -> None:
+    def __init__(self, observed: LiveStats) -> None:
         self._observed = observed
 
     def collect(self) -> Iterator[Metric]:
@@ -118,7 +118,7 @@ class LiveCollector(Collector):
 
 
 class _Server(PageServer):
-    def __init__(self, at: Address, observed: Observed) -> None:
+    def __init__(self, at: Address, observed: LiveStats) -> None:
         self.registry = CollectorRegistry()
         self.registry.register(LiveCollector(observed))
         super().__init__(at, _Handler)
@@ -139,6 +139,6 @@ class _Handler(PageHandler):
             self.say(503, "text/plain", b"the switch has ended\n")
 
 
-def metrics(observed: Observed, at: Address) -> AbstractContextManager[None]:
+def metrics(observed: LiveStats, at: Address) -> AbstractContextManager[None]:
     """Serves them while it holds."""
     return pages("metrics", at, lambda at: _Server(at, observed))

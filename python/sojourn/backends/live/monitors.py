@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from rich.console import Console
 
 from sojourn.backends.live.address import Address
-from sojourn.backends.live.live_stats import Observed
+from sojourn.backends.live.live_stats import LiveStats
 from sojourn.backends.live.running import Recording
 
 
@@ -24,7 +24,7 @@ def observe(
     from sojourn.backends.live.terminal import drawn_live
     from sojourn.backends.live.watch import watched
 
-    observed = Observed(recording)
+    observed = LiveStats(recording)
     servers = {"metrics": metrics, "watch": watched}
     for what, at in addresses.items():
         beside.enter_context(servers[what](observed, at))

@@ -25,7 +25,7 @@ _PACKAGES = {
 _FIRST = ("chrt", "--rr", "1")
 
 
-class EnclosureError(SojournError):
+class NamespacesError(SojournError):
     """No namespaces can be made here."""
 
 
@@ -54,16 +54,16 @@ def _may_go_first() -> bool:
 
 @cache
 def require() -> None:
-    """`EnclosureError` says what is not installed, or what the kernel refuses."""
+    """`NamespacesError` says what is not installed, or what the kernel refuses."""
     lacking = sorted({package for tool, package in _PACKAGES.items() if not find_program(tool)})
     if lacking:
-        raise EnclosureError(
+        raise NamespacesError(
             f"live networks need {' and '.join(lacking)}: apt-get install {' '.join(lacking)}"
         )
     script = "ip link add va type veth peer name vb"
     tried = subprocess.run(enclosed(["sh", "-c", script]), capture_output=True, text=True)
     if tried.returncode:
-        raise EnclosureError(
+        raise NamespacesError(
             f"no network namespace can be made here: {tried.stderr.strip()}\n"
             "As an ordinary user this takes user namespaces "
             "(sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces); or be root."

@@ -20,7 +20,7 @@ _FEATURES = {
     "generic segmentation": (0x23, 0x24),
     "generic receive": (0x2B, 0x2C),
 }
-"""What is switched -> the commands that read and write it."""
+"""Offload -> the commands that read and write it."""
 
 
 def _ask(control: socket.socket, name: str, command: int, value: int) -> int:

@@ -49,9 +49,9 @@ class LivePlan:
     programs: list[_core.Program]
     """The program, compiled, if there is one; and those beside it."""
     around: dict[str, Any] = field(default_factory=dict)
-    """What lies around the switch, as the engine takes it: links with rates and delays."""
+    """Links around the switch, with rates and delays, in the engine's form."""
     control_file: Path | None = None
-    """Where the program's control plane stands, if it has one."""
+    """The program's control-plane file, if it has one."""
     cpu_port: int | None = None
     """The port of the controllers, which has no interface."""
     inputs: Inputs = field(default_factory=dict)

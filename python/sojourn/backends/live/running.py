@@ -27,7 +27,7 @@ from sojourn.runtime.run_files import COUNTERS, LOG
 
 _EACH = 0.25
 _LOOK = 1.0
-"""How often faults are looked for, s."""
+"""Interval between checks for faults, s."""
 _SPIN = 60_000
 DESCRIPTION = "switch.json"
 ENDS = "flows.json"

@@ -23,7 +23,7 @@ from sojourn.backends.live.running import Recording, run_live
 from sojourn.common.atomic_write import write_text
 
 CHANGED = "changed.json"
-"""How late each change was made, ns."""
+"""Lateness of each change, ns."""
 
 
 def orders_for(place: int) -> str:

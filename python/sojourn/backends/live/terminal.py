@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sojourn import _core
-from sojourn.backends.live.live_stats import Observed
+from sojourn.backends.live.live_stats import LiveStats
 from sojourn.model.units import RATE
 from sojourn.results.style import duration
 
@@ -31,7 +31,7 @@ _LATELY = 4
 
 
 def view(shown: Mapping[str, Any]) -> Group:
-    """The terminal's view of `Observed.shown`."""
+    """The terminal's view of `LiveStats.shown`."""
     ports = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for head in ("port", "rate", "delay", "99 %", "drops/s", "marks/s"):
         ports.add_column(head, justify="right", no_wrap=True)
@@ -92,7 +92,7 @@ def bars_of(moments: Sequence[Mapping[str, Any]]) -> str:
 
 
 @contextlib.contextmanager
-def drawn_live(observed: Observed, console: Console) -> Iterator[None]:
+def drawn_live(observed: LiveStats, console: Console) -> Iterator[None]:
     """Draws it while it holds."""
     over = threading.Event()
 

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, parse_qs
 from sojourn import _core
 from sojourn.backends.live.address import Address
 from sojourn.backends.live.http import PageHandler, PageServer, pages
-from sojourn.backends.live.live_stats import Observed
+from sojourn.backends.live.live_stats import LiveStats
 
 _ONLY_ITSELF = {
     "Content-Security-Policy": (
@@ -22,7 +22,7 @@ _ONLY_ITSELF = {
 
 
 class _Server(PageServer):
-    def __init__(self, at: Address, observed: Observed) -> None:
+    def __init__(self, at: Address, observed: LiveStats) -> None:
         self.observed = observed
         self.page = (files("sojourn.backends.live") / "watch.html").read_bytes()
         super().__init__(at, _Handler)
@@ -51,6 +51,6 @@ class _Handler(PageHandler):
             self.say(200, "application/json", shown.encode(), _ONLY_ITSELF)
 
 
-def watched(observed: Observed, at: Address) -> AbstractContextManager[None]:
+def watched(observed: LiveStats, at: Address) -> AbstractContextManager[None]:
     """Serves the page while it holds."""
     return pages("watch", at, lambda at: _Server(at, observed))

@@ -15,7 +15,7 @@ from sojourn.model.inputs import is_shipped
 from sojourn.model.scenario_code import admit
 
 FOLDER = "verilog/"
-"""What the names of shipped modules begin with."""
+"""Prefix of the names of shipped modules."""
 
 _SHIPPED = ("codel", "fq_codel")
 """Those files of the folder that decide about packets; the others are their surroundings."""
@@ -27,7 +27,7 @@ class Added(NamedTuple):
     name: str
     """As the engine knows it."""
     files: tuple[Path, ...]
-    """What it is made of, by absolute paths."""
+    """Its source files, by absolute paths."""
 
 
 def is_module(name: str) -> bool:

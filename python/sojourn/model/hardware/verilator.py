@@ -27,8 +27,7 @@ _COMPILED = ("-shared", "-fPIC", "-O2", "-std=c++17", "-fvisibility=hidden", "-w
 _OWN_ENDS = ("-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_FINISH")
 _RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 _PREPROCESSED = "Vaqm__inputs.vpp"
-"""Where Verilator writes the text of all files that it has read, with macros and includes replaced.
-"""
+"""Verilator's output of all source text, with macros and includes replaced."""
 
 
 class VerilatorError(SojournError):

@@ -24,7 +24,7 @@ def parameters(result: Result) -> dict[str, str]:
     scenario = result.scenario
     return {
         **_between(result),
-        "ran on": _ground(result.folder),
+        "ran on": _backend(result.folder),
         "flows": "; ".join(_flow_text(group) for group in scenario.flows),
         "duration": TIME.format(scenario.duration),
         "target": TIME.format(scenario.target),
@@ -100,17 +100,17 @@ def _schedule_text(schedule: Sequence[LinkStep]) -> str:
     )
 
 
-def _ground(folder: RunFolder) -> str:
+def _backend(folder: RunFolder) -> str:
     """The backend in words."""
-    ground = folder.ground
-    if ground["name"] == "sim":
+    backend = folder.backend
+    if backend["name"] == "sim":
         return "the simulator, in virtual time"
-    if "runs" not in ground:
+    if "runs" not in backend:
         return "a Linux kernel, until the run was ended"
-    disturbed = [label for label, about in ground["runs"].items() if about["disturbed"]]
+    disturbed = [label for label, about in backend["runs"].items() if about["disturbed"]]
     marked = f"; disturbed by the machine: {', '.join(disturbed)}" if disturbed else ""
-    kernel, clock = ground.get("kernel", "kernel"), ground.get("clock", "some")
-    if ground["name"] == "live":
+    kernel, clock = backend.get("kernel", "kernel"), backend.get("clock", "some")
+    if backend["name"] == "live":
         return f"the live switch on Linux {kernel}, {clock} time; per AQM in run.json{marked}"
     return f"Linux {kernel}, {clock} time; per AQM in run.json{marked}"
 

@@ -23,9 +23,9 @@ class Table:
     rows: Sequence[Sequence[str]]
     title: str = ""
     text: str = ""
-    """How to read it."""
+    """Note for the reader."""
     names: int = 1
-    """How many columns, from the first on, say what a row is of."""
+    """The number of leading columns that identify a row."""
     meanings: Sequence[str] = ()
     """Of the heads, shown where the mouse points."""
     colours: Sequence[str] = ()

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sojourn import _core
-from sojourn.backends.backend import Ground
+from sojourn.backends.backend import Backend
 from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.job import qdisc_of
 from sojourn.backends.linux.path import path_of
@@ -121,7 +121,7 @@ class Bench:
     """Settings and folder of the measurements."""
 
     folder: Path
-    grounds: Mapping[str, Ground]
+    grounds: Mapping[str, Backend]
     """Those that are compared, by name; the last is the one that the others are judged by."""
     duration: int
     repeat: int
@@ -160,8 +160,8 @@ class Bench:
         cell = measured.cell
         ground = self.grounds[name]
         scenario = cell.scenario(self.duration, seed)
-        plan = plan_scenario(scenario, ground=ground)
-        result = read_result(record(plan, self._rows, ground=ground))
+        plan = plan_scenario(scenario, backend=ground)
+        result = read_result(record(plan, self._rows, backend=ground))
         aqm = next(iter(result.aqms.values()))
         whole, settled = _delays(aqm.packets, 0), _delays(aqm.packets, self.duration // 3)
         measured.runs[name].append(
@@ -176,7 +176,7 @@ class Bench:
             )
         )
         if name != SIM:
-            run = next(iter(result.folder.ground["runs"].values()))
+            run = next(iter(result.folder.backend["runs"].values()))
             if name == KERNEL:
                 measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
             if run["disturbed"]:
@@ -201,7 +201,7 @@ class Bench:
         if not isinstance(kernel, Linux):
             return {}
         tick = kernel.kernel.tick
-        config = plan_scenario(cell.scenario(self.duration, 0), ground=kernel).runs[0].config
+        config = plan_scenario(cell.scenario(self.duration, 0), backend=kernel).runs[0].config
         starts = [_core.start_jitter(1, flow) for flow in range(cell.flows)]
         return self._scenario(cell) | {
             "aqms": [qdisc_of(config, tick).text],

@@ -49,7 +49,7 @@ class Verdict:
     outside: tuple[str, ...]
     """The figures that are further apart than allowed."""
     why: str
-    """What is known of the reason, or nothing."""
+    """The reason, if it is known."""
 
 
 def spread(runs: Sequence[Figures]) -> Spread:

@@ -67,10 +67,10 @@ class Assessment:
     readings: Mapping[str, Combination]
     """By level of the first assumption: the combination that explains most of the claims."""
     combinations: tuple[Combination, ...]
-    """What explains most first."""
+    """Those that explain most claims first."""
     needs: tuple[Need, ...]
     contradictions: tuple[tuple[str, str], ...]
-    """What nothing explains, and what was measured of it in the best combination."""
+    """Unexplained claims, with their measurements in the best combination."""
 
 
 def assess(paper: Paper, measured: Mapping[str, Measured]) -> Assessment:

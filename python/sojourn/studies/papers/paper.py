@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sojourn.backends.backend import Ground
+from sojourn.backends.backend import Backend
 from sojourn.common.resources import shown
 from sojourn.errors import output_error
 from sojourn.studies.papers.assess import assess
@@ -26,7 +26,7 @@ def run_paper(
     quick: bool = False,
     workers: Callable[[], Workers] = LocalWorkers,
     tell: Tell = lambda _name, _state: None,
-    linux: Ground | None = None,
+    linux: Backend | None = None,
 ) -> Report:
     """Runs what of the paper is not in `folder` yet and writes its page there."""
     try:

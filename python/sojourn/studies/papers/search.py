@@ -55,7 +55,7 @@ class Effect:
     factor: str
     levels: tuple[Level, ...]
     chance: float
-    """How likely chance alone parts the levels so far (a test of independence)."""
+    """Probability that chance alone parts the levels so far (a test of independence)."""
 
     @property
     def size(self) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from sojourn.backends.backend import Ground
+from sojourn.backends.backend import Backend
 from sojourn.errors import UnknownAqmError
 from sojourn.model.aqms import find_aqm
 from sojourn.model.hardware.verilator import VerilatorError, library
@@ -25,7 +25,7 @@ from sojourn.studies.sweeps.sweep import plan_file, run_sweep
 from sojourn.studies.sweeps.work import figures_of
 
 LINUX = "Linux kernel"
-"""What its rows are called."""
+"""The label of its rows."""
 
 Tell = Callable[[str, State], None]
 
@@ -73,7 +73,7 @@ def run_setup(
     quick: bool,
     workers: Callable[[], Workers],
     tell: Tell,
-    linux: Ground | None = None,
+    linux: Backend | None = None,
 ) -> Measured:
     """Runs what is missing of `setup` in `folder`."""
     plan, missing = plan_setup(setup, quick=quick)
@@ -100,7 +100,7 @@ def _add_linux(
     tables: dict[str, list[dict[str, Any]]],
     traces: dict[str, Path],
     folder: Path,
-    ground: Ground,
+    backend: Backend,
     *,
     quick: bool,
 ) -> None:
@@ -120,7 +120,7 @@ def _add_linux(
             }
             place = folder / "linux" / f"{number}-{seed}"
             if not (place / "run.json").is_file():
-                record(plan_scenario(scenario), place, ground=ground)
+                record(plan_scenario(scenario), place, backend=backend)
             result = read_result(RunFolder.open(place))
             (aqm,) = result.aqms.values()
             figures = figures_of(result, aqm)

@@ -33,7 +33,7 @@ class TraceFigures:
     above: int
     """The longest time with every packet at or above the target, after the first second."""
     dips: float
-    """How often in a second the delay falls below the target, after the first second."""
+    """Number of times in a second that the delay falls below the target, after the first second."""
     below: float | None
     """Share of the packets below the target, after the first second."""
     first_drop: int | None

@@ -29,7 +29,7 @@ class Found:
     ours: str
     status: Status
     note: str = ""
-    """How far off, or why it cannot be seen; what other set-ups say."""
+    """The deviation, or the reason that it is unknown; the verdicts of other set-ups."""
     difference: float | None = None
     """Relative to the paper's value."""
     beside: tuple[tuple[str, str, Status], ...] = ()

@@ -5,4 +5,4 @@ commit's files, a control plane, and a scenario.
 """
 
 PREFIX = "published/"
-"""What the name of a recipe begins with where a scenario is asked for."""
+"""Prefix of a recipe's name in place of a scenario."""

@@ -22,7 +22,7 @@ _MOST = 64 << 20
 
 
 @dataclass(frozen=True)
-class Reads:
+class InputFiles:
     """The input files of one run besides its scenario."""
 
     digests: Mapping[str, str]
@@ -38,13 +38,13 @@ class Reads:
         return _portable(absolute(path), self.root)
 
 
-def reads_of(inputs: Inputs) -> Reads:
+def input_files(inputs: Inputs) -> InputFiles:
     """The files of a run with these inputs."""
     own = [path for path in inputs if not is_shipped(path)]
     root = Path(os.path.commonpath([path.parent for path in own])) if own else Path("/")
     digests = {str(_portable(path, root)): digest for path, digest in inputs.items()}
     files = {str(path.relative_to(root)): _text(path, inputs[path]) for path in own}
-    return Reads(dict(sorted(digests.items())), root, files)
+    return InputFiles(dict(sorted(digests.items())), root, files)
 
 
 def _portable(path: Path, root: Path) -> str | None:
@@ -53,7 +53,7 @@ def _portable(path: Path, root: Path) -> str | None:
     return str(path.relative_to(root)) if path.is_relative_to(root) else None
 
 
-def with_portable_paths(scenario: dict[str, Any], reads: Reads) -> dict[str, Any]:
+def with_portable_paths(scenario: dict[str, Any], reads: InputFiles) -> dict[str, Any]:
     """`scenario`, whose paths are absolute, with paths that mean the same on another machine."""
     portable: dict[str, Any] = json.loads(json.dumps(scenario))
     for table, key in paths_in(portable):

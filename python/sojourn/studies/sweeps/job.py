@@ -31,8 +31,8 @@ class Job:
     label: str
     engine: str
     files: Mapping[str, str] = field(default_factory=dict)
-    """What the scenario reads and Sojourn does not ship: text by relative path. The scenario names
-    them by the same paths, and what is shipped by `SHIPPED` and its path below `data_root()`."""
+    """Input files that Sojourn does not ship: text by relative path. The scenario names them by the
+    same paths, and shipped ones by `SHIPPED` and their path below `data_root()`."""
     keep: tuple[str, ...] = ()
 
 
@@ -43,7 +43,7 @@ class Outcome:
     result: Mapping[str, Any]
     """Figures as plain data; see `work`."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """What is kept of its folder, by path below it."""
+    """Stored files of its folder, by path below it."""
 
 
 @dataclass(frozen=True)

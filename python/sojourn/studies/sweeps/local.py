@@ -20,7 +20,7 @@ from sojourn.studies.sweeps.job import Failure, Job, Outcome
 
 _LENGTH = struct.Struct(">Q")
 _TRIES = 2
-"""How often a run is begun whose process dies in it."""
+"""Attempts of a run whose process dies in it."""
 
 
 def send(stream: IO[bytes], message: object) -> None:

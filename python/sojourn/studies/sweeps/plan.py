@@ -19,7 +19,13 @@ from sojourn.runtime.plan import Plan, make_plan
 from sojourn.studies.sweeps.axes import Axis, Cell, axes_of, cells, count_cells
 from sojourn.studies.sweeps.drawings import Drawing, drawings
 from sojourn.studies.sweeps.file import MOST_RUNS, Base, SweepFile
-from sojourn.studies.sweeps.inputs import Reads, choices_in, paths_in, reads_of, with_portable_paths
+from sojourn.studies.sweeps.inputs import (
+    InputFiles,
+    choices_in,
+    input_files,
+    paths_in,
+    with_portable_paths,
+)
 from sojourn.studies.sweeps.job import Job, digest_of, engine_identity
 
 RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "fairness", "drop_share")
@@ -27,7 +33,7 @@ RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "fairness", "dro
 
 _TAKEN = frozenset({*RUN_COLUMNS, *(field.name for field in fields(Summary))})
 _TEXTS = ("title", "description", "look_at", "notes")
-"""What a scenario says to people; it changes no result."""
+"""Keys of a scenario that change no result."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ class _Planner:
         self._sweep, self._base = sweep, base
         self._engine = engine_identity()
         self._keep = tuple(sorted(set(sweep.keep)))
-        self._planned: dict[str, tuple[list[str], list[Reads]]] = {}
+        self._planned: dict[str, tuple[list[str], list[InputFiles]]] = {}
         self.target = 0
 
     def runs(self, cell: Cell) -> Iterator[SweepRun]:
@@ -130,14 +136,14 @@ class _Planner:
         name = f"{self._base.name} with {where}" if where else self._base.name
         return scenario_from_dict(document, name)
 
-    def _plan(self, scenario: Scenario) -> tuple[list[str], list[Reads]]:
+    def _plan(self, scenario: Scenario) -> tuple[list[str], list[InputFiles]]:
         """The label of each AQM, and what it reads."""
         own = [switch.aqm for switch in scenario.switches if switch.aqm is not None]
         parts = [*scenario.aqms, *own, *filter(None, [scenario.control])]
         key = json.dumps([part.model_dump(mode="json") for part in parts], sort_keys=True)
         if key not in self._planned:
             plan: Plan = make_plan(scenario, name=self._base.name, beside=self._base.beside)
-            reads = [reads_of(run.inputs) for run in plan.runs]
+            reads = [input_files(run.inputs) for run in plan.runs]
             self._planned[key] = [run.label for run in plan.runs], reads
         return self._planned[key]
 

@@ -19,7 +19,7 @@ class Rows:
 
     heads: tuple[str, ...]
     keys: int
-    """How many columns from the left say what a row is of."""
+    """The number of leading columns that identify a row."""
     rows: tuple[tuple[str, ...], ...]
 
 

@@ -21,7 +21,7 @@ TABLE = "table.parquet"
 _PART = 1000
 """Rows that are in memory at a time."""
 _LISTS = ("times", "voices", "phases")
-"""What only some kinds of traffic have: a table each, `times.parquet` and so on."""
+"""Tables of some kinds of traffic: `times.parquet` and so on."""
 
 _STORED = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: pa.string()}
 

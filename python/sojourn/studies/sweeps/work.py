@@ -24,7 +24,7 @@ _KEPT: Mapping[str, Callable[[Path], bool]] = {
     "rows": lambda path: path.suffix in (".parquet", ".pcapng", ".json", ".log"),
     "report": lambda path: path.suffix in (".html", ".png", ".json"),
 }
-"""What a sweep may keep of a run's folder, and which files that is."""
+"""The values of `keep`, each with its files of a run's folder."""
 
 
 def work(job: Job) -> Outcome | Failure:
@@ -65,7 +65,7 @@ def _run(job: Job, scratch: Path) -> Outcome:
     files = scratch / "files"
     plan = plan_scenario(_unpacked(job, files), beside=files)
     # The other cores are for other jobs.
-    folder = record(plan, scratch / "run", ground=Simulator(threads=1))
+    folder = record(plan, scratch / "run", backend=Simulator(threads=1))
     result = finish(folder) if "report" in job.keep else read_result(folder)
     (aqm,) = result.aqms.values()
     kept = {str(path): (folder.path / path).read_bytes() for path in _kept(folder.path, job.keep)}

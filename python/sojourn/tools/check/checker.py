@@ -27,7 +27,7 @@ class CheckResult:
     """The diagnostics with source excerpts, for a terminal."""
     diagnostics: list[dict[str, Any]]
     architecture: str | None = None
-    """What a program that can be run is for: `tofino1`, `v1model`."""
+    """The target of a program that can run: `tofino1`, `v1model`."""
     program: _core.Program | None = None
     """The compiled program, if the language takes it and more than the language was asked."""
     stages: tuple[dict[str, Any], str] | None = None

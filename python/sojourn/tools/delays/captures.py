@@ -21,7 +21,7 @@ from sojourn.tools.delays.link_layer import LINK_TYPES, LinkType
 _SECTION, _INTERFACE, _PACKET, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
 _NAME, _RESOLUTION, _OFFSET = 2, 9, 14
 _MAGIC = b"\x0a\x0d\x0d\x0a"
-"""What a pcapng file begins with, and each section of it."""
+"""First bytes of a pcapng file, and of each section."""
 _LARGEST = 64 << 20
 """Bytes of a frame or a block that is read."""
 
@@ -65,7 +65,7 @@ class CapturedFrame:
     data: bytes
     """Its first bytes."""
     link: LinkType = LinkType.ETHERNET
-    """What `data` begins with."""
+    """The link type of `data`."""
     length: int = 0
     """Bytes on the wire."""
 

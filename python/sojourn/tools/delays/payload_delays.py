@@ -26,7 +26,7 @@ class MeasuredDelay:
     """One packet."""
 
     time: int | None
-    """When it was captured, ns; nothing if the capture does not say."""
+    """Capture time, ns; nothing if the capture has none."""
     flow: str
     delay: int
     """ns, of whole microseconds."""

@@ -19,7 +19,7 @@ from sojourn.tools.emit.tofino import TOFINO
 __all__ = ["TARGETS", "Job", "Shaper", "Target", "emit"]
 
 TARGETS: Mapping[str, Target] = {target.name: target for target in (TOFINO, BMV2, P4RUNTIME, BFRT)}
-"""What `emit --for` may name."""
+"""The targets of `emit --for`."""
 
 
 def emit(job: Job, target: Target, folder: Path) -> list[Path]:

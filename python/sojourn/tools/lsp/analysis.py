@@ -23,7 +23,7 @@ _MOST_NEIGHBOURS = 200
 
 
 @dataclass(frozen=True)
-class Looked:
+class Analysis:
     """A program with all that was found in it."""
 
     program: Path
@@ -90,12 +90,12 @@ def look(
     texts: Mapping[Path, str],
     include_paths: Sequence[str] = (),
     defines: Mapping[str, str] | None = None,
-) -> Looked:
+) -> Analysis:
     """Looks at the program in the file `program`; `texts` stand in place of files."""
     paths = list(with_own_folder(include_paths, program))
     unsaved = {str(path): text for path, text in texts.items()}
     answer = json.loads(_core.look(str(program), paths, dict(defines or {}), unsaved))
-    return Looked(
+    return Analysis(
         program, answer["diagnostics"], answer["names"], answer["target"], answer["stages"]
     )
 

@@ -16,7 +16,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from sojourn.errors import SojournError
-from sojourn.tools.lsp.analysis import Looked, look, root_of
+from sojourn.tools.lsp.analysis import Analysis, look, root_of
 
 _REST = 0.15
 """Seconds without a keystroke after which a text is looked at."""
@@ -33,7 +33,7 @@ class P4Server(LanguageServer):
     def __init__(self, include_paths: list[str], defines: dict[str, str]) -> None:
         super().__init__("sojourn", version("sojourn"))
         self.include_paths, self.defines = include_paths, defines
-        self.programs: dict[Path, Looked] = {}
+        self.programs: dict[Path, Analysis] = {}
         """By the open file: the program that it is, or is a part of."""
         self.published: dict[Path, set[Path]] = {}
         """Files that a program's mistakes were told of."""
@@ -47,7 +47,7 @@ class P4Server(LanguageServer):
         """Analyses the program of a file again and publishes its diagnostics."""
         path, texts = _path(uri), self.texts()
 
-        def ask() -> Looked:
+        def ask() -> Analysis:
             root = root_of(path, texts)
             return look(root, texts, self.include_paths, self.defines)
 
@@ -59,7 +59,7 @@ class P4Server(LanguageServer):
         self.programs[path] = looked
         self._tell(looked)
 
-    def _tell(self, looked: Looked) -> None:
+    def _tell(self, looked: Analysis) -> None:
         by_file: dict[Path, list[types.Diagnostic]] = {looked.program: []}
         for found in looked.diagnostics:
             place = found["place"]
@@ -108,7 +108,7 @@ class P4Server(LanguageServer):
 
     def name_at(
         self, at: types.HoverParams | types.DefinitionParams
-    ) -> tuple[Looked, Path, Mapping[str, Any]] | None:
+    ) -> tuple[Analysis, Path, Mapping[str, Any]] | None:
         """The program around a place, the file, and the name there."""
         path = _path(at.text_document.uri)
         looked = self.programs.get(path)

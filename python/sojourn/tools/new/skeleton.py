@@ -14,7 +14,7 @@ from sojourn.model.programs import target_folders
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _NAME = "my_aqm"
-"""What the templates call it; its control is `MyAqm`."""
+"""The name in the templates; its control is `MyAqm`."""
 _FILES = {
     "program.p4": "{name}.p4",
     "control.toml": "{name}.toml",

@@ -15,7 +15,7 @@ from sojourn.tools.replay.trace import Longs
 
 MICROSECOND = 1_000
 SAME, NEAR = 0.999, 1.0
-"""What a program must reach that claims RFC 8289's decisions: the shares of the reference's drops
+"""Thresholds for a program that claims RFC 8289's decisions: the shares of the reference's drops
 made at the same packet, and within a microsecond."""
 
 

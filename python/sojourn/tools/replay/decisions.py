@@ -33,7 +33,7 @@ class Decisions:
     copies: int
     """Mirrored copies that it asked for."""
     faults: tuple[str, ...] = ()
-    """What the program did that its target cannot do, in words."""
+    """Faults: operations that the program's target lacks, in words."""
 
 
 def _in_its_file(message: str, aqm: Mapping[str, Any]) -> str | None:

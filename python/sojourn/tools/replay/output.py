@@ -47,7 +47,7 @@ class StudyFolder:
     compared: list[tuple[str, list[table.Row]]] = field(default_factory=list)
     raced: list[tuple[str, list[table.Row]]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    """What programs did that their targets cannot do."""
+    """Faults: operations that the programs' targets lack."""
     _pooled: dict[str, dict[str, Any]] = field(default_factory=dict)
     _races: dict[str, dict[str, Any]] = field(default_factory=dict)
 

@@ -58,7 +58,7 @@ _SLOW_RATES = {
     "submtu": (10**6, 2 * 10**6),
     "aroundmtu": (10**6, 2 * 10**6),
 }
-"""What happens in these traces happens on slow lines only."""
+"""The events of these traces happen on slow lines only."""
 
 _FCS, _CELL = 4, 80
 _CHUNK = 1 << 16
@@ -71,9 +71,9 @@ class Rows:
     """Packets in the order in which they left the queue."""
 
     time: Longs
-    """When each left, ns."""
+    """Departure of each, ns."""
     sojourn: Longs
-    """How long it had been in the queue, ns."""
+    """Sojourn time of each, ns."""
     backlog: Longs
     """Bytes that stayed behind it."""
     cells: Longs
@@ -168,7 +168,7 @@ class RecordedTrace:
     queue: int | None = None
     """Only the packets of this queue of the port; if absent, the port has used one only."""
     folders: int = 2
-    """How many of the folders above the rows its name has."""
+    """The number of folders above the rows in its name."""
 
     @property
     def name(self) -> str:

@@ -33,9 +33,9 @@ class StfResult:
     packets_out: int
     failures: tuple[Failure, ...]
     notes: tuple[str, ...] = field(default=())
-    """What the test asked to be shown: values of registers, sessions."""
+    """Values that the test prints: registers, sessions."""
     faults: tuple[str, ...] = field(default=())
-    """What the program did that its target cannot do, in words."""
+    """Faults: operations that the program's target lacks, in words."""
 
     @property
     def passed(self) -> bool:

@@ -73,7 +73,7 @@ class Check:
     operator: str
     number: int
     half: str | None = None
-    """Which half of a register's entry, `lo` (also if not said) or `hi`."""
+    """The half of a register's entry, `lo` (the default) or `hi`."""
 
 
 @dataclass(frozen=True)

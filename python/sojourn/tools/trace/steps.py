@@ -38,13 +38,13 @@ class Traced:
     """One packet's way."""
 
     title: str
-    """Which packet, and what became of it."""
+    """The packet and its fate."""
     passes: tuple[dict[str, Any], ...]
     """The passes through the program, in order of time, as the engine has them."""
     sent: tuple[tuple[int, bytes], ...] = ()
-    """What left the switch: port and frame; of a packet in a run nothing."""
+    """Output of the switch: port and frame; nothing of a packet in a run."""
     faults: tuple[str, ...] = ()
-    """What the program did that its target cannot do."""
+    """Faults: operations that the program's target lacks."""
 
 
 def trace_frames(
@@ -162,9 +162,9 @@ def _chosen(folder: RunFolder, path: Path, label: str | None) -> tuple[int, Reco
     }
     if not programs:
         raise ScenarioError(f"{shown(path)}: no P4 program is among its AQMs")
-    if folder.ground["name"] != "sim":
+    if folder.backend["name"] != "sim":
         raise ScenarioError(
-            f"{shown(path)}: ran on {folder.ground['name']}; only a run in virtual time can be "
+            f"{shown(path)}: ran on {folder.backend['name']}; only a run in virtual time can be "
             "made again packet by packet"
         )
     if label is None:

@@ -23,8 +23,7 @@ class Line:
 
     text: str
     kind: str
-    """What it is: `pass`, `block`, `state`, `table`, `register`, `alu`, `idle`, `end` or
-    `step`."""
+    """Its kind: `pass`, `block`, `state`, `table`, `register`, `alu`, `idle`, `end` or `step`."""
     place: str = ""
     """File and line in the program."""
     below: tuple["Line", ...] = ()

@@ -154,9 +154,9 @@ class _Child:
     name: str
     process: int
     begin: int
-    """Where it is told time zero."""
+    """Descriptor for time zero."""
     over: int
-    """Where it says that its notes are written."""
+    """Descriptor that reports written logs."""
 
     def end(self, *, waits: bool) -> None:
         """Ends it, once it is done; `RuntimeError` if it failed before."""
@@ -167,7 +167,7 @@ class _Child:
 
 
 Act = Callable[[int, Callable[[], object]], None]
-"""What a host does from time zero on, and whom it tells when it is over."""
+"""A host's traffic: takes time zero and a function to call at the end."""
 
 
 def _start_hosts(job: dict[str, Any], folder: Path) -> list[_Child]:

@@ -56,7 +56,7 @@ class _Talk:
         tcp.abort(self._socket)
 
 
-class Asker(_Talk):
+class RequestClient(_Talk):
     """The client: opens the connection and sends one request at a time."""
 
     def __init__(self, loop: Loop, flow: Flow, log: Log) -> None:
@@ -108,7 +108,7 @@ class Asker(_Talk):
         self._plan(now)
 
 
-class Answerer(_Talk):
+class RequestServer(_Talk):
     """The end that accepted the connection: each whole request is answered at once."""
 
     def __init__(self, loop: Loop, one: socket.socket, flow: Flow) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .bulk import BulkSender
 from .datagrams import DatagramSender
-from .exchanges import Asker
+from .exchanges import RequestClient
 from .listening import Listening
 from .log import Log
 from .loop import Loop
@@ -36,7 +36,7 @@ class Hosts:
             case "udp" | "voip":
                 DatagramSender(self._loop, flow)
             case "requests":
-                Asker(self._loop, flow, self._log)
+                RequestClient(self._loop, flow, self._log)
             case "transfers":
                 TransferSource(self._loop, flow, self._log)
 

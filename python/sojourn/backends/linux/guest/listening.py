@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from .bulk import BulkReceiver
-from .exchanges import Answerer
+from .exchanges import RequestServer
 from .log import Log
 from .loop import Loop
 from .tcp import End
-from .transfers import TransferReceiver, place_of
+from .transfers import TransferReceiver, transfer_index
 
 _PORT_ANY = {int(socket.AF_INET): "0.0.0.0", int(socket.AF_INET6): "::"}
 _QUEUE = 4096
@@ -64,14 +64,14 @@ class Listening:
             source, place = self._transfer(peer)
             TransferReceiver(self._loop, one, self._log, source, place)
         elif flow["kind"] == "requests":
-            Answerer(self._loop, one, flow)
+            RequestServer(self._loop, one, flow)
         else:
             BulkReceiver(one, flow)
 
     def _transfer(self, peer: End) -> tuple[Flow, int]:
         """The source of the transfer that this end opens, and its place there."""
         for flow in self._sources:
-            place = place_of(flow, peer)
+            place = transfer_index(flow, peer)
             if place is not None:
                 return flow, place
         raise RuntimeError(f"a connection from {peer}, which no flow has")

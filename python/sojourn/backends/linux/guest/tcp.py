@@ -14,7 +14,7 @@ _UNLIMITED = 1 << 40
 _ABORT = struct.pack("ii", 1, 0)
 _ROOM = bytearray(1 << 20)
 ZEROS = memoryview(bytes(128 * 1024))
-"""What all data is; as much as iperf3 writes at once."""
+"""The block of all data; as much as iperf3 writes at once."""
 
 End = tuple[str, int]
 

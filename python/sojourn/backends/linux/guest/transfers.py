@@ -31,7 +31,7 @@ def end(flow: Flow, side: str, place: int) -> tcp.End:
     return socket.inet_ntoa(address.to_bytes(4, "big")), port
 
 
-def place_of(flow: Flow, peer: tcp.End) -> int | None:
+def transfer_index(flow: Flow, peer: tcp.End) -> int | None:
     """The index of the source's transfer that `peer` opens, if it opens one."""
     address, port = peer
     if (":" in address) != (flow["family"] == socket.AF_INET6):

@@ -20,4 +20,4 @@ COMPUTED: dict[str, Callable[[], Computed]] = {
     "payload_delay": switches.payload_delay,
     "packet_handle": switches.packet_handle,
 }
-"""What a `paper.toml` may name."""
+"""The names for `paper.toml`."""

@@ -14,7 +14,7 @@ from sojourn.tools import tofino
 
 _INTERVAL = 100_000_000
 _COUNTS = 100
-"""How far the curves go; the means are over as many."""
+"""Last count of the curves and of the means."""
 _READINGS = {"paper": "paper's reading", "vendor": "vendor's reading"}
 
 

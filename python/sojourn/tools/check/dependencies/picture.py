@@ -106,13 +106,13 @@ def _control(root: Element, y: float, control: dict[str, Any], columns: list[_Co
         for flow in control["flows"]
         if flow["from"] in by_name and flow["to"] in by_name
     ]
-    ground, front = group(root), group(root)
+    background, front = group(root), group(root)
     heads = y + 26 + _arc_room(flows)
     for start, end, flow in flows:
         _arc(front, heads, start, end, flow)
     top = heads + 34
-    bottom = _steps(front, ground, top, control, columns)
-    _bands(ground, heads, bottom, control, columns)
+    bottom = _steps(front, background, top, control, columns)
+    _bands(background, heads, bottom, control, columns)
     _heads(front, heads, control, columns)
     label(root, _MARGIN, heads + 14, "line", classes="muted")
     words = "statement, in the order of the program"
@@ -156,7 +156,7 @@ def _arc(parent: Element, y: float, start: _Column, end: _Column, flow: dict[str
 
 
 def _bands(
-    ground: Element, top: float, bottom: float, control: dict[str, Any], columns: list[_Column]
+    background: Element, top: float, bottom: float, control: dict[str, Any], columns: list[_Column]
 ) -> None:
     """Behind the columns of an atomic block."""
     for number, block in enumerate(control["blocks"]):
@@ -167,10 +167,10 @@ def _bands(
         right = mine[-1].middle + mine[-1].width / 2
         atomic = len(block["variables"]) > 1
         look = {"fill": "#fdf1f0", "stroke": "#e9a8a3"} if atomic else {"fill": "#f6f8fa"}
-        rectangle(ground, left, top - 4, right - left, bottom - top + 8, rx=8, **look)
+        rectangle(background, left, top - 4, right - left, bottom - top + 8, rx=8, **look)
         if atomic:
             label(
-                ground, (left + right) / 2, bottom + 20, "one atomic block",
+                background, (left + right) / 2, bottom + 20, "one atomic block",
                 text_anchor="middle", classes="bold small", style=f"fill:{_CIRCLE}",
             )  # fmt: skip
 
@@ -193,7 +193,7 @@ def _heads(parent: Element, y: float, control: dict[str, Any], columns: list[_Co
 
 def _steps(
     front: Element,
-    ground: Element,
+    background: Element,
     top: float,
     control: dict[str, Any],
     columns: list[_Column],
@@ -208,7 +208,7 @@ def _steps(
         )  # fmt: skip
     y = top
     for step in steps:
-        _step(front, ground, y, step, columns)
+        _step(front, background, y, step, columns)
         y += _ROW
     if len(control["steps"]) > MOST_STEPS:
         text = f"{len(control['steps']) - MOST_STEPS} more statements are not drawn"
@@ -217,7 +217,7 @@ def _steps(
 
 
 def _step(
-    front: Element, ground: Element, y: float, step: dict[str, Any], columns: list[_Column]
+    front: Element, background: Element, y: float, step: dict[str, Any], columns: list[_Column]
 ) -> None:
     middle = y + _ROW / 2
     row = group(front, _hint(step))
@@ -232,7 +232,9 @@ def _step(
     cut = text if mono_width(text) <= room else text[: characters(room) - 1] + "…"
     style = f"fill:{_CIRCLE}" if step["drops"] else ""
     label(row, x, middle + 4, cut, classes="mono", style=style)
-    line(ground, _MARGIN, y + _ROW, _right(columns) - 10, y + _ROW, stroke=RULE, stroke_width=0.5)
+    line(
+        background, _MARGIN, y + _ROW, _right(columns) - 10, y + _ROW, stroke=RULE, stroke_width=0.5
+    )
     _marks(row, middle, step, columns)
 
 

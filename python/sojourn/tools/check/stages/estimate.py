@@ -22,7 +22,7 @@ class Stages:
     """The stages of a program, by estimate."""
 
     data: dict[str, Any]
-    """What is placed where, what it uses, the critical paths, the totals."""
+    """Placement, resources, critical paths and totals."""
     text: str
     """The same as a table for a terminal of 100 columns."""
 

@@ -31,7 +31,7 @@ def draw_stages(program: str | Path, data: dict[str, Any]) -> str:
     name = Path(program).name
     canvas = Canvas(places.width, f"{name} in the stages of {data['chip']}")
     root = canvas.root
-    ground = group(root)
+    background = group(root)
     heading(root, name, data)
     y = draw_heads(root, places, MARGIN + 54)
     top = y
@@ -47,7 +47,7 @@ def draw_stages(program: str | Path, data: dict[str, Any]) -> str:
     y = _section(root, y, "Resources", "used in each stage, of what a stage has")
     label(root, places.width - MARGIN, y - 8, "all stages", text_anchor="end", classes="muted")
     y = draw_bars(root, places, y, data)
-    draw_rules(ground, places, top, y)
+    draw_rules(background, places, top, y)
     y = draw_containers(root, places, y + 4, data)
     y = _legend(root, y + 14, places)
     return canvas.text(y + MARGIN)

@@ -12,7 +12,7 @@ from sojourn.control import Action, Key, Table
 from sojourn.tools.emit.job import Job
 
 PRIORITY = "match_priority"
-"""What BfRt adds to the key of a table whose entries can overlap; the lowest number wins."""
+"""The key element that BfRt adds to a table whose entries can overlap; the lowest number wins."""
 
 _REPLACED = (("$", ""), ("-", "_"), (":", "_"), ("[", "_"), ("]", "_"), ("__", "_"))
 

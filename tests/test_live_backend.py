@@ -22,9 +22,9 @@ import pytest
 
 from conftest import Sojourn
 from sojourn.backends.linux.scratch import scratch
-from sojourn.backends.live.backend import live as live_ground
+from sojourn.backends.live.backend import live as live_backend
 from sojourn.backends.live.measured import counters_of
-from sojourn.backends.live.namespaces import EnclosureError, is_root, require
+from sojourn.backends.live.namespaces import NamespacesError, is_root, require
 from sojourn.errors import SojournError
 from sojourn.runner import plan_scenario, record
 
@@ -36,7 +36,7 @@ NOBODY = 65_534
 def namespaces() -> None:
     try:
         require()
-    except EnclosureError as error:
+    except NamespacesError as error:
         pytest.skip(str(error).splitlines()[0])
 
 
@@ -65,9 +65,9 @@ ip_version = 6
 
 
 def live(given: str, out: Path, **changes: Any) -> dict[str, Any]:
-    """The rows alone, without tables and pictures; what the run says of its ground."""
-    ground = live_ground(accept_disturbed=True)
-    return record(plan_scenario(given, ground=ground, **changes), out, ground=ground).ground
+    """The rows alone, without tables and pictures; what the run says of its backend."""
+    backend = live_backend(accept_disturbed=True)
+    return record(plan_scenario(given, backend=backend, **changes), out, backend=backend).backend
 
 
 def test_a_scenario_leaves_the_files_that_it_leaves_in_the_simulator(
@@ -77,8 +77,8 @@ def test_a_scenario_leaves_the_files_that_it_leaves_in_the_simulator(
     live(given, tmp_path / "live", capture=True)
     record(plan_scenario(given, capture=True), tmp_path / "sim")
     here, there = (
-        {str(path.relative_to(tmp_path / ground)) for path in (tmp_path / ground).rglob("*.*")}
-        for ground in ("live", "sim")
+        {str(path.relative_to(tmp_path / backend)) for path in (tmp_path / backend).rglob("*.*")}
+        for backend in ("live", "sim")
     )
     assert here == there
     for aqm in ("codel", "codel_exact"):
@@ -115,8 +115,8 @@ import sys
 from pathlib import Path
 from sojourn.backends.live.backend import live
 from sojourn.runner import plan_scenario, record
-plan = plan_scenario(sys.argv[2], ground=live(), set={"duration": "1 s"}, aqms=["codel"])
-record(plan, Path(sys.argv[1]), ground=live())
+plan = plan_scenario(sys.argv[2], backend=live(), set={"duration": "1 s"}, aqms=["codel"])
+record(plan, Path(sys.argv[1]), backend=live())
 """
 
 
@@ -162,9 +162,9 @@ def test_an_ordinary_user_gets_a_run_that_says_it_is_no_measurement(
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
-    ground = json.loads((folder / "run" / "run.json").read_text())["ground"]
-    assert ground["name"] == "live"
-    assert "no measurement" in ground["runs"]["codel"]["disturbed"]
+    backend = json.loads((folder / "run" / "run.json").read_text())["ground"]
+    assert backend["name"] == "live"
+    assert "no measurement" in backend["runs"]["codel"]["disturbed"]
     assert len(pq.read_table(folder / "run" / "codel" / "packets.parquet")) > 1000
 
 
@@ -352,12 +352,12 @@ def test_a_run_whose_departures_were_late_is_refused_or_says_so(
     )
     given = scenario(tmp_path, text)
     reason = "one departure in a hundred was late by more than 5 ms"
-    strict = live_ground(attempts=1)
+    strict = live_backend(attempts=1)
     with pytest.raises(SojournError, match=f"disturbed 1 times, so the run is rejected: {reason}"):
-        record(plan_scenario(given, ground=strict), tmp_path / "strict", ground=strict)
+        record(plan_scenario(given, backend=strict), tmp_path / "strict", backend=strict)
     assert not list((tmp_path / "strict").rglob("packets.parquet"))
-    ground = live(given, tmp_path / "kept")
-    assert ground["runs"]["fifo"]["disturbed"].startswith(reason)
+    backend = live(given, tmp_path / "kept")
+    assert backend["runs"]["fifo"]["disturbed"].startswith(reason)
 
 
 KILLED = """

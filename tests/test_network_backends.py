@@ -1,4 +1,4 @@
-"""One network on the grounds that have real TCP: the Linux kernel's routers, and live switches.
+"""One network on the backends that have real TCP: the Linux kernel's routers, and live switches.
 
 The kernel needs Debian's user-mode-linux, which root installs, the switches network namespaces;
 others skip with one line. Both have the real clock, so what is asserted is what no pause changes.
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import call_sojourn
-from sojourn.backends.live.namespaces import EnclosureError, require
+from sojourn.backends.live.namespaces import NamespacesError, require
 from sojourn.results.result import Result, read_result
 from sojourn.runtime.folder import RunFolder
 from sojourn.tools.delays.captures import read_frames
@@ -84,26 +84,26 @@ DOWN, UP, VOICE, ASKS, TRANSFERS = 0, 2, 3, 4, 5
 
 
 @pytest.fixture(scope="module", params=["linux", "live"])
-def ground(request: pytest.FixtureRequest) -> str:
-    """The ground, where it can be had."""
+def backend(request: pytest.FixtureRequest) -> str:
+    """The backend, where it can be had."""
     name: str = request.param
     if name == "linux":
         request.getfixturevalue("uml")
         return name
     try:
         require()
-    except EnclosureError as error:
+    except NamespacesError as error:
         pytest.skip(str(error).splitlines()[0])
     return name
 
 
 @pytest.fixture(scope="module")
-def network(ground: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
+def network(backend: str, tmp_path_factory: pytest.TempPathFactory) -> Result:
     """The run."""
-    folder = tmp_path_factory.mktemp(f"network-{ground}")
+    folder = tmp_path_factory.mktemp(f"network-{backend}")
     (folder / "net.toml").write_text(SCENARIO)
     done = call_sojourn(
-        folder, "run", "net.toml", "--on", ground, "--accept-disturbed", "--attempts", "1",
+        folder, "run", "net.toml", "--on", backend, "--accept-disturbed", "--attempts", "1",
         "--out", "out", "--pcap",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -176,7 +176,7 @@ def test_each_bottleneck_of_a_network_has_its_rows_capture_and_plots(network: Re
 QDISCS = {"linux": ["codel", "bfifo", "bfifo"], "live": ["live"] * 3}
 
 
-def test_counters_of_a_network_hold_together(network: Result, ground: str) -> None:
+def test_counters_of_a_network_hold_together(network: Result, backend: str) -> None:
     aqm = network.aqms["codel_linux"]
     counters = aqm.findings.counters
     assert [flow["delivered"] > 0 for flow in counters["flows"]] == [True] * 6
@@ -185,6 +185,6 @@ def test_counters_of_a_network_hold_together(network: Result, ground: str) -> No
     assert [f"{b['switch']}>{b['towards']}" for b in counters["bottlenecks"]] == list(
         aqm.bottlenecks
     )
-    assert [b["qdisc"].split()[0] for b in counters["bottlenecks"]] == QDISCS[ground]
+    assert [b["qdisc"].split()[0] for b in counters["bottlenecks"]] == QDISCS[backend]
     for findings in aqm.bottlenecks.values():
         assert 0 < findings.summary.utilisation <= 1.01

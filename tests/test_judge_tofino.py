@@ -44,6 +44,8 @@ def stages(program: str, *defines: str) -> tuple[int, int]:
         ("codel_exact", (), (1, 10)),
         ("codel_exact", ("CODEL_ECN",), (1, 10)),
         ("fq_codel", (), (2, 10)),
+        ("pie", (), (1, 10)),
+        ("red", (), (1, 6)),
     ],
 )
 def test_the_compiler_takes_a_shipped_program_with_the_stages_that_it_claims(

@@ -10,6 +10,8 @@ import typer
 from sojourn.backends.linux.tc import kernel_disciplines
 from sojourn.cli.shared import WIDTH, Json, app, open_console
 from sojourn.model.aqms import KERNEL, Aqm, catalogue, kernel_only
+from sojourn.studies.published import PREFIX
+from sojourn.studies.published.recipe import recipes
 
 
 @app.command()
@@ -32,12 +34,24 @@ def aqms(
         if not parameters:
             # In a pipe nothing is cut: whoever reads it there wants to search in it.
             room = None if width is None else width - len(head)
-            print(head + (shorten(aqm.summary, room, placeholder=" ...") if room else aqm.summary))
+            summary = _summary(aqm)
+            print(head + (shorten(summary, room, placeholder=" ...") if room else summary))
             continue
-        _print_whole(head, aqm.summary)
+        _print_whole(head, _summary(aqm))
         for parameter in aqm.parameters:
             default = "off" if parameter.default is None else json.dumps(parameter.written)
             _print_whole(f"  {parameter.name:<13} {default:<10} ", parameter.summary)
+
+
+def _summary(aqm: Aqm) -> str:
+    """What it is, and where programs for its algorithm and chip are that others have published."""
+    others = _published(aqm)
+    return f"{aqm.summary}; see {', '.join(others)}" if others else aqm.summary
+
+
+def _published(aqm: Aqm) -> list[str]:
+    """Recipes that name the shipped program of their algorithm."""
+    return [f"{PREFIX}{recipe.name}" for recipe in recipes().values() if aqm.name in recipe.ours]
 
 
 def _print_whole(head: str, text: str) -> None:
@@ -70,5 +84,6 @@ def _as_dict(aqm: Aqm) -> dict[str, Any]:
         "kind": aqm.kind,
         "grounds": _backends(aqm),
         "summary": aqm.summary,
+        "published": _published(aqm),
         "parameters": parameters,
     }

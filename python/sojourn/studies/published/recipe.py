@@ -50,6 +50,8 @@ class Recipe(Strict):
     files: dict[str, str]
     """SHA-256 of each file that is read, by its path in the clone."""
     programs: Annotated[list[Program], Field(min_length=1)]
+    ours: Annotated[list[str], Field(default_factory=list)]
+    """Shipped programs with the same algorithm for the same chip."""
     beside: Annotated[list[str | dict[str, Any]], Field(default_factory=list)]
     """AQMs of ours that see the same traffic."""
     scenario: Annotated[dict[str, Any], Field(default_factory=dict)]

@@ -28,6 +28,7 @@ from sojourn.runtime.plan import Plan, make_plan
 from sojourn.runtime.run_files import SUMMARY
 
 if TYPE_CHECKING:
+    from sojourn.results.groups import Grouped
     from sojourn.results.notebook import RunResult
     from sojourn.results.result import AqmResult, Result
 
@@ -107,6 +108,7 @@ def summaries(result: "Result") -> dict[str, Any]:
     return {
         "scenario": result.folder.name,
         "seed": result.scenario.seed,
+        **({"warm_up": result.scenario.warm_up} if result.scenario.warm_up else {}),
         **({} if result.compared is None else {"compared_until": result.compared}),
         "aqms": [
             {"aqm": name} | aqm.summary.as_dict() | _told(aqm) for name, aqm in result.aqms.items()
@@ -115,10 +117,14 @@ def summaries(result: "Result") -> dict[str, Any]:
 
 
 def _told(aqm: "AqmResult") -> dict[str, Any]:
-    """What only some scenarios have: several queues, changes of a rate, exchanges, voices."""
+    """The groups of flows, and what only some scenarios have: queues, phases, exchanges, voices."""
     summary: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
+    summary["groups"] = _rows(next(iter(aqm.grouped.values())))
     if len(aqm.bottlenecks) > 1:
-        own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
+        own = {
+            name: of.summary.as_dict() | {"groups": _rows(aqm.grouped[name])}
+            for name, of in aqm.bottlenecks.items()
+        }
         summary["bottlenecks"] = own
     if aqm.phases:
         summary["phases"] = {n: [asdict(one) for one in phases] for n, phases in aqm.phases.items()}
@@ -129,6 +135,11 @@ def _told(aqm: "AqmResult") -> dict[str, Any]:
     if aqm.voices:
         summary["voices"] = [asdict(one) for one in aqm.voices]
     return summary
+
+
+def _rows(grouped: "Grouped") -> list[dict[str, Any]]:
+    """The groups at one queue."""
+    return [row.as_dict() for row in grouped.rows]
 
 
 def run(

@@ -27,6 +27,7 @@ from sojourn.runtime.plan import Plan, make_plan
 from sojourn.runtime.run_files import SUMMARY
 
 if TYPE_CHECKING:
+    from sojourn.results.groups import Grouped
     from sojourn.results.notebook import RunResult
     from sojourn.results.result import AqmResult, Result
 
@@ -105,6 +106,7 @@ def summaries(result: "Result") -> dict[str, Any]:
     return {
         "scenario": result.folder.name,
         "seed": result.scenario.seed,
+        **({"warm_up": result.scenario.warm_up} if result.scenario.warm_up else {}),
         **({} if result.compared is None else {"compared_until": result.compared}),
         "aqms": [
             {"aqm": name} | aqm.summary.as_dict() | _optional_figures(aqm)
@@ -114,10 +116,15 @@ def summaries(result: "Result") -> dict[str, Any]:
 
 
 def _optional_figures(aqm: "AqmResult") -> dict[str, Any]:
-    """Figures of only some scenarios: several queues, changes of a rate, exchanges, voices."""
+    """The groups of flows, and the figures of only some scenarios: several queues, changes of a
+    rate, exchanges, voices."""
     summary: dict[str, Any] = {} if aqm.complete else {"interrupted": True, "ran": aqm.ran}
+    summary["groups"] = _rows(next(iter(aqm.grouped.values())))
     if len(aqm.bottlenecks) > 1:
-        own = {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
+        own = {
+            name: of.summary.as_dict() | {"groups": _rows(aqm.grouped[name])}
+            for name, of in aqm.bottlenecks.items()
+        }
         summary["bottlenecks"] = own
     if aqm.phases:
         summary["phases"] = {n: [asdict(one) for one in phases] for n, phases in aqm.phases.items()}
@@ -128,6 +135,11 @@ def _optional_figures(aqm: "AqmResult") -> dict[str, Any]:
     if aqm.voices:
         summary["voices"] = [asdict(one) for one in aqm.voices]
     return summary
+
+
+def _rows(grouped: "Grouped") -> list[dict[str, Any]]:
+    """The groups at one queue."""
+    return [row.as_dict() for row in grouped.rows]
 
 
 def run(

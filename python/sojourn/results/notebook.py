@@ -58,6 +58,19 @@ class RunResult(Result):
         names = ["aqm", "complete", *(field.name for field in fields(Summary))]
         return pa.Table.from_pydict({name: [row[name] for row in rows] for name in names})
 
+    @property
+    def groups(self) -> pa.Table:
+        """The groups of flows: a row an AQM, measured queue and group, after one for all flows of
+        the queue; ns, bit/s, shares of 1.
+
+        >>> result = sojourn.run("voip", aqms="codel", set={"duration": "3 s"}, report=False)
+        >>> result.groups.column("group").to_pylist()
+        ['all flows', 'tcp cubic', 'voip']
+        """
+        from sojourn.results.group_table import group_table
+
+        return group_table(self)
+
     def packets(self, *aqms: str, bottleneck: str | None = None) -> pa.RecordBatchReader:
         """The rows of all AQMs, or of those named, as they are read: a piece at a time.
 

@@ -38,19 +38,27 @@ class Phase:
     utilisation: float
 
 
-def read_phases(folder: Path, bottleneck: Bottleneck, simulated: int) -> list[Phase]:
-    """The phases of a bottleneck whose rate changes; none if it does not."""
+def read_phases(
+    folder: Path, bottleneck: Bottleneck, simulated: int, since: int = 0
+) -> list[Phase]:
+    """The phases of a bottleneck whose rate changes; none if it does not. A phase that the warm-up
+    `since` covers is left out; one that it cuts begins at its end."""
     if not bottleneck.steps:
         return []
     changes = [
         change for change in ((0, bottleneck.rate), *bottleneck.steps) if change[0] < simulated
     ]
     ends = [at for at, _ in changes[1:]] + [simulated]
-    sums = [_Sums(at, end) for (at, _), end in zip(changes, ends, strict=True)]
+    spans = [
+        (max(at, since), end, rate)
+        for (at, rate), end in zip(changes, ends, strict=True)
+        if end > since
+    ]
+    sums = [_Sums(at, end) for at, end, _ in spans]
     for rows in read_rows(folder / bottleneck.rows, simulated):
         for phase in sums:
             phase.add(*rows)
-    return [phase.finish(rate) for phase, (_, rate) in zip(sums, changes, strict=True)]
+    return [phase.finish(rate) for phase, (_, _, rate) in zip(sums, spans, strict=True)]
 
 
 class _Sums:

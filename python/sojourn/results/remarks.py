@@ -17,7 +17,11 @@ def remarks(result: Result) -> list[str]:
     """The faults of a result."""
     lines = [f"{label}: left no rows; the run ended before." for label in result.missing]
     remarks = {**blocked(result), **ingress_drops(result)}
-    first = [*interruptions(result), *(f"{label}: {text}" for label, text in remarks.items())]
+    first = [
+        *warm_up(result),
+        *interruptions(result),
+        *(f"{label}: {text}" for label, text in remarks.items()),
+    ]
     lines = [*(f"{sentence}." for sentence in first), *lines]
     lines += [f"{label}: {text}." for label, texts in doubts(result).items() for text in texts]
     for label, aqm in result.aqms.items():
@@ -35,6 +39,22 @@ def reading(result: Result) -> str:
         "figures. They round the operand's exponent the opposite way, so INTERVAL/sqrt(count) "
         "comes out about sqrt(2) apart. Both run the same programs."
     )
+
+
+def warm_up(result: Result) -> list[str]:
+    """A sentence on the part of the run that no figure is of, if there is one."""
+    excluded = result.scenario.warm_up
+    if not excluded:
+        return []
+    if any(aqm.summary.since != excluded for aqm in result.aqms.values()):
+        return [
+            f"The warm-up of {TIME.format(excluded)} is in all figures, for a run was interrupted "
+            "within it"
+        ]
+    return [
+        f"Figures exclude the first {TIME.format(excluded)}, the warm-up; rows and courses over "
+        "time include it"
+    ]
 
 
 def interruptions(result: Result) -> list[str]:

@@ -17,6 +17,7 @@ from sojourn.common.textfile import read_json
 from sojourn.errors import ScenarioError
 from sojourn.model.scenario import Scenario
 from sojourn.results.faults import faults
+from sojourn.results.groups import Grouped, GroupFigures, GroupTally, OwnFigures, grouped
 from sojourn.results.phases import Phase, read_phases
 from sojourn.results.statistics import Findings, Summary, read_findings
 from sojourn.results.traffic.transfers import Times, read_times
@@ -54,6 +55,8 @@ class AqmResult:
     """Figures of voices, if there are any."""
     phases: Mapping[str, tuple[Phase, ...]] = field(default_factory=dict)
     """Between the changes of a link's rate, by the name of the measured queue."""
+    grouped: Mapping[str, Grouped] = field(default_factory=dict)
+    """The groups of flows at every measured queue, by its name."""
     complete: bool = True
     """Whether it ran to the scenario's end."""
     ran: int = 0
@@ -68,6 +71,11 @@ class AqmResult:
     def summary(self) -> Summary:
         """Its row in the result table."""
         return self.findings.summary
+
+    @property
+    def groups(self) -> tuple[GroupFigures, ...]:
+        """All flows and each group of flows, at the first measured queue."""
+        return next(iter(self.grouped.values())).rows if self.grouped else ()
 
     @cached_property
     def packets(self) -> pa.Table:
@@ -123,55 +131,75 @@ def _shaper_rates(path: Path) -> list[int]:
 def read_result(folder: RunFolder) -> Result:
     """Reads what the runs in `folder` left; a run that never came to leave anything is missing."""
     scenario = folder.scenario
-    aqms = {}
     begun = [run for run in folder.runs if _has_begun(folder.path / run.folder)]
     ran = {run.label: _ran(folder.path / run.folder) for run in begun}
     # A run that has come nowhere has nothing to compare the others with.
     begun = [run for run in begun if ran[run.label] > 0] or begun
     common = min((ran[run.label] for run in begun), default=0)
     until = common if 0 < common < scenario.duration else None
-    for run in begun or folder.runs:
-        path = folder.path / run.folder
-        try:
-            findings = {
-                bottleneck.name: read_findings(
-                    path,
-                    target=scenario.target,
-                    rate=bottleneck.as_built(rate).mean_rate,
-                    duration=scenario.duration,
-                    packet_rate=bottleneck.packet_rate,
-                    rows=bottleneck.rows,
-                    until=until,
-                )
-                for bottleneck, rate in zip(scenario.bottlenecks, _shaper_rates(path), strict=True)
-            }
-            first = next(iter(findings.values()))
-            _check_counters(first.counters, scenario)
-            times = read_times(path, scenario.flows, until)
-            voices = read_voices(path, first.counters, scenario.flows, until)
-            phases = {
-                bottleneck.name: tuple(read_phases(path, bottleneck, first.summary.simulated))
-                for bottleneck in scenario.bottlenecks
-                if bottleneck.steps
-            }
-        except _UNREADABLE as error:
-            raise ScenarioError(
-                f"{shown(path)}: the rows of this run cannot be read: {_said(error)}"
-            ) from error
-        measured = MappingProxyType(findings)
-        aqms[run.label] = AqmResult(
-            run,
-            path,
-            first,
-            measured,
-            tuple(times),
-            tuple(voices),
-            MappingProxyType(phases),
-            complete=first.counters["simulated"] >= scenario.duration,
-            ran=first.counters["simulated"],
-        )
+    aqms = {run.label: _read_run(folder, run, until) for run in begun or folder.runs}
     missing = tuple(run.label for run in folder.runs if run not in begun)
     return Result(folder, MappingProxyType(aqms), missing)
+
+
+def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResult:
+    """One AQM's figures; with `until`, as if the run had ended then, ns."""
+    scenario = folder.scenario
+    path = folder.path / run.folder
+    since = counted_from(scenario, until)
+    try:
+        tallies = {queue.name: GroupTally(path, scenario) for queue in scenario.bottlenecks}
+        findings = {
+            bottleneck.name: read_findings(
+                path,
+                target=scenario.target,
+                rate=bottleneck.as_built(rate).mean_rate,
+                duration=scenario.duration,
+                packet_rate=bottleneck.packet_rate,
+                rows=bottleneck.rows,
+                since=since,
+                until=until,
+                also=tallies[bottleneck.name],
+            )
+            for bottleneck, rate in zip(scenario.bottlenecks, _shaper_rates(path), strict=True)
+        }
+        first = next(iter(findings.values()))
+        _check_counters(first.counters, scenario)
+        times = read_times(path, scenario.flows, until, since)
+        voices = read_voices(path, first.counters, scenario.flows, until, since)
+        own = OwnFigures(path, scenario, first.counters, voices, since=since, until=until)
+        groups = {
+            queue.name: grouped(
+                path, scenario, queue, findings[queue.name], tallies[queue.name], own, until
+            )
+            for queue in scenario.bottlenecks
+        }
+        phases = {
+            bottleneck.name: tuple(read_phases(path, bottleneck, first.summary.simulated, since))
+            for bottleneck in scenario.bottlenecks
+            if bottleneck.steps
+        }
+    except _UNREADABLE as error:
+        raise ScenarioError(
+            f"{shown(path)}: the rows of this run cannot be read: {_said(error)}"
+        ) from error
+    return AqmResult(
+        run,
+        path,
+        first,
+        MappingProxyType(findings),
+        tuple(times),
+        tuple(voices),
+        MappingProxyType(phases),
+        MappingProxyType(groups),
+        complete=first.counters["simulated"] >= scenario.duration,
+        ran=first.counters["simulated"],
+    )
+
+
+def counted_from(scenario: Scenario, until: int | None) -> int:
+    """The end of the warm-up, ns; 0 if the part of the run that is compared does not reach it."""
+    return scenario.warm_up if until is None or until > scenario.warm_up else 0
 
 
 def _check_counters(counters: Mapping[str, Any], scenario: Scenario) -> None:

@@ -12,7 +12,7 @@ ingress, have none.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,9 @@ import pyarrow as pa
 
 from sojourn.results.counters import read_counters
 from sojourn.results.cycles import Cycles, CycleTally
+from sojourn.results.delivered import delivered
 from sojourn.runtime.arrow_tables import AQM, INGRESS, MARK, SENT, TAIL, VERDICTS, iter_rows
-from sojourn.runtime.run_files import FLOWS, PACKETS
+from sojourn.runtime.run_files import PACKETS
 
 _TIME_BINS = 1000
 _COARSE_BINS = 200
@@ -29,6 +30,10 @@ _COARSE_BINS = 200
 _DECADES = (2, 11)
 """Powers of ten, in ns, between which the distribution is drawn: 100 ns to 100 s."""
 _BINS_PER_DECADE = 100
+EDGES = np.logspace(*_DECADES, (_DECADES[1] - _DECADES[0]) * _BINS_PER_DECADE + 1)
+"""Delays at which distributions are known, ns."""
+_WHOLE_EDGES = np.floor(EDGES).astype(np.int64)
+"""A delay is whole: it is at most an edge if it is at most the whole part of that."""
 _PERCENTS = (5, 25, 50, 75, 95, 99)
 """Percentiles of a summary: those of a box plot, and the tail."""
 _DIGIT = 16
@@ -45,7 +50,9 @@ class Summary:
     """One row of the result table. Times in ns, rates in bit/s."""
 
     simulated: int
-    """The time that all of it is of: the run's, or the first part that is compared."""
+    """The end of the time that all of it is of: the run's, or that of the part that is compared."""
+    since: int
+    """The start of that time: the end of the warm-up."""
     packets: int
     """Offered to the bottleneck's queue."""
     mean: float | None
@@ -72,7 +79,7 @@ class Summary:
     marks: int
     recirculated: int | None
     """Packets that took the recirculation port, those included which its egress pass used up; not
-    known of a part of a run."""
+    known of a part of a run, such as that after a warm-up."""
     recirculated_share: float
     """Their bytes over the bytes received from hosts; as all below, of the whole run."""
     mirrored: int
@@ -132,6 +139,27 @@ class Findings:
     queue: QueueOverTime
     distribution: Distribution
     cycles: Cycles
+    queued: int = 0
+    """Packets that the distribution is of."""
+
+
+class Rows(NamedTuple):
+    """Columns of packets' rows."""
+
+    time: Longs
+    """Of dequeue."""
+    delay: Longs
+    size: Longs
+    verdict: Longs
+    """Places in `VERDICTS`."""
+    flow: Longs
+
+
+class RowReader(Protocol):
+    """An observer of the rows that `read_findings` reads, so that they are read once."""
+
+    def add(self, rows: Rows) -> None:
+        """Counts rows in."""
 
 
 def read_findings(
@@ -142,32 +170,40 @@ def read_findings(
     duration: int,
     packet_rate: int | None = None,
     rows: str = PACKETS,
+    since: int = 0,
     until: int | None = None,
+    also: RowReader | None = None,
 ) -> Findings:
     """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's.
 
     `rate` is what the bottleneck can send, or a function that says what it could on average up to
     an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck
-    of several. With `until` only what happened up to that instant counts, ns.
+    of several. With `until` only what happened up to that instant counts, ns; `since` is the end
+    of the warm-up, which courses over time include and figures exclude. `also` gets the rows that
+    figures are of.
     """
     counters = read_counters(folder)
-    tally = _Tally(duration, target)
+    tally = _Tally(duration, target, since)
     path = folder / rows
-    for batch in read_rows(path, until):
-        tally.add(*batch)
+    for batch in read_flow_rows(path, until):
+        counted = after(batch, since)
+        tally.add(batch, counted)
+        if also is not None:
+            also.add(counted)
     simulated = counters["simulated"]
     if until is not None and until >= simulated:
         until = None
     simulated = until or simulated
-    seconds = max(simulated, 1) / 1e9
-    possible = rate(max(simulated, 1)) if callable(rate) else rate
-    p5, p25, median, p75, p95, p99 = _percentiles(tally, path, until)
+    seconds = max(simulated - since, 1) / 1e9
+    possible = _mean_rate(rate, since, max(simulated, 1))
+    p5, p25, median, p75, p95, p99 = _percentiles(tally, path, since, until)
     utilisation = tally.sent_bytes * 8 / seconds / possible
     if packet_rate is not None:
         sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
         utilisation = max(utilisation, sent_packets / seconds / packet_rate)
     summary = Summary(
         simulated=simulated,
+        since=since,
         packets=int(tally.verdicts.sum()),
         mean=tally.total / tally.queued if tally.queued else None,
         p5=p5,
@@ -178,14 +214,14 @@ def read_findings(
         p99=p99,
         max=tally.max if tally.queued else None,
         above_target=tally.above / tally.queued if tally.queued else None,
-        goodput=sum(_delivered(folder, counters, until)) * 8 / seconds,
+        goodput=sum(delivered(folder, counters, since, until)) * 8 / seconds,
         utilisation=utilisation,
         aqm_drops=int(tally.verdicts[AQM]),
         tail_drops=int(tally.verdicts[TAIL]),
         ingress_drops=int(tally.verdicts[INGRESS]),
         marks=int(tally.verdicts[MARK]),
         recirculated=None
-        if until
+        if until or since
         else counters["recirculated_packets"] + counters["recirculation_drops"],
         recirculated_share=counters["recirculated_share"],
         mirrored=counters["mirrored_packets"],
@@ -193,53 +229,59 @@ def read_findings(
     )
     cycles = tally.cycles.finish()
     queue = tally.queue_over_time(rate, simulated)
-    return Findings(summary, counters, tally.over_time(), queue, tally.distribution(), cycles)
+    curve = tally.distribution()
+    return Findings(summary, counters, tally.over_time(), queue, curve, cycles, tally.queued)
 
 
-def _percentiles(tally: "_Tally", path: Path, until: int | None) -> Sequence[int | None]:
+def _mean_rate(rate: int | Callable[[int], float], since: int, until: int) -> float:
+    """What the bottleneck could send between two instants, bit/s on average."""
+    if not callable(rate):
+        return rate
+    if not since:
+        return rate(until)
+    return (rate(until) * until - rate(since) * since) / max(until - since, 1)
+
+
+def _percentiles(
+    tally: "_Tally", path: Path, since: int, until: int | None
+) -> Sequence[int | None]:
     """Those of `_PERCENTS`: exact."""
     if not tally.queued:
         return [None] * len(_PERCENTS)
     ranks = [-(-tally.queued * percent // 100) for percent in _PERCENTS]
     if tally.delays is None:
-        return delays_at(path, ranks, tally.max, until)
+        return delays_at(path, ranks, tally.max, until, since)
     places = [rank - 1 for rank in ranks]
     ordered = np.partition(np.concatenate(tally.delays), places)
     return [int(ordered[place]) for place in places]
 
 
-def _delivered(folder: Path, counters: dict[str, Any], until: int | None) -> list[float]:
-    """The payload that each flow's receiver got, B. Up to `until` it is what the flow's samples
-    say; of a flow without samples it is the part of the time."""
-    whole = [float(flow["delivered"]) for flow in counters["flows"]]
-    if until is None:
-        return whole
-    partly = [amount * until / max(counters["simulated"], 1) for amount in whole]
-    sampled = dict[int, float]()
-    for batch in iter_rows(folder / FLOWS, ["time", "flow", "delivered"]):
-        time, flow, delivered = (batch.column(place).to_numpy() for place in range(3))
-        early = time <= until
-        sampled |= dict(zip(flow[early].tolist(), delivered[early].tolist(), strict=True))
-        for late in set(flow.tolist()) - sampled.keys():
-            sampled[late] = 0.0
-    return [sampled.get(flow, amount) for flow, amount in enumerate(partly)]
-
-
 def read_rows(path: Path, until: int | None = None) -> Iterator[tuple[Longs, Longs, Longs, Longs]]:
     """Dequeue time, queue delay, size and verdict of the rows, a bounded number at a time; with
     `until`, of those that had left by then."""
-    columns = ["enqueued", "dequeued", "size", "verdict"]
+    for rows in read_flow_rows(path, until):
+        yield rows[:4]
+
+
+def read_flow_rows(path: Path, until: int | None = None) -> Iterator[Rows]:
+    """The same with the packets' flows."""
+    columns = ["enqueued", "dequeued", "size", "flow", "verdict"]
     for batch in iter_rows(path, columns):
-        enqueued, dequeued, size = (
-            batch.column(name).to_numpy().astype(np.int64) for name in columns[:3]
+        enqueued, dequeued, size, flow = (
+            batch.column(name).to_numpy().astype(np.int64) for name in columns[:4]
         )
         verdict = _verdicts(batch.column("verdict"))
-        if until is None:
-            yield dequeued, dequeued - enqueued, size, verdict
-        else:
-            early = dequeued <= until
-            delay = dequeued - enqueued
-            yield dequeued[early], delay[early], size[early], verdict[early]
+        rows = Rows(dequeued, dequeued - enqueued, size, verdict, flow)
+        yield rows if until is None else _where(rows, dequeued <= until)
+
+
+def after(rows: Rows, since: int) -> Rows:
+    """Those of `rows` that left the queue after the warm-up."""
+    return _where(rows, rows.time >= since) if since else rows
+
+
+def _where(rows: Rows, chosen: npt.NDArray[np.bool_]) -> Rows:
+    return rows if chosen.all() else Rows(*(column[chosen] for column in rows))
 
 
 def _verdicts(column: pa.DictionaryArray) -> Longs:
@@ -259,7 +301,8 @@ def was_queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
 class _Tally:
     """Running sums over rows."""
 
-    def __init__(self, duration: int, target: int) -> None:
+    def __init__(self, duration: int, target: int, since: int) -> None:
+        self._since = since
         self._bin = max(-(-duration // _TIME_BINS), 1)
         self._target = target
         self.cycles = CycleTally(target)
@@ -273,26 +316,19 @@ class _Tally:
         # Of the rows' own type: numpy's `at` is fast where nothing is converted.
         self._low = np.full(_TIME_BINS, np.iinfo(np.int64).max)
         self._high = np.full(_TIME_BINS, np.iinfo(np.int64).min)
-        first, last = _DECADES
-        self._edges = np.logspace(first, last, (last - first) * _BINS_PER_DECADE + 1)
-        # A delay is whole: it is at most an edge if it is at most the whole part of that.
-        self._whole_edges = np.floor(self._edges).astype(np.int64)
-        self._histogram = np.zeros(len(self._edges) + 1, np.int64)
-        self._by_time = np.zeros((_COARSE_BINS, len(self._edges) + 1), np.int64)
+        self._histogram = np.zeros(len(EDGES) + 1, np.int64)
+        self._by_time = np.zeros((_COARSE_BINS, len(EDGES) + 1), np.int64)
         self._coarse = max(-(-duration // _COARSE_BINS), 1)
         self._entered, self._left, self._sent = np.zeros((3, _COARSE_BINS), np.int64)
         self._last_arrival = 0
 
-    def add(self, time: Longs, delay: Longs, size: Longs, verdict: Longs) -> None:
-        """Counts rows in."""
+    def add(self, rows: Rows, counted: Rows) -> None:
+        """Counts rows in; figures are of `counted`, courses over time of all."""
+        self._add_course(rows)
+        time, delay, size, verdict, _ = counted
         self.verdicts += np.bincount(verdict, minlength=len(VERDICTS))
         self.sent_bytes += int(size[(verdict == SENT) | (verdict == MARK)].sum())
-        lost = (verdict != SENT) & (verdict != MARK)
-        for counts, of in ((self._drops, lost), (self._marks, verdict == MARK)):
-            place = np.minimum(time[of] // self._bin, _TIME_BINS - 1)
-            counts += np.bincount(place, minlength=_TIME_BINS)
         queued = was_queued(delay, verdict)
-        self._hold(time, delay, size, queued, queued & ~lost)
         time, delay = time[queued], delay[queued]
         self.cycles.add(time, delay, verdict[queued] == AQM)
         if not len(delay):
@@ -305,17 +341,30 @@ class _Tally:
         self.total += int(delay.sum())
         self.max = max(self.max, int(delay.max()))
         self.above += int((delay > self._target).sum())
+
+    def _add_course(self, rows: Rows) -> None:
+        """Counts rows into what is drawn over time."""
+        time, delay, size, verdict, _ = rows
+        lost = (verdict != SENT) & (verdict != MARK)
+        for counts, of in ((self._drops, lost), (self._marks, verdict == MARK)):
+            place = np.minimum(time[of] // self._bin, _TIME_BINS - 1)
+            counts += np.bincount(place, minlength=_TIME_BINS)
+        queued = was_queued(delay, verdict)
+        self._hold(time, delay, size, queued, queued & ~lost)
+        time, delay = time[queued], delay[queued]
+        if not len(delay):
+            return
         place = np.minimum(time // self._bin, _TIME_BINS - 1)
         self._count += np.bincount(place, minlength=_TIME_BINS)
         self._sum += np.bincount(place, weights=delay, minlength=_TIME_BINS)
         np.minimum.at(self._low, place, delay)
         np.maximum.at(self._high, place, delay)
-        slot = np.searchsorted(self._whole_edges, delay, side="left")
+        slot = slots_of(delay)
         slots = len(self._histogram)
         together = np.minimum(time // self._coarse, _COARSE_BINS - 1) * slots + slot
-        counted = np.bincount(together, minlength=self._by_time.size)
-        self._by_time += counted.reshape(self._by_time.shape)
-        self._histogram = self._by_time.sum(axis=0)
+        found = np.bincount(together, minlength=self._by_time.size)
+        self._by_time += found.reshape(self._by_time.shape)
+        self._histogram += np.bincount(slot[time >= self._since], minlength=slots)
 
     def _hold(
         self,
@@ -357,9 +406,9 @@ class _Tally:
     def _percentile(self, share: float) -> Floats:
         running = np.cumsum(self._by_time, axis=1)
         rank = np.ceil(share * running[:, -1:])
-        slot = np.minimum((running < rank).sum(axis=1), len(self._edges) - 1)
+        slot = np.minimum((running < rank).sum(axis=1), len(EDGES) - 1)
         # A delay below the first edge is none that could be drawn.
-        found = np.where(slot == 0, 0.0, self._edges[slot])
+        found = np.where(slot == 0, 0.0, EDGES[slot])
         return np.where(running[:, -1] == 0, np.nan, found)
 
     def over_time(self) -> DelayOverTime:
@@ -371,15 +420,25 @@ class _Tally:
         return DelayOverTime(time, low, mean, high, self._drops, self._marks)
 
     def distribution(self) -> Distribution:
-        """The delay's distribution, from the last bin at zero to the first at one."""
-        share = np.cumsum(self._histogram)[:-1] / max(self.queued, 1)
-        first = max(int(np.searchsorted(share, 0, side="right")) - 1, 0)
-        last = int(np.searchsorted(share, 1, side="left")) + 1
-        return Distribution(self._edges[first:last], share[first:last])
+        """The delay's distribution."""
+        return distribution_of(self._histogram)
+
+
+def slots_of(delay: Longs) -> Longs:
+    """The places of delays in a histogram over `EDGES`; one more than those is beyond the last."""
+    return np.searchsorted(_WHOLE_EDGES, delay, side="left")
+
+
+def distribution_of(histogram: Longs) -> Distribution:
+    """The distribution of a histogram's delays, from the last edge at zero to the first at one."""
+    share = np.cumsum(histogram)[:-1] / max(int(histogram.sum()), 1)
+    first = max(int(np.searchsorted(share, 0, side="right")) - 1, 0)
+    last = int(np.searchsorted(share, 1, side="left")) + 1
+    return Distribution(EDGES[first:last], share[first:last])
 
 
 def delays_at(
-    path: Path, ranks: Sequence[int], largest: int, until: int | None = None
+    path: Path, ranks: Sequence[int], largest: int, until: int | None = None, since: int = 0
 ) -> list[int]:
     """The delays at `ranks` (from 1) in order of size: exact, a few bits a pass over the rows, for
     rows that memory need not hold."""
@@ -389,7 +448,8 @@ def delays_at(
     while bits > 0:
         bits = max(bits - _DIGIT, 0)
         counts = [np.zeros(1 << _DIGIT, np.int64) for _ in ranks]
-        for _, delay, _, verdict in read_rows(path, until):
+        for batch in read_flow_rows(path, until):
+            _, delay, _, verdict, _ = after(batch, since)
             queued = delay[was_queued(delay, verdict)]
             for start, count in zip(low, counts, strict=True):
                 digit = (queued - start) >> bits

@@ -30,8 +30,8 @@ def engine_flows(group: FlowGroup) -> list[dict[str, Any]]:
     return [
         shared
         | {
-            "rtt": _spread(group.rtt or (0, 0), index, group.count),
-            "start": _spread(group.start, index, group.count),
+            "rtt": spread(group.rtt or (0, 0), index, group.count),
+            "start": spread(group.start, index, group.count),
         }
         for index in range(group.count)
     ]
@@ -89,6 +89,7 @@ def _tcp(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[s
     }
 
 
-def _spread(bounds: tuple[int, int], index: int, count: int) -> int:
+def spread(bounds: tuple[int, int], index: int, count: int) -> int:
+    """The value of one of `count` flows between two bounds."""
     low, high = bounds
     return low + (high - low) * index // max(count - 1, 1)

@@ -10,6 +10,7 @@ from pydantic_core import PydanticKnownError
 
 from sojourn.model.congestion import congestion_controls
 from sojourn.model.scenario.quantities import (
+    GroupName,
     HexBytes,
     Pacing,
     PositiveTime,
@@ -37,6 +38,8 @@ CongestionControl = Annotated[str, AfterValidator(_registered)]
 
 
 class _Flows(Strict):
+    name: GroupName | None = None
+    """The group's name in tables and plots. Absent: kind and congestion control."""
     count: Annotated[int, Field(ge=1, le=100_000)] = 1
     ip_version: Literal[4, 6] = 4
     rtt: Spread | None = None

@@ -11,7 +11,14 @@ from sojourn.model.scenario.aqm_spec import AqmChoice, Choice, choice_keys, choo
 from sojourn.model.scenario.bottleneck import Bottleneck, bottlenecks
 from sojourn.model.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
 from sojourn.model.scenario.network import MOST_HOSTS, Hosts, Link, Name, Netem, NetworkSwitch
-from sojourn.model.scenario.quantities import FilePath, Paragraphs, PositiveTime, Strict, Title
+from sojourn.model.scenario.quantities import (
+    FilePath,
+    Paragraphs,
+    PositiveTime,
+    Strict,
+    Time,
+    Title,
+)
 
 __all__ = [
     "AqmChoice",
@@ -49,6 +56,8 @@ class Common(Strict):
     notes: Paragraphs = ""
     """Why it comes out so; paragraphs of the report."""
     duration: PositiveTime
+    warm_up: Time = 0
+    """The start of the run that figures exclude; rows and courses over time include it."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     target: PositiveTime = 5_000_000
     """The delay against which results are judged and drawn; AQMs have their own."""

@@ -30,7 +30,7 @@ Problem = tuple[Keys, str]
 
 def problems(scenario: Scenario) -> list[Problem]:
     """All that does not fit, as keys and a sentence."""
-    return [*islice(chain(_between(scenario), late_flows(scenario)), _MOST)]
+    return [*islice(chain(_between(scenario), of_the_whole(scenario)), _MOST)]
 
 
 def _between(scenario: Scenario) -> Iterable[Problem]:
@@ -111,6 +111,21 @@ def _flows(scenario: Scenario) -> Iterator[Problem]:
             yield (*keys, "to"), f'"{group.to}": a flow is between two different hosts'
         if group.reverse:
             yield (*keys, "reverse"), "only with one switch; in a network, exchange from and to"
+
+
+def of_the_whole(scenario: Common) -> Iterator[Problem]:
+    """Conflicts that any form of a scenario can have: of its times and of its groups' names."""
+    yield from late_flows(scenario)
+    if scenario.warm_up >= scenario.duration:
+        given, end = TIME.format(scenario.warm_up), TIME.format(scenario.duration)
+        yield ("warm_up",), f"{given}: must be shorter than the duration, {end}"
+    seen = dict[str, int]()
+    for index, group in enumerate(scenario.flows):
+        if group.name is not None:
+            other = seen.setdefault(group.name.casefold(), index)
+            if other != index:
+                reason = f'"{group.name}": flows[{other}] has this name; each group needs its own'
+                yield ("flows", index, "name"), reason
 
 
 def late_flows(scenario: Common) -> Iterator[Problem]:

@@ -141,6 +141,24 @@ def _paragraphs(text: str) -> str:
 
 Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
 """What tables and plots call something."""
+
+
+def _plain_name(text: str) -> str:
+    if text != text.strip() or not re.fullmatch(r"[^\W_](?:[\w +-]*[\w+])?", text):
+        raise ValueError(
+            "a group's name begins with a letter or digit; letters, digits, spaces, _, + and - "
+            "may follow"
+        )
+    if text.isdecimal() or text.casefold() in _RESERVED_NAMES:
+        raise ValueError("this means something else already; give another name")
+    return text
+
+
+ALL_FLOWS = "all flows"
+"""The name of the row of a queue as a whole."""
+_RESERVED_NAMES = (ALL_FLOWS, "all")
+GroupName = Annotated[str, Field(min_length=1, max_length=60), AfterValidator(_plain_name)]
+"""The name of a group of flows: in tables, in JSON and in dotted keys."""
 Title = Annotated[str, Field(max_length=1_000), AfterValidator(_paragraphs)]
 Paragraphs = Annotated[str, Field(max_length=100_000), AfterValidator(_paragraphs)]
 RegisterName = Annotated[

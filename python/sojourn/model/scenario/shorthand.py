@@ -31,7 +31,7 @@ from sojourn.model.scenario.network import (
 from sojourn.model.scenario.plan_checks import (
     Problem,
     in_order,
-    late_flows,
+    of_the_whole,
     operations_read,
     steps_forward,
 )
@@ -123,7 +123,7 @@ class OneSwitch(Common):
         steps = steps_forward(("switch",), self.switch.schedule)
         control = in_order(("switch", "control"), self.switch.control)
         misread = operations_read(("switch", "control"), self.switch.control)
-        return [*steps, *control, *misread, *placed, *late_flows(self)]
+        return [*steps, *control, *misread, *placed, *of_the_whole(self)]
 
     def _flow(self, index: int) -> Iterator[Problem]:
         group = self.flows[index]

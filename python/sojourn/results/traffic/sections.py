@@ -1,15 +1,17 @@
-"""Tables of what transfers, requests and voices got, for the terminal and for the report.
+"""Tables of groups of flows, transfers, requests and voices, for the terminal and for the report.
 
 Stands on what `transfers` and `voice` derived. A table is a title, a sentence that says how to read
 it, heads and rows of text; who shows it is not known here.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sojourn.model.scenario.bottleneck import Bottleneck
 from sojourn.model.units import RATE
+from sojourn.results.groups import GroupFigures
 from sojourn.results.phases import Phase
-from sojourn.results.result import Result
+from sojourn.results.result import AqmResult, Result
 from sojourn.results.style import milliseconds
 from sojourn.results.traffic.transfers import Times
 from sojourn.results.traffic.voice import Voice
@@ -28,19 +30,63 @@ class Section:
 def sections(result: Result) -> list[Section]:
     """The tables that this run has something for."""
     aqms = result.aqms
-    times = _rows({label: [(t.what, *_time_cells(t)) for t in aqms[label].times] for label in aqms})
+    times = _rows({label: list(_time_rows(aqm)) for label, aqm in aqms.items()})
     voices = _rows(
         {
-            label: [(f"{voice.calls} calls", *_voice_cells(voice)) for voice in aqms[label].voices]
-            for label in aqms
+            label: [(_calls(voice, aqm), *_voice_cells(voice)) for voice in aqm.voices]
+            for label, aqm in aqms.items()
         }
     )
-    found = [_phases(result, queue) for queue in result.scenario.bottlenecks if queue.steps]
+    found = [*_groups(result)]
+    found += [_phases(result, queue) for queue in result.scenario.bottlenecks if queue.steps]
     if times:
         found.append(Section("Completion times", _TIMES_TEXT, _TIMES_HEADS, times))
     if voices:
         found.append(Section("Voice", _VOICE_TEXT, _VOICE_HEADS, voices))
     return found
+
+
+def _groups(result: Result) -> Iterator[Section]:
+    """The groups of flows at each measured queue, where there are several groups."""
+    if len(result.scenario.flows) < 2:
+        return
+    several = len(result.scenario.bottlenecks) > 1
+    for place, queue in enumerate(result.scenario.bottlenecks):
+        shown = {
+            label: [row for row in aqm.grouped[queue.name].rows if row.packets or not place]
+            for label, aqm in result.aqms.items()
+        }
+        rows = _rows({label: list(map(_group_cells, found)) for label, found in shown.items()})
+        if place and not rows:
+            continue
+        where = f" at {queue.name}" if several else ""
+        yield Section(f"Groups of flows{where}", _GROUPS_TEXT, _GROUPS_HEADS, rows)
+
+
+def _group_cells(row: GroupFigures) -> tuple[str, ...]:
+    return (
+        row.group,
+        *(milliseconds(delay) for delay in (row.mean, row.median, row.p95, row.p99)),
+        f"{row.goodput / 1e6:.2f}",
+        "-" if row.drop_share is None else f"{100 * row.drop_share:.2f}",
+        f"{row.marks}",
+        "-" if row.fairness is None else f"{row.fairness:.3f}",
+    )
+
+
+def _time_rows(aqm: AqmResult) -> Iterator[tuple[str, ...]]:
+    """Completion times; slowdown in the first row of each group."""
+    slow = {row.group: (row.slowdown_median, row.slowdown_p99) for row in aqm.groups}
+    for times in aqm.times:
+        median, p99 = slow.pop(times.group, (None, None))
+        cells = ("-" if value is None else f"{value:.2f}" for value in (median, p99))
+        yield (times.what, *_time_cells(times), *cells)
+
+
+def _calls(voice: Voice, aqm: AqmResult) -> str:
+    """The row of a group of voices; its name says more than its number where there are several."""
+    named = len(aqm.voices) > 1 or voice.group != "voip"
+    return f"{voice.group} ({voice.calls})" if named else f"{voice.calls} calls"
 
 
 def _phases(result: Result, queue: Bottleneck) -> Section:
@@ -71,7 +117,9 @@ def _rows(sections: dict[str, list[tuple[str, ...]]]) -> list[tuple[str, ...]]:
 _TIMES_TEXT = (
     "A transfer's time is from its first SYN until its receiver has every byte, a request's until "
     "its response is complete, a round's until the last response is. Those that the end of the run "
-    "cut short are in no other column."
+    "cut short are in no other column. Slowdown, median and 99th percentile, is the time over that "
+    "in an empty network: one and a half round trips, for a request one, and the payload at the "
+    "slowest link's rate."
 )
 _TIMES_HEADS = (
     "what",
@@ -82,6 +130,25 @@ _TIMES_HEADS = (
     "median\nms",
     "p95\nms",
     "p99\nms",
+    "slow-\ndown",
+    "slowd.\np99",
+)
+_GROUPS_TEXT = (
+    "Queue delay, goodput and losses of each group of flows, below those of all flows. Fairness is "
+    "Jain's index of the goodputs within the row's flows: 1 if each got the same, 1/n if one of n "
+    "got all."
+)
+_GROUPS_HEADS = (
+    "group",
+    "AQM",
+    "mean\nms",
+    "median\nms",
+    "p95\nms",
+    "p99\nms",
+    "goodput\nMbit/s",
+    "drops\n%",
+    "CE\nmarks",
+    "fair-\nness",
 )
 _PHASES_TEXT = (
     "Settled: how long after the change until no mean delay, over a 150th of that time, is above "

@@ -6,13 +6,14 @@ round's from the common instant until the last of all responses is complete.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from sojourn.model.scenario.flows import FlowGroup, IncastFlows, RequestFlows, TransferFlows
+from sojourn.model.scenario.groups import Group, groups_of
 from sojourn.model.units import SIZE
 from sojourn.runtime.arrow_tables import rows_table
 from sojourn.runtime.run_files import EXCHANGES
@@ -35,59 +36,76 @@ class Times:
     median: float | None
     p95: float | None
     p99: float | None
+    group: str = ""
+    """The name of the group of flows."""
 
 
-def read_times(folder: Path, flows: Sequence[FlowGroup], until: int | None = None) -> list[Times]:
+def read_times(
+    folder: Path, flows: Sequence[FlowGroup], until: int | None = None, since: int = 0
+) -> list[Times]:
     """The times of each group of flows in `folder`, transfers also by size; with `until`, as if
-    the run had ended then, ns."""
-    groups = list(_groups(flows))
-    if not groups:
-        return []
-    table = rows_table(folder / EXCHANGES)
-    source, number, size, started, finished = (
-        table.column(name).to_numpy().astype(np.int64)
-        for name in ("source", "number", "size", "started", "finished")
-    )
-    if until is not None:
-        begun = started <= until
-        source, number, size, started, finished = (
-            column[begun] for column in (source, number, size, started, finished)
-        )
-        finished = np.where(finished <= until, finished, 0)
+    the run had ended then; of what began after the warm-up `since`, ns."""
     found: list[Times] = []
-    for first, last, name, group in groups:
-        own = (source >= first) & (source < last)
-        exchange = _Exchanges(number[own], size[own], started[own], finished[own])
-        match group:
-            case TransferFlows():
-                found.append(_times(name, exchange.spans()))
-                found += _by_size(exchange)
-            case IncastFlows():
-                found.append(_times(f"{name}, each response", exchange.spans()))
-                found.append(_times("  whole rounds", exchange.rounds()))
-            case _:
-                found.append(_times(name, exchange.spans()))
+    for group, exchange in read_exchanges(folder, flows, until, since):
+        found += [replace(times, group=group.name) for times in _of_group(group, exchange)]
     return found
 
 
-def _groups(
-    flows: Sequence[FlowGroup],
-) -> Iterator[tuple[int, int, str, TransferFlows | RequestFlows | IncastFlows]]:
-    """The groups that have exchanges: first flow, the one after the last, a name."""
-    first = 0
-    for group in flows:
-        last = first + group.count
-        if isinstance(group, TransferFlows | RequestFlows | IncastFlows):
-            yield first, last, f"{group.kind} {group.congestion_control}", group
-        first = last
+def _of_group(group: Group, exchange: "Exchanges") -> Iterator[Times]:
+    match group.flows:
+        case TransferFlows():
+            yield times_of(group.name, exchange.spans())
+            yield from _by_size(exchange)
+        case IncastFlows():
+            yield times_of(f"{group.name}, each response", exchange.spans())
+            yield times_of("  whole rounds", exchange.rounds())
+        case _:
+            yield times_of(group.name, exchange.spans())
+
+
+def read_exchanges(
+    folder: Path, flows: Sequence[FlowGroup], until: int | None = None, since: int = 0
+) -> list[tuple[Group, "Exchanges"]]:
+    """The exchanges of each group that has some kind of them; `until`, `since` as above."""
+    groups = [group for group in groups_of(flows) if isinstance(group.flows, _KINDS)]
+    if not groups:
+        return []
+    table = rows_table(folder / EXCHANGES)
+    every = Exchanges(
+        *(
+            table.column(name).to_numpy().astype(np.int64)
+            for name in ("source", "number", "size", "started", "finished")
+        )
+    )
+    if since:
+        every = every.where(every.started >= since)
+    if until is not None:
+        every = every.where(every.started <= until)
+        early = np.where(every.finished <= until, every.finished, 0)
+        every = replace(every, finished=early)
+    return [
+        (group, every.where((every.source >= group.first) & (every.source < group.end)))
+        for group in groups
+    ]
+
+
+_KINDS = (TransferFlows, RequestFlows, IncastFlows)
 
 
 @dataclass(frozen=True)
-class _Exchanges:
+class Exchanges:
+    """Columns of exchanges' rows."""
+
+    source: Longs
     number: Longs
     size: Longs
     started: Longs
     finished: Longs
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> "Exchanges":
+        """Some of them."""
+        columns = (self.source, self.number, self.size, self.started, self.finished)
+        return Exchanges(*(column[chosen] for column in columns))
 
     def spans(self) -> Longs:
         """The duration of each; -1 for those that the end of the run cut short."""
@@ -103,14 +121,14 @@ class _Exchanges:
         return np.array(longest, np.int64)
 
 
-def _by_size(exchanges: _Exchanges) -> Iterator[Times]:
+def _by_size(exchanges: Exchanges) -> Iterator[Times]:
     low = 0
     spans = exchanges.spans()
     for high in (*_CLASSES, None):
         inside = (exchanges.size >= low) & ((exchanges.size < high) if high else True)
         name = f"  {_class(low, high)}"
         if inside.any() and not inside.all():
-            yield _times(name, spans[inside])
+            yield times_of(name, spans[inside])
         low = high or low
 
 
@@ -123,7 +141,8 @@ def _class(low: int, high: int | None) -> str:
     return f"{' '.join(first[:1] if first[1:] == last[1:] else first)} to {' '.join(last)}"
 
 
-def _times(what: str, spans: Longs) -> Times:
+def times_of(what: str, spans: Longs) -> Times:
+    """The figures of the spans of `what`; -1 stands for one that was cut short."""
     done = spans[spans >= 0]
     unfinished = int((spans < 0).sum())
     if not len(done):

@@ -9,7 +9,7 @@ Bpl of 25.1 (G.113 Appendix I).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sojourn.model.scenario.flows import FlowGroup, VoipFlows
+from sojourn.model.scenario.groups import groups_of
 from sojourn.runtime.arrow_tables import rows_table
 from sojourn.runtime.run_files import DATAGRAMS
 
@@ -50,6 +51,8 @@ class Voice:
     """The E-model's R of the calls on average."""
     score: float
     """The mean opinion score that R stands for."""
+    group: str = ""
+    """The name of the group of flows."""
 
 
 def read_voices(
@@ -57,13 +60,14 @@ def read_voices(
     counters: dict[str, Any],
     flows: Sequence[FlowGroup],
     until: int | None = None,
+    since: int = 0,
 ) -> list[Voice]:
-    """The voices in `folder`, a row a group; with `until`, as if the run had ended then, ns."""
+    """The voices in `folder`, a row a group; with `until`, as if the run had ended then; of what
+    was sent after the warm-up `since`, ns."""
     voices = []
-    first = 0
     table = None
-    for group in flows:
-        last = first + group.count
+    for named in groups_of(flows):
+        group, first, last = named.flows, named.first, named.end
         if isinstance(group, VoipFlows):
             table = table if table is not None else rows_table(folder / DATAGRAMS)
             sent = [counters["flows"][flow]["segments"] for flow in range(first, last)]
@@ -77,11 +81,12 @@ def read_voices(
             calls = [
                 call
                 for flow, count in zip(range(first, last), sent, strict=True)
-                if (call := _call(_of_flow(rows, flow), count, group)) is not None
+                if (call := _call(*_later(_of_flow(rows, flow), count, group, since), group))
+                is not None
             ]
-            counted = sum(sent) if until is None else sum(call.sent for call in calls)
-            voices.append(_together(calls, counted))
-        first = last
+            part = until is not None or since
+            counted = sum(call.sent for call in calls) if part else sum(sent)
+            voices.append(replace(_together(calls, counted), group=named.name))
     return voices
 
 
@@ -98,6 +103,19 @@ class _Call:
 def _of_flow(rows: tuple[Longs, ...], flow: int) -> tuple[Longs, Longs, Longs]:
     own = rows[0] == flow
     return rows[1][own], rows[2][own], rows[3][own]
+
+
+def _later(
+    rows: tuple[Longs, Longs, Longs], sent: int, group: VoipFlows, since: int
+) -> tuple[tuple[Longs, Longs, Longs], int]:
+    """The datagrams of a call that were sent after the warm-up, numbered from 0, and how many."""
+    number, departed, arrived = rows
+    if not since or not len(number):
+        return rows, sent
+    began = int(departed[0]) - int(number[0]) * group.interval
+    first = max(-(-(since - began) // group.interval), 0)
+    later = number >= first
+    return (number[later] - first, departed[later], arrived[later]), max(sent - first, 0)
 
 
 def _call(rows: tuple[Longs, Longs, Longs], sent: int, group: VoipFlows) -> _Call | None:

@@ -140,7 +140,7 @@ def _paragraphs(text: str) -> str:
 
 
 Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
-"""What tables and plots call something."""
+"""A label in tables and plots."""
 Title = Annotated[str, Field(max_length=1_000), AfterValidator(_paragraphs)]
 Paragraphs = Annotated[str, Field(max_length=100_000), AfterValidator(_paragraphs)]
 RegisterName = Annotated[

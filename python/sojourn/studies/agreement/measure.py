@@ -45,7 +45,7 @@ from sojourn.studies.agreement.verdict import (
 
 KERNEL, SIM, LIVE = "linux", "sim", "live"
 BACKENDS = (SIM, KERNEL)
-"""What is compared if nothing else is asked for."""
+"""Default backends."""
 
 
 def reference_of(backends: Collection[str]) -> str:
@@ -54,7 +54,7 @@ def reference_of(backends: Collection[str]) -> str:
 
 
 _DELAYS = "of packets sent"
-"""What is kept as delays; files that say otherwise are of an earlier meaning."""
+"""Meaning of stored delays; files with another value predate it."""
 SAMPLE = 100_000_000
 """ns between two samples of the kernel's sockets: no figure is of them, and each costs the guest as
 much time as a hundred packets."""
@@ -67,7 +67,7 @@ class Measured:
     cell: Cell
     runs: dict[str, list[Figures]] = field(default_factory=lambda: {name: [] for name in BACKENDS})
     backend: dict[str, Any] = field(default_factory=dict)
-    """What the kernel was."""
+    """Description of the kernel."""
     disturbances: dict[str, list[str]] = field(default_factory=dict)
     """By backend the disturbances of stored runs in real time."""
     failed: str = ""

@@ -25,7 +25,7 @@ FIGURES = {
     "loss": ("loss, %", "{:.2f}"),
     "marks": ("marks, %", "{:.2f}"),
 }
-"""What can be shown: head of the column and format."""
+"""Available columns: head and format."""
 _TOLERANCES = (
     "Delays are of packets that were sent: when a kernel dropped one can only be inferred. "
     f"Tolerances: utilisation within {UTILISATION_POINTS:g} points, mean delay within "

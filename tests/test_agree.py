@@ -51,17 +51,17 @@ def test_the_grid_is_that_of_all_disciplines_flows_rates_delays_and_controls() -
 
 
 @pytest.mark.parametrize("aqm", AQMS)
-def test_a_cell_with_two_switches_runs_on_all_grounds(aqm: str) -> None:
+def test_a_cell_with_two_switches_runs_on_all_backends(aqm: str) -> None:
     scenario = Cell(aqm, FLOWS[0], RATES[0], RTTS[0], "cubic", 2).scenario(10**9, seed=1)
-    for ground in (SIMULATOR, Linux(Kernel(Path("/nowhere")))):
-        (bottleneck, *_) = plan_scenario(scenario, backend=ground).runs[0].bottlenecks
+    for backend in (SIMULATOR, Linux(Kernel(Path("/nowhere")))):
+        (bottleneck, *_) = plan_scenario(scenario, backend=backend).runs[0].bottlenecks
         assert bottleneck.name == "r>s"
 
 
 @pytest.mark.parametrize("aqm", AQMS)
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("tick", [1_000_000, 10_000_000])
-def test_a_cell_means_the_same_on_both_grounds(aqm: str, rate: int, tick: int) -> None:
+def test_a_cell_means_the_same_on_both_backends(aqm: str, rate: int, tick: int) -> None:
     cell = Cell(aqm, FLOWS[0], rate, RTTS[0], "cubic")
     scenario = cell.scenario(10**9, seed=1)
     plan_scenario(scenario, backend=SIMULATOR)
@@ -116,19 +116,19 @@ def test_the_reason_is_chance_if_the_repeats_overlap() -> None:
     assert compare(ours, spread([KERNEL] * 3)).why == "chance: the repeats of both overlap"
 
 
-def test_runs_scatter_if_one_ground_differs_from_itself_more_than_the_grounds_may() -> None:
+def test_runs_scatter_if_one_backend_differs_from_itself_more_than_the_backends_may() -> None:
     still = spread([KERNEL] * 2)
     for changes in ({"mean": 12.0}, {"utilisation": 95.9}, {"loss": 1.4}):
         apart = spread([KERNEL, replace(KERNEL, **changes)])
         assert scattered(apart, still)
         assert scattered(still, apart)
-    # Whether the grounds agree with each other is another question.
+    # Whether the backends agree with each other is another question.
     assert not scattered(spread([replace(KERNEL, mean=20.0)] * 2), still)
     assert not scattered(spread([KERNEL]), spread([KERNEL]))
     assert not scattered(spread([KERNEL, replace(KERNEL, mean=11.4, p95=99.0)]), still)
 
 
-def test_a_cell_whose_runs_scatter_is_run_again_on_both_grounds(
+def test_a_cell_whose_runs_scatter_is_run_again_on_both_backends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     means = {"sim": [10.0, 10.0, 10.0, 10.0, 10.0], "linux": [10.0, 14.0, 10.0, 10.0, 10.0]}
@@ -141,7 +141,7 @@ def test_a_cell_whose_runs_scatter_is_run_again_on_both_grounds(
 
     def runs(folder: str, repeat: int, most: int) -> list[int]:
         bench = Bench(tmp_path / folder, _with_kernel(), 10**9, repeat, most)
-        return [len(of_ground) for of_ground in bench.measure(cell).runs.values()]
+        return [len(of_backend) for of_backend in bench.measure(cell).runs.values()]
 
     assert runs("once", 1, 4) == [1, 1], "one run says nothing of how they scatter"
     assert runs("few", 2, 2) == [2, 2]
@@ -153,13 +153,13 @@ def test_a_cell_whose_runs_scatter_is_run_again_on_both_grounds(
 
 def test_figures_of_another_scenario_are_not_taken_up(tmp_path: Path) -> None:
     cell = Cell("fifo", 1, RATES[0], RTTS[0], CONGESTION_CONTROLS[0])
-    ground = _with_kernel()
-    bench = Bench(tmp_path, ground, 10**9, 1)
+    backend = _with_kernel()
+    bench = Bench(tmp_path, backend, 10**9, 1)
     measured = Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, {"kernel": "6.1"})
     bench._write(measured)
     assert bench.read(cell).runs == measured.runs
     assert [m.cell for m in bench.all_kept()] == [cell]
-    longer = Bench(tmp_path, ground, 2 * 10**9, 1)
+    longer = Bench(tmp_path, backend, 2 * 10**9, 1)
     assert longer.read(cell).runs == {"sim": [], "linux": []}
 
 
@@ -174,20 +174,20 @@ def test_figures_of_another_engine_are_measured_again_and_the_kernels_kept(tmp_p
 
 
 def test_the_page_marks_what_is_outside_and_counts_what_agrees() -> None:
-    ground = {"kernel": "6.1", "clock": "virtual"}
+    backend = {"kernel": "6.1", "clock": "virtual"}
     good = Measured(
-        Cell("fifo", 1, RATES[0], RTTS[0], "cubic"), {"sim": [KERNEL], "linux": [KERNEL]}, ground
+        Cell("fifo", 1, RATES[0], RTTS[0], "cubic"), {"sim": [KERNEL], "linux": [KERNEL]}, backend
     )
     bad = Measured(
         Cell("codel", 1, RATES[0], RTTS[0], "newreno"),
         {"sim": [replace(KERNEL, loss=3.0)], "linux": [KERNEL]},
-        ground,
+        backend,
     )
     failed = Measured(Cell("pie", 1, RATES[0], RTTS[0], "bbr"), failed="linux: disturbed")
     listed = [good, bad, failed]
     assert page.summary(listed) == [
         "CUBIC and NewReno: 1 of 2 judged cells within (50 %).",
-        "Cells without figures of one ground: 1.",
+        "Cells without figures of one backend: 1.",
     ]
     html = page.html(listed, 10**10, ["sojourn agree"])
     assert html.count('class="outside"') == 1
@@ -260,7 +260,7 @@ def test_without_a_kernel_the_live_switch_is_judged_by_the_simulator(tmp_path: P
     assert "live / sim" in text
     kept = Bench(tmp_path, _with_kernel(), 10**9, 1).read(cell)
     assert kept.runs == {"sim": [KERNEL], "linux": [KERNEL]}, "the kernel's are still there"
-    assert kept.ground["kernel"] == "6.1"
+    assert kept.backend["kernel"] == "6.1"
     assert kept.disturbed == ["it was late"], "and what disturbed them"
     assert not without.read(cell).disturbed, "which says nothing of the others"
 
@@ -275,8 +275,8 @@ def test_cells_of_dctcp_have_queues_that_mark_and_are_run_when_asked_for() -> No
 def test_marks_are_compared_and_shown_where_there_are_any() -> None:
     assert outside(marks=5.0) == ("marks",)
     cell = Cell("codel", 1, RATES[0], RTTS[0], "dctcp")
-    ground = {"kernel": "6.1", "clock": "virtual"}
-    marked = Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, ground)
+    backend = {"kernel": "6.1", "clock": "virtual"}
+    marked = Measured(cell, {"sim": [KERNEL], "linux": [KERNEL]}, backend)
     assert "marks, %" in page.markdown([marked], 10**9, [])
     assert page.summary([marked]) == ["DCTCP: 1 of 1 judged cells within (100 %)."]
     silent = replace(marked, cell=replace(cell, congestion_control="cubic"))
@@ -288,7 +288,7 @@ def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
         (("--aqm", "cake"), "--aqm cake: not in the grid"),
         (("--flows", "many"), "--flows many: write numbers"),
         (("--rate", "10"), "the unit is missing"),
-        (("--grounds", "sim"), "--grounds sim: write two or three of sim, live, linux"),
+        (("--backends", "sim"), "--backends sim: write two or three of sim, live, linux"),
         (("--repeat", "3", "--up-to", "2"), "--up-to 2: less than --repeat 3"),
     ):
         done = sojourn("agree", *arguments)

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,15 +18,16 @@ from sojourn.backends.backend import ATTEMPTS, Backend
 from sojourn.backends.linux.backend import linux
 from sojourn.backends.live.backend import live
 from sojourn.backends.sim import SIMULATOR
+from sojourn.cli.options import grouped
 from sojourn.cli.shared import AcceptDisturbed, Attempts, Json, Kernel, app, open_console
 from sojourn.common.atomic_write import write_named, write_text
 from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError, output_error
 from sojourn.model.units import RATE, TIME
 from sojourn.studies.agreement import page
-from sojourn.studies.agreement.grid import cells
+from sojourn.studies.agreement.grid import Cell, cells
 from sojourn.studies.agreement.measure import (
-    GROUNDS,
+    BACKENDS,
     KERNEL,
     LIVE,
     SAMPLE,
@@ -39,31 +40,56 @@ from sojourn.studies.agreement.measure import (
 _LIST = "Comma-separated; all if not given."
 
 
-@app.command()
-def agree(
-    aqm: Annotated[str, typer.Option(help=f"fifo, codel, fq_codel, red, pie. {_LIST}")] = "",
-    flows: Annotated[str, typer.Option(help=f"1, 3, 10, 30. {_LIST}")] = "",
-    rate: Annotated[str, typer.Option(help=f"10 Mbit/s, 100 Mbit/s. {_LIST}")] = "",
-    rtt: Annotated[str, typer.Option(help=f"10 ms, 100 ms. {_LIST}")] = "",
+@dataclass(frozen=True)
+class CellOptions:
+    """The options that choose cells of the grid."""
+
+    aqm: Annotated[str, typer.Option(help=f"fifo, codel, fq_codel, red, pie. {_LIST}")] = ""
+    flows: Annotated[str, typer.Option(help=f"1, 3, 10, 30. {_LIST}")] = ""
+    rate: Annotated[str, typer.Option(help=f"10 Mbit/s, 100 Mbit/s. {_LIST}")] = ""
+    rtt: Annotated[str, typer.Option(help=f"10 ms, 100 ms. {_LIST}")] = ""
     cc: Annotated[
         str,
         typer.Option(
             help="cubic, newreno, bbr; dctcp, below queues that mark. All but dctcp if not given."
         ),
-    ] = "",
+    ] = ""
     switches: Annotated[
         str,
         typer.Option(help="1, 2: a network of two with the bottleneck between. 1 if not given."),
-    ] = "",
+    ] = ""
+
+    def cells(self) -> list[Cell]:
+        """The chosen cells."""
+        return list(
+            cells(
+                _words(self.aqm),
+                _numbers("flows", self.flows),
+                _quantities(self.rate, RATE),
+                _quantities(self.rtt, TIME),
+                _words(self.cc),
+                _numbers("switches", self.switches),
+            )
+        )
+
+
+@app.command()
+@grouped
+def agree(
+    chosen: CellOptions,
     duration: Annotated[str, typer.Option(help="Of each run.")] = "10 s",
     repeat: Annotated[int, typer.Option(min=1, help="Runs of a cell, each with a seed.")] = 1,
     up_to: Annotated[
         int,
         typer.Option(min=0, help="Runs of a cell whose runs scatter beyond the tolerances."),
     ] = 0,
-    grounds: Annotated[
+    backends: Annotated[
         str,
-        typer.Option(help="Two or three of sim, live and linux; judged by linux, else by sim."),
+        typer.Option(
+            "--backends",
+            "--grounds",
+            help="Two or three of sim, live and linux; judged by linux, else by sim.",
+        ),
     ] = "sim,linux",
     out: Annotated[Path, typer.Option(help="Where figures are kept.")] = Path("agreement"),
     markdown: Annotated[Path | None, typer.Option(help="Also write the page there.")] = None,
@@ -78,13 +104,8 @@ def agree(
     """
     if 0 < up_to < repeat:
         raise ScenarioError(f"--up-to {up_to}: less than --repeat {repeat}")
-    wanted = list(
-        cells(
-            _words(aqm), _numbers("flows", flows), _quantities(rate, RATE),
-            _quantities(rtt, TIME), _words(cc), _numbers("switches", switches),
-        )
-    )  # fmt: skip
-    compared = _grounds(grounds)
+    wanted = chosen.cells()
+    compared = _backends(backends)
     length = _quantity(duration, TIME)
     known: dict[str, Callable[[], Backend]] = {
         SIM: lambda: SIMULATOR,
@@ -100,9 +121,8 @@ def agree(
         with _progress(console, f"{number} of {len(wanted)}: ") as tell:
             measured.append(bench.measure(cell, tell))
     runs = f"--repeat {repeat}" + (f" --up-to {up_to}" if up_to > repeat else "")
-    runs += "" if compared == GROUNDS else f" --grounds {','.join(compared)}"
-    given = {"aqm": aqm, "flows": flows, "rate": rate, "rtt": rtt, "cc": cc, "switches": switches}
-    command = _command(given, duration, runs, kernel if KERNEL in compared else "uml")
+    runs += "" if compared == BACKENDS else f" --backends {','.join(compared)}"
+    command = _command(asdict(chosen), duration, runs, kernel if KERNEL in compared else "uml")
     _write_pages(bench, markdown, measured, command)
     _show(measured, out, as_json=as_json)
 
@@ -122,11 +142,11 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _grounds(text: str) -> tuple[str, ...]:
-    """The grounds in one order, that which the others are judged by last."""
+def _backends(text: str) -> tuple[str, ...]:
+    """The backends in a fixed order, the reference last."""
     found = {*_words(text)}
     if len(found) < 2 or not found <= {SIM, LIVE, KERNEL}:
-        raise ScenarioError(f"--grounds {text}: write two or three of sim, live, linux")
+        raise ScenarioError(f"--backends {text}: write two or three of sim, live, linux")
     reference = reference_of(found)
     return *(name for name in (SIM, LIVE) if name in found - {reference}), reference
 
@@ -219,7 +239,7 @@ def _as_dict(m: Measured) -> dict[str, Any]:
     return {
         "cell": vars(m.cell),
         "runs": {name: [run.as_dict() for run in runs] for name, runs in m.runs.items()},
-        "ground": m.ground,
+        "ground": m.backend,
         "disturbed": m.disturbed,
         "outside": {name: list(verdict.outside) for name, verdict in m.verdicts.items()},
         "why": page.remark(m),

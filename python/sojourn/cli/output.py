@@ -10,7 +10,7 @@ from typing import Any
 
 
 class _ForAsLongAsWanted(io.FileIO):
-    """A file whose bytes go nowhere once nobody reads them any more."""
+    """A file that discards its bytes once its reader is gone."""
 
     def write(self, data: Any) -> int:
         try:

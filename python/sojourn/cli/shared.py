@@ -57,7 +57,7 @@ COMMANDS = {
     "trace": "Show one packet's way through a program: states, tables, actions, registers.",
     "linux": "Kernels for --on linux.",
 }
-"""Each command, which is a module beside this one, with its line in the help."""
+"""Each command, a module of this folder, with its line in the help."""
 
 
 class Commands(TyperGroup):

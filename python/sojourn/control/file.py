@@ -34,7 +34,7 @@ class ProgramChoice:
     include_paths: tuple[str, ...]
     defines: dict[str, str] = field(default_factory=dict)
     control: Path | None = None
-    """The control-plane file; if absent, the one beside the program, if there is one."""
+    """The control-plane file; if absent, the default one of the program, if there is one."""
 
     @cached_property
     def control_file(self) -> Path | None:
@@ -225,4 +225,4 @@ def with_all_entries(control: dict[str, Any], choice: ProgramChoice) -> dict[str
 
 
 _SUFFIXES = (".toml", ".txt")
-"""Of control-plane files beside a program."""
+"""Suffixes of control-plane files."""

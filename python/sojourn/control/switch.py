@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from sojourn import _core
+from sojourn.common.closing import Closing
 from sojourn.control.apply import Operation
 from sojourn.control.description import ControlError, Object, ProgramDescription, read_description
 from sojourn.control.description import Table as Described
@@ -52,7 +53,7 @@ class Entry:
     """It is part of the program."""
 
 
-class Switch:
+class Switch(Closing):
     """A switch that runs a program. What it refuses is a `ControlError`."""
 
     def __init__(self, door: Transport) -> None:
@@ -119,12 +120,6 @@ class Switch:
     def close(self) -> None:
         """Ends the connection, if there is one."""
         self._door.close()
-
-    def __enter__(self) -> "Switch":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class Table:

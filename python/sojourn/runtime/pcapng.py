@@ -9,8 +9,8 @@ the disk is full the file ends at a whole block. `captures` says why no library 
 import struct
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+
+from sojourn.common.closing import Closing
 
 Frame = tuple[int, int, bytes, int]
 """Time in ns, interface (0 entered, 1 left), the frame's first bytes, its length on the wire."""
@@ -23,7 +23,7 @@ _IF_TIME_RESOLUTION = 9
 _NANOSECONDS = bytes([9])
 
 
-class CaptureWriter:
+class CaptureWriter(Closing):
     """A pcapng file that grows frame by frame and is readable at any block's end."""
 
     def __init__(self, path: Path) -> None:
@@ -50,17 +50,6 @@ class CaptureWriter:
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _block(kind: int, body: bytes) -> bytes:

@@ -285,7 +285,8 @@ def _with_macros(
 def _refuse_unread(
     runs: Sequence[PlannedRun], own: Sequence[Mapping[str, Any]], given: Mapping[str, str]
 ) -> None:
-    """A macro that nobody reads is a slip of the keyboard; the results would not say so."""
+    """Refuses macros that no program reads, as they are typing errors that results would not
+    show."""
     programs = [run.programs[-1] for run in runs if run.config["aqm"]["kind"] == "p4"]
     refuse_unread_macros(programs, given)
     if len(own) != len(runs):

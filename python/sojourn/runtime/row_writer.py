@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
+from sojourn.common.closing import Closing
 from sojourn.common.resources import shown
 from sojourn.errors import OutputError, is_full
 from sojourn.runtime.run_files import BALLAST, journal_of
@@ -195,7 +195,7 @@ def group_at(row: int) -> int:
     return _FIRST_GROUPS if row < _FIRST_ROWS else ROW_GROUP
 
 
-class RowWriter:
+class RowWriter(Closing):
     """A Parquet file that takes rows in pieces of any length and writes row groups of `group_at`.
 
     Journal and row groups are written while more rows come in, by a thread of the file's own or one
@@ -391,14 +391,3 @@ class RowWriter:
             closing.callback(self._end)
             if self._rows:
                 self._write_group(self._rows)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

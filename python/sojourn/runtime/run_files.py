@@ -82,7 +82,8 @@ def journal_of(rows: str) -> str:
 
 
 def _stands_beside(name: str) -> bool:
-    """True if a run may write it beside the AQMs' folders: what `top_names` has for any queues."""
+    """True if a run may write it outside the AQMs' folders: the names of `top_names` for any
+    queues."""
     pictures = (f"{plot}.png" for plot in (DELAY_PLOT, DISTRIBUTION_PLOT))
     return name in (RUN, REPORT, SUMMARY) or any(_is_of_a_queue(name, one) for one in pictures)
 

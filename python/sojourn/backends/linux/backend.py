@@ -31,7 +31,7 @@ from sojourn.runtime.plan import Plan, PlannedRun
 from sojourn.runtime.run_files import GUEST, GUEST_JOB
 
 _PATIENCE = 100
-"""Wall-clock time that a run may take, as a multiple of its duration, beside a minute or two."""
+"""Wall-clock time that a run may take, as a multiple of its duration, plus a minute or two."""
 
 
 class DisturbedError(SojournError):

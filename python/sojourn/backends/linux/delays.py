@@ -99,7 +99,7 @@ def _netem(path: Path, limit: int) -> str:
 
 
 def _at(path: Path, delay: int, limit: int = _LIMIT) -> str:
-    """With a rate, netem lets nobody overtake when the delay becomes shorter; without, it does."""
+    """With a rate, netem keeps the order when the delay becomes shorter; without, it does not."""
     keeps_order = " rate 100gbit" if len(path.steps) > 1 else ""
     return f"netem delay {delay / 1000:.3f}us limit {limit}{keeps_order}"
 

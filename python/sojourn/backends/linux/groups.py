@@ -93,7 +93,7 @@ def route_to_group(flows: list[Flow], port: str, beyond: str, *, behind: bool) -
 def _routes_with_ecn(
     flows: list[Flow], crowds: dict[int, Block], port: str, *, behind: bool
 ) -> Iterator[str]:
-    """ECN is asked for, and granted, by the route to the other end."""
+    """Routes to the other end that request and grant ECN."""
     for number, flow in enumerate(flows):
         if flow.get("ecn"):
             version = flow["ip_version"]

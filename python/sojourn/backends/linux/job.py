@@ -37,7 +37,8 @@ costs what several packets do; in virtual time it costs nothing, and data are re
 iperf3 does. Acknowledgements do not wait for it (tcp_input.c, `__tcp_ack_snd_check`), but the
 receive window grows with what is read."""
 _WIRE = 24
-"""FCS, preamble and inter-frame gap: what the switch's shaper counts beside the frame."""
+"""FCS, preamble and inter-frame gap: bytes that the switch's shaper counts in addition to the
+frame."""
 _LATENESS = 1_000_000
 """ns; how late a shaper's timer may be in real time without losing bandwidth."""
 _ROOM_OF_A_HOST = 100_000_000

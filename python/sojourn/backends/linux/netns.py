@@ -215,6 +215,6 @@ def _pair(one: tuple[str, str], other: tuple[str, str]) -> str:
 
 
 def _netem(way: Direction, delay: int) -> str:
-    """With a rate nobody overtakes when the delay becomes shorter."""
+    """With a rate, packets keep their order when the delay becomes shorter."""
     keeps_order = " rate 100gbit" if len(way.delays) > 1 else ""
     return f"netem delay {delay / 1000:.3f}us limit {_NETEM_LIMIT}{keeps_order}"

@@ -47,7 +47,7 @@ class LivePlan:
     config: dict[str, Any]
     """As the engine takes it."""
     programs: list[_core.Program]
-    """The program, compiled, if there is one; and those beside it."""
+    """The program, compiled, if there is one; and those of other pipes."""
     around: dict[str, Any] = field(default_factory=dict)
     """Links around the switch, with rates and delays, in the engine's form."""
     control_file: Path | None = None
@@ -181,7 +181,7 @@ def _written(
 def _in_pipes(
     given: Sequence[str], pipes: int, first: _core.Program | None
 ) -> dict[str, list[int]]:
-    """The pipes of each program that runs beside the first."""
+    """The pipes of each program other than the first."""
     found: dict[str, list[int]] = {}
     for pipe, program in _by_port("--pipe", given).items():
         if first is None:

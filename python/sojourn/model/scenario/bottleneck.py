@@ -16,13 +16,13 @@ class Bottleneck:
 
     switch: str
     towards: str
-    """What is at the other end of its link."""
+    """The node at the other end of its link."""
     ending: str
     """Of the names of its files: nothing for the first one."""
     rate: int
     """bit/s at first."""
     steps: tuple[tuple[int, int], ...] = ()
-    """When the rate changes, ns, and to what."""
+    """Changes of the rate: time in ns and rate."""
     own_aqm: str | None = None
     """The AQM that its switch names, if it does not take that of the run."""
     packet_rate: int | None = None

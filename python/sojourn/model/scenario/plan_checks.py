@@ -22,7 +22,7 @@ _MOST = 1000
 """Problems that are looked for: each may take a search for a near name."""
 
 _CHANGES = ("rate", "rate_back", "delay", "delay_back")
-"""What a step of a schedule may set."""
+"""Keys that a step of a schedule may set."""
 
 Keys = tuple[int | str, ...]
 Problem = tuple[Keys, str]

@@ -140,7 +140,7 @@ def _paragraphs(text: str) -> str:
 
 
 Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
-"""What tables and plots call something."""
+"""A label in tables and plots."""
 
 
 def _plain_name(text: str) -> str:

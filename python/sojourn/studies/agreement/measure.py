@@ -44,17 +44,17 @@ from sojourn.studies.agreement.verdict import (
 )
 
 KERNEL, SIM, LIVE = "linux", "sim", "live"
-GROUNDS = (SIM, KERNEL)
-"""What is compared if nothing else is asked for."""
+BACKENDS = (SIM, KERNEL)
+"""Default backends."""
 
 
-def reference_of(grounds: Collection[str]) -> str:
+def reference_of(backends: Collection[str]) -> str:
     """The reference backend: the kernel, or without it the simulator."""
-    return KERNEL if KERNEL in grounds else SIM
+    return KERNEL if KERNEL in backends else SIM
 
 
 _DELAYS = "of packets sent"
-"""What is kept as delays; files that say otherwise are of an earlier meaning."""
+"""Meaning of stored delays; files with another value predate it."""
 SAMPLE = 100_000_000
 """ns between two samples of the kernel's sockets: no figure is of them, and each costs the guest as
 much time as a hundred packets."""
@@ -65,13 +65,13 @@ class Measured:
     """The measurements of a cell so far."""
 
     cell: Cell
-    runs: dict[str, list[Figures]] = field(default_factory=lambda: {name: [] for name in GROUNDS})
-    ground: dict[str, Any] = field(default_factory=dict)
-    """What the kernel was."""
+    runs: dict[str, list[Figures]] = field(default_factory=lambda: {name: [] for name in BACKENDS})
+    backend: dict[str, Any] = field(default_factory=dict)
+    """Description of the kernel."""
     disturbances: dict[str, list[str]] = field(default_factory=dict)
-    """By ground what disturbed those runs in real time that were kept although they were."""
+    """By backend the disturbances of stored runs in real time."""
     failed: str = ""
-    """Why there is no figure of one ground."""
+    """The reason that one backend has no figures."""
 
     @property
     def disturbed(self) -> list[str]:
@@ -88,9 +88,9 @@ class Measured:
         """The backends that are compared with the reference."""
         return [name for name in self.runs if name != self.reference]
 
-    def spread(self, ground: str) -> Spread | None:
+    def spread(self, backend: str) -> Spread | None:
         """The figures of one backend, if there are any."""
-        return spread(self.runs[ground]) if self.runs[ground] else None
+        return spread(self.runs[backend]) if self.runs[backend] else None
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -121,7 +121,7 @@ class Bench:
     """Settings and folder of the measurements."""
 
     folder: Path
-    grounds: Mapping[str, Backend]
+    backends: Mapping[str, Backend]
     """Those that are compared, by name; the last is the one that the others are judged by."""
     duration: int
     repeat: int
@@ -139,8 +139,8 @@ class Bench:
         return measured
 
     def _up_to(self, count: int, measured: Measured, tell: Callable[[str], None]) -> None:
-        """So many runs on each ground."""
-        for name in self.grounds:
+        """So many runs on each backend."""
+        for name in self.backends:
             for number in range(len(measured.runs[name]), count):
                 tell(f"{measured.cell.name}: {name}, {number + 1} of {count}")
                 try:
@@ -158,10 +158,10 @@ class Bench:
 
     def _run(self, measured: Measured, name: str, seed: int) -> None:
         cell = measured.cell
-        ground = self.grounds[name]
+        backend = self.backends[name]
         scenario = cell.scenario(self.duration, seed)
-        plan = plan_scenario(scenario, backend=ground)
-        result = read_result(record(plan, self._rows, backend=ground))
+        plan = plan_scenario(scenario, backend=backend)
+        result = read_result(record(plan, self._rows, backend=backend))
         aqm = next(iter(result.aqms.values()))
         whole, settled = _delays(aqm.packets, 0), _delays(aqm.packets, self.duration // 3)
         measured.runs[name].append(
@@ -178,7 +178,7 @@ class Bench:
         if name != SIM:
             run = next(iter(result.folder.backend["runs"].values()))
             if name == KERNEL:
-                measured.ground = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
+                measured.backend = {key: run[key] for key in ("kernel", "clock", "qdisc", "shaper")}
             if run["disturbed"]:
                 measured.disturbances.setdefault(name, []).append(run["disturbed"])
         shutil.rmtree(self._rows)
@@ -197,7 +197,7 @@ class Bench:
         """The identity of the kernel's figures: the scenario with the qdisc in the AQM's place, the
         flows' begins under the first seed, the time of links in a guest, and the kernel's tick in
         ns. Nothing without a kernel."""
-        kernel = self.grounds.get(KERNEL)
+        kernel = self.backends.get(KERNEL)
         if not isinstance(kernel, Linux):
             return {}
         tick = kernel.kernel.tick
@@ -218,7 +218,7 @@ class Bench:
 
         The kernel's figures stay valid as long as its job is the same, whatever the engine does.
         """
-        measured = Measured(cell, {name: [] for name in self.grounds})
+        measured = Measured(cell, {name: [] for name in self.backends})
         kept = self._kept(cell)
         runs = {name: [Figures(**run) for run in of] for name, of in kept.get("runs", {}).items()}
         if self._is_of_this_engine(cell, kept):
@@ -226,7 +226,7 @@ class Bench:
             measured.runs |= {name: runs.get(name, []) for name in here}
         if KERNEL in measured.runs and kept.get("job") == self._job(cell):
             measured.runs[KERNEL] = runs.get(KERNEL, [])
-            measured.ground = kept["ground"]
+            measured.backend = kept["ground"]
         disturbances = kept.get("disturbed", {})
         kept_of = {name for name, of in measured.runs.items() if of}
         measured.disturbances = {n: why for n, why in disturbances.items() if n in kept_of}
@@ -257,15 +257,15 @@ class Bench:
         return [self.read(cell) for cell in cells(switches=SWITCHES) if self._path(cell).is_file()]
 
     def _write(self, measured: Measured) -> None:
-        """Keeps the figures, and those of the grounds that this call does not compare."""
+        """Keeps the figures, and those of the backends that this call does not compare."""
         kept = self._kept(measured.cell)
         runs = {name: [run.as_dict() for run in of] for name, of in measured.runs.items()}
         others = {name: of for name, of in kept.get("runs", {}).items() if name not in runs}
         if not self._is_of_this_engine(measured.cell, kept):
             others = {name: of for name, of in others.items() if name == KERNEL}
         disturbed = {n: why for n, why in kept.get("disturbed", {}).items() if n in others}
-        of_kernel = {"job": self._job(measured.cell), "ground": measured.ground}
-        if KERNEL not in self.grounds:
+        of_kernel = {"job": self._job(measured.cell), "ground": measured.backend}
+        if KERNEL not in self.backends:
             of_kernel = {key: kept.get(key, {}) for key in of_kernel}
         content = {
             "cell": vars(measured.cell),

@@ -8,7 +8,7 @@ from typing import Any
 
 from sojourn.results.pages import render
 from sojourn.studies.agreement.grid import MARKED
-from sojourn.studies.agreement.measure import GROUNDS, KERNEL, LIVE, SIM, Measured
+from sojourn.studies.agreement.measure import BACKENDS, KERNEL, LIVE, SIM, Measured
 from sojourn.studies.agreement.verdict import (
     DELAY_MS,
     DELAY_SHARE,
@@ -25,7 +25,7 @@ FIGURES = {
     "loss": ("loss, %", "{:.2f}"),
     "marks": ("marks, %", "{:.2f}"),
 }
-"""What can be shown: head of the column and format."""
+"""Available columns: head and format."""
 _TOLERANCES = (
     "Delays are of packets that were sent: when a kernel dropped one can only be inferred. "
     f"Tolerances: utilisation within {UTILISATION_POINTS:g} points, mean delay within "
@@ -46,13 +46,13 @@ def summary(measured: Sequence[Measured]) -> list[str]:
     """The number of cells that agree, in sentences."""
     lines = []
     for name, controls in _CONTROLS:
-        for ground in _grounds(measured):
+        for backend in _backends(measured):
             of = [m for m in measured if m.cell.congestion_control in controls]
-            verdicts = [m.verdicts[ground] for m in of if ground in m.verdicts]
+            verdicts = [m.verdicts[backend] for m in of if backend in m.verdicts]
             if verdicts:
                 good = sum(not verdict.outside for verdict in verdicts)
                 share = 100 * good / len(verdicts)
-                who = "" if ground == "sim" else f", {_NAMES[ground]}"
+                who = "" if backend == "sim" else f", {_NAMES[backend]}"
                 lines.append(
                     f"{name}{who}: {good} of {len(verdicts)} judged cells within ({share:.0f} %)."
                 )
@@ -65,18 +65,18 @@ def summary(measured: Sequence[Measured]) -> list[str]:
             f"{unsteady}."
         )
     if lacking := sum(not (m.verdicts or m.disturbed or m.unsteady) for m in measured):
-        lines.append(f"Cells without figures of one ground: {lacking}.")
+        lines.append(f"Cells without figures of one backend: {lacking}.")
     return lines
 
 
 def _reference(measured: Sequence[Measured]) -> str:
-    """The ground that the others are judged by."""
+    """The backend that the others are judged by."""
     return measured[0].reference if measured else KERNEL
 
 
-def _grounds(measured: Sequence[Measured]) -> list[str]:
+def _backends(measured: Sequence[Measured]) -> list[str]:
     """The others that one of them has."""
-    return list(dict.fromkeys(name for m in measured for name in m.judged)) or list(GROUNDS[:1])
+    return list(dict.fromkeys(name for m in measured for name in m.judged)) or list(BACKENDS[:1])
 
 
 def shown(measured: Sequence[Measured]) -> list[str]:
@@ -87,19 +87,19 @@ def shown(measured: Sequence[Measured]) -> list[str]:
 
 def heads(measured: Sequence[Measured]) -> str:
     """The meaning of the values in front of the slashes and behind."""
-    return " / ".join(_SHORT[name] for name in (*_grounds(measured), _reference(measured)))
+    return " / ".join(_SHORT[name] for name in (*_backends(measured), _reference(measured)))
 
 
 def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
-    grounds = {(m.ground["kernel"], m.ground["clock"]) for m in measured if m.ground}
-    kernels = " and ".join(f"Linux {kernel} in {clock} time" for kernel, clock in sorted(grounds))
+    backends = {(m.backend["kernel"], m.backend["clock"]) for m in measured if m.backend}
+    kernels = " and ".join(f"Linux {kernel} in {clock} time" for kernel, clock in sorted(backends))
     reference = _reference(measured)
     theirs = (kernels or "no kernel yet") if reference == KERNEL else _NAMES[reference]
     runs = sorted({len(m.runs[reference]) for m in measured if m.runs[reference]})
     repeats = " or ".join(map(str, runs)) or "0"
-    others = ", ".join(_NAMES[name] for name in _grounds(measured))
+    others = ", ".join(_NAMES[name] for name in _backends(measured))
     return [
-        f"Each cell is one scenario, run for {duration / 1e9:g} s on each ground: {others}, and "
+        f"Each cell is one scenario, run for {duration / 1e9:g} s on each backend: {others}, and "
         f"{theirs}, by which they are judged. Figures are of whole runs, slow start included; the "
         f"median of {repeats} runs with different seeds, and below it half the distance from the "
         "least to the most.",
@@ -168,7 +168,7 @@ def _both(m: Measured, name: str) -> str:
 
 def spans(m: Measured, name: str) -> str:
     """The spread of each backend's repeats; nothing if none was repeated."""
-    spreads = [m.spread(ground) for ground in m.runs]
+    spreads = [m.spread(backend) for backend in m.runs]
     if not any(map(_repeated, spreads)):
         return ""
     return " / ".join(_span(spread, name) for spread in spreads)
@@ -176,7 +176,7 @@ def spans(m: Measured, name: str) -> str:
 
 def medians(m: Measured, name: str) -> str:
     """One figure of each backend."""
-    return " / ".join(_one(m.spread(ground), name, "median") for ground in m.runs)
+    return " / ".join(_one(m.spread(backend), name, "median") for backend in m.runs)
 
 
 def _repeated(spread: Spread | None) -> bool:

@@ -73,7 +73,7 @@ def read_paper(path: Path) -> Paper:
 
 
 def _near(path: Path, runs: Runs) -> Runs:
-    """These runs with the files that stand beside `path`."""
+    """These runs with the files in the folder of `path`."""
     aqms = [_beside(path, aqm) for aqm in runs.aqms]
     return runs.model_copy(update={"scenario": _beside(path, runs.scenario), "aqms": aqms})
 

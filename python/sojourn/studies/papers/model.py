@@ -36,7 +36,7 @@ class Setup(Strict):
 
     name: str
     says: str
-    """What the paper says of it, and what we add."""
+    """The paper's text about it, with our remark."""
     scenario: str | dict[str, Any]
     seeds: str = "1..5"
     quick_seeds: str = "1..2"
@@ -45,7 +45,7 @@ class Setup(Strict):
     optional: list[OptionalAqm] = Field(default_factory=list)
     set: dict[str, Any] = Field(default_factory=dict)
     quick: dict[str, Any] = Field(default_factory=dict)
-    """What is otherwise with `--quick`."""
+    """Changes with `--quick`."""
     grid: dict[str, list[Any]] = Field(default_factory=dict)
     zip: list[dict[str, list[Any]]] = Field(default_factory=list)
     names: dict[str, str] = Field(default_factory=dict)
@@ -68,10 +68,10 @@ class Measure(Strict):
     metric: str
     unit: str = ""
     scale: float = 1.0
-    """What the table's number is divided by to be in `unit`."""
+    """Divisor from the table's number to `unit`."""
     of: Where
     to: Where | None = None
-    """What it is compared with, by `form`."""
+    """The reference of the comparison, by `form`."""
     form: Literal["value", "ratio", "cut", "excess", "difference"] = "value"
     """`ratio` of / to, `cut` 1 - of / to and `excess` of / `bound` - 1 in per cent, `difference`
     of - to in `unit`."""
@@ -94,7 +94,7 @@ class Check(Measure):
     """One thing that a claim says, as a number to be measured and judged."""
 
     also: list[str] = Field(default_factory=list)
-    """Set-ups in which the same is measured beside; they do not decide."""
+    """Further set-ups with the same measurement; they do not decide."""
     paper: str
     """The paper's value, as text."""
     near: float | None = None
@@ -119,16 +119,16 @@ class Claim(Strict):
 
     id: str
     text: str
-    """What the paper says."""
+    """The paper's statement."""
     source: str
-    """Where it says so: figure, table, sentence."""
+    """Its place in the paper: figure, table, sentence."""
     measured: str
-    """How ours is found."""
+    """The measurement of ours."""
     checks: list[Check] = Field(default_factory=list)
     computed: list[str] = Field(default_factory=list)
     """Names in `computed/`: what is computed or checked, not simulated."""
     remark: str = ""
-    """What explains a difference."""
+    """Explanation of a difference."""
 
 
 class FigureSpec(Strict):
@@ -150,7 +150,7 @@ class FigureSpec(Strict):
     """The axis; of a table its columns."""
     where: Where = Field(default_factory=dict)
     aqms: list[str] = Field(default_factory=list)
-    """Which, in order; all if empty."""
+    """The chosen ones, in order; all if empty."""
     together: bool = False
     """Series in one panel."""
     throughput: bool = False
@@ -238,7 +238,7 @@ class Paper(Strict):
     title: str
     authors: str
     where: str
-    """Where it appeared."""
+    """The place of its publication."""
     notes: str = ""
     setups: list[Setup]
     figures: list[FigureSpec] = Field(default_factory=list)

@@ -93,7 +93,8 @@ def verdict(found: Sequence[Found]) -> Verdict:
 
 
 def _elsewhere(found: Sequence[Found]) -> str:
-    """Set-ups beside the published one in which all that fails is measured, and nothing fails."""
+    """Set-ups other than the published one in which all that fails is measured, and nothing
+    fails."""
     good = (Status.HOLDS, Status.DIFFERS)
     names = dict.fromkeys(name for one in found for name, _, _ in one.beside)
     failing = [one for one in found if one.status is Status.FAILS]

@@ -22,16 +22,16 @@ class Program(Strict):
 
     name: str
     label: str
-    """What tables and plots call it."""
+    """Its label in tables and plots."""
     program: str
     """Its file in the clone."""
     control: str | None = None
-    """Our control plane for it, beside the recipe."""
+    """Its control plane, a file next to the recipe."""
     defines: Annotated[dict[str, str | int], Field(default_factory=dict)]
     made_by: str = ""
     """The repository makes the program with a script: how."""
     why_not: str = ""
-    """Why it cannot be run here, although there is a recipe."""
+    """The reason that it cannot run here, although there is a recipe."""
 
 
 class Recipe(Strict):
@@ -46,7 +46,7 @@ class Recipe(Strict):
     """The paper that it belongs to."""
     look_at: str = ""
     notes: str = ""
-    """What we found when it was run."""
+    """Findings from its runs."""
     files: dict[str, str]
     """SHA-256 of each file that is read, by its path in the clone."""
     programs: Annotated[list[Program], Field(min_length=1)]

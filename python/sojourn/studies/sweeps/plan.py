@@ -29,7 +29,7 @@ from sojourn.studies.sweeps.inputs import (
 from sojourn.studies.sweeps.job import Job, digest_of, engine_identity
 
 RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "fairness", "drop_share")
-"""Columns of the table beside the axes and the figures of `Summary`."""
+"""Columns of the table other than the axes and the figures of `Summary`."""
 
 _TAKEN = frozenset({*RUN_COLUMNS, *(field.name for field in fields(Summary))})
 _TEXTS = ("title", "description", "look_at", "notes")

@@ -14,7 +14,7 @@ from sojourn.errors import UnknownAqmError
 from sojourn.model.programs import unread_macros, with_own_folder
 
 UNREAD = "W0001"
-"""The code of a macro that nobody reads."""
+"""The code of a macro that no file reads."""
 
 
 @dataclass(frozen=True, repr=False)

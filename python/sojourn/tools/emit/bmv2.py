@@ -162,12 +162,9 @@ def _default(default: Mapping[str, Any], table: Table, handles: _Handles) -> Ite
     """The command for the default action; an action of a table with an action profile gets a
     member."""
     profile = table.implementation or ""
-    if default.get("member") is not None:
-        handle = handles.members[profile, default["member"]]
-        yield f"table_indirect_set_default {table.name} {handle}"
-    elif default.get("group") is not None:
-        handle = handles.groups[profile, default["group"]]
-        yield f"table_indirect_set_default_with_group {table.name} {handle}"
+    if (indirect := _indirect(default, profile, handles)) is not None:
+        suffix, handle = indirect
+        yield f"table_indirect_set_default{suffix} {table.name} {handle}"
     else:
         call = _call(table, default["action"], default.get("args", {}))
         if profile:
@@ -184,12 +181,9 @@ def _entry(entry: Mapping[str, Any], table: Table, handles: _Handles) -> Iterato
     matches = " ".join(_match(key, given.get(key.name)) for key in keys)
     priority = f" {entry.get('priority', 0)}" if table.ordered else ""
     profile = table.implementation or ""
-    if entry.get("member") is not None:
-        handle = handles.members[profile, entry["member"]]
-        yield f"table_indirect_add {table.name} {matches} => {handle}{priority}"
-    elif entry.get("group") is not None:
-        handle = handles.groups[profile, entry["group"]]
-        yield f"table_indirect_add_with_group {table.name} {matches} => {handle}{priority}"
+    if (indirect := _indirect(entry, profile, handles)) is not None:
+        suffix, handle = indirect
+        yield f"table_indirect_add{suffix} {table.name} {matches} => {handle}{priority}"
     else:
         call = _call(table, entry["action"], entry.get("args", {}))
         if profile:
@@ -200,6 +194,15 @@ def _entry(entry: Mapping[str, Any], table: Table, handles: _Handles) -> Iterato
             action, _, args = call.partition(" ")
             arguments = f" {args}" if args else ""
             yield f"table_add {table.name} {action} {matches} =>{arguments}{priority}"
+
+
+def _indirect(given: Mapping[str, Any], profile: str, handles: _Handles) -> tuple[str, int] | None:
+    """The command's suffix and the handle, if `given` names a member or a group of a profile."""
+    if given.get("member") is not None:
+        return "", handles.members[profile, given["member"]]
+    if given.get("group") is not None:
+        return "_with_group", handles.groups[profile, given["group"]]
+    return None
 
 
 def _match(key: Key, match: Any) -> str:

@@ -140,7 +140,7 @@ def _neighbours(path: Path) -> list[Path]:
 
 
 def _included(path: Path, texts: Mapping[Path, str]) -> set[Path]:
-    """The files that a file includes, looked for beside it and in the folder above."""
+    """The files that a file includes, in its folder and in the folder above."""
     names = _INCLUDE.findall(_text(path, texts))
     folders = (path.parent, path.parent.parent)
     return {(folder / name).resolve() for name in names for folder in folders}

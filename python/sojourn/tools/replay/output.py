@@ -30,7 +30,7 @@ EQUIVALENCE_PLOT, RACE_PLOT = "equivalence.png", "race.png"
 
 
 def _is_ours(file: object) -> bool:
-    """True if `file`, out of a list that somebody may have made up, is one that a study writes."""
+    """True if `file`, from an untrusted list, is one that a study writes."""
     if file in (DESCRIPTION, TABLES, EQUIVALENCE_PLOT, RACE_PLOT):
         return True
     folder, _, name = file.partition("/") if isinstance(file, str) else ("", "", "")

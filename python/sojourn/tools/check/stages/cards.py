@@ -82,7 +82,7 @@ def draw_band(
 
 
 def _unique(placed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Accesses to one register are one card, as they are one table beside one memory."""
+    """Accesses to one register are one card, as they are one table next to one memory."""
     known: dict[tuple[str, str], dict[str, Any]] = {}
     for each in placed:
         key = each["name"].split(",")[0] if each["kind"] == "stateful" else each["id"]

@@ -30,7 +30,7 @@ _BY_HAND = {
         "queue N to max_priority N (tf1.tm.queue.sched_cfg), 7 above that."
     ),
 }
-"""Sections that somebody has to set on the switch, and how."""
+"""Sections that the operator has to set on the switch, and how."""
 
 _PIPE_SHIFT = 7
 """A device port is two bits of pipe and seven of port."""

@@ -15,7 +15,7 @@ from sojourn.studies.papers.computed import COMPUTED
 from sojourn.studies.papers.computed.law import spacing
 from sojourn.studies.papers.library import find_papers, papers
 from sojourn.studies.papers.measure import Measured, value_of
-from sojourn.studies.papers.model import Check, Paper
+from sojourn.studies.papers.model import Check, FigureSpec, Paper
 from sojourn.studies.papers.search import draw_settings, plan_search
 from sojourn.studies.papers.setups import plan_setup, run_setup
 from sojourn.studies.papers.verdict import Found, Status, judge, verdict
@@ -245,6 +245,33 @@ def rows(paper: Paper, means: dict[str, dict[str, float]]) -> dict[str, Measured
         ]
         found[setup.name] = Measured(setup, (), {"runs": runs}, 5_000_000, Path())
     return found
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_box_plots_of_short_and_long_delays_have_one_axis_that_shows_both(
+    log: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (setup, _) = small().setups
+    names = ("p5", "p25", "median", "mean", "p75", "p95", "p99")
+    delays = {
+        "short": (0.0, 0.2, 0.4, 0.5, 0.6, 2.0, 5.0),
+        "long": (50, 100, 150, 150, 160, 170, 180),
+    }
+    runs = [
+        {"aqm": aqm, "seed": 1} | {name: 1e6 * ms for name, ms in zip(names, values, strict=True)}
+        for aqm, values in delays.items()
+    ]
+    measured = Measured(setup, (), {"runs": runs}, 5_000_000, tmp_path)
+    spec = FigureSpec(name="x", source="", caption="", kind="boxes", setup=setup.name, log=log)
+    figures = []
+    monkeypatch.setattr(draw, "_save", lambda figure, _folder, name: figures.append(figure) or name)
+    assert draw.draw(spec, measured, tmp_path) == "x.png"
+    (figure,) = figures
+    for panel in figure.axes:
+        low, high = panel.get_ylim()
+        assert panel.get_yscale() == ("log" if log else "linear")
+        assert high > 150
+        assert 0 < low < 0.5 if log else low == 0
 
 
 def test_a_set_up_like_another_has_its_changes_and_the_rest_of_the_other() -> None:

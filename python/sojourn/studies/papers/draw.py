@@ -27,6 +27,8 @@ _THROUGHPUT_BIN = 100_000_000
 """ns that a point of a throughput over time stands for."""
 _BOX = ("p5", "p25", "median", "p75", "p95")
 """The percentiles of a box plot, from whisker to whisker."""
+_LEAST = 0.1
+"""Where the logarithmic axis of box plots begins; a percentile may be 0."""
 _MOST_POINTS = 40_000
 """Of a packet each; longer traces are drawn by bins."""
 
@@ -164,6 +166,9 @@ def _boxes(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
                 manage_ticks=False,
             )
     _finish_groups(spec, measured, boxes)
+    if spec.log:
+        for panel in (bars, boxes):
+            panel.set_ylim(bottom=_LEAST)
     boxes.set_ylabel(f"5, 25, 50, 75 and 95 %, {spec.unit}", fontsize=9, color=INK)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8.5)
     return figure

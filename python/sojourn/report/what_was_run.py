@@ -133,6 +133,8 @@ def _traffic_text(group: FlowGroup) -> str:
             return f"UDP at {RATE.format(group.rate)} each"
         case TransferFlows():
             sizes = f"{SIZE.format(group.min_size)} to {SIZE.format(group.max_size)}"
+            if group.sizes is not None:
+                sizes = f"sizes of {group.sizes} ({group.interpolate})"
             load = RATE.format(group.load)
             return f"source of transfers ({group.congestion_control}, {load} each, {sizes})"
         case RequestFlows():

@@ -10,7 +10,7 @@ from sojourn.faults import faults
 from sojourn.folder import RunFolder
 from sojourn.layout import shown
 from sojourn.nothing_through import blocked, ingress_drops
-from sojourn.reading import interruptions
+from sojourn.reading import interruptions, random_links
 from sojourn.result import Result
 from sojourn.run_files import REPORT
 from sojourn.runner import finish, summaries
@@ -59,6 +59,7 @@ def _notes(result: Result) -> list[str]:
     missing."""
     notes = [f"note    {label}: left no rows; the run ended before" for label in result.missing]
     notes += [f"note    {label}: {text}" for label, text in ingress_drops(result).items()]
+    notes += [f"note    {sentence}" for sentence in random_links(result)]
     for label, about in result.folder.ground.get("runs", {}).items():
         notes += [f"note    {label}: {text}" for text in about["differences"]]
         if about["disturbed"]:

@@ -276,11 +276,15 @@ def test_a_group_of_hosts_and_a_single_host_share_a_switch(
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        ("switch.ingress_latency", "2 s", "switch.ingress_latency = 2000000000: allowed is 0 to"),
-        ("switch.queue_limit", "1 B", "switch.queue_limit = 1: allowed is 1600 to"),
-        ("access_rate", "1 bit/s", "access_rate = 1: allowed is 1000 to"),
-        ("switch.schedule.1.delay", "200 s", "switch.schedule[1].delay = 200000000000: allowed"),
-        ("links.1.rate", "20 Gbit/s", "links[1].rate = 20000000000: allowed is 1000 to"),
+        ("switch.ingress_latency", "2 s", "switch.ingress_latency = 2 s: allowed is 0 ns to 1 s"),
+        ("switch.queue_limit", "1 B", "switch.queue_limit = 1 B: allowed is 1.6 kB to"),
+        ("access_rate", "1 bit/s", "access_rate = 1 bit/s: allowed is 1 kbit/s to"),
+        (
+            "switch.schedule.1.delay",
+            "200 s",
+            "switch.schedule[1].delay = 200 s: allowed is 0 ns to",
+        ),
+        ("links.1.rate", "20 Gbit/s", "links[1].rate = 20 Gbit/s: allowed is 1 kbit/s to"),
         ("hosts.1.address", "192.0.2.7", "hosts: h2: address = 192.0.2.7: allowed is one that"),
     ],
 )

@@ -42,8 +42,8 @@ pub struct RunReport {
     /// What programs did that their switch cannot do, or claimed would not happen: switch by
     /// switch, by kind.
     pub faults: Vec<FaultReport>,
-    /// The bottleneck shaper's rate as hardware quantises it, bit/s; 0 without a
-    /// shaper.
+    /// The bottleneck shaper's rate as hardware quantises it, or the mean rate of its link's trace,
+    /// bit/s; 0 without either.
     pub shaper_rate: u64,
     /// The bottleneck shaper's burst as hardware quantises it, bytes.
     pub shaper_burst: u64,
@@ -80,7 +80,8 @@ pub struct BottleneckReport {
     pub switch: String,
     /// What is at the other end of its link.
     pub towards: String,
-    /// The shaper's rate as hardware quantises it, bit/s, at the end; 0 without a shaper.
+    /// The shaper's rate as hardware quantises it, at the end, or the mean rate of the link's trace,
+    /// bit/s; 0 without either.
     pub shaper_rate: u64,
     /// Its burst as hardware quantises it, bytes.
     pub shaper_burst: u64,

@@ -229,7 +229,7 @@ def _record_with_progress(
 ) -> RunFolder:
     """Runs `plan` while a bar for each AQM shows the run's time."""
     duration = plan.scenario.duration
-    progress = RunProgress(duration)
+    progress = RunProgress(duration, warn=lambda said: print(f"warning: {said}", file=sys.stderr))
     if not sys.stderr.isatty():
         # Where no terminal listens, a bar is noise.
         return record(plan, folder, progress, partial(_load, report), backend, replaces=replaces)

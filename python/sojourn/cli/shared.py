@@ -34,6 +34,7 @@ COMMANDS = {
     "intervals.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
     "emit": "Write what a switch needs besides a program: entries, sessions, shapers, steps.",
+    "link-trace": "Make a link's trace in mahimahi's format: from a CSV of rates, or generated.",
     "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "
     "run.",
     "lab": "Run a network of p4lang's tutorials around live switches, until Ctrl-C.",
@@ -81,7 +82,7 @@ class Commands(TyperGroup):
         name, stub, rest = super().resolve_command(ctx, args)
         if name is None or stub is None:
             return name, stub, rest
-        import_module(f"sojourn.cli.{name}")
+        import_module(f"sojourn.cli.{name.replace('-', '_')}")
         known = typer.main.get_command(app)
         assert isinstance(known, TyperGroup)
         return name, known.commands[name], rest

@@ -9,7 +9,7 @@ from sojourn.common.resources import shown
 from sojourn.results.doubts import doubts
 from sojourn.results.faults import faults
 from sojourn.results.no_traffic_diagnosis import blocked, ingress_drops
-from sojourn.results.remarks import interruptions, warm_up
+from sojourn.results.remarks import interruptions, random_links, warm_up
 from sojourn.results.result import Result
 from sojourn.results.table import result_tables
 from sojourn.runner import finish, summaries
@@ -59,6 +59,7 @@ def _notes(result: Result) -> list[str]:
     notes = [f"note    {sentence}" for sentence in warm_up(result)]
     notes += [f"note    {label}: left no rows; the run ended before" for label in result.missing]
     notes += [f"note    {label}: {text}" for label, text in ingress_drops(result).items()]
+    notes += [f"note    {sentence}" for sentence in random_links(result)]
     for label, about in result.folder.backend.get("runs", {}).items():
         notes += [f"note    {label}: {text}" for text in about["differences"]]
         if about["disturbed"]:

@@ -80,3 +80,29 @@ SIZE = Dimension(
     {"B": 1, "kB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30},
     "1600 B",
 )
+
+_TIMES = """duration rtt start stop start_jitter at delay delay_back on off think every interval
+jitter ingress_latency egress_latency recirculation_latency"""
+_RATES = "rate rate_back rate_cap load access_rate port_speed pacing recirculation_rate"
+_SIZES = "burst queue_limit packet_size min_size max_size request response block"
+_DIMENSIONS = (
+    dict.fromkeys(_TIMES.split(), TIME)
+    | dict.fromkeys(_RATES.split(), RATE)
+    | dict.fromkeys(_SIZES.split(), SIZE)
+)
+"""The kind of quantity of a scenario's key, by the last part of its name."""
+
+_LIMITS = re.compile(r"\b(?P<key>\w+) = (?P<value>\d+): allowed is (?P<low>\d+) to (?P<high>\d+)\b")
+
+
+def in_units(message: str) -> str:
+    """What the engine says of a value and its limits, with the units that a scenario has."""
+
+    def written(found: re.Match[str]) -> str:
+        dimension = _DIMENSIONS.get(found["key"])
+        if dimension is None:
+            return found[0]
+        value, low, high = (dimension.format(int(found[name])) for name in ("value", "low", "high"))
+        return f"{found['key']} = {value}: allowed is {low} to {high}"
+
+    return _LIMITS.sub(written, message)

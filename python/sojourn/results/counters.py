@@ -29,6 +29,17 @@ class _Bottleneck(_Open):
     shaper_burst: Count | None
 
 
+class _Link(_Open):
+    """A direction of a link that treats packets at random."""
+
+    from_: Annotated[str, Field(alias="from", max_length=200)]
+    to: Annotated[str, Field(max_length=200)]
+    frames: Count
+    lost: Count
+    duplicated: Count
+    reordered: Count
+
+
 class _Unsynchronised(_Open):
     total: Count
     max: Count
@@ -45,6 +56,7 @@ class _Counters(_Open):
     simulated: Count
     flows: list[_Flow]
     bottlenecks: list[_Bottleneck]
+    links: list[_Link] = []
     faults: list[_Fault] = []
     mirrored_packets: Count
     mirror_drops: Count

@@ -26,7 +26,28 @@ def remarks(result: Result) -> list[str]:
     lines += [f"{label}: {text}." for label, texts in doubts(result).items() for text in texts]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]
-    return lines
+    return [*lines, *(f"{sentence}." for sentence in random_links(result))]
+
+
+def random_links(result: Result) -> list[str]:
+    """A sentence for each direction of a link that lost, duplicated or reordered packets at random,
+    as the scenario asks for; drops of queues are not among them."""
+    sentences = []
+    for label, aqm in result.aqms.items():
+        for link in aqm.findings.counters.get("links", []):
+            frames = link["frames"]
+            did = (("lost", link["lost"]), ("duplicated", link["duplicated"]))
+            counted = [
+                f"{what} {count} ({count / frames:.2%})"
+                for what, count in (*did, ("reordered", link["reordered"]))
+                if count
+            ]
+            if counted:
+                sentences.append(
+                    f"{label}: the link {link['from']}>{link['to']} {', '.join(counted)} of "
+                    f"{frames} packets at random"
+                )
+    return sentences
 
 
 def reading(result: Result) -> str:

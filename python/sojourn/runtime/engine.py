@@ -35,6 +35,15 @@ _PIECE = 0.02
 """Seconds of wall-clock time that a piece is to take: between two of them a run waits for the
 interpreter, which others may hold for a while."""
 
+_FORECAST_EACH = 2.0
+"""Seconds of wall-clock time between two looks at how much is written."""
+
+_FORECAST_FROM = 20_000_000
+"""Bytes from which on a forecast is worth something."""
+
+_MANY_BYTES = 10_000_000_000
+"""Bytes of rows of which a run warns."""
+
 _PATIENCE = 1.0
 """Seconds of wall-clock time after which rows are written that are not yet a row group."""
 
@@ -45,6 +54,8 @@ class Progress:
 
     duration: int
     now: dict[str, int] = field(default_factory=dict)
+    warn: Callable[[str], None] = lambda _: None
+    """Shows a sentence to the user while the runs go on."""
 
 
 def simulate(
@@ -72,8 +83,10 @@ def simulate(
         ]
         try:
             refresh()
+            forecast = _Forecast(progress, [folder / run.folder for run in plan.runs])
             while wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 refresh()
+                forecast.look()
                 if any(_failed(future) for future in futures):
                     break
         except KeyboardInterrupt:
@@ -90,10 +103,54 @@ def _failed(future: Future[None]) -> bool:
 
 
 def _stopped_at(progress: Progress, folder: Path) -> str:
-    least = min(progress.now.values())
+    reached = sorted((now, label) for label, now in progress.now.items())
+    (least, slowest), (most, fastest) = reached[0], reached[-1]
+    after = f"{least / 1e9:.2f} s"
+    if f"{most / 1e9:.2f} s" != after:
+        after = f"{after} ({slowest}) to {most / 1e9:.2f} s ({fastest})"
     return (
-        f"stopped after {least / 1e9:.2f} s of {progress.duration / 1e9:g} s simulated\n"
+        f"stopped after {after} of {progress.duration / 1e9:g} s simulated\n"
         f"The rows until then are in {shown(folder)}; `sojourn report {shown(folder)}` shows them."
+    )
+
+
+class _Forecast:
+    """Warns once if the rows of the runs will be large, from what is written until then."""
+
+    def __init__(self, progress: Progress, folders: Sequence[Path]) -> None:
+        self._progress = progress
+        self._folders = folders
+        self._began = self._next = time.monotonic()
+        self._warned = False
+
+    def look(self) -> None:
+        """Looks at the files, once in a while."""
+        now = time.monotonic()
+        if self._warned or now < self._next:
+            return
+        self._next = now + _FORECAST_EACH
+        files = (file for folder in self._folders for file in folder.glob("*.parquet*"))
+        written = 0
+        for file in files:
+            with contextlib.suppress(OSError):
+                written += file.stat().st_size
+        progress = self._progress
+        done = sum(progress.now.values()) / (progress.duration * len(progress.now))
+        if said := forecast(written, done, now - self._began):
+            self._warned = True
+            progress.warn(said)
+
+
+def forecast(written: int, done: float, took: float) -> str | None:
+    """What the rows of runs will take, if that is much: `written` bytes until a share `done` of
+    them, after `took` seconds."""
+    if not done or written < _FORECAST_FROM or written / done < _MANY_BYTES:
+        return None
+    hours = took * (1 - done) / done / 3600
+    return (
+        f"the rows of these runs will take about {written / done / 1e9:.0f} GB, and {hours:.1f} h "
+        "more; a shorter duration takes less, and so does rows = false of links whose queues need "
+        "not be measured"
     )
 
 

@@ -3,6 +3,7 @@
 Stands on the traffic's model. Knows nothing of what carries the packets.
 """
 
+from pathlib import Path
 from typing import Any
 
 from sojourn.model.scenario.flows import (
@@ -14,10 +15,12 @@ from sojourn.model.scenario.flows import (
     UdpFlows,
     VoipFlows,
 )
+from sojourn.model.scenario.size_table import read_sizes
 
 
-def engine_flows(group: FlowGroup) -> list[dict[str, Any]]:
-    """The flows of a group; round-trip times and starts are spread evenly over them."""
+def engine_flows(group: FlowGroup, beside: Path) -> list[dict[str, Any]]:
+    """The flows of a group; round-trip times and starts are spread evenly over them. Paths start
+    from the folder `beside`."""
     shared = {
         "start_jitter": group.start_jitter,
         "stop": group.stop,
@@ -25,7 +28,7 @@ def engine_flows(group: FlowGroup) -> list[dict[str, Any]]:
         "from": group.from_,
         "to": group.to,
         **({} if group.dst_port is None else {"dst_port": group.dst_port}),
-        **_own(group),
+        **_own(group, beside),
     }
     return [
         shared
@@ -37,7 +40,7 @@ def engine_flows(group: FlowGroup) -> list[dict[str, Any]]:
     ]
 
 
-def _own(group: FlowGroup) -> dict[str, Any]:
+def _own(group: FlowGroup, beside: Path) -> dict[str, Any]:
     """The parameters of this kind alone."""
     match group:
         case TcpFlows():
@@ -56,6 +59,8 @@ def _own(group: FlowGroup) -> dict[str, Any]:
                 "dscp": group.dscp,
                 "payload_begins": list(group.payload_begins or b""),
             }
+            if group.ecn != "not-ect":
+                constant["ecn"] = group.ecn
             if group.on is None:
                 return constant
             exponential = group.spans == "exponential"
@@ -67,6 +72,7 @@ def _own(group: FlowGroup) -> dict[str, Any]:
                 "min_size": group.min_size,
                 "max_size": group.max_size,
                 "shape": round(group.shape * 1000),
+                **_table(group, beside),
                 **_tcp(group),
             }
         case RequestFlows():
@@ -75,6 +81,12 @@ def _own(group: FlowGroup) -> dict[str, Any]:
             return {"kind": "requests", "every": group.every, **_sizes(group), **_tcp(group)}
         case VoipFlows():
             return {"kind": "voip", "payload": group.payload, "interval": group.interval}
+
+
+def _table(group: TransferFlows, beside: Path) -> dict[str, Any]:
+    if group.sizes is None:
+        return {}
+    return {"sizes": read_sizes(beside / group.sizes), "interpolate": group.interpolate}
 
 
 def _sizes(group: RequestFlows | IncastFlows) -> dict[str, Any]:

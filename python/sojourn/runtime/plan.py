@@ -27,6 +27,8 @@ from sojourn.model.hardware import modules
 from sojourn.model.inputs import Inputs, absolute, hashed, named
 from sojourn.model.programs import doubt_of, inputs_of, refuse_unread_macros, with_own_folder
 from sojourn.model.scenario.bottleneck import Bottleneck
+from sojourn.model.scenario.flows import TransferFlows
+from sojourn.model.scenario.link_trace import read_trace
 from sojourn.model.scenario.model import AqmChoice, Scenario, choose
 from sojourn.model.scenario.network import Link, NetworkSwitch, addresses
 from sojourn.model.scenario.read import messages
@@ -208,6 +210,8 @@ def make_plan(
         for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
     _refuse_unread(runs, own_defines, defines)
+    if files := _data_files(scenario, beside or Path()):
+        runs = tuple(replace(run, inputs={**run.inputs, **files}) for run in runs)
     if scenario.control is not None:
         runs = _scripted(runs, _script(scenario, beside))
     return Plan(name, scenario, runs, absolute(beside or Path()))
@@ -227,6 +231,17 @@ def _scripted(runs: tuple[PlannedRun, ...], script: Script) -> tuple[PlannedRun,
     )
     admit(script.path, "a Python script of the scenario")
     return runs
+
+
+def _data_files(scenario: Scenario, beside: Path) -> dict[Path, str]:
+    """The traces of links and the tables of sizes that a scenario names, hashed."""
+    traces = [path for link in scenario.links for path in link.traces]
+    tables = [
+        group.sizes
+        for group in scenario.flows
+        if isinstance(group, TransferFlows) and group.sizes is not None
+    ]
+    return hashed(beside / path for path in [*traces, *tables])
 
 
 def _script(scenario: Scenario, beside: Path | None) -> Script:
@@ -387,27 +402,33 @@ def _common_config(
     scenario: Scenario, capture: bool, beside: Path | None
 ) -> tuple[dict[str, Any], list[AqmConfig]]:
     """The part of the configuration that all runs share, and the AQMs of single switches."""
+    here = beside or Path()
     common: dict[str, Any] = {
         "duration": scenario.duration,
         "seed": scenario.seed,
         "capture": capture,
         "netem": scenario.netem.model_dump(),
-        "flows": [flow for group in scenario.flows for flow in engine_flows(group)],
+        "flows": [flow for group in scenario.flows for flow in engine_flows(group, here)],
     }
     nodes = [_node(node, beside) for node in scenario.switches]
     network = {
         "hosts": addresses(scenario.hosts),
         "switches": [node for node, _ in nodes],
-        "links": [_engine_form(link) for link in scenario.links],
+        "links": [_engine_form(link, here) for link in scenario.links],
     }
     return common | {"network": network}, [aqm for _, aqm in nodes if aqm is not None]
 
 
-def _engine_form(link: Link) -> dict[str, Any]:
+def _engine_form(link: Link, beside: Path) -> dict[str, Any]:
     """A link as integers in the engine's units."""
-    optional = ("port", "port_back")
+    ports, netems = ("port", "port_back"), ("netem", "netem_back")
+    traces = ("link_trace", "link_trace_back")
+    optional = (*ports, *netems, *traces)
     plain = {key: getattr(link, key) for key in Link.model_fields if key not in optional}
-    plain |= {key: port for key in optional if (port := getattr(link, key)) is not None}
+    given = {key: value for key in optional if (value := getattr(link, key)) is not None}
+    plain |= {key: given[key] for key in ports if key in given}
+    plain |= {key: given[key].model_dump() for key in netems if key in given}
+    plain |= {key: read_trace(beside / given[key]) for key in traces if key in given}
     return plain | {"schedule": [step.model_dump() for step in link.schedule]}
 
 

@@ -13,6 +13,8 @@ use sojourn_switch::{PortId, PortStatistics, ShapedRate, Statistics};
 pub(super) struct Observed {
     switch: u16,
     port: PortId,
+    /// The mean rate of its trace, bit/s; 0 without one.
+    trace_rate: u64,
     /// What is at the other end of its link.
     towards: String,
     /// The port that sends towards its switch: at the other end of its link, or if hosts are there its
@@ -30,7 +32,8 @@ pub(super) fn observed(layout: &Layout) -> Vec<Observed> {
             End::Switch(switch, port) => Some((switch, port)),
             End::Hosts(_) => other().map(|other| (switch, other.id)),
         };
-        Observed { switch, port: port.id, towards: port.towards.clone(), way_back }
+        let trace_rate = port.trace.as_ref().map_or(0, |trace| trace.mean_rate().0);
+        Observed { switch, port: port.id, trace_rate, towards: port.towards.clone(), way_back }
     };
     layout.bottlenecks.iter().map(observed).collect()
 }
@@ -49,7 +52,7 @@ impl Simulation {
         let mut report = RunReport {
             simulated: self.now().0,
             events: sum(|counters| counters.events - counters.shared),
-            shaper_rate,
+            shaper_rate: shaper_rate.max(first.trace_rate),
             shaper_burst,
             forward_bytes: forward.sent.bytes,
             forward_packets: forward.sent.packets,
@@ -102,7 +105,7 @@ impl Simulation {
         BottleneckReport {
             switch: name.unwrap_or_default(),
             towards: observed.towards.clone(),
-            shaper_rate,
+            shaper_rate: shaper_rate.max(observed.trace_rate),
             shaper_burst,
             bytes: port.sent.bytes,
             packets: port.sent.packets,

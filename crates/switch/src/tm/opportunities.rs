@@ -9,13 +9,15 @@
 //! A packet that arrives at the very instant of an opportunity finds it used. The module must not
 //! depend on a packet's content.
 
-use sojourn_packet::Time;
+use sojourn_packet::{Rate, Time};
 use std::sync::Arc;
 
 /// Bytes that one opportunity carries.
 pub const OPPORTUNITY_BYTES: u32 = 1_504;
 /// What a packet on the wire is longer by than mahimahi counts it: its Ethernet header, less TUN's.
 const ETHERNET_WITHOUT_TUN: u32 = 14 - 4;
+/// A frame that takes an opportunity whole.
+const FULL_FRAME: u32 = OPPORTUNITY_BYTES + ETHERNET_WITHOUT_TUN;
 const MILLISECOND: u64 = 1_000_000;
 
 /// A trace of opportunities that repeats.
@@ -33,6 +35,13 @@ impl LinkTrace {
         let none_empty = opportunities.iter().all(|(_, count)| *count > 0);
         let lasts = opportunities.last().is_some_and(|(last, _)| *last > 0);
         (increasing && none_empty && lasts).then_some(LinkTrace { opportunities })
+    }
+
+    /// The rate of full frames of 1,514 bytes that it lets through on average.
+    pub fn mean_rate(&self) -> Rate {
+        let opportunities: u128 = self.opportunities.iter().map(|(_, n)| u128::from(*n)).sum();
+        let bits = opportunities * u128::from(FULL_FRAME) * 8 * 1_000;
+        Rate((bits / u128::from(self.period())).min(u128::from(u64::MAX)) as u64)
     }
 
     fn period(&self) -> u64 {

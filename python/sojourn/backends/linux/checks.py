@@ -44,12 +44,21 @@ def _check_between(run: PlannedRun, traffic: str, names: list[str]) -> None:
         raise ScenarioError(
             "packets_per_second: the Linux backend shapes in bit/s; give a rate, or --on sim"
         )
+    for link in run.config["network"]["links"]:
+        for key in ("netem", "netem_back"):
+            if key in link and has_groups(run.config):
+                raise ScenarioError(
+                    f"{key}: on this ground a link with netem is between hosts with addresses of "
+                    "their own (hosts, switches and links); --on sim has it everywhere"
+                )
     check_network(run, traffic, names)
 
 
 def check_network(run: PlannedRun, traffic: str, names: list[str]) -> None:
     """Hosts of a kernel can be on a network like this."""
     network = run.config["network"]
+    if any({"link_trace", "link_trace_back"} & link.keys() for link in network["links"]):
+        raise ScenarioError("link_trace: the simulator sends by a trace; give a rate, or --on sim")
     if has_groups(run.config):
         check_groups(run.config)
         return
@@ -88,10 +97,11 @@ def _check_aqms(run: PlannedRun) -> None:
 def check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
     """Refuses flows that a kernel's hosts cannot send."""
     for name, flow in zip(names, run.config["flows"], strict=True):
-        if flow.get("dscp") or flow.get("payload_begins") or flow.get("dst_port"):
+        field = flow.get("ecn") if flow["kind"] == "udp" else None
+        if flow.get("dscp") or flow.get("payload_begins") or flow.get("dst_port") or field:
             raise ScenarioError(
-                f"{name}: dscp, payload_begins and dst_port are for programs that read them: "
-                "--on sim"
+                f"{name}: dscp, ecn of datagrams, payload_begins and dst_port are for programs "
+                "that read them: --on sim"
             )
         if traffic == "iperf3":
             _check_for_iperf(name, flow)

@@ -58,9 +58,15 @@ class Direction:
         return [(0, self.link[key]), *later]
 
     @property
+    def netem(self) -> dict[str, Any]:
+        """Its random loss, jitter, reordering and duplication; empty if there is none."""
+        found: dict[str, Any] = self.link.get("netem_back" if self.back else "netem") or {}
+        return found
+
+    @property
     def is_delayed(self) -> bool:
-        """True if it ever takes time."""
-        return any(delay for _, delay in self.delays)
+        """True if it ever takes time, or treats packets at random."""
+        return any(delay for _, delay in self.delays) or bool(self.netem)
 
 
 class Network:

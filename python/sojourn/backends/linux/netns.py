@@ -216,5 +216,33 @@ def _pair(one: tuple[str, str], other: tuple[str, str]) -> str:
 
 def _netem(way: Direction, delay: int) -> str:
     """With a rate, packets keep their order when the delay becomes shorter."""
-    keeps_order = " rate 100gbit" if len(way.delays) > 1 else ""
-    return f"netem delay {delay / 1000:.3f}us limit {_NETEM_LIMIT}{keeps_order}"
+    random = way.netem
+    overtakes = random.get("jitter") or random.get("reorder")
+    keeps_order = " rate 100gbit" if len(way.delays) > 1 and not overtakes else ""
+    return (
+        f"netem delay {delay / 1000:.3f}us{_jitter(random)} limit {_NETEM_LIMIT}{keeps_order}"
+        f"{_random(random)}"
+    )
+
+
+def _jitter(random: dict[str, Any]) -> str:
+    """What follows a delay."""
+    if not random.get("jitter"):
+        return ""
+    normal = " distribution normal" if random["distribution"] == "normal" else ""
+    return f" {random['jitter'] / 1000:.3f}us {_percent(random['jitter_correlation'])}{normal}"
+
+
+def _random(random: dict[str, Any]) -> str:
+    """Loss, duplication and reordering as `tc` takes them."""
+    words = [
+        f" {kind} {_percent(random[kind])} {_percent(random[f'{kind}_correlation'])}"
+        for kind in ("loss", "duplicate", "reorder")
+        if random.get(kind)
+    ]
+    return "".join(words) + (f" gap {random['gap']}" if random.get("reorder") else "")
+
+
+def _percent(share: int) -> str:
+    """A share in parts of 10^9."""
+    return f"{share / 10**7:.7f}%"

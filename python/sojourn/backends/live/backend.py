@@ -296,6 +296,8 @@ def _of_switch(switch: dict[str, Any], outside: set[int]) -> dict[str, Any]:
 def _check(plan: Plan, run: PlannedRun, traffic: str) -> None:
     config, names = run.config, flow_names(plan)
     check_network(run, traffic, names)
+    if any({"netem", "netem_back"} & link.keys() for link in config["network"]["links"]):
+        raise ScenarioError("netem of a link: on this ground nothing is random; --on sim has it")
     shaped = any(host["shaper"] for host in config["network"]["hosts"])
     if shaped or config["netem"]["at"] != "behind":
         raise ScenarioError(

@@ -44,7 +44,8 @@ class Bottleneck:
         return f"bottleneck{self.ending}.pcapng"
 
     def as_built(self, shaper_rate: int) -> "Bottleneck":
-        """The same with the rate of its shaper as the hardware has it, bit/s; 0 without a shaper.
+        """The same with the rate of its shaper as the hardware has it, or the mean rate of its
+        trace, bit/s; 0 without either.
 
         With a schedule the rates stay those of the scenario: the run records the last one only.
         """
@@ -74,7 +75,8 @@ def bottlenecks(switches: Sequence[NetworkSwitch], links: Sequence[Link]) -> tup
             near, far = reversed(link.between) if back else link.between
             rate = (link.rate_back if back else None) or link.rate
             packet_rate = None if back else link.packets_per_second
-            if near not in aqms or (rate is None and packet_rate is None):
+            trace = link.link_trace_back if back else link.link_trace
+            if near not in aqms or (rate is None and packet_rate is None and trace is None):
                 continue
             ending = f"-{near}-{far}" if found else ""
             steps = _steps(link, back=back)

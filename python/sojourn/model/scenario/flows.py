@@ -10,6 +10,7 @@ from pydantic_core import PydanticKnownError
 
 from sojourn.model.congestion import congestion_controls
 from sojourn.model.scenario.quantities import (
+    FilePath,
     GroupName,
     HexBytes,
     Pacing,
@@ -105,6 +106,8 @@ class UdpFlows(_Flows):
     """Of each packet, Ethernet header included."""
     dscp: Annotated[int, Field(ge=0, le=63)] = 0
     """Differentiated services code point of each packet."""
+    ecn: Literal["not-ect", "ect0", "ect1"] = "not-ect"
+    """ECN field of each packet: not ECN-capable, Classic, or L4S. The flow ignores marks."""
     payload_begins: HexBytes | None = None
     """What each payload begins with, for a program that reads it; zeros follow."""
     on: PositiveTime | None = None
@@ -127,6 +130,12 @@ class TransferFlows(_Flows, _TcpEnds):
     kind: Literal["transfers"]
     load: Rate
     """Payload that the transfers of one source offer together."""
+    sizes: FilePath | None = None
+    """A CSV file of sizes in place of the distribution of the next keys: lines of bytes and the
+    cumulative percentage, as `10000,15`; the last has 100."""
+    interpolate: Literal["linear", "lower"] = "linear"
+    """Sizes between two lines: `linear`, each as likely, from 0 below the first line; `lower`, the
+    size of the line below, one byte below the first."""
     min_size: Size = 2_000
     max_size: Size = 10_000_000
     shape: Annotated[float, Field(ge=0.1, le=10)] = 1.2
@@ -134,6 +143,11 @@ class TransferFlows(_Flows, _TcpEnds):
 
     @model_validator(mode="after")
     def _sizes_in_order(self) -> Self:
+        own = {"min_size", "max_size", "shape"} & self.model_fields_set
+        if self.sizes is not None and own:
+            raise ValueError(f"sizes is in place of {' and '.join(sorted(own))}: give one of them")
+        if self.sizes is None and "interpolate" in self.model_fields_set:
+            raise ValueError("interpolate is of a table: give sizes, too")
         if self.min_size > self.max_size:
             raise ValueError("min_size must not be more than max_size")
         return self

@@ -12,7 +12,15 @@ from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer, model_v
 
 from sojourn import _core
 from sojourn.model.scenario.aqm_spec import Choice
-from sojourn.model.scenario.quantities import PositiveTime, Rate, Size, Strict, Time
+from sojourn.model.scenario.quantities import (
+    FilePath,
+    PositiveTime,
+    Rate,
+    Share,
+    Size,
+    Strict,
+    Time,
+)
 
 _ENGINE = json.loads(_core.default_network())
 _SWITCH, _LINK = _ENGINE["switches"][0], _ENGINE["links"][0]
@@ -178,7 +186,56 @@ class Queue(Strict):
     """Tail-drop limit; counted in cells of 80 bytes."""
 
 
-class Link(Queue):
+class LinkNetem(Strict):
+    """Random loss, jitter, reordering and duplication on one direction of a link, as with netem.
+
+    A correlation is the weight of the previous random number in the next one. As in netem, a
+    correlated loss below 50 % is rarer than its probability."""
+
+    loss: Share = 0
+    """Probability that a packet is lost."""
+    loss_correlation: Share = 0
+    duplicate: Share = 0
+    """Probability that a packet arrives twice, with the same bytes."""
+    duplicate_correlation: Share = 0
+    reorder: Share = 0
+    """Probability that a packet at the end of a gap takes no delay and overtakes others. The
+    direction needs a delay."""
+    reorder_correlation: Share = 0
+    gap: Annotated[int, Field(ge=1, le=10**6)] = 1
+    """Packets from one reordered packet to the earliest next one."""
+    jitter: Time = 0
+    """Deviation of the delay: half the width of a uniform distribution, or the standard deviation
+    of a normal one. A packet with a shorter delay overtakes others."""
+    jitter_correlation: Share = 0
+    distribution: Literal["uniform", "normal"] = "uniform"
+
+    @property
+    def reorders(self) -> bool:
+        """Whether a packet can overtake another."""
+        return self.reorder > 0 or self.jitter > 0
+
+
+class Impaired(Strict):
+    """What else a link does."""
+
+    link_trace: FilePath | None = None
+    """In place of a rate: a file in mahimahi's format, a millisecond a line, each an opportunity to
+    send 1,504 bytes from the first end to the second. It repeats. A bottleneck, too."""
+    link_trace_back: FilePath | None = None
+    """The same from the second end to the first; absent: nothing holds packets up there."""
+    netem: LinkNetem | None = None
+    """Random loss, jitter, reordering and duplication from the first end to the second."""
+    netem_back: LinkNetem | None = None
+    """The same from the second end to the first; absent: none."""
+
+    @property
+    def traces(self) -> list[str]:
+        """The files that it names."""
+        return [path for path in (self.link_trace, self.link_trace_back) if path is not None]
+
+
+class Link(Queue, Impaired):
     """A link, full duplex. One with a rate is a bottleneck: a switch in front of it shapes its port
     and lets its AQM manage the queue."""
 

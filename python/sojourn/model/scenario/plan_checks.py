@@ -14,12 +14,15 @@ from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ConfigError
 from sojourn.model.scenario.model import Common, Scenario
 from sojourn.model.scenario.network import ControlStep
-from sojourn.model.units import TIME
+from sojourn.model.units import RATE, TIME
 
 _SHOWN = 12
 """Names that a message lists."""
 _MOST = 1000
 """Problems that are looked for: each may take a search for a near name."""
+
+_ROUNDED = 1.1
+"""A shaper's rate over the one that is asked for, at most."""
 
 _CHANGES = ("rate", "rate_back", "delay", "delay_back")
 """Keys that a step of a schedule may set."""
@@ -81,6 +84,8 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
                 yield (*keys, "between"), f'"{name}": not a host or switch{hint} ({_list(known)})'
         if link.between[0] == link.between[1] or not set(link.between) & are_switches:
             yield (*keys, "between"), "a link is between two different nodes, one of them a switch"
+        if link.traces and (link.rate is not None or link.packets_per_second is not None):
+            yield (*keys, "link_trace"), "in place of a rate: give one of them"
         if link.rate is None and (link.rate_back or any(s.rate for s in link.schedule)):
             yield keys, "a rate for the way back or on a schedule needs a rate to begin with"
         if link.rate_back is None and any(step.rate_back for step in link.schedule):
@@ -88,6 +93,13 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
         if link.delay_back is None and any(s.delay_back is not None for s in link.schedule):
             yield (*keys, "schedule"), "delay_back on a schedule needs a delay_back to begin with"
         yield from steps_forward(keys, link.schedule)
+        near = [node for node in scenario.switches if node.name in link.between]
+        rates = [((*keys, "rate"), link.rate), ((*keys, "rate_back"), link.rate_back)]
+        for place, step in enumerate(link.schedule):
+            at: Keys = (*keys, "schedule", place)
+            rates += [((*at, "rate"), step.rate), ((*at, "rate_back"), step.rate_back)]
+        speed = min((node.port_speed for node in near), default=0)
+        yield from shaped(rates, speed, link.burst)
     ends = Counter(name for link in scenario.links for name in link.between)
     for index, host in enumerate(hosts):
         if ends[host] != 1:
@@ -126,6 +138,26 @@ def of_the_whole(scenario: Common) -> Iterator[Problem]:
             if other != index:
                 reason = f'"{group.name}": flows[{other}] has this name; each group needs its own'
                 yield ("flows", index, "name"), reason
+
+
+def shaped(
+    rates: Iterable[tuple[Keys, int | None]], port_speed: int, burst: int
+) -> Iterator[Problem]:
+    """Rates that the switch's shaper makes another rate of: it has steps, and a slowest one."""
+    for keys, rate in rates:
+        if rate is None or rate >= port_speed:
+            continue
+        try:
+            built, _ = _core.shaper_as_built(rate, burst)
+        except ConfigError:
+            # The engine says of the run what cannot be.
+            continue
+        if built > rate * _ROUNDED:
+            yield (
+                keys,
+                f"{RATE.format(rate)}: the switch's shaper would send at {RATE.format(built)}, the "
+                "next rate that it has",
+            )
 
 
 def late_flows(scenario: Common) -> Iterator[Problem]:

@@ -3,7 +3,9 @@
 Quantities are exact integers in the engine's units once read, and are written back with a unit.
 """
 
+import math
 import re
+from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import (
@@ -49,6 +51,38 @@ Time = Annotated[int, _reads(TIME), _writes(TIME), _TIME]
 PositiveTime = Annotated[int, _reads(TIME, least=1), _writes(TIME), _TIME]
 Rate = Annotated[int, _reads(RATE, least=1), _writes(RATE), _tells(_schema(RATE))]
 Size = Annotated[int, _reads(SIZE, least=1), _writes(SIZE), _tells(_schema(SIZE))]
+
+
+_PARTS = 10**9
+"""A share is held in parts of this."""
+
+
+def _read_share(value: object) -> int:
+    if isinstance(value, str) and (number := re.fullmatch(r"(\d{1,3}(\.\d{1,9})?) ?%", value)):
+        share = Fraction(number[1]) / 100
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        share = Fraction(str(value)) if math.isfinite(value) else Fraction(-1)
+    else:
+        raise ValueError('write a share as a percentage or a number up to 1, like "1 %" or 0.01')
+    if not 0 <= share <= 1:
+        raise ValueError("a share is 0 to 1, or 0 % to 100 %")
+    return round(share * _PARTS)
+
+
+Share = Annotated[
+    int,
+    BeforeValidator(_read_share),
+    PlainSerializer(lambda value: value / _PARTS, when_used="json"),
+    _tells(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\d+(\.\d+)? ?%$", "examples": ["1 %"]},
+                {"type": "number", "minimum": 0, "maximum": 1},
+            ]
+        }
+    ),
+]
+"""A probability or a correlation, in parts of 10^9."""
 
 
 def _read_pacing(value: object) -> bool | int:

@@ -20,6 +20,7 @@ from sojourn.model.scenario.network import (
     Control,
     Host,
     HostShaper,
+    Impaired,
     Link,
     LinkStep,
     NetworkSwitch,
@@ -29,14 +30,16 @@ from sojourn.model.scenario.network import (
     Queue,
 )
 from sojourn.model.scenario.plan_checks import (
+    Keys,
     Problem,
     in_order,
     of_the_whole,
     operations_read,
+    shaped,
     steps_forward,
 )
 from sojourn.model.scenario.quantities import PositiveTime, Rate, Strict, Time
-from sojourn.model.units import RATE
+from sojourn.model.units import RATE, in_units
 
 SENDERS, SWITCH, RECEIVERS = "senders", "switch", "receivers"
 """What its network calls them."""
@@ -55,13 +58,13 @@ class SwitchStep(Strict):
     """One-way, from then on; absent: as before."""
 
 
-class Switch(Ports, Queue):
+class Switch(Ports, Queue, Impaired):
     """The switch, with the bottleneck's shaper at its second port."""
 
     rate: Rate
     """Of the port shaper at the bottleneck; the silicon rounds it, and the report says to what. The
-    port's own speed, and no shaper, if only `packets_per_second` is given. Ports are at least as
-    fast, unless `port_speed` is given."""
+    port's own speed, and no shaper, if only `packets_per_second` or `link_trace` is given. Ports
+    are at least as fast, unless `port_speed` is given."""
     packets_per_second: PacketRate | None = None
     """Beside the shaper: bmv2's way to slow a port down, exactly spaced and without a burst."""
     delay: Time = 0
@@ -76,7 +79,9 @@ class Switch(Ports, Queue):
     @model_validator(mode="before")
     @classmethod
     def _unshaped(cls, given: Any) -> Any:
-        if isinstance(given, dict) and "rate" not in given and given.get("packets_per_second"):
+        if not isinstance(given, dict) or "rate" in given:
+            return given
+        if given.get("packets_per_second") or given.get("link_trace"):
             default = cls.model_fields["port_speed"].default
             return given | {"rate": given.get("port_speed", RATE.format(default))}
         return given
@@ -123,7 +128,15 @@ class OneSwitch(Common):
         steps = steps_forward(("switch",), self.switch.schedule)
         control = in_order(("switch", "control"), self.switch.control)
         misread = operations_read(("switch", "control"), self.switch.control)
-        return [*steps, *control, *misread, *placed, *of_the_whole(self)]
+        rates: list[tuple[Keys, int | None]] = [(("switch", "rate"), self.switch.rate)]
+        later = enumerate(self.switch.schedule)
+        rates += [
+            (("switch", "schedule", index, "rate"), step.rate)
+            for index, step in later
+            if step.rate is not None
+        ]
+        slow = shaped(rates, self.switch.port_speed, self.switch.burst)
+        return [*steps, *control, *misread, *slow, *placed, *of_the_whole(self)]
 
     def _flow(self, index: int) -> Iterator[Problem]:
         group = self.flows[index]
@@ -172,6 +185,8 @@ class OneSwitch(Common):
             between=[SENDERS, SWITCH],
             port=switch.ports and switch.ports[0],
             delay_back=switch.delay,
+            link_trace_back=switch.link_trace_back,
+            netem_back=switch.netem_back,
             schedule=[_made(LinkStep, at=step.at, delay_back=step.delay) for step in delays],
             **queue,
         )
@@ -179,10 +194,12 @@ class OneSwitch(Common):
             Link,
             between=[SWITCH, RECEIVERS],
             port=switch.ports and switch.ports[1],
-            rate=switch.rate,
+            rate=None if switch.link_trace else switch.rate,
             packets_per_second=switch.packets_per_second,
             delay=switch.delay,
             delay_back=0,
+            link_trace=switch.link_trace,
+            netem=switch.netem,
             schedule=[
                 _made(LinkStep, at=step.at, rate=step.rate, delay=step.delay)
                 for step in switch.schedule
@@ -237,4 +254,4 @@ def as_written(message: str, scenario: Scenario) -> str:
         message = re.sub(r"network\.(links\[\d\]\.|switches: switch: )", "switch.", message)
         message = re.sub(r"network\.hosts: \w+: access_rate", "access_rate", message)
         message = re.sub(r"network\.hosts: \w+: shaper", "sender_shaper", message)
-    return message.replace("network.", "")
+    return in_units(message.replace("network.", ""))

@@ -13,7 +13,7 @@ from sojourn.model.scenario.flows import (
     TransferFlows,
     UdpFlows,
 )
-from sojourn.model.scenario.network import Link, LinkStep
+from sojourn.model.scenario.network import Link, LinkNetem, LinkStep
 from sojourn.model.units import RATE, SIZE, TIME
 from sojourn.results.result import Result
 from sojourn.runtime.folder import RunFolder
@@ -73,12 +73,34 @@ def _link_text(link: Link) -> str:
         parts.append(TIME.format(link.delay))
     if link.delay_back is not None and link.delay_back != link.delay:
         parts.append(f"(back {TIME.format(link.delay_back)})")
+    if link.link_trace is not None:
+        parts.append(f"by {link.link_trace}")
+    if link.link_trace_back is not None:
+        parts.append(f"(back by {link.link_trace_back})")
     text = " ".join(parts)
+    for way, netem in (("", link.netem), ("back ", link.netem_back)):
+        if netem is not None:
+            text += f", {way}netem {_netem_text(netem)}"
     if link.rate is not None:
         text += f", burst {SIZE.format(link.burst)}"
-    if link.rate is not None or link.packets_per_second is not None:
+    if link.rate is not None or link.packets_per_second is not None or link.traces:
         text += f", queue of at most {SIZE.format(link.queue_limit)}"
     return text + (f", then {_schedule_text(link.schedule)}" if link.schedule else "")
+
+
+def _netem_text(netem: LinkNetem) -> str:
+    """The keys that do something, with their correlations."""
+    words = []
+    for key in ("loss", "duplicate", "reorder"):
+        if share := getattr(netem, key):
+            words.append(f"{key} {share / 10**7:g} %")
+            if correlation := getattr(netem, f"{key}_correlation"):
+                words.append(f"correlated {correlation / 10**7:g} %")
+    if netem.reorder:
+        words.append(f"gap {netem.gap}")
+    if netem.jitter:
+        words.append(f"jitter {TIME.format(netem.jitter)} {netem.distribution}")
+    return " ".join(words) or "without effect"
 
 
 def _schedule_text(schedule: Sequence[LinkStep]) -> str:
@@ -128,11 +150,13 @@ def _traffic_text(group: FlowGroup) -> str:
             return f"TCP ({group.congestion_control}{_held_back(group)})"
         case UdpFlows() if group.on is not None and group.off is not None:
             spans = f"{TIME.format(group.on)} on, {TIME.format(group.off)} off, {group.spans}"
-            return f"UDP at {RATE.format(group.rate)} each ({spans})"
+            return f"UDP at {RATE.format(group.rate)} each ({spans}){_field(group)}"
         case UdpFlows():
-            return f"UDP at {RATE.format(group.rate)} each"
+            return f"UDP at {RATE.format(group.rate)} each{_field(group)}"
         case TransferFlows():
             sizes = f"{SIZE.format(group.min_size)} to {SIZE.format(group.max_size)}"
+            if group.sizes is not None:
+                sizes = f"sizes of {group.sizes} ({group.interpolate})"
             load = RATE.format(group.load)
             return f"source of transfers ({group.congestion_control}, {load} each, {sizes})"
         case RequestFlows():
@@ -142,6 +166,10 @@ def _traffic_text(group: FlowGroup) -> str:
             return f"servers that answer at once ({SIZE.format(group.response)} {every})"
         case _:
             return f"voices ({group.payload} B each {TIME.format(group.interval)})"
+
+
+def _field(group: UdpFlows) -> str:
+    return "" if group.ecn == "not-ect" else f", {group.ecn.upper()}"
 
 
 def _held_back(group: TcpFlows) -> str:

@@ -1,5 +1,6 @@
 """`bench/judge/corpus.py` and `stages.py` take a made-up folder of repositories."""
 
+import csv
 import subprocess
 import sys
 from pathlib import Path
@@ -117,4 +118,9 @@ def test_the_stages_of_a_repository_s_programs_are_compared_and_kept(tmp_path: P
     assert first[3].startswith("| `who/one: state.p4` | refused: it cannot be done | ")
     assert first[-1] == "The same number in 0 of 1, within one in 0."
     judge.write_text("#!/bin/sh\nexit 3\n")
+    command += ["--csv", tmp_path / "stages.csv"]
     assert table() == first, "what the compiler said is kept"
+    with (tmp_path / "stages.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["program", "p4c", "sojourn check", "difference"]
+    assert [f"| `{name}` | {' | '.join(rest)} |" for name, *rest in rows] == first[2:-2]

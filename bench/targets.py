@@ -54,7 +54,7 @@ TARGETS = (
     Target("Tofino, CoDel-ACT", {"use": "codel_act", "math_unit": "vendor"}, replayed=True),
     Target("Tofino, `codel_exact`", {"use": "codel_exact"}, replayed=True),
     Target("bmv2", {"use": "v1model/codel"}, replayed=True),
-    Target("NPU, as published", {"use": "npu/codel"}),
+    Target("NPU, without a mutex", {"use": "npu/codel"}),
     Target("NPU, mutex", {"use": "npu/codel", "defines": {"CODEL_MUTEX": "1"}}),
     Target("NPU, compare-and-swap", {"use": "codel_cas"}),
     Target("Verilog", {"use": "verilog/codel"}, replayed=True),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
-FILES = sorted((DOCS / "data").glob("*.csv"))
+FILES = sorted(file for file in DOCS.rglob("*.csv") if "_build" not in file.parts)
 
 
 def rows(file: Path) -> list[list[str]]:

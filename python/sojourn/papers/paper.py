@@ -12,7 +12,7 @@ from sojourn.ground import Ground
 from sojourn.layout import shown
 from sojourn.papers.assess import assess
 from sojourn.papers.model import Paper, folder_of
-from sojourn.papers.page import Report, markdown, show_figures, write_page, write_summary
+from sojourn.papers.page import Document, Report, show_figures, write_page, write_summary
 from sojourn.papers.search import run_search
 from sojourn.papers.setups import Tell, run_setup
 from sojourn.sweeps.coordinate import Workers
@@ -58,7 +58,7 @@ def run_paper(
 
 
 def write_documents(reports: Sequence[Report], folder: Path, document: Path | None) -> None:
-    """The summary page in `folder`, and the same as a document with its pictures beside it."""
+    """The summary page in `folder`; also as a document, with pictures and tables in a folder."""
     try:
         write_summary(reports, folder)
         if document is None:
@@ -70,6 +70,9 @@ def write_documents(reports: Sequence[Report], folder: Path, document: Path | No
                 if figure.file:
                     target = pictures / f"{report.paper.name}-{figure.file}"
                     shutil.copyfile(report.folder / figure.file, target)
-        document.write_text(markdown(reports, document.stem), encoding="utf-8")
+        text = Document(document.stem)
+        document.write_text(text.markdown(reports), encoding="utf-8")
+        for name, table in text.tables.items():
+            (pictures / name).write_text(table, encoding="utf-8")
     except OSError as error:
         raise output_error(error, shown(folder)) from error

@@ -197,7 +197,7 @@ class Document:
         yield from (f"{paper.where} `sojourn paper {paper.name}`. {tally(report)}", "")
         if report.quick:
             yield from (_QUICK, "")
-        yield from _verdicts(report)
+        yield from self._verdicts(report)
         yield from self._explained(report)
         for one in report.claims:
             if one.claim.remark:
@@ -215,6 +215,18 @@ class Document:
             elif figure.rows:
                 yield from (f"*{called}*", "")
                 yield from self._table(paper, figure.heads, figure.rows)
+
+    def _verdicts(self, report: Report) -> Iterator[str]:
+        """The claims with a verdict in each column, and what the columns stand for."""
+        rows = [
+            [one.claim.id, one.claim.text]
+            + [column.claims[place].verdict.text for column in report.columns.values()]
+            for place, one in enumerate(report.claims)
+        ]
+        heads = ("claim", "text of the paper", *report.columns)
+        yield from self._table(report.paper, heads, rows)
+        for note in report.column_notes:
+            yield from (note, "")
 
     def _explained(self, report: Report) -> Iterator[str]:
         """What each claim needs, how much each combination explains, what none does."""
@@ -260,18 +272,6 @@ def _combinations(report: Report) -> tuple[list[str], list[list[str]]]:
     return heads, rows
 
 
-def _verdicts(report: Report) -> Iterator[str]:
-    """The claims with a verdict in each column, and what the columns stand for."""
-    heads = ["claim", "what the paper says", *report.columns]
-    yield from (_row(heads), "|" + "---|" * len(heads))
-    for place, one in enumerate(report.claims):
-        verdicts = [column.claims[place].verdict.text for column in report.columns.values()]
-        yield _row([one.claim.id, one.claim.text, *verdicts])
-    yield ""
-    for note in report.column_notes:
-        yield from (note, "")
-
-
 def _plain(pair: tuple[str, str]) -> str:
     says, measured = pair
     return f"{says} ({measured})" if measured else says
@@ -300,14 +300,6 @@ _PUBLISHED_HEAD = (
 
 def _is_published(reports: Sequence[Report]) -> bool:
     return all(report.paper.name == "published" for report in reports)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(map(_cell, cells)) + " |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def write_summary(reports: Sequence[Report], folder: Path) -> Path:

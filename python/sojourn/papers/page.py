@@ -210,7 +210,7 @@ class Document:
         for figure in report.figures:
             called = f"{figure.source}: {figure.caption}"
             if figure.file:
-                yield from (f"![{called}]({self.folder}/{paper.name}-{figure.file})", "")
+                yield from (f"![{figure.source}]({self.folder}/{paper.name}-{figure.file})", "")
                 yield from (f"*{called}*", "")
             elif figure.rows:
                 yield from (f"*{called}*", "")

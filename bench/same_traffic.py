@@ -1,12 +1,13 @@
 """The shipped scenarios with more than long flows, in the simulator and on the Linux kernel.
 
-python bench/same_traffic.py [--out FOLDER]     # a quarter of an hour
+python bench/same_traffic.py [--out FOLDER] > docs/data/linux-same-traffic.csv     # 15 min
 
-Prints the table of docs/linux.md: simulator / kernel in virtual time, a run each. Needs the kernel
+Prints a table of docs/linux.md: simulator / kernel in virtual time, a run each. Needs the kernel
 that `sojourn linux build-kernel` makes. Runs that FOLDER has already are not made again.
 """
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -87,17 +88,17 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--out", type=Path, default=Path("same_traffic"))
     given = options.parse_args()
-    print("| | | tail drop | CoDel | fq_codel |\n|---|---|---|---|---|")
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(("scenario", "figure", "tail drop", "CoDel", "fq_codel"))
     for scenario, rows in ROWS.items():
         runs = [run(scenario, given.out / f"{scenario}-{name}", name) for name in ("sim", "linux")]
-        first = f"`{scenario}`"
         for what, (of, digits) in rows.items():
             pairs = [
                 " / ".join(f"{of(aqm):.{digits}g}" for aqm in both)
                 for both in zip(*runs, strict=True)
             ]
-            print(f"| {first} | {what} | {' | '.join(pairs)} |", flush=True)
-            first = ""
+            table.writerow((f"`{scenario}`", what, *pairs))
+            sys.stdout.flush()
 
 
 def run(scenario: str, out: Path, backend: str) -> list[dict[str, Any]]:

@@ -1,10 +1,11 @@
-"""Prints `docs/targets.md`: CoDel and FQ-CoDel on every target, same traffic and same packets.
+"""Writes the tables of `docs/targets.md` into `docs/data`: CoDel and FQ-CoDel on every target.
 
 python bench/targets.py            # needs what `use = "verilog/codel"` needs, and for one row
                                    # `sojourn linux build-kernel`
 """
 
 import contextlib
+import csv
 import io
 import json
 import sys
@@ -186,9 +187,12 @@ def stages(target: Target) -> str:
     return " + ".join(str(each["stages"]) for each in found[0]["passes"])
 
 
-def table(head: str, rows: list[list[str]]) -> str:
-    lines = [f"| {head} |", f"|{'---|' * (head.count('|') + 1)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
+def write_table(name: str, head: str, rows: list[list[str]]) -> None:
+    """A data file of the page; `head` has the columns with `|` between them."""
+    with (DATA / f"targets-{name}.csv").open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(head.split(" | "))
+        table.writerows(rows)
 
 
 def before_the_wrap(run: AqmResult) -> int:
@@ -205,8 +209,9 @@ def luts(row: str) -> str:
     return f"{int(line.split('|')[2]):,}"
 
 
-PAGE = Path(__file__).with_name("targets_page.md")
-"""The page's text, with names where figures go."""
+DATA = Path(__file__).parents[1] / "docs" / "data"
+LIMITS = Path(__file__).with_name("targets_limits.csv")
+"""What each target cannot do, with names where figures go."""
 
 
 def main() -> None:
@@ -246,10 +251,10 @@ def main() -> None:
             if (mine := fair[target.name])
         ]
         goodput = {name: mean(run.summary.goodput for run in mine) for name, mine in codel.items()}
-        print(
-            PAGE.read_text().format(
-                codel=table(codel_head, codel_rows),
-                fair=table(fair_head, fair_rows),
+        write_table("codel", codel_head, codel_rows)
+        write_table("fq-codel", fair_head, fair_rows)
+        (DATA / "targets-limits.csv").write_text(
+            LIMITS.read_text().format(
                 turns=100 * (1 - goodput["Tofino, `codel_exact`"] / goodput["RFC 8289"]),
                 wrapped=before_the_wrap(codel["Tofino, P4-CoDel"][0]),
                 p4_drops=drops(codel["Tofino, P4-CoDel"][0]),
@@ -258,8 +263,7 @@ def main() -> None:
                 codel_lut=luts("codel, 1 queue"),
                 queue_lut=luts("codel_queue, 1 queue"),
                 fair_lut=luts("fq_codel, 1,024 flows"),
-            ),
-            end="",
+            )
         )
 
 

@@ -1,5 +1,6 @@
 """`sojourn agree` without a guest: the grid, the verdicts, what is kept and shown."""
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from sojourn.studies.agreement.grid import (
 from sojourn.studies.agreement.measure import Bench, Measured
 from sojourn.studies.agreement.verdict import Figures, compare, scattered, spread
 
+ROOT = Path(__file__).parent.parent
 KERNEL = Figures(
     mean=10.0, p95=20.0, utilisation=98.0, loss=1.0, settled_mean=8.0, settled_loss=0.5
 )
@@ -265,6 +267,50 @@ def test_without_a_kernel_the_live_switch_is_judged_by_the_simulator(tmp_path: P
     assert not without.read(cell).disturbed, "which says nothing of the others"
 
 
+def test_a_csv_file_has_the_figures_of_the_page_which_then_refers_to_it(tmp_path: Path) -> None:
+    from sojourn.cli.agree import _write_pages
+
+    cell = Cell("codel", 1, RATES[0], RTTS[0], "cubic")
+    runs = {"sim": [KERNEL, replace(KERNEL, loss=1.2)], "linux": [KERNEL]}
+    measured = Measured(cell, runs, {"kernel": "6.1", "clock": "virtual"})
+    inline = page.markdown([measured], 10**9, ["sojourn agree"])
+    bench = Bench(tmp_path / "agreement", _with_kernel(), 10**9, 1)
+    file = tmp_path / "docs" / "data" / "agreement.csv"
+    _write_pages(bench, tmp_path / "docs" / "agreement.md", file, [measured], "sojourn agree")
+    text = (tmp_path / "docs" / "agreement.md").read_text()
+    assert "```{csv-table}\n:file: data/agreement.csv\n:header-rows: 1\n```\n" in text
+    assert "|" not in text
+    assert inline.startswith(text[: text.index("The file `data/")])
+    (row,) = csv.DictReader(file.read_text().splitlines())
+    assert row["cell"] in inline
+    assert f"{row['sim loss, %']} / {row['kernel loss, %']}<br><small>" in inline
+    assert f"<small>±{row['± sim loss, %']} / -</small>" in inline
+    assert row["± kernel loss, %"] == "", "one run has no spread"
+    assert row["outside"] == page.remark(measured)
+
+
+def recorded(name: str) -> list[dict[str, str]]:
+    """The rows of a data file of the documentation."""
+    with (ROOT / "docs" / "data" / name).open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize(("name", "rows"), [("agreement", 240), ("agreement-dctcp", 48)])
+def test_a_recorded_page_counts_what_its_data_file_has(name: str, rows: int) -> None:
+    found = recorded(f"{name}.csv")
+    assert len(found) == len({row["cell"] for row in found}) == rows
+    assert all(None not in row and None not in row.values() for row in found), "complete rows"
+    text = (ROOT / "docs" / f"{name}.md").read_text()
+    counted = 0
+    for title, controls in page._CONTROLS:
+        of = [row for row in found if row["cell"].split(", ")[1].split()[1] in controls]
+        judged = [row for row in of if not row["outside"].startswith("not judged")]
+        within = sum(not row["outside"] for row in judged)
+        counted += len(of)
+        assert not of or f"{title}: {within} of {len(judged)} judged cells within" in text
+    assert counted == rows
+
+
 def test_cells_of_dctcp_have_queues_that_mark_and_are_run_when_asked_for() -> None:
     marking = list(cells(controls=["dctcp"]))
     assert {cell.aqm for cell in marking} == {*AQMS} - {"fifo"}
@@ -333,6 +379,6 @@ def test_the_page_replaces_a_link_and_does_not_follow_it(tmp_path: Path) -> None
     bench = Bench(folder, Linux(Kernel(Path("/nowhere"))), 10**9, 1)
     mine = tmp_path / "mine.md"
     mine.symlink_to(tmp_path / "page.md")
-    _write_pages(bench, mine, [], "sojourn agree")
+    _write_pages(bench, mine, None, [], "sojourn agree")
     assert victim.read_text() == "precious"
     assert "sojourn agree" in (tmp_path / "page.md").read_text(), "the user's own link"

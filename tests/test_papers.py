@@ -119,6 +119,9 @@ def test_a_paper_is_run_and_every_claim_and_figure_is_on_its_page(
     text = document.read_text()
     pictures = sorted((tmp_path / "docs" / "papers").glob("*.png"))
     assert pictures and all(f"papers/{one.name}" in text for one in pictures)
+    tables = sorted((tmp_path / "docs" / "papers").glob("*.csv"))
+    assert tables and all(f":file: papers/{one.name}\n" in text for one in tables)
+    assert text.count("```{csv-table}") == len(tables)
     # Again: nothing is run, the same comes out.
     again = sojourn(*arguments)
     assert again.stdout == done.stdout

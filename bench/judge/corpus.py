@@ -16,6 +16,7 @@ list, one path a line, with --wrong; those are not counted.
 """
 
 import argparse
+import csv
 import re
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = ["repository", "commit", "programs", "for us", "complete", "wrong themselves", "loaded"]
+"""Of the table that goes to standard output as CSV."""
 LOADER = ROOT / "target" / "release" / "examples" / "load"
 SECONDS = 60
 """For one program; more counts as refused."""
@@ -135,8 +138,8 @@ def main() -> None:
     wrong = set(arguments.wrong.read_text().split()) if arguments.wrong else set()
     details: list[str] = []
     total: Counter[str] = Counter()
-    print("| repository | commit | programs | for us | complete | wrong themselves | loaded |")
-    print("|---|---|---|---|---|---|---|")
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(COLUMNS)
     for root in sorted(folder.resolve() for folder in arguments.folders):
         found = list(programs(root))
         ours = [each for each in found if each[1] in OURS.values()]
@@ -153,16 +156,17 @@ def main() -> None:
         name = root.name.replace("+", "/")
         sha = commit.read_text().strip() if commit.is_file() else ""
         if found:
-            print(f"| {name} | {sha} | {' | '.join(map(str, row))} |", flush=True)
+            table.writerow((name, sha, *row))
+            sys.stdout.flush()
         for answer in answers:
             if answer.reason:
                 kind = "incomplete" if not answer.complete else answer.architecture
                 kind = "wrong" if answer in bad else kind
                 details.append(f"{kind}\t{named[answer.path]}\t{answer.reason}")
-    print(f"| all | | {' | '.join(str(total[letter]) for letter in 'abcde')} |")
+    table.writerow(("all", "", *(total[letter] for letter in "abcde")))
     counted = total["c"] - total["d"]
     share = 100 * total["e"] / counted if counted else 0.0
-    print(f"\n{total['e']} of {counted} loaded, {share:.1f} %")
+    print(f"{total['e']} of {counted} loaded, {share:.1f} %", file=sys.stderr)
     if arguments.details:
         arguments.details.write_text("\n".join(details) + "\n")
 

@@ -32,7 +32,7 @@ from pathlib import Path
 from pairs import add_pair
 from vendor_ptf import Outcome, known, read_results
 
-_PAGE = Path(__file__).parents[2] / "docs" / "p4runtime.md"
+_KNOWN = Path(__file__).parents[2] / "docs" / "data" / "p4runtime-clients.csv"
 _SOJOURN = [sys.executable, "-m", "sojourn"]
 _ADDRESS = "127.0.0.1:9559"
 _LONGEST = 900
@@ -372,7 +372,7 @@ def main() -> int:
         "tutorials": (arguments.ptf, tutorials),
         "fabric-tna": (arguments.ptf, fabric),
     }
-    expected, surprises = known(_PAGE), []
+    expected, surprises = known(_KNOWN), []
     for name, (python, client) in clients.items():
         clone = arguments.clones.resolve() / name
         if arguments.only not in name or python is None or not clone.is_dir():
@@ -382,14 +382,14 @@ def main() -> int:
         log.mkdir(parents=True)
         for outcome in client(clone, str(Path(python).absolute()), log):
             passed = (len(outcome.passed), outcome.count)
-            print(f"| `{outcome.name}` | {passed[0]} of {passed[1]} | {outcome.note} |", flush=True)
+            print(f"{outcome.name}: {passed[0]} of {passed[1]} {outcome.note}".rstrip(), flush=True)
             for test, why in outcome.failed.items():
                 print(f"    {test}: {why}", flush=True)
             if expected.get(outcome.name) != passed:
                 surprises.append(outcome.name)
     print(folder)
     if surprises:
-        print(f"otherwise than {_PAGE.name} says: {', '.join(surprises)}")
+        print(f"otherwise than {_KNOWN.name} says: {', '.join(surprises)}")
     return 1 if surprises else 0
 
 

@@ -1,17 +1,18 @@
 """The stages of programs by p4c's back end for Tofino 1 and by `sojourn check`, as a table.
 
     python bench/judge/stages.py --judge FOLDER PROGRAM.p4... [-I FOLDER]... [-D NAME]...
-    python bench/judge/stages.py --judge FOLDER REPOSITORY... [--keep FILE]
+    python bench/judge/stages.py --judge FOLDER REPOSITORY... [--keep FILE] [--csv FILE]
 
 FOLDER has the script `p4c-tofino`, which compiles a program and says for each pipeline
 `stages: ingress N, egress M`; SOJOURN_JUDGE can name it, too. A repository is a folder as
 `corpus.py` takes it: its programs for TNA are compared, with its include folders. p4c takes from
 half a minute to minutes for a program; they are compiled one after the other. With --keep what it
-said stays in a file, and a program that the file has is not compiled again. Knows nothing of what
-is compiled.
+said stays in a file, and a program that the file has is not compiled again. With --csv the table
+also becomes a data file, as `docs/data/stages-*.csv` are. Knows nothing of what is compiled.
 """
 
 import argparse
+import csv
 import json
 import os
 import re
@@ -103,6 +104,7 @@ def main() -> int:
     parser.add_argument("-I", dest="include", type=Path, action="append", default=[])
     parser.add_argument("-D", dest="defines", action="append", default=[])
     parser.add_argument("--keep", type=Path, help="what the compiler said, a line a program")
+    parser.add_argument("--csv", type=Path, help="the table as a data file")
     parser.add_argument("programs", type=Path, nargs="+", help="programs, or repositories")
     args = parser.parse_args()
     if args.judge is None or not (args.judge / "p4c-tofino").is_file():
@@ -113,6 +115,7 @@ def main() -> int:
     if args.keep and args.keep.is_file():
         kept = dict(json.loads(line) for line in args.keep.read_text().splitlines())
     apart: Counter[int] = Counter()
+    rows = [("program", "p4c", "sojourn check", "difference")]
     print("| program | p4c | `sojourn check` | difference |\n|---|---|---|---|")
     for name, program, include in programs(args.programs, args.include):
         if name in kept:
@@ -128,8 +131,12 @@ def main() -> int:
         ours = estimated(program, include, defines)
         off = difference(theirs, ours)
         print(f"| `{name}` | {shown(theirs)} | {shown(ours)} | {off} |", flush=True)
+        rows.append((name, shown(theirs), shown(ours), off))
         if not isinstance(theirs, str) and not isinstance(ours, str):
             apart[max(abs(our - their) for our, their in zip(ours, theirs, strict=True))] += 1
+    if args.csv:
+        with args.csv.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
     total = sum(apart.values())
     print(f"\nThe same number in {apart[0]} of {total}, within one in {apart[0] + apart[1]}.")
     return 0

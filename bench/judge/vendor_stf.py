@@ -6,11 +6,12 @@ Meant are the folders `stf` and `internal/stf` of `p4-tests/p4_16`, the tests of
 end, in the repository p4lang/bf-p4c, branch `hanw/update-p4c-v1.2.4.16`, with `-I` the folder
 `includes` beside them; nothing of them is kept here. A program is a test's neighbour of the same
 name. What is not for TNA (v1model, PSA, Tofino 2 and 3) is counted and left out.
-`docs/vendor-tests.md` names every test that does not pass with its cause; it is read here, so that
-one which begins to fail or to pass is told. Status 1 if there is one.
+`docs/data/vendor-tests.csv` has every test that does not pass with its cause. A test with another
+result is printed, and the status is then 1.
 """
 
 import argparse
+import csv
 import re
 import sys
 from collections import Counter
@@ -22,8 +23,7 @@ from pathlib import Path
 from sojourn.errors import SojournError
 from sojourn.tools.stf import run_stf
 
-_KNOWN = Path(__file__).parents[2] / "docs" / "vendor-tests.md"
-_ROW = re.compile(r"^\| `([^`]+)` \|")
+_KNOWN = Path(__file__).parents[2] / "docs" / "data" / "vendor-tests.csv"
 _OTHER = {
     "v1model.p4": "v1model",
     "psa.p4": "PSA",
@@ -98,11 +98,13 @@ def _text(error: BaseException) -> str:
     return "\n".join(text.splitlines()[:12])
 
 
-def known(page: Path) -> set[str]:
-    """The tests that the page says do not pass."""
-    if not page.is_file():
+def known(table: Path) -> set[str]:
+    """The tests in the first column of a data file: those that do not pass."""
+    if not table.is_file():
         return set()
-    return {match[1] for line in page.read_text().splitlines() if (match := _ROW.match(line))}
+    with table.open(newline="") as lines:
+        _, *rows = csv.reader(lines)
+    return {row[0] for row in rows}
 
 
 def find(folders: list[Path], only: str | None) -> Iterator[tuple[Path, Path]]:
@@ -119,7 +121,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("-I", dest="include", action="append", type=Path, default=[])
     parser.add_argument(
-        "--known", type=Path, default=_KNOWN, help="page that names what does not pass"
+        "--known", type=Path, default=_KNOWN, help="data file of the tests that do not pass"
     )
     parser.add_argument("--only", help="tests whose names contain this")
     parser.add_argument("--jobs", type=int, default=1)
@@ -140,7 +142,7 @@ def main() -> int:
         surprise = ours and (outcome.verdict != "passed") != (outcome.name in expected)
         surprises += surprise
         if ours and (surprise or outcome.verdict != "passed"):
-            told = "  (not as the page says)" if surprise else ""
+            told = "  (not as the data file says)" if surprise else ""
             print(f"{outcome.verdict:8} {outcome.name}{told}")
             if options.verbose:
                 print("".join(f"    {line}\n" for line in outcome.detail.splitlines()), end="")

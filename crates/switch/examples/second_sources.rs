@@ -34,8 +34,7 @@ fn main() {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["jobs"] => each(job),
         ["table"] => {
-            println!("| discipline | | source | trace | packets | ours | theirs | equal |");
-            println!("|---|---|---|---|---|---|---|---|");
+            println!("discipline,variant,source,trace,packets,ours,theirs,equal");
             each(row);
         }
         ["trace", name, ecn] => {
@@ -97,10 +96,11 @@ fn ecn_name(ecn: Ecn) -> &'static str {
     }
 }
 
+/// A line of CSV; only the second and third fields may contain a comma.
 fn row(case: &Case, trace: Trace) -> String {
     let c = Comparison::new(case, trace);
     format!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} |",
+        "{},\"{}\",\"{}\",{},{},{},{},{}",
         case.discipline,
         case.about,
         match case.source {

@@ -1,6 +1,7 @@
 """`sojourn agree`: simulation, live switch and kernel side by side."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -93,6 +94,12 @@ def agree(
     ] = "sim,linux",
     out: Annotated[Path, typer.Option(help="Where figures are kept.")] = Path("agreement"),
     markdown: Annotated[Path | None, typer.Option(help="Also write the page there.")] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", help="Also write the table there; the page of --markdown refers to it."
+        ),
+    ] = None,
     kernel: Kernel = "uml",
     accept_disturbed: AcceptDisturbed = False,
     attempts: Attempts = ATTEMPTS,
@@ -123,7 +130,7 @@ def agree(
     runs = f"--repeat {repeat}" + (f" --up-to {up_to}" if up_to > repeat else "")
     runs += "" if compared == BACKENDS else f" --backends {','.join(compared)}"
     command = _command(asdict(chosen), duration, runs, kernel if KERNEL in compared else "uml")
-    _write_pages(bench, markdown, measured, command)
+    _write_pages(bench, markdown, table, measured, command)
     _show(measured, out, as_json=as_json)
 
 
@@ -180,7 +187,11 @@ def _command(given: dict[str, str], duration: str, runs: str, kernel: str) -> st
 
 
 def _write_pages(
-    bench: Bench, markdown: Path | None, measured: list[Measured], command: str
+    bench: Bench,
+    markdown: Path | None,
+    table: Path | None,
+    measured: list[Measured],
+    command: str,
 ) -> None:
     """The pages, of all that the folder has: what was asked for now, and what earlier."""
     asked = {m.cell: m for m in measured}
@@ -190,9 +201,12 @@ def _write_pages(
         commands = _remember(bench.folder / "commands.txt", command)
         text = page.html(all_cells, bench.duration, commands)
         write_text(bench.folder / "agreement.html", text)
+        if table is not None:
+            table.parent.mkdir(parents=True, exist_ok=True)
+            write_named(table, page.table(all_cells))
         if markdown is not None:
-            text = page.markdown(all_cells, bench.duration, commands)
-            write_named(markdown, text)
+            file = os.path.relpath(table, markdown.parent) if table else ""
+            write_named(markdown, page.markdown(all_cells, bench.duration, commands, file))
     except OSError as error:
         raise output_error(error, shown(bench.folder)) from error
 

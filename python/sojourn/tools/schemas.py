@@ -4,7 +4,7 @@ Stands on the models that read scenarios and sweeps, whose descriptions these ar
 of control planes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from sojourn.control.schema import Schema, control_keys
@@ -116,8 +116,9 @@ def reference() -> str:
     lines = [
         "# Keys of scenarios, sweeps and control planes",
         "",
-        "Made by `sojourn schema reference` from the schemas that `sojourn schema` prints.",
-        'Times, rates and sizes are text with a unit: `"5 ms"`, `"100 Mbit/s"`, `"1600 B"`.',
+        "`sojourn schema reference` makes this page from the schemas that `sojourn schema` prints.",
+        'A time, rate or size is text with a unit: `"5 ms"`, `"100 Mbit/s"`, `"1600 B"`.',
+        "A key of more than one table with one meaning stands once, in a table before them.",
     ]
     for kind, schema in SCHEMAS.items():
         lines += ["", f"## A {kind} file", *_page(schema())]
@@ -125,18 +126,47 @@ def reference() -> str:
 
 
 def _page(schema: Schema) -> Iterator[str]:
-    for form in [schema[way] for way in ("then", "else") if way in schema]:
-        yield from ("", f"### {form['title']}")
-        yield from _table(form)
+    forms = [schema[way] for way in ("then", "else") if way in schema]
+    yield from _group("scenario", [(form["title"], form) for form in forms])
     if "properties" in schema:
         yield from _table(schema)
-    for name, part in schema.get("$defs", {}).items():
-        for each in part.get("anyOf", [part]):
-            if "properties" in each:
-                yield from ("", f"### {each.get('title', name)}")
-                yield from _table(each)
+    parts = [
+        (each.get("title", name), each)
+        for name, part in schema.get("$defs", {}).items()
+        for each in part.get("anyOf", [part])
+        if "properties" in each
+    ]
+    flows = [part for part in parts if part[0].endswith("Flows")]
+    disciplines = [part for part in parts if "use" in part[1]["properties"]]
+    grouped = [*flows, *disciplines]
+    yield from _group("flow", flows)
+    yield from _group("discipline", disciplines)
+    for title, part in parts:
+        if (title, part) not in grouped:
+            yield from ("", f"### {title}")
+            yield from _table(part)
     for key, value in schema.get("properties", {}).items():
         yield from _nested(key, value)
+
+
+def _group(noun: str, parts: list[tuple[str, Schema]]) -> Iterator[str]:
+    """Tables of parts of one kind; a row that two parts have stands in one table before them."""
+    if not parts:
+        return
+    holders: dict[str, list[str]] = {}
+    for title, part in parts:
+        for row in _rows(part):
+            holders.setdefault(row, []).append(title)
+    shared = {row: titles for row, titles in holders.items() if len(titles) > 1}
+    if shared:
+        yield from ("", f"### Keys of more than one {noun}", "")
+        yield from ("| key | value | default | meaning | in |", "|---|---|---|---|---|")
+        for row, titles in shared.items():
+            every = len(titles) == len(parts)
+            yield f"{row} {'all' if every else ', '.join(titles)} |"
+    for title, part in parts:
+        yield from ("", f"### {title}")
+        yield from _table(part, besides=shared)
 
 
 def _nested(key: str, value: Schema) -> Iterator[str]:
@@ -150,10 +180,17 @@ def _nested(key: str, value: Schema) -> Iterator[str]:
         yield from _nested(f"{key}.{below}", each)
 
 
-def _table(schema: Schema) -> Iterator[str]:
+def _table(schema: Schema, besides: Container[str] = ()) -> Iterator[str]:
+    """The keys of a schema, but for the rows that stand elsewhere."""
     if text := schema.get("description"):
         yield from ("", _plain(text))
-    yield from ("", "| key | value | default | meaning |", "|---|---|---|---|")
+    rows = [row for row in _rows(schema) if row not in besides]
+    if rows:
+        yield from ("", "| key | value | default | meaning |", "|---|---|---|---|", *rows)
+
+
+def _rows(schema: Schema) -> Iterator[str]:
+    """A row for each key of a schema."""
     needed = schema.get("required", [])
     for key, value in schema["properties"].items():
         default = "needed" if key in needed else _default(value)
@@ -185,7 +222,10 @@ def _kind(value: Schema) -> str:
     if value.get("type") == "array":
         return f"list of {_kind(value.get('items', {}))}".removesuffix(" of ")
     if "examples" in value:
-        return f"text, like `{value['examples'][0]}`"
+        example = value["examples"][0]
+        dimensions = (TIME, RATE, SIZE, FREQUENCY)
+        named = (dimension.name for dimension in dimensions if dimension.example == example)
+        return next(named, f"text, like `{example}`")
     types = value.get("type", "")
     return " or ".join(types) if isinstance(types, list) else str(types)
 

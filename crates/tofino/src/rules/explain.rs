@@ -45,29 +45,32 @@ pub fn page(severity: impl Fn(&Rule) -> Severity) -> String {
             text.push_str(&wrapped(&format!("Why: {}.", rule.reason)));
             text.push('\n');
             text.push_str(&wrapped(&format!("Instead: {}.", rule.cure)));
-            for (head, broken) in [("Breaks it", true), ("Keeps it", false)] {
-                text.push_str(&format!("\n{head}:\n\n```p4\n{}\n```\n", rule.example(broken)));
-            }
+            text.push_str(&format!(
+                "\n```{{literalinclude}} ../crates/tofino/rules/{}.p4\n",
+                rule.code
+            ));
+            text.push_str(":language: p4\n:lines: 3-\n```\n");
         }
     }
     text
 }
 
-/// What the page says before the rules.
+/// Text of the page before the rules.
 const PAGE_HEAD: &str = "\
 # The rules of Tofino 1
 
-What `sojourn check` holds against a program, rule by rule. `sojourn check --explain CODE` tells the
-same in a terminal, `sojourn check --explain` lists the codes.
+The rules that `sojourn check` holds against a program. `sojourn check --explain CODE` prints one of
+them in a terminal, with an example that breaks it and one that keeps it; `sojourn check --explain`
+lists the codes.
 
 An error is a program that the chip cannot run, or would run otherwise than its text says. A warning
-is a program that the compiler takes without a word although its author probably means something else,
-or one of which only the compiler knows whether it fits.
+is a program that the compiler accepts although its author probably means something else, or one of
+which only the compiler knows whether it fits.
 
 [Messages of the Tofino compiler](compiler-messages.md) lists what the compiler refuses, with the rules
 that know it.
 
-Each pair of examples is one program, `crates/tofino/rules/CODE.p4`: with `-D BROKEN` it breaks its
+The example of a rule is one program, `crates/tofino/rules/CODE.p4`: with `-D BROKEN` it breaks its
 rule and no other, without it keeps all. The tests load both. This page is written by
 
     cargo run -p sojourn-tofino --example rules > docs/rules.md

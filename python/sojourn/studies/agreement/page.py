@@ -1,8 +1,10 @@
-"""The agreement as a page: HTML in the report's style, and Markdown for the documentation.
+"""Pages and the data file of an agreement: HTML in the report's style, Markdown, and CSV.
 
-Stands on what was measured and on the verdicts. Every number in it is a cell's; it knows no run.
+Every number is a cell's median or spread; this module reads no run.
 """
 
+import csv
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,18 +103,16 @@ def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
     return [
         f"Each cell is one scenario, run for {duration / 1e9:g} s on each backend: {others}, and "
         f"{theirs}, by which they are judged. Figures are of whole runs, slow start included; the "
-        f"median of {repeats} runs with different seeds, and below it half the distance from the "
+        f"median of {repeats} runs with different seeds, and after ± half the distance from the "
         "least to the most.",
         _TOLERANCES,
     ]
 
 
-def markdown(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -> str:
-    """The page for `docs/`."""
-    names = heads(measured)
-    columns = shown(measured)
-    titles = [FIGURES[name][0] for name in columns]
-    head = "| cell | " + " | ".join(f"{title}<br>{names}" for title in titles)
+def markdown(
+    measured: Sequence[Measured], duration: int, commands: Sequence[str], table: str = ""
+) -> str:
+    """The page for `docs/`, with the table in it, or with a reference to the CSV file `table`."""
     lines = [
         f"# {_TITLES[_reference(measured)]}",
         "",
@@ -123,11 +123,54 @@ def markdown(measured: Sequence[Measured], duration: int, commands: Sequence[str
     ]
     for text in (*_setting(measured, duration), *summary(measured)):
         lines += [text, ""]
-    lines += [f"{head} | outside |", "|---|" + "---|" * (len(columns) + 1)]
+    lines += _reference_to(table) if table else _markdown_table(measured)
+    return "\n".join(lines) + "\n"
+
+
+def _reference_to(table: str) -> list[str]:
+    """The columns of a CSV file in words, and the directive that renders it."""
+    return [
+        f"The file `{table}` has a row for each cell. Columns of ± stand at the right; an empty "
+        "field has no value.",
+        "",
+        "```{csv-table}",
+        f":file: {table}",
+        ":header-rows: 1",
+        "```",
+    ]
+
+
+def _markdown_table(measured: Sequence[Measured]) -> list[str]:
+    names, columns = heads(measured), shown(measured)
+    titles = [FIGURES[name][0] for name in columns]
+    head = "| cell | " + " | ".join(f"{title}<br>{names}" for title in titles)
+    lines = [f"{head} | outside |", "|---|" + "---|" * (len(columns) + 1)]
     for m in measured:
         cells = [_both(m, name) for name in columns]
         lines.append(f"| {_name(m)} | " + " | ".join(cells) + f" | {remark(m)} |")
-    return "\n".join(lines) + "\n"
+    return lines
+
+
+def table(measured: Sequence[Measured]) -> str:
+    """The figures as CSV: medians, then what is outside, then spreads, each number in a field.
+
+    The numbers are those of the Markdown table, digit by digit.
+    """
+    backends = [*_backends(measured), _reference(measured)]
+    pairs = [(name, backend) for name in shown(measured) for backend in backends]
+    titles = [f"{_SHORT[backend]} {FIGURES[name][0]}" for name, backend in pairs]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["cell", *titles, "outside", *(f"± {title}" for title in titles)])
+    for m in measured:
+        spreads = {
+            backend: m.spread(backend) if backend in m.runs else None for backend in backends
+        }
+        middle = [_one(spreads[backend], name, "median") for name, backend in pairs]
+        spans = [_span(spreads[backend], name).lstrip("±") for name, backend in pairs]
+        fields = (*middle, remark(m), *spans)
+        writer.writerow([_name(m), *("" if field == "-" else field for field in fields)])
+    return out.getvalue()
 
 
 def html(measured: Sequence[Measured], duration: int, commands: Sequence[str]) -> str:

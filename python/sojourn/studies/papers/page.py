@@ -3,8 +3,10 @@
 Stands on what was assessed, drawn and searched, and on templates.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -173,72 +175,101 @@ def _searched(one: Searched) -> dict[str, Any]:
     }
 
 
-def markdown(reports: Sequence[Report], pictures: str) -> str:
-    """The summary over papers; its pictures are in the folder `pictures` next to the text."""
-    lines = list(_PUBLISHED_HEAD if _is_published(reports) else _PAPERS_HEAD)
-    for report in reports:
-        lines += [f"## {report.paper.title}", "", f"{report.paper.where} `sojourn paper "]
-        lines[-1] += f"{report.paper.name}`. {tally(report)}"
+@dataclass
+class Document:
+    """The summary over papers as Markdown, whose tables of figures are CSV files beside it."""
+
+    folder: str
+    """The folder of pictures and tables, as the text names it."""
+    tables: dict[str, str] = field(default_factory=dict)
+    """Text of each CSV file, by its name."""
+
+    def markdown(self, reports: Sequence[Report]) -> str:
+        """The text; fills `tables`."""
+        lines = list(_PUBLISHED_HEAD if _is_published(reports) else _PAPERS_HEAD)
+        for report in reports:
+            lines += self._report(report)
+        return "\n".join(lines).rstrip() + "\n"
+
+    def _report(self, report: Report) -> Iterator[str]:
+        paper = report.paper
+        yield from (f"## {paper.title}", "")
+        yield from (f"{paper.where} `sojourn paper {paper.name}`. {tally(report)}", "")
         if report.quick:
-            lines += ["", _QUICK]
-        lines += ["", *_verdicts(report), ""]
+            yield from (_QUICK, "")
+        yield from self._verdicts(report)
+        yield from self._explained(report)
         for one in report.claims:
             if one.claim.remark:
-                lines += [f"{one.claim.id}: {one.claim.remark}", ""]
+                yield from (f"{one.claim.id}: {one.claim.remark}", "")
         for searched in report.searches:
-            lines += [f"**{searched.search.says}**", "", "| claim | | holds |", "|---|---|---|"]
-            for outcome in searched.outcomes:
-                says = _cell(outcome.check.says)
-                lines.append(f"| {outcome.claim} | {says} | {_cell(outcome.decided)} |")
-            lines += ["", searched.best, ""]
+            yield from (f"**{searched.search.says}**", "")
+            rows = [(one.claim, one.check.says, one.decided) for one in searched.outcomes]
+            yield from self._table(paper, ("claim", "check", "holds"), rows)
+            yield from (searched.best, "")
         for figure in report.figures:
+            called = f"{figure.source}: {figure.caption}"
             if figure.file:
-                called = f"{figure.source}: {figure.caption}"
-                lines.append(f"![{called}]({pictures}/{report.paper.name}-{figure.file})")
-                lines += ["", f"*{called}*", ""]
+                yield from (f"![{figure.source}]({self.folder}/{paper.name}-{figure.file})", "")
+                yield from (f"*{called}*", "")
             elif figure.rows:
-                lines += [f"*{figure.source}: {figure.caption}*", ""]
-                lines.append("| " + " | ".join(map(_cell, figure.heads)) + " |")
-                lines.append("|" + "---|" * len(figure.heads))
-                lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in figure.rows]
-                lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+                yield from (f"*{called}*", "")
+                yield from self._table(paper, figure.heads, figure.rows)
+
+    def _verdicts(self, report: Report) -> Iterator[str]:
+        """The claims with a verdict in each column, and what the columns stand for."""
+        rows = [
+            [one.claim.id, one.claim.text]
+            + [column.claims[place].verdict.text for column in report.columns.values()]
+            for place, one in enumerate(report.claims)
+        ]
+        heads = ("claim", "text of the paper", *report.columns)
+        yield from self._table(report.paper, heads, rows)
+        for note in report.column_notes:
+            yield from (note, "")
+
+    def _explained(self, report: Report) -> Iterator[str]:
+        """What each claim needs, how much each combination explains, what none does."""
+        assessment = report.assessment
+        if assessment.needs:
+            rows = [(need.claim.id, need.text) for need in assessment.needs]
+            heads = ("claim", "holds, with or without a difference")
+            yield from self._table(report.paper, heads, rows)
+            yield from self._table(report.paper, *_combinations(report))
+        if assessment.contradictions:
+            yield from (
+                "What no combination explains; values are those of the first one above:",
+                "",
+            )
+            yield from (f"- {_plain(pair)}" for pair in assessment.contradictions)
+            yield ""
+
+    def _table(
+        self, paper: Paper, heads: Sequence[str], rows: Iterable[Sequence[str]]
+    ) -> Iterator[str]:
+        """A data file, and the directive by which the site renders it."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(heads)
+        writer.writerows(rows)
+        number = sum(name.startswith(f"{paper.name}-table-") for name in self.tables) + 1
+        name = f"{paper.name}-table-{number}.csv"
+        self.tables[name] = text.getvalue()
+        yield from ("```{csv-table}", f":file: {self.folder}/{name}", ":header-rows: 1", "```", "")
 
 
-def _verdicts(report: Report) -> list[str]:
-    """The claims with a verdict in each column, and what the columns stand for."""
-    heads = ["claim", "what the paper says", *report.columns]
-    lines = ["| " + " | ".join(map(_cell, heads)) + " |", "|" + "---|" * len(heads)]
-    for place, one in enumerate(report.claims):
-        verdicts = [column.claims[place].verdict.text for column in report.columns.values()]
-        cells = [one.claim.id, one.claim.text, *verdicts]
-        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-    for note in report.column_notes:
-        lines += ["", note]
-    return lines + _explained(report)
-
-
-def _explained(report: Report) -> list[str]:
-    """The assumptions that each claim needs, the claims that each combination explains, and those
-    that none does."""
-    lines = []
-    if report.assessment.needs:
-        lines += ["", "| claim | holds, with or without a difference |", "|---|---|"]
-        lines += [f"| {n.claim.id} | {_cell(n.text)} |" for n in report.assessment.needs]
-        heads = [one.name for one in report.paper.assumptions]
-        heads += ["claims that hold", "their parts", "which"]
-        lines += ["", "| " + " | ".join(map(_cell, heads)) + " |", "|" + "---|" * len(heads)]
-        for one in report.assessment.combinations:
-            claims, parts = one.score
-            which = [c.claim.id for c in one.claims if c.verdict.status in GOOD]
-            all_parts = sum(len(c.found) for c in one.claims)
-            cells = [*one.levels.values(), f"{claims} of {len(one.claims)}"]
-            cells += [f"{parts} of {all_parts}", ", ".join(which)]
-            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-    if report.assessment.contradictions:
-        lines += ["", "What no combination explains; values are those of the first one above:", ""]
-        lines += [f"- {_plain(pair)}" for pair in report.assessment.contradictions]
-    return lines
+def _combinations(report: Report) -> tuple[list[str], list[list[str]]]:
+    """Column heads, and a row for each combination of assumptions."""
+    heads = [one.name for one in report.paper.assumptions]
+    heads += ["claims that hold", "their parts", "which"]
+    rows = []
+    for one in report.assessment.combinations:
+        claims, parts = one.score
+        which = [c.claim.id for c in one.claims if c.verdict.status in GOOD]
+        all_parts = sum(len(c.found) for c in one.claims)
+        cells = [*one.levels.values(), f"{claims} of {len(one.claims)}"]
+        rows.append([*cells, f"{parts} of {all_parts}", ", ".join(which)])
+    return heads, rows
 
 
 def _plain(pair: tuple[str, str]) -> str:
@@ -269,10 +300,6 @@ _PUBLISHED_HEAD = (
 
 def _is_published(reports: Sequence[Report]) -> bool:
     return all(report.paper.name == "published" for report in reports)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def write_summary(reports: Sequence[Report], folder: Path) -> Path:

@@ -12,7 +12,7 @@ from sojourn.common.resources import shown
 from sojourn.errors import output_error
 from sojourn.studies.papers.assess import assess
 from sojourn.studies.papers.model import Paper, folder_of
-from sojourn.studies.papers.page import Report, markdown, show_figures, write_page, write_summary
+from sojourn.studies.papers.page import Document, Report, show_figures, write_page, write_summary
 from sojourn.studies.papers.search import run_search
 from sojourn.studies.papers.setups import Tell, run_setup
 from sojourn.studies.sweeps.local import LocalWorkers
@@ -58,7 +58,7 @@ def run_paper(
 
 
 def write_documents(reports: Sequence[Report], folder: Path, document: Path | None) -> None:
-    """Writes the summary page into `folder`, and as a document with its pictures."""
+    """Writes the summary page into `folder`, and as a document with its pictures and tables."""
     try:
         write_summary(reports, folder)
         if document is None:
@@ -70,6 +70,9 @@ def write_documents(reports: Sequence[Report], folder: Path, document: Path | No
                 if figure.file:
                     target = pictures / f"{report.paper.name}-{figure.file}"
                     shutil.copyfile(report.folder / figure.file, target)
-        document.write_text(markdown(reports, document.stem), encoding="utf-8")
+        text = Document(document.stem)
+        document.write_text(text.markdown(reports), encoding="utf-8")
+        for name, table in text.tables.items():
+            (pictures / name).write_text(table, encoding="utf-8")
     except OSError as error:
         raise output_error(error, shown(folder)) from error

@@ -306,20 +306,17 @@ fn measured(rtt: Time) -> RttSample {
 const SHARES: [u64; 5] = [10, 100, 500, 2_000, 5_000];
 const ROUND_TRIPS: [u64; 8] = [1, 5, 10, 17, 20, 24, 25, 200];
 
-/// Prints the table of `docs/tcp.md`: segments in each virtual round trip.
+/// Prints `docs/data/tcp-prague.csv`: segments in each virtual round trip.
 #[test]
 fn the_window_settles_where_the_arithmetic_of_the_reference_has_it() {
-    println!(
-        "| marks, % | RTT, ms | even: reference | even: ours | random: reference | random: ours |"
-    );
-    println!("|---|---|---|---|---|---|");
+    println!(r#""marks, %","RTT, ms",even: reference,even: ours,random: reference,random: ours"#);
     let mut wrong = Vec::new();
     for share in SHARES {
         for rtt in ROUND_TRIPS {
             let cell = [Spread::Even, Spread::Random].map(|spread| settled(share, spread, ms(rtt)));
-            let [even, random] = cell.map(|[model, ours]| format!("{model:.1} | {ours:.1}"));
-            let name = format!("{} | {rtt}", share as f64 / 100.0);
-            println!("| {name} | {even} | {random} |");
+            let [even, random] = cell.map(|[model, ours]| format!("{model:.1},{ours:.1}"));
+            let name = format!("{},{rtt}", share as f64 / 100.0);
+            println!("{name},{even},{random}");
             // Where a virtual round trip is no whole number of real ones, the reference answers later.
             // It counts round trips in units of 128 us, an eighth of the shortest.
             let whole = 25 % rtt == 0 || rtt >= 25;

@@ -25,7 +25,7 @@ def remarks(result: Result) -> list[str]:
     return lines
 
 
-def reading(result: Result) -> str:
+def reader_note(result: Result) -> str:
     """The note that the reader needs for the figures, or nothing."""
     if not any(run.variant in _READINGS for run in result.folder.runs):
         return ""

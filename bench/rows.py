@@ -25,7 +25,7 @@ from sojourn.runtime.arrow_tables import rows_table
 from sojourn.runtime.engine import simulate
 from sojourn.runtime.plan import make_plan
 from sojourn.runtime.run_files import COUNTERS
-from sojourn.tools.replay.decisions import ask
+from sojourn.tools.replay.decisions import decide
 from sojourn.tools.replay.trace import SyntheticTrace
 
 EVERYTHING = "bufferbloat"
@@ -86,7 +86,7 @@ def replay_digests() -> dict[str, str]:
     chosen = scenario.model_copy(update={"aqms": [choose(name) for name in REPLAYED]})
     digests = {}
     for run in make_plan(chosen).runs:
-        decided = ask(run.config["aqm"], rows, label=run.label, latency=1_000)
+        decided = decide(run.config["aqm"], rows, label=run.label, latency=1_000)
         assert decided is not None
         bits = np.packbits([decided.dropped, decided.unsynchronised]).tobytes()
         digests[f"replay/{run.label}"] = digest(bits + str(decided.copies).encode())

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.model.hardware.modules import added, shipped
-from sojourn.tools.replay.decisions import ask
+from sojourn.tools.replay.decisions import decide
 from sojourn.tools.replay.trace import PROFILES, RFC_8289, Parameters, RecordedTrace, SyntheticTrace
 
 DATA_CENTRE = Parameters(50_000, 1_000_000)
@@ -51,10 +51,10 @@ def main() -> None:
             "target": parameters.target,
             "interval": parameters.interval,
         }
-        native = ask(discipline | {"name": "codel"}, rows, label="codel").dropped
-        stated = ask(discipline | {"name": "codel@rom"}, rows, label="stated law").dropped
+        native = decide(discipline | {"name": "codel"}, rows, label="codel").dropped
+        stated = decide(discipline | {"name": "codel@rom"}, rows, label="stated law").dropped
         begin = time.perf_counter()
-        mine = ask(discipline | {"name": module}, rows, label="verilog/codel").dropped
+        mine = decide(discipline | {"name": module}, rows, label="verilog/codel").dropped
         asked += time.perf_counter() - begin
         wrong += int((stated != mine).sum())
         differ = np.flatnonzero(native != mine)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Finished
-from sojourn.tools.replay.decisions import ask
+from sojourn.tools.replay.decisions import decide
 from sojourn.tools.replay.trace import Rows
 
 HARDWARE = Path(__file__).parents[1] / "hardware"
@@ -42,7 +42,7 @@ def native(found: dict[str, Any], queue: int) -> tuple[list[bool], list[bool]]:
     )
     nothing = np.zeros(len(mine), np.int64)
     rows = Rows(time, sojourn, backlog, nothing, nothing, size)
-    answers = ask({"kind": "native", "name": "codel"} | found["parameters"], rows, label="codel")
+    answers = decide({"kind": "native", "name": "codel"} | found["parameters"], rows, label="codel")
     assert answers is not None
     return [bool(drop) for drop in dropped], list(answers.dropped)
 

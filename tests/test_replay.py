@@ -25,7 +25,7 @@ from sojourn.tools.replay import (
     subjects,
 )
 from sojourn.tools.replay.compare import NEAR, SAME, compare, pair
-from sojourn.tools.replay.decisions import Decisions, ask
+from sojourn.tools.replay.decisions import Decisions, decide
 from sojourn.tools.replay.latency_cost import race
 from sojourn.tools.replay.study import TraceOutcome
 
@@ -93,14 +93,14 @@ def test_of_small_packets_codel_exact_takes_those_behind_for_as_long_as_the_one_
     trace = SyntheticTrace(profile, 10**6, 20_000 * MS)
     rows = trace.read()
     [subject] = subjects(["codel_exact"])
-    exact = ask(subject.config, rows, label="codel_exact", latency=1_000)
+    exact = decide(subject.config, rows, label="codel_exact", latency=1_000)
     law = {"kind": "native", "name": "codel"}
-    by_bytes = ask(law, rows, label="codel")
+    by_bytes = decide(law, rows, label="codel")
     # As many packets of its own length as one full frame has room for, in cells; 13 bytes of
     # bridge header and check sequence lie in the buffer with each.
     own = -(-(rows.size + 13) // 80)
     one = rows.cells <= np.maximum(20, 1514 // rows.size * own)
-    guessed = ask(law, replace(rows, backlog=np.where(one, 0, 1_000_000)), label="codel")
+    guessed = decide(law, replace(rows, backlog=np.where(one, 0, 1_000_000)), label="codel")
     assert exact is not None and by_bytes is not None and guessed is not None
     assert np.array_equal(exact.dropped, guessed.dropped), "it differs in nothing else"
     if profile == "submtu":
@@ -125,7 +125,7 @@ def test_decisions_are_the_same_where_a_clock_starts_again(aqm: str, wrap: int) 
 
     def dropped(offset: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         moved = replace(rows, time=rows.time - rows.time[0] + offset // 1_000 * 1_000)
-        decided = ask(subject.config, moved, label=aqm, latency=1_000)
+        decided = decide(subject.config, moved, label=aqm, latency=1_000)
         assert decided is not None
         return decided.dropped
 
@@ -160,7 +160,7 @@ def test_a_replay_of_a_run_with_codel_drops_what_the_run_dropped(finished: Finis
     # by one, the law must say the same, which it can only if each backlog is worked out rightly.
     path = finished.folder / "codel" / "packets.parquet"
     rows = RecordedTrace(path).read()
-    law = ask({"kind": "native", "name": "codel"}, rows, label="codel")
+    law = decide({"kind": "native", "name": "codel"}, rows, label="codel")
     assert law is not None
     recorded = pq.read_table(path)
     verdict = np.array(recorded["verdict"].cast("string").to_pylist())

@@ -19,7 +19,7 @@ from conftest import Finished
 from sojourn.errors import OutputError
 from sojourn.results.flow_series import read_flow_series
 from sojourn.results.queues import plotted
-from sojourn.results.remarks import reading
+from sojourn.results.remarks import reader_note
 from sojourn.results.report import embedded
 from sojourn.results.report import page as render_page
 from sojourn.results.report.embedded import bokeh_js
@@ -144,7 +144,7 @@ def test_the_page_knows_the_dark_and_narrow_windows(page: str) -> None:
 
 
 def test_the_math_unit_is_told_of_where_its_reading_is(finished: Finished) -> None:
-    assert reading(finished.result) == ""
+    assert reader_note(finished.result) == ""
 
 
 def test_drops_stand_on_the_time_line(finished: Finished) -> None:

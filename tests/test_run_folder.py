@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
-from sojourn.common.atomic_write import held
+from sojourn.common.atomic_write import locked
 from sojourn.common.filenames import is_plain, names_for
 from sojourn.errors import OutputError, ScenarioError
 from sojourn.results.result import read_result
@@ -211,7 +211,7 @@ def test_another_scenarios_run_is_replaced_only_if_that_is_asked_for(
 
 def test_only_one_process_writes_into_a_folder(tmp_path: Path, sojourn: Sojourn) -> None:
     (tmp_path / "brief.toml").write_text(LONG.replace("100000 s", "100 ms"))
-    with held(tmp_path / "out"):
+    with locked(tmp_path / "out"):
         refused = sojourn("run", "brief.toml", "--out", "out")
     assert refused.returncode == 2
     assert "another sojourn is writing into this folder" in refused.stderr

@@ -27,7 +27,7 @@ from sojourn.runtime.plan import aqm_config
 from sojourn.tools.check.checker import check
 from sojourn.tools.delays.payload_delays import read_delays
 from sojourn.tools.replay import RecordedTrace, SyntheticTrace
-from sojourn.tools.replay.decisions import ask
+from sojourn.tools.replay.decisions import decide
 from sojourn.tools.replay.trace import Rows
 
 MS = 1_000_000
@@ -40,7 +40,7 @@ def decided(use: str, rows: Rows, **defines: str) -> npt.NDArray[np.bool_]:
     """Which of `rows` the AQM drops."""
     choice = choose({"use": use, "defines": defines} if defines else use)
     config = aqm_config(choice, find_aqm(use), None).config
-    decisions = ask(config, rows, label=use, latency=1_000)
+    decisions = decide(config, rows, label=use, latency=1_000)
     assert decisions is not None
     return decisions.dropped
 

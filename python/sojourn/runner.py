@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.backends.backend import Backend
 from sojourn.backends.sim import SIMULATOR
-from sojourn.common.atomic_write import held
+from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.errors import output_error
 from sojourn.model.scenario import Scenario, find_scenario, read_scenario
@@ -213,6 +213,6 @@ def run(
     else:
         temporary = tempfile.TemporaryDirectory(prefix=f"{plan.name}-")
         folder = Path(temporary.name)
-    with held(folder):
+    with locked(folder):
         recorded = record(plan, folder, backend=backend, replaces=replaces)
         return RunResult.of(finish(recorded, report=report), temporary)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.shared import app
-from sojourn.common.atomic_write import held
+from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
 from sojourn.runtime.folder import default_folder
@@ -44,7 +44,7 @@ def lab(
     programs = programs_of(topology, words[1], dict(map(_other, switch or ())))
     _check(topology, programs)
     folder = out or default_folder(f"lab-{Path(words[1]).stem}")
-    with held(folder), running(topology, programs, folder) as here:
+    with locked(folder), running(topology, programs, folder) as here:
         print(f"hosts   {', '.join(here.hosts)}: sojourn lab exec {here.hosts[0]} bash")
         control = f"sojourn ctl {shown(folder)}/{here.switches[0]} ..."
         print(f"switches {', '.join(here.switches)}: {control}")

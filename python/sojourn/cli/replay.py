@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sojourn.cli.options import grouped
 from sojourn.cli.shared import Json, NoScripts, app, definitions, open_console
-from sojourn.common.atomic_write import held
+from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.errors import Interrupted, ScenarioError
 from sojourn.model.scenario_code import refuse_if
@@ -98,7 +98,7 @@ def replay(
     refuse_if(no_scripts)
     study = _study(trace or list(PROFILES), traces, programs)
     folder = StudyFolder(out or Path("replays") / f"{datetime.now():%Y%m%d-%H%M%S}", study)
-    with held(folder.path):
+    with locked(folder.path):
         folder.create()
         _replay_with_progress(folder)
     _show(folder, as_json=as_json)

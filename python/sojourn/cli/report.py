@@ -7,7 +7,7 @@ import typer
 
 from sojourn.cli.shared import Json, app
 from sojourn.cli.show import finish_with_status, show
-from sojourn.common.atomic_write import held
+from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.runtime.folder import RunFolder
 
@@ -26,7 +26,7 @@ def report(
 ) -> None:
     """Make table, plots and report again from the rows of an earlier run."""
     recorded = RunFolder.open(folder)
-    with held(folder):
+    with locked(folder):
         result = finish_with_status(recorded)
     show(result, as_json=as_json)
     if export is not None:

@@ -24,7 +24,7 @@ from sojourn.cli.shared import (
     definitions,
     open_console,
 )
-from sojourn.common.atomic_write import held
+from sojourn.common.atomic_write import locked
 from sojourn.errors import ScenarioError
 from sojourn.model.scenario import find_scenario
 from sojourn.model.scenario.keys import read_changes
@@ -147,7 +147,7 @@ def _run_plan(plan: Plan, backend: Backend, output: Output, as_json: bool) -> No
     """Runs `plan` and shows its result."""
     folder = output.out or default_folder(plan.name)
     start = time.perf_counter()
-    with held(folder):
+    with locked(folder):
         recorded = _record_with_progress(plan, folder, backend, output.replaces, output.report)
         runs_done = time.perf_counter()
         from sojourn.cli.show import finish_with_status, show

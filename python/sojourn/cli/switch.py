@@ -13,20 +13,20 @@ import typer
 
 from sojourn.backends.live import LivePlan, PortSummary, live_plan, run_live, summarise
 from sojourn.backends.live.address import Address, read_address
-from sojourn.backends.live.control_socket import served
+from sojourn.backends.live.control_socket import serve_control
 from sojourn.backends.live.controllers import (
     CPU_PORT,
     Controllers,
     Trust,
-    controlled,
     controllers,
+    serve_controllers,
 )
-from sojourn.backends.live.monitors import observe
+from sojourn.backends.live.monitors import serve_monitors
 from sojourn.backends.live.running import Recording
 from sojourn.backends.live.summary import DISTURBED
 from sojourn.cli.options import grouped
 from sojourn.cli.shared import Define, Include, Json, NoScripts, app, definitions, open_console
-from sojourn.common.atomic_write import held
+from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
 from sojourn.model.scenario_code import refuse_if
@@ -191,7 +191,7 @@ def switch(
     if folder.exists() and any(folder.iterdir()):
         raise ScenarioError(f"{shown(folder)} is not empty; name another with --out")
     started = _Started(plan, folder, servers, as_json)
-    with held(folder):
+    with locked(folder):
         counters = run_live(plan, folder, seconds=_seconds(duration), started=started)
     summaries = summarise(plan, folder)
     if as_json:
@@ -237,10 +237,10 @@ class _Started:
     @contextmanager
     def __call__(self, recording: Recording) -> Iterator[None]:
         with ExitStack() as stack:
-            stack.enter_context(served(self.folder, recording.switch))
+            stack.enter_context(serve_control(self.folder, recording.switch))
             lines = [
                 stack.enter_context(
-                    controlled(
+                    serve_controllers(
                         recording.switch, self.plan.placed, one, recording.missed.__setitem__
                     )
                 )
@@ -250,7 +250,7 @@ class _Started:
             for line in chain.from_iterable(lines):
                 print(line, file=sys.stderr, flush=True)
             _say_open(self.addresses)
-            observe(recording, self.addresses, stack, self.console)
+            serve_monitors(recording, self.addresses, stack, self.console)
             recording.on_fault = None if self.console is not None else _say_fault
             yield
 

@@ -54,7 +54,7 @@ def write_named(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Makes `folder` if it is not there and holds it against every other process meanwhile.
 
     `OutputError` if another one holds it. Where a file system knows no locks, nothing is held.

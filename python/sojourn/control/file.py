@@ -143,7 +143,7 @@ def _put_back(tables: Any, taken: Sequence[_core.Entries | None]) -> bool:
 def plain(control: Mapping[str, Any]) -> dict[str, Any]:
     """A control plane as data alone."""
     found = dict(control)
-    for table, own in kept(control):
+    for table, own in engine_parts(control):
         if isinstance(own, _core.Text):
             found["commands"] = found["commands"] | {"text": str(own)}
             continue
@@ -153,7 +153,7 @@ def plain(control: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def kept(control: Mapping[str, Any]) -> Iterator[tuple[int, _core.Entries | _core.Text]]:
+def engine_parts(control: Mapping[str, Any]) -> Iterator[tuple[int, _core.Entries | _core.Text]]:
     """The engine's own parts of a control plane: entries with the position of their table, and the
     text of commands."""
     tables = control.get("tables")

@@ -50,7 +50,7 @@ def random_links(result: Result) -> list[str]:
     return sentences
 
 
-def reading(result: Result) -> str:
+def reader_note(result: Result) -> str:
     """The note that the reader needs for the figures, or nothing."""
     if not any(run.variant in _READINGS for run in result.folder.runs):
         return ""

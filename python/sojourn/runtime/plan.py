@@ -19,7 +19,7 @@ from sojourn import _core
 from sojourn.common.filenames import names_for
 from sojourn.common.resources import shown
 from sojourn.common.suggest import did_you_mean
-from sojourn.control.file import ProgramChoice, kept, plain, written_control_plane
+from sojourn.control.file import ProgramChoice, engine_parts, plain, written_control_plane
 from sojourn.control.script import script_files
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import Aqm, find_aqm, is_path
@@ -144,7 +144,7 @@ def _beside(
     program it is for, if it has its own, and that of a table."""
     switches = enumerate(switch["aqm"] for switch in config["network"]["switches"])
     for place, aqm in [(None, config["aqm"]), *switches]:
-        for table, own in kept((aqm or {}).get("control") or {}):
+        for table, own in engine_parts((aqm or {}).get("control") or {}):
             yield place, table, own
 
 

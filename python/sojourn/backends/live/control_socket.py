@@ -75,7 +75,7 @@ def _answer(switch: _core.LiveSwitch, line: bytes) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def served(folder: Path, switch: _core.LiveSwitch) -> Iterator[None]:
+def serve_control(folder: Path, switch: _core.LiveSwitch) -> Iterator[None]:
     """A context in which clients may send operations to `switch`."""
     try:
         with _address(folder) as address:

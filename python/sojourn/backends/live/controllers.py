@@ -83,7 +83,7 @@ def controllers(
 
 
 @contextlib.contextmanager
-def controlled(
+def serve_controllers(
     switch: _core.LiveSwitch,
     programs: list[tuple[_core.Program, list[int]]],
     who: Controllers,

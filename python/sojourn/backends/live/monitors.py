@@ -10,7 +10,7 @@ from sojourn.backends.live.live_stats import LiveStats
 from sojourn.backends.live.running import Recording
 
 
-def observe(
+def serve_monitors(
     recording: Recording,
     addresses: Mapping[str, Address],
     beside: ExitStack,

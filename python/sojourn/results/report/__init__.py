@@ -12,7 +12,7 @@ from sojourn.common.atomic_write import write_text
 from sojourn.model.units import TIME
 from sojourn.results.pages import render
 from sojourn.results.queues import Queue, heading, plotted
-from sojourn.results.remarks import reading, remarks
+from sojourn.results.remarks import reader_note, remarks
 from sojourn.results.report import (
     figures,
     over_flows,
@@ -70,7 +70,7 @@ def page(result: Result) -> str:
         look_at=" ".join(scenario.look_at.split()),
         remarks=remarks(result),
         result=tables.result_table(result),
-        notes=[*_paragraphs(scenario.notes), *_paragraphs(reading(result))],
+        notes=[*_paragraphs(scenario.notes), *_paragraphs(reader_note(result))],
         traffic=[*tables.traffic(result), *tables.bottlenecks(result)],
         plots=plots,
         internals=[tables.cycles(result), *tables.synchronisation(result)],

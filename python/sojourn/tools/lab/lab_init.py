@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.backends.live import LivePlan, live_plan, run_live
-from sojourn.backends.live.control_socket import served
+from sojourn.backends.live.control_socket import serve_control
 from sojourn.backends.live.links import everything_later
 from sojourn.backends.live.plan import NOTHING
 from sojourn.backends.live.running import Recording
@@ -121,7 +121,7 @@ class _Running(threading.Thread):
         if operations:
             switch.apply(json.dumps(operations))
         self._is_up.set()
-        return served(self._folder, switch)
+        return serve_control(self._folder, switch)
 
     def wait(self) -> None:
         """Until it runs, or has failed."""

@@ -85,7 +85,7 @@ class Analysis:
         return f"{self.stages['stages_used']} of {available} stages ({passes}), by estimate"
 
 
-def look(
+def analyse(
     program: Path,
     texts: Mapping[Path, str],
     include_paths: Sequence[str] = (),

@@ -16,7 +16,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from sojourn.errors import SojournError
-from sojourn.tools.lsp.analysis import Analysis, look, root_of
+from sojourn.tools.lsp.analysis import Analysis, analyse, root_of
 
 _REST = 0.15
 """Seconds without a keystroke after which a text is looked at."""
@@ -43,13 +43,13 @@ class P4Server(LanguageServer):
         open_ = self.workspace.text_documents.values()
         return {_path(document.uri): document.source for document in open_}
 
-    async def look(self, uri: str) -> None:
+    async def analyse(self, uri: str) -> None:
         """Analyses the program of a file again and publishes its diagnostics."""
         path, texts = _path(uri), self.texts()
 
         def ask() -> Analysis:
             root = root_of(path, texts)
-            return look(root, texts, self.include_paths, self.defines)
+            return analyse(root, texts, self.include_paths, self.defines)
 
         try:
             looked = await asyncio.to_thread(ask)
@@ -163,11 +163,11 @@ def server(include_paths: list[str], defines: dict[str, str]) -> P4Server:
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(of: P4Server, params: types.DidOpenTextDocumentParams) -> None:
-        await of.look(params.text_document.uri)
+        await of.analyse(params.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(of: P4Server, params: types.DidSaveTextDocumentParams) -> None:
-        await of.look(params.text_document.uri)
+        await of.analyse(params.text_document.uri)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(of: P4Server, params: types.DidChangeTextDocumentParams) -> None:
@@ -175,7 +175,7 @@ def server(include_paths: list[str], defines: dict[str, str]) -> P4Server:
         await asyncio.sleep(_REST)
         document = of.workspace.text_documents.get(uri)
         if document is not None and document.version == number:
-            await of.look(uri)
+            await of.analyse(uri)
 
     @made.feature(types.TEXT_DOCUMENT_HOVER)
     def hover(of: P4Server, params: types.HoverParams) -> types.Hover | None:
@@ -194,7 +194,7 @@ def server(include_paths: list[str], defines: dict[str, str]) -> P4Server:
     async def lenses(of: P4Server, params: types.CodeLensParams) -> list[types.CodeLens]:
         path = _path(params.text_document.uri)
         if path not in of.programs:
-            await of.look(params.text_document.uri)
+            await of.analyse(params.text_document.uri)
         return of.lenses(path)
 
     return made

@@ -41,7 +41,7 @@ def _in_its_file(message: str, aqm: Mapping[str, Any]) -> str | None:
     return in_its_file(message, control_file(Path(program))) if program else None
 
 
-def ask(
+def decide(
     aqm: dict[str, Any],
     rows: Rows,
     *,

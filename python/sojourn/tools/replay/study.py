@@ -23,7 +23,7 @@ from sojourn.model.programs import refuse_unread_macros
 from sojourn.model.scenario.model import choose
 from sojourn.runtime.plan import AqmConfig, aqm_config
 from sojourn.tools.replay.compare import Comparison, compare
-from sojourn.tools.replay.decisions import Decisions, ask
+from sojourn.tools.replay.decisions import Decisions, decide
 from sojourn.tools.replay.latency_cost import Race, race
 from sojourn.tools.replay.trace import RFC_8289, Parameters, Rows, Trace
 
@@ -112,7 +112,7 @@ class Study:
         rows = trace.read()
         if not len(rows):
             raise ScenarioError(f"{trace.name}: no packet leaves the queue in this trace")
-        reference = ask(self.reference, rows, label=REFERENCE)
+        reference = decide(self.reference, rows, label=REFERENCE)
         assert reference is not None, "nobody stops the reference"
         # Several latencies are held against none at all.
         wanted = sorted({0, *self.latencies} if len(self.latencies) > 1 else self.latencies)
@@ -143,7 +143,7 @@ class Study:
             for subject in self.subjects:
                 for latency in latencies:
                     futures[subject.label, latency] = workers.submit(
-                        ask, subject.config, rows,
+                        decide, subject.config, rows,
                         label=subject.label, latency=latency, go_on=go_on,
                         programs=(subject.program,) if subject.program else (),
                     )  # fmt: skip

@@ -24,7 +24,8 @@ SHIPPED := $(ENGINE) README.md $(shell find python p4 scenarios hardware \
 	\( -name __pycache__ -o -name _data -o -name '*.so' \) -prune -o -type f -print)
 
 .PHONY: demo test check check-python check-rust proptest fuzz build release bench bench-ns3 bench-scaling \
-	bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs wheel clean
+	bench-scaling-figure bench-threads figures stage-figures gallery equivalence papers published docs \
+	rustdoc deny wheel clean
 
 demo: $(BUILT)
 	$(BIN)/sojourn run bufferbloat --out demo
@@ -130,6 +131,17 @@ published: $(OPTIMISED)
 # The site of docs/, without a network but for what is installed: site/index.html.
 docs: $(BUILT) $(DOCS)
 	$(BIN)/python -m sphinx -q -W --keep-going docs site
+
+# The Rust API beside the site: site/rust/sojourn_net/index.html and the like. A broken link is an error.
+rustdoc: $(INSTALLED)
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --quiet --no-deps --workspace
+	@mkdir -p site && rm -rf site/rust
+	cp -r target/doc site/rust
+
+# Licences, advisories and sources of the crates in Cargo.lock, by deny.toml.
+deny:
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny --locked check; \
+		else echo 'cargo-deny is missing, skipped: cargo install --locked cargo-deny'; fi
 
 $(DOCS): $(INSTALLED) requirements-docs.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-docs.lock

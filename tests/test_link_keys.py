@@ -18,7 +18,7 @@ from sojourn.errors import ScenarioError
 from sojourn.model.scenario.link_trace import opportunities, read_trace
 from sojourn.model.units import in_units
 from sojourn.runner import plan_scenario
-from sojourn.runtime.engine import forecast
+from sojourn.runtime.engine import Progress, _stopped_at, forecast
 
 BASE = """
 duration = "2 s"
@@ -126,6 +126,50 @@ def test_a_link_of_the_kernel_has_the_same_words_for_tc() -> None:
         " loss 1.0000000% 0.0000000% reorder 25.0000000% 50.0000000% gap 5"
     )
     assert _netem(back, 10_000_000) == "netem delay 10000.000us limit 1000000"
+
+
+CHAIN = """
+duration = "8 s"
+aqms = ["fifo"]
+hosts = ["a", "b"]
+switches = [{ name = "s" }, { name = "t" }]
+links = [
+    { between = ["a", "s"] },
+    { between = ["s", "t"], rate = "20 Mbit/s", delay = "10 ms", netem = NETEM },
+    { between = ["t", "b"], rate = "50 Mbit/s" },
+]
+
+[[flows]]
+kind = "udp"
+rate = "6 Mbit/s"
+packet_size = "500 B"
+from = "a"
+to = "b"
+"""
+
+
+def arrivals(folder: Path) -> tuple[float, float]:
+    """Of the packets behind the link: how many there are for each in front of it, and the share
+    that has been overtaken by the one before."""
+    before = pq.read_table(folder / "fifo/packets.parquet").num_rows
+    behind = pq.read_table(folder / "fifo/packets-t-b.parquet").sort_by("enqueued")
+    numbers = behind["packet"].cast("int64").to_numpy()
+    return len(numbers) / before, float((numbers[1:] < numbers[:-1]).mean())
+
+
+def test_a_kernels_netem_loses_and_reorders_as_many(
+    uml: None, sojourn: Sojourn, tmp_path: Path
+) -> None:
+    netem = '{ loss = "5 %", reorder = "10 %", gap = 3 }'
+    (tmp_path / "chain.toml").write_text(CHAIN.replace("NETEM", netem))
+    assert sojourn("run", "chain.toml", "--no-report", "--out", "sim").returncode == 0
+    on = ["--on", "linux", "--accept-disturbed"]
+    done = sojourn("run", "chain.toml", "--no-report", "--out", "lin", *on)
+    assert done.returncode == 0, done.stderr
+    simulated, measured = arrivals(tmp_path / "sim"), arrivals(tmp_path / "lin")
+    # 12,000 packets: five standard deviations of a loss of 5 % are 1 %.
+    assert simulated[0] == pytest.approx(measured[0], abs=0.014)
+    assert simulated[1] == pytest.approx(measured[1], abs=0.014)
 
 
 # ---- Traces ------------------------------------------------------------------------------------
@@ -274,6 +318,14 @@ def test_limits_of_the_engine_are_told_in_the_users_units(sojourn: Sojourn, tmp_
     assert in_units("flows[0].dscp = 64: allowed is 0 to 63") == (
         "flows[0].dscp = 64: allowed is 0 to 63"
     )
+
+
+def test_an_interrupted_run_says_how_far_its_aqms_are(tmp_path: Path) -> None:
+    progress = Progress(20_000_000_000, {"fifo": 11_900_000_000, "codel": 0})
+    said = _stopped_at(progress, tmp_path)
+    assert said.startswith("stopped after 0.00 s (codel) to 11.90 s (fifo) of 20 s simulated\n")
+    progress.now["codel"] = 11_900_000_001
+    assert _stopped_at(progress, tmp_path).startswith("stopped after 11.90 s of 20 s simulated\n")
 
 
 def test_a_run_whose_rows_will_be_large_says_so() -> None:

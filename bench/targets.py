@@ -155,7 +155,7 @@ def fairness(run: AqmResult) -> float:
 def same_drops(target: Target, recorded: Path, out: Path) -> str:
     """The share of the RFC's drops that it makes at the very same packet of a recorded trace."""
     if not target.replayed:
-        return "-"
+        return ""
     aqm = str(target.aqm["use"])
     arguments = ["replay", str(recorded), "--aqm", aqm, "--out", str(out)]
     if "math_unit" in target.aqm:
@@ -180,7 +180,7 @@ def equal_rows(mine: list[AqmResult], reference: list[AqmResult]) -> str:
 def stages(target: Target) -> str:
     """Of ingress and egress, if the target has stages."""
     if not target.name.startswith("Tofino"):
-        return "-"
+        return ""
     name = str(target.aqm["use"]).removeprefix("tna/")
     found = sojourn.check(programs_folder() / "tna" / f"{name}.p4").stages
     assert found is not None, "a program for Tofino"

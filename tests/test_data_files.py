@@ -27,6 +27,13 @@ def test_rows_of_a_data_file_are_complete(file: Path) -> None:
     assert {len(line) for line in lines} == {len(header)}
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.name))
+def test_no_cell_of_a_data_file_is_a_block_of_markdown(file: Path) -> None:
+    # The site reads a cell as Markdown: a lone `-` is an empty list.
+    block = re.compile(r"([-+*>]|\d+[.)]|#+)( |$)|```|---|    ")
+    assert [cell for line in rows(file) for cell in line if block.match(cell)] == []
+
+
 def test_each_data_file_is_rendered_by_one_page() -> None:
     rendered = Counter(
         (page.parent / name).resolve()

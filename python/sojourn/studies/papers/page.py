@@ -196,7 +196,7 @@ class Document:
         yield from (f"## {paper.title}", "")
         yield from (f"{paper.where} `sojourn paper {paper.name}`. {tally(report)}", "")
         if report.quick:
-            yield from (_QUICK, "")
+            yield from (_QUICK.replace("--quick", "`--quick`"), "")
         yield from self._verdicts(report)
         yield from self._explained(report)
         for one in report.claims:
@@ -251,11 +251,16 @@ class Document:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(heads)
-        writer.writerows(rows)
+        writer.writerows([_data(cell) for cell in row] for row in rows)
         number = sum(name.startswith(f"{paper.name}-table-") for name in self.tables) + 1
         name = f"{paper.name}-table-{number}.csv"
         self.tables[name] = text.getvalue()
         yield from ("```{csv-table}", f":file: {self.folder}/{name}", ":header-rows: 1", "```", "")
+
+
+def _data(cell: str) -> str:
+    """A cell of a data file; `-` for no value would begin a list in Markdown."""
+    return "" if cell == "-" else cell.removeprefix("- ")
 
 
 def _combinations(report: Report) -> tuple[list[str], list[list[str]]]:

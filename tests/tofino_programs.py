@@ -3,14 +3,16 @@
 A cell is a construct in a place. Every cell has a program, and a seed chooses kinds and widths.
 `tests/verdicts/tofino.csv` has what the open Tofino compiler says of each; it is written by
 
-    python tests/tofino_programs.py --judge FOLDER [--jobs 2] [--missing]
+    python tests/tofino_programs.py --judge FOLDER [--jobs 2] [--part 1/2] [--again]
 
-where FOLDER holds `p4c-tofino` (see `test_judge_tofino.py`). `--missing` asks only about programs
-without a verdict; `--show ID` prints a program. Stands on nothing of Sojourn's.
+where FOLDER holds `p4c-tofino` (see `test_judge_tofino.py`). The file is written after each answer,
+so that a run can be stopped and started again; `--part` divides it among processes, `--again` asks
+also about programs that have a verdict, `--show ID` prints one. Stands on nothing of Sojourn's.
 """
 
 import argparse
 import csv
+import fcntl
 import random
 import re
 import subprocess
@@ -102,7 +104,7 @@ class Case:
 
 
 def cases(seed: int = SEED, count: int = PROGRAMS) -> list[Case]:
-    """The programs: one of each cell, then others, chosen by `seed`."""
+    """The programs: one of each cell first, then others, chosen by `seed`."""
     every = [
         Case(construct, place, kind, width)
         for construct in CONSTRUCTS
@@ -116,7 +118,7 @@ def cases(seed: int = SEED, count: int = PROGRAMS) -> list[Case]:
     first = list(cells.values())
     taken = set(first)
     rest = [case for case in order if case not in taken]
-    return sorted([*first, *rest[: max(0, count - len(first))]])
+    return [*first, *rest[: max(0, count - len(first))]]
 
 
 TextOf = Callable[[Case], str]
@@ -478,7 +480,7 @@ def asked(program: str, compiler: Path) -> Verdict:
         path = Path(folder) / "program.p4"
         path.write_text(program)
         done = subprocess.run(
-            [compiler, path], capture_output=True, text=True, cwd=folder, timeout=600
+            [compiler, path], capture_output=True, text=True, cwd=folder, timeout=1200
         )
     takes = done.returncode == 0
     return Verdict(takes, "" if takes else classified(done.stdout + done.stderr))
@@ -496,13 +498,22 @@ def verdicts(path: Path) -> dict[Case, Verdict]:
 
 
 def write(known: dict[Case, Verdict], path: Path) -> None:
-    """Writes what the compiler has said."""
+    """Writes what the compiler has said, in one step."""
     path.parent.mkdir(exist_ok=True)
-    with path.open("w", newline="") as file:
+    unfinished = path.with_suffix(".unfinished")
+    with unfinished.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["program", "compiler", "why"])
         for case, verdict in sorted(known.items()):
             writer.writerow([case.name, "takes" if verdict.takes else "refuses", verdict.why])
+    unfinished.replace(path)
+
+
+def add(case: Case, verdict: Verdict, path: Path) -> None:
+    """Adds one verdict to the file, which several processes write."""
+    with (Path(tempfile.gettempdir()) / f"{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        write(verdicts(path) | {case: verdict}, path)
 
 
 def ask_all(
@@ -520,7 +531,8 @@ def command(every: list[Case], text_of: TextOf, compiler: str, path: Path) -> No
     parser = argparse.ArgumentParser()
     parser.add_argument("--judge", type=Path, help=f"folder with {compiler}")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--part", default="1/1", metavar="N/PARTS")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--show", metavar="ID")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="writes the programs there")
     given = parser.parse_args()
@@ -534,15 +546,12 @@ def command(every: list[Case], text_of: TextOf, compiler: str, path: Path) -> No
         return
     if not given.judge:
         sys.exit("name the compiler's folder with --judge, or a program with --show")
-    known = verdicts(path) if given.missing else {}
-    wanted = [case for case in every if case not in known]
-    answers = ask_all(wanted, text_of, given.judge / compiler, given.jobs)
-    for number, (case, verdict) in enumerate(answers, 1):
-        known[case] = verdict
+    known = {} if given.again else verdicts(path)
+    first, parts = (int(number) for number in given.part.split("/"))
+    wanted = [case for case in every[first - 1 :: parts] if case not in known]
+    for case, verdict in ask_all(wanted, text_of, given.judge / compiler, given.jobs):
+        add(case, verdict, path)
         print(f"{case.name}: {'takes' if verdict.takes else 'refuses, ' + verdict.why}", flush=True)
-        if number % 10 == 0:
-            write(known, path)
-    write(known, path)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 As `tofino_programs`, for p4c's bmv2 back end. `tests/verdicts/v1model.csv` has what it says of
 each; it is written by
 
-    python tests/v1model_programs.py --judge FOLDER [--jobs 2] [--missing]
+    python tests/v1model_programs.py --judge FOLDER [--jobs 2]
 
 where FOLDER holds `p4c-bmv2` (see `test_judge_bmv2.py`).
 """
@@ -48,7 +48,7 @@ def cases(seed: int = SEED, count: int = PROGRAMS) -> list[Case]:
     cells = {(case.construct, case.place): case for case in reversed(order)}
     taken = set(cells.values())
     rest = [case for case in order if case not in taken]
-    return sorted([*taken, *rest[: max(0, count - len(taken))]])
+    return [*cells.values(), *rest[: max(0, count - len(cells))]]
 
 
 def text(case: Case) -> str:

@@ -3,7 +3,7 @@
 //! of p4c's `ConstantFolding` and `StrengthReduction`. It must not depend on who executes them.
 
 use sojourn_p4::interp::arith;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Unary};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Unary};
 
 /// Folds an expression in place.
 pub fn fold(expr: &mut Expr) {
@@ -27,6 +27,59 @@ pub fn fold(expr: &mut Expr) {
     if let Some(kind) = folded(expr) {
         expr.kind = kind;
     }
+}
+
+/// Joins the constants of `(x + 5) + 7` and its like, as the compiler does before it writes values of
+/// variables into expressions.
+pub fn reassociate(expr: &mut Expr) {
+    match &mut expr.kind {
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Slice(a, _) => reassociate(a),
+        ExprKind::Binary(_, a, b) => {
+            reassociate(a);
+            reassociate(b);
+        }
+        ExprKind::Mux(c, a, b) => {
+            reassociate(c);
+            reassociate(a);
+            reassociate(b);
+        }
+        _ => return,
+    }
+    fold(expr);
+    if let Some(kind) = joined(expr) {
+        expr.kind = kind;
+    }
+}
+
+/// `x op (a op b)` for `(x op a) op b`, the sum of two counts for two shifts; differences are sums with the opposite number.
+fn joined(expr: &Expr) -> Option<ExprKind> {
+    let ExprKind::Binary(outer, inner, b) = &expr.kind else { return None };
+    let ExprKind::Binary(op, x, a) = &inner.kind else { return None };
+    if outer == op && matches!(op, Binary::Shl | Binary::Shr) {
+        let count = constant(a)?.checked_add(constant(b)?)?;
+        let kind = ExprKind::Const(count);
+        let scalar = Scalar::Bit(128);
+        return Some(ExprKind::Binary(
+            *op,
+            x.clone(),
+            Box::new(Expr { kind, scalar, ..(**b).clone() }),
+        ));
+    }
+    let sums = |op: &Binary| matches!(op, Binary::Add | Binary::Sub);
+    let same = sums(outer) && sums(op)
+        || outer == op
+            && matches!(op, Binary::Mul | Binary::BitOr | Binary::BitAnd | Binary::BitXor);
+    if !same || !expr.scalar.is_narrow() {
+        return None;
+    }
+    let number = |op: &Binary, of: &Expr| {
+        constant(of).map(|value| if *op == Binary::Sub { value.wrapping_neg() } else { value })
+    };
+    let (a, b_value) = (number(op, a)?, number(outer, b)?);
+    let by = if sums(op) { Binary::Add } else { *op };
+    let value = arith::binary(by, expr.scalar, b.scalar.width(), a, b_value);
+    let value = ExprKind::Const(value & arith::mask(expr.scalar.width()));
+    Some(ExprKind::Binary(by, x.clone(), Box::new(Expr { kind: value, ..(**b).clone() })))
 }
 
 /// The simpler form of an expression whose operands are folded.
@@ -103,7 +156,7 @@ pub fn constant(expr: &Expr) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_p4::ir::{Scalar, Slot};
+    use sojourn_p4::ir::Slot;
     use sojourn_p4::source::Span;
 
     fn expr(kind: ExprKind, scalar: Scalar) -> Box<Expr> {

@@ -132,10 +132,8 @@ fn check_conditions(call: &ExternCall, conditions: &[Condition<'_>], found: &mut
 /// True for conditions that lead to a lookup by type; `several` if others hold beside it.
 fn allowed(condition: &Expr, truth: bool, several: bool) -> bool {
     match &condition.kind {
-        ExprKind::Binary(Binary::Eq, a, b) => is_constant(a) || is_constant(b),
-        ExprKind::Binary(Binary::Ne, a, b) => {
-            (several || !truth) && (is_constant(a) || is_constant(b))
-        }
+        ExprKind::Binary(Binary::Eq, a, b) => is_selector(a, b),
+        ExprKind::Binary(Binary::Ne, a, b) => (several || !truth) && is_selector(a, b),
         ExprKind::Binary(Binary::And, a, b) => allowed(a, truth, true) && allowed(b, truth, true),
         ExprKind::Unary(Unary::Not, inner) => allowed(inner, !truth, several),
         ExprKind::Slot(_) | ExprKind::Const(_) => condition.scalar == Scalar::Bool,
@@ -143,8 +141,10 @@ fn allowed(condition: &Expr, truth: bool, several: bool) -> bool {
     }
 }
 
-fn is_constant(expr: &Expr) -> bool {
-    constant(expr).is_some()
+/// True for a field and a constant.
+fn is_selector(a: &Expr, b: &Expr) -> bool {
+    let is_constant = |expr| constant(expr).is_some();
+    is_constant(b) && computed(a).is_none() || is_constant(a) && computed(b).is_none()
 }
 
 fn constant(expr: &Expr) -> Option<u128> {
@@ -173,7 +173,7 @@ fn check_arguments(call: &ExternCall, known: &Known, found: &mut Vec<Diagnostic>
 
 fn check_fields(value: &Value, known: &Known, found: &mut Vec<Diagnostic>) {
     match value {
-        Value::Scalar(part) => check_field(&known.resolved(part), found),
+        Value::Scalar(part) => check_field(&known.resolved(part), known, found),
         Value::Header { fields: parts, .. } | Value::Struct { fields: parts, .. } => {
             parts.iter().for_each(|part| check_fields(part, known, found));
         }
@@ -181,14 +181,14 @@ fn check_fields(value: &Value, known: &Known, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_field(part: &Expr, found: &mut Vec<Diagnostic>) {
+fn check_field(part: &Expr, known: &Known, found: &mut Vec<Diagnostic>) {
     let message = match part.kind {
         ExprKind::Const(0) => return,
         ExprKind::Const(constant) => format!("the constant {constant} among the fields of a copy"),
-        _ => match computed(part) {
-            Some(_) => "a computed value among the fields of a copy".to_owned(),
-            None => return,
-        },
+        _ if computed(part).is_some() || known.reads_computed(part) => {
+            "a computed value among the fields of a copy".to_owned()
+        }
+        _ => return,
     };
     found.push(rules::COPY_CONSTANT.refuse(part.span, message).into());
 }

@@ -274,3 +274,134 @@ fn what_a_table_matches_and_a_keyless_one_runs() {
     assert!(codes(&keyless("act"), "t.apply();").is_empty());
     assert_eq!(codes(&keyless("nop"), "t.apply();"), ["T0708"]);
 }
+
+#[test]
+fn an_action_takes_one_step() {
+    let act = |body: &str| format!("action act() {{ {body} }}");
+    for (body, rule) in [
+        ("z = x | y | 5;", Some("T1004")),
+        ("z = x ^ y ^ meta.now;", Some("T1004")),
+        ("z = (x & y) | meta.now;", Some("T1004")),
+        ("z = (x ^ y) + 1;", Some("T1004")),
+        ("z = (x & 0xff) + y;", Some("T1004")),
+        ("z = (x + y) >> 1;", Some("T1004")),
+        ("z = ~x + 1;", Some("T1004")),
+        ("z = (x << 8) | (y >> 24);", Some("T1004")),
+        ("z = max(x, y + 1);", Some("T1004")),
+        ("x = x + 1; z = x + y;", Some("T1004")),
+        ("x[7:0] = n + 3; z = x + y;", Some("T1004")),
+        ("hdr.report.size = (n ++ hdr.report.verdict) + meta.size;", Some("T1004")),
+        ("z = x + 5 + 7;", None),
+        ("z = (x >> 3) >> 2;", None),
+        ("z = ~(x & y);", None),
+        ("z = (bit<32>)(hdr.report.size - meta.size);", None),
+        ("x = y + 1; x = z + y; z = x;", None),
+    ] {
+        let found = codes(&act(body), "act();");
+        match rule {
+            Some(code) => assert!(found.contains(&code), "{body}: {found:?}"),
+            None => assert!(found.is_empty(), "{body}: {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_apply_computes_is_written_into_the_statements_behind_it() {
+    check(&[
+        ("a condition", "", "z = x + 5; if (z == 0) { n = 1; }", Some("T1003")),
+        (
+            "a field of a header",
+            "",
+            "hdr.report.count = x ^ 5; if (hdr.report.count == 0) { z = 1; }",
+            Some("T1003"),
+        ),
+        ("a block of its own", "", "{ z = x ^ y; } if (z == 0) { n = 1; }", Some("T1003")),
+        ("a sum", "", "x = y ^ meta.now; z = x | 7;", Some("T1012")),
+        (
+            "two branches",
+            "",
+            "if (n == 1) { z = x + 1; } else { z = x + 2; } if (z == 0) { n = 1; }",
+            None,
+        ),
+        ("an action", "action act() { z = x ^ y; }", "act(); if (z == 0) { n = 1; }", None),
+    ]);
+}
+
+#[test]
+fn a_condition_compares_fields_and_masked_fields() {
+    check(&[
+        ("exclusive or", "", "if (x ^ y == 0) { z = 1; }", Some("T1003")),
+        ("and", "", "if (x & y == 0) { z = 1; }", Some("T1003")),
+        ("shift", "", "if (x >> 20 == 0) { z = 1; }", Some("T1003")),
+        ("complement", "", "if (~n == 0) { z = 1; }", Some("T1003")),
+        ("sign of a difference", "", "if ((x - y)[31:31] == 1) { z = 1; }", Some("T1003")),
+        ("two truths", "", "if ((n == 1) == (one == 1)) { z = 1; }", Some("T1003")),
+        ("mask", "", "if (n & 5 == 5) { z = 1; }", None),
+        ("slice of a shift", "", "if ((x >> 22)[9:0] < 5) { z = 1; }", None),
+        ("concatenation", "", "if (n ++ hdr.report.verdict == 5) { z = 1; }", None),
+    ]);
+}
+
+#[test]
+fn a_key_and_what_a_hash_takes_in_are_computed_before() {
+    let key = |expr: &str| {
+        format!(
+            "action act() {{ z = 1; }}
+             table t {{ key = {{ {expr} : exact @name(\"k\"); }} actions = {{ act; NoAction; }}
+                 size = 16; default_action = NoAction; }}"
+        )
+    };
+    for (expr, rule) in [
+        ("x > y", Some("T1016")),
+        ("!hdr.report.isValid()", Some("T1016")),
+        ("n == 1 ? x : y", Some("T1016")),
+        ("x + y", None),
+    ] {
+        let found = codes(&key(expr), "t.apply();");
+        assert_eq!(found.first().copied(), rule, "{expr}: {found:?}");
+    }
+    let hash = "Hash<bit<16>>(HashAlgorithm_t.CRC16) h;";
+    for (expr, rule) in [
+        ("(bit<1>)(x > y)", Some("T1016")),
+        ("(x + y)[7:0]", Some("T1019")),
+        ("x + y", None),
+        ("x ^ y", None),
+    ] {
+        let found = codes(hash, &format!("hdr.report.size = h.get({{ {expr}, n }});"));
+        assert_eq!(found.first().copied(), rule, "{expr}: {found:?}");
+    }
+}
+
+#[test]
+fn the_address_of_a_register_is_a_field() {
+    let register = |width: u32| {
+        format!(
+            "Register<bit<32>, bit<{width}>>(256) r;
+             RegisterAction<bit<32>, bit<{width}>, bit<32>>(r) ra = {{
+                 void apply(inout bit<32> v, out bit<32> o) {{ v = v + 1; o = v; }} }};"
+        )
+    };
+    for (width, index, rule) in [
+        (32, "x + y", Some("T1018")),
+        (32, "x ^ y", Some("T1018")),
+        (32, "x & 0xff", Some("T1018")),
+        (8, "(bit<8>)(bit<1>)(x == y)", Some("T1018")),
+        (16, "n ++ hdr.report.verdict", None),
+        (16, "n ++ 8w0", None),
+    ] {
+        let found = codes(&register(width), &format!("z = ra.execute({index});"));
+        assert_eq!(found.first().copied(), rule, "{index}: {found:?}");
+    }
+    let local = "z = x + y; z = ra.execute(z);";
+    assert_eq!(codes(&register(32), local), ["T1018"]);
+    let named = format!("{} action act() {{ z = x + y; }}", register(32));
+    assert!(codes(&named, "act(); z = ra.execute(z);").is_empty());
+}
+
+#[test]
+fn a_headers_field_of_48_bits_is_no_operand_of_a_sum() {
+    check(&[
+        ("a field", "", "hdr.ethernet.dst_addr = hdr.ethernet.src_addr + 1;", Some("T1009")),
+        ("its low bits", "", "z = hdr.ethernet.src_addr[31:0] + 1;", None),
+    ]);
+}

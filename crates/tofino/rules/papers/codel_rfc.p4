@@ -83,9 +83,14 @@ const bit<32> SIXTEEN_INTERVALS = 1600000000;   // ns
         meta.delay = meta.now - hdr.report.extra;
     }
 
+    bit<32> missing;
+    action compare() {
+        missing = TARGET |-| meta.delay;
+    }
+
     apply {
         measure();
-        bit<32> missing = TARGET |-| meta.delay;
+        compare();
         if (missing == 0) {
             meta.above_target = 1;
         }

@@ -236,58 +236,6 @@ pub fn steps(expr: &Expr) -> u32 {
     }
 }
 
-/// True for what certainly takes two instructions: a sum or difference of something that has to be
-/// computed first.
-pub fn needs_two_instructions(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Cast(a) | ExprKind::Slice(a, _) => needs_two_instructions(a),
-        ExprKind::Binary(Binary::Add | Binary::Sub | Binary::SatAdd | Binary::SatSub, a, b) => {
-            is_computed(a) || is_computed(b)
-        }
-        _ => false,
-    }
-}
-
-/// True for what an instruction computes, of its full width.
-fn is_computed(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Cast(a) if a.scalar.width() == expr.scalar.width() => is_computed(a),
-        ExprKind::Binary(Binary::Shl | Binary::Shr, a, b) => {
-            !is_constant(a) && !is_constant_zero(b)
-        }
-        _ => is_sum(expr),
-    }
-}
-
-/// True for a condition that compares the sum or difference of two fields.
-pub fn compares_sum(condition: &Expr) -> bool {
-    match &condition.kind {
-        ExprKind::Binary(Binary::And | Binary::Or, a, b) => compares_sum(a) || compares_sum(b),
-        ExprKind::Unary(Unary::Not, a) => compares_sum(a),
-        ExprKind::Binary(op, a, b) if is_comparison(*op) => is_sum(a) || is_sum(b),
-        _ => false,
-    }
-}
-
-fn is_comparison(op: Binary) -> bool {
-    matches!(op, Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge)
-}
-
-/// True for the sum or difference of two fields.
-fn is_sum(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Cast(a) if a.scalar.width() == expr.scalar.width() => is_sum(a),
-        ExprKind::Binary(Binary::Add | Binary::Sub | Binary::SatAdd | Binary::SatSub, a, b) => {
-            !is_constant(a) && !is_constant(b)
-        }
-        _ => false,
-    }
-}
-
-fn is_constant_zero(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Const(0))
-}
-
 /// The operand of a mask with a constant.
 fn masked(expr: &Expr) -> Option<&Expr> {
     match &expr.kind {

@@ -117,7 +117,7 @@ pub(super) fn doubt_of(program: &Program, fit: &Fit) -> Option<Diagnostic> {
 
 /// What a program's controls break: the rules of this folder. `blocks` are the six of the pipe.
 pub fn check(program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Vec<Diagnostic> {
-    let mut found = check::check(program, controls(blocks), sources);
+    let mut found = check::check(program, controls(blocks));
     for pass in 0..2 {
         let nodes = PassNodes::new(program, blocks, pass, sources);
         found.extend(nodes.refusals(program, &program.units[controls(blocks)[pass].index()].name));

@@ -160,6 +160,7 @@ impl Walk<'_> {
                 };
                 parts.push((field, part.scalar.width()));
                 let message = match part.kind {
+                    _ if known.reads_computed(&part) => "a checksum of a computed value".to_owned(),
                     ExprKind::Const(0) | ExprKind::Slot(_) | ExprKind::WideSlot(_) => return,
                     ExprKind::Const(value) => format!("the constant {value} in a checksum"),
                     _ if computed(&part).is_some() => "a checksum of a computed value".to_owned(),

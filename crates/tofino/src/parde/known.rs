@@ -3,17 +3,22 @@
 //!
 //! Stands on the IR's expressions; it must not depend on where they are evaluated.
 
+use super::fields::computed;
 use crate::constant_folding::fold;
 use sojourn_p4::ir::{Expr, ExprKind, Slot, Stmt, StmtKind};
 use sojourn_p4::visit;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Largest number of nodes of a propagated expression: longer ones are left as they are.
 const MAX_NODES: usize = 256;
 
 /// The values of variables at a point of a statement list.
 #[derive(Clone, Debug, Default)]
-pub struct Known(HashMap<Slot, Expr>);
+pub struct Known {
+    values: HashMap<Slot, Expr>,
+    /// Variables with a computed value that is not remembered.
+    computed: HashSet<Slot>,
+}
 
 impl Known {
     /// An expression with the known values in it, folded.
@@ -21,13 +26,18 @@ impl Known {
         let mut expr = expr.clone();
         visit::change_expression(&mut expr, &mut |expr| {
             let ExprKind::Slot(slot) = expr.kind else { return true };
-            if let Some(value) = self.0.get(&slot) {
+            if let Some(value) = self.values.get(&slot) {
                 *expr = value.clone();
             }
             false
         });
         fold(&mut expr);
         expr
+    }
+
+    /// True if an expression reads a variable with a computed value.
+    pub fn reads_computed(&self, expr: &Expr) -> bool {
+        self.computed.iter().any(|slot| visit::reads(expr, *slot))
     }
 
     /// Takes over what a statement writes; statements inside it are not looked at.
@@ -37,17 +47,19 @@ impl Known {
                 let value = self.resolved(value);
                 self.forget(*slot);
                 if !visit::reads(&value, *slot) && nodes(&value) <= MAX_NODES {
-                    self.0.insert(*slot, value);
+                    self.values.insert(*slot, value);
+                } else if computed(&value).is_some() || self.reads_computed(&value) {
+                    self.computed.insert(*slot);
                 }
             }
             StmtKind::Copy { narrow: (from, to, count), .. } => {
                 let values: Vec<_> =
-                    (0..*count).map(|at| self.0.get(&Slot(from.0 + at)).cloned()).collect();
+                    (0..*count).map(|at| self.values.get(&Slot(from.0 + at)).cloned()).collect();
                 for (at, value) in (0..).zip(values) {
                     let to = Slot(to.0 + at);
                     self.forget(to);
                     if let Some(value) = value.filter(|value| !visit::reads(value, to)) {
-                        self.0.insert(to, value);
+                        self.values.insert(to, value);
                     }
                 }
             }
@@ -61,8 +73,9 @@ impl Known {
     }
 
     fn forget(&mut self, slot: Slot) {
-        self.0.remove(&slot);
-        self.0.retain(|_, value| !visit::reads(value, slot));
+        self.values.remove(&slot);
+        self.computed.remove(&slot);
+        self.values.retain(|_, value| !visit::reads(value, slot));
     }
 }
 

@@ -19,25 +19,24 @@ use std::collections::HashSet;
 pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
     // The elaborator's own variables stand for outcomes of tables, which no instruction compares.
     if !reads_temporary(unit, &evaluated.expr) {
-        values(&evaluated.expr, &evaluated.computed, found);
+        values(&evaluated.expr, found);
     }
 }
 
-fn values(expr: &Expr, computed: &HashSet<Slot>, found: &mut Vec<Diagnostic>) {
+fn values(expr: &Expr, found: &mut Vec<Diagnostic>) {
     match &expr.kind {
         ExprKind::Mux(condition, a, b) => {
-            let message = match is_extreme(condition, a, b) {
-                true if !reads_any(condition, computed) => return,
-                true => "a minimum or maximum of what another statement computes",
-                false => "an instruction chooses between two values",
-            };
+            if is_extreme(condition, a, b) {
+                return;
+            }
+            let message = "an instruction chooses between two values";
             found.push(rules::ACTION_CONDITION.refuse(expr.span, message).into());
         }
         _ if is_comparison(expr) => {
             let message = "an instruction compares";
             found.push(rules::ACTION_CONDITION.refuse(expr.span, message).into());
         }
-        _ => visit::operands(expr).into_iter().for_each(|part| values(part, computed, found)),
+        _ => visit::operands(expr).into_iter().for_each(|part| values(part, found)),
     }
 }
 
@@ -112,10 +111,6 @@ fn reads_only(expr: &Expr, slots: &HashSet<Slot>) -> bool {
         ExprKind::WideSlot(_) | ExprKind::Element { .. } | ExprKind::WideElement { .. } => false,
         _ => visit::operands(expr).into_iter().all(|part| reads_only(part, slots)),
     }
-}
-
-fn reads_any(expr: &Expr, slots: &HashSet<Slot>) -> bool {
-    slots.iter().any(|slot| visit::reads(expr, *slot))
 }
 
 fn reads_temporary(unit: &Unit, expr: &Expr) -> bool {

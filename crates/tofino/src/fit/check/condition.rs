@@ -1,10 +1,13 @@
 //! Limits of gateway conditions (T1001 to T1003), after `bf-p4c/mau/gateway.cpp`.
 
 use super::gateway;
-use crate::fit::bits::{compares_sum, is_constant, steps};
+use super::instruction::{is_field, shifted};
+use super::values::Evaluated;
+use crate::constant_folding::constant;
+use crate::fit::bits::is_constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Unit};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Unary, Unit};
 use sojourn_p4::visit;
 
 /// Bits that a gateway can compare with `<` and its like.
@@ -35,7 +38,8 @@ pub fn range_bits(condition: &Expr) -> u32 {
 }
 
 /// Checks the condition of an `if` in `apply`.
-pub fn check(unit: &Unit, condition: &Expr, found: &mut Vec<Diagnostic>) {
+pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
+    let condition = &evaluated.expr;
     let before = found.len();
     comparisons(condition, &mut |comparison, order| match order {
         Order::Fields => {
@@ -55,15 +59,60 @@ pub fn check(unit: &Unit, condition: &Expr, found: &mut Vec<Diagnostic>) {
     if found.len() > before {
         return;
     }
-    if steps(condition) > 0 && !compares_sum(condition) {
-        let message = "a condition computes; a step before it is assumed for the estimate";
-        found.push(rules::CONDITION_ARITHMETIC.warning(condition.span, message));
+    if !is_test(condition) {
+        let message = match evaluated.from {
+            Some(_) => "a condition on what a statement of `apply` computes is one that computes",
+            None => "a condition computes",
+        };
+        let refused = rules::CONDITION_ARITHMETIC.refuse(evaluated.at, message);
+        found.push(match evaluated.from {
+            Some(first) => refused.with_place(first, "computed here").into(),
+            None => refused.into(),
+        });
+        return;
     }
     gateway::check(unit, condition, found);
 }
 
 fn has_choice(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Mux(..)) || visit::operands(expr).into_iter().any(has_choice)
+}
+
+/// True for a condition of comparisons of fields.
+fn is_test(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(Binary::And | Binary::Or, a, b) => is_test(a) && is_test(b),
+        ExprKind::Unary(Unary::Not, a) => is_test(a),
+        ExprKind::Binary(op, a, b) if is_comparison(*op) => is_comparable(a) && is_comparable(b),
+        ExprKind::Cast(a) if a.scalar.width() == expr.scalar.width() => is_test(a),
+        _ => is_comparable(expr),
+    }
+}
+
+fn is_comparison(op: Binary) -> bool {
+    matches!(op, Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge)
+}
+
+/// True for what a comparison reads: fields, with a constant that masks or sets bits.
+fn is_comparable(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(Binary::BitAnd | Binary::BitOr, a, b) => {
+            is_constant(a) && is_comparable(b) || is_constant(b) && is_comparable(a)
+        }
+        // A mask of the low bits.
+        ExprKind::Binary(Binary::Mod, a, b) => constant(b).is_some() && is_comparable(a),
+        ExprKind::Binary(Binary::Concat, a, b) => is_comparable(a) && is_comparable(b),
+        // The compiler overlooks the sign.
+        ExprKind::Unary(Unary::Negate, a) => is_comparable(a),
+        ExprKind::Slice(a, _) if shifted(expr).is_none() => is_comparable(a),
+        ExprKind::Cast(a)
+            if shifted(expr).is_none()
+                && (!a.scalar.is_signed() || expr.scalar.width() <= a.scalar.width()) =>
+        {
+            is_comparable(a)
+        }
+        _ => is_field(expr),
+    }
 }
 
 fn comparisons<'e>(expr: &'e Expr, see: &mut dyn FnMut(&'e Expr, Order)) {

@@ -5,12 +5,14 @@
 //! an instruction's constant is action data where the instruction has no room for it. What the
 //! compiler said of each case is in the tests.
 
+use super::instruction;
+use super::values::Evaluated;
 use crate::access::index_of;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Binary, Expr, ExprKind, ExternCall, Layout, Program, Slot, Stmt, StmtKind, Table,
-    TableAction, Value,
+    TableAction, Unit, Value,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -35,6 +37,25 @@ pub fn check_table(program: &Program, table: &Table, found: &mut Vec<Diagnostic>
             let refused = rules::HASH_ON_MISS.refuse(hashed, message);
             found.push(refused.with_place(table.span, "the table").into());
         }
+    }
+}
+
+/// What an instruction computes for a hash. A slice of a result is none, and the instruction stands
+/// before the action, where there are no action data.
+pub fn check_operand(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
+    if cuts(&evaluated.expr) {
+        let message = "a hash takes in a part of a result";
+        found.push(rules::HASHED_PART.refuse(evaluated.at, message).into());
+        return;
+    }
+    instruction::check(unit, evaluated, found);
+}
+
+fn cuts(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Slice(..) => true,
+        ExprKind::Cast(a) => a.scalar.width() > expr.scalar.width() || cuts(a),
+        _ => false,
     }
 }
 

@@ -6,45 +6,44 @@
 //! | file | rules |
 //! |---|---|
 //! | `values` | none: the unit that executes each expression, constants and copies written in |
-//! | `operations` | operations that no unit has |
+//! | `operations`, `wide` | operations that no unit has; those of more than one container |
 //! | `condition`, `gateway` | conditions: their form, and what one gateway reads |
 //! | `choice` | comparisons and choices in actions |
-//! | `action`, `chain` | steps that wait for each other in one action |
+//! | `instruction` | steps that wait for each other in one action |
+//! | `index` | addresses of registers |
+//! | `repeat` | loops |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
-mod action;
-mod chain;
 mod choice;
 mod condition;
 mod gateway;
 mod hashed;
+mod index;
+mod instruction;
 mod key;
 mod operations;
+mod repeat;
 mod time;
 mod values;
+mod wide;
 
 pub use self::condition::range_bits;
 
 use self::values::{Evaluated, Evaluations, Executor};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
-use sojourn_p4::source::SourceMap;
 use sojourn_p4::visit;
 
 /// Rules that the controls of both passes break, as diagnostics.
-pub fn check(program: &Program, controls: [UnitId; 2], sources: &SourceMap) -> Vec<Diagnostic> {
+pub fn check(program: &Program, controls: [UnitId; 2]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for control in controls {
         check_evaluations(program, control, &mut found);
         for list in visit::unit_lists(&program.units[control.index()]) {
-            action::check_statements(list, &mut found);
-            chain::check(program, list, sources, &mut found);
+            repeat::check(list, &mut found);
             hashed::check_statements(program, list, &mut found);
         }
         for table in program.tables.iter().filter(|table| table.unit == control) {
-            for action in &table.actions {
-                action::check_action(&action.body, &mut found);
-            }
             key::check(table, &mut found);
             hashed::check_table(program, table, &mut found);
         }
@@ -69,11 +68,13 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
         _ => true,
     };
     for evaluated in all.iter().filter(needed) {
-        let expr = &evaluated.expr;
-        operations::check(expr, found);
+        operations::check(&evaluated.expr, found);
+        wide::check(unit, evaluated, found);
         match evaluated.by {
-            Executor::Gateway => condition::check(unit, expr, found),
-            Executor::Instruction(_) => choice::check(unit, evaluated, found),
+            Executor::Gateway => condition::check(unit, evaluated, found),
+            Executor::Operand => hashed::check_operand(unit, evaluated, found),
+            Executor::Instruction(_) => instruction::check(unit, evaluated, found),
+            Executor::Index => index::check(evaluated, found),
             Executor::Input => {}
         }
     }

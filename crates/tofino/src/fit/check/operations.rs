@@ -1,4 +1,4 @@
-//! Operations that no unit of the chip has, wherever they stand (T1005, T1006, T1008, T1009).
+//! Operations that no unit of the chip has, wherever they stand (T1005, T1006, T1008).
 
 use crate::fit::bits::is_constant;
 use crate::rules;
@@ -11,7 +11,7 @@ const CONTAINER_BITS: u32 = 32;
 
 /// Checks an expression into which the constants that the compiler knows are written.
 pub fn check(expr: &Expr, found: &mut Vec<Diagnostic>) {
-    check_width(expr, expr.scalar.width(), found);
+    check_saturation(expr, found);
     operations(expr, found);
 }
 
@@ -36,34 +36,17 @@ fn operations(expr: &Expr, found: &mut Vec<Diagnostic>) {
     visit::operands(expr).into_iter().for_each(|operand| operations(operand, found));
 }
 
-/// Arithmetic of which more bits are wanted than a container has.
-fn check_width(expr: &Expr, wanted: u32, found: &mut Vec<Diagnostic>) {
-    match &expr.kind {
-        ExprKind::Cast(inner) => check_width(inner, wanted.min(inner.scalar.width()), found),
-        ExprKind::Slice(inner, low) => check_width(inner, wanted + low, found),
-        ExprKind::Binary(op, a, b) => {
-            let width = expr.scalar.width();
-            match op {
-                Binary::SatAdd | Binary::SatSub if width > CONTAINER_BITS => {
-                    let message = format!("saturating arithmetic of {width} bits");
-                    found.push(rules::SATURATING_WIDTH.refuse(expr.span, message).into());
-                }
-                Binary::Add | Binary::Sub if wanted > CONTAINER_BITS => {
-                    let message = format!("arithmetic of {wanted} bits");
-                    found.push(rules::WIDE_ARITHMETIC.warning(expr.span, message));
-                }
-                _ => {
-                    check_width(a, a.scalar.width(), found);
-                    check_width(b, b.scalar.width(), found);
-                }
-            }
-        }
-        _ => {
-            for operand in visit::operands(expr) {
-                check_width(operand, operand.scalar.width(), found);
-            }
-        }
+/// Saturating arithmetic of more bits than a container has.
+fn check_saturation(expr: &Expr, found: &mut Vec<Diagnostic>) {
+    let width = expr.scalar.width();
+    if let ExprKind::Binary(Binary::SatAdd | Binary::SatSub, ..) = expr.kind
+        && width > CONTAINER_BITS
+    {
+        let message = format!("saturating arithmetic of {width} bits");
+        found.push(rules::SATURATING_WIDTH.refuse(expr.span, message).into());
+        return;
     }
+    visit::operands(expr).into_iter().for_each(|operand| check_saturation(operand, found));
 }
 
 fn is_power_of_two(expr: &Expr) -> bool {

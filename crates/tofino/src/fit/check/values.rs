@@ -1,17 +1,20 @@
 //! The expressions that a control evaluates, with what is known of the variables in them.
 //!
 //! The compiler writes the value of an assigned variable into the statements behind it and folds
-//! constants, within `apply` and within each action. It looks neither from `apply` into an action
-//! nor back. So does this walk: what a rule of the chip looks at is an operation and the unit that
-//! has to execute it, whatever kind of variable its operands are. It knows the IR and no rule.
+//! constants, within `apply` and within each action (p4c's `LocalCopyPropagation`). It looks neither
+//! from `apply` into an action nor back. So does this walk: what a rule of the chip looks at is an
+//! operation and the unit that has to execute it, whatever kind of variable its operands are. It
+//! knows the IR and no rule.
 
-use crate::constant_folding::fold;
-use crate::fit::bits::{is_condition, is_plain};
+use super::instruction::{is_field, steps};
+use crate::access::index_of;
+use crate::constant_folding::{constant, fold, reassociate};
+use crate::fit::bits::{Bits, Copies, Place, is_constant, is_plain};
 use crate::fit::live::places;
 use crate::register_action::same_expression;
 use sojourn_p4::ir::{
-    Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, Program, Slot, Stmt, StmtKind, TableId,
-    UnitId,
+    Arg, Binary, Body, Expr, ExprKind, ExternCall, Label, Layout, Program, Slot, Stmt, StmtKind,
+    TableId, UnitId,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -20,14 +23,19 @@ use std::collections::{HashMap, HashSet};
 /// Nodes of an expression that is remembered; a larger one is looked at where it stands only.
 const REMEMBERED: usize = 64;
 
-/// The unit of the chip that evaluates an expression.
+/// The unit of the chip that evaluates an expression. A table's key and what a hash takes in are
+/// computed by an instruction before, unless they are fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executor {
     /// The gateway of a condition in `apply`.
     Gateway,
     /// An instruction of an action; the variable that it writes, if there is one.
     Instruction(Option<Slot>),
-    /// The crossbars and hashes in front of a table, register or extern, and conditions in actions.
+    /// An instruction that computes what a hash takes in.
+    Operand,
+    /// The address of a register, counter or meter.
+    Index,
+    /// The crossbars and hashes in front of a table or extern, and conditions in actions.
     Input,
 }
 
@@ -36,10 +44,16 @@ pub enum Executor {
 pub struct Evaluated {
     /// What evaluates it.
     pub by: Executor,
-    /// The expression, copies and constants written into it.
+    /// The expression, the values of its variables written into it.
     pub expr: Expr,
-    /// Variables in it that hold a result computed in the same `apply` or action.
-    pub computed: HashSet<Slot>,
+    /// The statement or expression as the program has it.
+    pub at: Span,
+    /// Where a variable in it was computed.
+    pub from: Option<Span>,
+    /// True for what an action evaluates.
+    pub in_action: bool,
+    /// True if it reads what instructions of the same action compute or put together.
+    pub waits: bool,
 }
 
 /// An `if` in an action.
@@ -91,57 +105,93 @@ pub fn evaluations(program: &Program, control: UnitId) -> Evaluations<'_> {
     found
 }
 
+/// What a variable was set to, and where.
+#[derive(Clone, Debug)]
+struct Held {
+    value: Expr,
+    set: Span,
+}
+
 /// Values of variables, as expressions over other variables.
 #[derive(Clone, Debug, Default)]
-struct State(HashMap<Slot, Expr>);
+struct State {
+    known: HashMap<Slot, Held>,
+    /// Bits that an instruction of the action computes and whose value is not known.
+    computed: Vec<Bits>,
+}
+
+/// An expression with the values of its variables written into it.
+struct Full {
+    expr: Expr,
+    /// Where one of them was computed.
+    from: Option<Span>,
+}
 
 impl State {
     /// `slot` is written: neither its value is known any longer, nor what was computed with it.
     fn forget(&mut self, slot: Slot) {
-        self.0.remove(&slot);
-        self.0.retain(|_, value| !visit::reads(value, slot));
+        self.known.remove(&slot);
+        self.known.retain(|_, held| !visit::reads(&held.value, slot));
     }
 
-    fn learn(&mut self, slot: Slot, value: Expr) {
-        if !visit::reads(&value, slot) && size(&value) <= REMEMBERED {
-            self.0.insert(slot, value);
+    /// False if the value cannot be remembered.
+    fn learn(&mut self, slot: Slot, value: Expr, set: Span) -> bool {
+        let can = !visit::reads(&value, slot) && size(&value) <= REMEMBERED;
+        if can {
+            self.known.insert(slot, Held { value, set });
         }
+        can
     }
 
-    /// An expression with copies, constants and conditions written into it.
-    fn full(&self, expr: &Expr) -> Expr {
+    /// An expression with everything known written into it.
+    fn full(&self, expr: &Expr) -> Full {
+        self.full_of(expr, |_| true)
+    }
+
+    /// An expression with copies and constants written into it.
+    fn copied(&self, expr: &Expr) -> Full {
+        self.full_of(expr, is_plain)
+    }
+
+    fn full_of(&self, expr: &Expr, wanted: impl Fn(&Expr) -> bool) -> Full {
         let mut full = expr.clone();
+        reassociate(&mut full);
+        let mut from = None;
         visit::change_expression(&mut full, &mut |expr| {
             let ExprKind::Slot(slot) = expr.kind else { return true };
-            if let Some(value) = self.0.get(&slot).filter(|value| is_written_in(value)) {
+            if let Some(held) = self.known.get(&slot).filter(|held| wanted(&held.value)) {
                 let span = expr.span;
-                *expr = value.clone();
-                if is_plain(expr) {
-                    expr.span = span;
+                *expr = held.value.clone();
+                match is_plain(expr) {
+                    true => expr.span = span,
+                    false => from = Some(held.set),
                 }
             }
             false
         });
         fold(&mut full);
-        full
+        Full { expr: full, from }
     }
 
-    fn computed(&self, expr: &Expr) -> HashSet<Slot> {
-        let mut read = HashSet::new();
-        note_reads(expr, &mut read);
-        read.retain(|slot| self.0.contains_key(slot));
-        read
+    fn waits(&self, expr: &Expr) -> bool {
+        let mut waits = false;
+        Copies::default().read_all(expr, &mut |read| {
+            waits |= self.computed.iter().any(|computed| computed.overlap(&read));
+        });
+        waits
     }
 
-    /// What is known in both.
+    /// What is known in both. Two statements that compute the same value are two values.
     fn meet(mut self, other: &State) -> State {
-        self.0.retain(|slot, value| other.0.get(slot).is_some_and(|o| same_expression(o, value)));
+        self.known.retain(|slot, held| {
+            other.known.get(slot).is_some_and(|o| {
+                same_expression(&o.value, &held.value)
+                    && (is_plain(&held.value) || o.set == held.set)
+            })
+        });
+        self.computed.extend(other.computed.iter().copied());
         self
     }
-}
-
-fn is_written_in(value: &Expr) -> bool {
-    is_plain(value) || is_condition(value)
 }
 
 fn join(ends: impl IntoIterator<Item = Option<State>>) -> Option<State> {
@@ -187,11 +237,12 @@ impl<'p> Walk<'p> {
     /// and nothing afterwards of what it writes.
     fn called(&mut self, action: Span, body: &'p [Stmt], mut outside: State) -> State {
         let own = self.parameters(body);
-        let is_argument = |(slot, value): &(&Slot, &Expr)| own.contains(slot) && is_plain(value);
-        let arguments = outside.0.iter().filter(is_argument);
-        let start = arguments.map(|(slot, value)| (*slot, value.clone())).collect();
+        let is_argument =
+            |(slot, held): &(&Slot, &Held)| own.contains(slot) && is_plain(&held.value);
+        let arguments = outside.known.iter().filter(is_argument);
+        let known = arguments.map(|(slot, held)| (*slot, held.clone())).collect();
         self.action = Some(action);
-        let _ = self.list(body, Some(State(start)));
+        let _ = self.list(body, Some(State { known, computed: Vec::new() }));
         self.action = None;
         written(body, &mut |slot| outside.forget(slot));
         outside
@@ -236,7 +287,7 @@ impl<'p> Walk<'p> {
         otherwise: &'p [Stmt],
         state: State,
     ) -> Option<State> {
-        let full = state.full(condition);
+        let full = state.full(condition).expr;
         if let ExprKind::Const(value) = full.kind {
             return self.list(if value == 0 { otherwise } else { then }, Some(state));
         }
@@ -258,21 +309,23 @@ impl<'p> Walk<'p> {
         if matches!(value.kind, ExprKind::Const(0)) && value.span == span {
             return state.forget(slot);
         }
-        let by = Executor::Instruction(Some(slot));
-        self.evaluate(by, value, state);
-        let full = state.full(value);
+        self.evaluate_at(Executor::Instruction(Some(slot)), value, span, state);
+        let full = state.full(value).expr;
+        let computes = steps(&full) > 0;
         state.forget(slot);
-        state.learn(slot, full);
+        if !state.learn(slot, full, span) && computes && self.action.is_some() {
+            state.computed.push(Bits::whole(&self.program.units[self.unit.index()], slot));
+        }
     }
 
     fn copy(&mut self, from: Slot, to: Slot, count: u32, span: Span, state: &mut State) {
         let pairs = || (0..count).map(|at| (Slot(from.0 + at), Slot(to.0 + at)));
-        let values: Vec<_> = pairs().map(|(from, _)| state.0.get(&from).cloned()).collect();
+        let held: Vec<_> = pairs().map(|(from, _)| state.known.get(&from).cloned()).collect();
         pairs().for_each(|(_, to)| state.forget(to));
-        for ((from, to), value) in pairs().zip(values) {
+        for ((from, to), held) in pairs().zip(held) {
             self.found.live.insert(from);
-            if let Some(value) = value.filter(is_written_in) {
-                state.learn(to, Expr { span, ..value });
+            if let Some(held) = held {
+                state.learn(to, held.value, span);
             }
         }
     }
@@ -280,7 +333,7 @@ impl<'p> Walk<'p> {
     fn apply(&mut self, id: TableId, stmt: &Stmt, state: &mut State) {
         let table = &self.program.tables[id.index()];
         for key in &table.keys {
-            self.evaluate(Executor::Input, &key.expr, state);
+            self.key(&key.expr, state);
         }
         for action in &table.actions {
             self.data = action.data.iter().flat_map(|(_, layout)| slots(layout)).collect();
@@ -293,30 +346,89 @@ impl<'p> Walk<'p> {
         visit::written(stmt, &mut |slot| state.forget(slot));
     }
 
+    /// A key that is no field, part of one or field under a mask is computed before the table.
+    fn key(&mut self, key: &Expr, state: &State) {
+        if !is_matched(key) {
+            return self.evaluate(Executor::Instruction(None), key, state);
+        }
+        let copied = state.copied(key).expr;
+        note_reads(&copied, &mut self.found.live);
+        self.add(Executor::Input, Full { expr: copied, from: None }, key.span, false);
+    }
+
     /// Everything else that evaluates expressions and writes variables.
     fn other(&mut self, stmt: &Stmt, state: &mut State) {
-        let by = match &stmt.kind {
-            StmtKind::Call(call) if is_input(self.program, call) => Executor::Input,
-            _ => Executor::Instruction(None),
-        };
-        for expr in visit::expressions(stmt) {
-            self.evaluate(by, expr, state);
+        match &stmt.kind {
+            StmtKind::Call(call) => self.call(call, state),
+            _ => {
+                for expr in visit::expressions(stmt) {
+                    self.evaluate(Executor::Instruction(None), expr, state);
+                }
+            }
         }
-        if let StmtKind::Call(call) = &stmt.kind {
-            let both = call.args.iter().filter_map(|arg| match arg {
-                Arg::InOut(layout) => Some(layout),
-                _ => None,
-            });
-            self.found.live.extend(both.flat_map(slots));
+        if let StmtKind::SetSlice { target, high, low, value } = &stmt.kind
+            && self.action.is_some()
+            && steps(value) > 0
+        {
+            let (high, low) = (*high, *low);
+            state.computed.push(Bits { place: Place::Narrow(*target), low, high });
         }
         visit::written(stmt, &mut |slot| state.forget(slot));
     }
 
+    fn call(&mut self, call: &ExternCall, state: &State) {
+        let index = index_of(self.program, call).map(|index| index.span);
+        let of = call.object.map_or("", |object| &*self.program.objects[object.index()].of);
+        for expr in call.args.iter().flat_map(inputs) {
+            match of {
+                _ if index == Some(expr.span) => self.evaluate(Executor::Index, expr, state),
+                "Hash" => self.hashed(expr, state),
+                // One instruction, whose operands another would compute.
+                "" if matches!(&*call.name, "min" | "max") => {
+                    let full = state.full(expr);
+                    note_reads(&full.expr, &mut self.found.live);
+                    self.add(Executor::Instruction(None), full, expr.span, true);
+                }
+                _ if is_input(of, &call.name) => self.evaluate(Executor::Input, expr, state),
+                _ => self.evaluate(Executor::Instruction(None), expr, state),
+            }
+        }
+        let both = call.args.iter().filter_map(|arg| match arg {
+            Arg::InOut(layout) => Some(layout),
+            _ => None,
+        });
+        self.found.live.extend(both.flat_map(slots));
+    }
+
+    /// A field that a hash takes in; anything else is computed before.
+    fn hashed(&mut self, expr: &Expr, state: &State) {
+        if let ExprKind::Binary(Binary::Concat, a, b) = &expr.kind {
+            self.hashed(a, state);
+            return self.hashed(b, state);
+        }
+        let by = match is_field(&state.full(expr).expr) {
+            true => Executor::Input,
+            false => Executor::Operand,
+        };
+        self.evaluate(by, expr, state);
+    }
+
     fn evaluate(&mut self, by: Executor, expr: &Expr, state: &State) {
+        self.evaluate_at(by, expr, expr.span, state);
+    }
+
+    fn evaluate_at(&mut self, by: Executor, expr: &Expr, at: Span, state: &State) {
         let full = state.full(expr);
-        note_reads(&full, &mut self.found.live);
-        let computed = state.computed(&full);
-        self.found.all.push(Evaluated { by, expr: full, computed });
+        note_reads(&full.expr, &mut self.found.live);
+        let waits =
+            state.waits(&full.expr) || self.action.is_some() && assembles(&full.expr, false);
+        self.add(by, full, at, waits);
+    }
+
+    fn add(&mut self, by: Executor, full: Full, at: Span, waits: bool) {
+        let Full { expr, from } = full;
+        let in_action = self.action.is_some();
+        self.found.all.push(Evaluated { by, expr, at, from, in_action, waits });
     }
 
     /// The parameters of a called action: they stand between its name and its body.
@@ -333,11 +445,50 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// True for a call whose arguments reach it over crossbars and hashes.
-fn is_input(program: &Program, call: &ExternCall) -> bool {
-    let of = call.object.map_or("", |object| &*program.objects[object.index()].of);
-    matches!(of, "Hash" | "RegisterAction" | "Register" | "Counter" | "Meter" | "Lpf" | "Wred")
-        && &*call.name != "write"
+/// True for a call whose arguments reach it over crossbars.
+fn is_input(of: &str, call: &str) -> bool {
+    matches!(of, "RegisterAction" | "Register" | "Counter" | "Meter" | "Lpf" | "Wred")
+        && call != "write"
+}
+
+/// The expressions of an argument.
+fn inputs(arg: &Arg) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    if let Arg::In(value) = arg {
+        visit::value_expressions(value, &mut found);
+    }
+    found
+}
+
+/// True for a concatenation that is an operand: moves put it together before the operation.
+fn assembles(expr: &Expr, is_operand: bool) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(Binary::Concat, a, b) => {
+            is_operand && constant(a) != Some(0) || assembles(a, false) || assembles(b, false)
+        }
+        ExprKind::Binary(op, a, b) => {
+            let is_operand = is_operand || operates(*op);
+            assembles(a, is_operand) || assembles(b, is_operand)
+        }
+        _ => visit::operands(expr).into_iter().any(|part| assembles(part, is_operand)),
+    }
+}
+
+/// True for an operation that is not done bit by bit.
+fn operates(op: Binary) -> bool {
+    !matches!(op, Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::Eq | Binary::Ne)
+}
+
+/// True for what a table matches itself: p4c's `IsMask`, `IsSlice` and their like.
+fn is_matched(key: &Expr) -> bool {
+    match &key.kind {
+        ExprKind::Slice(a, _) | ExprKind::Cast(a) => is_matched(a),
+        ExprKind::Binary(Binary::BitAnd, a, b) => {
+            is_constant(a) && is_plain(b) || is_constant(b) && is_plain(a)
+        }
+        ExprKind::Guarded { .. } | ExprKind::Element { .. } | ExprKind::WideElement { .. } => true,
+        _ => is_plain(key),
+    }
 }
 
 fn note_reads(expr: &Expr, read: &mut HashSet<Slot>) {
@@ -358,7 +509,6 @@ fn written(stmts: &[Stmt], see: &mut dyn FnMut(Slot)) {
 }
 
 fn slots(layout: &Layout) -> Vec<Slot> {
-    use crate::fit::bits::Place;
     let narrow = |place| match place {
         Place::Narrow(slot) => Some(slot),
         Place::Wide(_) => None,

@@ -132,7 +132,7 @@ impl RandomLink {
                 ((u128::from(word) * width) >> 32) as i64 - jitter as i64
             }
             DelayDistribution::Normal => {
-                let quantile = normal()[(u64::from(word) * QUANTILES as u64 >> 32) as usize];
+                let quantile = normal()[((u64::from(word) * QUANTILES as u64) >> 32) as usize];
                 (quantile * jitter as f64) as i64
             }
         };

@@ -143,10 +143,13 @@ class TransferFlows(_Flows, _TcpEnds):
 
     @model_validator(mode="after")
     def _sizes_in_order(self) -> Self:
-        own = {"min_size", "max_size", "shape"} & self.model_fields_set
+        # A run's folder has every default written out.
+        fields = type(self).model_fields
+        keys = ("max_size", "min_size", "shape")
+        own = [key for key in keys if getattr(self, key) != fields[key].default]
         if self.sizes is not None and own:
-            raise ValueError(f"sizes is in place of {' and '.join(sorted(own))}: give one of them")
-        if self.sizes is None and "interpolate" in self.model_fields_set:
+            raise ValueError(f"sizes is in place of {' and '.join(own)}: give one of them")
+        if self.sizes is None and self.interpolate != "linear":
             raise ValueError("interpolate is of a table: give sizes, too")
         if self.min_size > self.max_size:
             raise ValueError("min_size must not be more than max_size")

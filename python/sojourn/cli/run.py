@@ -27,6 +27,7 @@ from sojourn.cli.shared import (
 )
 from sojourn.common.atomic_write import held
 from sojourn.errors import ScenarioError
+from sojourn.model.aqms import is_path
 from sojourn.model.scenario import find_scenario
 from sojourn.model.scenario.keys import read_changes
 from sojourn.model.scenario.read import read_document
@@ -121,13 +122,13 @@ def run(
     set_ = read_changes(changes or ()) | _short_changes(what, duration, rate)
     if seeds is not None:
         if on != "sim" or seed is not None or math_unit is not None or executor or pcap or replaces:
-            raise ScenarioError("--seeds goes with --set, --duration, --rate, --aqm and --out only")
-        if include or define:
             raise ScenarioError(
-                "--seeds with -I or -D: write the AQM into a scenario, with include_paths and "
-                "defines, as in README.md"
+                "--seeds goes with --set, --duration, --rate, --aqm, -I, -D and --out only"
             )
-        _run_seeds(what, seeds, aqm or [], set_, out, as_json)
+        macros = tuple(str(Path(one).absolute()) for one in include or ()), definitions(define)
+        # A path typed here starts from where the user is, not from the scenario.
+        typed = [str(Path(one).absolute()) if is_path(one) else one for one in aqm or ()]
+        _run_seeds(what, seeds, typed, set_, macros, out, as_json)
         return
     ground = SIMULATOR
     if on != "linux" and kernel != "uml":
@@ -198,16 +199,18 @@ def _run_seeds(
     seeds: str,
     aqms: list[str],
     changes: dict[str, Any],
+    macros: tuple[tuple[str, ...], dict[str, str]],
     out: Path | None,
     as_json: bool,
 ) -> None:
     """A sweep without axes: the scenario with each seed."""
     from sojourn.cli.sweep import show_sweep
     from sojourn.studies.sweeps.file import sweep_from_dict
+    from sojourn.studies.sweeps.plan import Macros
     from sojourn.studies.sweeps.sweep import plan_file
 
     given = {"scenario": scenario, "seeds": seeds, "aqms": aqms, "set": changes}
-    plan = plan_file(sweep_from_dict(given, "run --seeds"))
+    plan = plan_file(sweep_from_dict(given, "run --seeds"), macros=Macros(*macros))
     folder = out or default_folder(f"{plan.name}-seeds")
     show_sweep(plan, folder, None, None, as_json=as_json)
 

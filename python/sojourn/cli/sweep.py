@@ -104,10 +104,11 @@ def _print_rows(rows: Rows) -> None:
     console = open_console()
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="")
     table.title = rows.title or None
-    for index, head in enumerate(rows.heads):
+    heads = [head.replace("_", " ") if rows.title else head for head in rows.heads]
+    for index, head in enumerate(heads):
         justify: JustifyMethod = "left" if index < rows.keys else "right"
         table.add_column(
-            escape(head.replace("_", " ").replace(" ", "\n")),
+            escape(head.replace(" ", "\n")),
             justify=justify,
             no_wrap=index >= rows.keys,
         )

@@ -96,10 +96,11 @@ def test_a_run_is_exported_as_pictures_and_figures(
     files = {path.name: path for path in export(finished.result, tmp_path, style)}  # type: ignore[arg-type]
     assert set(files) == {
         "summary.csv",
+        "groups.csv",
         *(
             f"{name}.{kind}"
             for name in ("queue_delay", "distribution")
-            for kind in ("svg", "pdf", "csv")
+            for kind in ("png", "svg", "pdf", "csv")
         ),
     }
     assert files["queue_delay.svg"].read_text().lstrip().startswith("<?xml")

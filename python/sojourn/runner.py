@@ -17,8 +17,9 @@ from sojourn.backends.sim import SIMULATOR
 from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.errors import output_error
+from sojourn.model.aqms import is_path
 from sojourn.model.scenario import Scenario, find_scenario, read_scenario
-from sojourn.model.scenario.keys import with_changes
+from sojourn.model.scenario.keys import chosen_aqms, with_changes
 from sojourn.model.scenario.read import read_document
 from sojourn.model.scenario_code import refused
 from sojourn.runtime.engine import Progress
@@ -46,6 +47,8 @@ def plan_scenario(
     dictionary `beside`. Raises if `backend` cannot run the plan.
     """
     changes["also"] = backend.own_disciplines
+    if isinstance(scenario, str | Path) and any(key.startswith("aqms.") for key in set):
+        set = _with_aqms(find_scenario(str(scenario)), changes.pop("aqms", ())) | dict(set)
     if isinstance(scenario, Scenario):
         if set:
             scenario = with_changes(scenario.model_dump(mode="json", exclude_none=True), set)
@@ -58,6 +61,22 @@ def plan_scenario(
         plan = make_plan(read, name=path.stem, beside=path.parent, **changes)
     backend.check(plan)
     return plan
+
+
+def _with_aqms(scenario: Path, wanted: Any) -> dict[str, Any]:
+    """The AQMs that the caller chose as a change of the scenario, so that later ones find them."""
+    names = [wanted] if isinstance(wanted, str | Mapping) else list(wanted)
+    if not names:
+        return {}
+    listed = read_document(scenario)[0].get("aqms")
+    chosen = chosen_aqms(listed, names)
+    return {
+        "aqms": [
+            str(Path(one).absolute()) if isinstance(one, str) and one in names and is_path(one)
+            else one
+            for one in chosen
+        ]
+    }  # fmt: skip
 
 
 def record(

@@ -26,6 +26,7 @@ from sojourn.cli.shared import (
 )
 from sojourn.common.atomic_write import locked
 from sojourn.errors import ScenarioError
+from sojourn.model.aqms import is_path
 from sojourn.model.scenario import find_scenario
 from sojourn.model.scenario.keys import read_changes
 from sojourn.model.scenario.read import read_document
@@ -124,7 +125,11 @@ def run(
     )
     if changes.seeds is not None:
         _check_seeds(where, changes, output)
-        _run_seeds(what, changes.seeds, changes.aqm or [], set_, output.out, as_json)
+        folders = tuple(str(Path(one).absolute()) for one in changes.include or ())
+        # A path typed here starts from where the user is, not from the scenario.
+        typed = [str(Path(one).absolute()) if is_path(one) else one for one in changes.aqm or ()]
+        macros = folders, definitions(changes.define)
+        _run_seeds(what, changes.seeds, typed, set_, macros, output.out, as_json)
         return
     backend = where.backend()
     plan = plan_scenario(
@@ -172,11 +177,8 @@ def _check_seeds(where: BackendOptions, changes: Changes, output: Output) -> Non
         output.replaces,
     )
     if any(others):
-        raise ScenarioError("--seeds goes with --set, --duration, --rate, --aqm and --out only")
-    if changes.include or changes.define:
         raise ScenarioError(
-            "--seeds with -I or -D: write the AQM into a scenario, with include_paths and "
-            "defines, as in README.md"
+            "--seeds goes with --set, --duration, --rate, --aqm, -I, -D and --out only"
         )
 
 
@@ -203,16 +205,18 @@ def _run_seeds(
     seeds: str,
     aqms: list[str],
     changes: dict[str, Any],
+    macros: tuple[tuple[str, ...], dict[str, str]],
     out: Path | None,
     as_json: bool,
 ) -> None:
     """A sweep without axes: the scenario with each seed."""
     from sojourn.cli.sweep import show_sweep
     from sojourn.studies.sweeps.file import sweep_from_dict
+    from sojourn.studies.sweeps.plan import Macros
     from sojourn.studies.sweeps.sweep import plan_file
 
     given = {"scenario": scenario, "seeds": seeds, "aqms": aqms, "set": changes}
-    plan = plan_file(sweep_from_dict(given, "run --seeds"))
+    plan = plan_file(sweep_from_dict(given, "run --seeds"), macros=Macros(*macros))
     folder = out or default_folder(f"{plan.name}-seeds")
     show_sweep(plan, folder, None, None, as_json=as_json)
 

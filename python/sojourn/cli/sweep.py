@@ -22,7 +22,7 @@ from sojourn.model.scenario_code import refuse_if
 from sojourn.studies.sweeps.page import PAGE, ended
 from sojourn.studies.sweeps.plan import SweepPlan
 from sojourn.studies.sweeps.scheduler import State
-from sojourn.studies.sweeps.summary import Rows, summary
+from sojourn.studies.sweeps.summary import Rows, group_summaries, summary
 from sojourn.studies.sweeps.sweep import SweepResult, plan_file, run_sweep, workers_for
 from sojourn.studies.sweeps.table import TABLE
 
@@ -59,46 +59,64 @@ def show_sweep(
     start = time.perf_counter()
     with _progress(len(plan.runs)) as tell:
         result = run_sweep(plan, folder, workers=workers, tell=tell)
-    rows = summary(plan, result.table)
-    if as_json:
-        print(json.dumps(_as_json(result, rows), indent=2))
-    else:
-        _print(result, rows, time.perf_counter() - start)
+    show_result(result, time.perf_counter() - start, as_json=as_json)
     if result.state.failures:
         sys.exit(EXIT_USER)
 
 
-def _as_json(result: SweepResult, rows: Rows) -> dict[str, object]:
+def show_result(result: SweepResult, seconds: float | None, *, as_json: bool) -> None:
+    """Shows tables and files of a sweep; `seconds` is the time that its runs took."""
+    rows = summary(result.plan, result.table)
+    groups = group_summaries(result.plan, result.groups)
+    if as_json:
+        print(json.dumps(_as_json(result, rows, groups), indent=2))
+    else:
+        _print(result, [rows, *groups], seconds)
+
+
+def _as_json(result: SweepResult, rows: Rows, groups: list[Rows]) -> dict[str, object]:
     return {
         "folder": str(result.folder),
         "runs": result.state.total,
         "found": result.state.found,
         "failures": [{"run": run, "message": one.message} for run, one in result.state.failures],
-        "summary": [dict(zip(rows.heads, row, strict=True)) for row in rows.rows],
+        "summary": rows.as_dicts(),
+        "groups": {one.title: one.as_dicts() for one in groups},
     }
 
 
-def _print(result: SweepResult, rows: Rows, seconds: float) -> None:
+def _print(result: SweepResult, tables: list[Rows], seconds: float | None) -> None:
     console = open_console()
     console.print(f"\n[bold]{escape(result.plan.title)}[/bold]")
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="")
-    for index, head in enumerate(rows.heads):
-        justify: JustifyMethod = "left" if index < rows.keys else "right"
-        table.add_column(
-            escape(head.replace(" ", "\n")), justify=justify, no_wrap=index >= rows.keys
-        )
-    for row in rows.rows[:_MOST_ROWS]:
-        table.add_row(*map(escape, row))
-    console.print(table)
-    if len(rows.rows) > _MOST_ROWS:
-        console.print(f"... and {len(rows.rows) - _MOST_ROWS} more rows in the page")
+    for rows in tables:
+        _print_rows(rows)
     for run, failure in result.state.failures[:8]:
         console.print(f"failed  {run}: {failure.message}", markup=False, soft_wrap=True)
     if (more := len(result.state.failures) - 8) > 0:
         console.print(f"        and {more} more in failures.json")
     console.print(f"page    {shown(result.folder / PAGE)}", soft_wrap=True, markup=False)
     console.print(f"table   {shown(result.folder / TABLE)}", soft_wrap=True, markup=False)
-    console.print(f"took    {seconds:.1f} s for {ended(result.state)}")
+    if seconds is not None:
+        console.print(f"took    {seconds:.1f} s for {ended(result.state)}")
+
+
+def _print_rows(rows: Rows) -> None:
+    console = open_console()
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="")
+    table.title = rows.title or None
+    heads = [head.replace("_", " ") if rows.title else head for head in rows.heads]
+    for index, head in enumerate(heads):
+        justify: JustifyMethod = "left" if index < rows.keys else "right"
+        table.add_column(
+            escape(head.replace(" ", "\n")),
+            justify=justify,
+            no_wrap=index >= rows.keys,
+        )
+    for row in rows.rows[:_MOST_ROWS]:
+        table.add_row(*map(escape, row))
+    console.print(table)
+    if len(rows.rows) > _MOST_ROWS:
+        console.print(f"... and {len(rows.rows) - _MOST_ROWS} more rows in the page")
 
 
 @contextmanager

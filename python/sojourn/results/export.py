@@ -1,9 +1,11 @@
-"""A run's plots and figures as files for a paper: SVG, PDF and CSV.
+"""A run's plots and figures as files for a paper: PNG, SVG, PDF and CSV.
 
-Stands on the plots and on the figures that `statistics` derived. Knows no terminal.
+Depends on the plots and on the figures of the run. Must not know a terminal.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
@@ -16,20 +18,27 @@ from pyarrow import csv
 from sojourn.common.atomic_write import write_bytes
 from sojourn.common.resources import shown
 from sojourn.errors import output_error
-from sojourn.results.plots import delay_over_time, distribution, plain_text
+from sojourn.results.group_table import group_table
+from sojourn.results.paper_plots import paper_figures
+from sojourn.results.plots import as_png, delay_over_time, distribution, plain_text
 from sojourn.results.queues import plotted
 from sojourn.results.result import Result
 from sojourn.runtime.run_files import DELAY_PLOT, DISTRIBUTION_PLOT
 
 Style = Literal["screen", "paper"]
+Files = dict[str, bytes]
+"""Contents by name."""
 
-_COLUMN = 7.0
-"""Inches: a page's two columns together."""
+_WIDTHS = {1: 3.5, 2: 7.16}
+"""Inches of one and of two columns of a page, as IEEE and ACM have them."""
 _SETTINGS: dict[Style, dict[Any, Any]] = {
     "screen": {"svg.hashsalt": "sojourn"},
     "paper": {
         "svg.hashsalt": "sojourn",
         "font.family": "serif",
+        "font.size": 8,
+        "axes.labelsize": 8,
+        "axes.titlesize": 8,
         # Text stays text: a journal asks for embedded TrueType, and an editor can change it.
         "pdf.fonttype": 42,
         "svg.fonttype": "none",
@@ -37,34 +46,48 @@ _SETTINGS: dict[Style, dict[Any, Any]] = {
 }
 
 
-def export(result: Result, folder: Path, style: Style = "screen") -> list[Path]:
-    """Writes every plot as SVG and PDF and all figures as CSV into `folder`; returns the files.
+def width_of(style: Style, columns: int) -> float | None:
+    """The width of a paper's picture over one or two columns, inches; nothing for the screen."""
+    return _WIDTHS[columns] if style == "paper" else None
+
+
+@contextmanager
+def settings(style: Style) -> Iterator[None]:
+    """Matplotlib's settings of a style."""
+    with rc_context(_SETTINGS[style]), plain_text():
+        yield
+
+
+def export(result: Result, folder: Path, style: Style = "screen", columns: int = 2) -> list[Path]:
+    """Writes every plot as PNG, SVG and PDF and all figures as CSV into `folder`; returns the
+    files. With the style `paper` pictures are as wide as one or two `columns` of a page.
 
     Times are in ns, rates in bit/s. `OutputError` if something cannot be written.
     """
-    files: dict[str, bytes] = {"summary.csv": _csv(_summary(result))}
-    with rc_context(_SETTINGS[style]), plain_text():
-        for queue in plotted(result):
-            ending = queue.bottleneck.ending
-            for name, draw in ((DELAY_PLOT, delay_over_time), (DISTRIBUTION_PLOT, distribution)):
-                figure = draw(result, queue)
-                if style == "paper":
-                    width, height = figure.get_size_inches()
-                    figure.set_size_inches(_COLUMN, height * _COLUMN / width)
-                for kind in ("svg", "pdf"):
-                    files[f"{name}{ending}.{kind}"] = _picture(figure, kind)
-            runs = [(run.label, run.findings) for run in queue.runs]
-            files[f"{DELAY_PLOT}{ending}.csv"] = _csv(
-                pa.table({"aqm": [label] * len(found.over_time.time), "time": found.over_time.time}
-                         | {name: getattr(found.over_time, name) for name in _OVER_TIME})
-                for label, found in runs
-            )  # fmt: skip
-            files[f"{DISTRIBUTION_PLOT}{ending}.csv"] = _csv(
-                pa.table(
-                    {"aqm": [label] * len(found.distribution.delay)} | vars(found.distribution)
-                )
-                for label, found in runs
-            )
+    files: Files = {"summary.csv": csv_of(_summary(result)), "groups.csv": csv_of(_groups(result))}
+    files |= _traffic(result)
+    width = width_of(style, columns)
+    with settings(style):
+        drawn = _screen_figures(result) if width is None else paper_figures(result, width)
+        for name, figure in drawn:
+            files |= pictures(name, figure)
+    for queue in plotted(result):
+        ending = queue.bottleneck.ending
+        runs = [(run.label, run.findings) for run in queue.runs]
+        files[f"{DELAY_PLOT}{ending}.csv"] = csv_of(
+            pa.table({"aqm": [label] * len(found.over_time.time), "time": found.over_time.time}
+                     | {name: getattr(found.over_time, name) for name in _OVER_TIME})
+            for label, found in runs
+        )  # fmt: skip
+        files[f"{DISTRIBUTION_PLOT}{ending}.csv"] = csv_of(
+            pa.table({"aqm": [label] * len(found.distribution.delay)} | vars(found.distribution))
+            for label, found in runs
+        )
+    return write_files(folder, files)
+
+
+def write_files(folder: Path, files: Files) -> list[Path]:
+    """Writes `files` into `folder`; `OutputError` if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, data in files.items():
@@ -72,6 +95,13 @@ def export(result: Result, folder: Path, style: Style = "screen") -> list[Path]:
     except OSError as error:
         raise output_error(error, shown(folder)) from error
     return [folder / file for file in files]
+
+
+def _screen_figures(result: Result) -> Iterator[tuple[str, Figure]]:
+    for queue in plotted(result):
+        ending = queue.bottleneck.ending
+        yield f"{DELAY_PLOT}{ending}", delay_over_time(result, queue)
+        yield f"{DISTRIBUTION_PLOT}{ending}", distribution(result, queue)
 
 
 _OVER_TIME = ("low", "mean", "high", "drops", "marks")
@@ -83,11 +113,36 @@ def _summary(result: Result) -> Iterable[pa.Table]:
         yield pa.table({name: [value] for name, value in row.items()})
 
 
-def _csv(tables: Iterable[pa.Table]) -> bytes:
+def _groups(result: Result) -> Iterable[pa.Table]:
+    yield group_table(result)
+
+
+def _traffic(result: Result) -> Files:
+    """Completion times and voices, if the scenario has such."""
+    files: Files = {}
+    for name, kind in (("completion_times.csv", "times"), ("voices.csv", "voices")):
+        rows = [
+            {"aqm": label} | asdict(one)
+            for label, aqm in result.aqms.items()
+            for one in getattr(aqm, kind)
+        ]
+        if rows:
+            files[name] = csv_of([pa.Table.from_pylist(rows)])
+    return files
+
+
+def csv_of(tables: Iterable[pa.Table]) -> bytes:
+    """Tables below each other as CSV."""
     whole = pa.concat_tables(list(tables), promote_options="permissive")
     sink = BytesIO()
     csv.write_csv(whole, sink)
     return sink.getvalue()
+
+
+def pictures(name: str, figure: Figure) -> Files:
+    """A figure in every format."""
+    files = {f"{name}.{kind}": _picture(figure, kind) for kind in ("svg", "pdf")}
+    return files | {f"{name}.png": as_png(figure, dpi=300)}
 
 
 def _picture(figure: Figure, kind: str) -> bytes:

@@ -56,11 +56,54 @@ _ALL = (
     Metric("mirrored", "packets mirrored", "packets", 1),
 )
 
+_OF_GROUPS = (
+    Metric("completed", "exchanges that were complete", "exchanges", 1),
+    Metric("unfinished", "exchanges that the run's end cut short", "exchanges", 1),
+    _milliseconds("completion_mean", "mean completion time"),
+    _milliseconds("completion_median", "median completion time"),
+    _milliseconds("completion_p95", "95th percentile of completion time"),
+    _milliseconds("completion_p99", "99th percentile of completion time"),
+    Metric("slowdown_mean", "mean slowdown", "", 1),
+    Metric("slowdown_median", "median slowdown", "", 1),
+    Metric("slowdown_p99", "99th percentile of slowdown", "", 1),
+    _milliseconds("one_way_mean", "mean one-way delay of voice"),
+    _milliseconds("one_way_p95", "95th percentile of the one-way delay of voice"),
+    _milliseconds("one_way_p99", "99th percentile of the one-way delay of voice"),
+    _milliseconds("jitter", "jitter of voice"),
+    Metric("lost", "voice datagrams lost", "%", 0.01),
+    Metric("late", "voice datagrams too late", "%", 0.01),
+    Metric("rating", "R of the E-model", "", 1),
+    Metric("mos", "mean opinion score", "", 1),
+)
+
 METRICS = {metric.name: metric for metric in _ALL}
-"""By name."""
+"""Of a queue, by name."""
+
+GROUP_METRICS = {metric.name: metric for metric in _OF_GROUPS}
+"""Of single groups of flows alone, by name."""
+
+IN_GROUPS = (
+    "mean", "median", "p95", "p99", "max", "above_target", "goodput", "drop_share", "aqm_drops",
+    "tail_drops", "ingress_drops", "marks", "packets", "fairness",
+)  # fmt: skip
+"""Metrics of a queue that single groups have, too."""
+
+_SHOWN_OF_GROUPS = {
+    "Groups of flows": ("mean", "p99", "goodput", "drop_share", "fairness"),
+    "Completion times": (
+        "completed", "completion_mean", "completion_median", "completion_p99", "slowdown_median",
+    ),
+    "Voice": ("one_way_mean", "one_way_p99", "jitter", "lost", "late", "mos"),
+}  # fmt: skip
 
 SHOWN = tuple(METRICS[name] for name in ("mean", "p99", "goodput", "utilisation", "drop_share"))
 """Those that tables for people have."""
+
+SHOWN_OF_GROUPS = {
+    title: tuple((METRICS | GROUP_METRICS)[name] for name in names)
+    for title, names in _SHOWN_OF_GROUPS.items()
+}
+"""Those that tables of groups have, by the table's title."""
 
 DRAWN = tuple(METRICS[name] for name in ("mean", "p99", "utilisation", "drop_share"))
 """Those that are drawn unless a sweep says which."""
@@ -68,7 +111,8 @@ DRAWN = tuple(METRICS[name] for name in ("mean", "p99", "utilisation", "drop_sha
 
 def find_metric(name: str) -> Metric:
     """The metric called `name`."""
-    if name in METRICS:
-        return METRICS[name]
-    hint = did_you_mean(name, METRICS)
-    raise ScenarioError(f"plots: no metric {name!r}{hint}\nKnown: {', '.join(METRICS)}.")
+    known = METRICS | GROUP_METRICS
+    if name in known:
+        return known[name]
+    hint = did_you_mean(name, known)
+    raise ScenarioError(f"plots: no metric {name!r}{hint}\nKnown: {', '.join(known)}.")

@@ -6,6 +6,7 @@ not depend on a plotting library.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn.runtime.folder import RecordedRun
 
@@ -16,6 +17,16 @@ TARGET_COLOUR = "#111827"
 
 DELAY_FLOOR = 0.2
 """ms; shorter delays are drawn here, as a logarithmic scale has no zero."""
+
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 2)),
+    (0, (1, 1.2)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (8, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
+"""Matplotlib's, for curves that are told apart in grey."""
 
 _PLAIN = "#7a7f87"
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

@@ -7,10 +7,12 @@ where it is. A part that follows a list is an index, or the `use`, `label` or `n
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ScenarioError
+from sojourn.model.aqms import is_path
 from sojourn.model.scenario.model import Scenario
 from sojourn.model.scenario.read import scenario_from_dict
 
@@ -97,10 +99,28 @@ def _index(here: list[Any], part: str, key: str, sofar: Sequence[str]) -> int:
 
 def _names(element: object) -> list[str]:
     if isinstance(element, str):
-        return [element]
+        return _called([element])
     if isinstance(element, dict):
-        return [element[by] for by in _NAMED_BY if isinstance(element.get(by), str)][:2]
+        named = [element[by] for by in _NAMED_BY if isinstance(element.get(by), str)][:2]
+        return named if "label" in element else _called(named)
     return []
+
+
+def _called(names: list[str]) -> list[str]:
+    """`names`, a file's also without folder and ending, as tables call it: a key cannot have a
+    dot."""
+    stems = [Path(name).stem for name in names if is_path(name)]
+    return [*names, *(stem for stem in stems if stem not in names)]
+
+
+def chosen_aqms(listed: object, wanted: Iterable[Any]) -> list[Any]:
+    """The AQMs that are wanted, each name with all that the scenario says of it."""
+    known = listed if isinstance(listed, list) else []
+    chosen: list[Any] = []
+    for one in wanted:
+        same = [c for c in known if one == (c.get("use") if isinstance(c, dict) else c)]
+        chosen += same if isinstance(one, str) and same else [one]
+    return chosen
 
 
 def _leads_nowhere(key: str, sofar: Sequence[str]) -> ScenarioError:

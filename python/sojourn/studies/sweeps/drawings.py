@@ -4,11 +4,11 @@ Depends on the sweep file and the metrics. Draws nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ScenarioError
-from sojourn.results.metrics import DRAWN, Metric, find_metric
+from sojourn.results.metrics import DRAWN, GROUP_METRICS, IN_GROUPS, Metric, find_metric
 from sojourn.studies.sweeps.axes import Axis
 from sojourn.studies.sweeps.file import PlotRequest, SweepFile
 
@@ -21,18 +21,38 @@ class Drawing:
     against: tuple[Axis, ...]
     style: str
     log: bool = False
+    group: str | None = None
+    """The group of flows, if it is of one."""
+
+    @property
+    def of_groups(self) -> bool:
+        """Whether it is of groups of flows and not of a queue."""
+        return self.group is not None or self.metric.name in GROUP_METRICS
+
+    def of(self, group: str) -> "Drawing":
+        """The same of one group."""
+        return replace(self, group=group)
 
     @property
     def name(self) -> str:
         """Of its file."""
         axes = "-".join(axis.name for axis in self.against) or "seeds"
-        return "".join(c if c.isalnum() or c in "-_" else "-" for c in f"{self.metric.name}-{axes}")
+        parts = [self.metric.name, *([self.group] if self.group else []), axes]
+        return "".join(c if c.isalnum() or c in "-_" else "-" for c in "-".join(parts))
+
+    @property
+    def label(self) -> str:
+        """Of the axis on which the metric is drawn."""
+        unit = f", {self.metric.unit}" if self.metric.unit else ""
+        return f"{self.metric.meaning}{unit}"
 
     @property
     def title(self) -> str:
         """Its title."""
         against = " and ".join(axis.name for axis in self.against)
-        return f"{self.metric.meaning}, {self.metric.unit}" + (f", by {against}" if against else "")
+        unit = f", {self.metric.unit}" if self.metric.unit else ""
+        of = f" of {self.group}" if self.group else ""
+        return f"{self.metric.meaning}{of}{unit}" + (f", by {against}" if against else "")
 
 
 def drawings(sweep: SweepFile, axes: tuple[Axis, ...]) -> tuple[Drawing, ...]:
@@ -61,7 +81,13 @@ def _asked(request: PlotRequest, axes: tuple[Axis, ...]) -> Drawing:
     wanted = {"lines": 1, "heat": 2}.get(style)
     if wanted not in (None, len(against)):
         raise ScenarioError(f"plots: {style} is drawn against {wanted}, not {len(against)} axes")
-    return Drawing(find_metric(request.metric), against, style, request.log)
+    metric = find_metric(request.metric)
+    if request.group is not None and metric.name not in (*GROUP_METRICS, *IN_GROUPS):
+        raise ScenarioError(
+            f"plots: {metric.name} is of the whole run, not of a group "
+            f"(of groups: {', '.join((*IN_GROUPS, *GROUP_METRICS))})"
+        )
+    return Drawing(metric, against, style, request.log, request.group)
 
 
 def _style(against: Sequence[Axis]) -> str:

@@ -62,6 +62,9 @@ class PlotRequest(Strict):
     """A plot of the sweep: a metric against one axis or two."""
 
     metric: str
+    group: str | None = None
+    """The group of flows. Absent: the queue as a whole, or, of what only single groups have, a plot
+    for each of them."""
     against: Annotated[list[str], Field(max_length=2)]
     """Names of axes; two make a heat map for each AQM, none a box for each AQM."""
     style: Literal["lines", "heat", "box"] | None = None

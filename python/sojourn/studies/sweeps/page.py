@@ -9,7 +9,6 @@ from pathlib import Path
 
 from sojourn.common.atomic_write import write_text
 from sojourn.results.pages import render
-from sojourn.studies.sweeps.drawings import Drawing
 from sojourn.studies.sweeps.plan import SweepPlan
 from sojourn.studies.sweeps.scheduler import State
 from sojourn.studies.sweeps.summary import Rows
@@ -21,8 +20,8 @@ PAGE = "index.html"
 def write_page(
     plan: SweepPlan,
     state: State,
-    rows: Rows,
-    plots: Sequence[tuple[Drawing, str]],
+    rows: Sequence[Rows],
+    plots: Sequence[tuple[str, str]],
     folder: Path,
 ) -> None:
     """Writes the page into the sweep's folder, next to the plots that it shows."""
@@ -32,7 +31,7 @@ def write_page(
         state=_outcome(state),
         failures=[{"run": run, "message": failure.message} for run, failure in state.failures],
         plots=plots,
-        summary=rows,
+        summaries=rows,
         table=TABLE,
         engine=f"Sojourn {plan.engine}",
         asked=json.dumps(plan.sweep.model_dump(mode="json", exclude_defaults=True), indent=2),

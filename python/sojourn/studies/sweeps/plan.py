@@ -4,18 +4,25 @@ Makes the base scenario's own plan, so that any mistake is reported before the f
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sojourn.common.resources import shown
+from sojourn.common.suggest import did_you_mean
+from sojourn.common.textfile import read_json
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import is_path
+from sojourn.model.programs import unread_macros
 from sojourn.model.scenario import Scenario, scenario_from_dict
-from sojourn.model.scenario.keys import set_key
+from sojourn.model.scenario.aqm_spec import AqmChoice
+from sojourn.model.scenario.groups import group_names
+from sojourn.model.scenario.keys import chosen_aqms, set_key
+from sojourn.model.scenario.quantities import ALL_FLOWS
 from sojourn.results.statistics import Summary
-from sojourn.runtime.plan import Plan, make_plan
+from sojourn.runtime.plan import Plan, PlannedRun, make_plan
 from sojourn.studies.sweeps.axes import Axis, Cell, axes_of, cells, count_cells
 from sojourn.studies.sweeps.drawings import Drawing, drawings
 from sojourn.studies.sweeps.file import MOST_RUNS, Base, SweepFile
@@ -28,10 +35,10 @@ from sojourn.studies.sweeps.inputs import (
 )
 from sojourn.studies.sweeps.job import Job, digest_of, engine_identity
 
-RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "fairness", "drop_share")
+RUN_COLUMNS = ("run", "aqm", "seed", "bottleneck", "aqm_there", "group", "fairness", "drop_share")
 """Columns of the table other than the axes and the figures of `Summary`."""
 
-_TAKEN = frozenset({*RUN_COLUMNS, *(field.name for field in fields(Summary))})
+_TAKEN = frozenset({*RUN_COLUMNS, *(one.name for one in fields(Summary))})
 _TEXTS = ("title", "description", "look_at", "notes")
 """Keys of a scenario that change no result."""
 
@@ -65,7 +72,17 @@ class SweepPlan:
     """The delay against which the first cell's results are judged, ns."""
 
 
-def plan_sweep(sweep: SweepFile, base: Base, *, repeats: bool = False) -> SweepPlan:
+@dataclass(frozen=True)
+class Macros:
+    """What all P4 programs of a sweep get in addition: `-I` and `-D`."""
+
+    include_paths: tuple[str, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+
+
+def plan_sweep(
+    sweep: SweepFile, base: Base, *, repeats: bool = False, macros: Macros | None = None
+) -> SweepPlan:
     """The jobs of `sweep`; `ScenarioError` names the cell and what is wrong in it.
 
     With `repeats` two cells may be the same run, which is then run once.
@@ -74,12 +91,43 @@ def plan_sweep(sweep: SweepFile, base: Base, *, repeats: bool = False) -> SweepP
     drawn = drawings(sweep, axes)
     if (count := count_cells(sweep) * len(sweep.seeds)) > MOST_RUNS:
         raise ScenarioError(f"{count:,} runs for each AQM; a sweep has at most {MOST_RUNS:,}")
-    planner = _Planner(sweep, base)
+    planner = _Planner(sweep, base, macros or Macros())
     runs = tuple(run for cell in cells(sweep, axes) for run in planner.runs(cell))
+    for drawing in drawn:
+        if drawing.group is not None and drawing.group not in planner.groups:
+            hint = did_you_mean(drawing.group, planner.groups)
+            known = ", ".join(planner.groups)
+            raise ScenarioError(f"plots: no group {drawing.group!r}{hint} (groups: {known})")
     if not repeats:
         _refuse_repeats(runs)
     title = sweep.title or f"{base.name}, {len(runs)} runs"
     return SweepPlan(base.name, title, sweep, axes, runs, engine_identity(), drawn, planner.target)
+
+
+def described(plan: SweepPlan) -> dict[str, Any]:
+    """What the folder of a sweep says of it: enough to make tables and plots again."""
+    return {
+        "title": plan.title,
+        "name": plan.name,
+        "sweep": plan.sweep.model_dump(mode="json"),
+        "engine": plan.engine,
+        "runs": len(plan.runs),
+        "target": plan.target,
+    }
+
+
+def recorded_plan(path: Path) -> SweepPlan:
+    """The plan of the sweep that the file at `path` describes, without its jobs."""
+    wrong = f"{shown(path)}: not the description of a sweep"
+    try:
+        found = read_json(path)
+        sweep = SweepFile.model_validate(found["sweep"])
+        title, name, engine = (str(found[key]) for key in ("title", "name", "engine"))
+        target = int(found["target"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ScenarioError(f"{wrong} of this version; give the sweep's command again") from error
+    axes = axes_of(sweep, _TAKEN)
+    return SweepPlan(name, title, sweep, axes, (), engine, drawings(sweep, axes), target)
 
 
 def _refuse_repeats(runs: tuple[SweepRun, ...]) -> None:
@@ -94,20 +142,23 @@ def _refuse_repeats(runs: tuple[SweepRun, ...]) -> None:
 class _Planner:
     """Makes jobs of cells. What AQMs read is found out once for all cells that choose the same."""
 
-    def __init__(self, sweep: SweepFile, base: Base) -> None:
-        self._sweep, self._base = sweep, base
+    def __init__(self, sweep: SweepFile, base: Base, macros: Macros) -> None:
+        self._sweep, self._base, self._macros = sweep, base, macros
         self._engine = engine_identity()
         self._keep = tuple(sorted(set(sweep.keep)))
-        self._planned: dict[str, tuple[list[str], list[InputFiles]]] = {}
+        self._planned: dict[str, tuple[list[str], list[InputFiles], list[dict[str, Any]]]] = {}
         self.target = 0
+        self.groups: dict[str, None] = {ALL_FLOWS: None}
+        """Names of the groups of flows in any cell."""
 
     def runs(self, cell: Cell) -> Iterator[SweepRun]:
         """Every AQM and seed of `cell`."""
         scenario = self._scenario(cell)
         self.target = self.target or scenario.target
-        labels, reads = self._plan(scenario)
+        self.groups |= dict.fromkeys(group_names(scenario.flows))
+        labels, reads, aqms = self._plan(scenario)
         document = scenario.model_dump(mode="json", exclude_none=True)
-        for choice, label, read in zip(document["aqms"], labels, reads, strict=True):
+        for choice, label, read in zip(aqms, labels, reads, strict=True):
             own = document | {"aqms": [choice | {"label": label}]}
             for seed in self._sweep.seeds:
                 sent = with_portable_paths(own | {"seed": seed}, read)
@@ -126,7 +177,7 @@ class _Planner:
     def _scenario(self, cell: Cell) -> Scenario:
         document = self._base.document()
         if self._sweep.aqms:
-            document["aqms"] = _chosen(document.get("aqms"), self._sweep.aqms)
+            document["aqms"] = chosen_aqms(document.get("aqms"), self._sweep.aqms)
         for key, value in (dict(self._sweep.set) | dict(cell.changes)).items():
             set_key(document, key, value)
         at = partial(_absolute, beside=self._base.beside)
@@ -136,26 +187,34 @@ class _Planner:
         name = f"{self._base.name} with {where}" if where else self._base.name
         return scenario_from_dict(document, name)
 
-    def _plan(self, scenario: Scenario) -> tuple[list[str], list[InputFiles]]:
-        """The label of each AQM, and what it reads."""
+    def _plan(self, scenario: Scenario) -> tuple[list[str], list[InputFiles], list[dict[str, Any]]]:
+        """The label of each AQM, what it reads, and its table with the macros of the sweep."""
         own = [switch.aqm for switch in scenario.switches if switch.aqm is not None]
         parts = [*scenario.aqms, *own, *filter(None, [scenario.control])]
         key = json.dumps([part.model_dump(mode="json") for part in parts], sort_keys=True)
         if key not in self._planned:
-            plan: Plan = make_plan(scenario, name=self._base.name, beside=self._base.beside)
+            plan: Plan = make_plan(
+                scenario,
+                name=self._base.name,
+                beside=self._base.beside,
+                include_paths=self._macros.include_paths,
+                defines=self._macros.defines,
+            )
             reads = [input_files(run.inputs) for run in plan.runs]
-            self._planned[key] = [run.label for run in plan.runs], reads
+            aqms = [
+                self._written(*each) for each in zip(plan.scenario.aqms, plan.runs, strict=True)
+            ]
+            self._planned[key] = [run.label for run in plan.runs], reads, aqms
         return self._planned[key]
 
-
-def _chosen(listed: object, wanted: list[Any]) -> list[Any]:
-    """The AQMs that are wanted, each name with all that the scenario says of it."""
-    known = listed if isinstance(listed, list) else []
-    chosen: list[Any] = []
-    for one in wanted:
-        same = [c for c in known if one == (c.get("use") if isinstance(c, dict) else c)]
-        chosen += same if isinstance(one, str) and same else [one]
-    return chosen
+    def _written(self, choice: AqmChoice, run: PlannedRun) -> dict[str, Any]:
+        """The table of an AQM, with those macros that its program reads: a run refuses others."""
+        table = choice.model_dump(mode="json", exclude_none=True)
+        if self._macros.defines and run.config["aqm"]["kind"] == "p4":
+            unread = unread_macros(run.programs[-1], self._macros.defines)
+            own = {name: value for name, value in choice.defines.items() if name not in unread}
+            table["defines"] = own
+        return table
 
 
 def _write_out(document: dict[str, Any]) -> None:

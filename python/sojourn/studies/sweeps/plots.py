@@ -15,56 +15,88 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from sojourn.results.intervals import over_seeds
-from sojourn.results.plots import bare
-from sojourn.results.style import COLOURS, INK, MUTED, RULE, TARGET_COLOUR
+from sojourn.results.metrics import METRICS
+from sojourn.results.plots import as_png, bare
+from sojourn.results.style import COLOURS, DASHES, INK, MUTED, RULE, TARGET_COLOUR
 from sojourn.studies.sweeps.axes import Axis
+from sojourn.studies.sweeps.distributions import pooled
 from sojourn.studies.sweeps.drawings import Drawing
 from sojourn.studies.sweeps.plan import SweepPlan
+from sojourn.studies.sweeps.table import Tables
 
+_MARKERS = "os^Dv*"
 _MOST_PANELS = 12
 """Of one picture; of a sweep with more combinations of its other axes the first ones are drawn."""
 
 
-def write_plots(plan: SweepPlan, table: pa.Table, folder: Path) -> list[tuple[Drawing, str]]:
-    """Draws all plots into `folder`; each with the name of its file."""
+def write_plots(plan: SweepPlan, tables: Tables, folder: Path) -> list[tuple[str, str]]:
+    """Draws all plots into `folder`; the title of each and the name of its file."""
     written = []
-    for drawing in plan.drawings:
+    for name, title, figure in figures(plan, tables):
+        (folder / f"{name}.png").write_bytes(as_png(figure))
+        written.append((title, f"{name}.png"))
+    return written
+
+
+def figures(
+    plan: SweepPlan, tables: Tables, width: float | None = None
+) -> Iterator[tuple[str, str, Figure]]:
+    """All plots: a name, a title and the picture. With `width`, in inches, they are for a paper,
+    whose caption has the title."""
+    for drawing, table in _drawn(plan, tables):
         for place, name in enumerate(_bottlenecks(table)):
             own = table.filter(pa.compute.equal(table.column("bottleneck"), name))
-            file = f"{drawing.name}{f'-{place + 1}' if place else ''}.png"
-            figure = _figure(drawing, plan, own)
             where = f" at {name}" if len(_bottlenecks(table)) > 1 else ""
-            figure.suptitle(
-                f"{drawing.title}{where}",
-                x=0.01,
-                ha="left",
-                color=INK,
-                fontsize=11,
-                parse_math=False,
-            )
-            figure.savefig(
-                folder / file, dpi=150, facecolor="white", metadata={"Software": "sojourn"}
-            )
-            written.append((drawing, file))
-    return written
+            title, ending = f"{drawing.title}{where}", f"-{place + 1}" if place else ""
+            figure = _figure(drawing, plan, own, width)
+            yield f"{drawing.name}{ending}", title, _titled(figure, title, width)
+    for name, title, figure in pooled(plan, tables.distributions, width):
+        yield name, title, _titled(figure, title, width)
+
+
+def _titled(figure: Figure, title: str, width: float | None) -> Figure:
+    if width is None:
+        style = {"color": INK, "fontsize": 11, "parse_math": False}
+        figure.suptitle(title, x=0.01, ha="left", **style)
+    return figure
+
+
+def _drawn(plan: SweepPlan, tables: Tables) -> Iterator[tuple[Drawing, pa.Table]]:
+    """What is drawn, each with its rows: a plot of what only single groups have for each group."""
+    for drawing in plan.drawings:
+        if not drawing.of_groups:
+            yield drawing, tables.runs
+            continue
+        if tables.groups is None:
+            continue
+        names = dict.fromkeys(tables.groups.column("group").to_pylist())
+        for name in [drawing.group] if drawing.group else names:
+            own = tables.groups.filter(pa.compute.equal(tables.groups.column("group"), name))
+            if own.column(drawing.metric.name).null_count < len(own):
+                yield drawing.of(name), own
 
 
 def _bottlenecks(table: pa.Table) -> list[str]:
     return list(dict.fromkeys(table.column("bottleneck").to_pylist()))
 
 
-def _figure(drawing: Drawing, plan: SweepPlan, table: pa.Table) -> Figure:
+def _figure(
+    drawing: Drawing, plan: SweepPlan, table: pa.Table, width: float | None = None
+) -> Figure:
     if drawing.style == "heat":
-        return _heat_maps(drawing, table)
+        return _heat_maps(drawing, table, width)
     panels = list(_panels(drawing, plan, table))
-    across = min(len(panels), 3)
+    across = min(len(panels), 3 if width is None or width > 5 else 1)
     down = -(-len(panels) // across)
-    figure = Figure(figsize=(4.2 * across + 1.6, 3.2 * down + 0.5), layout="constrained")
+    size = (4.2 * across + 1.6, 3.2 * down + 0.5) if width is None else (width, 2.1 * down + 0.4)
+    figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(down, across, sharey=True, squeeze=False).flat
     aqms = list(dict.fromkeys(table.column("aqm").to_pylist()))
     for panel, (heading, own) in zip(grid, panels, strict=False):
         draw = _lines if drawing.style == "lines" else _boxes
         draw(panel, drawing, own, aqms)
+        if width is not None:
+            panel.set_ylabel(drawing.label)
         panel.set_title(heading, loc="left", fontsize=9, color=MUTED, parse_math=False)
         bare(panel)
         _target(panel, drawing, plan)
@@ -76,9 +108,10 @@ def _figure(drawing: Drawing, plan: SweepPlan, table: pa.Table) -> Figure:
         first.set_ylim(0, 1.04 * max(panel.dataLim.y1 for panel in figure.axes))
     if drawing.style == "lines":
         handles, labels = next(iter(figure.axes)).get_legend_handles_labels()
-        legend = figure.legend(
-            handles, labels, loc="outside right upper", frameon=False, fontsize=9
-        )
+        place: dict[str, Any] = {"loc": "outside right upper", "fontsize": 9}
+        if width is not None:
+            place = {"loc": "outside lower center", "ncols": 4 if width > 5 else 2, "fontsize": 8}
+        legend = figure.legend(handles, labels, frameon=False, **place)
         for text in legend.get_texts():
             text.set_parse_math(False)
     return figure
@@ -114,7 +147,12 @@ def _lines(panel: Axes, drawing: Drawing, table: pa.Table, aqms: Sequence[str]) 
         half = np.array([one.half or 0.0 for _, one in points]) / scale
         colour = COLOURS[index % len(COLOURS)]
         panel.fill_between(where, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
-        panel.plot(where, mean, color=colour, marker="o", markersize=3.5, linewidth=1.4, label=aqm)
+        # Markers and dashes tell curves apart where there is no colour.
+        mark: dict[str, Any] = {
+            "marker": _MARKERS[index % len(_MARKERS)],
+            "linestyle": DASHES[index % len(DASHES)],
+        }
+        panel.plot(where, mean, color=colour, markersize=3.5, linewidth=1.4, label=aqm, **mark)
     _value_axis(panel, axis, stored, place)
     panel.set_xlabel(axis.name, fontsize=9, color=INK, parse_math=False)
     if drawing.log:
@@ -162,12 +200,12 @@ def _boxes(panel: Axes, drawing: Drawing, table: pa.Table, aqms: Sequence[str]) 
 
 
 def _target(panel: Axes, drawing: Drawing, plan: SweepPlan) -> None:
-    if drawing.metric.unit == "ms":
+    if drawing.metric.unit == "ms" and drawing.metric.name in METRICS:
         height = plan.target / drawing.metric.scale
         panel.axhline(height, color=TARGET_COLOUR, linewidth=0.8, linestyle=(0, (5, 3)))
 
 
-def _heat_maps(drawing: Drawing, table: pa.Table) -> Figure:
+def _heat_maps(drawing: Drawing, table: pa.Table, width: float | None = None) -> Figure:
     """A map for each AQM on one scale of colours, the mean over seeds written into each field."""
     across, up = drawing.against
     found = over_seeds(table, ["aqm", across.name, up.name], drawing.metric.name)
@@ -180,10 +218,8 @@ def _heat_maps(drawing: Drawing, table: pa.Table) -> Figure:
         spot = aqms.index(aqm), rows.index(y), columns.index(x)
         maps[spot] = one.mean / drawing.metric.scale
     low, high = np.nanmin(maps), np.nanmax(maps)
-    figure = Figure(
-        figsize=(1.8 + len(aqms) * (1.2 + 0.72 * len(columns)), 1.7 + 0.42 * len(rows)),
-        layout="constrained",
-    )
+    wide, tall = 1.8 + len(aqms) * (1.2 + 0.72 * len(columns)), 1.7 + 0.42 * len(rows)
+    figure = Figure(figsize=(wide if width is None else width, tall), layout="constrained")
     panels = figure.subplots(1, len(aqms), sharey=True, squeeze=False)[0]
     for panel, aqm, values in zip(panels, aqms, maps, strict=True):
         image = panel.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="auto")

@@ -13,10 +13,10 @@ import pyarrow as pa
 from sojourn.model.scenario_code import refused
 from sojourn.studies.sweeps.file import SweepFile, base_of, read_sweep, sweep_from_dict
 from sojourn.studies.sweeps.local import LocalWorkers
-from sojourn.studies.sweeps.plan import SweepPlan, plan_sweep
+from sojourn.studies.sweeps.plan import Macros, SweepPlan, described, plan_sweep
 from sojourn.studies.sweeps.scheduler import State, Workers, coordinate
 from sojourn.studies.sweeps.store import Store
-from sojourn.studies.sweeps.table import write_tables
+from sojourn.studies.sweeps.table import Tables, read_tables, write_tables
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,29 @@ class SweepResult:
     """A row per run and bottleneck; times in ns, rates in bit/s."""
     folder: Path
 
+    @property
+    def tables(self) -> Tables:
+        """What plots are of."""
+        return read_tables(self.folder, self.table)
 
-def plan_file(given: str | Path | SweepFile, *, repeats: bool = False) -> SweepPlan:
-    """The plan of a sweep file, or of a sweep; with `repeats` two cells may be the same run."""
+    @property
+    def groups(self) -> pa.Table | None:
+        """A row per run, bottleneck and group of flows."""
+        return self.tables.groups
+
+
+def plan_file(
+    given: str | Path | SweepFile, *, repeats: bool = False, macros: Macros | None = None
+) -> SweepPlan:
+    """The plan of a sweep file, or of a sweep, whose programs all get `macros`; with `repeats` two
+    cells may be the same run."""
     if isinstance(given, SweepFile):
-        return plan_sweep(given, base_of(given.scenario, Path()), repeats=repeats)
+        base = base_of(given.scenario, Path())
+        return plan_sweep(given, base, repeats=repeats, macros=macros)
     path = Path(given)
     sweep = read_sweep(path)
-    return plan_sweep(sweep, base_of(sweep.scenario, path.parent), repeats=repeats)
+    base = base_of(sweep.scenario, path.parent)
+    return plan_sweep(sweep, base, repeats=repeats, macros=macros)
 
 
 def run_sweep(
@@ -48,28 +63,23 @@ def run_sweep(
     pictures: bool = True,
 ) -> SweepResult:
     """Runs what of `plan` is not in the folder `out` yet, and makes tables, plots and page."""
-    described = {
-        "title": plan.title,
-        "sweep": plan.sweep.model_dump(mode="json"),
-        "engine": plan.engine,
-        "runs": len(plan.runs),
-    }
-    with Store.open(out, described) as store:
+    with Store.open(out, described(plan)) as store:
         state = coordinate(plan, store, workers, tell)
         result = SweepResult(plan, state, write_tables(plan, store), out)
         if pictures:
-            _picture(result)
+            draw(result)
     return result
 
 
-def _picture(result: SweepResult) -> None:
+def draw(result: SweepResult) -> None:
+    """Makes plots and page of the tables."""
     # Imported here because the plotting library takes longer to load than many a sweep to run.
     from sojourn.studies.sweeps.page import write_page
     from sojourn.studies.sweeps.plots import write_plots
-    from sojourn.studies.sweeps.summary import summary
+    from sojourn.studies.sweeps.summary import group_summaries, summary
 
-    plots = write_plots(result.plan, result.table, result.folder) if len(result.table) else []
-    rows = summary(result.plan, result.table)
+    plots = write_plots(result.plan, result.tables, result.folder) if len(result.table) else []
+    rows = [summary(result.plan, result.table), *group_summaries(result.plan, result.groups)]
     write_page(result.plan, result.state, rows, plots, result.folder)
 
 

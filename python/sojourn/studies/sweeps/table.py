@@ -4,14 +4,15 @@ Reads the stored results one by one in the sweep's order; the same results give 
 not depend on intervals or plots.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sojourn.results.group_table import group_fields
 from sojourn.results.statistics import Summary
 from sojourn.studies.sweeps.axes import Axis
 from sojourn.studies.sweeps.plan import SweepPlan, SweepRun
@@ -20,8 +21,10 @@ from sojourn.studies.sweeps.store import Store
 TABLE = "table.parquet"
 _PART = 1000
 """Rows that are in memory at a time."""
-_LISTS = ("times", "voices", "phases")
-"""Tables of some kinds of traffic: `times.parquet` and so on."""
+GROUPS, DISTRIBUTIONS = "groups", "distributions"
+"""The groups of flows of each run, and the queue delay's distribution of each."""
+_LISTS = ("times", "voices", "phases", GROUPS, DISTRIBUTIONS)
+"""Further tables, `times.parquet` and so on; some belong to some kinds of traffic only."""
 
 _STORED = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: pa.string()}
 
@@ -71,11 +74,48 @@ def write_tables(plan: SweepPlan, store: Store) -> pa.Table:
         rows = list(_list_rows(plan, store, name))
         path.unlink(missing_ok=True)
         if rows:
-            known = pa.schema(_identity(plan.axes))
+            known = pa.schema([*_identity(plan.axes), *_typed(plan, name)])
             found = pa.Table.from_pylist(rows)
             columns = [known.field(f.name) if f.name in known.names else f for f in found.schema]
             pq.write_table(found.cast(pa.schema(columns)), path)
     return pq.read_table(store.path / TABLE)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What plots of a sweep are of."""
+
+    runs: pa.Table
+    """A row per run and bottleneck."""
+    groups: pa.Table | None
+    """A row per run, bottleneck and group of flows."""
+    distributions: pa.Table | None
+    """The same with the distribution of the queue delay."""
+
+
+def read_tables(folder: Path, runs: pa.Table | None = None) -> Tables:
+    """The tables in a sweep's folder; `runs` is the first one if it has been read before."""
+    groups, distributions = (read_list(folder, name) for name in (GROUPS, DISTRIBUTIONS))
+    table = pq.read_table(folder / TABLE) if runs is None else runs
+    return Tables(table, groups, distributions)
+
+
+def read_list(folder: Path, name: str) -> pa.Table | None:
+    """The table `name` of `_LISTS` in a sweep's folder; nothing if no run has a row of it."""
+    path = folder / f"{name}.parquet"
+    return pq.read_table(path) if path.is_file() else None
+
+
+def _typed(plan: SweepPlan, name: str) -> list[pa.Field]:
+    """Columns whose type no single row shows, for a figure may be absent in all of them."""
+    taken = {field.name for field in _identity(plan.axes)}
+    own = group_fields() if name == GROUPS else []
+    return [field.with_name(_free(field.name, taken, name)) for field in own]
+
+
+def _free(column: str, taken: Collection[str], table: str) -> str:
+    """A column's name where an axis may be called the same."""
+    return f"{table}_{column}" if column in taken else column
 
 
 def _write(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:
@@ -116,4 +156,4 @@ def _rows(plan: SweepPlan, store: Store) -> Iterator[dict[str, Any]]:
 def _list_rows(plan: SweepPlan, store: Store, name: str) -> Iterator[dict[str, Any]]:
     for identity, result in _results(plan, store):
         for found in result[name]:
-            yield identity | found
+            yield identity | {_free(key, identity, name): value for key, value in found.items()}

@@ -99,7 +99,6 @@ def _found(name: str) -> str:
 
 def figures_of(result: Result, aqm: AqmResult) -> dict[str, Any]:
     """All that the sweep's tables have of a run, as plain data."""
-    delivered = [flow["delivered"] for flow in aqm.findings.counters["flows"]]
     bottlenecks = [
         {"bottleneck": bottleneck.name, "aqm_there": bottleneck.own_aqm or aqm.label}
         | aqm.bottlenecks[bottleneck.name].summary.as_dict()
@@ -107,23 +106,32 @@ def figures_of(result: Result, aqm: AqmResult) -> dict[str, Any]:
     ]
     return {
         "bottlenecks": bottlenecks,
-        "fairness": _jain(delivered),
+        "fairness": aqm.groups[0].fairness,
         "times": [asdict(one) | {"what": one.what.strip()} for one in aqm.times],
         "voices": [asdict(one) for one in aqm.voices],
+        "groups": [
+            {"bottleneck": queue} | row.as_dict()
+            for queue, found in aqm.grouped.items()
+            for row in found.rows
+        ],
+        "distributions": [
+            {
+                "bottleneck": queue,
+                "group": row.group,
+                "queued": count,
+                "delay": curve.delay.tolist(),
+                "share": curve.share.round(7).tolist(),
+            }
+            for queue, found in aqm.grouped.items()
+            for row, curve, count in zip(found.rows, found.distributions, found.queued, strict=True)
+            if count
+        ],
         "phases": [
             {"bottleneck": name, "phase": number} | asdict(phase)
             for name, phases in aqm.phases.items()
             for number, phase in enumerate(phases)
         ],
     }
-
-
-def _jain(delivered: list[int]) -> float | None:
-    """Jain's fairness index of what the flows delivered; none for one flow or nothing delivered."""
-    squares = sum(amount * amount for amount in delivered)
-    if len(delivered) < 2 or not squares:
-        return None
-    return sum(delivered) ** 2 / (len(delivered) * squares)
 
 
 def _kept(folder: Path, keep: tuple[str, ...]) -> list[Path]:

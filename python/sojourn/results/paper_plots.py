@@ -1,0 +1,174 @@
+"""A run's plots for a page of print: as wide as its columns, without titles, readable in grey.
+
+A caption has what a title would say. Each AQM has a colour and a dash of its own, and the legend
+lies below the panels. Depends on the figures of a result and on matplotlib.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from sojourn.model.scenario.groups import Group, groups_of
+from sojourn.results.plots import bare, named_legend
+from sojourn.results.queues import Queue, plotted
+from sojourn.results.result import Result
+from sojourn.results.statistics import Floats, Longs
+from sojourn.results.style import COLOURS, DASHES, DELAY_FLOOR, INK, TARGET_COLOUR
+from sojourn.results.traffic.transfers import read_exchanges
+from sojourn.runtime.arrow_tables import rows_table
+from sojourn.runtime.run_files import DATAGRAMS, DELAY_PLOT, DISTRIBUTION_PLOT
+
+_TWO_COLUMNS = 5.0
+"""Inches from which on a picture has room for several panels beside each other."""
+
+Curve = tuple[str, Floats, Floats]
+"""A label, delays in ms and shares in %."""
+
+
+def paper_figures(result: Result, width: float) -> Iterator[tuple[str, Figure]]:
+    """All plots, each with the name of its file; `width` in inches."""
+    for queue in plotted(result):
+        ending = queue.bottleneck.ending
+        yield f"{DELAY_PLOT}{ending}", _over_time(result, queue, width)
+        target = result.scenario.target / 1e6
+        yield f"{DISTRIBUTION_PLOT}{ending}", _distribution(queue, target, width)
+    for name, axis, counted, panels in (
+        ("completion_times", "completion time, ms", "exchanges", list(_completion(result))),
+        ("voice", "one-way delay, ms", "datagrams", list(_voice(result))),
+    ):
+        if panels:
+            yield name, _curves(panels, axis, counted, width)
+
+
+def _over_time(result: Result, queue: Queue, width: float) -> Figure:
+    """A panel an AQM: mean and range of the delay."""
+    count = len(queue.runs)
+    figure = Figure(figsize=(width, 0.62 + 0.85 * count), layout="constrained")
+    panels = figure.subplots(count, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    target = result.scenario.target / 1e6
+    for panel, run in zip(panels, queue.runs, strict=True):
+        course = run.findings.over_time
+        low, mean, high = (
+            np.maximum(values / 1e6, DELAY_FLOOR)
+            for values in (course.low, course.mean, course.high)
+        )
+        time = course.time / 1e9
+        panel.set_yscale("log")
+        panel.fill_between(time, low, high, color="0.75", linewidth=0, step="mid")
+        panel.plot(time, mean, color=INK, linewidth=0.8)
+        panel.axhline(target, color=TARGET_COLOUR, linewidth=0.7, linestyle=(0, (5, 3)))
+        panel.set_title(run.label, loc="left", pad=2)
+        bare(panel)
+        _delays(panel.yaxis)
+    panels[0].set_ylim(DELAY_FLOOR, 1.6 * max(queue.highest, 2 * target))
+    panels[0].set_xlim(0, result.scenario.duration / 1e9)
+    panels[-1].set_xlabel("time, s", color=INK)
+    figure.supylabel("queue delay, ms", color=INK, fontsize=8)
+    return figure
+
+
+def _distribution(queue: Queue, target: float, width: float) -> Figure:
+    curves = [
+        (
+            run.label,
+            run.findings.distribution.delay / 1e6,
+            100 * run.findings.distribution.share,
+        )
+        for run in queue.runs
+    ]
+    figure = _curves([("", curves)], "queue delay, ms", "packets", width)
+    figure.axes[0].axvline(target, color=TARGET_COLOUR, linewidth=0.7, linestyle=(0, (5, 3)))
+    return figure
+
+
+def _curves(panels: list[tuple[str, list[Curve]]], axis: str, counted: str, width: float) -> Figure:
+    """Cumulative distributions, a panel each, with one legend below all of them."""
+    across = min(len(panels), 2 if width > _TWO_COLUMNS else 1)
+    down = -(-len(panels) // across)
+    labels = list(dict.fromkeys(label for _, curves in panels for label, _, _ in curves))
+    most = 4 if width > _TWO_COLUMNS else 2
+    rows = -(-len(labels) // most)
+    figure = Figure(figsize=(width, 2.0 * down + 0.2 * rows + 0.2), layout="constrained")
+    grid = list(figure.subplots(down, across, squeeze=False).flat)
+    lines = {}
+    for panel, (title, curves) in zip(grid, panels, strict=False):
+        for label, delay, share in curves:
+            place = labels.index(label)
+            (lines[label],) = panel.plot(
+                np.maximum(delay, DELAY_FLOOR),
+                share,
+                color=COLOURS[place % len(COLOURS)],
+                linestyle=DASHES[place % len(DASHES)],
+                linewidth=1.3,
+            )
+        _dress(panel, title, axis, counted)
+    for panel in grid[len(panels) :]:
+        panel.set_visible(False)
+    look = {"loc": "outside lower center", "ncols": most, "frameon": False, "fontsize": 8}
+    named_legend(figure, [lines[label] for label in labels], labels, **look)
+    return figure
+
+
+def _dress(panel: Axes, title: str, axis: str, counted: str) -> None:
+    panel.set_xscale("log")
+    panel.set_ylim(0, 101)
+    if panel.get_xlim()[0] < DELAY_FLOOR:
+        panel.set_xlim(left=DELAY_FLOOR)
+    bare(panel)
+    _delays(panel.xaxis)
+    panel.set_xlabel(axis, color=INK)
+    panel.set_ylabel(f"{counted}, %", color=INK)
+    if title:
+        panel.set_title(title, loc="left", pad=2)
+
+
+def _delays(axis: Axis) -> None:
+    axis.set_major_locator(LogLocator(10))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def _completion(result: Result) -> Iterator[tuple[str, list[Curve]]]:
+    """A panel for each group that has exchanges."""
+    found: dict[str, list[Curve]] = {}
+    for label, aqm in result.aqms.items():
+        flows = result.scenario.flows
+        for group, exchanges in read_exchanges(
+            aqm.folder, flows, result.compared, aqm.summary.since
+        ):
+            spans = exchanges.spans()
+            if (spans >= 0).any():
+                found.setdefault(group.name, []).append(_curve(label, spans[spans >= 0]))
+    yield from found.items()
+
+
+def _voice(result: Result) -> Iterator[tuple[str, list[Curve]]]:
+    """A panel for each group of voices."""
+    for group in groups_of(result.scenario.flows):
+        if group.kind != "voip":
+            continue
+        delays = {label: _delays_of(result, label, group) for label in result.aqms}
+        curves = [_curve(label, delay) for label, delay in delays.items() if len(delay)]
+        if curves:
+            yield group.name, curves
+
+
+def _delays_of(result: Result, label: str, group: Group) -> Longs:
+    aqm = result.aqms[label]
+    table = rows_table(aqm.folder / DATAGRAMS, ["flow", "sent", "received"])
+    flow, sent, received = (table[name].to_numpy().astype(np.int64) for name in table.column_names)
+    own = (flow >= group.first) & (flow < group.end) & (sent >= aqm.summary.since)
+    if result.compared is not None:
+        own &= received <= result.compared
+    return np.asarray((received - sent)[own], np.int64)
+
+
+def _curve(label: str, spans: Longs) -> Curve:
+    ordered = np.sort(spans) / 1e6
+    # A thousand steps are more than a page shows.
+    places = np.unique(np.linspace(0, len(ordered) - 1, 1000).astype(np.int64))
+    return label, ordered[places], 100 * (places + 1) / len(ordered)

@@ -5,6 +5,7 @@ Stands on the files alone; `test_site.py` renders the pages.
 
 import csv
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -49,3 +50,15 @@ def test_only_ns3_as_it_is_signals_other_packets_than_a_discipline() -> None:
         row = dict(zip(header, line, strict=True))
         equal = row["ours"] == row["theirs"] == row["equal"]
         assert equal or row["source"] == "ns-3", row
+
+
+def test_documents_have_at_most_60000_words() -> None:
+    root = DOCS.parent
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=root, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a checkout of git")
+    pages = [root / name for name in listed.stdout.splitlines()]
+    words = {str(page): len(page.read_text().split()) for page in pages if page.is_file()}
+    assert sum(words.values()) <= 60_000, sorted(words.items(), key=lambda item: -item[1])[:5]

@@ -15,7 +15,7 @@ use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Binary, Body, Expr, ExprKind, ExternCall, Object, ObjectArg, Program, Scalar, Stmt,
-    StmtKind, Unary, UnitId, Value,
+    StmtKind, Unary, Unit, UnitId, Value,
 };
 use sojourn_p4::visit;
 
@@ -25,14 +25,15 @@ type Condition<'p> = (&'p Expr, bool);
 /// Diagnostics about the copies that a deparser makes.
 pub fn check(program: &Program, deparser: UnitId) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    if let Body::Control { stmts, .. } = &program.units[deparser.index()].body {
-        walk(program, stmts, &mut Known::default(), &mut Vec::new(), &mut found);
+    let unit = &program.units[deparser.index()];
+    if let Body::Control { stmts, .. } = &unit.body {
+        walk((program, unit), stmts, &mut Known::default(), &mut Vec::new(), &mut found);
     }
     found
 }
 
 fn walk<'p>(
-    program: &Program,
+    (program, unit): (&Program, &Unit),
     stmts: &'p [Stmt],
     known: &mut Known,
     conditions: &mut Vec<Condition<'p>>,
@@ -43,7 +44,7 @@ fn walk<'p>(
             StmtKind::If { condition, then, otherwise } => {
                 for (list, truth) in [(then, true), (otherwise, false)] {
                     conditions.push((condition, truth));
-                    walk(program, list, &mut known.clone(), conditions, found);
+                    walk((program, unit), list, &mut known.clone(), conditions, found);
                     conditions.pop();
                 }
                 known.forget_written(std::slice::from_ref(stmt));
@@ -52,14 +53,14 @@ fn walk<'p>(
                 if let Some(of) = copy(program, call) {
                     match of {
                         Some(of) => check_typed(call, of, conditions, found),
-                        None => check_conditions(call, conditions, found),
+                        None => check_conditions(unit, call, conditions, found),
                     }
                     check_arguments(call, known, found);
                 }
             }
             _ => {
                 for list in visit::inner_lists(stmt) {
-                    walk(program, list, known, conditions, found);
+                    walk((program, unit), list, known, conditions, found);
                 }
             }
         }
@@ -114,7 +115,12 @@ fn holds(condition: &Expr, truth: bool, of: u8) -> bool {
     }
 }
 
-fn check_conditions(call: &ExternCall, conditions: &[Condition<'_>], found: &mut Vec<Diagnostic>) {
+fn check_conditions(
+    unit: &Unit,
+    call: &ExternCall,
+    conditions: &[Condition<'_>],
+    found: &mut Vec<Diagnostic>,
+) {
     if conditions.is_empty() {
         let message = "a copy that is made for every packet";
         found.push(rules::COPY_CONDITION.refuse(call.span, message).into());
@@ -126,6 +132,24 @@ fn check_conditions(call: &ExternCall, conditions: &[Condition<'_>], found: &mut
         let message = "this condition decides about a copy and is no `type == constant`";
         let refused = rules::COPY_CONDITION.refuse(condition.span, message);
         found.push(refused.with_place(call.span, "the copy").into());
+        return;
+    }
+    if let Some((condition, _)) = conditions.first()
+        && !conditions.iter().any(|(condition, _)| names_type(unit, condition))
+    {
+        let message = "this condition decides about a copy and names no type";
+        let refused = rules::COPY_CONDITION.refuse(condition.span, message);
+        found.push(refused.with_place(call.span, "the copy").into());
+    }
+}
+
+/// True for a condition on `mirror_type` or its like.
+fn names_type(unit: &Unit, condition: &Expr) -> bool {
+    match condition.kind {
+        ExprKind::Slot(slot) => {
+            unit.slots.get(slot.index()).is_some_and(|info| info.name.ends_with("_type"))
+        }
+        _ => visit::operands(condition).into_iter().any(|part| names_type(unit, part)),
     }
 }
 

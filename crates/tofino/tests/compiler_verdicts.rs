@@ -292,6 +292,7 @@ fn an_action_takes_one_step() {
         ("x[7:0] = n + 3; z = x + y;", Some("T1004")),
         ("hdr.report.size = (n ++ hdr.report.verdict) + meta.size;", Some("T1004")),
         ("z = x + 5 + 7;", None),
+        ("z = max(x, y);", None),
         ("z = (x >> 3) >> 2;", None),
         ("z = ~(x & y);", None),
         ("z = (bit<32>)(hdr.report.size - meta.size);", None),

@@ -59,6 +59,9 @@ impl Walk<'_> {
                 let message = "a deparser applies a table";
                 self.found.push(rules::DEPARSER_ASSIGNMENT.refuse(stmt.span, message).into());
             }
+            StmtKind::Loop { .. } => {
+                self.found.push(rules::LOOP.refuse(stmt.span, "a loop in a deparser").into());
+            }
             StmtKind::Emit(_) if !conditions.is_empty() => {
                 let message = "a header is emitted under a condition";
                 self.found.push(rules::CONDITIONAL_EMIT.refuse(stmt.span, message).into());
@@ -123,6 +126,10 @@ impl Walk<'_> {
         if let Some(Arg::In(data)) = call.args.first() {
             let said = self.found.len();
             let mut parts = Vec::new();
+            if matches!(data, Value::Scalar(_)) {
+                let message = "a checksum of a value that is no list";
+                self.found.push(rules::CHECKSUM_FIELDS.refuse(call.span, message).into());
+            }
             self.sum(data, known, &mut parts);
             if let Some(message) =
                 self.headers.parts_fault(&parts).filter(|_| said == self.found.len())

@@ -214,7 +214,21 @@ impl<'p> Walk<'p> {
             let message = "a parser state computes";
             let refused = rules::PARSER_ARITHMETIC.refuse(part.span, message);
             self.found.push(refused.into());
+        } else if self.reads_validity(&value) && !matches!(value.kind, ExprKind::Slot(_)) {
+            let message = "a parser state makes a number of the validity of a header";
+            self.found.push(rules::PARSER_ARITHMETIC.refuse(value.span, message).into());
         }
+    }
+
+    fn reads_validity(&self, value: &Expr) -> bool {
+        let mut read = Vec::new();
+        slots_read(value, &mut read);
+        read.into_iter().any(|slot| self.is_validity(slot))
+    }
+
+    fn is_validity(&self, slot: Slot) -> bool {
+        let info = self.unit.slots.get(slot.index());
+        info.is_some_and(|info| info.name.ends_with(".$valid$"))
     }
 
     /// The index of a stack; `next` and `last` are counted by the parser itself.
@@ -301,6 +315,10 @@ impl<'p> Walk<'p> {
         for part in parts {
             let part = self.read(part, point);
             match part.kind {
+                _ if computed(&part).is_some() => {
+                    let message = "a checksum of a computed value";
+                    self.found.push(rules::CHECKSUM_FIELDS.refuse(part.span, message).into());
+                }
                 ExprKind::Const(0) => {}
                 ExprKind::Const(value) => {
                     let message = format!("the constant {value} in a checksum");

@@ -32,4 +32,7 @@ sojourn_target::rules! { with programs:
     VARBIT_USE "T1310" "a header of variable size is the last that a state extracts"
         "the compiler cuts it into headers of fixed size, one parser branch for each length"
         "extract what follows in the next state"
+    VARBIT_VALID "T1311" "only a parser makes a header of variable size valid"
+        "the compiler cuts it into headers of fixed size, of which the parser extracts those that make up the length"
+        "add a header of fixed size instead"
 }

@@ -169,6 +169,8 @@ fn validity_is_no_key() {
     assert_eq!(parsed(select, next), ["T1309"]);
     assert_eq!(parsed("if (h.ethernet.isValid()) { m.u = 7; } transition accept;", ""), ["T1309"]);
     assert_eq!(parsed("m.t = h.ethernet.isValid(); transition accept;", ""), NOTHING);
+    let number = "m.u = (bit<16>)(bit<1>)h.ethernet.isValid(); transition accept;";
+    assert_eq!(parsed(number, ""), ["T1301"]);
 }
 
 #[test]
@@ -226,6 +228,19 @@ fn a_deparser_copies_fields() {
     assert_eq!(mirror("m.session", "m.e, m.a + 1"), ["T0904"]);
     assert_eq!(mirror("m.session", "m.e, m.a * m.b"), ["T0904"]);
     assert_eq!(mirror("m.session + 1", "m.e, m.a"), ["T0904"]);
+    let when = |condition: &str| {
+        let emit = "mirror.emit<copy_h>(m.session, { m.e, m.a });";
+        deparsed("Mirror() mirror;", &format!("if ({condition}) {{ {emit} }}"))
+    };
+    assert_eq!(when("d.mirror_type == 1"), NOTHING);
+    assert_eq!(when("d.mirror_type + 1 == 2"), ["T0903"]);
+    assert_eq!(when("m.e == 1"), ["T0903"]);
+    let found = deparsed(
+        "Mirror() mirror; copy_h own;",
+        "own.setValid(); own.e = m.e; own.a = m.a; own.a = own.a + 1;
+         if (d.mirror_type == 1) { mirror.emit<copy_h>(m.session, own); }",
+    );
+    assert_eq!(found, ["T0904"]);
     let pack = "if (d.digest_type == 1) { digest.pack({ m.a * m.b }); }";
     let parts = Parts {
         types: "struct seen_t { bit<32> a; }",
@@ -254,4 +269,8 @@ fn a_deparser_emits_without_conditions_and_assigns_checksums_alone() {
     assert_eq!(sum("", "h.ethernet.dst, m.a + 1"), ["T0908"]);
     assert_eq!(sum("", "h.ethernet.dst, m.a, 16w7"), ["T0908"]);
     assert_eq!(sum("if (m.e == 1)", "h.ethernet.dst, h.ethernet.src"), ["T0909"]);
+    let alone = "h.ethernet.kind = sum.update(h.ethernet.dst);";
+    assert_eq!(deparsed("Checksum() sum;", alone), ["T0908"]);
+    let repeated = "for (bit<8> i in 0 .. 3) { p.emit(h.ethernet); }";
+    assert_eq!(deparsed("", repeated), ["T1007"]);
 }

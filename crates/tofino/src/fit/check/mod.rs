@@ -11,7 +11,7 @@
 //! | `choice` | comparisons and choices in actions |
 //! | `instruction` | steps that wait for each other in one action |
 //! | `index` | addresses of registers |
-//! | `repeat` | loops |
+//! | `repeat`, `varbit` | loops; headers of variable size |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
 mod choice;
@@ -25,6 +25,7 @@ mod operations;
 mod repeat;
 mod time;
 mod values;
+mod varbit;
 mod wide;
 
 pub use self::condition::range_bits;
@@ -48,6 +49,7 @@ pub fn check(program: &Program, controls: [UnitId; 2]) -> Vec<Diagnostic> {
             hashed::check_table(program, table, &mut found);
         }
         time::check(program, control, &mut found);
+        varbit::check(program, control, &mut found);
     }
     let mut unique: Vec<Diagnostic> = Vec::new();
     for diagnostic in found {

@@ -277,3 +277,18 @@ def test_the_page_shows_no_backticks_of_the_scenarios_text(mixed: Any) -> None:
     shown = page(replace(mixed, folder=replace(mixed.folder, scenario=text)))
     assert "<p>The key rate.</p>" in shown
     assert '<p class="lead">x</p>' in shown
+
+
+def test_compare_has_groups_completion_and_voice_with_differences(
+    mixed: Any, tmp_path: Path, sojourn: Sojourn
+) -> None:
+    changed = mixed.scenario.model_copy(update={"seed": 2, "target": 4_000_000})
+    package.run(changed, out=tmp_path / "other", report=False)
+    shown = sojourn("compare", mixed.path, "other", "--json")
+    found = json.loads(shown.stdout)["groups"]
+    assert list(found) == ["Groups of flows", "Completion times", "Voice"]
+    own, other = found["Voice"][:2]
+    assert own["group"] == other["group"] == "calls"
+    first, second = (line["figures"]["mos"]["mean"] for line in (own, other))
+    assert other["differences"]["mos"]["mean"] == pytest.approx(second - first)
+    assert "Completion times" in sojourn("compare", mixed.path, "other").stdout

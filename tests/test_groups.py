@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sojourn.errors import ScenarioError
 from sojourn.model.scenario import scenario_from_dict
 from sojourn.model.scenario.groups import groups_of
 from sojourn.results import group_delays, groups
+from sojourn.results.report import page, tables
 from sojourn.results.result import AqmResult, read_result
 from sojourn.runtime.arrow_tables import VERDICTS
 from sojourn.runtime.folder import RunFolder
@@ -263,3 +265,30 @@ def test_a_warm_up_is_said_and_refused_when_nothing_is_left(
     )
     with pytest.raises(ScenarioError, match="warm_up"):
         package.run("bufferbloat", set={"duration": "1 s", "warm_up": "2 s"})
+
+
+def test_congestion_cycles_are_of_runs_with_a_single_queue(mixed: Any) -> None:
+    (table,) = tables.cycles(mixed)
+    assert [row[0] for row in table.rows] == ["codel"]
+
+
+def test_the_page_shows_no_backticks_of_the_scenarios_text(mixed: Any) -> None:
+    text = mixed.scenario.model_copy(update={"notes": "The key `rate`.", "description": "`x`"})
+    shown = page(replace(mixed, folder=replace(mixed.folder, scenario=text)))
+    assert "<p>The key rate.</p>" in shown
+    assert '<p class="lead">x</p>' in shown
+
+
+def test_compare_has_groups_completion_and_voice_with_differences(
+    mixed: Any, tmp_path: Path, sojourn: Sojourn
+) -> None:
+    changed = mixed.scenario.model_copy(update={"seed": 2, "target": 4_000_000})
+    package.run(changed, out=tmp_path / "other", report=False)
+    shown = sojourn("compare", mixed.path, "other", "--json")
+    found = json.loads(shown.stdout)["groups"]
+    assert list(found) == ["Groups of flows", "Completion times", "Voice"]
+    own, other = found["Voice"][:2]
+    assert own["group"] == other["group"] == "calls"
+    first, second = (line["figures"]["mos"]["mean"] for line in (own, other))
+    assert other["differences"]["mos"]["mean"] == pytest.approx(second - first)
+    assert "Completion times" in sojourn("compare", mixed.path, "other").stdout

@@ -1,6 +1,7 @@
 """`sojourn compare`: a comparison of runs."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +15,9 @@ from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
 from sojourn.results.compare import Line, Setup
 from sojourn.results.compare import compare as compared
+from sojourn.results.compare_groups import GroupLine, compare_groups
 from sojourn.results.intervals import Interval
-from sojourn.results.metrics import SHOWN
+from sojourn.results.metrics import SHOWN, Metric
 from sojourn.results.remarks import interruptions
 from sojourn.results.result import Result, read_result
 from sojourn.runtime.folder import RunFolder
@@ -74,6 +76,8 @@ def _print(found: list[Setup], lines: list[Line], results: list[Result]) -> None
             )
             table.add_row(*(Text(cell, style="dim") for cell in ("", "  difference", *differences)))
     console.print(table)
+    for title, metrics, rows in compare_groups(found):
+        console.print(_group_table(title, metrics, rows))
     if all(len(setup.results) < 2 for setup in found):
         console.print("One seed each: how far the figures scatter is not known (--seeds 1..10).")
     for result in results:
@@ -81,11 +85,36 @@ def _print(found: list[Setup], lines: list[Line], results: list[Result]) -> None
             console.print(Text(f"warning {shown(result.path)}: {sentence}"), soft_wrap=True)
 
 
+def _group_table(title: str, metrics: Sequence[Metric], rows: Sequence[GroupLine]) -> Table:
+    """What each group of flows got."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, title=title)
+    for head, width in (("group", 18), ("AQM", 14), ("run", 18)):
+        table.add_column(head, overflow="fold", max_width=width)
+    for metric in metrics:
+        head = f"{metric.name}\n{metric.unit}".replace("_", "\n", 1)
+        table.add_column(head, justify="right", overflow="fold")
+    before: tuple[str, str] = ("", "")
+    for line in rows:
+        cells = (_shown(metric, one) for metric, one in zip(metrics, line.values, strict=True))
+        names = ("", "") if (line.group, line.aqm) == before else (line.group, line.aqm)
+        table.add_row(*map(Text, (*names, line.setup, *cells)))
+        before = (line.group, line.aqm)
+        if any(line.differences):
+            apart = zip(metrics, line.differences, strict=True)
+            cells = (_shown(metric, one, signed=True) for metric, one in apart)
+            table.add_row(*(Text(cell, style="dim") for cell in ("", "", "  difference", *cells)))
+    return table
+
+
 def _cell(place: int, value: Interval | None, signed: bool = False) -> str:
+    return _shown(SHOWN[place], value, signed=signed)
+
+
+def _shown(metric: Metric, value: Interval | None, *, signed: bool = False) -> str:
     if value is None:
         return "-"
     sign = "+" if signed and value.mean > 0 else ""
-    return sign + SHOWN[place].show(value.mean, value.half)
+    return sign + metric.show(value.mean, value.half)
 
 
 def _as_dict(found: list[Setup], lines: list[Line]) -> dict[str, Any]:
@@ -113,4 +142,8 @@ def _as_dict(found: list[Setup], lines: list[Line]) -> dict[str, Any]:
             }
             for line in lines
         ],
+        "groups": {
+            title: [line.as_dict(metrics) for line in rows]
+            for title, metrics, rows in compare_groups(found)
+        },
     }

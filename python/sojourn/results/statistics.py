@@ -141,6 +141,8 @@ class Findings:
     cycles: Cycles
     queued: int = 0
     """Packets that the distribution is of."""
+    in_order: bool = True
+    """Whether packets left in the order in which they came, as from a single queue."""
 
 
 class Rows(NamedTuple):
@@ -230,7 +232,16 @@ def read_findings(
     cycles = tally.cycles.finish()
     queue = tally.queue_over_time(rate, simulated)
     curve = tally.distribution()
-    return Findings(summary, counters, tally.over_time(), queue, curve, cycles, tally.queued)
+    return Findings(
+        summary,
+        counters,
+        tally.over_time(),
+        queue,
+        curve,
+        cycles,
+        tally.queued,
+        tally.in_order,
+    )
 
 
 def _mean_rate(rate: int | Callable[[int], float], since: int, until: int) -> float:
@@ -303,6 +314,7 @@ class _Tally:
 
     def __init__(self, duration: int, target: int, since: int) -> None:
         self._since = since
+        self.in_order, self._last_came = True, 0
         self._bin = max(-(-duration // _TIME_BINS), 1)
         self._target = target
         self.cycles = CycleTally(target)
@@ -333,6 +345,10 @@ class _Tally:
         self.cycles.add(time, delay, verdict[queued] == AQM)
         if not len(delay):
             return
+        came = time - delay
+        if came[0] < self._last_came or (np.diff(came) < 0).any():
+            self.in_order = False
+        self._last_came = int(came[-1])
         self.queued += len(delay)
         if self.delays is not None:
             self.delays.append(delay)

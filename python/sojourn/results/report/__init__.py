@@ -66,14 +66,14 @@ def page(result: Result) -> str:
     return render(
         "results/report/page.html",
         title=scenario.title or folder.name,
-        description=" ".join(scenario.description.split()),
-        look_at=" ".join(scenario.look_at.split()),
-        remarks=remarks(result),
+        description=_prose(scenario.description),
+        look_at=_prose(scenario.look_at),
+        remarks=[_prose(remark) for remark in remarks(result)],
         result=tables.result_table(result),
         notes=[*_paragraphs(scenario.notes), *_paragraphs(reader_note(result))],
         traffic=[*tables.traffic(result), *tables.bottlenecks(result)],
         plots=plots,
-        internals=[tables.cycles(result), *tables.synchronisation(result)],
+        internals=[*tables.cycles(result), *tables.synchronisation(result)],
         parameters=run_description.parameters(result),
         programs=run_description.programs(folder),
         provenance=run_description.provenance(folder),
@@ -145,7 +145,12 @@ def _bin(queue: Queue) -> int:
     return int(time[1] - time[0])
 
 
+def _prose(text: str) -> str:
+    """A paragraph as a page shows it, without the marks of code in plain text."""
+    return " ".join(text.replace("`", "").split())
+
+
 def _paragraphs(text: str) -> list[str]:
     """The paragraphs of a text, separated by empty lines."""
-    paragraphs = (" ".join(part.split()) for part in text.split("\n\n"))
+    paragraphs = map(_prose, text.split("\n\n"))
     return [part for part in paragraphs if part]

@@ -90,12 +90,14 @@ def bottlenecks(result: Result) -> Iterator[Table]:
     )
 
 
-def cycles(result: Result) -> Table:
-    """The number of times the delay stayed above the target, and the begin of dropping."""
+def cycles(result: Result) -> Iterator[Table]:
+    """The number of times the delay stayed above the target, and the begin of dropping. Runs whose
+    packets overtook each other have no table: cycles are of a single queue."""
     several = len(result.scenario.bottlenecks) > 1
     rows = []
     for queue in plotted(result):
-        for place, run in enumerate(queue.runs):
+        single = [run for run in queue.runs if run.findings.in_order]
+        for place, run in enumerate(single):
             found = run.findings.cycles
             name = "" if place else queue.title
             cells = (
@@ -107,14 +109,16 @@ def cycles(result: Result) -> Table:
             rows.append([*([name] if several else []), run.label, *cells])
     names = ["queue", "run"] if several else ["AQM"]
     heads = ("cycles", "without\na drop", "longest\nms", "first two drops\napart, ms")
-    return Table(
+    if not rows:
+        return
+    yield Table(
         heads=[*names, *heads],
         rows=rows,
         title="Congestion cycles",
         text="A cycle is a stretch of packets that all waited at least the target. A controller "
         "that remembers how often it had to drop begins a cycle with drops close together; one "
         "that has forgotten begins with drops an interval apart. The last column is the median "
-        "over the cycles that have two drops.",
+        "over the cycles that have two drops. Runs that part flows into queues have none.",
         names=len(names),
     )
 

@@ -31,10 +31,10 @@ pub fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
 /// The validity of each header that has a field of variable size.
 fn validities(layout: &Layout, found: &mut HashSet<Slot>) {
     match layout {
-        Layout::Header { valid, fields, .. } => {
-            if fields.iter().any(|field| matches!(field, Layout::VarBit { .. })) {
-                found.insert(*valid);
-            }
+        Layout::Header { valid, fields, .. }
+            if fields.iter().any(|field| matches!(field, Layout::VarBit { .. })) =>
+        {
+            found.insert(*valid);
         }
         Layout::Union { members: inner, .. }
         | Layout::Struct { fields: inner, .. }

@@ -1,8 +1,10 @@
-"""Files carry the field's names: the names that were given up do not come back.
+"""Files and types carry the field's names: the names that were given up do not come back.
 
-Each row is a folder and the stems of files that it must not hold.
+A row of the first table is a folder and the stems of files that it must not hold. A row of the
+second is a crate and the names that none of its items may have.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 GIVEN_UP = {
     "crates/bmv2/src": ["joined", "untouched"],
-    "crates/control/src": ["carry", "hits", "law", "taken", "words"],
-    "crates/control/src/commands": ["same_again"],
+    "crates/control/src": ["by_name", "carry", "hits", "law", "taken", "words"],
+    "crates/control/src/commands": ["copies", "same_again"],
     "crates/jit/src": ["cells", "ends"],
     "crates/live/src": ["identity", "lateness", "wake"],
     "crates/net/src": ["tournament"],
@@ -38,7 +40,7 @@ GIVEN_UP = {
     "crates/net/src/tcp/connection": ["hearing", "opening", "telling"],
     "crates/net/src/tcp/sender": ["calm", "timers"],
     "crates/net/src/wire": ["compact", "predicted", "written"],
-    "crates/p4/src/check": ["place"],
+    "crates/p4/src/check": ["assignable", "place"],
     "crates/p4/src/elaborate": ["parts", "place"],
     "crates/p4/src/interp": ["flat", "halt", "machine"],
     "crates/p4/src/interp/bytecode": ["around", "join", "kept"],
@@ -48,13 +50,27 @@ GIVEN_UP = {
     "crates/protocols/src/bfrt/read": ["fixed", "questions"],
     "crates/py/src": ["surroundings"],
     "crates/switch/src": ["wire"],
-    "crates/switch/src/switch": ["overlap", "rounds"],
+    "crates/switch/src/switch": ["change", "overlap", "rounds"],
     "crates/switch/src/tm": ["line"],
     "crates/target/src": ["deparsed", "guards", "traced", "uses", "watch"],
-    "crates/tofino/src": ["admitted", "ethernet_alone", "framed", "handover", "joined", "unread"],
+    "crates/tofino/src": [
+        "admitted",
+        "copies",
+        "ethernet_alone",
+        "framed",
+        "handover",
+        "joined",
+        "unread",
+    ],
     "crates/tofino/src/fit": ["located"],
     "crates/tofino/src/salu": ["by_unit", "ready"],
     "crates/verilog/src": ["asked", "head", "order", "stated_law"],
+    "crates/engine/src/replay": ["law"],
+    "crates/switch/tests/switch": ["overlapping"],
+    "crates/tofino/src/tests": ["copies"],
+    "crates/bmv2/src/runtime": ["copies"],
+    "crates/bmv2/src/tests": ["copies", "shipped", "watch"],
+    "crates/engine/tests": ["rounds"],
     "crates": ["native", "targets"],
     "python/sojourn": [
         "agree",
@@ -92,3 +108,112 @@ def test_a_name_that_was_given_up_does_not_come_back(folder: str) -> None:
     assert (ROOT / folder).is_dir(), "the table names a folder that is gone"
     found = {path.stem for path in (ROOT / folder).iterdir()}
     assert not found & set(GIVEN_UP[folder])
+
+
+ITEMS_GIVEN_UP = {
+    "bmv2": ["Joined", "Joint", "tell_egress", "tell_ingress"],
+    "control": [
+        "Asked",
+        "Before",
+        "ByName",
+        "Followed",
+        "Hits",
+        "Law",
+        "Met",
+        "ProfileWas",
+        "SameAgain",
+        "TableWas",
+        "Taken",
+        "Wrong",
+        "carry",
+        "carry_out",
+        "gather",
+        "said",
+    ],
+    "engine": ["Asked", "Beside", "Law", "carry_out", "told"],
+    "jit": ["Kept"],
+    "live": ["Bell", "Held", "Sleeper", "bell"],
+    "net": [
+        "Accurate",
+        "Act",
+        "Before",
+        "Behind",
+        "Border",
+        "CompactSegment",
+        "Cut",
+        "Departures",
+        "Directory",
+        "Door",
+        "Draws",
+        "Due",
+        "Exact",
+        "Gathered",
+        "HandedOver",
+        "Heard",
+        "Held",
+        "Home",
+        "Homes",
+        "Inbound",
+        "Questions",
+        "Refused",
+        "Region",
+        "Sending",
+        "Shown",
+        "Tournament",
+        "Usual",
+        "UsualSegment",
+        "WayIn",
+        "WayOut",
+        "Written",
+        "carry_out",
+        "hear",
+        "heard",
+        "put_down",
+        "tell",
+    ],
+    "npu": ["Asked", "Wanted", "carry_out", "go_on"],
+    "p4": ["Alike", "Around", "Lately", "Made", "Manner", "Memo", "Outside", "Undone", "tell"],
+    "packet": ["Carried", "Luggage", "Register", "Thing"],
+    "protocols": ["Aged", "Became", "Gathered", "Given", "Manner", "Wanted", "Weighed", "hear"],
+    "py": ["Asked", "Beside", "Gathered", "Given", "Surroundings", "ToldLink", "ToldWay"],
+    "switch": [
+        "Held",
+        "Inside",
+        "Noted",
+        "Noting",
+        "QueueWas",
+        "Rounds",
+        "Told",
+        "Was",
+        "carry_out",
+    ],
+    "target": ["Became", "Given", "Ragged", "SharedSeen", "Wanted", "Watch", "look"],
+    "tofino": ["Before", "Beside", "Deposit"],
+    "verilog": ["Asked", "Head", "Order"],
+}
+
+DEFINITION = re.compile(r"^\s*(?:pub(?:\([a-z: ]+\))? )?(?:struct|enum|trait|type|fn) (\w+)", re.M)
+
+
+@pytest.mark.parametrize("crate", ITEMS_GIVEN_UP)
+def test_an_item_does_not_carry_a_name_that_was_given_up(crate: str) -> None:
+    source = ROOT / "crates" / crate / "src"
+    found = {
+        (str(path.relative_to(source)), name)
+        for path in source.rglob("*.rs")
+        for name in DEFINITION.findall(path.read_text())
+    }
+    assert found
+    given_up = set(ITEMS_GIVEN_UP[crate])
+    assert not {(file, name) for file, name in found if name in given_up}
+
+
+def test_no_constructor_is_called_of() -> None:
+    """`new`, `from_…` or a verb says what a function does; `of` says nothing."""
+    unnamed = re.compile(r"\bfn of\b")
+    found = [
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "crates").glob("*/src/**/*.rs")
+        if unnamed.search(path.read_text())
+    ]
+    assert not found

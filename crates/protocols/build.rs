@@ -68,10 +68,12 @@ fn shapes(read: &FileDescriptorSet) -> Result<String, std::fmt::Error> {
             // What contains itself is kept apart, too.
             let apart = *is_many || message.as_ref().is_some_and(|of| reaches(&known, of, name));
             match (place, message) {
-                (Some(place), _) => write!(text, "({number}, Held::Message({place}, {apart})), ")?,
+                (Some(place), _) => {
+                    write!(text, "({number}, FieldCodec::Message({place}, {apart})), ")?
+                }
                 // Of other packages' messages nothing is known but that they are kept.
                 (None, Some(_)) | (None, None) if *is_many => {
-                    write!(text, "({number}, Held::Bytes), ")?
+                    write!(text, "({number}, FieldCodec::Bytes), ")?
                 }
                 _ => {}
             }

@@ -36,12 +36,12 @@ impl Walk<'_> {
         let index = step.depends();
         for layout in &outputs {
             for (at, cell) in leaves(layout, range.len()) {
-                let value = Set::of(range.start + at).with(&index);
+                let value = Set::single(range.start + at).with(&index);
                 self.env.insert(cell, Known { value, context: self.condition() });
             }
         }
         for variable in range {
-            step.reads.add(&Set::of(variable));
+            step.reads.add(&Set::single(variable));
         }
         self.found.steps.push(step);
     }
@@ -89,13 +89,13 @@ impl Walk<'_> {
         };
         for layout in &outputs(call) {
             for (at, cell) in leaves(layout, range.len()) {
-                let value = Set::of(range.start + at).with(&index);
+                let value = Set::single(range.start + at).with(&index);
                 self.env.insert(cell, Known { value, context: self.condition() });
             }
         }
         for variable in range {
-            step.reads.add(&Set::of(variable));
-            let depends = given.with(&Set::of(variable));
+            step.reads.add(&Set::single(variable));
+            let depends = given.with(&Set::single(variable));
             self.flow(&depends, variable, call.span);
             step.writes.push((variable, depends));
         }
@@ -121,7 +121,7 @@ impl Walk<'_> {
                 .collect();
             let known: Vec<(Cell, usize)> = self.memory.iter().map(|(c, v)| (*c, *v)).collect();
             for (cell, variable) in known {
-                let known = Known { value: Set::of(variable), context: Set::default() };
+                let known = Known { value: Set::single(variable), context: Set::default() };
                 self.env.insert(cell, known);
             }
             self.list(&method.body);

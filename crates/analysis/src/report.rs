@@ -127,8 +127,8 @@ pub(super) fn control(
         touched.iter().enumerate().map(|(at, variable)| (*variable, at)).collect();
     let names = Names { variables, sources };
     let flows = found.flows.iter().map(|((from, to), span)| Flow {
-        from: names.of(*from),
-        to: names.of(*to),
+        from: names.name(*from),
+        to: names.name(*to),
         at: place(sources, *span),
         text: names.text(*span),
     });
@@ -136,7 +136,7 @@ pub(super) fn control(
         found.flows.keys().map(|(from, to)| (number[from], number[to])).collect();
     let grouped = blocks(touched.len(), edges.iter().copied());
     let block = |group: Vec<usize>| Block {
-        variables: group.iter().map(|at| names.of(touched[*at])).collect(),
+        variables: group.iter().map(|at| names.name(touched[*at])).collect(),
         registers: group
             .iter()
             .map(|at| variables.list[touched[*at]].register)
@@ -185,12 +185,12 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn of(&self, variable: usize) -> String {
+    fn name(&self, variable: usize) -> String {
         self.variables.list[variable].name.clone()
     }
 
     fn all(&self, set: &Set) -> Vec<String> {
-        set.iter().map(|variable| self.of(variable)).collect()
+        set.iter().map(|variable| self.name(variable)).collect()
     }
 
     /// The source text, on one line.
@@ -213,11 +213,14 @@ impl Names<'_> {
             },
             at: place(self.sources, touch.span),
             reads: self.all(&touch.reads),
-            uses: uses.map(|variable| self.of(variable)).collect(),
+            uses: uses.map(|variable| self.name(variable)).collect(),
             writes: touch
                 .writes
                 .iter()
-                .map(|(variable, from)| Written { name: self.of(*variable), from: self.all(from) })
+                .map(|(variable, from)| Written {
+                    name: self.name(*variable),
+                    from: self.all(from),
+                })
                 .collect(),
             drops: touch.drops,
         }

@@ -8,7 +8,7 @@ pub struct Set(Rc<Vec<u64>>);
 
 impl Set {
     /// One variable.
-    pub fn of(variable: usize) -> Set {
+    pub fn single(variable: usize) -> Set {
         let mut words = vec![0; variable / 64 + 1];
         words[variable / 64] = 1 << (variable % 64);
         Set(Rc::new(words))

@@ -361,7 +361,7 @@ impl Walk<'_> {
     pub fn read_cell(&self, step: &mut Touch, cell: Cell) {
         let Some(known) = self.env.get(&cell) else { return };
         match self.memory.get(&cell) {
-            Some(variable) if known.value == Set::of(*variable) => step.reads.add(&known.value),
+            Some(variable) if known.value == Set::single(*variable) => step.reads.add(&known.value),
             // What this statement stands under anyway need not be said again.
             _ => {
                 step.uses.add(&known.value);

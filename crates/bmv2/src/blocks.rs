@@ -100,7 +100,7 @@ impl Blocks {
 impl Frames {
     /// The frame of a block.
     #[inline]
-    pub fn of(&mut self, block: &Block) -> &mut Frame {
+    pub fn frame(&mut self, block: &Block) -> &mut Frame {
         &mut self.0[block.at]
     }
 
@@ -111,7 +111,7 @@ impl Frames {
 
     /// Makes the frame of a block ready for a packet.
     pub fn reset(&mut self, block: &Block) {
-        self.of(block).clear();
+        self.frame(block).clear();
     }
 
     /// Makes the block's own variables zero.
@@ -120,7 +120,7 @@ impl Frames {
         if block.own.is_empty() && block.own_wide.is_empty() {
             return;
         }
-        let frame = self.of(block);
+        let frame = self.frame(block);
         frame.clear_slots(block.own.clone());
         frame.clear_wide_slots(block.own_wide.clone());
     }
@@ -181,7 +181,7 @@ impl Frames {
         if block.in_order {
             return self.exchange(block, phv);
         }
-        let frame = self.of(block);
+        let frame = self.frame(block);
         let (mut narrow, mut wide) = (0, 0);
         for part in block.parts.iter().flatten() {
             let (slots, wide_slots) = (part.narrow(), part.wide());
@@ -201,7 +201,7 @@ impl Frames {
     /// Exchanges the slots of a block's frame and those of a packet.
     #[inline]
     fn exchange(&mut self, block: &Block, phv: &mut Phv) {
-        let frame = self.of(block);
+        let frame = self.frame(block);
         let size = (frame.narrow.len(), frame.wide.len());
         swap(&mut frame.narrow, &mut phv.narrow);
         if size.1 > 0 {

@@ -16,36 +16,36 @@ use std::collections::HashSet;
 
 /// A chain, and what is told it.
 #[derive(Clone, Debug)]
-pub struct Joint {
+pub struct FusedChain {
     /// The chain.
     pub chain: Chain,
     /// The fields of the standard metadata that somebody reads.
-    pub told: Standard,
+    pub inputs: Standard,
 }
 
 /// The chains of a program, as far as there are some.
 #[derive(Clone, Debug, Default)]
-pub struct Joined {
+pub struct FusedPasses {
     /// Parser, verification of checksums and ingress control.
-    pub ingress: Option<Joint>,
+    pub ingress: Option<FusedChain>,
     /// Egress control, update of checksums and deparser. Its one input says whether the packet is to be
     /// copied or sent around.
-    pub egress: Option<Joint>,
+    pub egress: Option<FusedChain>,
 }
 
 /// Joins what can be joined.
-pub fn join(interpreter: &mut Interpreter, blocks: &Blocks, runtime: &Runtime) -> Joined {
+pub fn join(interpreter: &mut Interpreter, blocks: &Blocks, runtime: &Runtime) -> FusedPasses {
     let Blocks { parser, verify, ingress, egress, compute, deparser, .. } = blocks;
     let joinable = |blocks: &[&Block]| {
         let own_wide = blocks.iter().filter(|block| block.has_own_wide_slots());
         blocks.iter().all(|block| block.is_joined()) && own_wide.count() <= 1
     };
     if runtime.wants_payload || !ingress.in_order() || !egress.in_order() {
-        return Joined::default();
+        return FusedPasses::default();
     }
     let join_ingress = joinable(&[parser, verify, ingress]) && !ingress.resizes;
     let join_egress = joinable(&[egress, compute, deparser]) && !egress.resizes;
-    Joined {
+    FusedPasses {
         ingress: join_ingress.then(|| join_ingress_blocks(interpreter, blocks, runtime)).flatten(),
         egress: join_egress.then(|| join_egress_blocks(interpreter, blocks, runtime)).flatten(),
     }
@@ -55,7 +55,7 @@ fn join_ingress_blocks(
     interpreter: &mut Interpreter,
     blocks: &Blocks,
     runtime: &Runtime,
-) -> Option<Joint> {
+) -> Option<FusedChain> {
     let Blocks { parser, verify, ingress, .. } = blocks;
     let standard = &ingress.standard;
     let mut links = vec![Link::plain(parser.unit)];
@@ -90,19 +90,19 @@ fn join_ingress_blocks(
         loads_once: false,
         keeps_widths: true,
     })?;
-    Some(Joint { chain, told: standard.told(&read) })
+    Some(FusedChain { chain, inputs: standard.inputs(&read) })
 }
 
 fn join_egress_blocks(
     interpreter: &mut Interpreter,
     blocks: &Blocks,
     runtime: &Runtime,
-) -> Option<Joint> {
+) -> Option<FusedChain> {
     let Blocks { egress, compute, deparser, .. } = blocks;
     let program = interpreter.program();
     let units = [egress, compute, deparser].map(|block| block.unit);
     let slots = units.iter().map(|unit| program.units[unit.index()].slots.len());
-    let asked = Slot(slots.max().unwrap_or(0) as u32);
+    let requested = Slot(slots.max().unwrap_or(0) as u32);
     let spec = egress.standard.egress_spec.slot();
     let mut links = vec![Link::plain(egress.unit)];
     if !compute.idle {
@@ -110,7 +110,7 @@ fn join_egress_blocks(
     }
     links.push(Link { sets: zeros(deparser).collect(), ..Link::plain(deparser.unit) });
     let dropped = spec.map(|spec| (spec, DROP_PORT as u64));
-    links[1].ends_if = [(asked, 1)].into_iter().chain(dropped).collect();
+    links[1].ends_if = [(requested, 1)].into_iter().chain(dropped).collect();
     let mut left: Vec<Slot> = spec.into_iter().collect();
     if runtime.makes_copies() {
         left.extend(egress.shared_slots());
@@ -132,7 +132,7 @@ fn join_egress_blocks(
         loads_once: false,
         keeps_widths: true,
     })?;
-    Some(Joint { chain, told: egress.standard.told(&read) })
+    Some(FusedChain { chain, inputs: egress.standard.inputs(&read) })
 }
 
 /// The block's own variables, which begin with zero.

@@ -21,7 +21,7 @@ pub struct HeaderInPlace {
 }
 
 impl HeaderInPlace {
-    fn of(header: &Layout) -> Option<HeaderInPlace> {
+    fn new(header: &Layout) -> Option<HeaderInPlace> {
         match header {
             Layout::Header { valid, .. } => {
                 Some(HeaderInPlace { valid: *valid, slots: header.range() })
@@ -63,7 +63,7 @@ pub fn untouched(program: &Program, blocks: &Blocks, runtime: &Runtime) -> Vec<H
             && same.count() == 1
     };
     let last = emitted.iter().rev().take_while(stays);
-    last.filter_map(|header| HeaderInPlace::of(header)).collect()
+    last.filter_map(|header| HeaderInPlace::new(header)).collect()
 }
 
 /// The headers that a deparser emits, in order; none if it does anything else.

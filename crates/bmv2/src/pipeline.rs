@@ -13,7 +13,7 @@
 
 use super::blocks::Blocks;
 use super::field_list::{FieldList, reset_metadata};
-use super::fused_pass::{Joined, Joint};
+use super::fused_pass::{FusedChain, FusedPasses};
 use super::runtime::{CloneRequest, RegisterArray, Runtime};
 use super::standard::{DROP_PORT, InstanceType};
 use sojourn_control::digest::Digest;
@@ -38,7 +38,7 @@ pub struct V1Model {
     pub(super) tables: Tables,
     pub(super) runtime: Runtime,
     blocks: Blocks,
-    joined: Joined,
+    joined: FusedPasses,
     /// What the deparser writes.
     written: PacketOut,
     /// Vectors of packets that have left, to be used again. In boxes because that is how a packet
@@ -52,7 +52,7 @@ impl V1Model {
         interpreter: Interpreter,
         mut runtime: Runtime,
         mut blocks: Blocks,
-        joined: Joined,
+        joined: FusedPasses,
     ) -> V1Model {
         let chains = joined.ingress.iter().chain(&joined.egress);
         blocks.frames.make_room(chains.map(|joint| joint.chain.slots).max().unwrap_or(0));
@@ -104,12 +104,12 @@ impl V1Model {
         input: &IngressInput,
         packet: &Packet,
     ) -> Option<Result<Parsed, Halt>> {
-        let Joint { chain, told } = self.joined.ingress.as_ref()?;
+        let FusedChain { chain, inputs } = self.joined.ingress.as_ref()?;
         let length = packet.len().0;
         self.runtime.begin(input.now, length);
         let Blocks { ingress, frames, .. } = &mut self.blocks;
-        let frame = frames.of(ingress);
-        told.tell_ingress(input, length, frame);
+        let frame = frames.frame(ingress);
+        inputs.set_ingress_inputs(input, length, frame);
         let ends = (Some(PacketIn::new(&packet.bytes, packet.zeros)), None);
         Some(self.interpreter.run_chain(chain, frame, ends, &self.tables, &mut self.runtime))
     }
@@ -119,7 +119,7 @@ impl V1Model {
         let Blocks { parser, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         let front = PacketIn::new(&packet.bytes, packet.zeros);
-        let frame = frames.of(parser);
+        let frame = frames.frame(parser);
         self.interpreter.run_parser(parser.unit, frame, front, tables, runtime)
     }
 
@@ -128,19 +128,19 @@ impl V1Model {
     fn behind_parser(&mut self, packet: &Packet, parsed: Parsed) -> Result<(Parsed, u32), Halt> {
         let Blocks { parser, verify, ingress, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
-        let frame = frames.of(parser);
+        let frame = frames.frame(parser);
         parser.standard.parser_error.set(frame, parsed.error.into());
         if !verify.idle {
             runtime.keep_payload(packet, parsed.consumed);
             frames.hand_over(parser, verify);
-            let frame = frames.of(verify);
+            let frame = frames.frame(verify);
             self.interpreter.run_control(verify.unit, frame, None, tables, runtime)?;
             frames.give_back(verify, parser);
             let failed = u64::from(runtime.pass.checksum_error);
-            parser.standard.checksum_error.set(frames.of(parser), failed);
+            parser.standard.checksum_error.set(frames.frame(parser), failed);
         }
         frames.hand_over(parser, ingress);
-        let frame = frames.of(ingress);
+        let frame = frames.frame(ingress);
         let before = if ingress.resizes { ingress.header_bytes(frame) } else { 0 };
         self.interpreter.run_control(ingress.unit, frame, None, tables, runtime)?;
         let after = if ingress.resizes { ingress.header_bytes(frame) } else { 0 };
@@ -165,9 +165,9 @@ impl V1Model {
                 frames.clear_own(parser);
                 self.spare.push(phv);
             }
-            None => standard.tell_ingress(input, length, frames.of(parser)),
+            None => standard.set_ingress_inputs(input, length, frames.frame(parser)),
         }
-        standard.packet_length.set(frames.of(parser), length);
+        standard.packet_length.set(frames.frame(parser), length);
     }
 
     fn run_ingress(
@@ -209,7 +209,7 @@ impl V1Model {
         out: &mut IngressDecision,
     ) -> Result<PacketMetadata, Halt> {
         let Blocks { ingress, frames, .. } = &mut self.blocks;
-        let (standard, frame) = (&ingress.standard, frames.of(ingress));
+        let (standard, frame) = (&ingress.standard, frames.frame(ingress));
         let group = standard.mcast_grp.get(frame) as u16;
         let spec = standard.egress_spec.get(frame);
         let queue = standard.priority.get(frame) as u8;
@@ -219,10 +219,10 @@ impl V1Model {
         }
         self.runtime.send_digest();
         if let Some(list) = self.runtime.pass.resubmit.take() {
-            let kept = self.preserved(&phv, list, InstanceType::Resubmitted);
+            let preserved = self.preserved(&phv, list, InstanceType::Resubmitted);
             self.spare.push(phv);
             out.resubmit = true;
-            return Ok(PacketMetadata::from(kept));
+            return Ok(PacketMetadata::from(preserved));
         }
         if group == 0 && spec == DROP_PORT {
             self.spare.push(phv);
@@ -251,25 +251,25 @@ impl V1Model {
     ) -> Result<Box<Mirror>, Halt> {
         let Blocks { parser, frames, .. } = &mut self.blocks;
         frames.reset(parser);
-        let frame = frames.of(parser);
+        let frame = frames.frame(parser);
         // The parser sees the port and nothing else, and what it says of the metadata is not kept.
         parser.standard.ingress_port.set(frame, input.port.0.into());
         let front = PacketIn::new(&packet.bytes, packet.zeros);
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         let parsed = self.interpreter.run_parser(parser.unit, frame, front, tables, runtime)?;
-        let mut kept = self.new_phv();
+        let mut preserved = self.new_phv();
         let Blocks { parser, frames, .. } = &mut self.blocks;
-        frames.take_along(parser, &mut kept);
-        self.keep_fields(original, &mut kept, request.fields, InstanceType::IngressClone);
-        kept.consumed = parsed.consumed;
-        kept.length = original.ingress_length;
-        kept.ingress_length = original.ingress_length;
+        frames.take_along(parser, &mut preserved);
+        self.keep_fields(original, &mut preserved, request.fields, InstanceType::IngressClone);
+        preserved.consumed = parsed.consumed;
+        preserved.length = original.ingress_length;
+        preserved.ingress_length = original.ingress_length;
         Ok(Box::new(Mirror {
             session: request.session,
             direction: MirrorDirection::Ingress,
             packet: packet.clone(),
             header_len: 0,
-            packet_metadata: PacketMetadata::from(kept),
+            packet_metadata: PacketMetadata::from(preserved),
         }))
     }
 
@@ -281,24 +281,24 @@ impl V1Model {
 
     /// A vector with the headers of `phv` whose metadata is zero but for a list of fields.
     fn preserved(&mut self, phv: &Phv, list: u32, instance: InstanceType) -> Box<Phv> {
-        let mut kept = self.new_phv();
-        let Phv { narrow, wide, .. } = &mut *kept;
+        let mut preserved = self.new_phv();
+        let Phv { narrow, wide, .. } = &mut *preserved;
         narrow.clone_from(&phv.narrow);
         wide.clone_from(&phv.wide);
-        (kept.consumed, kept.length) = (phv.consumed, phv.length);
-        kept.ingress_length = phv.ingress_length;
-        self.keep_fields(phv, &mut kept, list, instance);
-        kept
+        (preserved.consumed, preserved.length) = (phv.consumed, phv.length);
+        preserved.ingress_length = phv.ingress_length;
+        self.keep_fields(phv, &mut preserved, list, instance);
+        preserved
     }
 
-    /// Makes the metadata of `kept` zero, but for a list of fields of `original`.
-    fn keep_fields(&self, original: &Phv, kept: &mut Phv, list: u32, instance: InstanceType) {
-        reset_metadata(kept, &self.blocks.ingress);
+    /// Makes the metadata of `preserved` zero, but for a list of fields of `original`.
+    fn keep_fields(&self, original: &Phv, preserved: &mut Phv, list: u32, instance: InstanceType) {
+        reset_metadata(preserved, &self.blocks.ingress);
         let list: Option<&FieldList> = self.runtime.field_lists.get(list as usize);
         if let Some(list) = list {
-            list.copy(original, kept);
+            list.copy(original, preserved);
         }
-        self.set_instance(kept, instance);
+        self.set_instance(preserved, instance);
     }
 
     fn set_instance(&self, phv: &mut Phv, instance: InstanceType) {
@@ -316,8 +316,8 @@ impl V1Model {
         let Blocks { egress, frames, .. } = &mut self.blocks;
         frames.restore(egress, phv);
         let joint = self.joined.egress.as_ref().filter(|_| self.runtime.trace.is_none());
-        let told = joint.map_or(&egress.standard, |joint| &joint.told);
-        told.tell_egress(input, phv.length, frames.of(egress));
+        let inputs = joint.map_or(&egress.standard, |joint| &joint.inputs);
+        inputs.set_egress_inputs(input, phv.length, frames.frame(egress));
     }
 
     fn run_egress(
@@ -339,15 +339,15 @@ impl V1Model {
             }
         };
         let Blocks { egress, frames, .. } = &mut self.blocks;
-        let sent = egress.standard.egress_spec.get(frames.of(egress)) != DROP_PORT;
+        let sent = egress.standard.egress_spec.get(frames.frame(egress)) != DROP_PORT;
         if let Some(request) = self.runtime.pass.clone.take() {
             self.clone_of_egress(request, packet, &mut phv, out);
         }
         if sent {
             out.fate = EgressFate::Sent;
-            if let Some(kept) = self.after_egress(packet, &mut phv, written)? {
+            if let Some(preserved) = self.after_egress(packet, &mut phv, written)? {
                 (out.fate, *packet_metadata) =
-                    (EgressFate::Recirculated, PacketMetadata::from(kept));
+                    (EgressFate::Recirculated, PacketMetadata::from(preserved));
             }
         }
         self.spare.push(phv);
@@ -359,11 +359,11 @@ impl V1Model {
     /// and neither has it for a packet that is dropped.
     #[inline]
     fn run_egress_chain(&mut self) -> Option<Result<bool, Halt>> {
-        let Joint { chain, .. } = self.joined.egress.as_ref()?;
+        let FusedChain { chain, .. } = self.joined.egress.as_ref()?;
         let Blocks { egress, frames, .. } = &mut self.blocks;
-        let frame = frames.of(egress);
+        let frame = frames.frame(egress);
         let pass = &mut self.runtime.pass;
-        pass.asked = Some(chain.input);
+        pass.requested = Some(chain.input);
         frame.set(chain.input, pass.recirculate.is_some().into());
         self.written.clear();
         let ends = (None, Some(&mut self.written));
@@ -375,7 +375,7 @@ impl V1Model {
     fn run_egress_control(&mut self, phv: &mut Phv) -> Result<(), Halt> {
         let Blocks { egress, frames, .. } = &mut self.blocks;
         frames.clear_own(egress);
-        let frame = frames.of(egress);
+        let frame = frames.frame(egress);
         let before = if egress.resizes { egress.header_bytes(frame) } else { 0 };
         let (tables, runtime) = (&self.tables, &mut self.runtime);
         self.interpreter.run_control(egress.unit, frame, None, tables, runtime)?;
@@ -394,15 +394,15 @@ impl V1Model {
     ) {
         let Blocks { egress, frames, .. } = &self.blocks;
         frames.save(egress, phv);
-        let mut kept = self.preserved(phv, request.fields, InstanceType::EgressClone);
+        let mut preserved = self.preserved(phv, request.fields, InstanceType::EgressClone);
         // It is not parsed again: all headers are those that the pass has left.
-        self.runtime.headers_within.copy(phv, &mut kept);
+        self.runtime.headers_within.copy(phv, &mut preserved);
         out.mirror = Some(Box::new(Mirror {
             session: request.session,
             direction: MirrorDirection::Egress,
             packet: packet.clone(),
             header_len: 0,
-            packet_metadata: PacketMetadata::from(kept),
+            packet_metadata: PacketMetadata::from(preserved),
         }));
     }
 
@@ -437,13 +437,13 @@ impl V1Model {
         if !compute.idle {
             runtime.keep_payload(packet, consumed);
             frames.hand_over(egress, compute);
-            let frame = frames.of(compute);
+            let frame = frames.frame(compute);
             self.interpreter.run_control(compute.unit, frame, None, tables, runtime)?;
             frames.give_back(compute, egress);
         }
         frames.hand_over(egress, deparser);
         self.written.clear();
-        let (out, frame) = (Some(&mut self.written), frames.of(deparser));
+        let (out, frame) = (Some(&mut self.written), frames.frame(deparser));
         self.interpreter.run_control(deparser.unit, frame, out, tables, runtime)
     }
 }

@@ -23,9 +23,9 @@ pub(super) fn take_away(program: &mut Program) -> Vec<Diagnostic> {
         (0..program.tables.len()).filter(|at| has_profile(&program.tables[*at], objects)).collect();
     for unit in &mut program.units {
         if let Body::Control { stmts, .. } = &mut unit.body {
-            let mut asked = HashSet::new();
-            collect_asked(stmts, &profiled, &mut asked);
-            pass_switches_on_a_miss(stmts, &asked);
+            let mut tested = HashSet::new();
+            collect_tested(stmts, &profiled, &mut tested);
+            pass_switches_on_a_miss(stmts, &tested);
         }
     }
     let tables = program.tables.iter_mut().enumerate();
@@ -43,36 +43,36 @@ fn has_profile(table: &Table, objects: &[Object]) -> bool {
 }
 
 /// The variables that hold which action of such a table ran.
-fn collect_asked(stmts: &[Stmt], profiled: &HashSet<usize>, asked: &mut HashSet<Slot>) {
+fn collect_tested(stmts: &[Stmt], profiled: &HashSet<usize>, tested: &mut HashSet<Slot>) {
     visit::statements(stmts, &mut |stmt| {
         if let StmtKind::Apply { table, action: Some(slot), .. } = stmt.kind
             && profiled.contains(&table.index())
         {
-            asked.insert(slot);
+            tested.insert(slot);
         }
     });
 }
 
 /// Gives the `switch` on such a variable an empty case for no action at all.
-fn pass_switches_on_a_miss(stmts: &mut [Stmt], asked: &HashSet<Slot>) {
+fn pass_switches_on_a_miss(stmts: &mut [Stmt], tested: &HashSet<Slot>) {
     for stmt in stmts {
         match &mut stmt.kind {
             StmtKind::Switch { subject, cases, default } => {
                 for (_, body) in cases.iter_mut() {
-                    pass_switches_on_a_miss(body, asked);
+                    pass_switches_on_a_miss(body, tested);
                 }
-                pass_switches_on_a_miss(default, asked);
-                if matches!(subject, Expr { kind: ExprKind::Slot(slot), .. } if asked.contains(slot))
+                pass_switches_on_a_miss(default, tested);
+                if matches!(subject, Expr { kind: ExprKind::Slot(slot), .. } if tested.contains(slot))
                 {
                     cases.push((vec![NO_ACTION_RAN.into()], Vec::new()));
                 }
             }
             StmtKind::If { then, otherwise, .. } => {
-                pass_switches_on_a_miss(then, asked);
-                pass_switches_on_a_miss(otherwise, asked);
+                pass_switches_on_a_miss(then, tested);
+                pass_switches_on_a_miss(otherwise, tested);
             }
             StmtKind::Block { body, .. } | StmtKind::Loop { body, .. } => {
-                pass_switches_on_a_miss(body, asked);
+                pass_switches_on_a_miss(body, tested);
             }
             _ => {}
         }

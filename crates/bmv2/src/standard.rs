@@ -127,27 +127,27 @@ impl Standard {
 
     /// What the switch tells ingress and egress, as far as it is in some slots.
     #[must_use]
-    pub fn told(&self, slots: &HashSet<Slot>) -> Standard {
-        let mut told = *self;
+    pub fn inputs(&self, slots: &HashSet<Slot>) -> Standard {
+        let mut inputs = *self;
         let fields = [
-            &mut told.ingress_port,
-            &mut told.ingress_global_timestamp,
-            &mut told.packet_length,
-            &mut told.egress_global_timestamp,
-            &mut told.enq_timestamp,
-            &mut told.enq_qdepth,
-            &mut told.deq_timedelta,
-            &mut told.deq_qdepth,
-            &mut told.egress_rid,
-            &mut told.egress_port,
+            &mut inputs.ingress_port,
+            &mut inputs.ingress_global_timestamp,
+            &mut inputs.packet_length,
+            &mut inputs.egress_global_timestamp,
+            &mut inputs.enq_timestamp,
+            &mut inputs.enq_qdepth,
+            &mut inputs.deq_timedelta,
+            &mut inputs.deq_qdepth,
+            &mut inputs.egress_rid,
+            &mut inputs.egress_port,
         ];
         fields.into_iter().for_each(|field| *field = field.only(slots));
-        told
+        inputs
     }
 
     /// Tells ingress of a new packet of so many bytes.
     #[inline]
-    pub fn tell_ingress(&self, input: &IngressInput, length: u64, frame: &mut Frame) {
+    pub fn set_ingress_inputs(&self, input: &IngressInput, length: u64, frame: &mut Frame) {
         self.ingress_port.set(frame, input.port.0.into());
         self.ingress_global_timestamp.set(frame, micros(input.arrived));
         self.packet_length.set(frame, length);
@@ -155,7 +155,7 @@ impl Standard {
 
     /// Tells egress of a packet of so many bytes.
     #[inline]
-    pub fn tell_egress(&self, input: &EgressInput, length: u32, frame: &mut Frame) {
+    pub fn set_egress_inputs(&self, input: &EgressInput, length: u32, frame: &mut Frame) {
         self.egress_global_timestamp.set(frame, micros(input.now));
         let enqueued = micros(input.enqueued);
         self.enq_timestamp.set(frame, enqueued);

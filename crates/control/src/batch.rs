@@ -4,7 +4,7 @@
 //! constants, registers, then those of the switch. A file of commands yields them in its own order.
 //! Installation consists of executing the batch. This module must not depend on any architecture.
 
-use super::execute::{carry_out, find_profile, find_table, find_value_set, read};
+use super::execute::{execute, find_profile, find_table, find_value_set, read};
 use super::{
     ControlError, ControlPlane, FilterCell, MeterCell, MirrorSession, MulticastGroup, Operation,
     ParameterValue, PortMetadata, ProfileEntries, Query, RegisterValue, Reply, TableEntries,
@@ -116,7 +116,7 @@ impl Batch {
             return self.operations.push(Placed { operation, place });
         };
         if let Some((rows, Place::Lines(lines))) = self.last_rows(&table)
-            && rows::takes(rows, &entry)
+            && rows::append_similar(rows, &entry)
         {
             return lines.push(line);
         }
@@ -132,10 +132,10 @@ impl Batch {
     }
 
     /// The rows that came last, if they are of this table, and where they stand.
-    pub(super) fn last_rows(&mut self, of: &str) -> Option<(&mut Rows, &mut Place)> {
+    pub(super) fn last_rows(&mut self, table_name: &str) -> Option<(&mut Rows, &mut Place)> {
         let Placed { operation, place } = self.operations.last_mut()?;
         match operation {
-            Operation::AddEntries { table, rows } if table == of => {
+            Operation::AddEntries { table, rows } if table == table_name => {
                 Some((Arc::get_mut(rows)?, place))
             }
             _ => None,
@@ -158,7 +158,7 @@ impl Batch {
         }
         for entry in &given.entries {
             let last = self.last_rows(&given.name).filter(|_| number > 1);
-            if !last.is_some_and(|(rows, _)| rows::takes(rows, entry)) {
+            if !last.is_some_and(|(rows, _)| rows::append_similar(rows, entry)) {
                 self.entry(table(), entry.clone(), Place::Entry(number));
             }
             number += 1;
@@ -228,7 +228,7 @@ impl Batch {
         }
         for (at, operation) in self.operations().enumerate() {
             if !operation.is_for_switch() {
-                let done = carry_out(program, operation, Time::ZERO);
+                let done = execute(program, operation, Time::ZERO);
                 done.map_err(|why| self.refused(at, why))?;
             }
         }
@@ -260,7 +260,7 @@ impl Batch {
                     left.mirror_sessions.retain(|known| known.session != *session);
                     if left.mirror_sessions.len() == before {
                         let why = format!("there is no mirror session {session}");
-                        return Err(self.refused(at, ControlError::Said(why)));
+                        return Err(self.refused(at, ControlError::Message(why)));
                     }
                 }
                 Operation::RemoveMulticastGroup { group } => {

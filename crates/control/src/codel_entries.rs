@@ -7,7 +7,7 @@
 use crate::runtime_control::LAST_HANDLE;
 use serde_json::Value;
 use sojourn_p4::diagnostic::near_name;
-use sojourn_p4::interp::tables::{Alike, Form, Rows};
+use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
 use sojourn_p4::ir::{Layout, Program, Table};
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ const GENERATORS: [&str; 1] = ["control_law"];
 pub(super) type EntriesFrom = BTreeMap<String, Value>;
 
 /// An interval from which entries are computed, and the first and the last count.
-struct Law {
+struct ControlLaw {
     interval: u128,
     first: u64,
     last: u64,
@@ -56,7 +56,7 @@ fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     near_name(name, known).map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"))
 }
 
-fn law(options: &Value, program: &Program) -> Result<Law, String> {
+fn law(options: &Value, program: &Program) -> Result<ControlLaw, String> {
     let keys = |map: &serde_json::Map<String, Value>| map.keys().all(|k| OPTIONS.contains(&&**k));
     let Some(options) = options.as_object().filter(|map| map.len() == 2 && keys(map)) else {
         return Err(
@@ -88,7 +88,7 @@ fn law(options: &Value, program: &Program) -> Result<Law, String> {
     let Some(interval) = interval else {
         return Err(format!("the constant {name} is {value}, which is no interval in ns"));
     };
-    Ok(Law { interval: interval.into(), first, last })
+    Ok(ControlLaw { interval: interval.into(), first, last })
 }
 
 /// What the control law is told.
@@ -102,7 +102,7 @@ fn is_identifier(name: &str) -> bool {
 
 /// A table with an exact key gets an entry a count, one with a ternary key an entry for each pattern
 /// of leading bits.
-fn control_law(law: &Law, table: &Table) -> Result<Rows, String> {
+fn control_law(law: &ControlLaw, table: &Table) -> Result<Rows, String> {
     let [key] = &table.keys[..] else {
         let keys = table.keys.len();
         return Err(format!("control_law wants a key of one field, not of {keys}"));
@@ -118,7 +118,7 @@ fn control_law(law: &Law, table: &Table) -> Result<Rows, String> {
     }
     let rows_by = |form| {
         let (keys, args) = (vec![(key.name.to_string(), form)], vec![parameter.to_string()]);
-        Rows::new(Alike { keys, action: action.name.to_string(), args, prioritised: false })
+        Rows::new(EntryTemplate { keys, action: action.name.to_string(), args, prioritised: false })
     };
     match &*key.match_kind {
         "exact" => {
@@ -144,7 +144,7 @@ fn control_law(law: &Law, table: &Table) -> Result<Rows, String> {
 }
 
 /// The number of counts, if a table has room for an entry for each.
-fn room(law: &Law, table: &Table) -> Result<usize, String> {
+fn room(law: &ControlLaw, table: &Table) -> Result<usize, String> {
     let counts = u128::from(law.last - law.first) + 1;
     let most = table.size.unwrap_or(u64::MAX).min(LAST_HANDLE as u64 + 1);
     match usize::try_from(counts) {
@@ -162,7 +162,7 @@ const ONE_ACTION: &str = "control_law wants a table with one action with one par
 ///
 /// With x = interval / sqrt(count), floor(2 x) is the integer square root of the integer quotient
 /// 4 interval^2 / count: no square lies between a number and its integer part.
-fn spacing(law: &Law, count: u64) -> u128 {
+fn spacing(law: &ControlLaw, count: u64) -> u128 {
     let square = 4 * law.interval * law.interval;
     // Words of a machine where they are wide enough: every interval up to 2.1 s.
     match u64::try_from(square) {
@@ -175,7 +175,7 @@ fn spacing(law: &Law, count: u64) -> u128 {
 ///
 /// The value of a group of counts is the one whose largest relative error is least, the harmonic
 /// mean of the group's ends: at most 1 / 2^(bits + 1), and the half nanosecond of rounding.
-fn by_leading_bits(law: &Law, width: u32) -> impl Iterator<Item = [u128; 3]> {
+fn by_leading_bits(law: &ControlLaw, width: u32) -> impl Iterator<Item = [u128; 3]> {
     (law.first.ilog2()..width).flat_map(move |exponent| {
         let group = 1u64 << exponent.saturating_sub(LEADING_BITS - 1);
         let mask = (1u64 << width) - group;
@@ -188,7 +188,7 @@ fn by_leading_bits(law: &Law, width: u32) -> impl Iterator<Item = [u128; 3]> {
 }
 
 /// 2 interval / (sqrt(low) + sqrt(high)), rounded to the nearest.
-fn between(law: &Law, low: u64, high: u64) -> u128 {
+fn between(law: &ControlLaw, low: u64, high: u64) -> u128 {
     let root = |of: u64| (u128::from(of) << (2 * FRACTION)).isqrt();
     (((4 * law.interval) << FRACTION) / (root(low) + root(high))).div_ceil(2)
 }
@@ -197,8 +197,8 @@ fn between(law: &Law, low: u64, high: u64) -> u128 {
 mod tests {
     use super::*;
 
-    fn law_of(interval: u128) -> Law {
-        Law { interval, first: 1, last: 9 }
+    fn law_of(interval: u128) -> ControlLaw {
+        ControlLaw { interval, first: 1, last: 9 }
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn every_count_is_in_one_group_and_within_a_thousandth_of_the_law() {
-        let law = Law { interval: 100_000_000, first: 1024, last: (1 << 20) - 1 };
+        let law = ControlLaw { interval: 100_000_000, first: 1024, last: (1 << 20) - 1 };
         let groups: Vec<_> = by_leading_bits(&law, 20).collect();
         for count in (1024..1u64 << 20).step_by(997) {
             let matching: Vec<_> = groups

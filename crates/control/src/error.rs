@@ -43,7 +43,7 @@ pub enum ControlError {
     },
     /// In the words of whoever read a line of text.
     #[error("{0}")]
-    Said(String),
+    Message(String),
     /// About a line of a file of commands.
     #[error("{file}:{line}: {why}")]
     Line {

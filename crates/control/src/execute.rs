@@ -1,11 +1,11 @@
 //! Operations carried out on a running program, and what was there put back.
 //!
-//! Each operation alone is done wholly or not at all. For a batch of them, [`Before`] keeps what
+//! Each operation alone is done wholly or not at all. For a batch of them, [`Checkpoint`] keeps what
 //! the batch touches as it was. Knows no file, no switch and no architecture.
 
 use super::operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 use super::{
-    ByName, ControlError, DefaultEntry, MatchValue, Number, ProfileEntries, ProfileMember,
+    ControlError, DefaultEntry, MatchValue, NamedValues, Number, ProfileEntries, ProfileMember,
     TableEntry, codel_entries, fits,
 };
 use crate::profiles::{GROUP, Profile};
@@ -21,7 +21,7 @@ use sojourn_externs::filter::{Filter, FilterSpec};
 use sojourn_externs::hash_setting::HashSetting;
 use sojourn_externs::meter::Meter;
 use sojourn_p4::interp::tables::{
-    EntryHandle, EntryTarget, EntryView, Match, Rows, TableState, Undone, ValueSetState,
+    EntryHandle, EntryTarget, EntryView, Match, Rows, TableState, TableUndo, ValueSetState,
 };
 use sojourn_p4::interp::{ActionRun, Tables};
 use sojourn_p4::ir::{TableId, ValueSetId};
@@ -33,24 +33,24 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// It does not fit the program, or is about the switch; nothing has changed.
-pub fn carry_out(
+pub fn execute(
     program: &mut dyn RuntimeControl,
     operation: &Operation,
     now: Time,
 ) -> Result<Option<u32>, ControlError> {
-    carry(program, operation, now, None)
+    execute_noting(program, operation, now, None)
 }
 
 /// The same; how tables were before goes into `undone`.
-fn carry(
+fn execute_noting(
     program: &mut dyn RuntimeControl,
     operation: &Operation,
     now: Time,
-    undone: Option<&mut Vec<TableWas>>,
+    undone: Option<&mut Vec<SavedTable>>,
 ) -> Result<Option<u32>, ControlError> {
-    let note = |id: TableId, was: Undone| {
+    let note = |id: TableId, previous: TableUndo| {
         if let Some(undone) = undone {
-            undone.push(TableWas::Changed(id, was));
+            undone.push(SavedTable::Changed(id, previous));
         }
     };
     match operation {
@@ -58,7 +58,7 @@ fn carry(
             let id = find_table(program, table)?;
             let spec = entry_spec(entry).ok_or_else(|| no_target(table))?;
             let handle = program.tables().add(id, &spec).map_err(Box::new)?;
-            note(id, Undone::absent(handle));
+            note(id, TableUndo::absent(handle));
             return Ok(Some(handle.0));
         }
         Operation::AddEntries { table, rows } => {
@@ -116,7 +116,7 @@ fn carry(
         }
         Operation::SetMeter { name, index, spec } => {
             let at = find_meter(program, name)?;
-            spec.check().map_err(|why| ControlError::Said(format!("meter `{name}`: {why}")))?;
+            spec.check().map_err(|why| ControlError::Message(format!("meter `{name}`: {why}")))?;
             let grows = program.meters_entries(at) && *index <= LAST_HANDLE;
             let (known, meter) = &mut program.parts().meters[at];
             if grows {
@@ -265,32 +265,32 @@ pub fn read(program: &mut dyn RuntimeControl, query: &Query) -> Result<Reply, Co
 
 /// The snapshots of a program.
 fn snapshots(program: &mut dyn RuntimeControl) -> Result<&mut Snapshots, ControlError> {
-    let none = || ControlError::Said("this target has no stages, and no snapshots".to_owned());
+    let none = || ControlError::Message("this target has no stages, and no snapshots".to_owned());
     program.snapshots().ok_or_else(none)
 }
 
 /// A table as it was.
-enum TableWas {
+enum SavedTable {
     /// Before one change.
-    Changed(TableId, Undone),
+    Changed(TableId, TableUndo),
     /// All of it.
     Whole(TableId, Box<TableState>),
 }
 
 /// A member or a group of a profile as it was; none if it was not there.
-enum ProfileWas {
+enum SavedProfile {
     Member(usize, u32, Option<ActionRun>),
     Group(usize, u32, Option<Vec<(u32, bool)>>),
 }
 
 /// What operations touch, as it was before them.
 #[derive(Default)]
-pub struct Before {
+pub struct Checkpoint {
     /// In the order of the changes.
-    tables: Vec<TableWas>,
+    tables: Vec<SavedTable>,
     value_sets: BTreeMap<ValueSetId, ValueSetState>,
     /// In the order of the changes.
-    profiles: Vec<ProfileWas>,
+    profiles: Vec<SavedProfile>,
     counters: BTreeMap<usize, Counter>,
     meters: BTreeMap<usize, Meter>,
     filters: BTreeMap<usize, Filter>,
@@ -301,43 +301,43 @@ pub struct Before {
     snapshots: Option<Snapshots>,
 }
 
-impl Before {
-    /// Carries out an operation as [`carry_out`] does, and keeps what it touches as it was.
+impl Checkpoint {
+    /// Carries out an operation as [`execute`] does, and keeps what it touches as it was.
     ///
     /// # Errors
-    /// As for [`carry_out`].
-    pub fn carry_out(
+    /// As for [`execute`].
+    pub fn execute(
         &mut self,
         program: &mut dyn RuntimeControl,
         operation: &Operation,
         now: Time,
     ) -> Result<Option<u32>, ControlError> {
-        self.keep(program, operation);
-        carry(program, operation, now, Some(&mut self.tables))
+        self.record(program, operation);
+        execute_noting(program, operation, now, Some(&mut self.tables))
     }
 
     /// Keeps what `operation` will touch, unless that is kept already, but for single entries. What
     /// does not exist is not kept: the operation will be refused.
-    fn keep(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
+    fn record(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
         match operation {
             Operation::ClearTable { table } | Operation::SetKeyMask { table, .. } => {
                 let Ok(id) = find_table(program, table) else { return };
                 if let Ok(saved) = program.tables().saved(id) {
-                    self.tables.push(TableWas::Whole(id, Box::new(saved)));
+                    self.tables.push(SavedTable::Whole(id, Box::new(saved)));
                 }
             }
             Operation::SetProfile(entries) => {
                 for member in &entries.members {
-                    self.keep_member(program, &entries.name, member.id);
+                    self.save_member(program, &entries.name, member.id);
                 }
                 for (group, _) in &entries.groups {
-                    self.keep_group(program, &entries.name, *group);
+                    self.save_group(program, &entries.name, *group);
                 }
             }
             Operation::DeleteMember { profile, member } => {
-                self.keep_member(program, profile, *member);
+                self.save_member(program, profile, *member);
             }
-            Operation::DeleteGroup { profile, group } => self.keep_group(program, profile, *group),
+            Operation::DeleteGroup { profile, group } => self.save_group(program, profile, *group),
             Operation::WriteRegister { name, .. } => {
                 let Ok(register) = find_register(program.registers(), name) else { return };
                 self.registers.entry(name.clone()).or_insert_with(|| register.save());
@@ -385,25 +385,25 @@ impl Before {
         }
     }
 
-    fn keep_member(&mut self, program: &mut dyn RuntimeControl, profile: &str, member: u32) {
+    fn save_member(&mut self, program: &mut dyn RuntimeControl, profile: &str, member: u32) {
         let Ok(at) = find_profile(program, profile) else { return };
-        let was = program.parts().profiles.profiles[at].members.get(&member).cloned();
-        self.profiles.push(ProfileWas::Member(at, member, was));
+        let previous = program.parts().profiles.profiles[at].members.get(&member).cloned();
+        self.profiles.push(SavedProfile::Member(at, member, previous));
     }
 
-    fn keep_group(&mut self, program: &mut dyn RuntimeControl, profile: &str, group: u32) {
+    fn save_group(&mut self, program: &mut dyn RuntimeControl, profile: &str, group: u32) {
         let Ok(at) = find_profile(program, profile) else { return };
         let selector = program.parts().profiles.profiles[at].selector.as_ref();
-        let was = selector.and_then(|selector| selector.group(group)).map(<[_]>::to_vec);
-        self.profiles.push(ProfileWas::Group(at, group, was));
+        let previous = selector.and_then(|selector| selector.group(group)).map(<[_]>::to_vec);
+        self.profiles.push(SavedProfile::Group(at, group, previous));
     }
 
     /// Puts everything back.
     pub fn restore(self, program: &mut dyn RuntimeControl) {
-        for was in self.tables.into_iter().rev() {
-            match was {
-                TableWas::Changed(id, undone) => program.tables().undo(id, undone),
-                TableWas::Whole(id, saved) => program.tables().put_back(id, *saved),
+        for previous in self.tables.into_iter().rev() {
+            match previous {
+                SavedTable::Changed(id, undone) => program.tables().undo(id, undone),
+                SavedTable::Whole(id, saved) => program.tables().put_back(id, *saved),
             }
         }
         for (id, saved) in self.value_sets {
@@ -429,8 +429,8 @@ impl Before {
             *now = saved;
         }
         let parts = program.parts();
-        for was in self.profiles.into_iter().rev() {
-            put_back_in_profile(&mut parts.profiles.profiles, was);
+        for previous in self.profiles.into_iter().rev() {
+            put_back_in_profile(&mut parts.profiles.profiles, previous);
         }
         self.counters.into_iter().for_each(|(at, saved)| parts.counters[at].1 = saved);
         self.meters.into_iter().for_each(|(at, saved)| parts.meters[at].1 = saved);
@@ -438,15 +438,15 @@ impl Before {
     }
 }
 
-fn put_back_in_profile(profiles: &mut [Profile], was: ProfileWas) {
-    match was {
-        ProfileWas::Member(at, member, Some(run)) => {
+fn put_back_in_profile(profiles: &mut [Profile], previous: SavedProfile) {
+    match previous {
+        SavedProfile::Member(at, member, Some(run)) => {
             profiles[at].members.insert(member, run);
         }
-        ProfileWas::Member(at, member, None) => {
+        SavedProfile::Member(at, member, None) => {
             profiles[at].members.remove(&member);
         }
-        ProfileWas::Group(at, group, was) => match (&mut profiles[at].selector, was) {
+        SavedProfile::Group(at, group, previous) => match (&mut profiles[at].selector, previous) {
             (Some(selector), Some(members)) => selector.set_group(group, members),
             (Some(selector), None) => drop(selector.remove_group(group)),
             (None, _) => {}
@@ -456,7 +456,7 @@ fn put_back_in_profile(profiles: &mut [Profile], was: ProfileWas) {
 
 fn no_default_target(table: &str) -> ControlError {
     let why = "it needs exactly one of `action`, `member`, `group`";
-    ControlError::Said(format!("the default of table `{table}`: {why}"))
+    ControlError::Message(format!("the default of table `{table}`: {why}"))
 }
 
 fn no_target(table: &str) -> ControlError {
@@ -532,7 +532,7 @@ fn add_rows(
     id: TableId,
     table: &str,
     rows: &Rows,
-) -> Result<Undone, ControlError> {
+) -> Result<TableUndo, ControlError> {
     program.tables().add_rows(id, rows).map_err(|(at, why)| {
         let (table, number) = (table.to_owned(), at + 1);
         ControlError::Entry { table, number, why: Box::new(why) }
@@ -619,7 +619,7 @@ fn profile_read(program: &mut dyn RuntimeControl, at: usize) -> ProfileEntries {
     }
 }
 
-fn numbers(args: Vec<(String, BigUint)>) -> ByName<Number> {
+fn numbers(args: Vec<(String, BigUint)>) -> NamedValues<Number> {
     args.into_iter().map(|(name, value)| (name, Number(value))).collect()
 }
 

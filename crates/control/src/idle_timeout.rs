@@ -7,9 +7,9 @@ use sojourn_packet::Time;
 
 /// Instants by table and entry; nothing for tables that nobody asks about.
 #[derive(Clone, Debug, Default)]
-pub struct Hits(Vec<Option<Vec<Time>>>);
+pub struct LastHits(Vec<Option<Vec<Time>>>);
 
-impl Hits {
+impl LastHits {
     /// From now on hits of a table are noted.
     pub fn begin(&mut self, table: TableId) {
         if self.0.len() <= table.index() {

@@ -5,7 +5,6 @@
 //! sessions, multicast groups and queues belong to the switch and are only carried along.
 
 mod batch;
-mod by_name;
 mod codel_entries;
 pub mod commands;
 pub mod describe;
@@ -13,6 +12,7 @@ pub mod digest;
 mod error;
 mod execute;
 pub mod idle_timeout;
+mod named_values;
 mod names;
 mod number;
 mod operation;
@@ -26,17 +26,17 @@ mod toml_fast_path;
 mod value_parser;
 
 pub use batch::Batch;
-pub use by_name::ByName;
 pub use describe::describe;
 pub use digest::Digest;
 pub use error::ControlError;
-pub use execute::{Before, carry_out, read};
+pub use execute::{Checkpoint, execute, read};
+pub use named_values::NamedValues;
 pub use number::Number;
 pub use operation::{EntryRead, HashRead, Matched, Operation, Query, Reply, Which};
-pub use rows::{gather, written_out};
+pub use rows::{append, written_out};
 pub use runtime_control::RuntimeControl;
 pub use schema::Schema;
-pub use toml_fast_path::{Taken, take_entries};
+pub use toml_fast_path::{Extracted, take_entries};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sojourn_externs::filter::FilterSpec;
@@ -256,13 +256,13 @@ pub struct TableEntries {
 pub struct TableEntry {
     /// Key element to match; elements that are left out match anything.
     #[serde(rename = "match", default)]
-    pub matches: ByName<MatchValue>,
+    pub matches: NamedValues<MatchValue>,
     /// The action to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// Its arguments by name.
     #[serde(default)]
-    pub args: ByName<Number>,
+    pub args: NamedValues<Number>,
     /// Instead of an action: a member of the table's action profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<MemberId>,
@@ -287,7 +287,7 @@ pub struct DefaultEntry {
     pub action: Option<String>,
     /// Its arguments by name.
     #[serde(default)]
-    pub args: ByName<Number>,
+    pub args: NamedValues<Number>,
     /// Instead of an action: a member of the table's action profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<MemberId>,
@@ -310,7 +310,7 @@ pub struct ActionCall {
     pub action: String,
     /// Its arguments by name.
     #[serde(default)]
-    pub args: ByName<Number>,
+    pub args: NamedValues<Number>,
 }
 
 /// What one key element has to be.
@@ -420,7 +420,7 @@ pub struct ProfileMember {
     pub action: String,
     /// Arguments by name.
     #[serde(default)]
-    pub args: ByName<Number>,
+    pub args: NamedValues<Number>,
 }
 
 /// One cell of a meter.

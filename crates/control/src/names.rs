@@ -105,7 +105,7 @@ impl TableDescription {
         }
         let known: Vec<&str> = self.keys.iter().map(|key| &*key.name).collect();
         let listed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        Err(ControlError::Said(format!(
+        Err(ControlError::Message(format!(
             "table {} has no key {name}{} (its keys are {listed})",
             self.name,
             hint(name, &known)
@@ -130,7 +130,7 @@ impl ActionDescription {
             let near = near_name(name, known.iter().copied());
             let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
             let listed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            ControlError::Said(format!(
+            ControlError::Message(format!(
                 "action {} has no parameter {name}{near} (it has {listed})",
                 self.name
             ))
@@ -167,13 +167,13 @@ fn find<'k, T: HasName>(missing: &str, name: &str, known: &'k [T]) -> Result<&'k
             _ => {
                 let could = found.iter().map(|thing| thing.name()).collect::<Vec<_>>().join(", ");
                 let said = format!("{name} could be {could}; write more of the name");
-                return Err(ControlError::Said(said));
+                return Err(ControlError::Message(said));
             }
         }
     }
     let names: Vec<&str> = known.iter().map(HasName::name).collect();
     let listed = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    Err(ControlError::Said(format!("{missing} {name}{} (known: {listed})", hint(name, &names))))
+    Err(ControlError::Message(format!("{missing} {name}{} (known: {listed})", hint(name, &names))))
 }
 
 /// The suggestion of a near name, by last parts or by whole names: `; did you mean "x"?`.

@@ -1,12 +1,12 @@
 //! Operations on a running program and on its switch: one set, as plain data.
 //!
 //! Files in several languages and several protocols are translated to these operations.
-//! [`carry_out`](super::carry_out) executes those of the program, the owner of the switch those of
+//! [`execute`](super::execute) executes those of the program, the owner of the switch those of
 //! the switch. Names are full or a unique suffix. A lower priority number wins, as on Tofino and in
 //! bmv2.
 
 use super::{
-    ByName, DefaultEntry, MatchValue, MirrorSession, MulticastGroup, Number, ProfileEntries,
+    DefaultEntry, MatchValue, MirrorSession, MulticastGroup, NamedValues, Number, ProfileEntries,
     QueueSetting, TableEntry,
 };
 use crate::snapshot::{SnapshotRead, SnapshotSetting};
@@ -282,7 +282,7 @@ pub enum Which {
 pub struct Matched {
     /// Key elements; those left out match anything.
     #[serde(rename = "match")]
-    pub matches: ByName<MatchValue>,
+    pub matches: NamedValues<MatchValue>,
     /// Its priority, in tables that have some.
     #[serde(default)]
     pub priority: u32,

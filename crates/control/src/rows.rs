@@ -4,7 +4,7 @@
 use super::execute::{led, value_of};
 use super::{MatchValue, Number, Operation, TableEntry};
 use smallvec::SmallVec;
-use sojourn_p4::interp::tables::{Alike, Form, Rows};
+use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
 use std::sync::Arc;
 
 /// The numbers of an entry.
@@ -13,7 +13,7 @@ type Numbers = SmallVec<[u128; 8]>;
 /// An entry as the first of its rows; none if it has more to say than rows can.
 fn begun(entry: &TableEntry) -> Option<Rows> {
     let numbers = numbers(entry, entry.priority != 0)?;
-    let mut rows = Rows::new(Alike {
+    let mut rows = Rows::new(EntryTemplate {
         keys: entry.matches.iter().map(|(name, given)| (name.to_owned(), form(given))).collect(),
         action: entry.action.clone()?,
         args: entry.args.iter().map(|(name, _)| name.to_owned()).collect(),
@@ -24,13 +24,13 @@ fn begun(entry: &TableEntry) -> Option<Rows> {
 }
 
 /// Puts an operation behind others; an entry that is like the one before it becomes a row of the same.
-pub fn gather(operations: &mut Vec<Operation>, operation: Operation) {
+pub fn append(operations: &mut Vec<Operation>, operation: Operation) {
     let Operation::AddEntry { table, entry } = operation else {
         return operations.push(operation);
     };
     if let Some(Operation::AddEntries { table: last, rows }) = operations.last_mut()
         && *last == table
-        && Arc::get_mut(rows).is_some_and(|rows| takes(rows, &entry))
+        && Arc::get_mut(rows).is_some_and(|rows| append_similar(rows, &entry))
     {
         return;
     }
@@ -46,15 +46,15 @@ pub(super) fn added(table: String, entry: TableEntry) -> Operation {
 }
 
 /// Adds an entry to rows that it is like; false if it is not.
-pub(super) fn takes(rows: &mut Rows, entry: &TableEntry) -> bool {
-    let alike = rows.alike();
-    let keys = alike.keys.iter().map(|(name, form)| (name.as_str(), *form));
-    let args = alike.args.iter().map(String::as_str);
-    let is_like = entry.action.as_ref() == Some(&alike.action)
+pub(super) fn append_similar(rows: &mut Rows, entry: &TableEntry) -> bool {
+    let template = rows.template();
+    let keys = template.keys.iter().map(|(name, form)| (name.as_str(), *form));
+    let args = template.args.iter().map(String::as_str);
+    let is_like = entry.action.as_ref() == Some(&template.action)
         && entry.matches.iter().map(|(name, given)| (name, form(given))).eq(keys)
         && entry.args.iter().map(|(name, _)| name).eq(args)
-        && (alike.prioritised || entry.priority == 0);
-    match numbers(entry, alike.prioritised).filter(|_| is_like) {
+        && (template.prioritised || entry.priority == 0);
+    match numbers(entry, template.prioritised).filter(|_| is_like) {
         Some(numbers) => {
             rows.push(numbers);
             true
@@ -114,14 +114,14 @@ fn numbers(entry: &TableEntry, prioritised: bool) -> Option<Numbers> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ByName;
+    use super::super::NamedValues;
     use super::*;
 
     fn entry(key: MatchValue, priority: u32) -> TableEntry {
         TableEntry {
-            matches: ByName::from([("k".to_owned(), key)]),
+            matches: NamedValues::from([("k".to_owned(), key)]),
             action: Some("send".into()),
-            args: ByName::from([("port".to_owned(), Number::from(7))]),
+            args: NamedValues::from([("port".to_owned(), Number::from(7))]),
             priority,
             ..TableEntry::default()
         }
@@ -135,18 +135,18 @@ mod tests {
         };
         let given = [ternary(1, 5), ternary(2, 0), ternary(3, 9)];
         let mut rows = begun(&given[0]).unwrap();
-        assert!(given[1..].iter().all(|entry| takes(&mut rows, entry)));
+        assert!(given[1..].iter().all(|entry| append_similar(&mut rows, entry)));
         assert_eq!(written_out(&rows).collect::<Vec<_>>(), given);
     }
 
     #[test]
     fn what_is_not_alike_is_left_alone() {
         let mut rows = begun(&entry(MatchValue::Exact(1.into()), 0)).unwrap();
-        let mut is_taken = |entry: TableEntry| takes(&mut rows, &entry);
+        let mut is_taken = |entry: TableEntry| append_similar(&mut rows, &entry);
         let plain = || entry(MatchValue::Exact(2.into()), 0);
         assert!(!is_taken(entry(MatchValue::Exact(2.into()), 1)));
         assert!(!is_taken(entry(MatchValue::Prefix { value: 2.into(), prefix: 3 }, 0)));
-        assert!(!is_taken(TableEntry { args: ByName::default(), ..plain() }));
+        assert!(!is_taken(TableEntry { args: NamedValues::default(), ..plain() }));
         assert!(!is_taken(TableEntry { action: Some("drop".into()), ..plain() }));
         assert!(!is_taken(TableEntry { rank: Some(1), ..plain() }));
         let wide: Number = serde_json::from_str("\"0x100000000000000000000000000000000\"").unwrap();

@@ -6,7 +6,7 @@
 use crate::digest::Digest;
 use crate::profiles::{GROUP, Profiles};
 use crate::snapshot::Snapshots;
-use crate::{ByName, ControlError, ControlPlane, DefaultEntry, HashRead, Number, TableEntry};
+use crate::{ControlError, ControlPlane, DefaultEntry, HashRead, NamedValues, Number, TableEntry};
 use num_bigint::BigUint;
 use sojourn_externs::counter::{Count, Counter};
 use sojourn_externs::filter::Filter;
@@ -92,7 +92,7 @@ pub trait RuntimeControl {
     /// # Errors
     /// There is no such port, or the target's ports put nothing there.
     fn set_port_metadata(&mut self, _port: u16, _value: u64) -> Result<u64, ControlError> {
-        Err(ControlError::Said("ports of this target have no metadata of their own".to_owned()))
+        Err(ControlError::Message("ports of this target have no metadata of their own".to_owned()))
     }
 
     /// Messages of the program to its control plane since the last call; the oldest are lost if
@@ -275,7 +275,7 @@ pub fn default_target(entry: &DefaultEntry) -> Option<EntryTarget> {
 
 fn target(
     action: Option<&str>,
-    args: &ByName<Number>,
+    args: &NamedValues<Number>,
     (member, group): (Option<u32>, Option<u32>),
 ) -> Option<EntryTarget> {
     match (action, member, group) {
@@ -292,7 +292,7 @@ pub fn rank(priority: u32, rank: Option<i32>) -> i64 {
 }
 
 /// Arguments of an action as the tables take them.
-pub fn named(args: &ByName<Number>) -> Vec<(String, BigUint)> {
+pub fn named(args: &NamedValues<Number>) -> Vec<(String, BigUint)> {
     args.iter().map(|(name, value)| (name.to_owned(), value.0.clone())).collect()
 }
 

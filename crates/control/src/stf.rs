@@ -5,7 +5,7 @@
 //! a higher priority wins. A statement comes with its words taken apart; reads no file.
 
 use super::value_parser::{index, number};
-use super::{ActionCall, ByName, ControlError, MatchValue, Number, Operation, TableEntry};
+use super::{ActionCall, ControlError, MatchValue, NamedValues, Number, Operation, TableEntry};
 use crate::describe::{KeyDescription, ProgramDescription, TableDescription};
 use num_bigint::BigUint;
 use serde::Deserialize;
@@ -46,8 +46,8 @@ pub struct Call {
     pub args: Vec<(String, String)>,
 }
 
-fn said<T>(why: String) -> Result<T, ControlError> {
-    Err(ControlError::Said(why))
+fn refuse<T>(why: String) -> Result<T, ControlError> {
+    Err(ControlError::Message(why))
 }
 
 impl Statement {
@@ -59,21 +59,21 @@ impl Statement {
         match self {
             Statement::Add { table, priority, matches: given, call } => {
                 let table = program.table(table)?;
-                let mut matches = ByName::default();
+                let mut matches = NamedValues::default();
                 for (name, text) in given {
                     let key = table.key(name)?;
                     if matches.contains(&key.name) {
                         let (key, table) = (&key.name, &table.name);
-                        return said(format!("key {key} of table {table} is given twice"));
+                        return refuse(format!("key {key} of table {table} is given twice"));
                     }
                     matches.insert(key.name.clone(), matched(key, text)?);
                 }
                 let priority = priority.unwrap_or(0);
                 // Here as on bmv2 the lowest number wins.
                 let Some(priority) = HIGHEST_PRIORITY.checked_sub(priority) else {
-                    return said(format!("priority {priority} is above {HIGHEST_PRIORITY}"));
+                    return refuse(format!("priority {priority} is above {HIGHEST_PRIORITY}"));
                 };
-                let ActionCall { action, args } = call.of(table)?;
+                let ActionCall { action, args } = call.resolve(table)?;
                 let action = Some(action);
                 let entry = TableEntry { matches, action, args, priority, ..Default::default() };
                 Ok(Operation::AddEntry { table: table.name.clone(), entry })
@@ -82,7 +82,7 @@ impl Statement {
                 let table = program.table(table)?;
                 Ok(Operation::SetDefault {
                     table: table.name.clone(),
-                    call: call.of(table)?.into(),
+                    call: call.resolve(table)?.into(),
                 })
             }
         }
@@ -90,13 +90,13 @@ impl Statement {
 }
 
 impl Call {
-    fn of(&self, table: &TableDescription) -> Result<ActionCall, ControlError> {
+    fn resolve(&self, table: &TableDescription) -> Result<ActionCall, ControlError> {
         let action = table.action(&self.action)?;
-        let mut args = ByName::default();
+        let mut args = NamedValues::default();
         for (name, text) in &self.args {
             let width = action.parameter(name)?.width;
             if args.contains(name) {
-                return said(format!("argument {name} of action {} is given twice", action.name));
+                return refuse(format!("argument {name} of action {} is given twice", action.name));
             }
             let value = number(text, &format!("argument {name}"), Some(width))?;
             args.insert(name.clone(), value);
@@ -104,7 +104,7 @@ impl Call {
         let missing = action.parameters.iter().filter(|one| !args.contains(&one.name));
         let missing = missing.map(|one| &*one.name).collect::<Vec<_>>().join(", ");
         if !missing.is_empty() {
-            return said(format!("action {} needs {missing} as well", action.name));
+            return refuse(format!("action {} needs {missing} as well", action.name));
         }
         Ok(ActionCall { action: action.name.clone(), args })
     }
@@ -117,22 +117,22 @@ fn matched(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError>
     let of_key = |text: &str| number(text, &what, Some(*width));
     if let Some((low, high)) = text.split_once("..") {
         if kind != "range" {
-            return said(format!("{what} is {kind}, not range: write a value"));
+            return refuse(format!("{what} is {kind}, not range: write a value"));
         }
         let (low, high) = (of_key(low)?, of_key(high)?);
         if high.0 < low.0 {
             let why = format!("{what}: the range {text} is empty; write the lower end first");
-            return said(why);
+            return refuse(why);
         }
         return Ok(MatchValue::Range { low, high });
     }
     if let Some((value, length)) = text.split_once('/') {
         if !matches!(&**kind, "lpm" | "ternary") {
-            return said(format!("{what} is {kind}: it has no prefix length"));
+            return refuse(format!("{what} is {kind}: it has no prefix length"));
         }
         let length = index(length, &format!("prefix length of {what}"), u64::MAX)?;
         if length > u64::from(*width) {
-            return said(format!("{what} has {width} bits: prefix length {length} is too long"));
+            return refuse(format!("{what} has {width} bits: prefix length {length} is too long"));
         }
         let value = of_key(&value.replace('*', "0"))?;
         return Ok(MatchValue::Prefix { value, prefix: length as u32 });
@@ -142,7 +142,7 @@ fn matched(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError>
         "lpm" => prefix(key, text),
         "range" => Ok(MatchValue::Range { low: of_key(text)?, high: of_key(text)? }),
         _ if text.contains('*') => {
-            said(format!("{what} is {kind}: it has to have a whole value, not {text}"))
+            refuse(format!("{what} is {kind}: it has to have a whole value, not {text}"))
         }
         _ => Ok(MatchValue::Exact(of_key(text)?)),
     }
@@ -179,7 +179,9 @@ fn prefix(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError> 
         Some((digits, bits)) => {
             let counted = digits.trim_end_matches('*');
             if counted.contains('*') {
-                return said(format!("{what} is lpm: * stands only at the end, not as in {text}"));
+                return refuse(format!(
+                    "{what} is lpm: * stands only at the end, not as in {text}"
+                ));
             }
             (counted.len() as u32).saturating_mul(bits).min(key.width)
         }

@@ -8,12 +8,12 @@
 //! is for a parser, which finds the same tables without these entries.
 
 use smallvec::SmallVec;
-use sojourn_p4::interp::tables::{Alike, Form, Rows};
+use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
 use std::sync::Arc;
 
 /// A text without the entries that were taken from it.
 #[derive(Clone, Debug, Default)]
-pub struct Taken {
+pub struct Extracted {
     /// What is left.
     pub left: String,
     /// For each `[[tables]]` its first entries, which were taken.
@@ -28,19 +28,19 @@ const ENTRY: &str = "[[tables.entries]]";
 /// ```
 /// use sojourn_control::take_entries;
 /// let entry = "[[tables.entries]]\nmatch = { port = 1 }\naction = \"send\"\n";
-/// let taken = take_entries(&format!("[[tables]]\nname = \"forward\"\n\n{entry}{entry}"));
-/// assert_eq!(taken.left, "[[tables]]\nname = \"forward\"\n\n");
-/// assert_eq!(taken.tables[0][0].len(), 2);
+/// let extracted = take_entries(&format!("[[tables]]\nname = \"forward\"\n\n{entry}{entry}"));
+/// assert_eq!(extracted.left, "[[tables]]\nname = \"forward\"\n\n");
+/// assert_eq!(extracted.tables[0][0].len(), 2);
 /// ```
-pub fn take_entries(text: &str) -> Taken {
-    let mut taken = Taken::default();
+pub fn take_entries(text: &str) -> Extracted {
+    let mut extracted = Extracted::default();
     let (mut rest, mut plain, mut long_strings) = (text, false, false);
     let mut section = Section::default();
     while let Some((line, behind)) = next_line(rest) {
         if plain
             && line == ENTRY
             && let Some(behind) = section.read_from(behind)
-            && let Some(rows) = taken.tables.last_mut()
+            && let Some(rows) = extracted.tables.last_mut()
         {
             section.put_into(rows);
             rest = behind;
@@ -49,15 +49,15 @@ pub fn take_entries(text: &str) -> Taken {
         long_strings |= line.contains("\"\"\"") || line.contains("'''");
         plain = match line {
             TABLE => {
-                taken.tables.push(Vec::new());
+                extracted.tables.push(Vec::new());
                 !long_strings
             }
             _ => plain && (is_nothing(line) || is_name(line)),
         };
-        taken.left.push_str(&rest[..rest.len() - behind.len()]);
+        extracted.left.push_str(&rest[..rest.len() - behind.len()]);
         rest = behind;
     }
-    taken
+    extracted
 }
 
 /// The next line without the spaces around it, and what is behind it.
@@ -203,12 +203,12 @@ impl<'t> Section<'t> {
     fn put_into(&self, all: &mut Vec<Arc<Rows>>) {
         let action = self.action.unwrap_or("");
         let last = all.last_mut().and_then(Arc::get_mut).filter(|rows| {
-            let alike = rows.alike();
-            let keys = alike.keys.iter().map(|(name, form)| (name.as_str(), *form));
-            alike.action == action
+            let template = rows.template();
+            let keys = template.keys.iter().map(|(name, form)| (name.as_str(), *form));
+            template.action == action
                 && keys.eq(self.keys.iter().copied())
-                && alike.args.iter().eq(self.args.iter())
-                && alike.prioritised == self.priority.is_some()
+                && template.args.iter().eq(self.args.iter())
+                && template.prioritised == self.priority.is_some()
         });
         let numbers = self.matched.iter().chain(&self.given).copied();
         let numbers = numbers.chain(self.priority.map(u128::from));
@@ -216,7 +216,7 @@ impl<'t> Section<'t> {
             Some(rows) => rows.push(numbers),
             None => {
                 let keys = self.keys.iter().map(|(name, form)| ((*name).to_owned(), *form));
-                let mut rows = Rows::new(Alike {
+                let mut rows = Rows::new(EntryTemplate {
                     keys: keys.collect(),
                     action: action.to_owned(),
                     args: self.args.iter().map(|name| (*name).to_owned()).collect(),
@@ -239,10 +239,10 @@ impl<'t> Cursor<'t> {
 
     /// Takes as many bytes, and spaces behind them.
     fn take(&mut self, bytes: usize) -> &'t str {
-        let (taken, rest) = self.0.split_at(bytes);
+        let (extracted, rest) = self.0.split_at(bytes);
         self.0 = rest;
         self.skip();
-        taken
+        extracted
     }
 
     fn sign(&mut self, sign: char) -> bool {
@@ -328,10 +328,10 @@ mod tests {
 
     /// The same control plane by way of what is taken, and how many entries are.
     fn by_way_of_rows(text: &str) -> (Result<ControlPlane, toml::de::Error>, usize) {
-        let taken = take_entries(text);
-        let count = taken.tables.iter().flatten().map(|rows| rows.len()).sum();
-        let whole = read(&taken.left).map(|mut control| {
-            for (table, rows) in control.tables.iter_mut().zip(taken.tables) {
+        let extracted = take_entries(text);
+        let count = extracted.tables.iter().flatten().map(|rows| rows.len()).sum();
+        let whole = read(&extracted.left).map(|mut control| {
+            for (table, rows) in control.tables.iter_mut().zip(extracted.tables) {
                 table.rows = rows;
             }
             control.plain()
@@ -355,9 +355,9 @@ mod tests {
             entry("k = 4", ""),
         ];
         let text = text.concat();
-        let (whole, taken) = by_way_of_rows(&text);
+        let (whole, extracted) = by_way_of_rows(&text);
         assert_eq!(whole.unwrap(), read(&text).unwrap());
-        assert_eq!(taken, 4);
+        assert_eq!(extracted, 4);
     }
 
     #[test]

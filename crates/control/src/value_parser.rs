@@ -11,8 +11,8 @@ const LONGEST: usize = 100;
 /// Characters of a number at all: some 4,000 bits and more than any key has.
 const MOST: usize = 4_000;
 
-fn said<T>(why: String) -> Result<T, ControlError> {
-    Err(ControlError::Said(why))
+fn refuse<T>(why: String) -> Result<T, ControlError> {
+    Err(ControlError::Message(why))
 }
 
 /// The number that `text` writes for `what`, of at most `width` bits.
@@ -21,20 +21,20 @@ fn said<T>(why: String) -> Result<T, ControlError> {
 /// MAC or IPv6 address.
 pub(super) fn number(text: &str, what: &str, width: Option<u32>) -> Result<Number, ControlError> {
     if text.len() > MOST {
-        return said(format!("{what}: a number of {} characters", text.len()));
+        return refuse(format!("{what}: a number of {} characters", text.len()));
     }
     let value = address(text, width).map(|value| (false, value)).or_else(|| digits(text));
     let Some((negative, value)) = value else {
-        return said(format!("{what}: {text} is not a number{}", also(width)));
+        return refuse(format!("{what}: {text} is not a number{}", also(width)));
     };
     if negative {
-        return said(format!("{what}: {text} is negative; write the bits as an unsigned number"));
+        return refuse(format!("{what}: {text} is negative; write the bits as an unsigned number"));
     }
     if let Some(width) = width.filter(|width| value.bits() > u64::from(*width)) {
         let highest = (BigUint::from(1u8) << width) - 1u8;
         let limit = if width <= 16 { highest.to_string() } else { format!("{highest:#x}") };
         let bits = if width == 1 { "bit" } else { "bits" };
-        return said(format!("{what}: {text} does not fit {width} {bits} (largest is {limit})"));
+        return refuse(format!("{what}: {text} does not fit {width} {bits} (largest is {limit})"));
     }
     Ok(Number(value))
 }
@@ -57,13 +57,13 @@ pub(super) fn narrow(text: &str, width: u32) -> Option<u128> {
 pub(super) fn index(text: &str, what: &str, most: u64) -> Result<u64, ControlError> {
     if text.len() > LONGEST {
         let length = text.len();
-        return said(format!("{what}: a number of {length} characters; the largest is {most}"));
+        return refuse(format!("{what}: a number of {length} characters; the largest is {most}"));
     }
     match digits(text) {
-        None | Some((true, _)) => said(format!("{what}: {text} is not a number of 0 or more")),
+        None | Some((true, _)) => refuse(format!("{what}: {text} is not a number of 0 or more")),
         Some((false, value)) => match u64::try_from(value).ok().filter(|value| *value <= most) {
             Some(value) => Ok(value),
-            None => said(format!("{what}: {text} is too large; the largest is {most}")),
+            None => refuse(format!("{what}: {text} is too large; the largest is {most}")),
         },
     }
 }

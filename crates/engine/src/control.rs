@@ -6,7 +6,7 @@
 
 use crate::switch_setup::{group, session};
 use sojourn_control::RuntimeControl;
-use sojourn_control::{Before, ControlError, Operation, Query, QueueSetting, Reply};
+use sojourn_control::{Checkpoint, ControlError, Operation, Query, QueueSetting, Reply};
 use sojourn_packet::{PortId, Rate, Time};
 use sojourn_switch::{Change, QueueChange, Replaced, ShaperConfig, Switch};
 use sojourn_target::Plane;
@@ -38,7 +38,7 @@ pub struct BatchError {
 
 impl BatchError {
     /// As it is counted in plain data, where entries that are alike are one operation each.
-    fn of(batch: &[Operation], at: usize, error: OperationError) -> BatchError {
+    fn new(batch: &[Operation], at: usize, error: OperationError) -> BatchError {
         let before: usize = batch[..at].iter().map(Operation::count).sum();
         match (&batch[at], error) {
             (
@@ -94,7 +94,7 @@ pub fn apply(
             Ok(handle) => handles.push(handle),
             Err(error) => {
                 all.roll_back();
-                return Err(BatchError::of(batch, at, error));
+                return Err(BatchError::new(batch, at, error));
             }
         }
     }
@@ -106,7 +106,7 @@ pub fn apply(
 pub struct Transaction<'s> {
     switch: &'s mut Switch,
     now: Time,
-    keeps: bool,
+    revertible: bool,
     pipes: Pipes,
     undo: Undo,
 }
@@ -120,7 +120,7 @@ impl Pipes {
     pub const ALL: Pipes = Pipes(u32::MAX);
 
     /// The numbers of those of `count` that are meant.
-    pub fn of(self, count: usize) -> impl Iterator<Item = usize> {
+    pub fn numbers(self, count: usize) -> impl Iterator<Item = usize> {
         (0..count).filter(move |pipe| self.0 >> pipe & 1 == 1)
     }
 }
@@ -129,7 +129,7 @@ impl<'s> Transaction<'s> {
     /// Nothing is done yet.
     pub fn begin(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
         switch.advance(now);
-        Transaction { switch, now, keeps: true, pipes: Pipes::ALL, undo: Undo::default() }
+        Transaction { switch, now, revertible: true, pipes: Pipes::ALL, undo: Undo::default() }
     }
 
     /// What is about the program is about these pipes from now on; at first about all.
@@ -148,7 +148,7 @@ impl<'s> Transaction<'s> {
 
     /// The same, but what is done cannot be taken back, and nothing is kept for that.
     pub fn lasting(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
-        Transaction { keeps: false, ..Transaction::begin(switch, now) }
+        Transaction { revertible: false, ..Transaction::begin(switch, now) }
     }
 
     /// Changes the switch.
@@ -157,7 +157,7 @@ impl<'s> Transaction<'s> {
     /// It is refused; what came before it stays.
     pub fn change(&mut self, change: &Change) -> Result<(), OperationError> {
         let replaced = self.switch.change(self.now, change)?;
-        if self.keeps {
+        if self.revertible {
             self.undo.replaced.push(replaced);
         }
         Ok(())
@@ -171,10 +171,10 @@ impl<'s> Transaction<'s> {
         if let Some(change) = change(operation) {
             return self.change(&change).map(|()| None);
         }
-        let Transaction { switch, now, keeps, pipes, undo } = self;
+        let Transaction { switch, now, revertible, pipes, undo } = self;
         let count = crate::control::pipes(switch);
-        if !*keeps && count <= 1 {
-            return Ok(sojourn_control::carry_out(program(switch)?, operation, *now)?);
+        if !*revertible && count <= 1 {
+            return Ok(sojourn_control::execute(program(switch)?, operation, *now)?);
         }
         // Pipes refuse alike, but for entries that clients have put into some of them only: what one
         // refuses none does.
@@ -186,18 +186,18 @@ impl<'s> Transaction<'s> {
                 | Operation::DeleteEntry { .. }
         );
         let (mut alone, mut handle) = (Undo::default(), None);
-        let undo = if *keeps { undo } else { &mut alone };
-        undo.before.resize_with(count.max(undo.before.len()), Before::default);
-        for pipe in pipes.of(count) {
+        let undo = if *revertible { undo } else { &mut alone };
+        undo.before.resize_with(count.max(undo.before.len()), Checkpoint::default);
+        for pipe in pipes.numbers(count) {
             let program = program_of(switch, pipe)?;
-            let done = match *keeps || entries {
-                true => undo.before[pipe].carry_out(program, operation, *now),
-                false => sojourn_control::carry_out(program, operation, *now),
+            let done = match *revertible || entries {
+                true => undo.before[pipe].execute(program, operation, *now),
+                false => sojourn_control::execute(program, operation, *now),
             };
             match done {
                 Ok(added) => handle = handle.or(added),
                 Err(error) => {
-                    if !*keeps {
+                    if !*revertible {
                         alone.restore(switch);
                     }
                     return Err(error.into());
@@ -236,12 +236,12 @@ pub fn read_of(switch: &mut Switch, pipe: usize, query: &Query) -> Result<Reply,
 
 /// How many pipes run the program of a switch, each for itself; 0 without a program.
 pub fn pipes(switch: &mut Switch) -> usize {
-    Plane::of(switch.data_plane()).map_or(0, |plane| plane.pipes())
+    Plane::downcast(switch.data_plane()).map_or(0, |plane| plane.pipes())
 }
 
 /// The pipes of a switch that run one of its program's pipelines.
 pub fn running(switch: &mut Switch, pipeline: usize) -> Pipes {
-    Pipes(Plane::of(switch.data_plane()).map_or(0, |plane| plane.running(pipeline)))
+    Pipes(Plane::downcast(switch.data_plane()).map_or(0, |plane| plane.running(pipeline)))
 }
 
 /// The program in one of a switch's pipes, for its control plane.
@@ -252,7 +252,7 @@ pub fn program_of(
     switch: &mut Switch,
     pipe: usize,
 ) -> Result<&mut dyn RuntimeControl, OperationError> {
-    let plane = Plane::of(switch.data_plane());
+    let plane = Plane::downcast(switch.data_plane());
     plane.and_then(|plane| plane.control_of(pipe)).ok_or(OperationError::NoProgram)
 }
 
@@ -267,7 +267,7 @@ pub fn program(switch: &mut Switch) -> Result<&mut dyn RuntimeControl, Operation
 #[derive(Default)]
 struct Undo {
     /// Of each pipe.
-    before: Vec<Before>,
+    before: Vec<Checkpoint>,
     replaced: Vec<Replaced>,
 }
 

@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 /// Places are path, line and column from 1, and the line and column behind the end.
 ///
 /// ```
-/// use sojourn_engine::editor::look;
+/// use sojourn_engine::editor::inspect;
 /// let unsaved = vec![("new.p4".into(), "const bit<8> ONE = two;".to_owned())];
-/// let told = look("new.p4".as_ref(), &sojourn_engine::builtin::load_options(), unsaved);
-/// assert_eq!(told["diagnostics"][0]["severity"], "error");
+/// let diagnostics_json = look("new.p4".as_ref(), &sojourn_engine::builtin::load_options(), unsaved);
+/// assert_eq!(diagnostics_json["diagnostics"][0]["severity"], "error");
 /// ```
-pub fn look(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>) -> Value {
+pub fn inspect(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>) -> Value {
     let mut memory = MemoryLoader::new();
     for (path, text) in texts {
         memory = memory.with(path, text);
@@ -29,13 +29,15 @@ pub fn look(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>) -
     let loader = OverlayLoader(memory);
     let mut defines = options.defines.clone();
     let (diagnostics, target, stages) = match Program::compile(&loader, path, options) {
-        Err(error) => (told(&error.diagnostics, &error.sources), Value::Null, Value::Null),
+        Err(error) => {
+            (diagnostics_json(&error.diagnostics, &error.sources), Value::Null, Value::Null)
+        }
         Ok(program) => {
             let checked = program.check();
             let stages = checked.stages.and_then(|stages| serde_json::from_str(&stages.json).ok());
             let macros = program.target().macros().iter();
             defines.extend(macros.map(|name| ((*name).to_owned(), "1".to_owned())));
-            let found = told(&checked.diagnostics, program.source_map());
+            let found = diagnostics_json(&checked.diagnostics, program.source_map());
             (found, program.target().name().into(), stages.unwrap_or(Value::Null))
         }
     };
@@ -47,7 +49,7 @@ pub fn look(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>) -
     })
 }
 
-fn told(found: &[Diagnostic], sources: &SourceMap) -> Value {
+fn diagnostics_json(found: &[Diagnostic], sources: &SourceMap) -> Value {
     serde_json::from_str(&to_json_string(found, sources)).unwrap_or(Value::Null)
 }
 

@@ -29,7 +29,7 @@ pub mod simulation;
 pub mod standalone;
 pub mod switch_setup;
 
-pub use config::{Aqm, Beside, P4Aqm, RunConfig};
+pub use config::{Aqm, FurtherProgram, P4Aqm, RunConfig};
 pub use error::RunError;
 pub use load::{Programs, Watched};
 pub use packet_switch::{PacketSwitch, PacketSwitchConfig};

@@ -1,7 +1,7 @@
 //! P4 programs put into the switches of a run: compiled, or taken as they were compiled before.
 
 use crate::RunError;
-use crate::config::{Aqm, Beside, ControlStep, P4Aqm, RunConfig};
+use crate::config::{Aqm, ControlStep, FurtherProgram, P4Aqm, RunConfig};
 use crate::switch_setup;
 use sojourn_control::ControlPlane;
 use sojourn_net::config::{PIPE_PORTS, invalid, within};
@@ -12,7 +12,7 @@ use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
-use sojourn_target::observer::{self, RegisterChange, SharedSeen};
+use sojourn_target::observer::{self, RegisterChange, SharedTrace};
 use sojourn_target::{Plane, Program, trace_json};
 use std::borrow::Cow;
 use std::path::Path;
@@ -117,7 +117,7 @@ impl Programs {
         p4: &P4Aqm,
         seed: u64,
         pipes: u16,
-        beside: &[Beside],
+        beside: &[FurtherProgram],
     ) -> Result<SwitchPlane, RunError> {
         self.handed_over_watched(p4, seed, pipes, beside).map(|(handed, _)| handed)
     }
@@ -127,7 +127,7 @@ impl Programs {
         p4: &P4Aqm,
         seed: u64,
         pipes: u16,
-        beside: &[Beside],
+        beside: &[FurtherProgram],
     ) -> Result<(SwitchPlane, Option<Watched>), RunError> {
         let (mut plane, control) = self.plane(p4, seed)?;
         let traits = plane.target().switch();
@@ -156,11 +156,11 @@ impl Programs {
             *turn += 1;
             plane.add_pipe(made, *before);
         }
-        let wanted = p4.wanted();
+        let wanted = p4.trace_request();
         let watched = match wanted.is_nothing() {
             true => None,
             false => {
-                let seen = plane.watch(wanted).map_err(RunError::Trace)?;
+                let seen = plane.observe(wanted).map_err(RunError::Trace)?;
                 Some(Watched { sources: plane.sources().clone(), seen })
             }
         };
@@ -193,7 +193,7 @@ impl Programs {
                 if crate::control::is_of_the_switch(operation) {
                     continue;
                 }
-                sojourn_control::carry_out(plane.control(), operation, Time(step.at))
+                sojourn_control::execute(plane.control(), operation, Time(step.at))
                     .map_err(|error| RunError::Later { at: step.at, place: place + 1, error })?;
             }
         }
@@ -233,7 +233,7 @@ fn pipelines(program: &Program) -> usize {
 }
 
 /// That each further program has pipes of its own, and the first one keeps its first.
-fn check_pipes(pipes: u16, beside: &[Beside]) -> Result<(), RunError> {
+fn check_pipes(pipes: u16, beside: &[FurtherProgram]) -> Result<(), RunError> {
     let mut taken = std::collections::BTreeSet::from([0]);
     for other in beside {
         if other.pipes.is_empty() || other.pipes.iter().any(|pipe| !taken.insert(*pipe)) {
@@ -253,7 +253,7 @@ pub struct Watched {
     /// Its text, for the places in what is seen.
     pub sources: Arc<SourceMap>,
     /// What was seen and not yet taken.
-    pub seen: SharedSeen,
+    pub seen: SharedTrace,
 }
 
 impl Watched {

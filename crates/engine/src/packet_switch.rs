@@ -9,7 +9,7 @@ use crate::RunError;
 use crate::control::{self, BatchError, OperationError};
 use crate::load::Watched;
 use crate::switch_setup;
-use sojourn_control::commands::{Asked, Question, Session};
+use sojourn_control::commands::{Question, Request, Session};
 use sojourn_control::stf::Statement;
 use sojourn_control::{ControlPlane, RuntimeControl, describe};
 use sojourn_control::{Operation, Query, Reply};
@@ -20,7 +20,7 @@ use sojourn_switch::{
     ConfigError, PortConfig, PortId, QueueConfig, Switch, SwitchConfig, Transmit,
 };
 use sojourn_target::Plane;
-use sojourn_target::observer::Wanted;
+use sojourn_target::observer::TraceRequest;
 use sojourn_target::target::{Copies, SwitchTraits, Target};
 
 /// What the switch is made of: all ports that its programs can name.
@@ -32,7 +32,7 @@ pub struct PacketSwitchConfig {
 
 impl PacketSwitchConfig {
     /// The switch that programs for a target run on.
-    pub fn of(target: &dyn Target) -> PacketSwitchConfig {
+    pub fn new(target: &dyn Target) -> PacketSwitchConfig {
         PacketSwitchConfig { traits: target.switch() }
     }
 
@@ -69,7 +69,7 @@ const LOOP: Time = Time(400);
 /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
 /// let options = LoadOptions { include_paths: vec![root.join("p4/include")], ..sojourn_engine::builtin::load_options() };
 /// let program = Program::read(root.join("tests/stf/v1model/wire.p4"), &options)?;
-/// let config = PacketSwitchConfig::of(program.target());
+/// let config = PacketSwitchConfig::new(program.target());
 /// let mut switch = PacketSwitch::new(program.instantiate(1)?, &config)?;
 /// switch.command("table_add forward send 1 => 2")?;
 /// switch.receive(PortId(1), &[0; 60]);
@@ -181,10 +181,10 @@ impl PacketSwitch {
         let mut answers = Vec::new();
         for asked in self.session()?.run(line)? {
             match asked {
-                Asked::Operation(operation) => {
+                Request::Operation(operation) => {
                     self.apply(&[operation]).map_err(|refused| refused.error)?;
                 }
-                Asked::Question(question) => answers.push(self.answer(question)?),
+                Request::Question(question) => answers.push(self.answer(question)?),
             }
         }
         Ok(answers)
@@ -269,14 +269,14 @@ impl PacketSwitch {
     /// # Errors
     /// The switch runs no program, or one whose passes cannot be followed.
     pub fn follow(&mut self) -> Result<Watched, OperationError> {
-        let plane = Plane::of(self.switch.data_plane()).ok_or(OperationError::NoProgram)?;
-        let seen = plane.watch(Wanted { every_packet: true, ..Wanted::default() })?;
+        let plane = Plane::downcast(self.switch.data_plane()).ok_or(OperationError::NoProgram)?;
+        let seen = plane.observe(TraceRequest { every_packet: true, ..TraceRequest::default() })?;
         Ok(Watched { sources: plane.sources().clone(), seen })
     }
 
     /// The way into the program for a control plane.
     pub fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
-        Plane::of(self.switch.data_plane()).map(Plane::control)
+        Plane::downcast(self.switch.data_plane()).map(Plane::control)
     }
 
     fn advance_to(&mut self, due: Time) {
@@ -326,7 +326,7 @@ mod tests {
 
     fn bench() -> PacketSwitch {
         let first = crate::builtin::TARGETS.iter().next().unwrap();
-        PacketSwitch::running(Box::new(Next), &PacketSwitchConfig::of(first)).unwrap()
+        PacketSwitch::running(Box::new(Next), &PacketSwitchConfig::new(first)).unwrap()
     }
 
     #[test]

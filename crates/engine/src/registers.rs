@@ -41,7 +41,7 @@ impl WatchedRegisters {
         let mut rows = RegisterRows::default();
         for (program, watched) in self.programs.iter().enumerate() {
             for change in watched.take_changes() {
-                let key = (program, change.of);
+                let key = (program, change.name_index);
                 let known = self.known.iter().position(|register| *register == key);
                 let register = known.unwrap_or_else(|| {
                     self.known.push(key);

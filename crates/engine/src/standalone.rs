@@ -4,7 +4,7 @@
 //! them.
 
 use crate::RunError;
-use crate::config::{Aqm, Beside};
+use crate::config::{Aqm, FurtherProgram};
 use crate::load::Programs;
 use serde::{Deserialize, Serialize};
 use sojourn_net::ConfigError;
@@ -42,7 +42,7 @@ pub struct StandaloneConfig {
     pub pipes: u16,
     /// Further programs, in pipes of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<Beside>,
+    pub beside: Vec<FurtherProgram>,
     /// Where a discipline's switch sends frames, if it has other than two ports.
     #[serde(default)]
     pub routes: Vec<StandaloneRoute>,

@@ -30,7 +30,7 @@ pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlE
         Copies::Unlimited => 0..=LAST_SESSION,
     };
     for (at, operation) in batch.operations().enumerate() {
-        let refused = |why: ConfigError| batch.refused(at, ControlError::Said(why.to_string()));
+        let refused = |why: ConfigError| batch.refused(at, ControlError::Message(why.to_string()));
         let (what, ports) = match operation {
             Operation::SetMirrorSession(sojourn_control::MirrorSession { session, .. })
                 if !numbers.contains(session) =>

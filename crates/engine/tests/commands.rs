@@ -1,6 +1,6 @@
 //! Commands of `simple_switch_CLI`: each becomes the operation that bmv2 carries out.
 
-use sojourn_control::commands::{Asked, Session};
+use sojourn_control::commands::{Request, Session};
 use sojourn_control::{
     ActionCall, CommandFile, ControlPlane, MatchValue, MulticastNode, Number, Operation,
     QueueSetting, TableEntry,
@@ -19,7 +19,7 @@ fn program(name: &str) -> Program {
 }
 
 /// What the last of `lines` asks for.
-fn run(program: &str, lines: &[&str]) -> Result<Vec<Asked>, String> {
+fn run(program: &str, lines: &[&str]) -> Result<Vec<Request>, String> {
     let mut session = Session::new(self::program(program).describe());
     let asked = lines.iter().map(|line| session.run(line).map_err(|error| error.to_string()));
     asked.last().expect("a line")
@@ -27,7 +27,7 @@ fn run(program: &str, lines: &[&str]) -> Result<Vec<Asked>, String> {
 
 fn asked(program: &str, lines: &[&str]) -> Operation {
     match &run(program, lines).unwrap_or_else(|error| panic!("{error}"))[..] {
-        [Asked::Operation(operation)] => operation.clone(),
+        [Request::Operation(operation)] => operation.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -247,7 +247,7 @@ fn a_miss_leads_to_a_member_or_a_group() {
     let mut session = Session::new(described.clone());
     let asked = lines.map(|line| session.run(&line).unwrap_or_else(|error| panic!("{error}")));
     let led = [1, 3].map(|at| match &asked[at][0] {
-        Asked::Operation(Operation::SetDefault { call, .. }) => (call.member, call.group),
+        Request::Operation(Operation::SetDefault { call, .. }) => (call.member, call.group),
         other => panic!("{other:?}"),
     });
     assert_eq!(led, [(Some(0), None), (None, Some(0))]);
@@ -258,7 +258,7 @@ fn rates_per_microsecond_are_exact_to_the_last_digit() {
     let spec = |rates: &str| {
         let line = format!("meter_set_rates rate 0 {rates}");
         match run("v1model/state", &[&line]).map_err(|said| panic!("{said}")).unwrap()[0] {
-            Asked::Operation(Operation::SetMeter { spec, .. }) => (spec.cir, spec.pir),
+            Request::Operation(Operation::SetMeter { spec, .. }) => (spec.cir, spec.pir),
             _ => panic!("{rates}"),
         }
     };

@@ -17,7 +17,7 @@ fn switch(program: &str) -> PacketSwitch {
     let path = root.join("tests/stf/v1model").join(program);
     let program = Program::read(path, &options).expect("it compiles");
     let plane = program.instantiate(1).expect("it loads");
-    let config = PacketSwitchConfig::of(plane.target());
+    let config = PacketSwitchConfig::new(plane.target());
     PacketSwitch::new(plane, &config).expect("a switch")
 }
 

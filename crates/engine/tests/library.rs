@@ -52,10 +52,10 @@ fn a_program_compiles_again_from_its_text() -> Result<(), Box<dyn Error>> {
 #[test]
 fn a_watched_packet_is_followed_through_its_pass() -> Result<(), Box<dyn Error>> {
     use sojourn_packet::{DataPlane, IngressInput, Packet, PortId, Time};
-    use sojourn_target::observer::{self, Wanted};
+    use sojourn_target::observer::{self, TraceRequest};
     use sojourn_target::{load, trace_json};
     let mut plane = load(root().join("tests/stf/v1model/wire.p4"), &options())?;
-    let seen = plane.watch(Wanted { every_packet: true, ..Wanted::default() })?;
+    let seen = plane.observe(TraceRequest { every_packet: true, ..TraceRequest::default() })?;
     let (port, arrived, now) = (PortId(1), Time::ZERO, Time::ZERO);
     let input = IngressInput { port, arrived, now, resubmitted: false };
     plane.ingress(&input, Packet { bytes: vec![0; 60], ..Packet::default() });

@@ -188,7 +188,7 @@ fn a_target_of_a_table_claims_its_programs_and_checks_them() {
 #[test]
 fn packets_pass_on_the_switch_that_the_target_describes() {
     let plane = compiled("const bit<9> OUT = 3;").instantiate(1).expect("it loads");
-    let config = PacketSwitchConfig::of(plane.target());
+    let config = PacketSwitchConfig::new(plane.target());
     let mut bench = PacketSwitch::new(plane, &config).expect("a switch of four ports");
     bench.receive(PortId(1), &[7; 64]);
     assert!(bench.settle(Time::from_millis(1)));

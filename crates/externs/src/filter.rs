@@ -115,7 +115,7 @@ struct TimeConstant {
 impl TimeConstant {
     /// The next one below so many nanoseconds; below a cycle it is one. The driver multiplies in
     /// single precision, which decides where a value that was read is set again.
-    fn of(nanoseconds: f64) -> Result<TimeConstant, FilterError> {
+    fn from_nanoseconds(nanoseconds: f64) -> Result<TimeConstant, FilterError> {
         let cycles = f64::from(nanoseconds as f32 * CLOCK as f32) / 1e9;
         if !cycles.is_finite() || nanoseconds < 0.0 {
             return Err(FilterError::TimeConstant);
@@ -157,7 +157,7 @@ struct Levels {
 const UNSET: Levels = Levels { exponent: 24, first: 255, span: 255, last: 255, scale: 0 };
 
 impl Levels {
-    fn of(spec: &WredSpec) -> Result<Levels, FilterError> {
+    fn new(spec: &WredSpec) -> Result<Levels, FilterError> {
         if !(spec.probability > 0.0 && spec.probability <= 1.0) {
             return Err(FilterError::Probability);
         }
@@ -365,7 +365,10 @@ impl Filter {
     pub fn configure(&mut self, index: usize, spec: &FilterSpec) -> Result<bool, FilterError> {
         let made = match (spec, self.output) {
             (FilterSpec::Lpf(spec), Output::Mean) => {
-                let (gain, decay) = (TimeConstant::of(spec.gain)?, TimeConstant::of(spec.decay)?);
+                let (gain, decay) = (
+                    TimeConstant::from_nanoseconds(spec.gain)?,
+                    TimeConstant::from_nanoseconds(spec.decay)?,
+                );
                 if gain.mantissa != decay.mantissa {
                     return Err(FilterError::Mantissa);
                 }
@@ -382,12 +385,12 @@ impl Filter {
                 }
             }
             (FilterSpec::Wred(spec), Output::Verdict { .. }) => {
-                let constant = TimeConstant::of(spec.time_constant)?;
+                let constant = TimeConstant::from_nanoseconds(spec.time_constant)?;
                 Cell {
                     mantissa: constant.mantissa,
                     rise: constant.exponent,
                     fall: constant.exponent,
-                    levels: Levels::of(spec)?,
+                    levels: Levels::new(spec)?,
                     ..Cell::default()
                 }
             }
@@ -527,14 +530,14 @@ mod tests {
     #[test]
     fn time_constants_are_read_back_as_the_chip_has_them() {
         for asked in [1.0, 17.3, 250.0, 1e6, 3.4e9] {
-            let found = TimeConstant::of(asked).unwrap().nanoseconds();
+            let found = TimeConstant::from_nanoseconds(asked).unwrap().nanoseconds();
             assert!(found <= asked && found > asked * 0.998, "{asked}: {found}");
         }
-        assert_eq!(TimeConstant::of(4e9), Err(FilterError::TimeConstant));
+        assert_eq!(TimeConstant::from_nanoseconds(4e9), Err(FilterError::TimeConstant));
         // What the vendor's packet tests write and read again on this clock.
         let read = f64::from(7.966_188_4_f32);
-        assert_eq!(TimeConstant::of(read).unwrap().nanoseconds() as f32, read as f32);
-        assert_eq!(TimeConstant::of(f64::NAN), Err(FilterError::TimeConstant));
+        assert_eq!(TimeConstant::from_nanoseconds(read).unwrap().nanoseconds() as f32, read as f32);
+        assert_eq!(TimeConstant::from_nanoseconds(f64::NAN), Err(FilterError::TimeConstant));
         let mut filter = Filter::lpf(1);
         let filtering = Filtering::Sample;
         let spec = LpfSpec { filtering, gain: 1000.0, decay: 1500.0, scale: 0 };

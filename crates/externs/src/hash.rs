@@ -85,7 +85,7 @@ impl Crc {
     /// ```
     /// use sojourn_externs::hash::{Crc, Polynomial};
     /// let ccitt = Polynomial { width: 16, coeff: 0x1021, reversed: false, init: 0xffff, xor: 0 };
-    /// assert_eq!(Crc::new(ccitt)?.of(b"123456789"), 0x29b1);
+    /// assert_eq!(Crc::new(ccitt)?.compute(b"123456789"), 0x29b1);
     /// # Ok::<(), sojourn_externs::hash::PolynomialError>(())
     /// ```
     pub fn new(polynomial: Polynomial) -> Result<Crc, PolynomialError> {
@@ -128,7 +128,7 @@ impl Crc {
     }
 
     /// The CRC of these bytes.
-    pub fn of(&self, bytes: &[u8]) -> u128 {
+    pub fn compute(&self, bytes: &[u8]) -> u128 {
         let state = match &self.table {
             Some(table) if self.reversed => {
                 u128::from(bytes.iter().fold(self.init as u64, |state, byte| {
@@ -241,7 +241,7 @@ impl Algorithm {
             Algorithm::Random { seed } => random_matrix(*seed, bytes),
             Algorithm::Xor(fold) => xor_fold(bytes, bits, *fold),
             Algorithm::Crc { crc, msb, extended } => {
-                let value = crc.of(bytes);
+                let value = crc.compute(bytes);
                 if *msb && width < crc.width {
                     value >> (crc.width - width)
                 } else if *extended && width > crc.width {
@@ -327,7 +327,7 @@ mod tests {
                 let reference = ::crc::Crc::<$type>::new(&ALGORITHM);
                 for bytes in [&b""[..], b"\0", b"123456789", b"\xff\x00\x80\x01 queue delay"] {
                     let want = u128::from(reference.checksum(bytes));
-                    assert_eq!(ours.of(bytes), want, "{}", stringify!($name));
+                    assert_eq!(ours.compute(bytes), want, "{}", stringify!($name));
                 }
             })*};
         }

@@ -175,7 +175,7 @@ impl SetHash {
     }
 
     /// The hash of joined inputs, filled up with zeros in front to whole bytes.
-    pub fn of(&self, inputs: &[u8], bits: u32) -> u128 {
+    pub fn compute(&self, inputs: &[u8], bits: u32) -> u128 {
         let word = match &self.parts {
             None => self.plain(inputs),
             Some(parts) => {
@@ -231,7 +231,7 @@ impl SetHash {
 
 impl HashFunction {
     /// What an algorithm is set by; none for those that nothing sets.
-    pub fn of(algorithm: &Algorithm) -> Option<HashFunction> {
+    pub fn from_algorithm(algorithm: &Algorithm) -> Option<HashFunction> {
         Some(match algorithm {
             Algorithm::Identity => HashFunction::Identity,
             Algorithm::Random { .. } => HashFunction::Random,
@@ -357,10 +357,10 @@ mod tests {
     fn parts_are_hashed_in_their_order_and_no_other_bits() {
         let hash = made(&with(&[part(1, 8, 24, 1), part(0, 0, 99, 2)]));
         let crc = Crc::new(Polynomial::CRC32).unwrap();
-        assert_eq!(hash.of(&INPUTS, 96), crc.of(&[10, 0, 0, 10, 0, 0, 1]));
+        assert_eq!(hash.compute(&INPUTS, 96), crc.compute(&[10, 0, 0, 10, 0, 0, 1]));
         let mut others = INPUTS;
         others[7..].fill(0xff);
-        assert_eq!(hash.of(&others, 96), hash.of(&INPUTS, 96));
+        assert_eq!(hash.compute(&others, 96), hash.compute(&INPUTS, 96));
     }
 
     #[test]
@@ -368,25 +368,25 @@ mod tests {
         let hash = made(&with(&[part(0, 0, 32, 2), part(1, 0, 32, 2), part(2, 0, 16, 1)]));
         let mut turned = INPUTS;
         turned[..8].rotate_left(4);
-        assert_eq!(hash.of(&turned, 96), hash.of(&INPUTS, 96));
-        assert_ne!(made(&HashSetting::default()).of(&turned, 96), hash.of(&INPUTS, 96));
+        assert_eq!(hash.compute(&turned, 96), hash.compute(&INPUTS, 96));
+        assert_ne!(made(&HashSetting::default()).compute(&turned, 96), hash.compute(&INPUTS, 96));
     }
 
     #[test]
     fn a_result_is_rotated_within_the_bits_that_are_used() {
-        let plain = made(&HashSetting::default()).of(&INPUTS, 96) as u32;
+        let plain = made(&HashSetting::default()).compute(&INPUTS, 96) as u32;
         let turned = made(&HashSetting { rotate: 2, ..HashSetting::default() });
-        assert_eq!(turned.of(&INPUTS, 96), plain.rotate_left(2).into());
+        assert_eq!(turned.compute(&INPUTS, 96), plain.rotate_left(2).into());
     }
 
     #[test]
     fn zeros_give_the_seed() {
         let seeded = made(&HashSetting { seed: Some(0x1234), ..HashSetting::default() });
-        assert_eq!(seeded.of(&[0; 12], 96), 0x1234);
+        assert_eq!(seeded.compute(&[0; 12], 96), 0x1234);
         assert_eq!(seeded.seed(), 0x1234);
         let plain = made(&HashSetting::default());
-        assert_eq!(plain.of(&[0; 12], 96), plain.seed());
-        assert_eq!(seeded.of(&INPUTS, 96) ^ plain.of(&INPUTS, 96), 0x1234 ^ plain.seed());
+        assert_eq!(plain.compute(&[0; 12], 96), plain.seed());
+        assert_eq!(seeded.compute(&INPUTS, 96) ^ plain.compute(&INPUTS, 96), 0x1234 ^ plain.seed());
     }
 
     #[test]
@@ -401,9 +401,9 @@ mod tests {
         };
         let of = |function| {
             let setting = HashSetting { algorithm: Some(function), ..HashSetting::default() };
-            made(&setting).of(&INPUTS, 96)
+            made(&setting).compute(&INPUTS, 96)
         };
-        let short = Crc::new(Polynomial::CRC16).unwrap().of(&INPUTS);
+        let short = Crc::new(Polynomial::CRC16).unwrap().compute(&INPUTS);
         assert_eq!(of(crc(false)), short);
         assert_eq!(of(crc(true)) as u32, (short << 16 | short) as u32);
     }
@@ -441,6 +441,6 @@ mod tests {
 
     #[test]
     fn of_nothing_comes_nothing() {
-        assert_eq!(made(&with(&[part(0, 0, 0, 1)])).of(&INPUTS, 96), 0);
+        assert_eq!(made(&with(&[part(0, 0, 0, 1)])).compute(&INPUTS, 96), 0);
     }
 }

@@ -121,7 +121,7 @@ fn flow(code: &UnitCode, at: usize) -> (Vec<To>, bool) {
 
 impl Blocks {
     /// The blocks of a unit's code.
-    pub fn of(code: &UnitCode) -> Blocks {
+    pub fn new(code: &UnitCode) -> Blocks {
         let ops = code.ops();
         let [mut begins, mut looped] = [(); 2].map(|()| vec![false; ops.len()]);
         let mut entries = vec![0];
@@ -246,8 +246,8 @@ fn framed(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Slots {
         if is_exit(code, at) && !code.is_rare(at) {
             let needed = needed(code, at, live);
             let wanted = needed.both(&changed[at]);
-            let kept = wanted.filter(|slot| !is_end(op) || extracted.has(*slot));
-            kept.for_each(|slot| framed.add(slot));
+            let data = wanted.filter(|slot| !is_end(op) || extracted.has(*slot));
+            data.for_each(|slot| framed.add(slot));
         }
     }
     framed

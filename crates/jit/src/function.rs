@@ -35,13 +35,13 @@ pub struct Function {
     /// Slots that it reads and writes.
     slots: usize,
     /// Bytes that it writes without asking.
-    unasked: usize,
+    unchecked: usize,
     /// Bytes for which there should be room.
     room: usize,
     /// Words of what tables have found lately.
     known: usize,
     /// What it refers to by address.
-    _kept: Box<Kept>,
+    _data: Box<CodeData>,
     /// What holds its memory.
     module: ManuallyDrop<JITModule>,
 }
@@ -53,14 +53,14 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 /// Memory and functions of the code.
-struct Kept {
+struct CodeData {
     cells: Vec<Cells>,
     functions: Vec<jit_tier::Function>,
 }
 
-impl Kept {
-    fn of(code: &UnitCode) -> Box<Kept> {
-        Box::new(Kept { cells: code.cells().into(), functions: code.functions().into() })
+impl CodeData {
+    fn new(code: &UnitCode) -> Box<CodeData> {
+        Box::new(CodeData { cells: code.cells().into(), functions: code.functions().into() })
     }
 
     /// The addresses of what is in it. It is not moved and nothing is taken out as long as there is
@@ -77,25 +77,25 @@ impl Kept {
 
 /// Applies a function to a word, for machine code.
 unsafe extern "C" fn apply(function: *const jit_tier::Function, word: u64) -> u64 {
-    // SAFETY: machine code has it from `Kept::addresses`.
+    // SAFETY: machine code has it from `CodeData::addresses`.
     let jit_tier::Function(function) = unsafe { &*function };
     function(word)
 }
 
 impl Function {
     /// Compiles a unit; none if this machine does not let code be made.
-    pub fn of(code: &UnitCode, isa: OwnedTargetIsa) -> Option<Function> {
+    pub fn compile(code: &UnitCode, isa: OwnedTargetIsa) -> Option<Function> {
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        let kept = Kept::of(code);
-        match define(&mut module, code, &kept.addresses()) {
+        let data = CodeData::new(code);
+        match define(&mut module, code, &data.addresses()) {
             Some(entry) => {
                 let module = ManuallyDrop::new(module);
-                let (slots, unasked) = (code.slots(), code.room().unwrap_or(0));
+                let (slots, unchecked) = (code.slots(), code.room().unwrap_or(0));
                 let room = code.most_written().min(ROOM);
                 let tables =
                     (0..code.ops().len()).filter_map(|at| code.lookup(at)).map(|l| l.table + 1);
                 let known = TABLE * tables.max().unwrap_or(0);
-                Some(Function { entry, slots, unasked, room, known, _kept: kept, module })
+                Some(Function { entry, slots, unchecked, room, known, _data: data, module })
             }
             None => {
                 // SAFETY: nothing of it was given away.
@@ -123,7 +123,7 @@ fn define(module: &mut JITModule, code: &UnitCode, addresses: &Addresses) -> Opt
 impl MachineCode for Function {
     #[inline]
     fn run(&self, slots: &mut [u128], ends: &mut Ends<'_>, at: To) -> To {
-        assert!(slots.len() >= self.slots && ends.left().1 >= self.unasked, "{SMALL}");
+        assert!(slots.len() >= self.slots && ends.left().1 >= self.unchecked, "{SMALL}");
         assert!(ends.known().is_none_or(|known| known >= self.known), "{OTHER}");
         // SAFETY: see the head of the file.
         unsafe { (self.entry)(slots.as_mut_ptr(), ends, at) }

@@ -32,7 +32,7 @@ pub static COMPILER: Compiler = Compiler;
 
 impl jit_tier::Compiler for Compiler {
     fn compile(&self, code: &UnitCode) -> Option<Box<dyn MachineCode>> {
-        Some(Box::new(function::Function::of(code, isa()?)?))
+        Some(Box::new(function::Function::compile(code, isa()?)?))
     }
 }
 

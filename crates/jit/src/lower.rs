@@ -31,7 +31,7 @@ pub fn function(
     to: &mut Function,
     room: &mut FunctionBuilderContext,
 ) {
-    let blocks = Blocks::of(code);
+    let blocks = Blocks::new(code);
     let mut builder = FunctionBuilder::new(to, room);
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
@@ -148,7 +148,7 @@ impl Lower<'_> {
             Op::SetEach { list, to } => {
                 for (slot, value) in self.code.sets(list) {
                     let value = self.constant(*value);
-                    self.put(*slot, value);
+                    self.set_slot(*slot, value);
                 }
                 self.jump(to);
             }
@@ -165,17 +165,17 @@ impl Lower<'_> {
         match op {
             Op::Set { to, value } => {
                 let value = self.constant(value);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::SetLong { to, constant } => {
                 let value = self.code.constant(constant);
                 let (low, high) =
                     (self.constant(value as u64), self.constant((value >> 64) as u64));
-                self.put_halves(to, [low, high]);
+                self.set_halves(to, [low, high]);
             }
             Op::Move { to, a } => {
                 let halves = self.halves(a);
-                self.put_halves(to, halves);
+                self.set_halves(to, halves);
             }
             Op::Store { a, b, cells } => self.store_cell(a, b, cells),
             Op::Map { to, a, function } => self.map(to, a, function),
@@ -211,7 +211,7 @@ impl Lower<'_> {
                 let most = self.constant(u64::MAX >> cut);
                 let sum = self.builder.ins().select(over, most, sum);
                 let sum = self.builder.ins().umin(sum, most);
-                self.put(to, sum);
+                self.set_slot(to, sum);
             }
             Op::SatSub { to, a, b } => {
                 let [a, b] = self.words(a, b);
@@ -228,32 +228,32 @@ impl Lower<'_> {
             Op::And { to, a, b } => {
                 let [a, b] = self.words(a, b);
                 let value = self.builder.ins().band(a, b);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::AndConst { to, a, value } => {
                 let a = self.word(a);
                 let value = self.masked(a, value);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::Or { to, a, b } => {
                 let [a, b] = self.words(a, b);
                 let value = self.builder.ins().bor(a, b);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::OrConst { to, a, value } => {
                 let (a, value) = (self.word(a), self.constant(value));
                 let value = self.builder.ins().bor(a, value);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::Xor { to, a, b } => {
                 let [a, b] = self.words(a, b);
                 let value = self.builder.ins().bxor(a, b);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::XorConst { to, a, value } => {
                 let (a, value) = (self.word(a), self.constant(value));
                 let value = self.builder.ins().bxor(a, value);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::Shl { to, a, b, cut } => {
                 let [a, by] = self.words(a, b);
@@ -265,7 +265,7 @@ impl Lower<'_> {
                 let [a, by] = self.words(a, b);
                 let value = self.builder.ins().ushr(a, by);
                 let value = self.unless_too_far(value, by);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::ShlConst { to, a, cut, by } => {
                 let a = self.word(a);
@@ -277,13 +277,13 @@ impl Lower<'_> {
                 let value =
                     if left == 0 { a } else { self.builder.ins().ishl_imm(a, i64::from(left)) };
                 let value = self.builder.ins().ushr_imm(value, i64::from(right));
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::Concat { to, a, b, by } => {
                 let [a, b] = self.words(a, b);
                 let value = self.builder.ins().ishl_imm(a, i64::from(by));
                 let value = self.builder.ins().bor(value, b);
-                self.put(to, value);
+                self.set_slot(to, value);
             }
             Op::Equal { to, a, b } => {
                 let [a, b] = self.words(a, b);
@@ -314,13 +314,13 @@ impl Lower<'_> {
                 let a = self.masked(a, place);
                 let before = self.masked(before, !place);
                 let value = self.builder.ins().bor(before, a);
-                self.put_halves(to, [value, high]);
+                self.set_halves(to, [value, high]);
             }
             Op::Copy { to, from, count } => {
                 // They may overlap.
                 let values: Vec<_> = (from..from + count).map(|slot| self.halves(slot)).collect();
                 for (slot, halves) in (to..).zip(values) {
-                    self.put_halves(slot, halves);
+                    self.set_halves(slot, halves);
                 }
             }
             // All others end a block.
@@ -375,12 +375,12 @@ impl Lower<'_> {
         }
     }
 
-    pub fn put(&mut self, slot: At, low: Value) {
+    pub fn set_slot(&mut self, slot: At, low: Value) {
         let high = self.constant(0);
-        self.put_halves(slot, [low, high]);
+        self.set_halves(slot, [low, high]);
     }
 
-    pub fn put_halves(&mut self, slot: At, halves: [Value; 2]) {
+    pub fn set_halves(&mut self, slot: At, halves: [Value; 2]) {
         if self.blocks.framed.has(slot) {
             return self.store(slot, halves);
         }
@@ -398,13 +398,13 @@ impl Lower<'_> {
             }
             cut => self.masked(value, u64::MAX >> cut),
         };
-        self.put(slot, value);
+        self.set_slot(slot, value);
     }
 
     fn put_if(&mut self, slot: At, what: IntCC, a: Value, b: Value) {
         let holds = self.builder.ins().icmp(what, a, b);
         let value = self.builder.ins().uextend(types::I64, holds);
-        self.put(slot, value);
+        self.set_slot(slot, value);
     }
 
     fn put_saturating(&mut self, slot: At, a: Value, b: Value) {
@@ -412,7 +412,7 @@ impl Lower<'_> {
         let below = self.builder.ins().icmp(IntCC::UnsignedLessThan, a, b);
         let zero = self.constant(0);
         let value = self.builder.ins().select(below, zero, difference);
-        self.put(slot, value);
+        self.set_slot(slot, value);
     }
 
     pub fn jump(&mut self, to: To) {

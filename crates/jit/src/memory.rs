@@ -32,7 +32,7 @@ impl Lower<'_> {
         self.begin(there);
         let cell = self.cell(index, cells);
         let value = self.builder.ins().load(types::I64, MemFlags::trusted(), cell, 0);
-        self.put(to, value);
+        self.set_slot(to, value);
         self.jump(next);
     }
 
@@ -58,7 +58,7 @@ impl Lower<'_> {
         let a = self.word(a);
         let call = self.builder.ins().call_indirect(signature, apply, &[function, a]);
         let value = self.builder.inst_results(call)[0];
-        self.put(to, value);
+        self.set_slot(to, value);
     }
 
     /// Whether there is such a cell.

@@ -7,7 +7,9 @@ use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
 use cranelift_frontend::Variable;
-use sojourn_p4::interp::jit_tier::{At, Emitted, Ends, FrontRead, Kept, LongRead, Op, Piece, Read};
+use sojourn_p4::interp::jit_tier::{
+    At, Elision, Emitted, Ends, FrontRead, LongRead, Op, Piece, Read,
+};
 use sojourn_p4::interp::jit_tier::{To, UnitCode, Writer};
 
 /// Bytes that may be written behind a header's last one: it is written in words of eight.
@@ -73,18 +75,18 @@ pub fn read(lower: &mut Lower<'_>, at: To, run: u32, to: To) {
     let ahead = lower.builder.use_var(ahead_end);
     for field in &reader.reads {
         let value = short_field(lower, ahead, field);
-        lower.put(field.to, value);
+        lower.set_slot(field.to, value);
     }
     for field in &reader.long_reads {
         let value = long_field(lower, ahead, field);
-        lower.put_halves(field.to, value);
+        lower.set_halves(field.to, value);
     }
     for field in &reader.front {
         let value = front_field(lower, field);
-        lower.put(field.to, value);
+        lower.set_slot(field.to, value);
     }
     let one = lower.constant(1);
-    reader.valid.iter().for_each(|valid| lower.put(*valid, one));
+    reader.valid.iter().for_each(|valid| lower.set_slot(*valid, one));
     pass(lower, reader.bytes as i64);
     lower.jump(to);
 }
@@ -134,7 +136,7 @@ pub fn look_ahead(lower: &mut Lower<'_>, at: To, to: At) {
     let word = number(lower, types::I64, ahead, first as i32);
     let up = lower.builder.ins().ishl_imm(word, i64::from(begin % 8));
     let value = lower.builder.ins().ushr_imm(up, i64::from(64 - (end - begin)));
-    lower.put(to, value);
+    lower.set_slot(to, value);
     lower.jump(at + 2);
 }
 
@@ -206,7 +208,7 @@ pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) 
     let begin = lower.builder.use_var(room_end);
     let mut room = begin;
     for Emitted { valid, writer, kept } in emitted {
-        if *kept != Kept::No {
+        if *kept != Elision::No {
             take_back(lower, *valid, writer.bytes, *kept);
             continue;
         }
@@ -229,8 +231,8 @@ pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) 
 }
 
 /// Leaves a header where it is, if it is valid: as if it had not been read.
-fn take_back(lower: &mut Lower<'_>, valid: At, bytes: usize, kept: Kept) {
-    if kept == Kept::Always {
+fn take_back(lower: &mut Lower<'_>, valid: At, bytes: usize, kept: Elision) {
+    if kept == Elision::Always {
         return pass(lower, -(bytes as i64));
     }
     let Some([ahead_end, left_end]) = lower.packet.ahead else { return };

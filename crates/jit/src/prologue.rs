@@ -63,7 +63,7 @@ impl Lower<'_> {
                 Some(value) => self.halves_of(value),
                 None => [0, 1].map(|half| self.load(slot, half)),
             };
-            self.put_halves(slot, halves);
+            self.set_halves(slot, halves);
         }
         if to == 0 {
             self.begin_frame();

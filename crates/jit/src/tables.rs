@@ -15,7 +15,7 @@ const WORD: i64 = 8;
 /// Goes on where the action begins that a table's key leads to.
 pub fn apply(lower: &mut Lower<'_>, at: To, lookup: &Lookup<'_>) {
     let key = lower.word(lookup.key);
-    let known = word(lower, lower.ends, Ends::LATELY as i64);
+    let known = word(lower, lower.ends, Ends::INLINE_CACHE as i64);
     let unknown = lower.builder.ins().icmp_imm(IntCC::Equal, known, 0);
     lower.stop_if(unknown, at);
     let table = lower.builder.ins().iadd_imm(known, (lookup.table * TABLE) as i64 * WORD);
@@ -45,7 +45,7 @@ pub fn apply(lower: &mut Lower<'_>, at: To, lookup: &Lookup<'_>) {
         for ((to, mask), field) in data.zip(3..) {
             let value = word(lower, line, field * WORD);
             let value = lower.masked(value, *mask as u64);
-            lower.put(*to, value);
+            lower.set_slot(*to, value);
         }
         lower.jump(*begin);
     }

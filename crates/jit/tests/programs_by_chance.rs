@@ -19,7 +19,7 @@ impl Random {
         (self.0 >> 11) % end
     }
 
-    fn of<'a>(&mut self, texts: &[&'a str]) -> &'a str {
+    fn choose<'a>(&mut self, texts: &[&'a str]) -> &'a str {
         texts[self.below(texts.len() as u64) as usize]
     }
 }
@@ -47,7 +47,7 @@ fn value(random: &mut Random, width: u32, depth: u32) -> String {
                 let (name, _) = UNSIGNED[random.below(8) as usize];
                 let small = random.below(40);
                 let number = random.below(1 << small) % (1 << width.min(40));
-                let from = random.of(&["cast", "number", "number"]);
+                let from = random.choose(&["cast", "number", "number"]);
                 if from == "cast" {
                     format!("(bit<{width}>) {name}")
                 } else {
@@ -59,14 +59,14 @@ fn value(random: &mut Random, width: u32, depth: u32) -> String {
     let inner = |random: &mut Random| value(random, width, depth - 1);
     match random.below(9) {
         0..=2 => {
-            let op = random.of(&["+", "-", "*", "&", "|", "^", "|+|", "|-|"]);
+            let op = random.choose(&["+", "-", "*", "&", "|", "^", "|+|", "|-|"]);
             format!("({} {op} {})", inner(random), inner(random))
         }
-        3 => format!("({}{})", random.of(&["~", "-"]), inner(random)),
+        3 => format!("({}{})", random.choose(&["~", "-"]), inner(random)),
         4 => {
             let by_width = [1, 7, 32][random.below(3) as usize];
             let by = value(random, by_width, depth - 1);
-            format!("({} {} {by})", inner(random), random.of(&["<<", ">>"]))
+            format!("({} {} {by})", inner(random), random.choose(&["<<", ">>"]))
         }
         5 => format!("({} ? {} : {})", truth(random, depth - 1), inner(random), inner(random)),
         6 => {
@@ -100,7 +100,7 @@ fn truth(random: &mut Random, depth: u32) -> String {
             _ => format!("({a} || {b})"),
         };
     }
-    let op = random.of(&["==", "!=", "<", "<=", ">", ">="]);
+    let op = random.choose(&["==", "!=", "<", "<=", ">", ">="]);
     if random.below(3) == 0 {
         let (name, width) = SIGNED[random.below(4) as usize];
         return format!("({name} {op} {width}s{})", random.below(3));
@@ -124,7 +124,7 @@ fn statements(random: &mut Random, depth: u32) -> String {
             }
             2 if depth > 0 => {
                 let (one, two) = (statements(random, depth - 1), statements(random, depth - 1));
-                let end = random.of(&["break;", "continue;", ""]);
+                let end = random.choose(&["break;", "continue;", ""]);
                 write!(
                     text,
                     "for (bit<8> i{depth} = 0; i{depth} < 3; i{depth} = i{depth} + 1) {{
@@ -144,7 +144,12 @@ fn statements(random: &mut Random, depth: u32) -> String {
             }
             5 => write!(text, "t.apply();"),
             6 if depth < 2 => {
-                write!(text, "if ({}) {{ {} }}", truth(random, 1), random.of(&["return;", "exit;"]))
+                write!(
+                    text,
+                    "if ({}) {{ {} }}",
+                    truth(random, 1),
+                    random.choose(&["return;", "exit;"])
+                )
             }
             _ => write!(text, "{name} = {};", value(random, width, 3)),
         };

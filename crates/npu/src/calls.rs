@@ -28,7 +28,7 @@ pub(super) enum Site {
 
 impl Site {
     /// What a call does; `places` has the numbers of memories and mutexes.
-    pub fn of(
+    pub fn new(
         call: &ExternCall,
         program: &Program,
         places: &BTreeMap<ObjectId, u32>,
@@ -68,14 +68,14 @@ impl Site {
 /// What a thread wants of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    pub what: Wanted,
+    pub what: EngineOperation,
     /// The call, for what is said of it.
     pub span: Span,
 }
 
 /// The kinds of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum EngineOperation {
     Cell { memory: u32, index: u64, access: Access },
     Depth { port: u16, queue: u8 },
     Lock { mutex: u32, index: u64 },
@@ -107,7 +107,7 @@ impl Externs for Run<'_> {
             return Ok(());
         }
         let at = |index| scalar(call, index, ctx) as u64;
-        let cell = |memory, access| Wanted::Cell { memory, index: at(0), access };
+        let cell = |memory, access| EngineOperation::Cell { memory, index: at(0), access };
         let what = match site {
             Site::Read(memory) => cell(memory, Access::Read),
             Site::Write(memory) => cell(memory, Access::Write(at(1))),
@@ -115,9 +115,9 @@ impl Externs for Run<'_> {
             Site::CompareAndSwap(memory) => {
                 cell(memory, Access::CompareAndSwap { expected: at(1), value: at(2) })
             }
-            Site::Depth => Wanted::Depth { port: at(0) as u16, queue: at(1) as u8 },
-            Site::Lock(mutex) => Wanted::Lock { mutex, index: at(0) },
-            Site::Unlock(mutex) => Wanted::Unlock { mutex, index: at(0) },
+            Site::Depth => EngineOperation::Depth { port: at(0) as u16, queue: at(1) as u8 },
+            Site::Lock(mutex) => EngineOperation::Lock { mutex, index: at(0) },
+            Site::Unlock(mutex) => EngineOperation::Unlock { mutex, index: at(0) },
             Site::None | Site::Now => {
                 return Err(Halt::NotImplemented { name: call.name.clone(), span: call.span });
             }

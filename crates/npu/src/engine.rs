@@ -1,8 +1,8 @@
 //! Execution of the requests of threads: one request at one instant, for any thread.
 
-use super::calls::{Request, Run, Site, Wanted};
-use super::memory::{Access, Memory, Seen};
-use super::mutex::{Asked, Locks, ThreadId};
+use super::calls::{EngineOperation, Request, Run, Site};
+use super::memory::{Access, CellVersion, Memory};
+use super::mutex::{LockOutcome, Locks, ThreadId};
 use sojourn_p4::source::Span;
 use sojourn_packet::{PortId, QueueDepths, Time};
 use sojourn_target::faults::Faults;
@@ -28,7 +28,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    fn of(value: u64) -> Answer {
+    fn value(value: u64) -> Answer {
         Answer::GoesOn { value, woken: None }
     }
 }
@@ -40,27 +40,31 @@ impl Shared {
     }
 
     /// Carries a request of a thread out; `seen` is what its pass knows of cells.
-    pub fn carry_out(
+    pub fn execute(
         &mut self,
         thread: ThreadId,
         request: Request,
-        seen: &mut Vec<Seen>,
+        seen: &mut Vec<CellVersion>,
         depths: &dyn QueueDepths,
     ) -> Answer {
         match request.what {
-            Wanted::Depth { port, queue } => Answer::of(depths.packets(PortId(port), queue)),
-            Wanted::Cell { memory, index, access } => {
-                Answer::of(self.access((memory, index), access, seen, request.span))
+            EngineOperation::Depth { port, queue } => {
+                Answer::value(depths.packets(PortId(port), queue))
             }
-            Wanted::Lock { mutex, index } => match self.locks.ask(thread, (mutex, index)) {
-                Asked::Held => Answer::of(0),
-                Asked::Waits => Answer::Waits,
-                Asked::Deadlock => {
-                    self.faults.deadlock(request.span);
-                    Answer::Deadlock
+            EngineOperation::Cell { memory, index, access } => {
+                Answer::value(self.access((memory, index), access, seen, request.span))
+            }
+            EngineOperation::Lock { mutex, index } => {
+                match self.locks.request(thread, (mutex, index)) {
+                    LockOutcome::Held => Answer::value(0),
+                    LockOutcome::Waits => Answer::Waits,
+                    LockOutcome::Deadlock => {
+                        self.faults.deadlock(request.span);
+                        Answer::Deadlock
+                    }
                 }
-            },
-            Wanted::Unlock { mutex, index } => {
+            }
+            EngineOperation::Unlock { mutex, index } => {
                 let woken = self.locks.give_back(thread, (mutex, index));
                 Answer::GoesOn { value: 0, woken }
             }
@@ -71,7 +75,7 @@ impl Shared {
         &mut self,
         (memory, index): (u32, u64),
         access: Access,
-        seen: &mut Vec<Seen>,
+        seen: &mut Vec<CellVersion>,
         span: Span,
     ) -> u64 {
         let Some(cells) = self.memories.get_mut(memory as usize) else { return 0 };
@@ -83,7 +87,7 @@ impl Shared {
             self.faults.lost_update(&cells.name, span);
         }
         let before = cells.access(index, access);
-        let now = Seen { memory, index, change: cells.change(index) };
+        let now = CellVersion { memory, index, change: cells.change(index) };
         match known {
             Some(known) => seen[known] = now,
             None => seen.push(now),

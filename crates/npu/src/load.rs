@@ -30,7 +30,7 @@ pub(super) fn build(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Npu> {
     let found = blocks(&program, &rules::PACKAGE)
-        .and_then(|(main, units)| Ok((Processor::of(main)?, units)));
+        .and_then(|(main, units)| Ok((Processor::new(main)?, units)));
     let (processor, units) = match found {
         Ok(found) => found,
         Err(refused) => {
@@ -110,7 +110,7 @@ fn sites(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Site> {
     let mut sites = vec![Site::None; program.call_sites as usize];
-    visit::calls(program, &mut |unit, call| match Site::of(call, program, places) {
+    visit::calls(program, &mut |unit, call| match Site::new(call, program, places) {
         Ok(site) if site.waits() && unit != ingress => {
             let unit = &program.units[unit.index()];
             let message = format!("`{}` is called in `{}`", call.name, unit.name);

@@ -24,7 +24,7 @@ pub(super) enum Access {
 
 /// What a pass knows of a cell: which change of it was the last one then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct CellVersion {
     pub memory: u32,
     pub index: u64,
     pub change: u64,

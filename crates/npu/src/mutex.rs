@@ -19,7 +19,7 @@ pub(super) struct Locks {
 
 /// What comes of asking for a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum LockOutcome {
     /// The thread holds it.
     Held,
     /// It has to wait.
@@ -30,19 +30,19 @@ pub(super) enum Asked {
 
 impl Locks {
     /// A thread asks for a lock.
-    pub fn ask(&mut self, thread: ThreadId, lock: LockId) -> Asked {
+    pub fn request(&mut self, thread: ThreadId, lock: LockId) -> LockOutcome {
         if self.leads_to(lock, thread) {
-            return Asked::Deadlock;
+            return LockOutcome::Deadlock;
         }
         match self.held.get_mut(&lock) {
             None => {
                 self.held.insert(lock, (thread, VecDeque::new()));
-                Asked::Held
+                LockOutcome::Held
             }
             Some((_, queue)) => {
                 queue.push_back(thread);
                 self.waits.insert(thread, lock);
-                Asked::Waits
+                LockOutcome::Waits
             }
         }
     }
@@ -97,21 +97,27 @@ mod tests {
     #[test]
     fn a_lock_goes_to_the_threads_in_the_order_in_which_they_asked() {
         let mut locks = Locks::default();
-        assert_eq!(locks.ask(1, A), Asked::Held);
-        assert_eq!((locks.ask(2, A), locks.ask(3, A)), (Asked::Waits, Asked::Waits));
+        assert_eq!(locks.request(1, A), LockOutcome::Held);
+        assert_eq!(
+            (locks.request(2, A), locks.request(3, A)),
+            (LockOutcome::Waits, LockOutcome::Waits)
+        );
         assert_eq!(locks.give_back(3, A), None, "it does not hold it");
         assert_eq!(locks.give_back(1, A), Some(2));
         assert_eq!(locks.give_back(2, A), Some(3));
-        assert_eq!((locks.give_back(3, A), locks.ask(1, A)), (None, Asked::Held));
+        assert_eq!((locks.give_back(3, A), locks.request(1, A)), (None, LockOutcome::Held));
     }
 
     #[test]
     fn a_thread_that_would_wait_for_itself_is_told() {
         let mut locks = Locks::default();
-        assert_eq!((locks.ask(1, A), locks.ask(2, B)), (Asked::Held, Asked::Held));
-        assert_eq!(locks.ask(1, A), Asked::Deadlock);
-        assert_eq!(locks.ask(1, B), Asked::Waits);
-        assert_eq!(locks.ask(2, A), Asked::Deadlock);
+        assert_eq!(
+            (locks.request(1, A), locks.request(2, B)),
+            (LockOutcome::Held, LockOutcome::Held)
+        );
+        assert_eq!(locks.request(1, A), LockOutcome::Deadlock);
+        assert_eq!(locks.request(1, B), LockOutcome::Waits);
+        assert_eq!(locks.request(2, A), LockOutcome::Deadlock);
         assert_eq!(locks.give_back(2, B), Some(1));
         assert_eq!(locks.held_by(1), [A, B]);
     }

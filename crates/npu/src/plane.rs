@@ -9,7 +9,7 @@
 
 use super::calls::Request;
 use super::engine::{Answer, Shared};
-use super::memory::Seen;
+use super::memory::CellVersion;
 use super::mutex::ThreadId;
 use super::processor::Processor;
 use super::threads::Threads;
@@ -54,7 +54,7 @@ struct NpuMetadata {
 }
 
 impl NpuMetadata {
-    fn of(layout: &Layout) -> Option<NpuMetadata> {
+    fn new(layout: &Layout) -> Option<NpuMetadata> {
         Some(NpuMetadata {
             ingress_port: field(layout, "ingress_port")?,
             arrived: field(layout, "arrived")?,
@@ -76,7 +76,7 @@ impl Block {
             unit,
             frame: interpreter.frame(unit),
             parts: layouts.map(|layout| layout.map(Layout::range)),
-            npu: layouts[2].and_then(NpuMetadata::of),
+            npu: layouts[2].and_then(NpuMetadata::new),
         }
     }
 
@@ -98,7 +98,7 @@ pub(super) struct Pass {
     pub frame: Frame,
     pub position: Position,
     /// What it knows of cells.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<CellVersion>,
     /// Bits that the parser has taken.
     consumed: u64,
     parser_rejected: bool,
@@ -227,7 +227,7 @@ impl Npu {
     ///
     /// # Errors
     /// What ended it before its end.
-    pub(super) fn go_on(
+    pub(super) fn resume(
         &mut self,
         pass: &mut Pass,
         now: Time,
@@ -268,10 +268,10 @@ impl DataPlane for Npu {
         self.begin(input.now, input, std::mem::take(packet), &mut pass);
         let mut answer = None;
         while !pass.halted {
-            match self.go_on(&mut pass, input.now, answer) {
+            match self.resume(&mut pass, input.now, answer) {
                 Ok(None) => break,
                 Ok(Some(request)) => {
-                    match self.shared.carry_out(ALONE, request, &mut pass.seen, &NoQueues) {
+                    match self.shared.execute(ALONE, request, &mut pass.seen, &NoQueues) {
                         Answer::GoesOn { value, .. } => answer = Some(value),
                         Answer::Waits | Answer::Deadlock => pass.halted = true,
                     }

@@ -39,7 +39,7 @@ const A_SECOND: u64 = 1_000_000_000;
 
 impl Processor {
     /// The figures of an instance; what it leaves out has the declaration's default.
-    pub fn of(main: &Package) -> Result<Processor, Refusal> {
+    pub fn new(main: &Package) -> Result<Processor, Refusal> {
         let figure = |name, range| figure(main, name, range);
         let drawn = |least, most| {
             let times = (figure(least, 0..=A_SECOND)?, figure(most, 0..=A_SECOND)?);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! packet -> [input buffer] -> thread: parse, half its time | ingress ... | other half, deparse -> order
-//!                                                       ask -> engine -> answer
+//!                                                       serve_request -> engine -> answer
 //! ```
 //!
 //! Everything happens at an instant of virtual time, and what happens at one instant happens in the
@@ -97,7 +97,7 @@ impl Threads {
         self.set += 1;
     }
 
-    fn due(&mut self, now: Time) -> Option<(Time, ThreadId)> {
+    fn next_due(&mut self, now: Time) -> Option<(Time, ThreadId)> {
         let Reverse((at, _, thread)) = *self.events.peek()?;
         (at <= now).then(|| {
             self.events.pop();
@@ -146,8 +146,8 @@ impl Npu {
     fn happens(&mut self, at: Time, thread: ThreadId, depths: &dyn QueueDepths) {
         match self.threads.threads[thread as usize].phase {
             Phase::Runs => self.run(at, thread),
-            Phase::Asks(request) => self.ask(at, thread, request, depths),
-            Phase::Ends => self.leave(at, thread),
+            Phase::Asks(request) => self.serve_request(at, thread, request, depths),
+            Phase::Ends => self.retire(at, thread),
         }
     }
 
@@ -155,7 +155,7 @@ impl Npu {
     fn run(&mut self, at: Time, id: ThreadId) {
         let answer = self.threads.threads[id as usize].answer.take();
         let mut pass = std::mem::take(&mut self.threads.threads[id as usize].pass);
-        match self.go_on(&mut pass, at, answer) {
+        match self.resume(&mut pass, at, answer) {
             Ok(Some(request)) => {
                 let access = self.processor.access.draw(&mut self.random);
                 let there = Time(access.0 / 2);
@@ -173,9 +173,15 @@ impl Npu {
     }
 
     /// A thread's request has reached the engine.
-    fn ask(&mut self, at: Time, id: ThreadId, request: Request, depths: &dyn QueueDepths) {
+    fn serve_request(
+        &mut self,
+        at: Time,
+        id: ThreadId,
+        request: Request,
+        depths: &dyn QueueDepths,
+    ) {
         let thread = &mut self.threads.threads[id as usize];
-        match self.shared.carry_out(id, request, &mut thread.pass.seen, depths) {
+        match self.shared.execute(id, request, &mut thread.pass.seen, depths) {
             Answer::GoesOn { value, woken } => {
                 thread.answer = Some(value);
                 let back = at + thread.way_back;
@@ -215,7 +221,7 @@ impl Npu {
     }
 
     /// A pass has ended: its thread takes the next packet.
-    fn leave(&mut self, at: Time, id: ThreadId) {
+    fn retire(&mut self, at: Time, id: ThreadId) {
         let thread = &mut self.threads.threads[id as usize];
         let (done, mut pass) = (thread.id, std::mem::take(&mut thread.pass));
         let out = self.end(at, &mut pass);
@@ -260,7 +266,7 @@ impl Overlapping for Npu {
             if let Some(ready) = self.threads.ready.pop_front() {
                 return Some(ready);
             }
-            let (at, thread) = self.threads.due(now)?;
+            let (at, thread) = self.threads.next_due(now)?;
             self.happens(at, thread, depths);
         }
     }

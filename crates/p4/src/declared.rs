@@ -17,7 +17,7 @@ pub struct Declared {
     /// In step with the IR's tables.
     pub tables: Vec<DeclaredTable>,
     /// In step with the IR's objects: where each stands.
-    pub objects: Vec<Place>,
+    pub objects: Vec<SourceOrder>,
     /// In step with the IR's value sets.
     pub value_sets: Vec<DeclaredSet>,
     /// Actions that a table may run or that a control calls, each once for each name.
@@ -32,7 +32,7 @@ pub struct Declared {
 /// Where something is declared: sorts what a program declares by unit, and within one as its text has
 /// it if what an instance brings along stood in the instance's place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceOrder {
     /// The unit; none at top level.
     pub unit: Option<UnitId>,
     /// First bytes of the declarations, from the outermost instance inward.
@@ -43,7 +43,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct DeclaredTable {
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceOrder,
     /// The types of its key elements.
     pub keys: Vec<Type>,
     /// For each of its actions, what the list's entry is annotated with.
@@ -54,7 +54,7 @@ pub struct DeclaredTable {
 #[derive(Clone, Debug)]
 pub struct DeclaredSet {
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceOrder,
     /// The type of a member.
     pub element: Type,
     /// Its annotations.
@@ -67,7 +67,7 @@ pub struct DeclaredAction {
     /// The name for the control plane.
     pub name: Arc<str>,
     /// Where it stands; an action of the top level stands before all else in the unit that uses it.
-    pub place: Place,
+    pub place: SourceOrder,
     /// What a table gives it.
     pub params: Vec<DeclaredParam>,
     /// True if a control calls it, too.

@@ -82,7 +82,7 @@ macro_rules! vocabulary {
             }
 
             /// The keyword that is spelled so.
-            pub fn of(text: &str) -> Option<Keyword> {
+            pub fn from_text(text: &str) -> Option<Keyword> {
                 match text { $($word_text => Some(Keyword::$word),)* _ => None }
             }
         }
@@ -132,7 +132,7 @@ pub fn classify(token: &mut Token) {
     if token.kind != Kind::Word {
         return;
     }
-    token.kind = match Keyword::of(&token.text) {
+    token.kind = match Keyword::from_text(&token.text) {
         Some(word) if word.may_be_name() => Kind::Name(Some(word)),
         Some(word) => Kind::Key(word),
         None if &*token.text == "_" => Kind::Underscore,

@@ -101,7 +101,7 @@ fn ipv4(ihl: u8, protocol: u8) -> Vec<u8> {
 }
 
 fn machine() -> Machine {
-    let mut machine = Machine::of(PROGRAM.clone());
+    let mut machine = Machine::from_program(PROGRAM.clone());
     let tags = machine.tables.find_value_set("tags").expect("the value set");
     let member = Match::Exact(BigUint::from(0x8100u32));
     machine.tables.add_to_value_set(tags, &[member]).expect("there is room");

@@ -25,12 +25,12 @@ struct Shape {
     /// Its bytes in memory, with what is not kept apart from it.
     size: usize,
     /// By number, the fields that are messages, and others that a message may have several of.
-    fields: &'static [(u32, Held)],
+    fields: &'static [(u32, FieldCodec)],
 }
 
 /// How a field is kept.
 #[derive(Clone, Copy)]
-enum Held {
+enum FieldCodec {
     /// A message of this shape, apart from the one that it is in or within it.
     Message(usize, bool),
     /// A text, or bytes.
@@ -120,15 +120,15 @@ fn weigh(shape: usize, mut message: &[u8], depth: usize, left: &mut usize) -> bo
         let Some((part, rest)) = message.split_at_checked(length as usize) else { return true };
         message = rest;
         let own = match held {
-            Some((_, Held::Message(inner, true))) => SHAPES[*inner].size,
-            Some((_, Held::Bytes)) => size_of::<Vec<u8>>() + part.len(),
-            Some((_, Held::Message(_, false))) => 0,
+            Some((_, FieldCodec::Message(inner, true))) => SHAPES[*inner].size,
+            Some((_, FieldCodec::Bytes)) => size_of::<Vec<u8>>() + part.len(),
+            Some((_, FieldCodec::Message(_, false))) => 0,
             // Bytes, or numbers one behind the other, which have eight times as many at most.
             None => 8 * part.len(),
         };
         let Some(now) = left.checked_sub(own) else { return false };
         *left = now;
-        if let Some((_, Held::Message(inner, _))) = held
+        if let Some((_, FieldCodec::Message(inner, _))) = held
             && depth > 0
             && !weigh(*inner, part, depth - 1, left)
         {

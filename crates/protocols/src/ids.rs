@@ -60,7 +60,7 @@ impl Ids {
     }
 
     /// The number of a name; 0, which nothing has, for a name that is not known.
-    pub fn of(&self, name: &str) -> u32 {
+    pub fn id(&self, name: &str) -> u32 {
         self.given.get(name).copied().unwrap_or(0)
     }
 }
@@ -112,7 +112,7 @@ impl Aliases {
     }
 
     /// The alias of one of the names.
-    pub fn of<'n>(&self, name: &'n str) -> &'n str {
+    pub fn alias<'n>(&self, name: &'n str) -> &'n str {
         let alone = |end: &&str| self.ends.get(*end).is_none_or(|names| *names < 2);
         ends_of(name).find(alone).unwrap_or(name)
     }
@@ -132,22 +132,22 @@ mod tests {
     fn ids_are_those_of_files_that_the_community_publishes() {
         // `NoAction` as an action has 21257015 in all of them.
         let ids = Ids::new(0x01, [("NoAction", None), ("IngressI.aux.a", None)]);
-        assert_eq!((ids.of("NoAction"), ids.of("IngressI.aux.a")), (21_257_015, 27_422_362));
+        assert_eq!((ids.id("NoAction"), ids.id("IngressI.aux.a")), (21_257_015, 27_422_362));
         assert_eq!(
-            Ids::new(0x02, [("ingress.custom_table", None)]).of("ingress.custom_table"),
+            Ids::new(0x02, [("ingress.custom_table", None)]).id("ingress.custom_table"),
             42_499_711
         );
-        assert_eq!(ids.of("nobody"), 0);
+        assert_eq!(ids.id("nobody"), 0);
     }
 
     #[test]
     fn an_id_of_the_program_goes_before_and_a_collision_takes_the_next_number() {
         let wanted =
             Ids::new(0x02, [("a", Some(7)), ("b", Some(0x0200_0009)), ("c", Some(0x0100_0001))]);
-        assert_eq!((wanted.of("a"), wanted.of("b")), (0x0200_0007, 0x0200_0009));
-        assert_eq!(wanted.of("c"), 0x0200_0000 | (hash("c") & 0xff_ffff));
+        assert_eq!((wanted.id("a"), wanted.id("b")), (0x0200_0007, 0x0200_0009));
+        assert_eq!(wanted.id("c"), 0x0200_0000 | (hash("c") & 0xff_ffff));
         let taken = 0x0200_0000 | (hash("c") & 0xff_ffff);
-        assert_eq!(Ids::new(0x02, [("a", Some(taken)), ("c", None)]).of("c"), taken + 1);
+        assert_eq!(Ids::new(0x02, [("a", Some(taken)), ("c", None)]).id("c"), taken + 1);
     }
 
     #[test]
@@ -167,6 +167,6 @@ mod tests {
     fn an_alias_is_the_shortest_end_that_is_unique() {
         let names = ["d.a.c", "e.b.c", "f.x", "x"];
         let aliases = Aliases::new(names);
-        assert_eq!(names.map(|name| aliases.of(name)), ["a.c", "b.c", "f.x", "x"]);
+        assert_eq!(names.map(|name| aliases.alias(name)), ["a.c", "b.c", "f.x", "x"]);
     }
 }

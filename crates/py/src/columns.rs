@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// run that goes on need not wait for what becomes of its rows.
 #[pyclass(frozen, eq, module = "sojourn._core")]
 pub struct Columns {
-    rows: Box<dyn Kept>,
+    rows: Box<dyn AnyRows>,
 }
 
 impl PartialEq for Columns {
@@ -28,12 +28,12 @@ impl PartialEq for Columns {
 }
 
 /// Rows of any kind.
-trait Kept: Send + Sync {
+trait AnyRows: Send + Sync {
     fn columns(&self) -> &'static [Column];
     fn values(&self) -> Vec<Values<'_>>;
 }
 
-impl<R: Rows + Send + Sync> Kept for R {
+impl<R: Rows + Send + Sync> AnyRows for R {
     fn columns(&self) -> &'static [Column] {
         R::COLUMNS
     }
@@ -45,7 +45,7 @@ impl<R: Rows + Send + Sync> Kept for R {
 
 impl Columns {
     /// Keeps rows until somebody asks for their columns.
-    pub fn of(rows: impl Rows + Send + Sync + 'static) -> Columns {
+    pub fn new(rows: impl Rows + Send + Sync + 'static) -> Columns {
         Columns { rows: Box::new(rows) }
     }
 
@@ -80,7 +80,7 @@ struct Returned {
     to: PacketRoom,
 }
 
-impl Kept for Returned {
+impl AnyRows for Returned {
     fn columns(&self) -> &'static [Column] {
         PacketRows::COLUMNS
     }

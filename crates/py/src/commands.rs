@@ -2,7 +2,7 @@
 
 use crate::errors::ConfigError;
 use pyo3::prelude::*;
-use sojourn_control::commands::{Asked, Session, without_comment};
+use sojourn_control::commands::{Request, Session, without_comment};
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
@@ -30,8 +30,8 @@ impl Commands {
         let (mut operations, mut queries) = (Vec::new(), Vec::new());
         for asked in session.run(without_comment(line)).map_err(wrong)? {
             match asked {
-                Asked::Operation(operation) => operations.push(operation),
-                Asked::Question(question) => queries.extend(question.queries()),
+                Request::Operation(operation) => operations.push(operation),
+                Request::Question(question) => queries.extend(question.queries()),
             }
         }
         let json = |text: serde_json::Result<String>| text.map_err(wrong);

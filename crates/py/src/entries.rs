@@ -29,7 +29,7 @@ impl Entries {
                 let mut entry = serde_json::to_value(entry).map_err(wrong)?;
                 if let Some(said) = entry.as_object_mut() {
                     said.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
-                    if !rows.alike().prioritised {
+                    if !rows.template().prioritised {
                         said.remove("priority");
                     }
                 }
@@ -60,22 +60,22 @@ impl Text {
 
 /// Either of them.
 #[derive(FromPyObject)]
-pub enum Beside<'py> {
+pub enum EntriesOrText<'py> {
     /// Entries of a table.
     Entries(PyRef<'py, Entries>),
     /// The text of commands.
     Text(PyRef<'py, Text>),
 }
 
-impl Beside<'_> {
+impl EntriesOrText<'_> {
     /// Puts it into a control plane: entries into the table with this place, the text into the
     /// commands. None if there is no such place.
     pub fn put_into(&self, control: &mut ControlPlane, table: usize) -> Option<()> {
         match self {
-            Beside::Entries(entries) => {
+            EntriesOrText::Entries(entries) => {
                 control.tables.get_mut(table)?.rows.clone_from(&entries.rows);
             }
-            Beside::Text(text) => control.commands.as_mut()?.text = text.text.clone(),
+            EntriesOrText::Text(text) => control.commands.as_mut()?.text = text.text.clone(),
         }
         Some(())
     }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// All of it.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Surroundings {
+pub struct LinkSet {
     /// The link behind each port; nothing is between one without an entry and who is behind it.
-    pub links: BTreeMap<u16, ToldLink>,
+    pub links: BTreeMap<u16, LinkConfig>,
     /// Packets have the numbers by which other switches know them.
     pub identify: bool,
 }
@@ -18,9 +18,9 @@ pub struct Surroundings {
 /// A port's link.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ToldLink {
-    incoming: ToldWay,
-    outgoing: ToldWay,
+pub struct LinkConfig {
+    incoming: WayConfig,
+    outgoing: WayConfig,
     /// The Ethernet address of the only host behind it.
     peer: Option<[u8; 6]>,
 }
@@ -28,14 +28,14 @@ pub struct ToldLink {
 /// One way of it.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct ToldWay {
+struct WayConfig {
     /// bit/s
     rate: Option<u64>,
     /// Delays in ns, each with the prefixes that it is for.
     classes: Vec<(u64, Vec<String>)>,
 }
 
-impl ToldLink {
+impl LinkConfig {
     /// As the live switch takes it.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl ToldLink {
     }
 }
 
-impl ToldWay {
+impl WayConfig {
     fn way(self) -> Result<Way, LiveError> {
         let class = |(delay, prefixes): (u64, Vec<String>)| {
             let prefixes = prefixes.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;

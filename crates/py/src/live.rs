@@ -2,7 +2,7 @@
 
 use crate::columns::{self, Columns};
 use crate::errors::{ConfigError, SojournError};
-use crate::links::Surroundings;
+use crate::links::LinkSet;
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use crate::servers::{LiveDevice, ToController};
@@ -89,7 +89,7 @@ impl LiveSwitch {
     ) -> PyResult<LiveSwitch> {
         let config: StandaloneConfig = serde_json::from_str(config)
             .map_err(|error| ConfigError::new_err(error.to_string()))?;
-        let mut around: Surroundings = read(around)?;
+        let mut around: LinkSet = read(around)?;
         let programs = handed(&programs);
         let switch = py.detach(|| standalone(&config, &programs));
         let switch = switch.map_err(|error| run_refused(&error))?;
@@ -204,7 +204,7 @@ impl LiveSwitch {
     /// The packet rows of a port that were fetched, as little-endian columns.
     fn take_packets(&self, port: u16) -> Columns {
         let rows = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.rows));
-        Columns::of(rows.unwrap_or_default())
+        Columns::new(rows.unwrap_or_default())
     }
 
     /// The captured frames of a port that were fetched: time in ns, point (0 entered, 1 left), bytes,
@@ -351,7 +351,7 @@ pub fn drive_switch(
         Ok((waiting, switch.statistics()))
     });
     let (waiting, statistics) = driven.map_err(|error| run_refused(&error))?;
-    let rows = waiting.into_iter().map(|(port, at)| (port, Columns::of(at.rows)));
+    let rows = waiting.into_iter().map(|(port, at)| (port, Columns::new(at.rows)));
     let statistics = serde_json::to_string(&statistics).map_err(wrong)?;
     Ok((rows.collect(), statistics))
 }

@@ -4,7 +4,7 @@ use crate::packet_switch::{read, wrong};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 use smallvec::{SmallVec, smallvec};
-use sojourn_control::{Operation, gather, written_out};
+use sojourn_control::{Operation, append, written_out};
 use sojourn_engine::control::BatchError;
 use sojourn_p4::interp::tables::{Form, Rows};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[pyclass(module = "sojourn._core", frozen)]
 #[derive(Default)]
 pub struct Operations {
-    gathered: Mutex<Gathered>,
+    list: Mutex<OperationList>,
 }
 
 #[derive(Default)]
-struct Gathered {
+struct OperationList {
     pieces: Vec<Piece>,
     /// How the last entry was written, if others can be like it.
     like: Option<Written>,
@@ -42,14 +42,14 @@ impl Operations {
 
     /// How many there are.
     fn __len__(&self) -> usize {
-        self.gathered().pieces.iter().map(Piece::count).sum()
+        self.list().pieces.iter().map(Piece::count).sum()
     }
 
     /// Puts one behind the others, as JSON.
     fn add(&self, operation: String) {
-        let mut gathered = self.gathered();
-        gathered.pieces.push(Piece::Json(operation));
-        gathered.like = None;
+        let mut list = self.list();
+        list.pieces.push(Piece::Json(operation));
+        list.like = None;
     }
 
     /// Says how the entry that was added last is written in Python, and by their full names the key
@@ -62,7 +62,7 @@ impl Operations {
         keys: Vec<String>,
     ) {
         // What is written in another way goes on as JSON.
-        let _ = self.gathered().written_as(matched, action, args, &keys);
+        let _ = self.list().written_as(matched, action, args, &keys);
     }
 
     /// Adds an entry that is written like the last one, with other numbers; false if it is not, and
@@ -75,13 +75,13 @@ impl Operations {
         args: Option<&Bound<'_, PyAny>>,
         priority: &Bound<'_, PyAny>,
     ) -> bool {
-        self.gathered().another(table, matched, action, args, priority).is_some()
+        self.list().another(table, matched, action, args, priority).is_some()
     }
 
     /// All of them as a list in JSON.
     fn __str__(&self) -> PyResult<String> {
         let mut all = Vec::new();
-        for piece in &self.gathered().pieces {
+        for piece in &self.list().pieces {
             match piece {
                 Piece::Json(text) => all.push(text.clone()),
                 Piece::Entries(table, rows) => {
@@ -97,8 +97,8 @@ impl Operations {
 }
 
 impl Operations {
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    fn list(&self) -> MutexGuard<'_, OperationList> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,7 +111,7 @@ impl Piece {
     }
 }
 
-impl Gathered {
+impl OperationList {
     fn written_as(
         &mut self,
         matched: &Bound<'_, PyAny>,
@@ -121,9 +121,9 @@ impl Gathered {
     ) -> Option<()> {
         let Piece::Json(text) = self.pieces.last()? else { return None };
         let mut entry = Vec::with_capacity(1);
-        gather(&mut entry, serde_json::from_str(text).ok()?);
+        append(&mut entry, serde_json::from_str(text).ok()?);
         let Some(Operation::AddEntries { table, rows }) = entry.pop() else { return None };
-        self.like = Some(Written::of(&rows, matched, action, args, keys)?);
+        self.like = Some(Written::new(&rows, matched, action, args, keys)?);
         *self.pieces.last_mut()? = Piece::Entries(table, rows);
         Some(())
     }
@@ -157,37 +157,38 @@ struct Written {
 }
 
 impl Written {
-    fn of(
+    fn new(
         rows: &Rows,
         matched: &Bound<'_, PyAny>,
         action: &Bound<'_, PyString>,
         args: Option<&Bound<'_, PyAny>>,
         names: &[String],
     ) -> Option<Written> {
-        let alike = rows.alike();
+        let template = rows.template();
         let place = |of: &str| {
-            let nth = alike.keys.iter().position(|(name, _)| name == of)?;
-            let before = alike.keys[..nth].iter().map(|(_, form)| form.numbers()).sum();
-            Some((before, alike.keys[nth].1))
+            let nth = template.keys.iter().position(|(name, _)| name == of)?;
+            let before = template.keys[..nth].iter().map(|(_, form)| form.numbers()).sum();
+            Some((before, template.keys[nth].1))
         };
         let mut keys = Vec::with_capacity(names.len());
         for ((written, _), name) in matched.cast_exact::<PyDict>().ok()?.iter().zip(names) {
             let (at, form) = place(name)?;
             keys.push((written.cast_into::<PyString>().ok()?.unbind(), at, form));
         }
-        let first = alike.keys.iter().map(|(_, form)| form.numbers()).sum::<usize>();
+        let first = template.keys.iter().map(|(_, form)| form.numbers()).sum::<usize>();
         let mut given = Vec::new();
         if let Some(args) = args {
             for (written, _) in args.cast_exact::<PyDict>().ok()?.iter() {
                 let written = written.cast_into::<PyString>().ok()?;
-                let nth = alike.args.iter().position(|name| written.to_str().ok() == Some(name))?;
+                let nth =
+                    template.args.iter().position(|name| written.to_str().ok() == Some(name))?;
                 given.push((written.unbind(), first + nth));
             }
         }
-        let whole = keys.len() == alike.keys.len() && given.len() == alike.args.len();
-        let priority = alike.prioritised.then(|| first + given.len());
+        let whole = keys.len() == template.keys.len() && given.len() == template.args.len();
+        let priority = template.prioritised.then(|| first + given.len());
         let action = action.clone().unbind();
-        whole.then_some(Written { keys, action, args: given, priority, width: alike.width() })
+        whole.then_some(Written { keys, action, args: given, priority, width: template.width() })
     }
 
     /// The row of an entry that is written like this one; none for another.
@@ -261,24 +262,24 @@ fn number(value: &Bound<'_, PyAny>) -> Option<u128> {
 
 /// Operations as Python gives them.
 #[derive(FromPyObject)]
-pub enum Asked<'py> {
+pub enum OperationsArg<'py> {
     /// As they were gathered.
-    Gathered(PyRef<'py, Operations>),
+    OperationList(PyRef<'py, Operations>),
     /// A list in JSON.
     Json(String),
 }
 
-impl Asked<'_> {
+impl OperationsArg<'_> {
     /// All of them.
     pub fn read(self) -> PyResult<Vec<Operation>> {
-        let gathered = match self {
-            Asked::Json(text) => return read(&text),
-            Asked::Gathered(gathered) => gathered,
+        let list = match self {
+            OperationsArg::Json(text) => return read(&text),
+            OperationsArg::OperationList(list) => list,
         };
         let mut all = Vec::new();
-        for piece in &gathered.gathered().pieces {
+        for piece in &list.list().pieces {
             match piece {
-                Piece::Json(text) => gather(&mut all, read(text)?),
+                Piece::Json(text) => append(&mut all, read(text)?),
                 Piece::Entries(table, rows) => {
                     let (table, rows) = (table.clone(), rows.clone());
                     all.push(Operation::AddEntries { table, rows });

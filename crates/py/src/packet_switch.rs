@@ -3,7 +3,7 @@
 //! Requests are JSON as in a control-plane file; numbers wider than Python's door are digits.
 
 use crate::errors::ConfigError;
-use crate::operations::{Asked, batch_refused};
+use crate::operations::{OperationsArg, batch_refused};
 use crate::program::{Program, refused};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -67,7 +67,7 @@ impl PacketSwitch {
         let program = program.program.clone();
         let bench = py.detach(|| {
             let plane = program.instantiate(1).map_err(|error| refused(&error))?;
-            let config = PacketSwitchConfig::of(plane.target());
+            let config = PacketSwitchConfig::new(plane.target());
             let config = config.with_priority_queues(plane.target(), priority_queues);
             packet_switch::PacketSwitch::new(plane, &config.map_err(wrong)?).map_err(wrong)
         })?;
@@ -98,7 +98,7 @@ impl PacketSwitch {
 
     /// Carries out operations, gathered or a list in JSON, all of them or none; the handle of each
     /// entry that was added alone.
-    fn apply(&mut self, operations: Asked<'_>) -> PyResult<Vec<Option<u32>>> {
+    fn apply(&mut self, operations: OperationsArg<'_>) -> PyResult<Vec<Option<u32>>> {
         let batch = operations.read()?;
         self.bench().apply(&batch).map_err(batch_refused(&batch))
     }

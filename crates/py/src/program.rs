@@ -217,7 +217,7 @@ pub fn look(
     let defines = defines.into_iter().collect();
     let options = LoadOptions { include_paths, defines, ..sojourn_engine::builtin::load_options() };
     let texts = texts.into_iter().collect();
-    py.detach(|| sojourn_engine::editor::look(&path, &options, texts)).to_string()
+    py.detach(|| sojourn_engine::editor::inspect(&path, &options, texts)).to_string()
 }
 
 /// Name and folder of shipped programs of every target, in the order in which people are told.

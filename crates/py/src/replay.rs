@@ -84,7 +84,7 @@ impl QueueReplay {
         let steps = StepRows::read(|name| steps.get(name).map(Vec::as_slice))
             .map_err(|name| ConfigError::new_err(format!("the steps have no column `{name}`")))?;
         let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let fates = py.detach(|| replay.carry_out(&steps));
+        let fates = py.detach(|| replay.execute(&steps));
         columns(py, &fates)
     }
 

@@ -5,7 +5,7 @@ use crate::live::LiveSwitch;
 use crate::packet_switch::wrong;
 use crate::program::Program;
 use pyo3::prelude::*;
-use sojourn_engine::{Aqm, Beside, P4Aqm, Programs, StandaloneConfig, standalone};
+use sojourn_engine::{Aqm, FurtherProgram, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_live::{CpuSender, LiveHandle, is_up};
 use sojourn_protocols::device::{Device, Placed, Work};
 use sojourn_protocols::p4runtime::pipeline::{Known, Pipeline};
@@ -56,10 +56,11 @@ impl Device for LiveDevice {
             Aqm::Native(_) => None,
         };
         let [first, beside @ ..] = programs else { return Err("no program".to_owned()) };
-        config.aqm = Aqm::P4(Box::new(P4Aqm { discipline, ..meant(&first.program) }));
-        let beside = beside
-            .iter()
-            .map(|Placed { program, pipes }| Beside { pipes: pipes.clone(), p4: meant(program) });
+        config.aqm = Aqm::P4(Box::new(P4Aqm { discipline, ..p4_aqm(&first.program) }));
+        let beside = beside.iter().map(|Placed { program, pipes }| FurtherProgram {
+            pipes: pipes.clone(),
+            p4: p4_aqm(program),
+        });
         config.beside = beside.collect();
         let programs = Programs::new(programs.iter().map(|placed| placed.program.clone()));
         standalone(&config, &programs).map_err(|error| error.to_string())
@@ -76,7 +77,7 @@ impl Device for LiveDevice {
 }
 
 /// What means a program that is compiled, with no entries.
-fn meant(program: &Compiled) -> P4Aqm {
+fn p4_aqm(program: &Compiled) -> P4Aqm {
     let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
     let options = program.options();
     P4Aqm {
@@ -143,7 +144,7 @@ impl ControlServer {
         let options = programs.first().map(|first| first.options().clone()).unwrap_or_default();
         let known = Known { programs, options };
         py.detach(|| {
-            let (running, no_pipeline) = match known.programs.first().map(Pipeline::of) {
+            let (running, no_pipeline) = match known.programs.first().map(Pipeline::of_program) {
                 Some(Ok(pipeline)) => (Some(pipeline), None),
                 Some(Err(failure)) => (None, Some(failure.why)),
                 None => (None, None),

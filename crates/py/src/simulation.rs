@@ -1,9 +1,9 @@
 //! A run as a Python object: advanced without the interpreter lock, read as columns.
 
 use crate::columns::{self, Columns, PacketRoom};
-use crate::entries::Beside;
+use crate::entries::EntriesOrText;
 use crate::errors::ConfigError;
-use crate::operations::{Asked, batch_refused};
+use crate::operations::{OperationsArg, batch_refused};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[pyo3(signature = (config, programs = Vec::new()))]
 pub fn check_config(
     py: Python<'_>,
-    config: Given<'_>,
+    config: ConfigArg<'_>,
     programs: Vec<PyRef<'_, Program>>,
 ) -> PyResult<()> {
     let (config, programs) = (config.read()?, handed(&programs));
@@ -80,7 +80,7 @@ impl Configuration {
     #[pyo3(signature = (config, beside = Vec::new()))]
     fn new(
         config: &str,
-        beside: Vec<(Option<usize>, usize, Beside<'_>)>,
+        beside: Vec<(Option<usize>, usize, EntriesOrText<'_>)>,
     ) -> PyResult<Configuration> {
         let mut config = read_config(config)?;
         for (switch, table, given) in beside {
@@ -103,16 +103,16 @@ impl Configuration {
 
 /// A configuration as JSON, or read already.
 #[derive(FromPyObject)]
-pub enum Given<'py> {
+pub enum ConfigArg<'py> {
     Read(PyRef<'py, Configuration>),
     Json(String),
 }
 
-impl Given<'_> {
+impl ConfigArg<'_> {
     fn read(&self) -> PyResult<Arc<RunConfig>> {
         match self {
-            Given::Read(read) => Ok(read.config.clone()),
-            Given::Json(json) => read_config(json).map(Arc::new),
+            ConfigArg::Read(read) => Ok(read.config.clone()),
+            ConfigArg::Json(json) => read_config(json).map(Arc::new),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Simulation {
     #[pyo3(signature = (config, programs = Vec::new()))]
     fn new(
         py: Python<'_>,
-        config: Given<'_>,
+        config: ConfigArg<'_>,
         programs: Vec<PyRef<'_, Program>>,
     ) -> PyResult<Simulation> {
         let (config, programs) = (config.read()?, handed(&programs));
@@ -207,17 +207,17 @@ impl Simulation {
 
     /// The flow samples that wait, as little-endian columns.
     fn take_flows(&mut self) -> Columns {
-        Columns::of(self.run().take_flows())
+        Columns::new(self.run().take_flows())
     }
 
     /// The transfers and requests that wait, as little-endian columns.
     fn take_exchanges(&mut self) -> Columns {
-        Columns::of(self.run().take_exchanges())
+        Columns::new(self.run().take_exchanges())
     }
 
     /// The datagrams of voices that wait, as little-endian columns.
     fn take_datagrams(&mut self) -> Columns {
-        Columns::of(self.run().take_datagrams())
+        Columns::new(self.run().take_datagrams())
     }
 
     /// The captured frames that wait at a measured queue: time in ns, point (0 entered, 1 left),
@@ -239,7 +239,7 @@ impl Simulation {
 
     /// The changes of registers that wait, as little-endian columns.
     fn take_registers(&mut self) -> Columns {
-        Columns::of(self.watched.take())
+        Columns::new(self.watched.take())
     }
 
     /// The passes of packets that were followed since the last call, as JSON.
@@ -269,7 +269,7 @@ impl Simulation {
 
     /// Carries out operations on a switch now, gathered or a list in JSON, all of them or none; the
     /// handle of each entry that was added alone.
-    fn apply(&mut self, switch: u16, operations: Asked<'_>) -> PyResult<Vec<Option<u32>>> {
+    fn apply(&mut self, switch: u16, operations: OperationsArg<'_>) -> PyResult<Vec<Option<u32>>> {
         let batch = operations.read()?;
         self.with_switch(switch, |switch, now| {
             control::apply(switch, &batch, now).map_err(batch_refused(&batch))

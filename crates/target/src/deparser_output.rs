@@ -7,32 +7,32 @@ use sojourn_packet::{HeaderBytes, Packet};
 #[inline(always)]
 pub fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u64) {
     let consumed = consumed.div_ceil(8) as usize;
-    let kept = consumed.min(packet.bytes.len());
-    let more = (consumed - kept) as u32;
+    let retained = consumed.min(packet.bytes.len());
+    let more = (consumed - retained) as u32;
     let (bytes, headers) = (&mut packet.bytes, written.bytes().len());
-    if headers <= kept {
+    if headers <= retained {
         // What is behind the headers moves to their end, if it is not there.
-        if headers < kept {
-            bytes.copy_within(kept.., headers);
-            bytes.truncate(bytes.len() - (kept - headers));
+        if headers < retained {
+            bytes.copy_within(retained.., headers);
+            bytes.truncate(bytes.len() - (retained - headers));
         }
         if headers > 0 {
             bytes[..headers].copy_from_slice(written.bytes());
         }
     } else if bytes.capacity() >= written.capacity() {
         // The packet gets the buffer of the deparser, and that the packet's, which is as large.
-        written.exchange(bytes, kept);
+        written.exchange(bytes, retained);
     } else {
-        widen(bytes, written.bytes(), kept);
+        widen(bytes, written.bytes(), retained);
     }
     packet.zeros = packet.zeros.saturating_sub(more);
 }
 
 /// Puts headers in place of the first bytes, which are fewer.
 #[inline(never)]
-fn widen(bytes: &mut HeaderBytes, headers: &[u8], kept: usize) {
-    let (len, more) = (bytes.len(), headers.len() - kept);
+fn widen(bytes: &mut HeaderBytes, headers: &[u8], retained: usize) {
+    let (len, more) = (bytes.len(), headers.len() - retained);
     bytes.resize(len + more, 0);
-    bytes.copy_within(kept..len, kept + more);
+    bytes.copy_within(retained..len, retained + more);
     bytes[..headers.len()].copy_from_slice(headers);
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A header type whose fields do not add up to whole bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ragged {
+pub struct UnalignedHeader {
     /// Its name.
     pub name: Arc<str>,
     /// Bits of its fields.
@@ -25,32 +25,32 @@ pub struct Ragged {
 }
 
 /// The ragged headers among the parameters of a program's blocks and what its parsers extract.
-pub fn ragged(program: &Program) -> Vec<Ragged> {
+pub fn ragged(program: &Program) -> Vec<UnalignedHeader> {
     let mut found = BTreeMap::new();
     for (index, unit) in program.units.iter().enumerate() {
-        unit.params.iter().for_each(|param| look(&param.ty, &mut found));
+        unit.params.iter().for_each(|param| collect_unaligned(&param.ty, &mut found));
         visit::unit_statements(program, UnitId(index as u32), &mut |stmt| {
             if let StmtKind::Extract { header, .. } | StmtKind::ExtractVar { header, .. } =
                 &stmt.kind
                 && let sojourn_p4::ir::Layout::Header { ty, .. } = header
             {
-                look(ty, &mut found);
+                collect_unaligned(ty, &mut found);
             }
         });
     }
     found.into_values().collect()
 }
 
-fn look(ty: &Type, found: &mut BTreeMap<u32, Ragged>) {
+fn collect_unaligned(ty: &Type, found: &mut BTreeMap<u32, UnalignedHeader>) {
     match ty {
         Type::Struct(of) | Type::HeaderUnion(of) => {
-            of.fields.iter().for_each(|field| look(&field.ty, found));
+            of.fields.iter().for_each(|field| collect_unaligned(&field.ty, found));
         }
-        Type::Stack(element, _) => look(element, found),
+        Type::Stack(element, _) => collect_unaligned(element, found),
         Type::Header(of) => {
             let bits = of.fields.iter().fold(0, |sum, field| width(&field.ty).saturating_add(sum));
             if !bits.is_multiple_of(8) {
-                found.entry(of.span.start).or_insert_with(|| Ragged {
+                found.entry(of.span.start).or_insert_with(|| UnalignedHeader {
                     name: of.name.clone(),
                     bits,
                     flexible: is_flexible(of),

@@ -2,7 +2,7 @@
 //! selected registers after every pass.
 //!
 //! A [`Plane`](crate::Plane) checks once per pass whether an observer is present. Observations go
-//! into a [`Seen`], which the requester empties. Registers are read through the control-plane
+//! into a [`TraceLog`], which the requester empties. Registers are read through the control-plane
 //! interface, so this module must not depend on any target.
 
 use serde::Serialize;
@@ -19,7 +19,7 @@ const MOST_CELLS: usize = 64;
 
 /// What is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct TraceRequest {
     /// Packets to be followed, by number.
     pub packets: BTreeSet<u64>,
     /// Whether every packet is.
@@ -29,7 +29,7 @@ pub struct Wanted {
     pub registers: Vec<String>,
 }
 
-impl Wanted {
+impl TraceRequest {
     /// Nothing.
     pub fn is_nothing(&self) -> bool {
         self.packets.is_empty() && !self.every_packet && self.registers.is_empty()
@@ -41,8 +41,8 @@ impl Wanted {
 pub struct RegisterChange {
     /// The pass after which it was there.
     pub at: Time,
-    /// Which: index into [`Seen::names`].
-    pub of: u32,
+    /// Which: index into [`TraceLog::names`].
+    pub name_index: u32,
     /// The value.
     pub value: u64,
 }
@@ -59,25 +59,25 @@ pub struct Pass {
     /// Zeros behind them.
     pub zeros: u32,
     /// What the switch told the pass.
-    pub given: Given,
+    pub pass_input: PassInput,
     /// What it did.
     pub steps: Vec<Node>,
     /// What became of it.
-    pub became: Became,
+    pub result: PassResult,
 }
 
 /// What a switch tells a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "pass", rename_all = "lowercase")]
 #[allow(missing_docs)] // The fields are those of the passes' inputs.
-pub enum Given {
+pub enum PassInput {
     Ingress { port: u16, resubmitted: bool },
     Egress { port: u16, queue: u8, enqueued: u64, dequeued: u64, depth: u32, mirrored: bool },
 }
 
 /// What became of a packet in a pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Became {
+pub struct PassResult {
     /// Where it goes, in words.
     pub to: String,
     /// Its bytes behind the pass, as hexadecimal digits; none if it goes nowhere.
@@ -86,7 +86,7 @@ pub struct Became {
 
 /// What was seen since it was last taken.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct TraceLog {
     /// The registers' cells by full name, with the field's number where a cell has several.
     pub names: Vec<String>,
     /// Changes of their values, and the value at first.
@@ -96,30 +96,30 @@ pub struct Seen {
 }
 
 /// What is seen, shared with the program that it is seen in.
-pub type SharedSeen = Arc<Mutex<Seen>>;
+pub type SharedTrace = Arc<Mutex<TraceLog>>;
 
 /// Locks what was seen.
-pub fn lock(seen: &SharedSeen) -> MutexGuard<'_, Seen> {
+pub fn lock(seen: &SharedTrace) -> MutexGuard<'_, TraceLog> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A watch beside a program.
 #[derive(Debug)]
-pub struct Watch {
-    wanted: Wanted,
+pub struct Observer {
+    request: TraceRequest,
     cells: Vec<Cell>,
-    large: Vec<Large>,
-    seen: SharedSeen,
+    large: Vec<LargeRegister>,
+    seen: SharedTrace,
 }
 
 /// A register with more cells than are told: those that change first.
 #[derive(Debug)]
-struct Large {
+struct LargeRegister {
     register: usize,
     /// How it was after the last pass.
     saved: Box<dyn Any + Send>,
     /// Cells that are told already.
-    known: usize,
+    reported_cells: usize,
 }
 
 #[derive(Debug)]
@@ -127,49 +127,49 @@ struct Cell {
     /// Place of the register in the program.
     register: usize,
     index: usize,
-    /// The first of its fields in [`Seen::names`].
-    of: u32,
+    /// The first of its fields in [`TraceLog::names`].
+    name_index: u32,
     last: Vec<u64>,
-    told: bool,
+    reported: bool,
 }
 
 impl Cell {
     /// A cell that nothing has been told of.
     fn new(register: &dyn RegisterCells, at: usize, index: usize, names: &mut Vec<String>) -> Cell {
         let fields = register.read(index).unwrap_or_default().len();
-        let of = names.len() as u32;
+        let name_index = names.len() as u32;
         let name = register.name();
         let base = if register.cells() > 1 { format!("{name}[{index}]") } else { name.to_owned() };
         match fields {
             1 => names.push(base),
             several => names.extend((0..several).map(|field| format!("{base}.{field}"))),
         }
-        Cell { register: at, index, of, last: vec![0; fields], told: false }
+        Cell { register: at, index, name_index, last: vec![0; fields], reported: false }
     }
 }
 
-impl Watch {
+impl Observer {
     /// A watch for what is wanted.
     pub fn new(
-        wanted: Wanted,
+        request: TraceRequest,
         program: &mut dyn RuntimeControl,
-    ) -> Result<(Watch, SharedSeen), ControlError> {
-        let mut seen = Seen::default();
+    ) -> Result<(Observer, SharedTrace), ControlError> {
+        let mut seen = TraceLog::default();
         let (mut cells, mut large) = (Vec::new(), Vec::new());
-        for name in &wanted.registers {
+        for name in &request.registers {
             find(name, program, &mut cells, &mut large, &mut seen.names)?;
         }
-        let seen: SharedSeen = Arc::new(Mutex::new(seen));
-        Ok((Watch { wanted, cells, large, seen: seen.clone() }, seen))
+        let seen: SharedTrace = Arc::new(Mutex::new(seen));
+        Ok((Observer { request, cells, large, seen: seen.clone() }, seen))
     }
 
     /// Whether a packet is to be followed.
     pub fn follows(&self, packet: &Packet) -> bool {
-        self.wanted.every_packet || self.wanted.packets.contains(&packet.id.0)
+        self.request.every_packet || self.request.packets.contains(&packet.id.0)
     }
 
     /// A pass has ended: looks what the registers hold.
-    pub fn look(&mut self, now: Time, program: &mut dyn RuntimeControl) {
+    pub fn poll(&mut self, now: Time, program: &mut dyn RuntimeControl) {
         if self.cells.is_empty() && self.large.is_empty() {
             return;
         }
@@ -177,9 +177,9 @@ impl Watch {
         for large in &mut self.large {
             let register: &dyn RegisterCells = &*registers[large.register];
             for index in register.changes(&mut *large.saved) {
-                let told = |cell: &Cell| (cell.register, cell.index) == (large.register, index);
-                if large.known < MOST_CELLS && !self.cells.iter().any(told) {
-                    large.known += 1;
+                let reported = |cell: &Cell| (cell.register, cell.index) == (large.register, index);
+                if large.reported_cells < MOST_CELLS && !self.cells.iter().any(reported) {
+                    large.reported_cells += 1;
                     let names = &mut lock(&self.seen).names;
                     self.cells.push(Cell::new(register, large.register, index, names));
                 }
@@ -190,13 +190,13 @@ impl Watch {
             for (field, word) in words.iter().enumerate() {
                 let value = word.iter_u64_digits().next().unwrap_or(0);
                 let Some(last) = cell.last.get_mut(field) else { continue };
-                if *last != value || !cell.told {
+                if *last != value || !cell.reported {
                     *last = value;
-                    let of = cell.of + field as u32;
-                    lock(&self.seen).changes.push(RegisterChange { at: now, of, value });
+                    let name_index = cell.name_index + field as u32;
+                    lock(&self.seen).changes.push(RegisterChange { at: now, name_index, value });
                 }
             }
-            cell.told = true;
+            cell.reported = true;
         }
     }
 
@@ -208,13 +208,13 @@ impl Watch {
 
 /// The cells that a name means, put behind those that are there.
 fn find(
-    wanted: &str,
+    request: &str,
     program: &mut dyn RuntimeControl,
     cells: &mut Vec<Cell>,
-    large: &mut Vec<Large>,
+    large: &mut Vec<LargeRegister>,
     names: &mut Vec<String>,
 ) -> Result<(), ControlError> {
-    let (name, range) = split(wanted)?;
+    let (name, range) = split(request)?;
     let full = find_register(program.registers(), name)?.name().to_owned();
     let registers = program.registers();
     let Some(at) = registers.iter().position(|register| register.name() == full) else {
@@ -226,7 +226,7 @@ fn find(
         Some(range) => range,
         // A direct register has no cells before its table has entries.
         None if size > MOST_CELLS || size == 0 => {
-            large.push(Large { register: at, saved: register.save(), known: 0 });
+            large.push(LargeRegister { register: at, saved: register.save(), reported_cells: 0 });
             return Ok(());
         }
         None => 0..=size - 1,
@@ -235,8 +235,8 @@ fn find(
         return Err(ControlError::Cell { what: "register", name: full, index: *range.end() });
     }
     if range.clone().count() > MOST_CELLS {
-        return Err(ControlError::Said(format!(
-            "`{wanted}`: a trace has at most {MOST_CELLS} cells of a register; without any it has \
+        return Err(ControlError::Message(format!(
+            "`{request}`: a trace has at most {MOST_CELLS} cells of a register; without any it has \
              those that change first"
         )));
     }
@@ -247,8 +247,8 @@ fn find(
 }
 
 /// A name and the cells behind it.
-fn split(wanted: &str) -> Result<(&str, Option<std::ops::RangeInclusive<usize>>), ControlError> {
-    let Some((name, rest)) = wanted.split_once('[') else { return Ok((wanted, None)) };
+fn split(request: &str) -> Result<(&str, Option<std::ops::RangeInclusive<usize>>), ControlError> {
+    let Some((name, rest)) = request.split_once('[') else { return Ok((request, None)) };
     let inner = rest.strip_suffix(']');
     let range = inner.and_then(|inner| match inner.split_once("..") {
         None => inner.parse().ok().map(|index: usize| index..=index),
@@ -259,21 +259,21 @@ fn split(wanted: &str) -> Result<(&str, Option<std::ops::RangeInclusive<usize>>)
     });
     match range {
         Some(range) => Ok((name, Some(range))),
-        None => Err(ControlError::Said(format!(
-            "`{wanted}`: cells of a register are `{name}[3]` or `{name}[0..7]`"
+        None => Err(ControlError::Message(format!(
+            "`{request}`: cells of a register are `{name}[3]` or `{name}[0..7]`"
         ))),
     }
 }
 
-impl From<&IngressInput> for Given {
-    fn from(input: &IngressInput) -> Given {
-        Given::Ingress { port: input.port.0, resubmitted: input.resubmitted }
+impl From<&IngressInput> for PassInput {
+    fn from(input: &IngressInput) -> PassInput {
+        PassInput::Ingress { port: input.port.0, resubmitted: input.resubmitted }
     }
 }
 
-impl From<&EgressInput> for Given {
-    fn from(input: &EgressInput) -> Given {
-        Given::Egress {
+impl From<&EgressInput> for PassInput {
+    fn from(input: &EgressInput) -> PassInput {
+        PassInput::Egress {
             port: input.port.0,
             queue: input.queue,
             enqueued: input.enqueued.0,

@@ -2,7 +2,7 @@
 
 use crate::faults::FaultReport;
 use crate::log::ProgramLog;
-use crate::observer::{Became, Given, Pass, SharedSeen, Wanted, Watch, hex};
+use crate::observer::{Observer, Pass, PassInput, PassResult, SharedTrace, TraceRequest, hex};
 use crate::phv::PacketMetadata;
 use crate::target::{LoadedProgram, Target};
 use sojourn_control::runtime_control::RuntimeControl;
@@ -29,7 +29,7 @@ pub struct Plane {
     /// The program's text, so that faults are told with their place.
     sources: Arc<SourceMap>,
     /// What somebody wants to see of it.
-    watch: Option<Box<Watch>>,
+    observer: Option<Box<Observer>>,
 }
 
 impl Plane {
@@ -42,7 +42,15 @@ impl Plane {
     ) -> Plane {
         loaded.keep_text(&sources);
         let (pipe_ports, pipelines) = (target.switch().pipe_ports, vec![pipeline]);
-        Plane { target, loaded, further: Vec::new(), pipelines, pipe_ports, sources, watch: None }
+        Plane {
+            target,
+            loaded,
+            further: Vec::new(),
+            pipelines,
+            pipe_ports,
+            sources,
+            observer: None,
+        }
     }
 
     /// Adds a pipe, which runs what another plane for the same target runs: its ports are those behind
@@ -118,16 +126,16 @@ impl Plane {
     ///
     /// # Errors
     /// A register or a cell that is not there, or a target whose passes cannot be followed.
-    pub fn watch(&mut self, wanted: Wanted) -> Result<SharedSeen, ControlError> {
-        let follows = wanted.every_packet || !wanted.packets.is_empty();
+    pub fn observe(&mut self, request: TraceRequest) -> Result<SharedTrace, ControlError> {
+        let follows = request.every_packet || !request.packets.is_empty();
         if follows && self.loaded.trace().is_none() {
             let title = self.target.title();
-            return Err(ControlError::Said(format!(
+            return Err(ControlError::Message(format!(
                 "packets of a program for {title} cannot be followed step by step"
             )));
         }
-        let (watch, seen) = Watch::new(wanted, &mut *self.loaded)?;
-        self.watch = Some(Box::new(watch));
+        let (observer, seen) = Observer::new(request, &mut *self.loaded)?;
+        self.observer = Some(Box::new(observer));
         Ok(seen)
     }
 
@@ -147,8 +155,8 @@ impl Plane {
         if let Some(loaded) = self.elsewhere(input.port.0) {
             return loaded.ingress_pass(input, packet, packet_metadata);
         }
-        match self.watch.take() {
-            Some(watch) => self.watched_ingress(watch, input, packet, packet_metadata),
+        match self.observer.take() {
+            Some(observer) => self.watched_ingress(observer, input, packet, packet_metadata),
             None => self.loaded.ingress_pass(input, packet, packet_metadata),
         }
     }
@@ -156,18 +164,18 @@ impl Plane {
     #[cold]
     fn watched_ingress(
         &mut self,
-        mut watch: Box<Watch>,
+        mut observer: Box<Observer>,
         input: &IngressInput,
         packet: &mut Packet,
         packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision {
-        let pass = self.begin(&watch, packet, input.now, input.into());
+        let pass = self.begin(&observer, packet, input.now, input.into());
         let out = self.loaded.ingress_pass(input, packet, packet_metadata);
         if let Some(pass) = pass {
-            watch.passed(self.end(pass, ingress_became(&out, packet)));
+            observer.passed(self.end(pass, ingress_result(&out, packet)));
         }
-        watch.look(input.now, &mut *self.loaded);
-        self.watch = Some(watch);
+        observer.poll(input.now, &mut *self.loaded);
+        self.observer = Some(observer);
         out
     }
 
@@ -182,8 +190,8 @@ impl Plane {
         if let Some(loaded) = self.elsewhere(input.port.0) {
             return loaded.egress_pass(input, packet, packet_metadata);
         }
-        match self.watch.take() {
-            Some(watch) => self.watched_egress(watch, input, packet, packet_metadata),
+        match self.observer.take() {
+            Some(observer) => self.watched_egress(observer, input, packet, packet_metadata),
             None => self.loaded.egress_pass(input, packet, packet_metadata),
         }
     }
@@ -191,36 +199,42 @@ impl Plane {
     #[cold]
     fn watched_egress(
         &mut self,
-        mut watch: Box<Watch>,
+        mut observer: Box<Observer>,
         input: &EgressInput,
         packet: &mut Packet,
         packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision {
-        let pass = self.begin(&watch, packet, input.now, input.into());
+        let pass = self.begin(&observer, packet, input.now, input.into());
         let out = self.loaded.egress_pass(input, packet, packet_metadata);
         if let Some(pass) = pass {
-            watch.passed(self.end(pass, egress_became(&out, packet)));
+            observer.passed(self.end(pass, egress_result(&out, packet)));
         }
-        watch.look(input.now, &mut *self.loaded);
-        self.watch = Some(watch);
+        observer.poll(input.now, &mut *self.loaded);
+        self.observer = Some(observer);
         out
     }
 
-    fn begin(&mut self, watch: &Watch, packet: &Packet, at: Time, given: Given) -> Option<Pass> {
-        let place = self.loaded.trace().filter(|_| watch.follows(packet))?;
+    fn begin(
+        &mut self,
+        observer: &Observer,
+        packet: &Packet,
+        at: Time,
+        pass_input: PassInput,
+    ) -> Option<Pass> {
+        let place = self.loaded.trace().filter(|_| observer.follows(packet))?;
         *place = Some(Box::default());
         let (bytes, zeros) = (packet.bytes.to_vec(), packet.zeros);
-        let (steps, became) = (Vec::new(), Became::default());
-        Some(Pass { at, packet: packet.id.0, bytes, zeros, given, steps, became })
+        let (steps, result) = (Vec::new(), PassResult::default());
+        Some(Pass { at, packet: packet.id.0, bytes, zeros, pass_input, steps, result })
     }
 
-    fn end(&mut self, pass: Pass, became: Became) -> Pass {
+    fn end(&mut self, pass: Pass, result: PassResult) -> Pass {
         let trace = self.loaded.trace().and_then(Option::take);
-        Pass { steps: trace.map(|mut trace| trace.take()).unwrap_or_default(), became, ..pass }
+        Pass { steps: trace.map(|mut trace| trace.take()).unwrap_or_default(), result, ..pass }
     }
 
     /// The loaded program behind a data plane, if it is one.
-    pub fn of<'a>(plane: &'a mut (dyn DataPlane + 'static)) -> Option<&'a mut Plane> {
+    pub fn downcast<'a>(plane: &'a mut (dyn DataPlane + 'static)) -> Option<&'a mut Plane> {
         let any: &mut dyn Any = plane;
         any.downcast_mut()
     }
@@ -233,7 +247,7 @@ impl DataPlane for Plane {
         packet: &mut Packet,
         packet_metadata: &mut PacketMetadata,
     ) -> IngressDecision {
-        if self.further.is_empty() && self.watch.is_none() {
+        if self.further.is_empty() && self.observer.is_none() {
             return self.loaded.ingress_pass(input, packet, packet_metadata);
         }
         self.any_ingress(input, packet, packet_metadata)
@@ -245,7 +259,7 @@ impl DataPlane for Plane {
         packet: &mut Packet,
         packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision {
-        if self.further.is_empty() && self.watch.is_none() {
+        if self.further.is_empty() && self.observer.is_none() {
             return self.loaded.egress_pass(input, packet, packet_metadata);
         }
         self.any_egress(input, packet, packet_metadata)
@@ -253,7 +267,7 @@ impl DataPlane for Plane {
 
     fn reads_ethernet_alone(&self) -> bool {
         let mut all = std::iter::once(&self.loaded).chain(self.further.iter().map(|(one, _)| one));
-        self.watch.is_none() && all.all(|loaded| loaded.reads_ethernet_alone())
+        self.observer.is_none() && all.all(|loaded| loaded.reads_ethernet_alone())
     }
 
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
@@ -284,7 +298,7 @@ impl DataPlane for Plane {
 }
 
 /// What an ingress pass has decided about a packet, in words.
-fn ingress_became(out: &IngressDecision, packet: &Packet) -> Became {
+fn ingress_result(out: &IngressDecision, packet: &Packet) -> PassResult {
     let mut said = Vec::new();
     let admission = &out.admission;
     let goes_on = !out.resubmit && !admission.is_nowhere();
@@ -304,11 +318,11 @@ fn ingress_became(out: &IngressDecision, packet: &Packet) -> Became {
             said.push(format!("to multicast group {}", groups.collect::<Vec<_>>().join(" and ")));
         }
     }
-    Became { to: with_mirror(said, out.mirror.as_deref()), bytes: goes_on.then(|| hex(packet)) }
+    PassResult { to: with_mirror(said, out.mirror.as_deref()), bytes: goes_on.then(|| hex(packet)) }
 }
 
 /// What an egress pass has decided about a packet, in words.
-fn egress_became(out: &EgressDecision, packet: &Packet) -> Became {
+fn egress_result(out: &EgressDecision, packet: &Packet) -> PassResult {
     let what = match out.fate {
         EgressFate::Recirculated => "recirculated",
         EgressFate::Sent => "sent",
@@ -316,7 +330,7 @@ fn egress_became(out: &EgressDecision, packet: &Packet) -> Became {
         EgressFate::Dropped => "dropped",
     };
     let goes_on = out.fate != EgressFate::Dropped;
-    Became {
+    PassResult {
         to: with_mirror(vec![what.to_owned()], out.mirror.as_deref()),
         bytes: goes_on.then(|| hex(packet)),
     }

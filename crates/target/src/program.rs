@@ -192,7 +192,7 @@ impl Program {
     /// All that it declares for its control plane, in the order of its text.
     pub fn schema(&self) -> Schema {
         let declarations = self.target.declarations();
-        Schema::of(&self.ir, declarations.strip_suffix(".p4").unwrap_or(declarations))
+        Schema::new(&self.ir, declarations.strip_suffix(".p4").unwrap_or(declarations))
     }
 
     /// Who reads and writes each of its state variables, whether a target takes it or not.
@@ -299,7 +299,7 @@ impl Program {
         if control.commands.is_none() {
             return control.written_out(&self.ir);
         }
-        let refused = |error: LoadError| ControlError::Said(error.render(&Default::default()));
+        let refused = |error: LoadError| ControlError::Message(error.render(&Default::default()));
         let mut plane = self.instantiate(1).map_err(refused)?;
         let batch = control.batch(&self.ir)?;
         batch.install(plane.control())?;

@@ -13,15 +13,15 @@ use sojourn_p4::source::SourceMap;
 
 /// One pass.
 pub fn pass(pass: &Pass, sources: &SourceMap) -> Value {
-    let mut told = serde_json::to_value(pass.given).unwrap_or_default();
+    let mut object = serde_json::to_value(pass.pass_input).unwrap_or_default();
     let bytes: String = pass.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    told["time"] = pass.at.0.into();
-    told["packet"] = pass.packet.into();
-    told["bytes"] = bytes.into();
-    told["zeros"] = pass.zeros.into();
-    told["blocks"] = steps(&pass.steps, sources);
-    told["became"] = serde_json::to_value(&pass.became).unwrap_or_default();
-    told
+    object["time"] = pass.at.0.into();
+    object["packet"] = pass.packet.into();
+    object["bytes"] = bytes.into();
+    object["zeros"] = pass.zeros.into();
+    object["blocks"] = steps(&pass.steps, sources);
+    object["became"] = serde_json::to_value(&pass.result).unwrap_or_default();
+    object
 }
 
 fn steps(nodes: &[Node], sources: &SourceMap) -> Value {
@@ -29,8 +29,8 @@ fn steps(nodes: &[Node], sources: &SourceMap) -> Value {
 }
 
 fn step(node: &Node, sources: &SourceMap) -> Value {
-    let mut told = Map::new();
-    let mut put = |key: &str, value: Value| told.insert(key.to_owned(), value);
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     match &node.what {
         What::Unit { name, parsed, halted } => {
             put("step", if parsed.is_some() { "parser" } else { "control" }.into());
@@ -95,16 +95,16 @@ fn step(node: &Node, sources: &SourceMap) -> Value {
     if !node.steps.is_empty() {
         put("steps", steps(&node.steps, sources));
     }
-    Value::Object(told)
+    Value::Object(object)
 }
 
 fn table(lookup: &Lookup, put: &mut impl FnMut(&str, Value) -> Option<Value>) {
     put("step", "table".into());
     put("name", (&*lookup.table).into());
     let key = |(kind, key): &(std::sync::Arc<str>, Named)| {
-        let mut told = named(key);
-        told["kind"] = (&**kind).into();
-        told
+        let mut object = named(key);
+        object["kind"] = (&**kind).into();
+        object
     };
     put("keys", lookup.keys.iter().map(key).collect());
     put("hit", lookup.hit.into());
@@ -119,20 +119,23 @@ fn table(lookup: &Lookup, put: &mut impl FnMut(&str, Value) -> Option<Value>) {
 }
 
 fn entry(view: &EntryView) -> Value {
-    let keys: Map<String, Value> =
-        view.keys.iter().map(|(name, matched)| (name.clone(), asked(matched).into())).collect();
-    let mut told = json!({"handle": view.handle.0, "keys": keys, "const": view.is_const});
+    let keys: Map<String, Value> = view
+        .keys
+        .iter()
+        .map(|(name, matched)| (name.clone(), pattern_text(matched).into()))
+        .collect();
+    let mut object = json!({"handle": view.handle.0, "keys": keys, "const": view.is_const});
     if view.priority != 0 {
-        told["priority"] = view.priority.into();
+        object["priority"] = view.priority.into();
     }
     if let EntryTarget::Reference(reference) = view.target {
-        told["member_or_group"] = reference.into();
+        object["member_or_group"] = reference.into();
     }
-    told
+    object
 }
 
 /// What an entry asks of a key element, as control planes write it.
-fn asked(matched: &Match) -> String {
+fn pattern_text(matched: &Match) -> String {
     match matched {
         Match::Exact(value) => value.to_string(),
         Match::Ternary { value, mask } => format!("{value:#x} &&& {mask:#x}"),
@@ -174,9 +177,9 @@ fn named(of: &Named) -> Value {
 }
 
 fn write(of: &Write) -> Value {
-    let mut told = named(&of.now);
-    told["old"] = scalar(of.now.scalar, &of.old);
-    told
+    let mut object = named(&of.now);
+    object["old"] = scalar(of.now.scalar, &of.old);
+    object
 }
 
 fn scalar(scalar: Scalar, value: &BigUint) -> Value {

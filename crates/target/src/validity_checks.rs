@@ -22,7 +22,7 @@ type Valid = HashSet<Slot>;
 pub fn with_guards(program: &Program) -> Program {
     let mut guarded = program.clone();
     for index in 0..program.units.len() {
-        Marker::new(program, UnitId(index as u32)).mark(&mut guarded);
+        Guarder::new(program, UnitId(index as u32)).mark(&mut guarded);
     }
     guarded
 }
@@ -35,7 +35,7 @@ struct Headers {
 }
 
 impl Headers {
-    fn of(unit: &Unit) -> Headers {
+    fn new(unit: &Unit) -> Headers {
         let mut headers =
             Headers { validity: HashSet::new(), narrow: Vec::new(), wide: Vec::new() };
         let mut by_path: HashMap<&str, Option<Slot>> = HashMap::new();
@@ -47,7 +47,7 @@ impl Headers {
                 headers.validity.insert(slot);
                 current = Some((path, slot));
                 // Two copies of one parameter have one path: which is meant is then not known.
-                by_path.entry(path).and_modify(|known| *known = None).or_insert(Some(slot));
+                by_path.entry(path).and_modify(|facts| *facts = None).or_insert(Some(slot));
             }
             let inside = current.filter(|(path, valid)| slot != *valid && within(&info.name, path));
             headers.narrow.push(inside.map(|(_, valid)| valid));
@@ -75,14 +75,14 @@ fn within(name: &str, path: &str) -> bool {
 
 /// What holds where an expression is evaluated.
 #[derive(Clone, Copy)]
-struct Known<'k> {
+struct Facts<'k> {
     valid: &'k Valid,
     /// Headers that are copied whole just now, or told apart by the same key.
     exempt: &'k Valid,
 }
 
 /// A unit in the making.
-struct Marker<'p> {
+struct Guarder<'p> {
     program: &'p Program,
     unit: UnitId,
     headers: Headers,
@@ -92,10 +92,10 @@ struct Marker<'p> {
     left: HashMap<Label, Valid>,
 }
 
-impl<'p> Marker<'p> {
-    fn new(program: &'p Program, unit: UnitId) -> Marker<'p> {
-        let headers = Headers::of(&program.units[unit.index()]);
-        Marker { program, unit, headers, applied: HashMap::new(), left: HashMap::new() }
+impl<'p> Guarder<'p> {
+    fn new(program: &'p Program, unit: UnitId) -> Guarder<'p> {
+        let headers = Headers::new(&program.units[unit.index()]);
+        Guarder { program, unit, headers, applied: HashMap::new(), left: HashMap::new() }
     }
 
     fn mark(mut self, guarded: &mut Program) {
@@ -108,18 +108,18 @@ impl<'p> Marker<'p> {
                 for state in &mut parser.states {
                     let valid = self.list(&mut state.body, Valid::new()).unwrap_or_default();
                     if let Transition::Select { keys, .. } = &mut state.transition {
-                        let known = Known { valid: &valid, exempt: &Valid::new() };
-                        keys.iter_mut().for_each(|key| _ = self.guard(key, known));
+                        let facts = Facts { valid: &valid, exempt: &Valid::new() };
+                        keys.iter_mut().for_each(|key| _ = self.guard(key, facts));
                     }
                 }
             }
         }
         for (index, table) in guarded.tables.iter_mut().enumerate() {
             let Some(valid) = self.applied.remove(&TableId(index as u32)) else { continue };
-            let told_apart: Valid =
-                table.keys.iter().filter_map(|key| self.asked(&key.expr)).collect();
-            let known = Known { valid: &valid, exempt: &told_apart };
-            table.keys.iter_mut().for_each(|key| _ = self.guard(&mut key.expr, known));
+            let tested_headers: Valid =
+                table.keys.iter().filter_map(|key| self.tested_validity(&key.expr)).collect();
+            let facts = Facts { valid: &valid, exempt: &tested_headers };
+            table.keys.iter_mut().for_each(|key| _ = self.guard(&mut key.expr, facts));
             for action in &mut table.actions {
                 self.list(&mut action.body, valid.clone());
             }
@@ -127,10 +127,10 @@ impl<'p> Marker<'p> {
     }
 
     /// The header whose validity the expression is.
-    fn asked(&self, expr: &Expr) -> Option<Slot> {
+    fn tested_validity(&self, expr: &Expr) -> Option<Slot> {
         match &expr.kind {
             ExprKind::Slot(slot) if self.headers.validity.contains(slot) => Some(*slot),
-            ExprKind::Cast(inner) => self.asked(inner),
+            ExprKind::Cast(inner) => self.tested_validity(inner),
             _ => None,
         }
     }
@@ -143,19 +143,19 @@ impl<'p> Marker<'p> {
             if copied.0 != stmt.span {
                 copied = (stmt.span, Valid::new());
             }
-            let asked = match &stmt.kind {
-                StmtKind::Set(_, value) => self.all_asked(value),
+            let tested_validity = match &stmt.kind {
+                StmtKind::Set(_, value) => self.all_tested(value),
                 _ => Valid::new(),
             };
             valid = self.statement(stmt, valid, &copied.1)?;
-            copied.1.extend(asked);
+            copied.1.extend(tested_validity);
         }
         Some(valid)
     }
 
     /// The headers, or first elements of stacks, whose validity an expression reads.
-    fn all_asked(&self, expr: &Expr) -> Valid {
-        let mut asked: Valid = match &expr.kind {
+    fn all_tested(&self, expr: &Expr) -> Valid {
+        let mut tested_validity: Valid = match &expr.kind {
             ExprKind::Slot(slot) | ExprKind::Element { base: slot, .. }
                 if self.headers.validity.contains(slot) =>
             {
@@ -163,20 +163,22 @@ impl<'p> Marker<'p> {
             }
             _ => Valid::new(),
         };
-        visit::operands(expr).into_iter().for_each(|inner| asked.extend(self.all_asked(inner)));
-        asked
+        visit::operands(expr)
+            .into_iter()
+            .for_each(|inner| tested_validity.extend(self.all_tested(inner)));
+        tested_validity
     }
 
     fn statement(&mut self, stmt: &mut Stmt, mut valid: Valid, exempt: &Valid) -> Option<Valid> {
         match &mut stmt.kind {
             StmtKind::If { condition, then, otherwise } => {
-                self.guard(condition, Known { valid: &valid, exempt });
+                self.guard(condition, Facts { valid: &valid, exempt });
                 let yes = self.list(then, joined(&valid, self.if_true(condition)));
                 let no = self.list(otherwise, joined(&valid, self.if_false(condition)));
                 return either(yes, no);
             }
             StmtKind::Switch { subject, cases, default } => {
-                self.guard(subject, Known { valid: &valid, exempt });
+                self.guard(subject, Facts { valid: &valid, exempt });
                 let mut behind = self.list(default, valid.clone());
                 for (_, body) in cases {
                     behind = either(behind, self.list(body, valid.clone()));
@@ -194,12 +196,12 @@ impl<'p> Marker<'p> {
                 return self.left.remove(&label);
             }
             StmtKind::Leave(label) => {
-                self.leave(*label, valid);
+                self.exit(*label, valid);
                 return None;
             }
             StmtKind::Apply { table, .. } => return Some(self.apply(*table, valid)),
             StmtKind::Set(slot, value) => {
-                self.guard(value, Known { valid: &valid, exempt });
+                self.guard(value, Facts { valid: &valid, exempt });
                 if matches!(value.kind, ExprKind::Const(1)) && self.headers.validity.contains(slot)
                 {
                     valid.insert(*slot);
@@ -221,18 +223,18 @@ impl<'p> Marker<'p> {
             StmtKind::SetWide(_, value)
             | StmtKind::SetSlice { value, .. }
             | StmtKind::SetWideSlice { value, .. } => {
-                self.guard(value, Known { valid: &valid, exempt });
+                self.guard(value, Facts { valid: &valid, exempt });
             }
             StmtKind::SetElement { index, value, .. }
             | StmtKind::SetWideElement { index, value, .. } => {
-                self.guard(index, Known { valid: &valid, exempt });
-                self.guard(value, Known { valid: &valid, exempt });
+                self.guard(index, Facts { valid: &valid, exempt });
+                self.guard(value, Facts { valid: &valid, exempt });
             }
             StmtKind::ExtractVar { bits, .. } | StmtKind::Advance { bits } => {
-                self.guard(bits, Known { valid: &valid, exempt });
+                self.guard(bits, Facts { valid: &valid, exempt });
             }
             StmtKind::Verify { condition, .. } => {
-                self.guard(condition, Known { valid: &valid, exempt });
+                self.guard(condition, Facts { valid: &valid, exempt });
             }
             _ => {}
         }
@@ -245,9 +247,9 @@ impl<'p> Marker<'p> {
         Some(valid)
     }
 
-    fn leave(&mut self, label: Label, valid: Valid) {
+    fn exit(&mut self, label: Label, valid: Valid) {
         let all = match self.left.remove(&label) {
-            Some(known) => known.intersection(&valid).copied().collect(),
+            Some(facts) => facts.intersection(&valid).copied().collect(),
             None => valid,
         };
         self.left.insert(label, all);
@@ -257,7 +259,7 @@ impl<'p> Marker<'p> {
     fn apply(&mut self, id: TableId, valid: Valid) -> Valid {
         let mut behind = valid.clone();
         let all = match self.applied.remove(&id) {
-            Some(known) => known.intersection(&valid).copied().collect(),
+            Some(facts) => facts.intersection(&valid).copied().collect(),
             None => valid,
         };
         self.applied.insert(id, all);
@@ -271,7 +273,7 @@ impl<'p> Marker<'p> {
                 }
             });
         }
-        labels.into_iter().for_each(|label| self.leave(label, behind.clone()));
+        labels.into_iter().for_each(|label| self.exit(label, behind.clone()));
         behind
     }
 
@@ -315,21 +317,21 @@ impl<'p> Marker<'p> {
 
     /// Guards the doubtful reads of an expression; true if there is one. The right side of `&&` and
     /// `||` then is evaluated only if it counts, as the program says.
-    fn guard(&self, expr: &mut Expr, known: Known<'_>) -> bool {
+    fn guard(&self, expr: &mut Expr, facts: Facts<'_>) -> bool {
         match &mut expr.kind {
             ExprKind::Slot(_) | ExprKind::WideSlot(_) | ExprKind::Element { .. } => {
-                self.guard_read(expr, known)
+                self.guard_read(expr, facts)
             }
-            ExprKind::WideElement { index, .. } => self.guard(index, known),
+            ExprKind::WideElement { index, .. } => self.guard(index, facts),
             ExprKind::Unary(_, a) | ExprKind::Slice(a, _) | ExprKind::Cast(a) => {
-                self.guard(a, known)
+                self.guard(a, facts)
             }
             ExprKind::Binary(op @ (Binary::And | Binary::Or), a, b) => {
                 let op = *op;
-                let left = self.guard(a, known);
+                let left = self.guard(a, facts);
                 let more = if op == Binary::And { self.if_true(a) } else { self.if_false(a) };
-                let valid = joined(known.valid, more);
-                let right = self.guard(b, Known { valid: &valid, ..known });
+                let valid = joined(facts.valid, more);
+                let right = self.guard(b, Facts { valid: &valid, ..facts });
                 if right {
                     let (a, b) = (a.clone(), b.clone());
                     expr.kind = short_circuit(op, a, b, expr.span);
@@ -337,29 +339,29 @@ impl<'p> Marker<'p> {
                 left || right
             }
             ExprKind::Binary(_, a, b) => {
-                let left = self.guard(a, known);
-                self.guard(b, known) || left
+                let left = self.guard(a, facts);
+                self.guard(b, facts) || left
             }
             ExprKind::Mux(condition, a, b) => {
-                let asked = self.guard(condition, known);
-                let valid = joined(known.valid, self.if_true(condition));
-                let yes = self.guard(a, Known { valid: &valid, ..known });
-                let valid = joined(known.valid, self.if_false(condition));
-                let no = self.guard(b, Known { valid: &valid, ..known });
-                asked || yes || no
+                let tested_validity = self.guard(condition, facts);
+                let valid = joined(facts.valid, self.if_true(condition));
+                let yes = self.guard(a, Facts { valid: &valid, ..facts });
+                let valid = joined(facts.valid, self.if_false(condition));
+                let no = self.guard(b, Facts { valid: &valid, ..facts });
+                tested_validity || yes || no
             }
             _ => false,
         }
     }
 
-    fn guard_read(&self, expr: &mut Expr, known: Known<'_>) -> bool {
+    fn guard_read(&self, expr: &mut Expr, facts: Facts<'_>) -> bool {
         let header = match &expr.kind {
             ExprKind::Slot(slot) => self.headers.of_slot(*slot),
             ExprKind::WideSlot(slot) => self.headers.of_wide(*slot),
             ExprKind::Element { base, .. } => self.headers.of_slot(*base),
             _ => None,
         };
-        let Some(header) = header.filter(|header| !known.exempt.contains(header)) else {
+        let Some(header) = header.filter(|header| !facts.exempt.contains(header)) else {
             return false;
         };
         let valid = match &expr.kind {
@@ -370,7 +372,7 @@ impl<'p> Marker<'p> {
                 count: *count,
                 index: index.clone(),
             },
-            _ if known.valid.contains(&header) => return false,
+            _ if facts.valid.contains(&header) => return false,
             _ => ExprKind::Slot(header),
         };
         let valid = Box::new(Expr { kind: valid, scalar: Scalar::Bool, span: expr.span });
@@ -389,8 +391,8 @@ fn short_circuit(op: Binary, a: Box<Expr>, b: Box<Expr>, span: Span) -> ExprKind
     }
 }
 
-fn joined(known: &Valid, mut more: Valid) -> Valid {
-    more.extend(known);
+fn joined(facts: &Valid, mut more: Valid) -> Valid {
+    more.extend(facts);
     more
 }
 

@@ -163,7 +163,7 @@ mod tests {
         Box::new(Expr { kind, scalar, span: Span::DUMMY })
     }
 
-    fn of(op: Binary, a: ExprKind, b: ExprKind) -> ExprKind {
+    fn folded_binary(op: Binary, a: ExprKind, b: ExprKind) -> ExprKind {
         let byte = |kind| expr(kind, Scalar::Bit(8));
         let mut folded = expr(ExprKind::Binary(op, byte(a), byte(b)), Scalar::Bit(8));
         fold(&mut folded);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn an_operation_on_constants_is_a_constant() {
-        let sum = of(Binary::Add, ExprKind::Const(250), ExprKind::Const(10));
+        let sum = folded_binary(Binary::Add, ExprKind::Const(250), ExprKind::Const(10));
         assert!(matches!(sum, ExprKind::Const(4)), "{sum:?}");
     }
 
@@ -180,8 +180,8 @@ mod tests {
     fn a_product_with_one_is_its_other_operand() {
         let field = || ExprKind::Slot(Slot(3));
         for product in [
-            of(Binary::Mul, ExprKind::Const(1), field()),
-            of(Binary::Mul, field(), ExprKind::Const(1)),
+            folded_binary(Binary::Mul, ExprKind::Const(1), field()),
+            folded_binary(Binary::Mul, field(), ExprKind::Const(1)),
         ] {
             assert!(matches!(product, ExprKind::Slot(Slot(3))), "{product:?}");
         }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_mask_of_all_bits_has_no_effect() {
-        let field = of(Binary::BitAnd, ExprKind::Slot(Slot(3)), ExprKind::Const(0xff));
+        let field = folded_binary(Binary::BitAnd, ExprKind::Slot(Slot(3)), ExprKind::Const(0xff));
         assert!(matches!(field, ExprKind::Slot(Slot(3))), "{field:?}");
     }
 

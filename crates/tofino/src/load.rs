@@ -9,8 +9,8 @@
 
 use super::access;
 use super::blocks::find_blocks;
-use super::copies;
 use super::dead_fields;
+use super::deparser_requests;
 use super::fit;
 use super::gress::Gress;
 use super::left_out;
@@ -88,7 +88,7 @@ pub fn build(
     for blocks in &pipelines {
         check_accesses(&program, blocks, diagnostics);
         for deparser in [blocks[2], blocks[5]] {
-            diagnostics.extend(copies::check(&program, deparser));
+            diagnostics.extend(deparser_requests::check(&program, deparser));
         }
         diagnostics.append(&mut parde::check(&program, *blocks));
         let found = fit::check(&program, *blocks, sources);

@@ -176,11 +176,11 @@ fn written(program: &Program, gress: &Gress, known: &Known) -> Option<u64> {
         slots.filter_map(at).collect::<Known>()
     };
     let mut known = handed(known, &gress.parser, &gress.control);
-    let control = Effects::of(program, gress.control.unit);
+    let control = Effects::new(program, gress.control.unit);
     control.list(control.stmts()?, &mut known);
     control.doubt(&mut known);
     let mut known = handed(&known, &gress.control, &gress.deparser);
-    let deparser = Effects::of(program, gress.deparser.unit);
+    let deparser = Effects::new(program, gress.deparser.unit);
     if has_call(program, gress.deparser.unit, |call| makes_copies(program, call)) {
         return None;
     }
@@ -207,7 +207,7 @@ struct Effects<'p> {
 }
 
 impl<'p> Effects<'p> {
-    fn of(program: &'p Program, unit: UnitId) -> Effects<'p> {
+    fn new(program: &'p Program, unit: UnitId) -> Effects<'p> {
         let mut doubtful = HashSet::new();
         let methods = program.objects.iter().filter(|object| object.unit == Some(unit));
         for method in methods.flat_map(|object| &object.methods) {

@@ -146,7 +146,7 @@ impl Tofino {
 
     /// What a pass runs with, and what there is beside.
     #[inline(always)]
-    fn parts(&mut self, now: Time) -> (Pass<'_>, Beside<'_>) {
+    fn parts(&mut self, now: Time) -> (Pass<'_>, PassContext<'_>) {
         let pass = Pass {
             interpreter: &self.interpreter,
             tables: &self.tables,
@@ -155,14 +155,14 @@ impl Tofino {
             errors: &self.parser_errors,
             tstamp: self.clock.global(now),
         };
-        let beside = Beside {
+        let context = PassContext {
             ingress: &mut self.ingress,
             egress: &mut self.egress,
             admitted: &self.admitted,
             clock: &self.clock,
             front: &mut self.front,
         };
-        (pass, beside)
+        (pass, context)
     }
 
     /// An ingress pass.
@@ -206,7 +206,7 @@ impl Tofino {
             return Err(None);
         }
         let of_port = self.port_metadata_of(input);
-        let (mut pass, Beside { ingress, clock, .. }) = self.parts(input.now);
+        let (mut pass, PassContext { ingress, clock, .. }) = self.parts(input.now);
         let words = ingress_front(input, clock, of_port);
         pass.run_at_once(ingress, |word| words[usize::from(word & 1)], packet)
     }
@@ -246,7 +246,7 @@ impl Tofino {
         admission: &mut Admission,
     ) -> Result<Option<u64>, Halt> {
         let of_port = self.port_metadata_of(input);
-        let (mut pass, Beside { ingress, admitted, clock, front, .. }) = self.parts(input.now);
+        let (mut pass, PassContext { ingress, admitted, clock, front, .. }) = self.parts(input.now);
         if let Some(consumed) = pass.rest(ran, ingress, packet)? {
             *admission = admitted.read(ingress.control_frame());
             pass.finish(ingress)?;
@@ -283,7 +283,7 @@ impl Tofino {
     #[inline(always)]
     fn run_egress(&mut self, input: &EgressInput, packet: &mut Packet) -> EgressDecision {
         self.runtime.begin(input.now, u64::from(input.length));
-        let (mut pass, Beside { egress, clock, .. }) = self.parts(input.now);
+        let (mut pass, PassContext { egress, clock, .. }) = self.parts(input.now);
         let ran = pass.run_at_once(egress, |word| egress_front(input, clock, word), packet);
         match ran {
             Ok(consumed) if self.egress.is_whole() => {
@@ -320,7 +320,7 @@ impl Tofino {
         packet: &Packet,
     ) -> Result<Option<(u64, u8)>, Halt> {
         let (drop, mut drop_ctl) = (self.egress_drop, 0);
-        let (mut pass, Beside { egress, clock, front, .. }) = self.parts(input.now);
+        let (mut pass, PassContext { egress, clock, front, .. }) = self.parts(input.now);
         let mut answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;
         let ran = match pass.rest(ran, egress, packet)? {
             Some(consumed) => {
@@ -356,8 +356,8 @@ impl Tofino {
     }
 }
 
-/// What is beside that with which a pass runs.
-struct Beside<'a> {
+/// The parts of a pipe that a pass reads apart from its own state.
+struct PassContext<'a> {
     ingress: &'a mut Gress,
     egress: &'a mut Gress,
     admitted: &'a Admitted,

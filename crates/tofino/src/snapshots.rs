@@ -7,7 +7,7 @@ use sojourn_p4::interp::trace::Trace;
 use std::sync::Arc;
 
 /// What somebody else who follows the pass has put into the trace's place.
-pub(super) struct Before(Option<Box<Trace>>);
+pub(super) struct SavedTrace(Option<Box<Trace>>);
 
 impl Tofino {
     /// The snapshots; none if nobody has given the program's text, of which stages are estimated.
@@ -37,7 +37,7 @@ impl Tofino {
 
     /// Has a pass followed if a snapshot waits for its packet.
     #[inline]
-    fn follow(&mut self, egress: bool) -> Option<Before> {
+    fn follow(&mut self, egress: bool) -> Option<SavedTrace> {
         match &self.snapshots {
             Some(snapshots) if snapshots.follows(egress) => Some(self.begin_to_follow()),
             _ => None,
@@ -45,13 +45,13 @@ impl Tofino {
     }
 
     #[cold]
-    fn begin_to_follow(&mut self) -> Before {
-        Before(self.runtime.trace.replace(Box::new(Trace::with_frames())))
+    fn begin_to_follow(&mut self) -> SavedTrace {
+        SavedTrace(self.runtime.trace.replace(Box::new(Trace::with_frames())))
     }
 
     /// Looks what a pass that was followed is to the snapshots.
     #[cold]
-    fn followed(&mut self, egress: bool, before: Before) {
+    fn followed(&mut self, egress: bool, before: SavedTrace) {
         let trace = std::mem::take(&mut self.runtime.trace);
         if let (Some(trace), Some(snapshots)) = (&trace, &mut self.snapshots) {
             snapshots.passed(egress, trace);

@@ -81,7 +81,7 @@ impl Target for Tofino1 {
     fn stages(&self, loaded: &dyn LoadedProgram, sources: &SourceMap) -> Option<Stages> {
         let any: &dyn Any = loaded;
         let program = any.downcast_ref::<Tofino>()?.elaborated();
-        let fit = fit::of(program, sources);
+        let fit = fit::fit_of_program(program, sources);
         let doubt = fit::doubt_of(program, &fit).map(Box::new);
         Some(Stages { json: fit.to_json(), text: fit.render(), doubt })
     }

@@ -1,6 +1,6 @@
 //! FIFO queue whose hardware module decides about the packet at the head.
 
-use crate::dut::{Asked, Verdict, is_capable};
+use crate::dut::{Dut, Verdict, is_capable};
 use crate::library::Question;
 use sojourn_packet::{Bytes, FaultReport, Time};
 use sojourn_switch::discipline::{Backlog, Discipline, DropKind, Drops, QueueLength, Queued};
@@ -8,14 +8,14 @@ use sojourn_switch::ecn;
 
 /// The queue and its module.
 #[derive(Debug)]
-pub(crate) struct Head {
-    asked: Asked,
+pub(crate) struct DequeueAqm {
+    dut: Dut,
     backlog: Backlog,
 }
 
-impl Head {
-    pub fn new(asked: Asked) -> Head {
-        Head { asked, backlog: Backlog::default() }
+impl DequeueAqm {
+    pub fn new(dut: Dut) -> DequeueAqm {
+        DequeueAqm { dut, backlog: Backlog::default() }
     }
 
     /// What becomes of the packet; it is sent if the module says nothing.
@@ -30,14 +30,14 @@ impl Head {
         let question = Question {
             enqueued: enqueued.0,
             backlog: backlog.0.min(u64::from(u32::MAX)) as u32,
-            ..self.asked.about(now, size, capable)
+            ..self.dut.about(now, size, capable)
         };
         let sent = Verdict { packet: 0, drop: false, mark: false };
-        self.asked.ask(&question).unwrap_or(sent)
+        self.dut.ask(&question).unwrap_or(sent)
     }
 }
 
-impl Discipline for Head {
+impl Discipline for DequeueAqm {
     fn enqueue(&mut self, _now: Time, packet: Queued, _drops: &mut Drops) {
         self.backlog.push(packet);
     }
@@ -48,12 +48,12 @@ impl Discipline for Head {
             let (capable, behind) = (is_capable(&packet), self.backlog.bytes());
             let said = self.ask(now, packet.enqueued, behind, packet.size(), capable);
             if said.drop {
-                self.asked.drops += 1;
+                self.dut.drops += 1;
                 drops.push(packet, DropKind::Aqm);
                 continue;
             }
             if said.mark {
-                self.asked.marks += u64::from(ecn::mark(&mut packet.packet));
+                self.dut.marks += u64::from(ecn::mark(&mut packet.packet));
             }
             return Some(packet);
         }
@@ -68,10 +68,10 @@ impl Discipline for Head {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.asked.counters()
+        self.dut.counters()
     }
 
     fn faults(&self) -> Vec<FaultReport> {
-        self.asked.faults()
+        self.dut.faults()
     }
 }

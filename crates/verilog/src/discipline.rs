@@ -1,14 +1,14 @@
 //! Hardware modules in the register of disciplines: their parameters and their construction.
 //!
-//! A module either decides about the packet at the head of the crate's queue ([`Head`]), or orders
-//! the packets itself and receives each arrival ([`Order`]). Its ports determine which. Its clock
+//! A module either decides about the packet at the head of the crate's queue ([`DequeueAqm`]), or orders
+//! the packets itself and receives each arrival ([`Scheduler`]). Its ports determine which. Its clock
 //! runs only during a query.
 
-use crate::dequeue_aqm::Head;
-use crate::dut::Asked;
+use crate::dequeue_aqm::DequeueAqm;
+use crate::dut::Dut;
 use crate::library::{Library, LoadError, Module, Question};
 use crate::reference;
-use crate::scheduler::{NUMBERS, Order};
+use crate::scheduler::{NUMBERS, Scheduler};
 use sojourn_packet::NameTaken;
 use sojourn_switch::discipline::codel::{
     INTERVAL_PARAMETER, MAXPACKET_PARAMETER, TARGET_PARAMETER,
@@ -128,9 +128,9 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     let library = libraries.get(settings.discipline()).ok_or_else(unknown)?;
     let fixed = same_in_all(settings)?;
     let module = Module::new(Arc::clone(library)).ok_or_else(unknown)?;
-    let asked = Asked::new(fixed, module);
+    let dut = Dut::new(fixed, module);
     Ok(match library.keeps_order() {
-        true => Box::new(Order::new(asked, settings.get(SEED.name).unwrap_or_default())),
-        false => Box::new(Head::new(asked)),
+        true => Box::new(Scheduler::new(dut, settings.get(SEED.name).unwrap_or_default())),
+        false => Box::new(DequeueAqm::new(dut)),
     })
 }

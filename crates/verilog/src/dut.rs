@@ -27,7 +27,7 @@ pub(crate) struct Verdict {
 
 /// A module and what came of asking it.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Dut {
     /// What is the same in every question.
     fixed: Question,
     module: Module,
@@ -45,10 +45,10 @@ pub(crate) struct Asked {
     most_cycles: u64,
 }
 
-impl Asked {
-    pub fn new(fixed: Question, module: Module) -> Asked {
+impl Dut {
+    pub fn new(fixed: Question, module: Module) -> Dut {
         let watchdog = if module.library().keeps_order() { WATCHDOG_OF_ORDER } else { WATCHDOG };
-        Asked {
+        Dut {
             fixed,
             module,
             watchdog,
@@ -74,7 +74,7 @@ impl Asked {
         }
     }
 
-    /// Asks. What the module says of packets is had from [`Asked::next`].
+    /// Asks. What the module says of packets is had from [`Dut::next`].
     pub fn ask(&mut self, question: &Question) -> Option<Verdict> {
         if self.broken.is_some() {
             return None;
@@ -109,15 +109,15 @@ impl Asked {
             Answer::Hung => {
                 let within = self.watchdog;
                 let said =
-                    format!("no answer within {within} cycles: {} stays 0", self.module.said());
+                    format!("no answer within {within} cycles: {} stays 0", self.module.message());
                 self.is_wrong("module_hung", said);
             }
             Answer::Unknown => {
                 let said =
-                    format!("{} hangs on a bit that nobody has set (an X)", self.module.said());
+                    format!("{} hangs on a bit that nobody has set (an X)", self.module.message());
                 self.is_wrong("module_unknown", said);
             }
-            Answer::Fatal => self.is_wrong("module_ended", self.module.said()),
+            Answer::Fatal => self.is_wrong("module_ended", self.module.message()),
         }
         None
     }

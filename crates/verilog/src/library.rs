@@ -200,7 +200,7 @@ impl Module {
     }
 
     /// What it said when it ended itself.
-    pub fn said(&self) -> String {
+    pub fn message(&self) -> String {
         // SAFETY: a string that ends with a zero byte and lives until the next question.
         let said = unsafe { CStr::from_ptr((self.library.said)(self.state.as_ptr())) };
         said.to_string_lossy().into_owned()

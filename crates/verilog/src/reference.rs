@@ -29,11 +29,11 @@ pub(crate) static FQ_REFERENCE: Registered = Registered {
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
-    let asked = same_in_all(settings)?;
+    let dut = same_in_all(settings)?;
     let params = Params {
-        target: Time(asked.target.into()),
-        interval: Time(asked.interval.into()),
-        maxpacket: Bytes(asked.maxpacket.into()),
+        target: Time(dut.target.into()),
+        interval: Time(dut.interval.into()),
+        maxpacket: Bytes(dut.maxpacket.into()),
     };
     Ok(Box::new(Reference { params, state: State::default() }))
 }

@@ -1,6 +1,6 @@
 //! Packets whose order a module keeps: it knows them by numbers, and says which one is sent or dropped.
 
-use crate::dut::{Asked, Verdict, is_capable};
+use crate::dut::{Dut, Verdict, is_capable};
 use crate::library::{Kind, Question};
 use sojourn_packet::{Bytes, FaultReport, Time};
 use sojourn_switch::discipline::{
@@ -13,8 +13,8 @@ pub(crate) const NUMBERS: usize = 1 << 16;
 
 /// The packets, each at its number, and the module.
 #[derive(Debug)]
-pub(crate) struct Order {
-    asked: Asked,
+pub(crate) struct Scheduler {
+    dut: Dut,
     seed: u64,
     /// With how many came before it.
     packets: Vec<Option<(u64, Queued)>>,
@@ -26,10 +26,10 @@ pub(crate) struct Order {
     left: Backlog,
 }
 
-impl Order {
-    pub fn new(asked: Asked, seed: u64) -> Order {
-        Order {
-            asked,
+impl Scheduler {
+    pub fn new(dut: Dut, seed: u64) -> Scheduler {
+        Scheduler {
+            dut,
             seed,
             packets: std::iter::repeat_with(|| None).take(NUMBERS).collect(),
             free: (0..=u16::MAX).rev().collect(),
@@ -45,7 +45,7 @@ impl Order {
         let Some((_, packet)) = self.packets[usize::from(said.packet)].take() else {
             let number = said.packet;
             let wrong = format!("it says something of packet {number}, which it does not hold");
-            self.asked.is_wrong("module_wrong", wrong);
+            self.dut.is_wrong("module_wrong", wrong);
             return None;
         };
         self.free.push(said.packet);
@@ -59,12 +59,12 @@ impl Order {
         while let Some(verdict) = said {
             if !verdict.drop {
                 let wrong = "it sends a packet that nobody has asked for".to_owned();
-                return self.asked.is_wrong("module_wrong", wrong);
+                return self.dut.is_wrong("module_wrong", wrong);
             }
             let Some(packet) = self.take(verdict) else { return };
             self.overlimit += 1;
             drops.push(packet, DropKind::Aqm);
-            said = self.asked.next();
+            said = self.dut.next();
         }
     }
 
@@ -82,9 +82,9 @@ impl Order {
     }
 }
 
-impl Discipline for Order {
+impl Discipline for Scheduler {
     fn enqueue(&mut self, now: Time, packet: Queued, drops: &mut Drops) {
-        if self.asked.is_broken() {
+        if self.dut.is_broken() {
             return self.by_arrival().push(packet);
         }
         let Some(number) = self.free.pop() else {
@@ -95,42 +95,42 @@ impl Discipline for Order {
             packet: number,
             enqueued: now.0,
             hash: flow_hash(&packet.packet, self.seed) as u32,
-            ..self.asked.about(now, packet.size(), is_capable(&packet))
+            ..self.dut.about(now, packet.size(), is_capable(&packet))
         };
         self.held.packets += 1;
         self.held.bytes += packet.size();
         self.packets[usize::from(number)] = Some((self.arrived, packet));
         self.arrived += 1;
-        let said = self.asked.ask(&question);
+        let said = self.dut.ask(&question);
         self.dropped(said, drops);
     }
 
     fn sheds(&self) -> bool {
-        self.asked.sheds() && !self.asked.is_broken()
+        self.dut.sheds() && !self.dut.is_broken()
     }
 
     fn shed(&mut self, drops: &mut Drops) {
-        let now = self.asked.now();
-        let question = Question { kind: Kind::Shed, ..self.asked.about(now, Bytes(0), false) };
-        let said = self.asked.ask(&question);
+        let now = self.dut.now();
+        let question = Question { kind: Kind::Shed, ..self.dut.about(now, Bytes(0), false) };
+        let said = self.dut.ask(&question);
         self.dropped(said, drops);
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
-        let mut said = self.asked.ask(&self.asked.about(now, Bytes(0), false));
+        let mut said = self.dut.ask(&self.dut.about(now, Bytes(0), false));
         while let Some(verdict) = said {
             let Some(mut packet) = self.take(verdict) else { break };
             if !verdict.drop {
                 if verdict.mark {
-                    self.asked.marks += u64::from(ecn::mark(&mut packet.packet));
+                    self.dut.marks += u64::from(ecn::mark(&mut packet.packet));
                 }
                 return Some(packet);
             }
-            self.asked.drops += 1;
+            self.dut.drops += 1;
             drops.push(packet, DropKind::Aqm);
-            said = self.asked.next();
+            said = self.dut.next();
         }
-        if self.asked.is_broken() { self.by_arrival().pop() } else { None }
+        if self.dut.is_broken() { self.by_arrival().pop() } else { None }
     }
 
     fn length(&self) -> QueueLength {
@@ -138,12 +138,12 @@ impl Discipline for Order {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let mut counters = self.asked.counters();
+        let mut counters = self.dut.counters();
         counters.push(("drop_overlimit", self.overlimit));
         counters
     }
 
     fn faults(&self) -> Vec<FaultReport> {
-        self.asked.faults()
+        self.dut.faults()
     }
 }

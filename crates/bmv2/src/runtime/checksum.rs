@@ -3,7 +3,7 @@
 //! The payload, where it counts, is everything that the parser has left. A checksum whose own field
 //! lies in a header that is not valid counts as right (bmv2).
 
-use super::{Runtime, out, put};
+use super::{Runtime, out, store};
 use sojourn_externs::call::{answer, scalar};
 use sojourn_externs::hash::Algorithm;
 use sojourn_p4::interp::Context;
@@ -62,7 +62,7 @@ impl Runtime {
     ) {
         if scalar(call, 0, ctx) != 0 {
             let found = self.checksum_of(input, payload, ctx);
-            out(call, 2).inspect(|checksum| put(checksum, ctx, found.into()));
+            out(call, 2).inspect(|checksum| store(checksum, ctx, found.into()));
         }
     }
 

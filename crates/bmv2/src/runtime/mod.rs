@@ -6,9 +6,9 @@
 
 mod checksum;
 mod code;
-mod copies;
 mod input;
 mod log;
+mod packet_requests;
 mod prepare;
 mod registers;
 mod state;
@@ -20,7 +20,7 @@ pub use registers::RegisterArray;
 use super::field_list::FieldList;
 use input::Input;
 use sojourn_control::digest::{Digest, Digests};
-use sojourn_control::idle_timeout::Hits;
+use sojourn_control::idle_timeout::LastHits;
 use sojourn_control::profiles::Profiles;
 use sojourn_externs::call::scalar;
 use sojourn_externs::counter::Counter;
@@ -114,7 +114,7 @@ pub(crate) struct Pass {
     pub digest: Option<Digest>,
     pub checksum_error: bool,
     /// A slot that is to be 1 once the program has asked for a copy, or to send the packet around.
-    pub asked: Option<Slot>,
+    pub requested: Option<Slot>,
 }
 
 /// What a table's hits count and meter.
@@ -136,7 +136,7 @@ pub(crate) struct Runtime {
     /// By table; empty if no table has a direct counter or meter.
     pub direct: Vec<Direct>,
     /// By table, when each entry was hit last, if somebody wants to know; empty if nobody does.
-    pub hits: Hits,
+    pub hits: LastHits,
     /// The colour of the last direct meter.
     pub color: u8,
     pub profiles: Profiles,
@@ -206,7 +206,7 @@ impl Externs for Runtime {
             Site::WriteRegister(register) => self.write_register(register, call, ctx),
             Site::Count(counter) => self.count(counter, call, ctx),
             Site::Meter(meter) => self.meter(meter, call, ctx),
-            Site::MarkToDrop { spec, group } => copies::mark_to_drop(spec, group, ctx),
+            Site::MarkToDrop { spec, group } => packet_requests::mark_to_drop(spec, group, ctx),
             Site::Hash(input) => self.hash(input, call, ctx),
             Site::Random => self.draw(call, ctx),
             Site::VerifyChecksum { input, target, payload } => {
@@ -271,7 +271,7 @@ impl Externs for Runtime {
 
 impl Runtime {
     fn note_asked(&self, ctx: &mut Context<'_>) {
-        self.pass.asked.inspect(|asked| ctx.frame_mut().set(*asked, 1));
+        self.pass.requested.inspect(|requested| ctx.frame_mut().set(*requested, 1));
     }
 
     /// Calls that few packets make.
@@ -307,7 +307,7 @@ impl Runtime {
 
 /// Stores the colour or number that a call puts out.
 #[inline]
-fn put(layout: &Layout, ctx: &mut Context<'_>, value: u128) {
+fn store(layout: &Layout, ctx: &mut Context<'_>, value: u128) {
     ctx.set(layout, value);
 }
 

@@ -8,7 +8,7 @@ use crate::blocks::Blocks;
 use crate::field_list::FieldList;
 use crate::rules::{self, Refusal};
 use sojourn_control::digest::Digests;
-use sojourn_control::idle_timeout::Hits;
+use sojourn_control::idle_timeout::LastHits;
 use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
 use sojourn_externs::call::name_number;
 use sojourn_externs::counter::{Counter, CounterKind};
@@ -83,7 +83,7 @@ fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, see
         counters: Vec::new(),
         meters: Vec::new(),
         direct: Vec::new(),
-        hits: Hits::default(),
+        hits: LastHits::default(),
         color: 0,
         profiles: Profiles::default(),
         inputs: Vec::new(),

@@ -3,7 +3,7 @@
 //! A packet counts with the length it had when it began ingress, as in bmv2. An index beyond an
 //! array counts, meters and writes nothing.
 
-use super::{Direct, Runtime, out, put};
+use super::{Direct, Runtime, out, store};
 use sojourn_externs::call::scalar;
 use sojourn_externs::meter::Color;
 use sojourn_p4::interp::{Context, Frame};
@@ -25,7 +25,7 @@ impl Runtime {
             return;
         }
         let color = meter.execute(index, now, bytes, 0, Color::Green);
-        out(call, 1).inspect(|result| put(result, ctx, color.into()));
+        out(call, 1).inspect(|result| store(result, ctx, color.into()));
     }
 
     /// A table has found an entry: its direct counter counts, its direct meter marks, whether an
@@ -52,7 +52,7 @@ impl Runtime {
     pub(super) fn read_direct_meter(&mut self, call: &ExternCall, ctx: &mut Context<'_>) {
         let hit = ctx.matched().is_some_and(|matched| matched.entry.is_some());
         if let (Some(result), true) = (out(call, 0), hit) {
-            put(result, ctx, self.color.into());
+            store(result, ctx, self.color.into());
         }
     }
 
@@ -65,7 +65,7 @@ impl Runtime {
         let hash = self.algorithms[input.algorithm as usize].of_bytes(self.scratch.bytes());
         let (base, max) = (scalar(call, 2, ctx) as u64, scalar(call, 4, ctx) as u64);
         let value = base.wrapping_add(hash % max.max(1));
-        out(call, 0).inspect(|result| put(result, ctx, value.into()));
+        out(call, 0).inspect(|result| store(result, ctx, value.into()));
     }
 
     /// `random(result, lo, hi)`: uniform from `lo` to `hi`; nothing if there is no such number
@@ -73,6 +73,6 @@ impl Runtime {
         let (low, high) = (scalar(call, 1, ctx), scalar(call, 2, ctx));
         let Some(span) = high.checked_sub(low) else { return };
         let value = low + self.random.up_to(span);
-        out(call, 0).inspect(|result| put(result, ctx, value));
+        out(call, 0).inspect(|result| store(result, ctx, value));
     }
 }

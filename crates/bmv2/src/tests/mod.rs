@@ -4,16 +4,16 @@
 //! packets through it directly, without a switch.
 
 mod after_passes;
+mod assertions;
+mod builtin;
 mod checksums;
-mod copies;
+mod clones;
 mod in_place;
 mod invalid;
 mod malformed;
 mod metadata;
-mod shipped;
 mod state;
 mod tables;
-mod watch;
 
 use super::V1Model;
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};

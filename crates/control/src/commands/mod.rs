@@ -4,22 +4,22 @@
 //! is Sojourn's own. A command is a function of its words and a [`Session`]; its usage is what a
 //! message shows. Carries nothing out and reads no file.
 
-mod copies;
 mod profiles;
 mod queues;
+mod replication;
 mod session;
 mod state;
 mod table_add_fast_path;
 mod tables;
 
-pub use session::{Asked, Question, Session};
+pub use session::{Question, Request, Session};
 
 use super::batch::Batch;
 use super::names::hint;
 use super::{CommandFile, ControlError};
 use crate::describe::ProgramDescription;
 use session::Outcome;
-use table_add_fast_path::SameAgain;
+use table_add_fast_path::RepeatedTableAdd;
 
 /// A command: its name, how its words are written, and what it does.
 struct Command {
@@ -72,17 +72,17 @@ const COMMANDS: &[Command] = &[
         "PROFILE MEMBER GROUP",
         profiles::remove_from_group,
     ),
-    command("mirroring_add", "SESSION PORT", copies::mirroring_add),
-    command("mirroring_add_mc", "SESSION GROUP", copies::mirroring_add_mc),
-    command("mirroring_delete", "SESSION", copies::mirroring_delete),
-    command("mirroring_get", "SESSION", copies::mirroring_get),
-    command("mc_mgrp_create", "GROUP", copies::group_create),
-    command("mc_mgrp_destroy", "GROUP", copies::group_destroy),
-    command("mc_node_create", "RID PORT...", copies::node_create),
-    command("mc_node_update", "NODE PORT...", copies::node_update),
-    command("mc_node_destroy", "NODE", copies::node_destroy),
-    command("mc_node_associate", "GROUP NODE", copies::node_associate),
-    command("mc_node_dissociate", "GROUP NODE", copies::node_dissociate),
+    command("mirroring_add", "SESSION PORT", replication::mirroring_add),
+    command("mirroring_add_mc", "SESSION GROUP", replication::mirroring_add_mc),
+    command("mirroring_delete", "SESSION", replication::mirroring_delete),
+    command("mirroring_get", "SESSION", replication::mirroring_get),
+    command("mc_mgrp_create", "GROUP", replication::group_create),
+    command("mc_mgrp_destroy", "GROUP", replication::group_destroy),
+    command("mc_node_create", "RID PORT...", replication::node_create),
+    command("mc_node_update", "NODE PORT...", replication::node_update),
+    command("mc_node_destroy", "NODE", replication::node_destroy),
+    command("mc_node_associate", "GROUP NODE", replication::node_associate),
+    command("mc_node_dissociate", "GROUP NODE", replication::node_dissociate),
     command("register_read", "REGISTER [INDEX]", state::register_read),
     command("register_write", "REGISTER INDEX VALUE", state::register_write),
     command("register_reset", "REGISTER", state::register_reset),
@@ -133,19 +133,20 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with it, and how it is written.
-    pub fn run(&mut self, line: &str) -> Result<Vec<Asked>, ControlError> {
+    pub fn run(&mut self, line: &str) -> Result<Vec<Request>, ControlError> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or_default().to_lowercase();
         let words: Vec<&str> = words.collect();
         if let Some((_, why)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) {
-            return Err(ControlError::Said(format!("{name} is not supported: {why}")));
+            return Err(ControlError::Message(format!("{name} is not supported: {why}")));
         }
         let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
             let names: Vec<&str> = names().collect();
             let near = hint(&name, &names);
-            return Err(ControlError::Said(format!("there is no command {name}{near}")));
+            return Err(ControlError::Message(format!("there is no command {name}{near}")));
         };
-        (command.run)(&words, self).map_err(|wrong| wrong.told(command.name, command.usage))
+        (command.run)(&words, self)
+            .map_err(|wrong| wrong.into_control_error(command.name, command.usage))
     }
 }
 
@@ -160,20 +161,20 @@ pub(super) fn read(
     batch: &mut Batch,
 ) -> Result<(), ControlError> {
     let mut session = Session::new(program);
-    let (mut same, mut wrong) = (None::<SameAgain>, Vec::new());
+    let (mut same, mut wrong) = (None::<RepeatedTableAdd>, Vec::new());
     for (line, text) in (1u32..).zip(file.text.lines()) {
         let text = without_comment(text).trim();
         if text.is_empty() || same.as_ref().is_some_and(|same| same.takes(text, line, batch)) {
             continue;
         }
         match session.run(text) {
-            Ok(asked) => {
-                for one in asked {
-                    if let Asked::Operation(operation) = one {
+            Ok(query_request) => {
+                for one in query_request {
+                    if let Request::Operation(operation) = one {
                         batch.line(line, operation);
                     }
                 }
-                same = SameAgain::after(text, &session, batch);
+                same = RepeatedTableAdd::after(text, &session, batch);
             }
             Err(why) => {
                 let (file, line, why) = (file.name.clone(), line as usize, Box::new(why));

@@ -4,7 +4,7 @@ use super::super::value_parser::handle;
 use super::super::{
     ActionCall, ControlError, DefaultEntry, Operation, ProfileEntries, ProfileMember,
 };
-use super::session::{Asked, Outcome, Profile, Session, first, misfit, one, these};
+use super::session::{Outcome, Profile, Request, Session, first, misfit, one, these};
 use super::tables::call;
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ pub(super) fn set_default_with_group(words: &[&str], session: &mut Session) -> O
 fn profile_of<'s>(
     session: &'s mut Session,
     name: &str,
-) -> Result<(String, String, &'s mut Profile), super::session::Wrong> {
+) -> Result<(String, String, &'s mut Profile), super::session::CommandError> {
     let table = session.program.table(name)?;
     let (table, implementation) = (table.name.clone(), table.implementation.clone());
     let Some(full) = implementation else {
@@ -129,7 +129,7 @@ fn profile<'s>(
 fn membership<'s>(
     words: &[&str],
     session: &'s mut Session,
-) -> Result<(String, &'s mut Profile, u32, u32), super::session::Wrong> {
+) -> Result<(String, &'s mut Profile, u32, u32), super::session::CommandError> {
     let [name, member, group] = these(words)?;
     let (full, profile) = profile(session, name)?;
     let member = known(&profile.members, member, "member", &full)?;
@@ -146,7 +146,7 @@ fn member_call(
     let mut tables = session.program.tables.iter();
     let user = tables.find(|table| table.implementation.as_deref() == Some(profile));
     let Some(table) = user else {
-        return Err(ControlError::Said(format!("no table uses action profile {profile}")));
+        return Err(ControlError::Message(format!("no table uses action profile {profile}")));
     };
     call(table.action(action)?, arguments)
 }
@@ -163,7 +163,7 @@ fn known<T>(
     }
     let known = handles.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { "none" } else { &known };
-    Err(ControlError::Said(format!("{profile} has no {what} {handle} (so far: {known})")))
+    Err(ControlError::Message(format!("{profile} has no {what} {handle} (so far: {known})")))
 }
 
 fn set_member(profile: String, id: u32, call: ActionCall) -> Operation {
@@ -171,8 +171,8 @@ fn set_member(profile: String, id: u32, call: ActionCall) -> Operation {
     Operation::SetProfile(ProfileEntries { name: profile, members: vec![member], groups: vec![] })
 }
 
-fn set_group(name: String, group: u32, profile: &Profile) -> Asked {
+fn set_group(name: String, group: u32, profile: &Profile) -> Request {
     let members = profile.groups[&group].iter().map(|member| (*member, true)).collect();
     let groups = vec![(group, members)];
-    Asked::Operation(Operation::SetProfile(ProfileEntries { name, members: vec![], groups }))
+    Request::Operation(Operation::SetProfile(ProfileEntries { name, members: vec![], groups }))
 }

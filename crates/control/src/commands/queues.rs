@@ -2,7 +2,7 @@
 
 use super::super::value_parser::{handle, index, small};
 use super::super::{Operation, QueueSetting};
-use super::session::{Outcome, Session, Wrong, one, take, these};
+use super::session::{CommandError, Outcome, Session, one, take, these};
 
 /// `set_queue_rate PACKETS_PER_SECOND [PORT [PRIORITY]]`
 pub(super) fn rate(words: &[&str], _: &mut Session) -> Outcome {
@@ -33,7 +33,7 @@ pub(super) fn port_add(words: &[&str], _: &mut Session) -> Outcome {
 }
 
 /// The value, and which queues it is for.
-fn queues<'t>(words: &[&'t str]) -> Result<(&'t str, QueueSetting), Wrong> {
+fn queues<'t>(words: &[&'t str]) -> Result<(&'t str, QueueSetting), CommandError> {
     let words = take(words, 1, 3)?;
     let port = words.get(1).map(|port| small(port, "port")).transpose()?;
     let priority = words.get(2).map(|word| index(word, "priority", u8::MAX.into())).transpose()?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum Request {
     /// A change.
     Operation(Operation),
     /// An answer.
@@ -55,43 +55,43 @@ impl Question {
 
 /// What is wrong with a line.
 #[derive(Debug)]
-pub(super) enum Wrong {
+pub(super) enum CommandError {
     /// Its words do not have the command's form; the usage is added.
     Form(String),
     /// They do not fit the program.
     Fit(ControlError),
 }
 
-impl Wrong {
-    pub fn told(self, command: &str, usage: &str) -> ControlError {
+impl CommandError {
+    pub fn into_control_error(self, command: &str, usage: &str) -> ControlError {
         match self {
-            Wrong::Form(why) => {
+            CommandError::Form(why) => {
                 let written = format!("{command} {usage}");
                 let written = written.trim_end();
-                ControlError::Said(format!("{command}: {why}; write {written}"))
+                ControlError::Message(format!("{command}: {why}; write {written}"))
             }
-            Wrong::Fit(why) => why,
+            CommandError::Fit(why) => why,
         }
     }
 }
 
-impl From<ControlError> for Wrong {
-    fn from(error: ControlError) -> Wrong {
-        Wrong::Fit(error)
+impl From<ControlError> for CommandError {
+    fn from(error: ControlError) -> CommandError {
+        CommandError::Fit(error)
     }
 }
 
 /// That a line does not fit the program.
-pub(super) fn misfit<T>(why: String) -> Result<T, Wrong> {
-    Err(Wrong::Fit(ControlError::Said(why)))
+pub(super) fn misfit<T>(why: String) -> Result<T, CommandError> {
+    Err(CommandError::Fit(ControlError::Message(why)))
 }
 
 /// What a command comes to.
-pub(super) type Outcome = Result<Vec<Asked>, Wrong>;
+pub(super) type Outcome = Result<Vec<Request>, CommandError>;
 
 /// The one operation that most commands come to.
 pub(super) fn one(operation: Operation) -> Outcome {
-    Ok(vec![Asked::Operation(operation)])
+    Ok(vec![Request::Operation(operation)])
 }
 
 /// Members and groups of one action profile, by handles counted from 0.
@@ -114,14 +114,14 @@ pub(super) struct Multicast {
 
 impl Multicast {
     /// A group as it is now.
-    pub fn group(&self, group: u16) -> Asked {
+    pub fn group(&self, group: u16) -> Request {
         let nodes = self.groups[&group].iter().map(|handle| self.nodes[handle].clone()).collect();
-        Asked::Operation(Operation::SetMulticastGroup(MulticastGroup { id: group, nodes }))
+        Request::Operation(Operation::SetMulticastGroup(MulticastGroup { id: group, nodes }))
     }
 
     pub fn members(&mut self, group: u16) -> Result<&mut Vec<u16>, ControlError> {
         self.groups.get_mut(&group).ok_or_else(|| {
-            ControlError::Said(format!(
+            ControlError::Message(format!(
                 "there is no multicast group {group}; mc_mgrp_create {group} makes one"
             ))
         })
@@ -133,7 +133,7 @@ impl Multicast {
             next => format!("0 to {}", next - 1),
         };
         self.nodes.get_mut(&handle).ok_or_else(|| {
-            ControlError::Said(format!(
+            ControlError::Message(format!(
                 "there is no multicast node {handle} (handles are given by mc_node_create in its \
                  order from 0; so far: {known})"
             ))
@@ -179,18 +179,18 @@ pub(super) fn take<'w, 't>(
     words: &'w [&'t str],
     least: usize,
     most: usize,
-) -> Result<&'w [&'t str], Wrong> {
+) -> Result<&'w [&'t str], CommandError> {
     if words.len() < least {
-        return Err(Wrong::Form(format!("{} more expected", least - words.len())));
+        return Err(CommandError::Form(format!("{} more expected", least - words.len())));
     }
     if words.len() > most {
-        return Err(Wrong::Form(format!("{} is left over", words[most..].join(" "))));
+        return Err(CommandError::Form(format!("{} is left over", words[most..].join(" "))));
     }
     Ok(words)
 }
 
 /// Exactly so many words.
-pub(super) fn these<'t, const N: usize>(words: &[&'t str]) -> Result<[&'t str; N], Wrong> {
+pub(super) fn these<'t, const N: usize>(words: &[&'t str]) -> Result<[&'t str; N], CommandError> {
     let taken = take(words, N, N)?;
     let mut all = [""; N];
     all.copy_from_slice(taken);
@@ -200,7 +200,7 @@ pub(super) fn these<'t, const N: usize>(words: &[&'t str]) -> Result<[&'t str; N
 /// So many words and whatever follows them.
 pub(super) fn first<'w, 't, const N: usize>(
     words: &'w [&'t str],
-) -> Result<([&'t str; N], &'w [&'t str]), Wrong> {
+) -> Result<([&'t str; N], &'w [&'t str]), CommandError> {
     take(words, N, usize::MAX)?;
     let (taken, rest) = words.split_at(N);
     let mut all = [""; N];

@@ -2,7 +2,9 @@
 
 use super::super::value_parser::{index, number, place};
 use super::super::{ControlError, MatchValue, Number, Operation};
-use super::session::{Asked, Outcome, Question, Session, Wrong, first, misfit, one, take, these};
+use super::session::{
+    CommandError, Outcome, Question, Request, Session, first, misfit, one, take, these,
+};
 use crate::describe::ObjectDescription;
 use sojourn_externs::meter::MeterSpec;
 
@@ -14,8 +16,8 @@ fn object<'s>(
     session.program.object(kind, name)
 }
 
-fn asked(question: Question) -> Outcome {
-    Ok(vec![Asked::Question(question)])
+fn query_request(question: Question) -> Outcome {
+    Ok(vec![Request::Question(question)])
 }
 
 /// `register_read REGISTER [INDEX]`
@@ -26,7 +28,7 @@ pub(super) fn register_read(words: &[&str], session: &mut Session) -> Outcome {
         Some(cell) => Ok(place(cell)?),
         None => Err(register.size.unwrap_or(0) as usize),
     };
-    asked(Question::Register(register.name.clone(), cell))
+    query_request(Question::Register(register.name.clone(), cell))
 }
 
 /// `register_write REGISTER INDEX VALUE`
@@ -51,7 +53,7 @@ pub(super) fn register_reset(words: &[&str], session: &mut Session) -> Outcome {
 pub(super) fn counter_read(words: &[&str], session: &mut Session) -> Outcome {
     let [name, cell] = these(words)?;
     let name = object(session, "counter", name)?.name.clone();
-    asked(Question::Counter(name, place(cell)?))
+    query_request(Question::Counter(name, place(cell)?))
 }
 
 /// `counter_write COUNTER INDEX PACKETS BYTES`
@@ -89,7 +91,7 @@ pub(super) fn meter_array_set_rates(words: &[&str], session: &mut Session) -> Ou
     };
     let spec = spec(rates)?;
     let cell =
-        |index| Asked::Operation(Operation::SetMeter { name: meter.name.clone(), index, spec });
+        |index| Request::Operation(Operation::SetMeter { name: meter.name.clone(), index, spec });
     Ok((0..size as usize).map(cell).collect())
 }
 
@@ -97,7 +99,7 @@ pub(super) fn meter_array_set_rates(words: &[&str], session: &mut Session) -> Ou
 pub(super) fn meter_get_rates(words: &[&str], session: &mut Session) -> Outcome {
     let [name, cell] = these(words)?;
     let name = object(session, "meter", name)?.name.clone();
-    asked(Question::Meter(name, place(cell)?))
+    query_request(Question::Meter(name, place(cell)?))
 }
 
 /// `pvs_add VALUE_SET VALUE`
@@ -116,7 +118,7 @@ pub(super) fn value_set_clear(words: &[&str], _: &mut Session) -> Outcome {
 fn cell_of(what: &str, of: &ObjectDescription, text: &str) -> Result<usize, ControlError> {
     let at = place(text)?;
     match of.size {
-        Some(size) if at as u64 >= size => Err(ControlError::Said(format!(
+        Some(size) if at as u64 >= size => Err(ControlError::Message(format!(
             "{what} {} has {size} cells, 0 to {}: there is no {at}",
             of.name,
             size.saturating_sub(1)
@@ -126,11 +128,11 @@ fn cell_of(what: &str, of: &ObjectDescription, text: &str) -> Result<usize, Cont
 }
 
 /// Committed rate and burst, peak rate and burst, per second; bmv2's are per microsecond.
-fn spec(words: &[&str]) -> Result<MeterSpec, Wrong> {
+fn spec(words: &[&str]) -> Result<MeterSpec, CommandError> {
     let [committed, peak] = words else {
         let count = words.len();
         let why = format!("2 rates expected (committed, then peak), not {count}");
-        return Err(Wrong::Form(why));
+        return Err(CommandError::Form(why));
     };
     let ((cir, cbs), (pir, pbs)) = (rate(committed)?, rate(peak)?);
     if pir < cir {
@@ -139,12 +141,12 @@ fn spec(words: &[&str]) -> Result<MeterSpec, Wrong> {
     Ok(MeterSpec { cir, cbs, pir, pbs })
 }
 
-fn rate(word: &str) -> Result<(u64, u64), Wrong> {
+fn rate(word: &str) -> Result<(u64, u64), CommandError> {
     let parts = word.split_once(':');
     let Some((rate, burst)) = parts.and_then(|(rate, burst)| Some((per_second(rate)?, burst)))
     else {
         let why = format!("{word} is not RATE:BURST (units per microsecond : units)");
-        return Err(Wrong::Form(why));
+        return Err(CommandError::Form(why));
     };
     Ok((rate, index(burst, "burst", u64::MAX)?))
 }

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use sojourn_p4::interp::tables::Form;
 
 /// What a line means that begins like the one before.
-pub(super) struct SameAgain {
+pub(super) struct RepeatedTableAdd {
     /// Table and action as they are written.
     begins: [String; 2],
     /// The table's name.
@@ -29,30 +29,30 @@ type Words<'t> = SmallVec<[&'t str; 16]>;
 
 const ADD: &str = "table_add";
 
-impl SameAgain {
+impl RepeatedTableAdd {
     /// What can be said of the lines after `text`, which has added the last of the batch's rows.
-    pub fn after(text: &str, session: &Session, batch: &mut Batch) -> Option<SameAgain> {
+    pub fn after(text: &str, session: &Session, batch: &mut Batch) -> Option<RepeatedTableAdd> {
         let words: Words = text.split_ascii_whitespace().collect();
         let [ADD, table, action, ..] = words[..] else { return None };
         let begins = [table, action].map(str::to_owned);
         let table = session.program().table(table).ok()?;
         let action = table.action(action).ok()?;
         let (rows, _) = batch.last_rows(&table.name)?;
-        let alike = rows.alike();
+        let template = rows.template();
         let keys = || table.keys.iter().filter(|key| key.match_kind != "selector");
         let arrow = begins.len() + 1 + keys().count();
         let mut elements = Vec::with_capacity(keys().count() + action.parameters.len());
-        for (name, form) in &alike.keys {
+        for (name, form) in &template.keys {
             let nth = keys().position(|key| key.name == *name)?;
             elements.push((begins.len() + 1 + nth, *form, keys().nth(nth)?.width));
         }
-        for name in &alike.args {
+        for name in &template.args {
             let nth = action.parameters.iter().position(|one| one.name == *name)?;
             elements.push((arrow + 1 + nth, Form::Exact, action.parameters[nth].width));
         }
-        let priority = table.is_ordered().then_some(alike.prioritised);
+        let priority = table.is_ordered().then_some(template.prioritised);
         let every = keys().count() + action.parameters.len();
-        (words.get(arrow) == Some(&"=>") && elements.len() == every).then(|| SameAgain {
+        (words.get(arrow) == Some(&"=>") && elements.len() == every).then(|| RepeatedTableAdd {
             begins,
             table: table.name.clone(),
             elements,

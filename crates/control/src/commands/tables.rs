@@ -2,9 +2,9 @@
 
 use super::super::value_parser::{handle, index, number};
 use super::super::{
-    ActionCall, ByName, ControlError, MatchValue, Number, Operation, TableEntry, Which,
+    ActionCall, ControlError, MatchValue, NamedValues, Number, Operation, TableEntry, Which,
 };
-use super::session::{Outcome, Session, Wrong, first, misfit, one, these};
+use super::session::{CommandError, Outcome, Session, first, misfit, one, these};
 use crate::describe::{ActionDescription, KeyDescription, TableDescription};
 use num_bigint::BigUint;
 
@@ -77,7 +77,7 @@ fn indirect(words: &[&str], session: &mut Session, leads_to: fn(u32) -> TableEnt
     }
     let Parts { matches, arguments, priority } = parts(table, rest)?;
     let [to] = arguments[..] else {
-        return Err(Wrong::Form("one handle expected behind =>".into()));
+        return Err(CommandError::Form("one handle expected behind =>".into()));
     };
     let entry = TableEntry { matches, priority, ..leads_to(handle(to, "handle")?) };
     one(Operation::AddEntry { table: table.name.clone(), entry })
@@ -93,13 +93,13 @@ pub(super) fn call(
         let listed = expected.iter().map(|p| format!("{} ({} bits)", p.name, p.width));
         let listed = listed.collect::<Vec<_>>().join(", ");
         let listed = if listed.is_empty() { "none" } else { &listed };
-        return Err(ControlError::Said(format!(
+        return Err(ControlError::Message(format!(
             "action {name} takes {} arguments, not {}: {listed}",
             expected.len(),
             arguments.len()
         )));
     }
-    let mut args = ByName::default();
+    let mut args = NamedValues::default();
     for (parameter, text) in expected.iter().zip(arguments) {
         let what = format!("argument {}", parameter.name);
         args.insert(parameter.name.clone(), number(text, &what, Some(parameter.width))?);
@@ -109,20 +109,20 @@ pub(super) fn call(
 
 /// An entry as it is written, but for the action.
 struct Parts<'t> {
-    matches: ByName<MatchValue>,
+    matches: NamedValues<MatchValue>,
     arguments: Vec<&'t str>,
     priority: u32,
 }
 
-fn parts<'t>(table: &TableDescription, words: &[&'t str]) -> Result<Parts<'t>, Wrong> {
+fn parts<'t>(table: &TableDescription, words: &[&'t str]) -> Result<Parts<'t>, CommandError> {
     let Some(arrow) = words.iter().position(|word| *word == "=>") else {
-        return Err(Wrong::Form("=> is missing between matches and arguments".into()));
+        return Err(CommandError::Form("=> is missing between matches and arguments".into()));
     };
     let (given, mut arguments) = (&words[..arrow], words[arrow + 1..].to_vec());
     let mut priority = 0;
     if table.is_ordered() {
         let Some(last) = arguments.pop() else {
-            return Err(Wrong::Form(format!(
+            return Err(CommandError::Form(format!(
                 "table {} has ternary or range keys: a priority is missing",
                 table.name
             )));
@@ -141,7 +141,7 @@ fn parts<'t>(table: &TableDescription, words: &[&'t str]) -> Result<Parts<'t>, W
             given.len()
         ));
     }
-    let mut matches = ByName::default();
+    let mut matches = NamedValues::default();
     for (key, text) in keys.into_iter().zip(given) {
         if let Some(matched) = match_of(key, text)? {
             matches.insert(key.name.clone(), matched);
@@ -167,7 +167,7 @@ fn match_of(key: &KeyDescription, text: &str) -> Result<Option<MatchValue>, Cont
         if match_kind == "optional" {
             return exact();
         }
-        return Err(ControlError::Said(format!(
+        return Err(ControlError::Message(format!(
             "{what} is {match_kind}: write {form}, not {text}"
         )));
     };
@@ -177,7 +177,7 @@ fn match_of(key: &KeyDescription, text: &str) -> Result<Option<MatchValue>, Cont
             let length = index(second, &format!("prefix length of {what}"), u64::MAX)?;
             if length > u64::from(*width) {
                 let why = format!("{what} has {width} bits: prefix length {length} is too long");
-                return Err(ControlError::Said(why));
+                return Err(ControlError::Message(why));
             }
             Ok(Some(MatchValue::Prefix { value, prefix: length as u32 }))
         }
@@ -185,7 +185,7 @@ fn match_of(key: &KeyDescription, text: &str) -> Result<Option<MatchValue>, Cont
             let high = number(second, &what, Some(*width))?;
             if high.0 < value.0 {
                 let why = format!("{what}: the range {text} is empty; write the lower end first");
-                return Err(ControlError::Said(why));
+                return Err(ControlError::Message(why));
             }
             Ok(Some(MatchValue::Range { low: value, high }))
         }
@@ -211,7 +211,7 @@ fn optional(
     }
     if mask.0 != full {
         let why = format!("key {} is optional: its mask is 0 or {full:#x}", key.name);
-        return Err(ControlError::Said(why));
+        return Err(ControlError::Message(why));
     }
     Ok(Some(MatchValue::Exact(value)))
 }

@@ -76,7 +76,7 @@ fn list_blocks(package: &Package, blocks: &mut Vec<UnitId>) {
 
 impl Schema {
     /// The schema of a program for the architecture whose declarations have this name.
-    pub fn of(program: &Program, architecture: &str) -> Schema {
+    pub fn new(program: &Program, architecture: &str) -> Schema {
         let mut maker = Maker { program, types: Types::default() };
         let declared = &program.declared;
         let applied = applied(program);

@@ -14,7 +14,7 @@ use sojourn_p4::source::Span;
 use std::collections::{BTreeMap, HashMap};
 
 /// A packet that has passed a control.
-pub(super) struct Followed<'p> {
+pub(super) struct TracedPacket<'p> {
     plan: &'p PassPlan,
     /// Places in the plan's fields, by name.
     places: HashMap<&'p str, usize>,
@@ -23,7 +23,7 @@ pub(super) struct Followed<'p> {
     /// What was written to each: the first stage that sees it, which bits changed, and what is there.
     writes: Vec<Vec<Change>>,
     /// What the packet met, by step.
-    met: BTreeMap<usize, Met>,
+    step_results: BTreeMap<usize, StepResult>,
 }
 
 struct Change {
@@ -34,31 +34,31 @@ struct Change {
 }
 
 #[derive(Default)]
-struct Met {
+struct StepResult {
     hit: bool,
     entry: Option<u32>,
 }
 
-impl<'p> Followed<'p> {
+impl<'p> TracedPacket<'p> {
     /// What a trace says of a pass; none if its control did not run.
-    pub fn new(plan: &'p PassPlan, trace: &Trace) -> Option<Followed<'p>> {
+    pub fn new(plan: &'p PassPlan, trace: &Trace) -> Option<TracedPacket<'p>> {
         let is_control = |node: &&Node| match &node.what {
             What::Unit { name, parsed: None, .. } => **name == *plan.control,
             _ => false,
         };
         let control = trace.seen().iter().find(is_control)?;
         let frame = trace.frame_of(&plan.control)?;
-        let mut followed = Followed {
+        let mut traced = TracedPacket {
             plan,
             places: plan.fields.iter().enumerate().map(|(at, f)| (f.name.as_str(), at)).collect(),
             began: plan.fields.iter().map(|field| in_frame(field, frame)).collect(),
             writes: plan.fields.iter().map(|_| Vec::new()).collect(),
-            met: BTreeMap::new(),
+            step_results: BTreeMap::new(),
         };
-        followed.walk(&control.steps, &mut 0);
+        traced.walk(&control.steps, &mut 0);
         // Two writes of a field are in the order of their stages.
-        followed.writes.iter_mut().for_each(|all| all.sort_by_key(|change| change.seen_from));
-        Some(followed)
+        traced.writes.iter_mut().for_each(|all| all.sort_by_key(|change| change.seen_from));
+        Some(traced)
     }
 
     /// Goes through steps that are in no table; `from` is the step of the plan that was met last.
@@ -69,10 +69,10 @@ impl<'p> Followed<'p> {
                 What::Branch { .. } => self.walk(&node.steps, from),
                 _ => {
                     let step =
-                        self.find(*from, |step| !step.is_table && holds(step.span, node.span));
+                        self.find(*from, |step| !step.is_table && contains(step.span, node.span));
                     if let Some(step) = step {
                         *from = step;
-                        self.met.entry(step).or_default();
+                        self.step_results.entry(step).or_default();
                     }
                     self.written(node, step.unwrap_or(*from));
                 }
@@ -89,7 +89,7 @@ impl<'p> Followed<'p> {
         };
         *from = step;
         let entry = lookup.entry.as_ref().map(|entry| entry.handle.0);
-        self.met.insert(step, Met { hit: lookup.hit, entry });
+        self.step_results.insert(step, StepResult { hit: lookup.hit, entry });
         node.steps.iter().for_each(|inner| self.written(inner, step));
     }
 
@@ -136,7 +136,7 @@ impl<'p> Followed<'p> {
     }
 
     /// Whether the packet is one that is waited for in a stage.
-    pub fn meets(&self, stage: u32, trigger: &[TriggerField]) -> bool {
+    pub fn matches(&self, stage: u32, trigger: &[TriggerField]) -> bool {
         trigger.iter().all(|asked| {
             let Some(place) = self.places.get(asked.field.as_str()) else { return false };
             let value = self.value(*place, stage).unwrap_or_default();
@@ -167,7 +167,7 @@ impl<'p> Followed<'p> {
         let steps = self.plan.steps.iter().enumerate();
         let here = steps.filter(|(_, step)| step.stages.contains(&stage));
         seen.steps = here.map(|(at, step)| self.step(at, step, stage)).collect();
-        let behind = self.met.keys().map(|at| &self.plan.steps[*at]);
+        let behind = self.step_results.keys().map(|at| &self.plan.steps[*at]);
         let behind = behind.filter(|step| *step.stages.start() > stage);
         seen.next = behind.min_by_key(|step| *step.stages.start()).map(name);
         seen
@@ -175,13 +175,13 @@ impl<'p> Followed<'p> {
 
     /// Of a table whose entries are in several stages the first says what was hit.
     fn step(&self, at: usize, step: &Step, stage: u32) -> StepSeen {
-        let met = self.met.get(&at);
-        let first = met.filter(|_| stage == *step.stages.start());
+        let step_results = self.step_results.get(&at);
+        let first = step_results.filter(|_| stage == *step.stages.start());
         StepSeen {
             step: name(step),
-            executed: met.is_some(),
-            hit: first.is_some_and(|met| met.hit),
-            entry: first.and_then(|met| met.entry),
+            executed: step_results.is_some(),
+            hit: first.is_some_and(|step_results| step_results.hit),
+            entry: first.and_then(|step_results| step_results.entry),
         }
     }
 }
@@ -190,7 +190,7 @@ fn name(step: &Step) -> StepName {
     StepName { name: step.name.clone(), is_table: step.is_table }
 }
 
-fn holds(outer: Span, inner: Span) -> bool {
+fn contains(outer: Span, inner: Span) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 

@@ -11,7 +11,7 @@ mod plan;
 pub use plan::{Field, Part, PassPlan, Plan, Slot, Step};
 
 use crate::{ControlError, Number};
-use capture::Followed;
+use capture::TracedPacket;
 use serde::{Deserialize, Serialize};
 use sojourn_p4::interp::trace::Trace;
 use std::collections::BTreeMap;
@@ -134,30 +134,30 @@ impl Snapshots {
     /// It asks for stages or fields that are not there, or the program does not fit the stages.
     pub fn arm(&mut self, setting: &SnapshotSetting) -> Result<(), ControlError> {
         if let Some(why) = &self.plan.refused {
-            return Err(ControlError::Said(format!("there are no snapshots of it: {why}")));
+            return Err(ControlError::Message(format!("there are no snapshots of it: {why}")));
         }
         let (first, last, stages) = (setting.first, setting.last, self.plan.stages);
         if first > last || last >= stages {
             let why =
                 format!("a snapshot of stages {first} to {last}: there are 0 to {}", stages - 1);
-            return Err(ControlError::Said(why));
+            return Err(ControlError::Message(why));
         }
         for asked in &setting.trigger {
             if !self.stages_of(setting.egress, &asked.field)?.contains(&first) {
                 let why = format!("stage {first} does not see `{}`", asked.field);
-                return Err(ControlError::Said(why));
+                return Err(ControlError::Message(why));
             }
         }
         let made = Snapshot { setting: setting.clone(), seen: None };
         self.all.insert((setting.egress, first), made);
-        self.look();
+        self.update_armed();
         Ok(())
     }
 
     /// Takes one away; whether it was there.
     pub fn disarm(&mut self, egress: bool, first: u32) -> bool {
         let was = self.all.remove(&(egress, first)).is_some();
-        self.look();
+        self.update_armed();
         was
     }
 
@@ -197,20 +197,20 @@ impl Snapshots {
     pub fn passed(&mut self, egress: bool, trace: &Trace) {
         let plan = &self.plan.passes[usize::from(egress)];
         // A packet that a parser drops comes to no stage.
-        let Some(followed) = Followed::new(plan, trace) else { return };
+        let Some(traced) = TracedPacket::new(plan, trace) else { return };
         for ((_, first), snapshot) in &mut self.all {
             let Snapshot { setting, seen } = snapshot;
             if setting.egress == egress
                 && seen.is_none()
-                && followed.meets(*first, &setting.trigger)
+                && traced.matches(*first, &setting.trigger)
             {
-                *seen = Some((*first..=setting.last).map(|stage| followed.at(stage)).collect());
+                *seen = Some((*first..=setting.last).map(|stage| traced.at(stage)).collect());
             }
         }
-        self.look();
+        self.update_armed();
     }
 
-    fn look(&mut self) {
+    fn update_armed(&mut self) {
         let waits = |pass| {
             let mut all = self.all.values();
             all.any(|known| known.setting.egress == pass && known.seen.is_none())

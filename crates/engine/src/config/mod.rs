@@ -8,7 +8,7 @@ use sojourn_control::ControlPlane;
 use sojourn_control::Operation;
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
-use sojourn_target::observer::Wanted;
+use sojourn_target::observer::TraceRequest;
 use sojourn_target::{Executor, ExponentParity, LoadOptions, ProgramText};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ fn is_default(executor: &Executor) -> bool {
 /// A further program of a chip, in pipes of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Beside {
+pub struct FurtherProgram {
     /// The pipes that run it; the first pipe runs the first program.
     pub pipes: Vec<u16>,
     /// It.
@@ -93,9 +93,9 @@ pub struct ControlStep {
 
 impl P4Aqm {
     /// What is to be seen of it.
-    pub fn wanted(&self) -> Wanted {
+    pub fn trace_request(&self) -> TraceRequest {
         let packets = self.follow.iter().copied().collect();
-        Wanted { packets, registers: self.trace.clone(), ..Wanted::default() }
+        TraceRequest { packets, registers: self.trace.clone(), ..TraceRequest::default() }
     }
 
     /// How its program is compiled.

@@ -12,7 +12,7 @@
 
 mod config;
 mod frames;
-mod law;
+mod native_law;
 mod program;
 mod queue;
 mod synthetic;
@@ -29,7 +29,7 @@ pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, Tr
 use crate::RunError;
 use crate::config::Aqm;
 use crate::load::Programs;
-use law::Law;
+use native_law::NativeLaw;
 use program::Program;
 use sojourn_packet::{DataPlane, FaultReport};
 use thiserror::Error;
@@ -86,12 +86,12 @@ pub enum ReplayError {
 /// ```
 pub struct Replay {
     subject: Subject,
-    asked: u64,
+    decided: u64,
     last: u64,
 }
 
 enum Subject {
-    Law(Law),
+    NativeLaw(NativeLaw),
     Program(Box<Program>),
 }
 
@@ -112,7 +112,7 @@ impl Replay {
     pub fn with(config: &ReplayConfig, programs: &Programs) -> Result<Replay, RunError> {
         config.check()?;
         let subject = match &config.aqm {
-            Aqm::Native(native) => Subject::Law(Law::new(native)?),
+            Aqm::Native(native) => Subject::NativeLaw(NativeLaw::new(native)?),
             Aqm::P4(p4) => {
                 let (mut plane, control) = programs.plane(p4, config.seed)?;
                 if plane.overlapping().is_some() {
@@ -124,11 +124,11 @@ impl Replay {
                 Subject::Program(Box::new(program))
             }
         };
-        Ok(Replay::of(subject))
+        Ok(Replay::from_subject(subject))
     }
 
-    fn of(subject: Subject) -> Replay {
-        Replay { subject, asked: 0, last: 0 }
+    fn from_subject(subject: Subject) -> Replay {
+        Replay { subject, decided: 0, last: 0 }
     }
 
     /// What the AQM decides about the next packet of the trace.
@@ -136,13 +136,13 @@ impl Replay {
     /// # Errors
     /// If the packet is older than the last one, or the program does not forward it.
     pub fn decide(&mut self, dequeue: &Dequeue) -> Result<Decision, ReplayError> {
-        let packet = self.asked;
+        let packet = self.decided;
         if dequeue.time.0 < self.last {
             return Err(ReplayError::Order { packet });
         }
-        (self.asked, self.last) = (packet + 1, dequeue.time.0);
+        (self.decided, self.last) = (packet + 1, dequeue.time.0);
         match &mut self.subject {
-            Subject::Law(law) => Ok(law.decide(dequeue)),
+            Subject::NativeLaw(law) => Ok(law.decide(dequeue)),
             Subject::Program(program) => {
                 program.decide(dequeue).ok_or_else(|| not_forwarded(packet))
             }
@@ -152,7 +152,7 @@ impl Replay {
     /// What became of the program's mirrored copies; none for a native law.
     pub fn copies(&self) -> Copies {
         match &self.subject {
-            Subject::Law(_) => Copies::default(),
+            Subject::NativeLaw(_) => Copies::default(),
             Subject::Program(program) => program.copies(),
         }
     }
@@ -160,7 +160,7 @@ impl Replay {
     /// What the program did so far that its target cannot do, by kind.
     pub fn faults(&self) -> Vec<FaultReport> {
         match &self.subject {
-            Subject::Law(_) => Vec::new(),
+            Subject::NativeLaw(_) => Vec::new(),
             Subject::Program(program) => program.faults(),
         }
     }

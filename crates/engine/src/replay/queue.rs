@@ -61,7 +61,7 @@ impl QueueReplay {
     }
 
     /// Carries the next steps out; what became of packets meanwhile.
-    pub fn carry_out(&mut self, steps: &StepRows) -> FateRows {
+    pub fn execute(&mut self, steps: &StepRows) -> FateRows {
         let mut fates = FateRows::default();
         for row in 0..steps.time.len() {
             let now = Time(steps.time[row]);
@@ -135,7 +135,7 @@ mod tests {
             steps.size.push(100);
             steps.flow.push(0);
         }
-        let fates = replay.carry_out(&steps);
+        let fates = replay.execute(&steps);
         assert_eq!(fates.packet, [2, 0, 1]);
         assert_eq!(fates.fate, [3, 0, 0]);
         assert_eq!(fates.step, [2, 3, 4]);

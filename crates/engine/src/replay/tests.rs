@@ -75,7 +75,7 @@ fn replay_of(plane: EveryThird, latency: u64) -> Replay {
     };
     let control = ControlPlane { mirror_sessions: vec![session], ..ControlPlane::default() };
     let program = Program::new(Box::new(plane), control.mirror_sessions, Time(latency));
-    Replay::of(Subject::Program(Box::new(program)))
+    Replay::from_subject(Subject::Program(Box::new(program)))
 }
 
 fn row(time: u64) -> Dequeue {

@@ -1,7 +1,7 @@
 //! The shipped programs: one thread decides as sequential CoDel, and any number as some order one
 //! after the other, where that is promised.
 
-use super::super::calls::Wanted;
+use super::super::calls::EngineOperation;
 use super::super::memory::Access;
 use super::super::threads::Traced;
 use super::{Bench, bench_with, shipped};
@@ -125,7 +125,8 @@ fn by_pass(trace: &[Traced]) -> BTreeMap<PassId, Vec<Traced>> {
 
 /// The depth that a pass was told, and when it had the answer.
 fn told(requests: &[Traced]) -> (u64, u64) {
-    let depth = requests.iter().find(|traced| matches!(traced.request.what, Wanted::Depth { .. }));
+    let depth =
+        requests.iter().find(|traced| matches!(traced.request.what, EngineOperation::Depth { .. }));
     depth.map(|traced| (traced.value, traced.answered.0)).expect("it asks for the depth")
 }
 
@@ -135,7 +136,8 @@ fn under_a_mutex_any_number_of_threads_decides_as_one_after_the_other() {
         let bench = run("codel", &[("CODEL_MUTEX", "1"), ("THREADS", threads)], PACKETS);
         let (dropped, passes) = (dropped(&bench), by_pass(&bench.npu.threads.trace));
         let unlocks = bench.npu.threads.trace.iter();
-        let unlocks = unlocks.filter(|traced| matches!(traced.request.what, Wanted::Unlock { .. }));
+        let unlocks =
+            unlocks.filter(|traced| matches!(traced.request.what, EngineOperation::Unlock { .. }));
         let (mut codel, mut decided) = (Codel::default(), 0);
         for unlock in unlocks {
             let (packets, now) = told(&passes[&unlock.pass]);
@@ -199,8 +201,8 @@ fn with_compare_and_swap_any_number_of_threads_decides_as_one_after_the_other() 
                 continue;
             }
             let swaps = match last.request.what {
-                Wanted::Cell { access: Access::CompareAndSwap { .. }, .. } => true,
-                Wanted::Cell { access: Access::Read, .. } => false,
+                EngineOperation::Cell { access: Access::CompareAndSwap { .. }, .. } => true,
+                EngineOperation::Cell { access: Access::Read, .. } => false,
                 other => panic!("nobody gave up: {other:?}"),
             };
             // It decided when it had the word that it swaps, or that it leaves as it is.

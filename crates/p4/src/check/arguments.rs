@@ -67,7 +67,7 @@ pub(super) struct BoundCall {
 /// An argument after its own checking.
 enum Checked {
     Value(Expr),
-    Place(Expr),
+    CodeContext(Expr),
     Object(Object, Type, Span),
     DontCare,
     Broken,
@@ -310,7 +310,11 @@ impl Checker<'_> {
         };
         if matches!(param.direction, Direction::Out | Direction::InOut) {
             let place = self.lvalue(value);
-            return if place.ty == Type::Unknown { Checked::Broken } else { Checked::Place(place) };
+            return if place.ty == Type::Unknown {
+                Checked::Broken
+            } else {
+                Checked::CodeContext(place)
+            };
         }
         let wanted = self.resolved(wanted);
         let expected = if self.is_open(&wanted) { None } else { Some(&wanted) };
@@ -339,7 +343,9 @@ impl Checker<'_> {
         for plain_numbers in [false, true] {
             for (at, wanted) in wanted.iter().enumerate() {
                 let (ty, span) = match &checked[at] {
-                    Checked::Value(value) | Checked::Place(value) => (value.ty.clone(), value.span),
+                    Checked::Value(value) | Checked::CodeContext(value) => {
+                        (value.ty.clone(), value.span)
+                    }
                     Checked::Object(_, ty, span) => (ty.clone(), *span),
                     Checked::DontCare | Checked::Broken => continue,
                 };
@@ -461,7 +467,7 @@ impl Checker<'_> {
                 }
                 Arg::Object(self.default_object(object, &Substitution::new(), span))
             }
-            Checked::Place(place) => {
+            Checked::CodeContext(place) => {
                 if let Err(place) = self.same_type(place.clone(), ty) {
                     self.wrong_argument(param, &place.ty, ty, place.span);
                 }

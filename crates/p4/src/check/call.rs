@@ -5,7 +5,7 @@
 
 use super::Checker;
 use super::arguments::{BoundCall, CallKind};
-use super::assignable::{Called, PlaceKind};
+use super::code_context::{Called, ContextKind};
 use super::infer::{Substitution, substitution};
 use super::operand::{Operand, boolean, typed};
 use super::report::code;
@@ -151,7 +151,7 @@ impl Checker<'_> {
     fn check_verify_place(&mut self, span: Span) {
         let elsewhere = matches!(
             self.place.kind,
-            PlaceKind::ControlApply | PlaceKind::ControlLocals | PlaceKind::Action
+            ContextKind::ControlApply | ContextKind::ControlLocals | ContextKind::Action
         );
         if elsewhere {
             self.error(code::WRONG_PLACE, span, "`verify` can be called only in parsers");

@@ -1,8 +1,8 @@
 //! Controls and actions (specification 14 and 14.1).
 
 use super::Checker;
-use super::assignable::{Place, PlaceKind};
 use super::block::{BlockKind, Header, OpenBlock};
+use super::code_context::{CodeContext, ContextKind};
 use super::scope::Entity;
 use super::signature::{ParamsOf, Signature};
 use crate::ast::{Annotation, Block, ControlDeclaration, Direction, Name, Parameter};
@@ -49,12 +49,12 @@ impl Checker<'_> {
         self.scopes.push();
         self.block = OpenBlock { kind: BlockKind::Control(id), ..OpenBlock::default() };
         let mut init = Vec::new();
-        self.at(Place::of(PlaceKind::ControlLocals), |checker| {
+        self.at(CodeContext::new(ContextKind::ControlLocals), |checker| {
             for local in &control.locals {
                 checker.control_local(local, &mut init);
             }
         });
-        let body = self.at(Place::of(PlaceKind::ControlApply), |checker| {
+        let body = self.at(CodeContext::new(ContextKind::ControlApply), |checker| {
             checker.block_statements(&control.body)
         });
         self.scopes.pop();
@@ -98,8 +98,8 @@ impl Checker<'_> {
                 self.action_data.insert(*var);
             }
         }
-        let statements =
-            self.at(Place::of(PlaceKind::Action), |checker| checker.block_statements(body));
+        let statements = self
+            .at(CodeContext::new(ContextKind::Action), |checker| checker.block_statements(body));
         self.scopes.pop();
         let id = ActionId(self.program.actions.len() as u32);
         let control = match self.block.kind {

@@ -5,7 +5,7 @@
 //! known of; each copy is then checked again with the real types.
 
 use super::Checker;
-use super::assignable::{Place, PlaceKind};
+use super::code_context::{CodeContext, ContextKind};
 use super::report::code;
 use super::scope::{Entity, FunctionRef, TypeEntity};
 use super::signature::{ParamsOf, Signature};
@@ -112,7 +112,8 @@ impl<'a> Checker<'a> {
             (info.signature.returns.clone(), info.signature.params.clone())
         };
         let vars = self.declare_params(&params, VarKind::Parameter);
-        let place = Place { returns: returns.clone(), ..Place::of(PlaceKind::Function) };
+        let place =
+            CodeContext { returns: returns.clone(), ..CodeContext::new(ContextKind::Function) };
         let name = &info.prototype.name;
         let body = self.at(place, |checker| checker.body(info.body, &returns, name.span));
         self.scopes.pop();

@@ -2,8 +2,8 @@
 //! instances that only they see (specification 10.3.1).
 
 use super::Checker;
-use super::assignable::{Place, PlaceKind};
 use super::block::BlockKind;
+use super::code_context::{CodeContext, ContextKind};
 use super::infer::{Substitution, substitute, substitution};
 use super::report::code;
 use super::signature::{ParamsOf, Signature};
@@ -120,7 +120,8 @@ impl Checker<'_> {
         signature.returns = self.resolved(&signature.returns);
         let returns = signature.returns.clone();
         let this = Some((id, args.to_vec()));
-        let place = Place { kind: PlaceKind::Method, returns: returns.clone(), loops: 0, this };
+        let place =
+            CodeContext { kind: ContextKind::Method, returns: returns.clone(), loops: 0, this };
         self.scopes.push();
         let params = self.declare_params(&signature.params, VarKind::Parameter);
         let block = self.block.kind;

@@ -2,9 +2,9 @@
 
 use super::Checker;
 use super::arguments::CallKind;
-use super::assignable::PlaceKind;
 use super::block::{BlockInfo, BlockKind};
 use super::call::CallResult;
+use super::code_context::ContextKind;
 use super::infer::{Substitution, substitute};
 use super::report::code;
 use super::scope::{Entity, TypeEntity};
@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// What a constructor call makes.
-struct Made {
+struct Constructed {
     of: InstanceOf,
     ty: Type,
     args: Vec<Arg>,
@@ -91,11 +91,11 @@ impl Checker<'_> {
         self.error(code::INSTANTIATION, span, message);
     }
 
-    fn anonymous_instance(&mut self, made: Made, span: Span) -> CallResult {
+    fn anonymous_instance(&mut self, made: Constructed, span: Span) -> CallResult {
         if let InstanceOf::Extern { id, .. } = made.of {
             self.check_nothing_abstract(id, span);
         }
-        if self.place.kind == PlaceKind::Function {
+        if self.place.kind == ContextKind::Function {
             let message = "nothing can be instantiated in a function";
             self.error(code::INSTANTIATION, span, message);
         }
@@ -123,7 +123,7 @@ impl Checker<'_> {
         type_args: &[Type],
         args: &[Argument],
         span: Span,
-    ) -> Option<Made> {
+    ) -> Option<Constructed> {
         if let TypeEntity::Plain(ty) = entity {
             return self.construct_named(ty, type_args, args, span);
         }
@@ -159,7 +159,7 @@ impl Checker<'_> {
         let type_args = if open == 0 { &[] } else { bound.type_args.as_slice() };
         let ty = self.type_of_entity(entity, type_args);
         let ty = self.well_formed(ty, span);
-        Some(Made { of, ty, args: bound.args })
+        Some(Constructed { of, ty, args: bound.args })
     }
 
     /// The constructor of a type that has another name: through `typedef` or a type parameter.
@@ -169,7 +169,7 @@ impl Checker<'_> {
         type_args: &[Type],
         args: &[Argument],
         span: Span,
-    ) -> Option<Made> {
+    ) -> Option<Constructed> {
         let Some((entity, of_type)) = self.entity_of(ty) else {
             self.no_constructor(ty, span);
             return None;
@@ -380,8 +380,8 @@ impl Checker<'_> {
             InstanceOf::Extern { .. } => "an extern",
         };
         let place = match (self.place.kind, self.block.kind) {
-            (PlaceKind::Function | PlaceKind::Method, _) => "a function",
-            (PlaceKind::Action, _) => "an action",
+            (ContextKind::Function | ContextKind::Method, _) => "a function",
+            (ContextKind::Action, _) => "an action",
             (_, BlockKind::None) => "the top level",
             (_, BlockKind::Parser) => "a parser",
             (_, BlockKind::Control(_)) => "a control",

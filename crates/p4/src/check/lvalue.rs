@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::types::Type;
 
 /// Why something cannot be written.
-enum Fixed {
+enum ReadOnly {
     /// It is no place at all.
     NoPlace(&'static str),
     /// The variable may only be read.
@@ -38,37 +38,39 @@ impl Checker<'_> {
         }
     }
 
-    fn fixed(&self, expr: &Expr) -> Option<Fixed> {
+    fn fixed(&self, expr: &Expr) -> Option<ReadOnly> {
         match &expr.kind {
             ExprKind::Var(id) => match self.program.vars[id.index()].kind {
                 VarKind::Local | VarKind::Parameter(Direction::Out | Direction::InOut) => None,
-                _ => Some(Fixed::Var(*id)),
+                _ => Some(ReadOnly::Var(*id)),
             },
             ExprKind::Field(base, _) | ExprKind::StackNext(base) => self.fixed(base),
             ExprKind::Slice(base, ..) => match &base.kind {
                 ExprKind::Binary(..) => {
-                    Some(Fixed::NoPlace("a slice from a moving bit is no place"))
+                    Some(ReadOnly::NoPlace("a slice from a moving bit is no place"))
                 }
                 _ => self.fixed(base),
             },
             ExprKind::Index(base, _) => match base.ty {
-                Type::Tuple(_) => Some(Fixed::NoPlace("the elements of a tuple cannot be written")),
+                Type::Tuple(_) => {
+                    Some(ReadOnly::NoPlace("the elements of a tuple cannot be written"))
+                }
                 _ => self.fixed(base),
             },
-            ExprKind::StackLast(_) => Some(Fixed::NoPlace("`last` can only be read")),
-            ExprKind::Const(_) => Some(Fixed::NoPlace("this is a constant")),
-            ExprKind::Call(_) => Some(Fixed::NoPlace("a call gives a value, not a place")),
-            _ => Some(Fixed::NoPlace("this is a value, not a place")),
+            ExprKind::StackLast(_) => Some(ReadOnly::NoPlace("`last` can only be read")),
+            ExprKind::Const(_) => Some(ReadOnly::NoPlace("this is a constant")),
+            ExprKind::Call(_) => Some(ReadOnly::NoPlace("a call gives a value, not a place")),
+            _ => Some(ReadOnly::NoPlace("this is a value, not a place")),
         }
     }
 
-    fn not_assignable(&mut self, why: &Fixed, span: Span) {
+    fn not_assignable(&mut self, why: &ReadOnly, span: Span) {
         let written = self.sources.text(span).to_string();
         let message = format!("`{written}` cannot be written");
         let diagnostic = Diagnostic::error(code::NOT_ASSIGNABLE, span, message);
         let diagnostic = match why {
-            Fixed::NoPlace(why) => diagnostic.with_label(*why),
-            Fixed::Var(id) => {
+            ReadOnly::NoPlace(why) => diagnostic.with_label(*why),
+            ReadOnly::Var(id) => {
                 let var = &self.program.vars[id.index()];
                 let text = match var.kind {
                     VarKind::Parameter(Direction::In) => "an `in` parameter is only read",

@@ -4,7 +4,7 @@
 //! Methods are called, not named: `call` takes them apart.
 
 use super::Checker;
-use super::assignable::PlaceKind;
+use super::code_context::ContextKind;
 use super::operand::{Operand, broken, integer, is_constant, typed};
 use super::report::code;
 use super::scope::TypeEntity;
@@ -163,7 +163,8 @@ impl Checker<'_> {
                 return broken(span);
             }
         };
-        let in_parser = matches!(self.place.kind, PlaceKind::ParserState | PlaceKind::ParserLocals);
+        let in_parser =
+            matches!(self.place.kind, ContextKind::ParserState | ContextKind::ParserLocals);
         if !in_parser {
             let message = format!("`{}` of a stack is known only in parsers", name.text);
             self.error(code::WRONG_PLACE, name.span, message);

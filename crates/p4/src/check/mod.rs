@@ -15,10 +15,10 @@ mod afford;
 mod aggregate;
 mod annotations;
 mod arguments;
-mod assignable;
 mod block;
 mod builtin;
 mod call;
+mod code_context;
 pub(crate) mod constant;
 mod control;
 mod convert;
@@ -130,7 +130,7 @@ struct Checker<'a> {
     /// Which parameters of a parser or control type are `@optional`.
     optional_params: HashMap<DeclarationId, Arc<[bool]>>,
     /// Where the code being checked stands.
-    place: assignable::Place,
+    place: code_context::CodeContext,
     /// The parser or control being checked.
     block: block::OpenBlock,
     /// Nesting of what is being checked.
@@ -164,7 +164,7 @@ impl<'a> Checker<'a> {
             functions: Vec::new(),
             action_names: HashMap::new(),
             optional_params: HashMap::new(),
-            place: assignable::Place::top_level(),
+            place: code_context::CodeContext::top_level(),
             block: block::OpenBlock::default(),
             depth: 0,
             budget: afford::Budget::default(),

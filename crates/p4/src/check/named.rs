@@ -93,7 +93,7 @@ mod tests {
     use std::path::Path;
 
     /// Each name with the text of the line where it is declared, its kind and type.
-    fn told(text: &str) -> Vec<String> {
+    fn messages(text: &str) -> Vec<String> {
         let loader = MemoryLoader::new().with("p.p4", text);
         let (tree, sources, _) =
             parse_program(&loader, Path::new("p.p4"), &PreprocessOptions::default());
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_name_is_told_with_its_declaration_kind_and_type_also_beside_a_mistake() {
-        let found = told(
+        let found = messages(
             "const bit<8> LIMIT = 4;
              struct pair { bit<8> low; }
              control C(inout pair p) {

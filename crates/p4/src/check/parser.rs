@@ -1,8 +1,8 @@
 //! Parsers: states, transitions, `select`, value sets (specification 13).
 
 use super::Checker;
-use super::assignable::{Place, PlaceKind};
 use super::block::{BlockKind, Header, OpenBlock};
+use super::code_context::{CodeContext, ContextKind};
 use super::keyset::span_of;
 use super::operand::{integer, typed};
 use super::report::code;
@@ -57,13 +57,13 @@ impl Checker<'_> {
         self.scopes.push();
         self.block = OpenBlock { kind: BlockKind::Parser, ..OpenBlock::default() };
         let mut init = Vec::new();
-        self.at(Place::of(PlaceKind::ParserLocals), |checker| {
+        self.at(CodeContext::new(ContextKind::ParserLocals), |checker| {
             for local in &parser.locals {
                 checker.parser_local(local, &mut init);
             }
         });
         self.check_state_names(parser);
-        let states: Vec<State> = self.at(Place::of(PlaceKind::ParserState), |checker| {
+        let states: Vec<State> = self.at(CodeContext::new(ContextKind::ParserState), |checker| {
             parser.states.iter().map(|state| checker.state(state, &parser.states)).collect()
         });
         let start = self.start_of(parser);

@@ -1,8 +1,8 @@
 //! Statements (specification 12), except `switch`.
 
 use super::Checker;
-use super::assignable::PlaceKind;
 use super::call::CallResult;
+use super::code_context::ContextKind;
 use super::constant;
 use super::operand::{broken, integer, typed};
 use super::report::code;
@@ -129,7 +129,7 @@ impl Checker<'_> {
             let value = self.expr(init, Some(&ty));
             self.convert(value, &ty, &format!("variable `{}`", name.text), Some(declared))
         });
-        if !matches!(self.place.kind, PlaceKind::ParserLocals | PlaceKind::ControlLocals) {
+        if !matches!(self.place.kind, ContextKind::ParserLocals | ContextKind::ControlLocals) {
             self.check_shadowing(name);
         }
         let var = self.new_var(Var {
@@ -359,7 +359,7 @@ impl Checker<'_> {
     }
 
     fn return_statement(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<StmtKind> {
-        if matches!(self.place.kind, PlaceKind::ParserState | PlaceKind::ParserLocals) {
+        if matches!(self.place.kind, ContextKind::ParserState | ContextKind::ParserLocals) {
             self.error(code::RETURN, span, "a parser does not return; it goes to a state");
             return None;
         }
@@ -387,7 +387,7 @@ impl Checker<'_> {
     }
 
     fn exit_statement(&mut self, span: Span) -> Option<StmtKind> {
-        if matches!(self.place.kind, PlaceKind::ControlApply | PlaceKind::Action) {
+        if matches!(self.place.kind, ContextKind::ControlApply | ContextKind::Action) {
             return Some(StmtKind::Exit);
         }
         let message = "`exit` may stand only in controls and actions";

@@ -1,7 +1,7 @@
 //! `switch`, on the action that a table ran and on values (specification 12.7).
 
 use super::Checker;
-use super::assignable::PlaceKind;
+use super::code_context::ContextKind;
 use super::operand::Operand;
 use super::report::code;
 use crate::ast::{self, SwitchCase};
@@ -24,7 +24,7 @@ impl Checker<'_> {
         cases: &[SwitchCase],
         span: Span,
     ) -> Option<StmtKind> {
-        if matches!(self.place.kind, PlaceKind::ParserState | PlaceKind::ParserLocals) {
+        if matches!(self.place.kind, ContextKind::ParserState | ContextKind::ParserLocals) {
             self.error(code::STATEMENT_PLACE, span, "`switch` cannot stand in a parser");
         }
         self.check_default_last(cases);

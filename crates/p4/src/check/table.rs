@@ -4,7 +4,7 @@
 
 use super::Checker;
 use super::arguments::Slot;
-use super::assignable::{Place, PlaceKind};
+use super::code_context::{CodeContext, ContextKind};
 use super::key_name::name_annotation;
 use super::operand::{Operand, is_constant};
 use super::report::code;
@@ -54,7 +54,7 @@ impl Checker<'_> {
             },
             written: Vec::new(),
         };
-        self.at(Place::of(PlaceKind::ControlApply), |checker| {
+        self.at(CodeContext::new(ContextKind::ControlApply), |checker| {
             for property in properties {
                 checker.keys_and_actions(property, &mut open);
             }
@@ -220,7 +220,7 @@ impl Checker<'_> {
             self.report(diagnostic);
             return signature.params.iter().map(|_| None).collect();
         }
-        let place = Place::of(PlaceKind::ActionArguments);
+        let place = CodeContext::new(ContextKind::ActionArguments);
         let mut bound =
             self.at(place, |checker| checker.plain_arguments(&directed, given, action.span));
         bound.resize_with(directed.params.len(), || Arg::Absent);

@@ -1,6 +1,6 @@
 //! Calls: which kind it is, and calls of what lies outside the program.
 
-use super::constant::Known;
+use super::constant::Constant;
 use super::effects::arg_has_effects;
 use super::layout::reads;
 use super::lvalue::Lvalue;
@@ -13,7 +13,7 @@ use crate::types::Type;
 use std::sync::Arc;
 
 /// What is called outside the program.
-pub(super) struct Outside {
+pub(super) struct ExternalCallee {
     pub object: Option<ObjectId>,
     pub name: Arc<str>,
     pub method: u32,
@@ -56,7 +56,12 @@ impl Elaborator<'_> {
                     "static_assert" => Some(self.static_assert(call)),
                     _ => {
                         let name = function.name.clone();
-                        self.outside(Outside { object: None, name, method: 0 }, call, used, into)
+                        self.outside(
+                            ExternalCallee { object: None, name, method: 0 },
+                            call,
+                            used,
+                            into,
+                        )
                     }
                 }
             }
@@ -65,7 +70,7 @@ impl Elaborator<'_> {
                 match self.resolve(object, call.span)? {
                     Binding::Packet => self.packet_call(&name, call),
                     Binding::Object(object) => {
-                        let callee = Outside { object: Some(object), name, method: *method };
+                        let callee = ExternalCallee { object: Some(object), name, method: *method };
                         self.outside(callee, call, used, into)
                     }
                     _ => None,
@@ -80,14 +85,14 @@ impl Elaborator<'_> {
             Some(hir::Arg::In(condition)) => self.must_know(condition, "a static assertion"),
             _ => None,
         };
-        if known == Some(Known::Bool(false)) {
+        if known == Some(Constant::Bool(false)) {
             let text = match call.args.get(1) {
                 Some(hir::Arg::In(text)) => self.known(text),
                 _ => None,
             };
             let mut diagnostic =
                 Diagnostic::error("E1310", call.span, "a static assertion does not hold");
-            if let Some(Known::String(text)) = text {
+            if let Some(Constant::String(text)) = text {
                 diagnostic = diagnostic.with_note(text.to_string());
             }
             self.report(diagnostic);
@@ -98,7 +103,7 @@ impl Elaborator<'_> {
     /// A call of an extern method or function.
     fn outside(
         &mut self,
-        callee: Outside,
+        callee: ExternalCallee,
         call: &hir::Call,
         used: bool,
         into: Option<&Layout>,

@@ -17,30 +17,30 @@ use std::sync::Arc;
 
 /// A known value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum Constant {
     Bool(bool),
     /// A number in the range of its type; enum members and errors as the checker numbers them.
     Int(BigInt),
     String(Arc<str>),
     /// A struct, valid header, tuple, list or stack.
-    Aggregate(Vec<Known>),
+    Aggregate(Vec<Constant>),
     /// An invalid header or union.
     Invalid,
 }
 
-impl Known {
-    pub fn of(value: &hir::Value) -> Known {
+impl Constant {
+    pub fn new(value: &hir::Value) -> Constant {
         match value {
-            hir::Value::Bool(value) => Known::Bool(*value),
-            hir::Value::Int(value) => Known::Int(value.clone()),
-            hir::Value::String(text) => Known::String(text.clone()),
+            hir::Value::Bool(value) => Constant::Bool(*value),
+            hir::Value::Int(value) => Constant::Int(value.clone()),
+            hir::Value::String(text) => Constant::String(text.clone()),
         }
     }
 
     fn int(&self) -> Option<BigInt> {
         match self {
-            Known::Int(value) => Some(value.clone()),
-            Known::Bool(value) => Some(BigInt::from(u8::from(*value))),
+            Constant::Int(value) => Some(value.clone()),
+            Constant::Bool(value) => Some(BigInt::from(u8::from(*value))),
             _ => None,
         }
     }
@@ -48,7 +48,7 @@ impl Known {
     /// The bit patterns of all its scalars, in order.
     pub fn patterns(&self, ty: &Type, out: &mut Vec<BigUint>) {
         match self {
-            Known::Aggregate(items) => {
+            Constant::Aggregate(items) => {
                 let types = part_types(ty);
                 for (at, item) in items.iter().enumerate() {
                     item.patterns(&types(at).unwrap_or(Type::InfInt), out);
@@ -66,22 +66,24 @@ impl Known {
     /// As a constant of the IR.
     pub fn constant(&self, ty: &Type) -> Const {
         match (plain(ty), self) {
-            (_, Known::String(text)) => Const::String(text.clone()),
-            (Type::Enum(of), Known::Int(index)) => {
+            (_, Constant::String(text)) => Const::String(text.clone()),
+            (Type::Enum(of), Constant::Int(index)) => {
                 let index = index.to_u32().unwrap_or(u32::MAX);
                 let name = of.members.get(index as usize).map(|(name, _)| name.clone());
                 Const::EnumMember(index, name.unwrap_or_else(|| "".into()))
             }
-            (_, Known::Aggregate(items)) => {
+            (_, Constant::Aggregate(items)) => {
                 let types = part_types(ty);
                 let items = items.iter().enumerate();
                 let items =
                     items.map(|(at, item)| item.constant(&types(at).unwrap_or(Type::InfInt)));
                 Const::Aggregate(items.collect())
             }
-            (_, Known::Invalid) => Const::Aggregate(Vec::new()),
-            (_, Known::Bool(value)) => Const::Scalar(Scalar::Bool, BigUint::from(u8::from(*value))),
-            (_, Known::Int(number)) => match scalar(ty) {
+            (_, Constant::Invalid) => Const::Aggregate(Vec::new()),
+            (_, Constant::Bool(value)) => {
+                Const::Scalar(Scalar::Bool, BigUint::from(u8::from(*value)))
+            }
+            (_, Constant::Int(number)) => match scalar(ty) {
                 Some(scalar) => Const::Scalar(scalar, arith::pattern(number, scalar.width())),
                 None => Const::Int(number.clone()),
             },
@@ -99,30 +101,30 @@ fn wrapped(value: BigInt, ty: &Type) -> BigInt {
 
 impl Elaborator<'_> {
     /// The value of an expression, if it is known now.
-    pub(super) fn known(&self, expr: &Expr) -> Option<Known> {
+    pub(super) fn known(&self, expr: &Expr) -> Option<Constant> {
         match &expr.kind {
-            ExprKind::Const(value) => Some(Known::of(value)),
+            ExprKind::Const(value) => Some(Constant::new(value)),
             ExprKind::Var(id) => match self.bindings.get(id)? {
-                Binding::Known(known) => Some(known.clone()),
+                Binding::Constant(known) => Some(known.clone()),
                 _ => None,
             },
             ExprKind::Aggregate(items) => items
                 .iter()
                 .map(|item| self.known(item))
                 .collect::<Option<_>>()
-                .map(Known::Aggregate),
-            ExprKind::InvalidHeader => Some(Known::Invalid),
+                .map(Constant::Aggregate),
+            ExprKind::InvalidHeader => Some(Constant::Invalid),
             ExprKind::Field(base, at) => match self.known(base)? {
-                Known::Aggregate(items) => items.get(*at as usize).cloned(),
+                Constant::Aggregate(items) => items.get(*at as usize).cloned(),
                 _ => None,
             },
             ExprKind::Index(base, at) => match (self.known(base)?, self.known(at)?.int()?) {
-                (Known::Aggregate(items), at) => items.get(at.to_usize()?).cloned(),
+                (Constant::Aggregate(items), at) => items.get(at.to_usize()?).cloned(),
                 _ => None,
             },
             ExprKind::IsValid(base) => match self.known(base)? {
-                Known::Aggregate(_) => Some(Known::Bool(true)),
-                Known::Invalid => Some(Known::Bool(false)),
+                Constant::Aggregate(_) => Some(Constant::Bool(true)),
+                Constant::Invalid => Some(Constant::Bool(false)),
                 _ => None,
             },
             ExprKind::Slice(base, high, low) => {
@@ -133,13 +135,13 @@ impl Elaborator<'_> {
                     |scalar| arith::pattern(&value, scalar.width()),
                 );
                 let width = high.checked_sub(*low)? + 1;
-                Some(Known::Int(BigInt::from((pattern >> *low) & arith::wide_mask(width))))
+                Some(Constant::Int(BigInt::from((pattern >> *low) & arith::wide_mask(width))))
             }
             ExprKind::Unary(op, base) => self.known_unary(*op, &self.known(base)?, &expr.ty),
             ExprKind::Binary(op, a, b) => self.known_binary(*op, a, b, &expr.ty),
             ExprKind::Mux(condition, a, b) => match self.known(condition)? {
-                Known::Bool(true) => self.known(a),
-                Known::Bool(false) => self.known(b),
+                Constant::Bool(true) => self.known(a),
+                Constant::Bool(false) => self.known(b),
                 _ => None,
             },
             ExprKind::Cast(base) => self.known_cast(self.known(base)?, &expr.ty),
@@ -147,50 +149,52 @@ impl Elaborator<'_> {
         }
     }
 
-    fn known_cast(&self, value: Known, ty: &Type) -> Option<Known> {
+    fn known_cast(&self, value: Constant, ty: &Type) -> Option<Constant> {
         Some(match (plain(ty), value) {
-            (Type::Bool, value) => Known::Bool(!value.int()?.is_zero()),
-            (_, value @ (Known::Aggregate(_) | Known::Invalid | Known::String(_))) => value,
-            (_, value) => Known::Int(wrapped(value.int()?, ty)),
+            (Type::Bool, value) => Constant::Bool(!value.int()?.is_zero()),
+            (_, value @ (Constant::Aggregate(_) | Constant::Invalid | Constant::String(_))) => {
+                value
+            }
+            (_, value) => Constant::Int(wrapped(value.int()?, ty)),
         })
     }
 
-    fn known_unary(&self, op: UnaryOp, value: &Known, ty: &Type) -> Option<Known> {
+    fn known_unary(&self, op: UnaryOp, value: &Constant, ty: &Type) -> Option<Constant> {
         Some(match (op, value) {
-            (UnaryOp::Not, Known::Bool(value)) => Known::Bool(!value),
-            (UnaryOp::Complement, value) => Known::Int(wrapped(!value.int()?, ty)),
-            (UnaryOp::Negate, value) => Known::Int(wrapped(-value.int()?, ty)),
+            (UnaryOp::Not, Constant::Bool(value)) => Constant::Bool(!value),
+            (UnaryOp::Complement, value) => Constant::Int(wrapped(!value.int()?, ty)),
+            (UnaryOp::Negate, value) => Constant::Int(wrapped(-value.int()?, ty)),
             (UnaryOp::Plus, value) => value.clone(),
             _ => return None,
         })
     }
 
-    fn known_binary(&self, op: BinaryOp, a: &Expr, b: &Expr, ty: &Type) -> Option<Known> {
+    fn known_binary(&self, op: BinaryOp, a: &Expr, b: &Expr, ty: &Type) -> Option<Constant> {
         let x = self.known(a)?;
         // A short-circuit operation is known if its left operand decides it.
         match (op, &x) {
-            (BinaryOp::And, Known::Bool(false)) => return Some(Known::Bool(false)),
-            (BinaryOp::Or, Known::Bool(true)) => return Some(Known::Bool(true)),
+            (BinaryOp::And, Constant::Bool(false)) => return Some(Constant::Bool(false)),
+            (BinaryOp::Or, Constant::Bool(true)) => return Some(Constant::Bool(true)),
             _ => {}
         }
         let y = self.known(b)?;
         match op {
-            BinaryOp::Eq => return Some(Known::Bool(x == y)),
-            BinaryOp::Ne => return Some(Known::Bool(x != y)),
+            BinaryOp::Eq => return Some(Constant::Bool(x == y)),
+            BinaryOp::Ne => return Some(Constant::Bool(x != y)),
             BinaryOp::And | BinaryOp::Or => return Some(y),
             _ => {}
         }
         let (x, y) = (hir::Value::Int(x.int()?), hir::Value::Int(y.int()?));
         let (left, right) = (plain(&a.ty), plain(&b.ty));
         let folded = fold::binary(op, (&x, left), (&y, right)).ok().flatten()?;
-        Some(match Known::of(&folded) {
-            Known::Int(value) => Known::Int(wrapped(value, ty)),
+        Some(match Constant::new(&folded) {
+            Constant::Int(value) => Constant::Int(wrapped(value, ty)),
             other => other,
         })
     }
 
     /// The value of an expression that has to be known; an error and nothing if it is not.
-    pub(super) fn must_know(&mut self, expr: &Expr, what: &str) -> Option<Known> {
+    pub(super) fn must_know(&mut self, expr: &Expr, what: &str) -> Option<Constant> {
         let known = self.known(expr);
         if known.is_none() {
             self.not_known(expr.span, what);

@@ -3,17 +3,17 @@
 
 use super::Elaborator;
 use super::instance::full_name;
-use crate::declared::{DeclaredAction, DeclaredParam, DeclaredSet, DeclaredTable, Place};
+use crate::declared::{DeclaredAction, DeclaredParam, DeclaredSet, DeclaredTable, SourceOrder};
 use crate::hir;
 use crate::source::Span;
 
 impl Elaborator<'_> {
     /// Where a declaration of the scope that is lowered stands.
-    pub(super) fn standing(&self, declaration: Span) -> Place {
+    pub(super) fn standing(&self, declaration: Span) -> SourceOrder {
         let mut path =
             self.unit.scopes.get(self.unit.current).map_or(Vec::new(), |s| s.path.clone());
         path.push(declaration.start);
-        Place { unit: self.unit.id, path }
+        SourceOrder { unit: self.unit.id, path }
     }
 
     /// The table that is lowered, with its actions.
@@ -43,7 +43,7 @@ impl Elaborator<'_> {
     /// a control plane.
     pub(super) fn declare_called_action(&mut self, action: &hir::Action) {
         if self.unit.in_action.is_none() {
-            let used = Place { unit: self.unit.id, path: vec![u32::MAX, self.statements] };
+            let used = SourceOrder { unit: self.unit.id, path: vec![u32::MAX, self.statements] };
             self.declare_action(action, None, used);
         }
     }
@@ -53,7 +53,7 @@ impl Elaborator<'_> {
         &mut self,
         action: &hir::Action,
         params: Option<Vec<DeclaredParam>>,
-        used: Place,
+        used: SourceOrder,
     ) {
         let called = params.is_none();
         let params = params.unwrap_or_default();
@@ -62,7 +62,7 @@ impl Elaborator<'_> {
             // As if it were declared in front of everything in the unit, in the order of use.
             None => {
                 let path = std::iter::once(0).chain(used.path).collect();
-                (String::new(), Place { unit: used.unit, path })
+                (String::new(), SourceOrder { unit: used.unit, path })
             }
         };
         let name = full_name(&outer, &action.name, &action.annotations);

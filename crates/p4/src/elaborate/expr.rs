@@ -1,8 +1,8 @@
 //! Expressions: to values whose evaluation has no effects; what has effects becomes statements.
 
-use super::constant::Known;
+use super::constant::Constant;
 use super::effects::has_effects;
-use super::lvalue::{self, Place};
+use super::lvalue::{self, FrameLocation};
 use super::value::{self, binary, constant};
 use super::{Elaborator, plain};
 use crate::ast::{BinaryOp, UnaryOp};
@@ -82,7 +82,7 @@ impl Elaborator<'_> {
     }
 
     /// What is known now is not computed later; but what the program wrote down stays.
-    fn known_here(&self, expr: &hir::Expr) -> Option<Known> {
+    fn known_here(&self, expr: &hir::Expr) -> Option<Constant> {
         let fold = match &expr.kind {
             H::Const(_) | H::Var(_) | H::InvalidHeader => true,
             _ => plain(&expr.ty) == &Type::InfInt || mentions_known(expr, self),
@@ -122,7 +122,7 @@ impl Elaborator<'_> {
             return self.load(&lvalue.place, expr.span);
         }
         let values = self.value(base);
-        if let Some(Known::Int(at)) = self.known(index) {
+        if let Some(Constant::Int(at)) = self.known(index) {
             let part = at.to_usize().and_then(|at| value::parts(&values).get(at));
             return part.cloned().unwrap_or_else(|| self.zero(&expr.ty, expr.span));
         }
@@ -225,13 +225,13 @@ impl Elaborator<'_> {
         let then = branch(self, a);
         let otherwise = branch(self, b);
         self.push(StmtKind::If { condition, then, otherwise }, span);
-        self.load(&Place::Fixed(result), span)
+        self.load(&FrameLocation::Fixed(result), span)
     }
 
     /// The condition of a statement, with what is known about it now.
     pub(super) fn condition(&mut self, expr: &hir::Expr) -> Result<bool, Expr> {
         match self.known(expr) {
-            Some(Known::Bool(value)) => Ok(value),
+            Some(Constant::Bool(value)) => Ok(value),
             _ => Err(self.scalar(expr)),
         }
     }
@@ -240,7 +240,7 @@ impl Elaborator<'_> {
 /// True if the expression contains a name that stands for a known value.
 fn mentions_known(expr: &hir::Expr, at: &Elaborator<'_>) -> bool {
     match &expr.kind {
-        H::Var(id) => matches!(at.bindings.get(id), Some(super::Binding::Known(_))),
+        H::Var(id) => matches!(at.bindings.get(id), Some(super::Binding::Constant(_))),
         H::Field(e, _)
         | H::Slice(e, ..)
         | H::StackNext(e)

@@ -7,7 +7,7 @@
 
 use super::call::{CopyOut, overlap};
 use super::effects::arg_has_effects;
-use super::layout::Purpose;
+use super::layout::LayoutUse;
 use super::lvalue::Lvalue;
 use super::{Binding, Elaborator, ExitTarget, ReturnTarget, value};
 use crate::hir::{self, ActionId, Callee, FunctionId, Object, VarId};
@@ -16,7 +16,7 @@ use crate::source::Span;
 use crate::types::Type;
 
 /// An argument after its evaluation.
-enum Ready {
+enum EvaluatedArgument {
     /// Bound.
     Done,
     /// Read only, and lies in these slots.
@@ -29,7 +29,7 @@ enum Ready {
 
 /// How parameters are bound.
 #[derive(Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct BindingMode {
     /// The callee reaches no variables but its own.
     pub by_place: bool,
     /// Another call may be bound while this one is: then its parameters get slots of their own.
@@ -44,27 +44,29 @@ impl Elaborator<'_> {
         &mut self,
         params: &[VarId],
         args: &[hir::Arg],
-        manner: Manner,
+        binding_mode: BindingMode,
     ) -> Vec<CopyOut> {
-        let fresh = manner.may_renew && args.iter().any(arg_has_effects);
+        let fresh = binding_mode.may_renew && args.iter().any(arg_has_effects);
         let mut ready = Vec::with_capacity(args.len());
         let mut extents: Vec<(usize, Layout)> = Vec::new();
         let mut copies = Vec::new();
         let mut bindings: Vec<(VarId, Binding)> = Vec::new();
         for (at, (param, arg)) in params.iter().zip(args).enumerate() {
             let later = args[at + 1..].iter().any(arg_has_effects);
-            let by_place = manner.by_place && !later;
+            let by_place = binding_mode.by_place && !later;
             let prepared = match arg {
-                hir::Arg::In(expr) => self.bind_in(*param, expr, by_place, fresh, manner),
+                hir::Arg::In(expr) => self.bind_in(*param, expr, by_place, fresh, binding_mode),
                 hir::Arg::Out(expr) | hir::Arg::InOut(expr) => {
                     let both = matches!(arg, hir::Arg::InOut(_));
                     match self.place(expr, true) {
                         Some(lvalue) => {
                             extents.push((at, lvalue.extent()));
                             match lvalue.fixed().cloned().filter(|_| by_place) {
-                                Some(layout) => (Ready::Out(lvalue, layout, both), None),
+                                Some(layout) => {
+                                    (EvaluatedArgument::Out(lvalue, layout, both), None)
+                                }
                                 None => {
-                                    let from = self.parameter(*param, fresh, manner);
+                                    let from = self.parameter(*param, fresh, binding_mode);
                                     if both {
                                         let now = self.load(&lvalue.place, expr.span);
                                         self.store_fixed(&from, now, expr.span);
@@ -74,27 +76,27 @@ impl Elaborator<'_> {
                                         at,
                                         CopyOut { to: lvalue, from: from.clone(), span },
                                     ));
-                                    (Ready::Copied, Some(Binding::Place(from)))
+                                    (EvaluatedArgument::Copied, Some(Binding::Place(from)))
                                 }
                             }
                         }
-                        None => (Ready::Done, None),
+                        None => (EvaluatedArgument::Done, None),
                     }
                 }
                 hir::Arg::DontCare => {
-                    let layout = self.parameter(*param, fresh, manner);
+                    let layout = self.parameter(*param, fresh, binding_mode);
                     self.invalidate(&layout, self.var(*param).span);
-                    (Ready::Done, Some(Binding::Place(layout)))
+                    (EvaluatedArgument::Done, Some(Binding::Place(layout)))
                 }
-                hir::Arg::Absent => (Ready::Done, None),
+                hir::Arg::Absent => (EvaluatedArgument::Done, None),
                 hir::Arg::Object(object) => {
-                    (Ready::Done, self.resolve(object, self.var(*param).span))
+                    (EvaluatedArgument::Done, self.resolve(object, self.var(*param).span))
                 }
             };
             bindings.extend(prepared.1.map(|binding| (*param, binding)));
             ready.push(prepared.0);
         }
-        self.settle(params, ready, &extents, &mut copies, &mut bindings, (fresh, manner));
+        self.settle(params, ready, &extents, &mut copies, &mut bindings, (fresh, binding_mode));
         self.bindings.extend(bindings);
         self.clear_outs(params, args);
         copies.sort_by_key(|(at, _)| *at);
@@ -107,65 +109,65 @@ impl Elaborator<'_> {
         expr: &hir::Expr,
         by_place: bool,
         fresh: bool,
-        manner: Manner,
-    ) -> (Ready, Option<Binding>) {
+        binding_mode: BindingMode,
+    ) -> (EvaluatedArgument, Option<Binding>) {
         if super::plain(self.var_type(param)) == &Type::InfInt
             || super::plain(self.var_type(param)) == &Type::String
         {
             let known = self.must_know(expr, "this argument");
-            return (Ready::Done, known.map(Binding::Known));
+            return (EvaluatedArgument::Done, known.map(Binding::Constant));
         }
         if by_place && self.is_plain_place(expr) {
             let lvalue = self.place(expr, true);
             if let Some(layout) = lvalue.as_ref().and_then(Lvalue::fixed) {
-                return (Ready::In(layout.clone()), None);
+                return (EvaluatedArgument::In(layout.clone()), None);
             }
         }
         let value = self.value(expr);
-        let layout = self.parameter(param, fresh, manner);
+        let layout = self.parameter(param, fresh, binding_mode);
         let value = value::retype(value, self.var_type(param), expr.span);
         self.store_fixed(&layout, value, expr.span);
-        (Ready::Done, Some(Binding::Place(layout)))
+        (EvaluatedArgument::Done, Some(Binding::Place(layout)))
     }
 
     /// Arguments by place where none gets in another's way, the others by copy.
     fn settle(
         &mut self,
         params: &[VarId],
-        ready: Vec<Ready>,
+        ready: Vec<EvaluatedArgument>,
         extents: &[(usize, Layout)],
         copies: &mut Vec<(usize, CopyOut)>,
         bindings: &mut Vec<(VarId, Binding)>,
-        (fresh, manner): (bool, Manner),
+        (fresh, binding_mode): (bool, BindingMode),
     ) {
         let inputs: Vec<Layout> = ready
             .iter()
             .filter_map(|ready| match ready {
-                Ready::In(layout) => Some(layout.clone()),
+                EvaluatedArgument::In(layout) => Some(layout.clone()),
                 _ => None,
             })
             .collect();
         for (at, (ready, param)) in ready.into_iter().zip(params).enumerate() {
             let span = self.var(*param).span;
             match ready {
-                Ready::Done | Ready::Copied => {}
-                Ready::In(layout) => {
+                EvaluatedArgument::Done | EvaluatedArgument::Copied => {}
+                EvaluatedArgument::In(layout) => {
                     let mut place = layout.clone();
                     if extents.iter().any(|(_, out)| overlap(out, &layout)) {
-                        place = self.parameter(*param, fresh, manner);
+                        place = self.parameter(*param, fresh, binding_mode);
                         let now = value::of_layout(&layout, span);
                         self.store_fixed(&place, now, span);
                     }
                     bindings.push((*param, Binding::Place(place)));
                 }
-                Ready::Out(to, layout, both) => {
+                EvaluatedArgument::Out(to, layout, both) => {
                     let shared = extents.iter().any(|(o, out)| *o != at && overlap(out, &layout))
                         || inputs.iter().any(|input| overlap(input, &layout));
                     if !shared {
                         bindings.push((*param, Binding::Place(layout)));
                         continue;
                     }
-                    let from = self.parameter(*param, fresh, manner);
+                    let from = self.parameter(*param, fresh, binding_mode);
                     if both {
                         let now = value::of_layout(&layout, span);
                         self.store_fixed(&from, now, span);
@@ -189,13 +191,13 @@ impl Elaborator<'_> {
     }
 
     /// Slots for a parameter that is copied.
-    fn parameter(&mut self, param: VarId, fresh: bool, manner: Manner) -> Layout {
-        if !fresh && let Some(layout) = self.unit.scopes[manner.owner].vars.get(&param) {
+    fn parameter(&mut self, param: VarId, fresh: bool, binding_mode: BindingMode) -> Layout {
+        if !fresh && let Some(layout) = self.unit.scopes[binding_mode.owner].vars.get(&param) {
             return layout.clone();
         }
-        let layout = self.variable(param, manner.owner);
+        let layout = self.variable(param, binding_mode.owner);
         if !fresh {
-            self.unit.scopes[manner.owner].vars.insert(param, layout.clone());
+            self.unit.scopes[binding_mode.owner].vars.insert(param, layout.clone());
         }
         layout
     }
@@ -208,7 +210,7 @@ impl Elaborator<'_> {
             Some(instance) if scope.depth > 0 => format!("{instance}.{}", var.name),
             _ => var.name.to_string(),
         };
-        self.allocate(&var.ty, &name, Purpose { temporary: false, span: var.span })
+        self.allocate(&var.ty, &name, LayoutUse { temporary: false, span: var.span })
     }
 
     /// The slots of a local variable: the same each time its declaration is passed.
@@ -233,8 +235,9 @@ impl Elaborator<'_> {
             let gives = function.returns != Type::Void;
             return gives.then(|| self.zero(&function.returns, call.span));
         }
-        let manner = Manner { by_place: true, may_renew: true, owner: self.unit.current };
-        let copies = self.bind(&function.params, &call.args, manner);
+        let binding_mode =
+            BindingMode { by_place: true, may_renew: true, owner: self.unit.current };
+        let copies = self.bind(&function.params, &call.args, binding_mode);
         let gives = function.returns != Type::Void;
         let result = gives.then(|| self.temporary(&function.returns, call.span));
         let label = self.label();
@@ -255,8 +258,9 @@ impl Elaborator<'_> {
             return;
         }
         self.declare_called_action(action);
-        let manner = Manner { by_place: false, may_renew: true, owner: self.unit.current };
-        let copies = self.bind(&action.params, &call.args, manner);
+        let binding_mode =
+            BindingMode { by_place: false, may_renew: true, owner: self.unit.current };
+        let copies = self.bind(&action.params, &call.args, binding_mode);
         self.guarded(copies, call.span, |this| this.action_body(action, call.span));
     }
 
@@ -320,7 +324,7 @@ impl Elaborator<'_> {
         if let Some(flag) = self.unit.exit_flag {
             return flag;
         }
-        let purpose = Purpose { temporary: true, span };
+        let purpose = LayoutUse { temporary: true, span };
         let flag = self.narrow_slot("$exit$", Scalar::Bool, purpose);
         self.unit.exit_flag = Some(flag);
         flag
@@ -339,8 +343,8 @@ impl Elaborator<'_> {
         }
         let control = &self.hir.controls[id.index()];
         let by_place = self.applied_once(object);
-        let manner = Manner { by_place, may_renew: false, owner: scope };
-        let copies = self.bind(&control.params, &call.args, manner);
+        let binding_mode = BindingMode { by_place, may_renew: false, owner: scope };
+        let copies = self.bind(&control.params, &call.args, binding_mode);
         self.guarded(copies, call.span, |this| {
             let caller = this.enter(scope);
             this.control_body(control, call.span);

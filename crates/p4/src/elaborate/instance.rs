@@ -1,12 +1,12 @@
 //! Instances: packages, units, extern objects, and their names for the control plane
 //! (specification chapter 18.3).
 
-use super::constant::Known;
-use super::layout::Purpose;
+use super::constant::Constant;
+use super::layout::LayoutUse;
 use super::{Binding, Elaborator, ExitTarget, MAX_DEPTH, ReturnTarget, Scope, UnitState};
 use super::{annotated_name, value};
 use crate::ast::{Annotation, Direction};
-use crate::declared::Place;
+use crate::declared::SourceOrder;
 use crate::hir::{self, InstanceId, InstanceOf, VarId, VarKind};
 use crate::ir::{self, Body, Label, Layout, ObjectArg, ObjectId, PackageArg, Param, StmtKind};
 use crate::ir::{Scalar, UnitId};
@@ -184,7 +184,7 @@ impl Elaborator<'_> {
                     Layout::Object
                 }
                 _ => {
-                    let purpose = Purpose { temporary: false, span: var.span };
+                    let purpose = LayoutUse { temporary: false, span: var.span };
                     let layout = self.allocate(&var.ty, &var.name, purpose);
                     self.unit.scopes[scope].vars.insert(id, layout.clone());
                     self.bindings.insert(id, Binding::Place(layout.clone()));
@@ -221,7 +221,7 @@ impl Elaborator<'_> {
     fn add_object(&mut self, object: ir::Object) -> ObjectId {
         let place = match object.unit {
             Some(_) => self.standing(object.span),
-            None => Place { unit: None, path: vec![object.span.start] },
+            None => SourceOrder { unit: None, path: vec![object.span.start] },
         };
         self.out.declared.objects.push(place);
         self.out.objects.push(object);
@@ -277,7 +277,7 @@ impl Elaborator<'_> {
     ) -> Option<Binding> {
         match arg {
             hir::Arg::In(expr) => {
-                self.must_know(expr, "a constructor's argument").map(Binding::Known)
+                self.must_know(expr, "a constructor's argument").map(Binding::Constant)
             }
             hir::Arg::Object(hir::Object::Instance(id)) if self.unnamed(*id) => {
                 self.make(*id, full_name(name, local, &[]), depth + 1)
@@ -502,7 +502,7 @@ impl Elaborator<'_> {
         for &id in &function.params {
             let var = self.var(id);
             let name = format!("{}.{}", function.name, var.name);
-            let purpose = Purpose { temporary: false, span: var.span };
+            let purpose = LayoutUse { temporary: false, span: var.span };
             let layout = self.allocate(&var.ty, &name, purpose);
             self.bindings.insert(id, Binding::Place(layout.clone()));
             let direction = direction_of(var);
@@ -534,7 +534,7 @@ impl Elaborator<'_> {
         }
         let set = &self.hir.value_sets[id.index()];
         let size = match self.must_know(&set.size, "the size of a value set")? {
-            Known::Int(size) => u64::try_from(size).unwrap_or(u64::MAX),
+            Constant::Int(size) => u64::try_from(size).unwrap_or(u64::MAX),
             _ => 0,
         };
         let mut columns = Vec::new();

@@ -1,6 +1,6 @@
 //! Elaboration of keysets: the keysets of `select` and of table entries become patterns.
 
-use super::constant::Known;
+use super::constant::Constant;
 use super::value::{binary, constant};
 use super::{Elaborator, value};
 use crate::hir::{self, Keyset};
@@ -204,7 +204,7 @@ impl Elaborator<'_> {
         let mut patterns = Vec::new();
         for expr in data {
             match self.must_know(expr, "an action's argument")? {
-                Known::Int(number) if super::components::scalar(&expr.ty).is_none() => {
+                Constant::Int(number) if super::components::scalar(&expr.ty).is_none() => {
                     patterns.push(arith::pattern(&number, 128));
                 }
                 known => known.patterns(&expr.ty, &mut patterns),

@@ -11,14 +11,14 @@ use crate::types::{FieldsType, Type};
 
 /// What a layout is wanted for.
 #[derive(Clone, Copy)]
-pub(super) struct Purpose {
+pub(super) struct LayoutUse {
     pub temporary: bool,
     pub span: Span,
 }
 
 impl Elaborator<'_> {
     /// Slots for a value called `name`.
-    pub(super) fn allocate(&mut self, ty: &Type, name: &str, purpose: Purpose) -> Layout {
+    pub(super) fn allocate(&mut self, ty: &Type, name: &str, purpose: LayoutUse) -> Layout {
         let slots = self.unit.slots.len() + self.unit.wide_slots.len();
         if slots > MAX_SLOTS || self.name_bytes > MAX_NAME_BYTES {
             if !self.exhausted {
@@ -78,14 +78,14 @@ impl Elaborator<'_> {
         &mut self,
         fields: &[crate::types::FieldType],
         name: &str,
-        purpose: Purpose,
+        purpose: LayoutUse,
     ) -> Vec<Layout> {
         let fields = fields.iter();
         fields.map(|f| self.allocate(&f.ty, &format!("{name}.{}", f.name), purpose)).collect()
     }
 
     /// The slot of a header's padding ([`padding_bits`]), which has no name in the program.
-    fn padding(&mut self, of: &FieldsType, name: &str, purpose: Purpose) -> Option<Layout> {
+    fn padding(&mut self, of: &FieldsType, name: &str, purpose: LayoutUse) -> Option<Layout> {
         let bits = padding_bits(of);
         let scalar = Scalar::Bit(bits);
         (bits > 0).then(|| {
@@ -100,7 +100,7 @@ impl Elaborator<'_> {
         element: &Type,
         count: u32,
         name: &str,
-        purpose: Purpose,
+        purpose: LayoutUse,
     ) -> Layout {
         let next = self.narrow_slot(&format!("{name}.$next$"), Scalar::Bit(32), purpose);
         let mut elements = Vec::new();
@@ -114,15 +114,15 @@ impl Elaborator<'_> {
     }
 
     /// A slot for a scalar of at most 128 bits.
-    pub(super) fn narrow_slot(&mut self, name: &str, scalar: Scalar, purpose: Purpose) -> Slot {
-        let Purpose { temporary, span } = purpose;
+    pub(super) fn narrow_slot(&mut self, name: &str, scalar: Scalar, purpose: LayoutUse) -> Slot {
+        let LayoutUse { temporary, span } = purpose;
         self.name_bytes += name.len();
         self.unit.slots.push(SlotInfo { name: name.into(), scalar, temporary, span });
         Slot(self.unit.slots.len() as u32 - 1)
     }
 
-    fn wide_slot(&mut self, name: &str, scalar: Scalar, purpose: Purpose) -> WideSlot {
-        let Purpose { temporary, span } = purpose;
+    fn wide_slot(&mut self, name: &str, scalar: Scalar, purpose: LayoutUse) -> WideSlot {
+        let LayoutUse { temporary, span } = purpose;
         self.name_bytes += name.len();
         self.unit.wide_slots.push(SlotInfo { name: name.into(), scalar, temporary, span });
         WideSlot(self.unit.wide_slots.len() as u32 - 1)
@@ -131,7 +131,7 @@ impl Elaborator<'_> {
     /// Slots for a value that the program does not name.
     pub(super) fn temporary(&mut self, ty: &Type, span: Span) -> Layout {
         let name = format!("$tmp{}$", self.unit.slots.len() + self.unit.wide_slots.len());
-        self.allocate(ty, &name, Purpose { temporary: true, span })
+        self.allocate(ty, &name, LayoutUse { temporary: true, span })
     }
 
     /// Sets headers invalid and stacks empty, as specification 6.8 wants it for `out` parameters.

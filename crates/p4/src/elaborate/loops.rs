@@ -1,6 +1,6 @@
 //! Loops (specification 12.8).
 
-use super::constant::Known;
+use super::constant::Constant;
 use super::{Binding, Elaborator, LoopTarget, plain, value};
 use crate::hir::{self, VarId};
 use crate::ir::{Binary, Expr, Label, Scalar, StmtKind, Value};
@@ -105,7 +105,7 @@ impl Elaborator<'_> {
             self.must_know(low, "a loop's first value"),
             self.must_know(high, "a loop's last value"),
         );
-        let (Some(Known::Int(low)), Some(Known::Int(high))) = ends else { return };
+        let (Some(Constant::Int(low)), Some(Constant::Int(high))) = ends else { return };
         if &high - &low > BigInt::from(MAX_ROUNDS) {
             let message = format!("a loop over `int` may have at most {MAX_ROUNDS} rounds");
             self.error("E1302", span, message);
@@ -115,7 +115,7 @@ impl Elaborator<'_> {
         let rounds = self.nested(|this| {
             let mut number = low;
             while number <= high && !this.exhausted {
-                this.bindings.insert(var, Binding::Known(Known::Int(number.clone())));
+                this.bindings.insert(var, Binding::Constant(Constant::Int(number.clone())));
                 this.round(leave, body, span);
                 number += 1;
             }
@@ -134,11 +134,11 @@ impl Elaborator<'_> {
     ) {
         let untyped = matches!(plain(self.var_type(var)), Type::InfInt | Type::String);
         let known = if untyped { self.must_know(collection, "the collection") } else { None };
-        if let Some(Known::Aggregate(items)) = known {
+        if let Some(Constant::Aggregate(items)) = known {
             let leave = self.label();
             let rounds = self.nested(|this| {
                 for item in items {
-                    this.bindings.insert(var, Binding::Known(item));
+                    this.bindings.insert(var, Binding::Constant(item));
                     this.round(leave, body, span);
                 }
             });

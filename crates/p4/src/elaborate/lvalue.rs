@@ -12,15 +12,15 @@ use num_traits::ToPrimitive;
 
 /// A place in the frame.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum FrameLocation {
     /// Always the same slots.
     Fixed(Layout),
     /// A part of an element chosen at run time.
     Element(Element),
     /// Bits of a scalar place.
-    Slice { base: Box<Place>, high: u32, low: u32 },
+    Slice { base: Box<FrameLocation>, high: u32, low: u32 },
     /// A part of a copy; a change is written back to where the copy came from.
-    Copy { part: Box<Place>, whole: Layout, origin: Box<Place> },
+    Copy { part: Box<FrameLocation>, whole: Layout, origin: Box<FrameLocation> },
 }
 
 /// A part of an element chosen at run time.
@@ -37,19 +37,19 @@ pub(super) struct Element {
 /// A place, and the headers that writing it whole makes invalid: other members of its union.
 #[derive(Clone, Debug)]
 pub(super) struct Lvalue {
-    pub place: Place,
-    pub others: Vec<Place>,
+    pub place: FrameLocation,
+    pub others: Vec<FrameLocation>,
 }
 
 impl Lvalue {
-    fn only(place: Place) -> Lvalue {
+    fn only(place: FrameLocation) -> Lvalue {
         Lvalue { place, others: Vec::new() }
     }
 
     /// The layout of a place that is always the same slots and has no union around it.
     pub fn fixed(&self) -> Option<&Layout> {
         match &self.place {
-            Place::Fixed(layout) if self.others.is_empty() => Some(layout),
+            FrameLocation::Fixed(layout) if self.others.is_empty() => Some(layout),
             _ => None,
         }
     }
@@ -71,41 +71,41 @@ fn part(layout: &Layout, at: u32) -> Option<Layout> {
     }
 }
 
-impl Place {
+impl FrameLocation {
     /// A component of the place.
-    fn part(&self, at: u32) -> Option<Place> {
+    fn part(&self, at: u32) -> Option<FrameLocation> {
         Some(match self {
-            Place::Fixed(layout) => Place::Fixed(part(layout, at)?),
-            Place::Element(element) => {
+            FrameLocation::Fixed(layout) => FrameLocation::Fixed(part(layout, at)?),
+            FrameLocation::Element(element) => {
                 let first = part(&element.first, at)?;
-                Place::Element(Element { first, ..element.clone() })
+                FrameLocation::Element(Element { first, ..element.clone() })
             }
-            Place::Copy { part, whole, origin } => {
+            FrameLocation::Copy { part, whole, origin } => {
                 let (part, whole, origin) =
                     (Box::new(part.part(at)?), whole.clone(), origin.clone());
-                Place::Copy { part, whole, origin }
+                FrameLocation::Copy { part, whole, origin }
             }
-            Place::Slice { .. } => return None,
+            FrameLocation::Slice { .. } => return None,
         })
     }
 
     /// The layout of the place, as it lies in element 0 if it is part of an element.
     fn layout(&self) -> Option<&Layout> {
         match self {
-            Place::Fixed(layout) => Some(layout),
-            Place::Element(element) => Some(&element.first),
-            Place::Copy { part, .. } => part.layout(),
-            Place::Slice { .. } => None,
+            FrameLocation::Fixed(layout) => Some(layout),
+            FrameLocation::Element(element) => Some(&element.first),
+            FrameLocation::Copy { part, .. } => part.layout(),
+            FrameLocation::Slice { .. } => None,
         }
     }
 
     /// Slots that reading or writing may touch, as if they were fields of a struct.
     fn extent(&self) -> Layout {
         match self {
-            Place::Fixed(layout) => layout.clone(),
-            Place::Slice { base, .. } => base.extent(),
-            Place::Copy { origin, .. } => origin.extent(),
-            Place::Element(element) => {
+            FrameLocation::Fixed(layout) => layout.clone(),
+            FrameLocation::Slice { base, .. } => base.extent(),
+            FrameLocation::Copy { origin, .. } => origin.extent(),
+            FrameLocation::Element(element) => {
                 let range = element.first.range();
                 let bit = Scalar::Bit(1);
                 // A range only knows first and count, so the gaps are taken to belong to it.
@@ -129,12 +129,14 @@ impl Elaborator<'_> {
     pub(super) fn place(&mut self, expr: &hir::Expr, stable: bool) -> Option<Lvalue> {
         match &expr.kind {
             H::Var(id) => match self.bindings.get(id) {
-                Some(Binding::Place(layout)) => Some(Lvalue::only(Place::Fixed(layout.clone()))),
+                Some(Binding::Place(layout)) => {
+                    Some(Lvalue::only(FrameLocation::Fixed(layout.clone())))
+                }
                 Some(_) => None,
                 // A variable that nobody has declared yet: the checker has seen its declaration.
                 None => {
                     let layout = self.local(*id);
-                    Some(Lvalue::only(Place::Fixed(layout)))
+                    Some(Lvalue::only(FrameLocation::Fixed(layout)))
                 }
             },
             H::Field(base, at) => {
@@ -167,8 +169,13 @@ impl Elaborator<'_> {
         }
     }
 
-    fn element_place(&mut self, place: Place, index: &hir::Expr, stable: bool) -> Option<Place> {
-        if let Some(super::constant::Known::Int(at)) = self.known(index) {
+    fn element_place(
+        &mut self,
+        place: FrameLocation,
+        index: &hir::Expr,
+        stable: bool,
+    ) -> Option<FrameLocation> {
+        if let Some(super::constant::Constant::Int(at)) = self.known(index) {
             if let Some(part) = at.to_u32().and_then(|at| place.part(at)) {
                 return Some(part);
             }
@@ -182,10 +189,15 @@ impl Elaborator<'_> {
     }
 
     /// `stack.next` or `stack.last`, with the check that it exists.
-    fn next_place(&mut self, place: Place, last: bool, span: Span) -> Option<Place> {
+    fn next_place(
+        &mut self,
+        place: FrameLocation,
+        last: bool,
+        span: Span,
+    ) -> Option<FrameLocation> {
         let Some(Layout::Stack { next, elements, .. }) = place.layout() else { return None };
         let (next, count) = (*next, elements.len() as u32);
-        if !matches!(place, Place::Fixed(_)) {
+        if !matches!(place, FrameLocation::Fixed(_)) {
             let message = "`next` and `last` of a stack inside an element chosen at run time";
             self.error("E1306", span, format!("{message} are not supported"));
             return None;
@@ -201,47 +213,47 @@ impl Elaborator<'_> {
     }
 
     /// The element of a stack (or tuple) with an index known at run time.
-    fn chosen(&mut self, place: Place, index: Expr) -> Option<Place> {
+    fn chosen(&mut self, place: FrameLocation, index: Expr) -> Option<FrameLocation> {
         match place {
-            Place::Fixed(
+            FrameLocation::Fixed(
                 Layout::Stack { elements: parts, .. } | Layout::Struct { fields: parts, .. },
             ) => {
                 let first = parts.first()?.clone();
                 let range = first.range();
                 let stride = (range.narrow_len, range.wide_len);
                 let count = parts.len() as u32;
-                Some(Place::Element(Element { first, stride, count, index }))
+                Some(FrameLocation::Element(Element { first, stride, count, index }))
             }
-            Place::Fixed(_) | Place::Slice { .. } => None,
+            FrameLocation::Fixed(_) | FrameLocation::Slice { .. } => None,
             // An index within an element chosen at run time: go on in a copy of that element.
-            Place::Element(_) => {
+            FrameLocation::Element(_) => {
                 let ty = type_of(place.layout()?);
                 let whole = self.temporary(&ty, index.span);
                 let now = self.load(&place, index.span);
                 self.store_fixed(&whole, now, index.span);
-                let part = Box::new(self.chosen(Place::Fixed(whole.clone()), index)?);
-                Some(Place::Copy { part, whole, origin: Box::new(place) })
+                let part = Box::new(self.chosen(FrameLocation::Fixed(whole.clone()), index)?);
+                Some(FrameLocation::Copy { part, whole, origin: Box::new(place) })
             }
-            Place::Copy { part, whole, origin } => {
+            FrameLocation::Copy { part, whole, origin } => {
                 let part = Box::new(self.chosen(*part, index)?);
-                Some(Place::Copy { part, whole, origin })
+                Some(FrameLocation::Copy { part, whole, origin })
             }
         }
     }
 
     /// The value at a place.
-    pub(super) fn load(&mut self, place: &Place, span: Span) -> Value {
+    pub(super) fn load(&mut self, place: &FrameLocation, span: Span) -> Value {
         match place {
-            Place::Fixed(layout) => value::of_layout(layout, span),
-            Place::Element(element) => {
+            FrameLocation::Fixed(layout) => value::of_layout(layout, span),
+            FrameLocation::Element(element) => {
                 let value = value::of_layout(&element.first, span);
                 value::map(value, &mut |expr| element.read(expr))
             }
-            Place::Slice { base, high, low } => match self.load(base, span) {
+            FrameLocation::Slice { base, high, low } => match self.load(base, span) {
                 Value::Scalar(base) => Value::Scalar(sliced(base, *high, *low, span)),
                 other => other,
             },
-            Place::Copy { part, .. } => self.load(part, span),
+            FrameLocation::Copy { part, .. } => self.load(part, span),
         }
     }
 
@@ -256,7 +268,7 @@ impl Elaborator<'_> {
         self.store_place(&lvalue.place, value, span);
     }
 
-    fn unaliased(&mut self, place: &Place, value: Value) -> Value {
+    fn unaliased(&mut self, place: &FrameLocation, value: Value) -> Value {
         let aggregate = !matches!(value, Value::Scalar(_));
         if aggregate && super::layout::reads(&value, &place.extent()) {
             self.save(value)
@@ -265,16 +277,16 @@ impl Elaborator<'_> {
         }
     }
 
-    fn store_place(&mut self, place: &Place, value: Value, span: Span) {
+    fn store_place(&mut self, place: &FrameLocation, value: Value, span: Span) {
         match place {
-            Place::Fixed(layout) => self.store_fixed(layout, value, span),
-            Place::Element(element) => self.store_element(element, value, span),
-            Place::Slice { base, high, low } => {
+            FrameLocation::Fixed(layout) => self.store_fixed(layout, value, span),
+            FrameLocation::Element(element) => self.store_element(element, value, span),
+            FrameLocation::Slice { base, high, low } => {
                 if let Value::Scalar(value) = value {
                     self.store_slice(base, *high, *low, value, span);
                 }
             }
-            Place::Copy { part, whole, origin } => {
+            FrameLocation::Copy { part, whole, origin } => {
                 self.store_place(part, value, span);
                 let whole = value::of_layout(whole, span);
                 self.store_place(origin, whole, span);
@@ -356,12 +368,12 @@ impl Elaborator<'_> {
         }
     }
 
-    fn store_slice(&mut self, base: &Place, high: u32, low: u32, value: Expr, span: Span) {
+    fn store_slice(&mut self, base: &FrameLocation, high: u32, low: u32, value: Expr, span: Span) {
         match base {
-            Place::Fixed(Layout::Narrow(target, _)) => {
+            FrameLocation::Fixed(Layout::Narrow(target, _)) => {
                 self.push(StmtKind::SetSlice { target: *target, high, low, value }, span);
             }
-            Place::Fixed(Layout::Wide(target, _)) => {
+            FrameLocation::Fixed(Layout::Wide(target, _)) => {
                 self.push(StmtKind::SetWideSlice { target: *target, high, low, value }, span);
             }
             _ => {
@@ -393,7 +405,7 @@ impl Elaborator<'_> {
     }
 
     /// A header that is not valid has nothing in its fields from here on.
-    fn make_fresh(&mut self, place: &Place, span: Span) {
+    fn make_fresh(&mut self, place: &FrameLocation, span: Span) {
         let Some(ty) = place.layout().map(type_of) else { return };
         let Value::Header { valid, .. } = self.load(place, span) else { return };
         let zero = self.zero(&ty, span);
@@ -402,18 +414,18 @@ impl Elaborator<'_> {
         self.push(StmtKind::If { condition, then, otherwise: Vec::new() }, span);
     }
 
-    fn set_validity(&mut self, place: &Place, valid: bool, span: Span) {
+    fn set_validity(&mut self, place: &FrameLocation, valid: bool, span: Span) {
         let value = value::truth(valid, span);
         match place {
-            Place::Fixed(Layout::Header { valid, .. }) => {
+            FrameLocation::Fixed(Layout::Header { valid, .. }) => {
                 self.push(StmtKind::Set(*valid, value), span);
             }
-            Place::Element(element) => {
+            FrameLocation::Element(element) => {
                 if let Layout::Header { valid, .. } = &element.first {
                     self.push(element.write(*valid, value), span);
                 }
             }
-            Place::Copy { part, whole, origin } => {
+            FrameLocation::Copy { part, whole, origin } => {
                 self.set_validity(part, valid, span);
                 let whole = value::of_layout(whole, span);
                 self.store_place(origin, whole, span);
@@ -462,12 +474,12 @@ impl Element {
 }
 
 /// Bits of a place; bits of bits are bits of the first.
-fn slice_of(place: Place, high: u32, low: u32) -> Place {
+fn slice_of(place: FrameLocation, high: u32, low: u32) -> FrameLocation {
     match place {
-        Place::Slice { base, low: outer, .. } => {
-            Place::Slice { base, high: outer + high, low: outer + low }
+        FrameLocation::Slice { base, low: outer, .. } => {
+            FrameLocation::Slice { base, high: outer + high, low: outer + low }
         }
-        base => Place::Slice { base: Box::new(base), high, low },
+        base => FrameLocation::Slice { base: Box::new(base), high, low },
     }
 }
 

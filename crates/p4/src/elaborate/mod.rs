@@ -36,7 +36,7 @@ use crate::ir::{self, Label, Layout, ObjectId, SlotInfo, Stmt, StmtKind, UnitId}
 use crate::source::Span;
 use crate::types::Type;
 use crate::visible::visible_name;
-use constant::Known;
+use constant::Constant;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ enum Binding {
     /// A variable in the frame.
     Place(Layout),
     /// A value known now.
-    Known(Known),
+    Constant(Constant),
     /// An extern object.
     Object(ObjectId),
     /// A control or parser instance: an index into [`UnitState::scopes`].

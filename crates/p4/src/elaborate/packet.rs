@@ -1,8 +1,8 @@
 //! Elaboration of the packet operations of core.p4: `packet_in`, `packet_out`, `verify`
 //! (specification chapters 13 and 16).
 
-use super::layout::Purpose;
-use super::lvalue::{Lvalue, Place};
+use super::layout::LayoutUse;
+use super::lvalue::{FrameLocation, Lvalue};
 use super::{Elaborator, plain, value};
 use crate::ast::has_annotation;
 use crate::hir::{self, Arg, ExprKind as H};
@@ -90,7 +90,7 @@ impl Elaborator<'_> {
 
     /// `nextIndex` counts on when something was extracted into `next`.
     fn count_next(&mut self, stack: &hir::Expr, span: Span) {
-        if let Some(Lvalue { place: Place::Fixed(Layout::Stack { next, .. }), .. }) =
+        if let Some(Lvalue { place: FrameLocation::Fixed(Layout::Stack { next, .. }), .. }) =
             self.place(stack, true)
         {
             let bit = Scalar::Bit(32);
@@ -137,13 +137,13 @@ impl Elaborator<'_> {
     fn emit(&mut self, data: &hir::Expr, span: Span) {
         if self.is_plain_place(data)
             && let Some(lvalue) = self.place(data, false)
-            && let Place::Fixed(layout) = lvalue.place
+            && let FrameLocation::Fixed(layout) = lvalue.place
         {
             self.push(StmtKind::Emit(layout), span);
             return;
         }
         let value = self.value(data);
-        let purpose = Purpose { temporary: false, span };
+        let purpose = LayoutUse { temporary: false, span };
         let layout = self.allocate(&data.ty, "$emitted$", purpose);
         self.store_fixed(&layout, value, span);
         self.push(StmtKind::Emit(layout), span);

@@ -3,7 +3,7 @@
 
 use super::call::CopyOut;
 use super::effects::applies_parser;
-use super::inline::Manner;
+use super::inline::BindingMode;
 use super::{Binding, Elaborator};
 use crate::ast::Annotation;
 use crate::hir::{self, Callee, Object, StateRef, StmtKind as S};
@@ -164,8 +164,8 @@ impl Elaborator<'_> {
         let Some(hir::InstanceOf::Parser(id)) = self.unit.scopes[scope].of else { return };
         let parser = &self.hir.parsers[id.index()];
         let by_place = self.applied_once(object);
-        let manner = Manner { by_place, may_renew: false, owner: scope };
-        let copies: Vec<CopyOut> = self.bind(&parser.params, args, manner);
+        let binding_mode = BindingMode { by_place, may_renew: false, owner: scope };
+        let copies: Vec<CopyOut> = self.bind(&parser.params, args, binding_mode);
         let after = self.continuation(span);
         let before = self.unit.state;
         let caller = self.enter(scope);

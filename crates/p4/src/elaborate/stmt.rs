@@ -1,8 +1,8 @@
 //! Statements.
 
-use super::constant::Known;
+use super::constant::Constant;
 use super::effects::has_effects;
-use super::layout::{Purpose, reads};
+use super::layout::{LayoutUse, reads};
 use super::{Binding, Elaborator, plain, value};
 use crate::hir::{self, Callee, ExprKind as H, StmtKind as S};
 use crate::interp::arith;
@@ -68,7 +68,7 @@ impl Elaborator<'_> {
         let ty = self.var_type(id);
         if matches!(plain(ty), Type::InfInt | Type::String | Type::List(_)) {
             if let Some(known) = init.and_then(|init| self.must_know(init, "its value")) {
-                self.bindings.insert(id, Binding::Known(known));
+                self.bindings.insert(id, Binding::Constant(known));
             }
             return;
         }
@@ -171,7 +171,7 @@ impl Elaborator<'_> {
         span: Span,
     ) {
         let bit = Scalar::Bit(32);
-        let slot = self.narrow_slot("$action$", bit, Purpose { temporary: true, span });
+        let slot = self.narrow_slot("$action$", bit, LayoutUse { temporary: true, span });
         self.apply_table(table, None, Some(slot), span);
         let subject = Expr { kind: ExprKind::Slot(slot), scalar: bit, span };
         let mut lowered = Vec::new();
@@ -190,7 +190,7 @@ impl Elaborator<'_> {
         default: &[hir::Stmt],
         span: Span,
     ) {
-        if let Some(Known::Int(value)) = self.known(subject) {
+        if let Some(Constant::Int(value)) = self.known(subject) {
             let body = cases.iter().find(|(labels, _)| labels.contains(&value));
             return self.statements(body.map_or(default, |(_, body)| body));
         }

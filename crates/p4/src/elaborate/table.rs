@@ -1,9 +1,9 @@
 //! Tables: keys, actions inlined per table, entries (specification chapter 14.2).
 
 use super::effects::has_effects;
-use super::inline::Manner;
+use super::inline::BindingMode;
 use super::instance::full_name;
-use super::layout::Purpose;
+use super::layout::LayoutUse;
 use super::{Binding, Elaborator, ExitTarget};
 use crate::hir::{self, VarId};
 use crate::ir::{self, Layout, ObjectArg, Pattern, Slot, StmtKind, Value};
@@ -157,8 +157,9 @@ impl Elaborator<'_> {
         let mut exits = false;
         let body = self.nested(|this| {
             let body = this.nested(|this| {
-                let manner = Manner { by_place: false, may_renew: true, owner: this.unit.current };
-                let copies = this.bind(&params, &args, manner);
+                let binding_mode =
+                    BindingMode { by_place: false, may_renew: true, owner: this.unit.current };
+                let copies = this.bind(&params, &args, binding_mode);
                 this.guarded(copies, listed.span, |this| this.action_body(action, listed.span));
             });
             exits = flagged && super::mentions(&body, label);
@@ -180,7 +181,7 @@ impl Elaborator<'_> {
     /// Slots for action data; a struct is given field by field.
     fn data_param(&mut self, id: VarId, action: &str, data: &mut Vec<(Arc<str>, Layout)>) {
         let var = self.var(id);
-        let purpose = Purpose { temporary: false, span: var.span };
+        let purpose = LayoutUse { temporary: false, span: var.span };
         let layout = self.allocate(&var.ty, &format!("{action}.{}", var.name), purpose);
         self.bindings.insert(id, Binding::Place(layout.clone()));
         flatten(&layout, &var.name, data);

@@ -1,7 +1,7 @@
 //! Values as trees of scalar expressions: made from constants and layouts, taken apart, retyped.
 
 use super::components::{part_types, scalar};
-use super::constant::Known;
+use super::constant::Constant;
 use super::packet::padding_bits;
 use super::{Elaborator, plain};
 use crate::interp::arith;
@@ -139,22 +139,22 @@ pub(super) fn map(value: Value, change: &mut dyn FnMut(Expr) -> Expr) -> Value {
 
 impl Elaborator<'_> {
     /// A known value as a value of a type.
-    pub(super) fn known_value(&mut self, known: &Known, ty: &Type, span: Span) -> Value {
+    pub(super) fn known_value(&mut self, known: &Constant, ty: &Type, span: Span) -> Value {
         match (plain(ty), known) {
-            (_, Known::String(text)) => Value::String(text.clone()),
-            (Type::InfInt, Known::Int(number)) => {
+            (_, Constant::String(text)) => Value::String(text.clone()),
+            (Type::InfInt, Constant::Int(number)) => {
                 let scalar = natural_scalar(number);
                 let pattern = arith::pattern(number, scalar.width());
                 Value::Scalar(big_constant(&pattern, scalar, span))
             }
-            (_, Known::Int(number)) => {
+            (_, Constant::Int(number)) => {
                 let scalar = scalar(ty).unwrap_or_else(|| natural_scalar(number));
                 let pattern = arith::pattern(number, scalar.width());
                 Value::Scalar(big_constant(&pattern, scalar, span))
             }
-            (_, Known::Bool(value)) => Value::Scalar(truth(*value, span)),
-            (ty, Known::Invalid) => self.zero(ty, span),
-            (shape, Known::Aggregate(items)) => {
+            (_, Constant::Bool(value)) => Value::Scalar(truth(*value, span)),
+            (ty, Constant::Invalid) => self.zero(ty, span),
+            (shape, Constant::Aggregate(items)) => {
                 let types = part_types(shape);
                 let parts = items.iter().enumerate();
                 let parts = parts.map(|(at, item)| match types(at) {

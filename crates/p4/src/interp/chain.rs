@@ -5,9 +5,9 @@
 //! states which units can be joined and which moves lie between them; this module must not depend
 //! on any architecture.
 
-use super::bytecode::{self, Calls, Direct, NoCode, Op, Place, UnitCode};
+use super::bytecode::{self, Calls, Direct, NoCode, Op, ResumePoint, UnitCode};
 use super::context::{Externs, unheard};
-use super::jit_tier::{Around, At, Ends, ROOM, To};
+use super::jit_tier::{At, Ends, FrameFacts, ROOM, To};
 use super::{Frame, Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use super::{jit_tier, packet};
 use crate::ir::{Program, Slot, UnitId};
@@ -181,13 +181,13 @@ impl Interpreter {
             joined.begin(frame);
         }
         joined.clear_wide(frame);
-        let (code, mut place) = (&joined.unit.code, Place::default());
+        let (code, mut place) = (&joined.unit.code, ResumePoint::default());
         if let Some(machine) = machine {
-            let lately = unheard(tables, externs);
+            let inline_cache = unheard(tables, externs);
             let mut direct = Direct { code, machine, frame: &mut *frame, tables };
             let run = |ends: &mut Ends<'_>| direct.run(ends, &mut place, externs);
             let room = (out.as_deref_mut(), ROOM);
-            if packet::move_ends(packet.as_mut(), room, lately, run).is_some() {
+            if packet::move_ends(packet.as_mut(), room, inline_cache, run).is_some() {
                 let consumed = packet.map_or(0, |packet| packet.position());
                 return Ok(Parsed { accepted: true, error: self.errors.no_error, consumed });
             }
@@ -217,10 +217,10 @@ impl Interpreter {
             joined.begin(frame);
         }
         joined.clear_wide(frame);
-        let lately = unheard(tables, externs);
+        let inline_cache = unheard(tables, externs);
         let slots = &mut frame.narrow;
         let run = |ends: &mut Ends<'_>| machine.run(slots, ends, 0);
-        let at = packet::move_ends(Some(&mut packet), (out, joined.room), lately, run);
+        let at = packet::move_ends(Some(&mut packet), (out, joined.room), inline_cache, run);
         let position = packet.position();
         if at == joined.end { Ok(position) } else { Err(Some(Stopped { at, position })) }
     }
@@ -241,12 +241,12 @@ impl Interpreter {
         let machine = joined.unit.machine(self.compiler)?;
         let code = &joined.unit.code;
         packet.advance(stopped.position);
-        let mut place = Place::at(stopped.at);
+        let mut place = ResumePoint::at(stopped.at);
         let mut direct = Direct { code, machine, frame: &mut *frame, tables };
-        let lately = unheard(tables, externs);
+        let inline_cache = unheard(tables, externs);
         let run = |ends: &mut Ends<'_>| direct.go_on(ends, &mut place, externs);
         let room = (out.as_deref_mut(), joined.room);
-        if packet::move_ends(Some(&mut packet), room, lately, run).is_some() {
+        if packet::move_ends(Some(&mut packet), room, inline_cache, run).is_some() {
             return Some(Ok(packet.position()));
         }
         if !code.is_behind_first_unit(&place) {
@@ -270,7 +270,7 @@ impl Joined {
     /// Makes a frame as it is at the beginning.
     #[inline(never)]
     fn begin(&self, frame: &mut Frame) {
-        let Some(Around { begun, first, .. }) = self.unit.code.around() else { return };
+        let Some(FrameFacts { begun, first, .. }) = self.unit.code.around() else { return };
         begun.iter().for_each(|slots| frame.clear_slots(slots.start.into()..slots.end.into()));
         for (slot, value) in first {
             frame.set(Slot((*slot).into()), *value);
@@ -279,11 +279,11 @@ impl Joined {
 }
 
 /// What is known of the frame around a chain with so many slots of its units.
-fn around(plan: Plan<'_>, own: usize, code: &UnitCode) -> Option<Around> {
+fn around(plan: Plan<'_>, own: usize, code: &UnitCode) -> Option<FrameFacts> {
     let at = |slot: &Slot| At::try_from(slot.0).ok();
     let first = plan.first.iter().map(|(slot, value)| Some((at(slot)?, *value)));
     let left = plan.left.map(|left| left.iter().map(at).collect::<Option<Vec<At>>>());
-    Some(Around {
+    Some(FrameFacts {
         begun: others(plan.given, At::try_from(own).ok()?),
         first: first.collect::<Option<_>>()?,
         // Where all have to be there anyway, it is cheaper to begin with them.

@@ -308,7 +308,7 @@ impl<'a> Context<'a> {
         hit: Option<Slot>,
         action: Option<Slot>,
     ) {
-        applied.tell(self.frame, hit, action);
+        applied.store_result(self.frame, hit, action);
         self.matched = applied.before;
     }
 

@@ -49,14 +49,14 @@ impl InvalidReads {
 
     /// Tells of the reads in a run of `unit`, if there were any.
     #[inline]
-    pub fn tell<E: Externs + ?Sized>(&self, program: &Program, unit: UnitId, externs: &mut E) {
+    pub fn report<E: Externs + ?Sized>(&self, program: &Program, unit: UnitId, externs: &mut E) {
         if self.count.get() > 0 {
-            self.tell_all(&program.units[unit.index()], externs);
+            self.report_all(&program.units[unit.index()], externs);
         }
     }
 
     #[cold]
-    fn tell_all<E: Externs + ?Sized>(&self, unit: &Unit, externs: &mut E) {
+    fn report_all<E: Externs + ?Sized>(&self, unit: &Unit, externs: &mut E) {
         let Some((field, place)) = self.first.get() else { return };
         let info = match field {
             Field::Narrow(slot) => unit.slots.get(slot.index()),

@@ -4,8 +4,8 @@
 //! the two ends of a packet. Where an operation needs more than those, the function stops in front of
 //! it, and it is executed as without machine code. Knows no compiler.
 
-pub use super::bytecode::code::{At, Cells, Data, Emitted, Function, Kept, Op, To, UnitCode};
-pub use super::bytecode::dataflow::{Around, Lookup, ReadBy};
+pub use super::bytecode::code::{At, Cells, Data, Elision, Emitted, Function, Op, To, UnitCode};
+pub use super::bytecode::dataflow::{FrameFacts, Lookup, ReadBy};
 pub use super::bytecode::header::{FrontRead, LongRead, Piece, ROOM, Read, Reader, Writer};
 pub use super::tables::inline_cache;
 
@@ -43,7 +43,7 @@ pub struct Ends<'a> {
     room: *mut u8,
     free: usize,
     /// Null if it is not to be looked at.
-    lately: *const Cell<u64>,
+    inline_cache: *const Cell<u64>,
     known: usize,
     of: PhantomData<Borrowed<'a>>,
 }
@@ -65,25 +65,25 @@ impl<'a> Ends<'a> {
     #[inline]
     pub fn new(ahead: &'a [u8], room: &'a mut [u8]) -> Ends<'a> {
         let (left, free) = (ahead.len(), room.len());
-        let (lately, known) = (std::ptr::null(), 0);
+        let (inline_cache, known) = (std::ptr::null(), 0);
         let (ahead, room) = (ahead.as_ptr(), room.as_mut_ptr());
-        Ends { ahead, left, room, free, lately, known, of: PhantomData }
+        Ends { ahead, left, room, free, inline_cache, known, of: PhantomData }
     }
 
     /// Where the pointer lies to what keys of tables have led to lately.
-    pub const LATELY: usize = std::mem::offset_of!(Ends<'_>, lately);
+    pub const INLINE_CACHE: usize = std::mem::offset_of!(Ends<'_>, inline_cache);
 
     /// Lets machine code look at what keys of tables have led to lately.
     #[inline]
     pub(super) fn look_at(&mut self, tables: &'a Tables) {
-        let words = tables.lately().words();
-        (self.lately, self.known) = (words.as_ptr(), words.len());
+        let words = tables.inline_cache().words();
+        (self.inline_cache, self.known) = (words.as_ptr(), words.len());
     }
 
     /// Words that may be looked at, if there are some.
     #[inline]
     pub fn known(&self) -> Option<usize> {
-        (!self.lately.is_null()).then_some(self.known)
+        (!self.inline_cache.is_null()).then_some(self.known)
     }
 
     /// Bytes that are still ahead, and for how many there is still room.

@@ -37,7 +37,7 @@ pub use tables::{EntryHandle, Tables};
 pub use trap::Halt;
 
 use crate::ir::{Body, Program, Slot, UnitId};
-use bytecode::{Direct, End, Place};
+use bytecode::{Direct, End, ResumePoint};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub struct CoreErrors {
 
 impl CoreErrors {
     /// Finds them among a program's errors. One that is not declared gets a value no error has.
-    pub fn of(errors: &[Arc<str>]) -> CoreErrors {
+    pub fn new(errors: &[Arc<str>]) -> CoreErrors {
         let find = |name: &str| {
             errors.iter().position(|error| &**error == name).map_or(u32::MAX, |at| at as u32)
         };
@@ -145,7 +145,7 @@ impl Interpreter {
 
     /// [`Interpreter::new`] with an executor that is chosen.
     pub fn with_executor(program: Arc<Program>, executor: Executor) -> Interpreter {
-        let errors = CoreErrors::of(&program.errors);
+        let errors = CoreErrors::new(&program.errors);
         let code = match executor {
             Executor::Flat | Executor::Native => {
                 let units = bytecode::build(&program, &NoCode).into_iter();
@@ -282,16 +282,17 @@ impl Interpreter {
         externs: &mut E,
         noted: Option<UnitId>,
     ) -> Ran {
-        let mut place = Place::default();
+        let mut place = ResumePoint::default();
         if let (code, Some(machine)) = code {
             if frame.narrow.len() < code.slots {
                 frame.narrow.resize(code.slots, 0);
             }
             let room = out.as_ref().map_or(0, |_| machine.room());
-            let lately = context::unheard(tables, externs);
+            let inline_cache = context::unheard(tables, externs);
             let mut direct = Direct { code, machine, frame: &mut *frame, tables };
             let run = |ends: &mut jit_tier::Ends<'_>| direct.run(ends, &mut place, externs);
-            let ends = packet::move_ends(packet.as_mut(), (out.as_deref_mut(), room), lately, run);
+            let ends =
+                packet::move_ends(packet.as_mut(), (out.as_deref_mut(), room), inline_cache, run);
             if let Some(end) = ends {
                 return Ran {
                     end: Ok(end),
@@ -308,13 +309,13 @@ impl Interpreter {
         &self,
         code: Code<'_>,
         mut context: Context<'_>,
-        place: &mut Place,
+        place: &mut ResumePoint,
         externs: &mut E,
         noted: Option<UnitId>,
     ) -> Ran {
         let end = context.execute(code, place, externs);
         if let Some(unit) = noted {
-            context.invalid.tell(&self.program, unit, externs);
+            context.invalid.report(&self.program, unit, externs);
         }
         Ran { end, consumed: context.packet.as_ref().map_or(0, PacketIn::position) }
     }
@@ -339,7 +340,7 @@ impl Interpreter {
             Some(trace) => context.follow_control(declared, stmts, trace, externs),
             None => context.run(stmts, externs),
         };
-        context.invalid.tell(&self.program, unit, externs);
+        context.invalid.report(&self.program, unit, externs);
         ended.map(|_| ()).map_err(|halt| self.completed(halt))
     }
 
@@ -371,7 +372,7 @@ impl Interpreter {
             None => context.resume(stmts, position, externs).map(|_| ()),
         };
         position.steps = self.step_limit - context.steps;
-        context.invalid.tell(&self.program, unit, externs);
+        context.invalid.report(&self.program, unit, externs);
         match run {
             Ok(()) => Ok(Progress::Ended),
             Err(Halt::Suspended) => Ok(Progress::Suspended),
@@ -416,7 +417,7 @@ impl Interpreter {
             Some(trace) => context.follow_parser(declared, body, trace, externs),
             None => context.parse(body, externs),
         };
-        context.invalid.tell(&self.program, unit, externs);
+        context.invalid.report(&self.program, unit, externs);
         ended.map_err(|halt| self.completed(halt))
     }
 

@@ -166,7 +166,7 @@ pub struct PacketOut {
 pub(super) fn move_ends<R>(
     mut packet: Option<&mut PacketIn<'_>>,
     (mut out, room): (Option<&mut PacketOut>, usize),
-    lately: Option<&Tables>,
+    inline_cache: Option<&Tables>,
     run: impl FnOnce(&mut Ends<'_>) -> R,
 ) -> R {
     let ahead = packet.as_deref().and_then(PacketIn::ahead).unwrap_or_default();
@@ -175,7 +175,7 @@ pub(super) fn move_ends<R>(
         None => &mut [],
     };
     let mut ends = Ends::new(ahead, room);
-    if let Some(tables) = lately {
+    if let Some(tables) = inline_cache {
         ends.look_at(tables);
     }
     let (left, free) = ends.left();

@@ -4,7 +4,7 @@
 //! to the call where it stands instead, a few numbers; the rest of it is its frame. Statements are run
 //! by the same code; here is only what contains others. Knows no thread and no time.
 
-use super::bytecode::Place;
+use super::bytecode::ResumePoint;
 use super::context::{Context, Externs};
 use super::exec::{Applied, Flow, Step};
 use super::trap::Halt;
@@ -19,7 +19,7 @@ pub struct Position {
     /// The tables whose actions are on the way, in the same order.
     applied: Vec<Applied>,
     /// In code, which has no lists.
-    pub(super) place: Place,
+    pub(super) place: ResumePoint,
     /// Loop rounds taken so far.
     pub(super) steps: u64,
 }
@@ -29,7 +29,7 @@ impl Position {
     pub fn restart(&mut self) {
         self.way.clear();
         self.applied.clear();
-        self.place = Place::default();
+        self.place = ResumePoint::default();
         self.steps = 0;
     }
 }
@@ -169,7 +169,7 @@ mod tests {
     #[derive(Default)]
     struct Waits {
         waited: bool,
-        asked: Vec<u128>,
+        requested: Vec<u128>,
     }
 
     impl Externs for Waits {
@@ -180,7 +180,7 @@ mod tests {
             self.waited = false;
             let Some(Arg::In(value)) = call.args.first() else { return Ok(()) };
             let value = ctx.eval_value(value);
-            self.asked.push(value);
+            self.requested.push(value);
             if let Some(result) = &call.result {
                 ctx.set(result, 10 * value);
             }
@@ -229,7 +229,7 @@ mod tests {
                 .resume_control(UnitId(0), &mut frame, &tables, &mut externs, &mut position)
                 .expect("it runs");
             if progress == Progress::Ended {
-                return (frame.narrow[..2].to_vec(), externs.asked, times);
+                return (frame.narrow[..2].to_vec(), externs.requested, times);
             }
             times += 1;
         }
@@ -242,16 +242,16 @@ mod tests {
     }
 
     fn does_the_same(executor: Executor) {
-        let (left, asked, times) = waiting(executor);
-        assert_eq!(asked, [3, 7, 70, 1, 100, 1, 1040]);
-        assert_eq!(times, asked.len());
+        let (left, requested, times) = waiting(executor);
+        assert_eq!(requested, [3, 7, 70, 1, 100, 1, 1040]);
+        assert_eq!(times, requested.len());
         assert_eq!(left, [11_440, 781]);
         let interpreter = interpreter(executor);
         let tables = Tables::new(interpreter.program().clone());
         let mut frame = interpreter.frame(UnitId(0));
         let mut externs = Never(Vec::new());
         interpreter.run_control(UnitId(0), &mut frame, None, &tables, &mut externs).expect("runs");
-        assert_eq!((frame.narrow[..2].to_vec(), externs.0), (left, asked));
+        assert_eq!((frame.narrow[..2].to_vec(), externs.0), (left, requested));
     }
 
     /// Answers at once.
@@ -261,7 +261,7 @@ mod tests {
         fn call(&mut self, call: &ExternCall, ctx: &mut Context<'_>) -> Result<(), Halt> {
             let mut waits = Waits { waited: true, ..Waits::default() };
             waits.call(call, ctx)?;
-            self.0.extend(waits.asked);
+            self.0.extend(waits.requested);
             Ok(())
         }
     }

@@ -231,7 +231,7 @@ impl Parser {
         }
         let found = self.token().text.clone();
         let Some(near) = near_name(&found, words.iter().map(|word| word.text())) else { return };
-        let Some(word) = Keyword::of(near) else { return };
+        let Some(word) = Keyword::from_text(near) else { return };
         let message = format!("there is no {what} `{found}`");
         let error = Diagnostic::error("E0304", self.span(), message);
         let error = error.with_suggestion(self.span(), near, format!("did you mean `{near}`?"));

@@ -33,10 +33,10 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(text: &str) -> Machine {
-        Machine::of(compile(text))
+        Machine::from_program(compile(text))
     }
 
-    pub fn of(program: Arc<Program>) -> Machine {
+    pub fn from_program(program: Arc<Program>) -> Machine {
         let interpreter = Interpreter::new(program.clone());
         let frames = program.units.iter().map(Frame::new).collect();
         Machine { interpreter, tables: Tables::new(program), frames }

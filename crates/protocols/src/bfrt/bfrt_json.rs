@@ -373,10 +373,10 @@ impl Maker<'_> {
                 field::ENTRY_HIT_STATE,
                 "$ENTRY_HIT_STATE",
                 states,
-                Manner::default(),
+                FieldPlacement::default(),
             ));
             let time = json!({ "type": "uint32", "default_value": 0 });
-            data.push(single(field::ENTRY_TTL, "$ENTRY_TTL", time, Manner::default()));
+            data.push(single(field::ENTRY_TTL, "$ENTRY_TTL", time, FieldPlacement::default()));
         }
         made["data"] = Value::from(data);
         made["supported_operations"] = Value::from(operations);
@@ -417,8 +417,8 @@ impl Maker<'_> {
         groups["data"] = json!([
             repeated(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32()),
             repeated(field::MEMBER_STATUS, "$ACTION_MEMBER_STATUS", json!({ "type": "bool" })),
-            single(field::MAX_GROUP_SIZE, "$MAX_GROUP_SIZE", largest, Manner::default()),
-            single(field::ADT_OFFSET, "$ADT_OFFSET", offset, Manner::default()),
+            single(field::MAX_GROUP_SIZE, "$MAX_GROUP_SIZE", largest, FieldPlacement::default()),
+            single(field::ADT_OFFSET, "$ADT_OFFSET", offset, FieldPlacement::default()),
         ]);
         groups["depends_on"] = json!([self.id(kind::PROFILE, named)]);
         vec![members, groups, self.chosen(&profile.named)]
@@ -428,7 +428,7 @@ impl Maker<'_> {
     fn parameter(&self, of: &RegisterParameter) -> Value {
         let mut made = self.table("RegisterParam", kind::PARAMETER, &of.named, 1);
         let ty = json!({ "type": "bytes", "width": of.width, "default_value": of.initial });
-        let must = Manner { mandatory: true, ..Manner::default() };
+        let must = FieldPlacement { mandatory: true, ..FieldPlacement::default() };
         made["data"] = json!([single(field::PARAMETER, "value", ty, must)]);
         if let Some(name) = &of.register {
             let named = Named { name: name.clone(), annotations: Vec::new() };
@@ -463,7 +463,7 @@ impl Maker<'_> {
             true => json!([{ "mandatory": false, "read_only": false, "singleton": whole }]),
             false => {
                 let fields = of.fields.iter().zip(1u32..);
-                let must = || Manner { mandatory: true, ..Manner::default() };
+                let must = || FieldPlacement { mandatory: true, ..FieldPlacement::default() };
                 let fields =
                     fields.map(|((name, width), id)| single(id, name, bytes(*width), must()));
                 Value::from(fields.collect::<Vec<_>>())
@@ -623,7 +623,7 @@ fn width(schema: &Schema, ty: &DataType) -> u32 {
 fn counter_fields(unit: Option<Unit>) -> Vec<Value> {
     let count = |id, name| {
         let ty = json!({ "type": "uint64", "default_value": 0 });
-        single(id, name, ty, Manner::default())
+        single(id, name, ty, FieldPlacement::default())
     };
     let mut fields = Vec::new();
     if matches!(unit, Some(Unit::Bytes | Unit::Both)) {
@@ -644,7 +644,7 @@ fn meter_fields(unit: Option<Unit>) -> Vec<Value> {
     let named = names.into_iter().zip(first..).map(|((what, of), id)| {
         // Without a rate all packets are green.
         let ty = json!({ "type": "uint64", "default_value": u64::MAX });
-        single(id, &format!("$METER_SPEC_{what}_{of}"), ty, Manner::default())
+        single(id, &format!("$METER_SPEC_{what}_{of}"), ty, FieldPlacement::default())
     });
     named.collect()
 }
@@ -655,7 +655,7 @@ fn register_fields(schema: &Schema, register: &Register, first: u32) -> Vec<Valu
     let fields = fields.map(|((name, width), id)| {
         let class = json!([{ "name": "$bfrt_field_class", "value": "register_data" }]);
         let name = format!("{}.{name}", register.named.name);
-        single(id, &name, bytes(width), Manner { mandatory: true, notes: Some(class) })
+        single(id, &name, bytes(width), FieldPlacement { mandatory: true, notes: Some(class) })
     });
     fields.collect()
 }
@@ -687,7 +687,7 @@ fn filter_fields(drops: bool) -> Vec<Value> {
             (field::WRED_PROBABILITY, "$WRED_SPEC_MAX_PROBABILITY", float()),
         ],
     };
-    let must = || Manner { mandatory: true, ..Manner::default() };
+    let must = || FieldPlacement { mandatory: true, ..FieldPlacement::default() };
     fields.into_iter().map(|(id, name, ty)| single(id, name, ty, must())).collect()
 }
 
@@ -731,12 +731,12 @@ fn common(id: u32, name: &str, ty: Value, notes: Option<Value>) -> Value {
 
 /// How a field stands in a table's data.
 #[derive(Default)]
-struct Manner {
+struct FieldPlacement {
     mandatory: bool,
     notes: Option<Value>,
 }
 
-fn single(id: u32, name: &str, ty: Value, manner: Manner) -> Value {
-    let field = common(id, name, ty, manner.notes);
-    json!({ "mandatory": manner.mandatory, "read_only": false, "singleton": field })
+fn single(id: u32, name: &str, ty: Value, placement: FieldPlacement) -> Value {
+    let field = common(id, name, ty, placement.notes);
+    json!({ "mandatory": placement.mandatory, "read_only": false, "singleton": field })
 }

@@ -153,7 +153,7 @@ pub mod field {
 /// A column: number, name, and type: `!` in front can only be read, `[]` behind has several.
 type Column = (u32, &'static str, &'static str);
 
-struct Given {
+struct TableSpec {
     what: Fixed,
     name: &'static str,
     id: u32,
@@ -170,8 +170,8 @@ const CONTAINERS: u32 = 224;
 
 const SPEEDS: &str = "NONE 1G 10G 25G 40G 50G 100G";
 
-const TABLES: [Given; 18] = [
-    Given {
+const TABLES: [TableSpec; 18] = [
+    TableSpec {
         what: Fixed::Mirror,
         name: "$mirror.cfg",
         id: 4_278_452_225,
@@ -201,7 +201,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[(2, "$normal", &[])],
     },
-    Given {
+    TableSpec {
         what: Fixed::Group,
         name: "$pre.mgid",
         id: 4_278_321_153,
@@ -218,7 +218,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::Node,
         name: "$pre.node",
         id: 4_278_321_154,
@@ -232,7 +232,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::ReplicationPort,
         name: "$pre.port",
         id: 4_278_321_158,
@@ -247,7 +247,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::Port,
         name: "$PORT",
         id: 4_278_255_617,
@@ -267,7 +267,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::PortStatistics,
         name: "$PORT_STAT",
         id: 4_278_255_618,
@@ -286,7 +286,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::PortConfig,
         name: "tf1.tm.port.cfg",
         id: 4_278_517_776,
@@ -300,7 +300,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::PortShaping,
         name: "tf1.tm.port.sched_shaping",
         id: 4_278_517_783,
@@ -315,7 +315,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::PortScheduling,
         name: "tf1.tm.port.sched_cfg",
         id: 4_278_517_782,
@@ -325,7 +325,7 @@ const TABLES: [Given; 18] = [
         data: &[(field::PORT_SHAPED, "max_rate_enable", "bool")],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::QueueMap,
         name: "tf1.tm.queue.map",
         id: 4_278_517_794,
@@ -335,7 +335,7 @@ const TABLES: [Given; 18] = [
         data: &[(field::MAP_PORT, "dev_port", "!uint32"), (field::MAP_QUEUE, "queue_nr", "!uint8")],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::QueueShaping,
         name: "tf1.tm.queue.sched_shaping",
         id: 4_278_517_798,
@@ -352,7 +352,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::QueueScheduling,
         name: "tf1.tm.queue.sched_cfg",
         id: 4_278_517_797,
@@ -369,7 +369,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::QueueCounter,
         name: "tf1.tm.counter.queue",
         id: 4_278_517_827,
@@ -383,7 +383,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::GeneratorPort,
         name: "tf1.pktgen.port_cfg",
         id: 4_278_386_689,
@@ -398,7 +398,7 @@ const TABLES: [Given; 18] = [
         ],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::Application,
         name: "tf1.pktgen.app_cfg",
         id: 4_278_386_690,
@@ -435,7 +435,7 @@ const TABLES: [Given; 18] = [
             ),
         ],
     },
-    Given {
+    TableSpec {
         what: Fixed::GeneratorBuffer,
         name: "tf1.pktgen.pkt_buffer",
         id: 4_278_386_691,
@@ -445,7 +445,7 @@ const TABLES: [Given; 18] = [
         data: &[(field::BUFFER, "buffer", "byte[]")],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::SnapshotContainers,
         name: "tf1.snapshot.phv",
         id: 4_278_648_833,
@@ -455,7 +455,7 @@ const TABLES: [Given; 18] = [
         data: &[],
         actions: &[],
     },
-    Given {
+    TableSpec {
         what: Fixed::Device,
         name: "tf1.dev.device_configuration",
         id: 4_278_583_297,
@@ -499,7 +499,7 @@ pub fn document() -> Value {
     json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": [] })
 }
 
-fn made(table: &Given) -> Value {
+fn made(table: &TableSpec) -> Value {
     let keys = table.keys.iter().map(|column| {
         let mut key = named(column);
         key["mandatory"] = true.into();

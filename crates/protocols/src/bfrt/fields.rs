@@ -4,10 +4,10 @@ use super::bfrt_json::field::MATCH_PRIORITY;
 use super::schema::{Field, Key, Match, Table, Type};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use crate::wire::bfrt_proto::data_field::{self as data, Value as Given};
+use crate::wire::bfrt_proto::data_field::{self as data, Value as ProtoValue};
 use crate::wire::bfrt_proto::key_field::{self, MatchType};
 use num_bigint::BigUint;
-use sojourn_control::{ByName, MatchValue, Matched, Number};
+use sojourn_control::{MatchValue, Matched, NamedValues, Number};
 use std::collections::BTreeMap;
 
 /// The value of a field.
@@ -251,7 +251,7 @@ fn one(table: &Table, key: &Key, field: &bfrt::KeyField) -> Result<Option<MatchV
 }
 
 /// The key of an entry that was read.
-pub fn key_read(table: &Table, matches: &ByName<MatchValue>, priority: u32) -> bfrt::TableKey {
+pub fn key_read(table: &Table, matches: &NamedValues<MatchValue>, priority: u32) -> bfrt::TableKey {
     let field = |key: &Key| {
         let bits = width(&key.ty);
         let bytes = |value: &BigUint| stream(value, bits);
@@ -373,13 +373,13 @@ pub fn row<'g>(
     Ok(row)
 }
 
-fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failure> {
+fn value(of: &str, field: &Field, given: Option<&ProtoValue>) -> Result<Datum, Failure> {
     let what = || format!("field `{}` of `{of}`", field.name);
     Ok(match (&field.ty, field.repeated, given) {
-        (Type::Bits(width), false, Some(Given::Stream(bytes))) => {
+        (Type::Bits(width), false, Some(ProtoValue::Stream(bytes))) => {
             Datum::Number(number(bytes, *width, &what())?)
         }
-        (Type::Bits(width), true, Some(Given::IntArrVal(array))) => {
+        (Type::Bits(width), true, Some(ProtoValue::IntArrVal(array))) => {
             let fits = |value: &u32| *width >= 32 || value >> *width == 0;
             if let Some(wide) = array.val.iter().find(|value| !fits(value)) {
                 let why = format!("{}: {wide} does not fit into {width} bits", what());
@@ -390,7 +390,7 @@ fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failur
         (Type::Rows(fields), _, given) => {
             let fields: Vec<&Field> = fields.iter().collect();
             let rows = match given {
-                Some(Given::ContainerArrVal(array)) => array.container.iter(),
+                Some(ProtoValue::ContainerArrVal(array)) => array.container.iter(),
                 None => [].iter(),
                 Some(_) => {
                     let why = format!("{} is made of fields of its own", what());
@@ -405,16 +405,16 @@ fn value(of: &str, field: &Field, given: Option<&Given>) -> Result<Datum, Failur
             Datum::Rows(rows.collect::<Result<_, _>>()?)
         }
         // Bytes are as they are.
-        (Type::Bits(8), true, Some(Given::Stream(bytes))) => {
+        (Type::Bits(8), true, Some(ProtoValue::Stream(bytes))) => {
             Datum::Numbers(bytes.iter().map(|byte| u32::from(*byte)).collect())
         }
         // An empty list is not on the wire.
         (Type::Bits(_), true, None) => Datum::Numbers(Vec::new()),
         (Type::Bool, true, None) => Datum::Bools(Vec::new()),
-        (Type::Bool, false, Some(Given::BoolVal(value))) => Datum::Bool(*value),
-        (Type::Float, false, Some(Given::FloatVal(value))) => Datum::Float(*value),
-        (Type::Bool, true, Some(Given::BoolArrVal(array))) => Datum::Bools(array.val.clone()),
-        (Type::Text(choices), false, Some(Given::StrVal(text))) => {
+        (Type::Bool, false, Some(ProtoValue::BoolVal(value))) => Datum::Bool(*value),
+        (Type::Float, false, Some(ProtoValue::FloatVal(value))) => Datum::Float(*value),
+        (Type::Bool, true, Some(ProtoValue::BoolArrVal(array))) => Datum::Bools(array.val.clone()),
+        (Type::Text(choices), false, Some(ProtoValue::StrVal(text))) => {
             if !choices.is_empty() && !choices.contains(text) {
                 let why = format!("{} is one of {}, not `{text}`", what(), choices.join(", "));
                 return Err(Failure::invalid(why));
@@ -441,22 +441,22 @@ pub fn field_read(field: &Field, datum: &Datum) -> Vec<bfrt::DataField> {
     let bits = width(&field.ty);
     let value = match datum {
         Datum::Each(all) => {
-            return all.iter().map(|value| made(Given::Stream(stream(value, bits)))).collect();
+            return all.iter().map(|value| made(ProtoValue::Stream(stream(value, bits)))).collect();
         }
-        Datum::Number(value) => Given::Stream(stream(value, bits)),
-        Datum::Bool(value) => Given::BoolVal(*value),
-        Datum::Float(value) => Given::FloatVal(*value),
-        Datum::Text(text) => Given::StrVal(text.clone()),
-        Datum::Texts(all) => Given::StrArrVal(data::StrArray { val: all.clone() }),
+        Datum::Number(value) => ProtoValue::Stream(stream(value, bits)),
+        Datum::Bool(value) => ProtoValue::BoolVal(*value),
+        Datum::Float(value) => ProtoValue::FloatVal(*value),
+        Datum::Text(text) => ProtoValue::StrVal(text.clone()),
+        Datum::Texts(all) => ProtoValue::StrArrVal(data::StrArray { val: all.clone() }),
         Datum::Rows(rows) => {
             let Type::Rows(fields) = &field.ty else { return Vec::new() };
             let made =
                 |row: &Row| data::container_array::Container { val: row_read(fields, row, &[]) };
             let container = rows.iter().map(made).collect();
-            Given::ContainerArrVal(data::ContainerArray { container })
+            ProtoValue::ContainerArrVal(data::ContainerArray { container })
         }
-        Datum::Numbers(all) => Given::IntArrVal(data::IntArray { val: all.clone() }),
-        Datum::Bools(all) => Given::BoolArrVal(data::BoolArray { val: all.clone() }),
+        Datum::Numbers(all) => ProtoValue::IntArrVal(data::IntArray { val: all.clone() }),
+        Datum::Bools(all) => ProtoValue::BoolArrVal(data::BoolArray { val: all.clone() }),
     };
     vec![made(value)]
 }
@@ -477,7 +477,7 @@ pub fn learned(fields: &[(u32, u32)], bytes: &[u8]) -> bfrt::TableData {
     let mut bits = BigUint::from_bytes_be(bytes);
     let mut found = Vec::with_capacity(fields.len());
     for (id, width) in fields.iter().rev() {
-        let value = Given::Stream(stream(&(&bits & ones(*width)), *width));
+        let value = ProtoValue::Stream(stream(&(&bits & ones(*width)), *width));
         found.push(bfrt::DataField { field_id: *id, value: Some(value) });
         bits >>= *width;
     }

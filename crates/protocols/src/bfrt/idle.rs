@@ -15,7 +15,7 @@ const MILLISECOND: u64 = 1_000_000;
 
 /// An entry's clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Aged {
+pub struct EntryClock {
     /// How long it may be idle, in milliseconds; 0 for ever.
     pub ttl: u32,
     /// How long it could still be idle when its clock began to run.
@@ -32,7 +32,7 @@ pub struct Aged {
 
 /// What became of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Became {
+pub enum IdleChange {
     /// It was not hit for as long as it may be.
     Idle,
     /// It was hit again.
@@ -50,7 +50,7 @@ pub struct Idle {
     interval: Option<u32>,
     /// The looks are counted from here.
     from: Time,
-    entries: BTreeMap<u32, Aged>,
+    entries: BTreeMap<u32, EntryClock>,
 }
 
 impl Idle {
@@ -62,10 +62,10 @@ impl Idle {
         hits: impl Fn(u32) -> Option<Time>,
         now: Time,
     ) {
-        let looked = self.looked(now);
+        let polled_at = self.polled_at(now);
         for (handle, aged) in &mut self.entries {
             if self.enabled {
-                aged.left = aged.left(hits(*handle), looked);
+                aged.left = aged.left(hits(*handle), polled_at);
             }
             aged.since = now;
         }
@@ -74,7 +74,7 @@ impl Idle {
     }
 
     /// When the driver has looked last; clients that poll look themselves.
-    pub fn looked(&self, now: Time) -> Time {
+    pub fn polled_at(&self, now: Time) -> Time {
         if !self.enabled || self.polled {
             return now;
         }
@@ -90,12 +90,12 @@ impl Idle {
 
     /// An entry's clock begins, or begins anew with a time.
     pub fn begin(&mut self, handle: u32, ttl: u32, now: Time) {
-        let aged = Aged { ttl, left: ttl, since: now, idle: None, active: false, asked: now };
+        let aged = EntryClock { ttl, left: ttl, since: now, idle: None, active: false, asked: now };
         self.entries.insert(handle, aged);
     }
 
     /// An entry's clock.
-    pub fn entry(&mut self, handle: u32) -> Option<&mut Aged> {
+    pub fn entry(&mut self, handle: u32) -> Option<&mut EntryClock> {
         self.entries.get_mut(&handle)
     }
 
@@ -108,7 +108,7 @@ impl Idle {
     pub fn read(&self, handle: u32, hit: Option<Time>, now: Time) -> Row {
         let Some(aged) = self.entries.get(&handle) else { return Row::new() };
         let state = if aged.is_active(self.polled) { "ENTRY_ACTIVE" } else { "ENTRY_IDLE" };
-        let left = if self.enabled { aged.left(hit, self.looked(now)) } else { aged.left };
+        let left = if self.enabled { aged.left(hit, self.polled_at(now)) } else { aged.left };
         Row::from([
             (field::ENTRY_TTL, Datum::number(left)),
             (field::ENTRY_HIT_STATE, Datum::text(state)),
@@ -121,7 +121,7 @@ impl Idle {
     }
 }
 
-impl Aged {
+impl EntryClock {
     /// How long it may still be idle at an instant, if it was hit last then; in milliseconds.
     pub fn left(&self, hit: Option<Time>, now: Time) -> u32 {
         let (since, left) = match hit {
@@ -133,22 +133,22 @@ impl Aged {
     }
 
     /// What became of it since the last look, if anything did.
-    pub fn look(&mut self, hit: Option<Time>, now: Time) -> Option<Became> {
+    pub fn poll(&mut self, hit: Option<Time>, now: Time) -> Option<IdleChange> {
         match (self.idle, hit) {
             (None, _) if self.ttl > 0 && self.left(hit, now) == 0 => {
                 self.idle = Some(now);
-                Some(Became::Idle)
+                Some(IdleChange::Idle)
             }
             (Some(idle), Some(hit)) if hit > idle => {
                 self.idle = None;
-                Some(Became::Active)
+                Some(IdleChange::Active)
             }
             _ => None,
         }
     }
 
     /// Somebody asks for all hits: whether it was hit since the last time.
-    pub fn ask(&mut self, hit: Option<Time>, now: Time) {
+    pub fn request_hit(&mut self, hit: Option<Time>, now: Time) {
         self.active = hit.is_some_and(|hit| hit > self.asked);
         self.asked = now;
     }
@@ -177,12 +177,12 @@ mod tests {
     fn an_entry_is_told_once_when_it_is_idle_and_once_when_it_is_hit_again() {
         let mut idle = one();
         let entry = idle.entry(4).unwrap();
-        assert_eq!(entry.look(None, at(1_099)), None);
-        assert_eq!(entry.look(None, at(1_100)), Some(Became::Idle));
-        assert_eq!(entry.look(None, at(1_300)), None);
-        assert_eq!(entry.look(Some(at(1_310)), at(1_320)), Some(Became::Active));
-        assert_eq!(entry.look(Some(at(1_310)), at(1_409)), None);
-        assert_eq!(entry.look(Some(at(1_310)), at(1_410)), Some(Became::Idle));
+        assert_eq!(entry.poll(None, at(1_099)), None);
+        assert_eq!(entry.poll(None, at(1_100)), Some(IdleChange::Idle));
+        assert_eq!(entry.poll(None, at(1_300)), None);
+        assert_eq!(entry.poll(Some(at(1_310)), at(1_320)), Some(IdleChange::Active));
+        assert_eq!(entry.poll(Some(at(1_310)), at(1_409)), None);
+        assert_eq!(entry.poll(Some(at(1_310)), at(1_410)), Some(IdleChange::Idle));
     }
 
     #[test]
@@ -227,9 +227,9 @@ mod tests {
         let mut idle = one();
         let entry = idle.entry(4).unwrap();
         assert!(!entry.is_active(true));
-        entry.ask(Some(at(1_010)), at(1_020));
+        entry.request_hit(Some(at(1_010)), at(1_020));
         assert!(entry.is_active(true));
-        entry.ask(Some(at(1_010)), at(1_030));
+        entry.request_hit(Some(at(1_010)), at(1_030));
         assert!(!entry.is_active(true));
     }
 
@@ -237,6 +237,6 @@ mod tests {
     fn an_entry_without_a_time_is_never_idle() {
         let mut idle = Idle::default();
         idle.begin(4, 0, at(0));
-        assert_eq!(idle.entry(4).unwrap().look(None, at(1 << 40)), None);
+        assert_eq!(idle.entry(4).unwrap().poll(None, at(1 << 40)), None);
     }
 }

@@ -62,7 +62,7 @@ pub fn make(
     let mut made: Vec<Option<Running>> = vec![None; wanted.len()];
     for (place, at) in order.into_iter().enumerate() {
         let (placed, name) = &wanted[at];
-        let mut schema = Schema::of(&placed.program);
+        let mut schema = Schema::new(&placed.program);
         if let Some(name) = name {
             schema.name.clone_from(name);
         }

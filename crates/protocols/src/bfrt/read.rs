@@ -68,7 +68,7 @@ pub struct Reader<'a> {
 
 /// What a client wants to see of an entry.
 #[derive(Clone)]
-struct Wanted<'e> {
+struct EntryQuery<'e> {
     fields: Vec<u32>,
     action: u32,
     key_only: bool,
@@ -76,13 +76,17 @@ struct Wanted<'e> {
     target: Option<&'e bfrt::TargetDevice>,
 }
 
-impl<'e> Wanted<'e> {
+impl<'e> EntryQuery<'e> {
     /// What was asked of a table; what is in no pipe of its own is at `place`, where it was asked for.
-    fn by(asked: &'e bfrt::TableEntry, table: &Table, place: &'e bfrt::TargetDevice) -> Wanted<'e> {
+    fn by(
+        asked: &'e bfrt::TableEntry,
+        table: &Table,
+        place: &'e bfrt::TargetDevice,
+    ) -> EntryQuery<'e> {
         let data = asked.data.as_ref();
         let key_only = asked.table_flags.is_some_and(|flags| flags.key_only);
         let is_matched = matches!(table.kind, Kind::Match { .. });
-        Wanted {
+        EntryQuery {
             fields: data.map_or_else(Vec::new, |d| d.fields.iter().map(|f| f.field_id).collect()),
             action: data.map_or(0, |data| data.action_id),
             key_only,
@@ -141,7 +145,7 @@ impl Reader<'_> {
         if matches!(table.kind, Kind::Members | Kind::Groups(_)) {
             return self.store.scope_of_profile(self.schema, table);
         }
-        Scope::of(self.store.scopes.get(&table.id))
+        Scope::new(self.store.scopes.get(&table.id))
     }
 
     fn first_pipe(&self) -> u32 {
@@ -217,13 +221,13 @@ impl Reader<'_> {
         self.pipes = self.pipes_of(asked, table)?;
         must_run(table, self.pipes, running(self.switch, schema, table))?;
         let place = *self.target;
-        let wanted = Wanted::by(asked, table, &place);
+        let query_of = EntryQuery::by(asked, table, &place);
         match &table.kind {
-            Kind::Match { .. } => return self.matched_entries(table, asked, &wanted, from, out),
-            Kind::Snapshot(part) => self.snapshots(table, *part, asked, &wanted, out)?,
-            Kind::ValueSet => self.value_set(table, asked, &wanted, out)?,
-            Kind::HashValue | Kind::Chosen => out.push(self.computed(table, asked, &wanted)?),
-            _ => return self.numbered(table, asked, &wanted, from, out),
+            Kind::Match { .. } => return self.matched_entries(table, asked, &query_of, from, out),
+            Kind::Snapshot(part) => self.snapshots(table, *part, asked, &query_of, out)?,
+            Kind::ValueSet => self.value_set(table, asked, &query_of, out)?,
+            Kind::HashValue | Kind::Chosen => out.push(self.computed(table, asked, &query_of)?),
+            _ => return self.numbered(table, asked, &query_of, from, out),
         }
         Ok(None)
     }

@@ -207,7 +207,7 @@ pub struct Schema {
 
 impl Schema {
     /// What a program is to clients.
-    pub fn of(program: &Program) -> Schema {
+    pub fn new(program: &Program) -> Schema {
         let (declared, described) = (program.schema(), program.describe());
         let document = bfrt(&declared);
         let name = program.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();

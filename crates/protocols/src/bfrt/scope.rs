@@ -27,7 +27,7 @@ impl Scope {
     ///
     /// # Errors
     /// A pipe is in two groups.
-    pub fn of(set: Option<&bfrt::EntryScope>) -> Result<Scope, Failure> {
+    pub fn new(set: Option<&bfrt::EntryScope>) -> Result<Scope, Failure> {
         let mode = set.and_then(|set| set.pipe_scope).and_then(|mode| mode.scope);
         Ok(match mode {
             None => Scope::All,

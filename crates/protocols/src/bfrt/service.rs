@@ -3,7 +3,7 @@
 use super::clients::{Clients, Message, Stream, WAITING};
 use super::device_tables::{self, Fixed};
 use super::fields::{Datum, exact_key_read, key_read, learned};
-use super::idle::{Became, Idle};
+use super::idle::{Idle, IdleChange};
 use super::pipeline::{self, Pending, Programs};
 use super::read::{Cursor, Reader, place_of_handle};
 use super::schema::{Kind, Schema};
@@ -263,7 +263,7 @@ impl Server {
     }
 
     /// A message of a stream.
-    fn hear(&self, stream: &Stream, given: bfrt::StreamMessageRequest) {
+    fn on_message(&self, stream: &Stream, given: bfrt::StreamMessageRequest) {
         // An acknowledgement says nothing that is to be done: nothing is kept until it comes.
         let Some(Asks::Subscribe(asked)) = given.update else { return };
         let wants = asked.notifications.unwrap_or_default();
@@ -397,7 +397,7 @@ impl Server {
         let (mut looks, mut down) = (0_u32, self.device.down());
         loop {
             tokio::time::sleep(EACH).await;
-            if self.look().await.is_err() {
+            if self.poll().await.is_err() {
                 return;
             }
             looks = looks.wrapping_add(1);
@@ -414,7 +414,7 @@ impl Server {
     }
 
     /// Looks at digests, if anybody wants them.
-    async fn look(&self) -> Result<(), Failure> {
+    async fn poll(&self) -> Result<(), Failure> {
         let wanted = |wants: &bfrt::subscribe::Notifications| wants.enable_learn_notifications;
         if !self.clients.anybody(wanted) {
             return Ok(());
@@ -426,7 +426,7 @@ impl Server {
             }
             // What is pending has met no packet.
             let digests = self.at(of, |schema, _, switch, _| {
-                let pipes = schema.pipes.of(control::pipes(switch));
+                let pipes = schema.pipes.numbers(control::pipes(switch));
                 let of_pipe = |pipe| {
                     let program = control::program_of(switch, pipe);
                     program.map(|program| program.take_digests()).unwrap_or_default()
@@ -485,10 +485,10 @@ impl Server {
                 self.clients.say_to(Some(program), &told(kind), wants);
             };
             match became {
-                Became::Idle => told_to(NotificationType::EntryIdle, |wants| {
+                IdleChange::Idle => told_to(NotificationType::EntryIdle, |wants| {
                     wants.enable_idletimeout_notifications
                 }),
-                Became::Active => told_to(NotificationType::EntryActive, |wants| {
+                IdleChange::Active => told_to(NotificationType::EntryActive, |wants| {
                     wants.enable_entry_active_notifications
                 }),
             }
@@ -541,21 +541,21 @@ fn idle_entries(
     store: &mut Store,
     switch: &mut Switch,
     now: Time,
-) -> Vec<(bfrt::TableEntry, Became, u32)> {
+) -> Vec<(bfrt::TableEntry, IdleChange, u32)> {
     let mut found = Vec::new();
     for (id, idle) in store.idle.iter_mut().filter(|(_, idle)| idle.enabled && !idle.polled) {
         let Some(table) = schema.tables.get(id) else { continue };
-        let scope = Scope::of(store.scopes.get(id)).unwrap_or(Scope::All);
-        let looked = idle.looked(now);
+        let scope = Scope::new(store.scopes.get(id)).unwrap_or(Scope::All);
+        let looked = idle.polled_at(now);
         for handle in idle.handles() {
             let hit = write::last_hit(switch, (&table.inner, schema.pipes), handle, &scope);
-            let Some(became) = idle.entry(handle).and_then(|aged| aged.look(hit, looked)) else {
+            let Some(became) = idle.entry(handle).and_then(|aged| aged.poll(hit, looked)) else {
                 continue;
             };
             let (pipe, inside) = place_of_handle(handle);
             let query = Query::Page { table: table.inner.clone(), from: inside, most: 1 };
             let has = |other: &usize| scope.first(*other as u32) == pipe;
-            let place = schema.pipes.of(control::pipes(switch)).find(has).unwrap_or(0);
+            let place = schema.pipes.numbers(control::pipes(switch)).find(has).unwrap_or(0);
             let page = match control::read_of(switch, place, &query) {
                 Ok(Reply::Page { page, .. }) => page,
                 _ => Vec::new(),
@@ -595,7 +595,7 @@ fn begin(programs: &Programs, stores: &mut [Store], switch: &mut Switch) {
 fn begin_program(schema: &Schema, store: &mut Store, switch: &mut Switch) {
     let first = schema.pipes.0.trailing_zeros() as usize;
     for table in schema.tables.values().filter(|table| table.has_idle_times()) {
-        for pipe in schema.pipes.of(control::pipes(switch)) {
+        for pipe in schema.pipes.numbers(control::pipes(switch)) {
             if let Ok(program) = control::program_of(switch, pipe)
                 && let Ok(id) = program.tables().find(&table.inner)
             {
@@ -777,7 +777,7 @@ impl BfRuntime for Service {
         let server = self.0.clone();
         tokio::spawn(async move {
             while let Ok(Some(message)) = asked.message().await {
-                server.hear(&sender, message);
+                server.on_message(&sender, message);
             }
             server.clients.gone(&sender);
         });

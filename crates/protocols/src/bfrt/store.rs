@@ -95,11 +95,11 @@ impl Store {
     /// Which pipes the members and groups of a profile are in: those of the entries that name them.
     ///
     /// # Errors
-    /// As for [`Scope::of`].
+    /// As for [`Scope::new`].
     pub fn scope_of_profile(&self, schema: &Schema, profile: &Table) -> Result<Scope, Failure> {
         let names = |table: &&Table| matches!(&table.kind, Kind::Match { profile: Some(name), .. } if *name == profile.inner);
         let mut users = schema.tables.values().filter(names);
-        Scope::of(users.find_map(|table| self.scopes.get(&table.id)))
+        Scope::new(users.find_map(|table| self.scopes.get(&table.id)))
     }
 
     /// Gives away what is said of the switch, and not of a program.

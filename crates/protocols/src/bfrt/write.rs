@@ -143,10 +143,10 @@ pub fn all(
 impl Writer<'_> {
     fn update(&mut self, update: &bfrt::Update, target: &bfrt::TargetDevice) -> Done {
         self.noted = Code::Ok;
-        self.carry_out(update, target).map(|()| self.noted)
+        self.execute(update, target).map(|()| self.noted)
     }
 
-    fn carry_out(
+    fn execute(
         &mut self,
         update: &bfrt::Update,
         target: &bfrt::TargetDevice,
@@ -223,17 +223,17 @@ impl Writer<'_> {
         let named = pipe_of(target, self.count)?;
         let set = self.store.scopes.get(&table.id);
         match table.kind {
-            Kind::Match { .. } => Scope::of(set)?.written(target, self.count),
+            Kind::Match { .. } => Scope::new(set)?.written(target, self.count),
             Kind::ValueSet => {
                 check_parser(set, target)?;
-                Scope::of(set)?.written(target, self.count)
+                Scope::new(set)?.written(target, self.count)
             }
             Kind::Members | Kind::Groups(_) => {
                 self.store.scope_of_profile(self.schema, table)?.written(target, self.count)
             }
             // Their cells are there in each pipe, whatever is said of tables.
             Kind::Register(_) | Kind::Counter | Kind::Meter(_) | Kind::Filter => {
-                match (Scope::of(set)?, named) {
+                match (Scope::new(set)?, named) {
                     (Scope::All, named) => Ok(named.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe))),
                     (Scope::Groups(_), None) => Ok(Pipes::ALL),
                     (scope, Some(_)) => scope.written(target, self.count),
@@ -277,7 +277,7 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let pipes = self.program_pipes();
         let mut done = Ok(());
-        for pipe in pipes.of(self.count.max(1)) {
+        for pipe in pipes.numbers(self.count.max(1)) {
             self.batch.choose(Pipes(1 << pipe));
             done = work(self);
             if done.is_err() {
@@ -394,7 +394,7 @@ impl Writer<'_> {
         self.choose(named.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe)));
         match given.attribute.as_ref() {
             Some(Attribute::EntryScope(scope)) => {
-                Scope::of(Some(scope))?;
+                Scope::new(Some(scope))?;
                 self.store.scopes.insert(table.id, *scope);
                 Ok(())
             }
@@ -407,7 +407,7 @@ impl Writer<'_> {
                     _ => return no("a byte count adjustment"),
                 };
                 self.apply(&Operation::LengthenMeter { name, bytes })?;
-                for pipe in self.pipes.of(self.count.max(1)) {
+                for pipe in self.pipes.numbers(self.count.max(1)) {
                     self.store.longer.insert((table.id, pipe as u32), bytes);
                 }
                 Ok(())

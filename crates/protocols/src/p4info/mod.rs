@@ -81,15 +81,15 @@ impl<'s> Maker<'s> {
     }
 
     fn id(&self, kind: Prefix, name: &str) -> u32 {
-        self.ids.get(&(kind as i32)).map_or(0, |ids| ids.of(name))
+        self.ids.get(&(kind as i32)).map_or(0, |ids| ids.id(name))
     }
 
     fn preamble(&self, kind: Prefix, thing: &Named, without: &[&str]) -> Option<p4::Preamble> {
-        let notes = Notes::of(&thing.annotations, without);
+        let notes = Notes::new(&thing.annotations, without);
         Some(p4::Preamble {
             id: self.id(kind, &thing.name),
             name: thing.name.clone(),
-            alias: self.aliases.of(&thing.name).to_owned(),
+            alias: self.aliases.alias(&thing.name).to_owned(),
             annotations: notes.plain,
             structured_annotations: notes.structured,
             doc: notes.doc,
@@ -245,7 +245,7 @@ impl<'s> Maker<'s> {
     }
 
     fn reference(&self, listed: &sojourn_control::schema::ActionReference) -> p4::ActionRef {
-        let notes = Notes::of(&listed.annotations, &[]);
+        let notes = Notes::new(&listed.annotations, &[]);
         let scope = match (listed.table_only, listed.default_only) {
             (true, _) => p4::action_ref::Scope::TableOnly,
             (_, true) => p4::action_ref::Scope::DefaultOnly,
@@ -263,7 +263,7 @@ impl<'s> Maker<'s> {
     fn action(&self, action: &Action) -> p4::Action {
         let ids = of_parts(action.parameters.iter().map(|p| &p.named.annotations[..]));
         let param = |(param, id): (&Parameter, u32)| {
-            let notes = Notes::of(&param.named.annotations, &[]);
+            let notes = Notes::new(&param.named.annotations, &[]);
             p4::action::Param {
                 id,
                 name: param.named.name.clone(),
@@ -311,7 +311,7 @@ impl<'s> Maker<'s> {
         let shown = header.fields.iter().zip(ids);
         let shown = shown.filter(|(field, _)| !hidden(&field.named.annotations));
         let metadata = shown.map(|(field, id)| {
-            let notes = Notes::of(&field.named.annotations, &[]);
+            let notes = Notes::new(&field.named.annotations, &[]);
             p4::controller_packet_metadata::Metadata {
                 id,
                 name: field.named.name.clone(),
@@ -344,7 +344,7 @@ fn match_fields(keys: &[Key], without: &[&str]) -> Vec<p4::MatchField> {
     let ids = of_parts(keys.iter().map(|key| &key.named.annotations[..]));
     let shown = keys.iter().zip(ids).filter(|(key, _)| key.match_kind != "selector");
     let field = |(key, id): (&Key, u32)| {
-        let notes = Notes::of(&key.named.annotations, without);
+        let notes = Notes::new(&key.named.annotations, without);
         let standard = match key.match_kind.as_str() {
             "exact" => Some(MatchType::Exact),
             "lpm" => Some(MatchType::Lpm),
@@ -372,7 +372,7 @@ fn match_fields(keys: &[Key], without: &[&str]) -> Vec<p4::MatchField> {
 }
 
 fn package(schema: &Schema) -> p4::PkgInfo {
-    let notes = Notes::of(&schema.annotations, &["pkginfo", "platform_property"]);
+    let notes = Notes::new(&schema.annotations, &["pkginfo", "platform_property"]);
     let mut info = p4::PkgInfo {
         arch: schema.architecture.clone(),
         annotations: notes.plain,
@@ -430,7 +430,7 @@ struct Notes {
 
 impl Notes {
     /// Those that have no field of their own, without `without`.
-    fn of(annotations: &[Annotation], without: &[&str]) -> Notes {
+    fn new(annotations: &[Annotation], without: &[&str]) -> Notes {
         let mut notes = Notes { plain: Vec::new(), structured: Vec::new(), doc: None };
         for annotation in annotations {
             let text = || annotation.string().unwrap_or_default().to_owned();

@@ -136,7 +136,7 @@ fn serializable(of: &EnumType) -> p4::P4SerializableEnumTypeSpec {
 fn new_type(of: &NewType) -> p4::P4NewTypeSpec {
     use p4::p4_new_type_spec::Representation;
     use p4::p4_new_type_translation::{SdnString, SdnType};
-    let notes = Notes::of(&of.annotations, &["p4runtime_translation"]);
+    let notes = Notes::new(&of.annotations, &["p4runtime_translation"]);
     let translation = of.annotations.iter().find(|a| a.name == "p4runtime_translation");
     let representation = match translation {
         Some(annotation) => Representation::TranslatedType(p4::P4NewTypeTranslation {

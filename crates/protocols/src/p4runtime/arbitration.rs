@@ -47,15 +47,15 @@ pub struct Notice<C> {
 
 /// Why a controller's stream ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct StreamRefusal {
     /// The canonical code.
     pub code: Code,
     /// Why.
     pub why: String,
 }
 
-fn refused(code: Code, why: impl Into<String>) -> Refused {
-    Refused { code, why: why.into() }
+fn refused(code: Code, why: impl Into<String>) -> StreamRefusal {
+    StreamRefusal { code, why: why.into() }
 }
 
 /// The controllers of one device.
@@ -97,7 +97,7 @@ impl<C: Clone> Arbitration<C> {
         &mut self,
         stream: StreamId,
         update: Update<C>,
-    ) -> Result<Vec<Notice<C>>, Refused> {
+    ) -> Result<Vec<Notice<C>>, StreamRefusal> {
         let Update { device, role: name, config, election } = update;
         match self.streams.get(&stream) {
             None if device != self.device => {
@@ -162,7 +162,7 @@ impl<C: Clone> Arbitration<C> {
         device: u64,
         role: &str,
         election: Option<u128>,
-    ) -> Result<Option<&C>, Refused> {
+    ) -> Result<Option<&C>, StreamRefusal> {
         if device != self.device {
             let why = format!("there is no device {device}; this is device {}", self.device);
             return Err(refused(Code::NotFound, why));
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn what_a_stream_may_not_do() {
         let mut device = Arbitration::new(1);
-        let code = |result: Result<Vec<Notice<&str>>, Refused>| result.unwrap_err().code;
+        let code = |result: Result<Vec<Notice<&str>>, StreamRefusal>| result.unwrap_err().code;
         let elsewhere = Update { device: 2, ..says("", 1) };
         assert_eq!(code(device.update(1, elsewhere.clone())), Code::NotFound);
         device.update(1, says("", 1)).unwrap();

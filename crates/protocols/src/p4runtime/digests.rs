@@ -29,12 +29,12 @@ pub struct List {
 /// All digests of a program.
 #[derive(Debug, Default)]
 pub struct Digests {
-    digests: BTreeMap<u32, Gathered>,
+    digests: BTreeMap<u32, DigestBatch>,
     last: u64,
 }
 
 #[derive(Debug, Default)]
-struct Gathered {
+struct DigestBatch {
     buffer: Vec<Message>,
     /// When the first of them came.
     first: Time,
@@ -48,7 +48,7 @@ fn late(now: Time, since: Time, after: i64) -> bool {
     now.0.saturating_sub(since.0) >= after as u64
 }
 
-impl Gathered {
+impl DigestBatch {
     /// Forgets messages that nobody has acknowledged in time.
     fn forget(&mut self, config: &Config, now: Time) {
         while let Some((_, sent, _)) = self.sent.front()

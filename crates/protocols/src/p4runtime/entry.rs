@@ -8,13 +8,13 @@ use super::schema::{Action, Field, Key, Kind, Schema, Table};
 use super::store::Store;
 use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
-use crate::wire::p4::v1::field_match::{self, FieldMatchType as Given};
+use crate::wire::p4::v1::field_match::{self, FieldMatchType as ProtoMatch};
 use num_bigint::BigUint;
-use sojourn_control::{ActionCall, ByName, EntryRead, MatchValue, Matched, Number};
+use sojourn_control::{ActionCall, EntryRead, MatchValue, Matched, NamedValues, Number};
 use std::collections::BTreeMap;
 
 /// A match as the operations take it.
-pub type Matches = ByName<MatchValue>;
+pub type Matches = NamedValues<MatchValue>;
 
 /// A value of a field.
 ///
@@ -77,11 +77,13 @@ fn one(key: &Key, given: &p4::FieldMatch, store: &mut Store) -> Result<MatchValu
     };
     let width = key.field.inside;
     Ok(match (key.kind, given.field_match_type.as_ref()) {
-        (Kind::Exact, Some(Given::Exact(exact))) => MatchValue::Exact(Number(read(&exact.value)?)),
-        (Kind::Optional, Some(Given::Optional(exact))) => {
+        (Kind::Exact, Some(ProtoMatch::Exact(exact))) => {
             MatchValue::Exact(Number(read(&exact.value)?))
         }
-        (Kind::Lpm, Some(Given::Lpm(lpm))) => {
+        (Kind::Optional, Some(ProtoMatch::Optional(exact))) => {
+            MatchValue::Exact(Number(read(&exact.value)?))
+        }
+        (Kind::Lpm, Some(ProtoMatch::Lpm(lpm))) => {
             let (value, length) = (read(&lpm.value)?, lpm.prefix_len);
             if length <= 0 || length as u32 > width {
                 return Err(wrong(
@@ -94,7 +96,7 @@ fn one(key: &Key, given: &p4::FieldMatch, store: &mut Store) -> Result<MatchValu
             }
             MatchValue::Prefix { value: Number(value), prefix: length as u32 }
         }
-        (Kind::Ternary, Some(Given::Ternary(ternary))) => {
+        (Kind::Ternary, Some(ProtoMatch::Ternary(ternary))) => {
             let (value, mask) = (read(&ternary.value)?, read(&ternary.mask)?);
             if mask == BigUint::ZERO {
                 return Err(wrong("a mask of 0 matches anything: leave it out"));
@@ -104,7 +106,7 @@ fn one(key: &Key, given: &p4::FieldMatch, store: &mut Store) -> Result<MatchValu
             }
             MatchValue::Ternary { value: Number(value), mask: Number(mask) }
         }
-        (Kind::Range, Some(Given::Range(range))) => {
+        (Kind::Range, Some(ProtoMatch::Range(range))) => {
             let (low, high) = (read(&range.low)?, read(&range.high)?);
             if low > high {
                 return Err(wrong("the range is empty"));
@@ -206,7 +208,7 @@ pub fn matched(
 pub fn call(schema: &Schema, given: &p4::Action, store: &mut Store) -> Result<ActionCall, Failure> {
     let unknown = || Failure::invalid(format!("there is no action {:#x}", given.action_id));
     let action = schema.actions.get(&given.action_id).ok_or_else(unknown)?;
-    let mut args = ByName::default();
+    let mut args = NamedValues::default();
     for param in &given.params {
         let known = action.parameters.iter().find(|known| known.id == param.param_id);
         let known = known.ok_or_else(|| {
@@ -233,7 +235,7 @@ pub fn call(schema: &Schema, given: &p4::Action, store: &mut Store) -> Result<Ac
 pub fn called(
     schema: &Schema,
     name: &str,
-    args: &ByName<Number>,
+    args: &NamedValues<Number>,
     store: &Store,
 ) -> Option<p4::Action> {
     let action: &Action = schema.actions.get(schema.action_ids.get(name)?)?;
@@ -254,30 +256,35 @@ pub fn matches_read(table: &Table, read: &EntryRead, store: &Store) -> Vec<p4::F
         let bytes = |number: &Number| bytes(&number.0, &key.field, store);
         let found = match (key.kind, given) {
             (Kind::Exact, MatchValue::Exact(value)) => {
-                Given::Exact(field_match::Exact { value: bytes(value) })
+                ProtoMatch::Exact(field_match::Exact { value: bytes(value) })
             }
             (Kind::Optional, MatchValue::Exact(value)) => {
-                Given::Optional(field_match::Optional { value: bytes(value) })
+                ProtoMatch::Optional(field_match::Optional { value: bytes(value) })
             }
             (Kind::Lpm, MatchValue::Prefix { value, prefix }) => {
-                Given::Lpm(field_match::Lpm { value: bytes(value), prefix_len: *prefix as i32 })
+                ProtoMatch::Lpm(field_match::Lpm {
+                    value: bytes(value),
+                    prefix_len: *prefix as i32,
+                })
             }
-            (Kind::Lpm, MatchValue::Exact(value)) => Given::Lpm(field_match::Lpm {
+            (Kind::Lpm, MatchValue::Exact(value)) => ProtoMatch::Lpm(field_match::Lpm {
                 value: bytes(value),
                 prefix_len: key.field.inside as i32,
             }),
             (Kind::Ternary, MatchValue::Ternary { value, mask }) => {
-                Given::Ternary(field_match::Ternary { value: bytes(value), mask: bytes(mask) })
+                ProtoMatch::Ternary(field_match::Ternary { value: bytes(value), mask: bytes(mask) })
             }
-            (Kind::Ternary, MatchValue::Exact(value)) => Given::Ternary(field_match::Ternary {
-                value: bytes(value),
-                mask: canonical(&all_ones(key.field.inside)),
-            }),
+            (Kind::Ternary, MatchValue::Exact(value)) => {
+                ProtoMatch::Ternary(field_match::Ternary {
+                    value: bytes(value),
+                    mask: canonical(&all_ones(key.field.inside)),
+                })
+            }
             (Kind::Range, MatchValue::Range { low, high }) => {
-                Given::Range(field_match::Range { low: bytes(low), high: bytes(high) })
+                ProtoMatch::Range(field_match::Range { low: bytes(low), high: bytes(high) })
             }
             (Kind::Range, MatchValue::Exact(value)) => {
-                Given::Range(field_match::Range { low: bytes(value), high: bytes(value) })
+                ProtoMatch::Range(field_match::Range { low: bytes(value), high: bytes(value) })
             }
             _ => return None,
         };

@@ -84,7 +84,7 @@ impl Hub {
             let _ = stream.try_send(Err(why));
         }
         let notices = inner.arbitration.gone(id);
-        self.tell(&inner, &notices);
+        self.notify(&inner, &notices);
     }
 
     /// A controller says what it is. Everybody but a new primary is told at once; the new primary by
@@ -110,16 +110,16 @@ impl Hub {
         let notices = notices.map_err(|refused| Status::new(refused.code, refused.why))?;
         let (primary, others): (Vec<_>, Vec<_>) =
             notices.into_iter().partition(|notice| notice.status == Code::Ok);
-        self.tell(&inner, &others);
+        self.notify(&inner, &others);
         Ok(primary)
     }
 
     /// Tells a new primary that it is.
     pub fn confirm(&self, notices: &[Notice<Access>]) {
-        self.tell(&self.inner(), notices);
+        self.notify(&self.inner(), notices);
     }
 
-    fn tell(&self, inner: &Inner, notices: &[Notice<Access>]) {
+    fn notify(&self, inner: &Inner, notices: &[Notice<Access>]) {
         for notice in notices {
             let Some(stream) = inner.streams.get(&notice.to) else { continue };
             let config = notice.config.as_ref().map(|access| access.given.clone());

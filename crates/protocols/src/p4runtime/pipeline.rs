@@ -21,7 +21,7 @@ fn pushed(at: usize) -> String {
 
 /// What some controllers put around the JSON (`p4.tmp.P4DeviceConfig`).
 #[derive(Clone, PartialEq, Message)]
-struct Wrapped {
+struct WrappedConfig {
     #[prost(bool, tag = "1")]
     reassign: bool,
     #[prost(bytes = "vec", tag = "3")]
@@ -30,7 +30,7 @@ struct Wrapped {
 
 /// Programs that a controller may name, and how texts are compiled.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct KnownPrograms {
     /// Programs by their names; the first is the one that the switch was started with.
     pub programs: Vec<Arc<Program>>,
     /// How a text is compiled.
@@ -54,7 +54,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// P4Runtime has no words for something in the program.
-    pub fn of(program: &Arc<Program>) -> Result<Pipeline, Failure> {
+    pub fn of_program(program: &Arc<Program>) -> Result<Pipeline, Failure> {
         let info = crate::p4info(&program.schema());
         let schema = Schema::new(info.clone(), &program.describe())?;
         let config = ForwardingPipelineConfig { p4info: Some(info), ..Default::default() };
@@ -67,7 +67,7 @@ impl Pipeline {
     /// There is none, or its P4Info is of another program.
     pub fn new(
         config: ForwardingPipelineConfig,
-        known: &Known,
+        known: &KnownPrograms,
         running: Option<&Arc<Program>>,
     ) -> Result<Pipeline, Failure> {
         let program = program(&config.p4_device_config, known, running)?;
@@ -83,7 +83,7 @@ impl Pipeline {
 
 fn program(
     config: &[u8],
-    known: &Known,
+    known: &KnownPrograms,
     running: Option<&Arc<Program>>,
 ) -> Result<Arc<Program>, Failure> {
     if config.is_empty() {
@@ -92,7 +92,7 @@ fn program(
     }
     // No text begins with the number of that message's first or second field.
     let wrapped = matches!(config.first(), Some(0x08 | 0x1a));
-    let wrapped = wrapped.then(|| Wrapped::decode(config).ok()).flatten();
+    let wrapped = wrapped.then(|| WrappedConfig::decode(config).ok()).flatten();
     let config = wrapped.as_ref().map_or(config, |wrapped| wrapped.data.as_slice());
     let Ok(text) = std::str::from_utf8(config) else {
         let why = "`p4_device_config` is neither P4 text nor the JSON of p4c's bmv2 back end";
@@ -110,13 +110,13 @@ fn program(
 /// What the compiler says.
 pub(crate) fn compiled(text: &[u8], at: usize, options: &LoadOptions) -> Result<Program, Failure> {
     let name = pushed(at);
-    let loader = Pushed { text, name: &name, folders: &options.include_paths };
+    let loader = PushedProgram { text, name: &name, folders: &options.include_paths };
     let refused = |error: LoadError| Failure::invalid(error.render(&Default::default()));
     Program::compile(&loader, &name, options).map_err(refused)
 }
 
 /// The program that the JSON of bmv2's back end names.
-fn named(text: &str, known: &Known) -> Result<Arc<Program>, Failure> {
+fn named(text: &str, known: &KnownPrograms) -> Result<Arc<Program>, Failure> {
     let json: serde_json::Value = serde_json::from_str(text)
         .map_err(|error| Failure::invalid(format!("`p4_device_config` is no JSON: {error}")))?;
     let Some(name) = json.get("program").and_then(|name| name.as_str()) else {
@@ -136,13 +136,13 @@ fn named(text: &str, known: &Known) -> Result<Arc<Program>, Failure> {
 }
 
 /// A text in memory, with what it includes from the folders for that.
-struct Pushed<'a> {
+struct PushedProgram<'a> {
     text: &'a [u8],
     name: &'a str,
     folders: &'a [PathBuf],
 }
 
-impl SourceLoader for Pushed<'_> {
+impl SourceLoader for PushedProgram<'_> {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
         if path == Path::new(self.name) {
             return Ok(self.text.to_vec());
@@ -172,7 +172,7 @@ mod tests {
         let of = |text: &str| {
             let program =
                 compiled(text.as_bytes(), 0, &options).unwrap_or_else(|no| panic!("{}", no.why));
-            Pipeline::of(&Arc::new(program))
+            Pipeline::of_program(&Arc::new(program))
         };
         assert!(of(&text).is_ok());
         let header = "@controller_header(\"packet_by\") header by_h { bit<8> how; }\n";

@@ -6,7 +6,7 @@
 use super::access::Access;
 use super::entry;
 use super::schema::{Schema, Table};
-use super::store::{Extras, Reference, Store};
+use super::store::{EntryExtras, Reference, Store};
 use super::write::resources::cell;
 use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
@@ -28,7 +28,7 @@ const CELLS: usize = 1_024;
 
 /// What is wanted of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum EntryPart {
     /// The entry.
     Entry,
     /// Its direct counter.
@@ -41,9 +41,9 @@ pub enum Wanted {
 #[derive(Clone, Debug)]
 pub enum Piece {
     /// Entries of a table from a handle on.
-    Entries(u32, Wanted, Box<p4::TableEntry>, u32),
+    Entries(u32, EntryPart, Box<p4::TableEntry>, u32),
     /// The entry that is meant.
-    Entry(u32, Wanted, Box<p4::TableEntry>),
+    Entry(u32, EntryPart, Box<p4::TableEntry>),
     /// A default action.
     Default(u32, Box<p4::TableEntry>),
     /// Cells of a counter.
@@ -75,11 +75,11 @@ pub fn pieces(
         }
         _ => Ok(vec![id]),
     };
-    let tables = |entry: &p4::TableEntry, wanted: Wanted| {
+    let tables = |entry: &p4::TableEntry, wanted: EntryPart| {
         let all = |table: &&Table| match wanted {
-            Wanted::Entry => true,
-            Wanted::Counter => table.counter.is_some(),
-            Wanted::Meter => table.meter.is_some(),
+            EntryPart::Entry => true,
+            EntryPart::Counter => table.counter.is_some(),
+            EntryPart::Meter => table.meter.is_some(),
         };
         let all = schema.tables.values().filter(all).map(|table| table.id).collect();
         let ids = chosen(entry.table_id, all, "table")?;
@@ -118,15 +118,15 @@ pub fn pieces(
         })
     };
     match entity {
-        Entity::TableEntry(entry) => tables(entry, Wanted::Entry),
+        Entity::TableEntry(entry) => tables(entry, EntryPart::Entry),
         Entity::DirectCounterEntry(p4::DirectCounterEntry { table_entry, .. }) => {
-            tables(&table_entry.clone().unwrap_or_default(), Wanted::Counter)
+            tables(&table_entry.clone().unwrap_or_default(), EntryPart::Counter)
         }
         Entity::DirectMeterEntry(p4::DirectMeterEntry { table_entry, counter_data, .. }) => {
             if counter_data.is_some() {
                 return Err(Failure::unimplemented("meters do not count by colour"));
             }
-            tables(&table_entry.clone().unwrap_or_default(), Wanted::Meter)
+            tables(&table_entry.clone().unwrap_or_default(), EntryPart::Meter)
         }
         Entity::CounterEntry(counter) => {
             let all = schema.counters.iter().filter(|(_, array)| array.table.is_none());
@@ -236,7 +236,8 @@ impl Reader<'_> {
                     }
                     Ok(_) => {}
                     // Nothing is selected; of a direct resource that is an error.
-                    Err(failure) if failure.code == Code::NotFound && wanted == Wanted::Entry => {}
+                    Err(failure)
+                        if failure.code == Code::NotFound && wanted == EntryPart::Entry => {}
                     Err(failure) => return Err(failure),
                 }
             }
@@ -391,7 +392,7 @@ impl Reader<'_> {
     fn entity_of(
         &mut self,
         table: &Table,
-        wanted: Wanted,
+        wanted: EntryPart,
         filter: &p4::TableEntry,
         read: &EntryRead,
     ) -> Result<Option<Entity>, Failure> {
@@ -411,7 +412,7 @@ impl Reader<'_> {
             ..p4::TableEntry::default()
         };
         match (wanted, table.counter, table.meter) {
-            (Wanted::Counter, Some(counter), _) => {
+            (EntryPart::Counter, Some(counter), _) => {
                 let Some(known) = self.schema.counters.get(&counter) else { return Ok(None) };
                 let data = Some(self.count(&known.name, read.handle as usize)?);
                 let table_entry = Some(key);
@@ -420,14 +421,14 @@ impl Reader<'_> {
                     data,
                 })));
             }
-            (Wanted::Meter, _, Some(meter)) => {
+            (EntryPart::Meter, _, Some(meter)) => {
                 let Some(known) = self.schema.meters.get(&meter) else { return Ok(None) };
                 let config = self.meter(&known.name, read.handle as usize)?;
                 let (table_entry, counter_data) = (Some(key), None);
                 let entry = p4::DirectMeterEntry { table_entry, config, counter_data };
                 return Ok(Some(Entity::DirectMeterEntry(entry)));
             }
-            (Wanted::Entry, ..) => {}
+            (EntryPart::Entry, ..) => {}
             _ => return Ok(None),
         }
         let action = self.leads(read, table);
@@ -469,7 +470,7 @@ impl Reader<'_> {
     }
 
     /// What there is to an entry, if it is the one of which that was kept.
-    fn own(&self, table: &Table, entry: &p4::TableEntry, handle: u32) -> Option<&Extras> {
+    fn own(&self, table: &Table, entry: &p4::TableEntry, handle: u32) -> Option<&EntryExtras> {
         let extras = self.store.extras(table.id, handle)?;
         let mut kept = extras.matches.iter().map(|field| field.field_id);
         let same = extras.priority == entry.priority
@@ -497,7 +498,7 @@ impl Reader<'_> {
     }
 
     /// For how long an entry was not hit, ns.
-    fn idle(&mut self, table: &Table, handle: u32, extras: &Extras) -> i64 {
+    fn idle(&mut self, table: &Table, handle: u32, extras: &EntryExtras) -> i64 {
         let hit = last_hit(self.switch, &table.name, handle);
         let since = hit.unwrap_or_default().max(extras.since);
         i64::try_from(self.now.0.saturating_sub(since.0)).unwrap_or(i64::MAX)
@@ -544,7 +545,7 @@ pub fn last_hit(switch: &mut Switch, table: &str, handle: u32) -> Option<Time> {
     program.last_hit(id, EntryHandle(handle))
 }
 
-fn cookies_fit(extras: &Extras, filter: &p4::TableEntry) -> bool {
+fn cookies_fit(extras: &EntryExtras, filter: &p4::TableEntry) -> bool {
     (filter.controller_metadata == 0 || filter.controller_metadata == extras.controller_metadata)
         && (filter.metadata.is_empty() || filter.metadata == extras.metadata)
 }

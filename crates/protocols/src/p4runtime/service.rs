@@ -4,7 +4,7 @@ use super::access::Access;
 use super::digests::{Digests, List};
 use super::hub::{Hub, Message, WAITING};
 use super::packets;
-use super::pipeline::{Known, Pipeline};
+use super::pipeline::{KnownPrograms, Pipeline};
 use super::read::{Piece, Reader, last_hit, pieces};
 use super::schema::Schema;
 use super::store::Store;
@@ -52,7 +52,7 @@ pub struct Settings {
     /// The port of the controller.
     pub cpu: Option<u16>,
     /// Programs that a controller may name.
-    pub known: Known,
+    pub known: KnownPrograms,
 }
 
 /// A pipeline that is set, with what controllers have said.
@@ -420,7 +420,7 @@ impl Server {
     }
 
     /// A message of a stream.
-    async fn hear(&self, id: u64, given: p4::StreamMessageRequest) -> Result<(), Status> {
+    async fn on_message(&self, id: u64, given: p4::StreamMessageRequest) -> Result<(), Status> {
         match given.update {
             Some(Asks::Arbitration(update)) => {
                 let primary = self.hub.arbitrate(id, update)?;
@@ -500,7 +500,7 @@ impl Server {
     }
 
     /// Looks at digests and idle entries; how long until the next look.
-    async fn look(&self) -> Result<Duration, Failure> {
+    async fn poll(&self) -> Result<Duration, Failure> {
         let Some(set) = self.running() else { return Ok(EACH) };
         let schema = &set.pipeline.schema;
         if schema.digests.is_empty() && !schema.tables.values().any(|table| table.idle_timeout) {
@@ -581,7 +581,7 @@ impl Server {
                 Ok(None) => return,
                 Err(_) => {}
             }
-            each = self.look().await.unwrap_or(EACH);
+            each = self.poll().await.unwrap_or(EACH);
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(LINKS) {
                 // What a controller has written was in order when it did.
@@ -730,7 +730,7 @@ impl P4Runtime for Service {
             let why = loop {
                 match asked.message().await {
                     Ok(Some(message)) => {
-                        if let Err(status) = server.hear(id, message).await {
+                        if let Err(status) = server.on_message(id, message).await {
                             break Some(status);
                         }
                     }

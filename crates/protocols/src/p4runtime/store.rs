@@ -31,7 +31,7 @@ pub struct OneShot {
 
 /// What there is to an entry beside what its table keeps.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Extras {
+pub struct EntryExtras {
     /// The entry that it is, should somebody else have put another in its place.
     pub matches: Vec<p4::FieldMatch>,
     /// Its priority.
@@ -54,8 +54,8 @@ pub type InProfile = (u32, u32);
 /// One change, undone.
 #[derive(Debug)]
 enum Undo {
-    Extras(u32, u32, Option<Box<Extras>>),
-    Default(u32, Option<Box<Extras>>),
+    EntryExtras(u32, u32, Option<Box<EntryExtras>>),
+    Default(u32, Option<Box<EntryExtras>>),
     Member(InProfile, Option<p4::ActionProfileMember>),
     Group(InProfile, Option<p4::ActionProfileGroup>),
     Multicast(u32, Option<p4::MulticastGroupEntry>),
@@ -68,9 +68,9 @@ enum Undo {
 #[derive(Debug, Default)]
 pub struct Store {
     /// By table and handle.
-    extras: HashMap<u32, BTreeMap<u32, Box<Extras>>>,
+    extras: HashMap<u32, BTreeMap<u32, Box<EntryExtras>>>,
     /// Of default actions, by table.
-    defaults: BTreeMap<u32, Box<Extras>>,
+    defaults: BTreeMap<u32, Box<EntryExtras>>,
     /// Members of action profiles.
     pub members: BTreeMap<InProfile, p4::ActionProfileMember>,
     /// Groups of action profiles.
@@ -110,7 +110,7 @@ impl Store {
     pub fn roll_back(&mut self) {
         for undo in self.journal.take().unwrap_or_default().into_iter().rev() {
             match undo {
-                Undo::Extras(table, handle, was) => self.set_extras(table, handle, was),
+                Undo::EntryExtras(table, handle, was) => self.set_extras(table, handle, was),
                 Undo::Default(table, was) => self.set_default(table, was),
                 Undo::Member(key, was) => self.set_member(key, was),
                 Undo::Group(key, was) => self.set_group(key, was),
@@ -129,37 +129,37 @@ impl Store {
     }
 
     /// What there is to an entry, if there is anything.
-    pub fn extras(&self, table: u32, handle: u32) -> Option<&Extras> {
+    pub fn extras(&self, table: u32, handle: u32) -> Option<&EntryExtras> {
         self.extras.get(&table)?.get(&handle).map(|extras| &**extras)
     }
 
     /// The same, for its clock.
-    pub fn extras_mut(&mut self, table: u32, handle: u32) -> Option<&mut Extras> {
+    pub fn extras_mut(&mut self, table: u32, handle: u32) -> Option<&mut EntryExtras> {
         self.extras.get_mut(&table)?.get_mut(&handle).map(|extras| &mut **extras)
     }
 
     /// All of a table, by handle.
-    pub fn extras_of(&self, table: u32) -> impl Iterator<Item = (u32, &Extras)> {
+    pub fn extras_of(&self, table: u32) -> impl Iterator<Item = (u32, &EntryExtras)> {
         self.extras.get(&table).into_iter().flatten().map(|(handle, extras)| (*handle, &**extras))
     }
 
     /// Sets what there is to an entry.
-    pub fn set_extras(&mut self, table: u32, handle: u32, to: Option<Box<Extras>>) {
+    pub fn set_extras(&mut self, table: u32, handle: u32, to: Option<Box<EntryExtras>>) {
         let of_table = self.extras.entry(table).or_default();
         let was = match to {
             Some(extras) => of_table.insert(handle, extras),
             None => of_table.remove(&handle),
         };
-        self.note(|| Undo::Extras(table, handle, was));
+        self.note(|| Undo::EntryExtras(table, handle, was));
     }
 
     /// What there is to a default action.
-    pub fn default_extras(&self, table: u32) -> Option<&Extras> {
+    pub fn default_extras(&self, table: u32) -> Option<&EntryExtras> {
         self.defaults.get(&table).map(|extras| &**extras)
     }
 
     /// Sets it.
-    pub fn set_default(&mut self, table: u32, to: Option<Box<Extras>>) {
+    pub fn set_default(&mut self, table: u32, to: Option<Box<EntryExtras>>) {
         let was = put(&mut self.defaults, table, to);
         self.note(|| Undo::Default(table, was));
     }
@@ -254,8 +254,9 @@ mod tests {
     #[test]
     fn what_is_taken_back_is_as_it_was() {
         let mut store = Store::default();
-        let extras =
-            |cookie| Some(Box::new(Extras { controller_metadata: cookie, ..Extras::default() }));
+        let extras = |cookie| {
+            Some(Box::new(EntryExtras { controller_metadata: cookie, ..EntryExtras::default() }))
+        };
         store.set_extras(1, 7, extras(1));
         store.begin();
         store.set_extras(1, 7, extras(2));

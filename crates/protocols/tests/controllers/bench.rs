@@ -1,10 +1,10 @@
 //! A switch in a thread of its own, a server in front of it, and a controller.
 
 use prost::Message;
-use sojourn_engine::{Aqm, Beside, P4Aqm, Programs, StandaloneConfig, standalone};
+use sojourn_engine::{Aqm, FurtherProgram, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_packet::{Packet, PacketId, PortId, Time};
 use sojourn_protocols::device::{Device, Placed, Work};
-use sojourn_protocols::p4runtime::pipeline::{Known, Pipeline};
+use sojourn_protocols::p4runtime::pipeline::{KnownPrograms, Pipeline};
 use sojourn_protocols::p4runtime::service::{Server, Settings};
 use sojourn_protocols::serve::{Served, Serving, serve};
 use sojourn_protocols::wire::p4::config::v1::P4Info;
@@ -80,8 +80,8 @@ fn built(programs: &[Placed], pipes: u16) -> Result<Switch, String> {
     config.pipes = pipes;
     config.aqm = Aqm::P4(Box::new(aqm));
     let beside = beside.iter();
-    let beside =
-        beside.map(|other| Beside { pipes: other.pipes.clone(), p4: meant(&other.program) });
+    let beside = beside
+        .map(|other| FurtherProgram { pipes: other.pipes.clone(), p4: meant(&other.program) });
     config.beside = beside.collect();
     let programs = Programs::new(programs.iter().map(|placed| placed.program.clone()));
     standalone(&config, &programs).map_err(|error| error.to_string())
@@ -169,7 +169,7 @@ pub fn switch_of(file: &str, pipes: u16) -> Running {
 /// The switch with `controlled.p4` in it; the P4Info is what p4c has written for it.
 pub fn house() -> House {
     let (program, bench, left, packets) = switch("controlled.p4");
-    let known = Known { programs: vec![program.clone()], options: options() };
+    let known = KnownPrograms { programs: vec![program.clone()], options: options() };
     let info = P4Info::decode(include_bytes!("../controlled.p4info.bin").as_slice()).unwrap();
     let config = p4::ForwardingPipelineConfig { p4info: Some(info.clone()), ..Default::default() };
     let running = Pipeline::new(config, &known, Some(&program)).unwrap();

@@ -65,11 +65,11 @@ use std::collections::HashSet;
 
 /// The stages of a loaded program.
 pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
-    of(loaded.plane.elaborated(), &loaded.sources)
+    fit_of_program(loaded.plane.elaborated(), &loaded.sources)
 }
 
 /// The stages of a program that the chip has loaded.
-pub(super) fn of(program: &Program, sources: &SourceMap) -> Fit {
+pub(super) fn fit_of_program(program: &Program, sources: &SourceMap) -> Fit {
     // A loaded program has its six blocks; of several pipelines it is the first that is told of.
     let blocks = first(program).unwrap_or([UnitId(0); 6]);
     let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));

@@ -241,7 +241,7 @@ fn stateful(program: &Program, id: ObjectId, node: &Node) -> Amounts {
 fn register_words(program: &Program, id: ObjectId) -> (u32, bool) {
     let object = &program.objects[id.index()];
     let entry = object.type_args.first();
-    let shape = entry.and_then(|entry| Shape::of(entry, object.span).ok());
+    let shape = entry.and_then(|entry| Shape::new(entry, object.span).ok());
     let bits = shape.map_or(32, |shape| shape.width.bits() * if shape.dual { 2 } else { 1 });
     let size: Option<u64> = arguments::integer(object, "size").ok();
     let words = size.unwrap_or(1024).saturating_mul(u64::from(bits)).div_ceil(128);

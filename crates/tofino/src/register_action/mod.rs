@@ -97,7 +97,7 @@ pub fn compile(
 ) -> Result<CompiledRegister, Vec<Diagnostic>> {
     let object = &program.objects[register.index()];
     let entry = object.type_args.first().unwrap_or(&Type::Unknown);
-    let shape = Shape::of(entry, object.span).map_err(|refused| vec![refused.into()])?;
+    let shape = Shape::new(entry, object.span).map_err(|refused| vec![refused.into()])?;
     let is_used = used(register) || actions_of(program, register).any(|(id, _)| used(id));
     if shape::is_double_word(entry) && is_used {
         let message = "packets cannot access an entry of 64 bits, only the control plane can";
@@ -227,7 +227,7 @@ fn compile_action<'p>(
         }
         Some(entry) => entry,
     };
-    if Shape::of(entry, action.span).ok() != Some(shape) {
+    if Shape::new(entry, action.span).ok() != Some(shape) {
         let message = format!("an action on `{entry}` for a register of another entry type");
         return Err(rules::ACTION_TYPE.refuse(action.span, message));
     }

@@ -16,7 +16,7 @@ pub struct Shape {
 
 impl Shape {
     /// The shape of entries of type `ty`.
-    pub fn of(ty: &Type, span: Span) -> Result<Shape, Refusal> {
+    pub fn new(ty: &Type, span: Span) -> Result<Shape, Refusal> {
         let refuse = |why: String| Err(rules::ENTRY_TYPE.refuse(span, why));
         let fields: Vec<&Type> = match strip(ty) {
             Type::Struct(fields) => fields.fields.iter().map(|field| &field.ty).collect(),
@@ -70,7 +70,7 @@ mod tests {
     use sojourn_p4::diagnostic::Diagnostic;
 
     fn shape(ty: Type) -> Result<Shape, String> {
-        Shape::of(&ty, Span::DUMMY).map_err(|refused| Diagnostic::from(refused).message)
+        Shape::new(&ty, Span::DUMMY).map_err(|refused| Diagnostic::from(refused).message)
     }
 
     fn pair(a: Type, b: Type) -> Type {

@@ -71,7 +71,7 @@ pub enum Operation {
 
 impl Operation {
     /// The operation of a P4 operator, if update ALUs have it.
-    pub fn of(operator: Binary, signed: bool) -> Option<Operation> {
+    pub fn from_operator(operator: Binary, signed: bool) -> Option<Operation> {
         Some(match operator {
             Binary::Add => Operation::Add,
             Binary::Sub => Operation::Sub,

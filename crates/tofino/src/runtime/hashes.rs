@@ -40,7 +40,7 @@ impl Runtime {
         if let (Some(symmetric), true) = (symmetric, set.has_all_inputs()) {
             mix(&self.symmetric[symmetric as usize], bits, &mut bytes);
         }
-        set.of(&bytes, bits)
+        set.compute(&bytes, bits)
     }
 
     /// Sets a hash; what it was set to.
@@ -60,7 +60,7 @@ impl Runtime {
             false => {
                 let made = SetHash::new(setting, &known.shape, &self.hashes[place].algorithm);
                 let made =
-                    made.map_err(|why| ControlError::Said(format!("hash `{name}`: {why}")))?;
+                    made.map_err(|why| ControlError::Message(format!("hash `{name}`: {why}")))?;
                 Some(Box::new(made))
             }
         };
@@ -80,7 +80,7 @@ impl Runtime {
         let known = &self.settable[self.find_hash(name)?];
         let algorithm = &self.hashes[known.place as usize].algorithm;
         let set = SetHash::new(&known.setting, &known.shape, algorithm);
-        let set = set.map_err(ControlError::Said)?;
+        let set = set.map_err(ControlError::Message)?;
         let mut bytes = PacketOut::new();
         let bits: u32 = known.shape.inputs.iter().sum();
         bytes.append(0, bits.next_multiple_of(8) - bits);
@@ -89,7 +89,7 @@ impl Runtime {
             let value = constant.as_ref().or_else(|| given.next()).unwrap_or(&missing);
             if value.bits() > u64::from(*width) {
                 let why = format!("hash `{name}`: {value:#x} does not fit into {width} bits");
-                return Err(ControlError::Said(why));
+                return Err(ControlError::Message(why));
             }
             for bit in (0..u64::from(*width)).rev() {
                 bytes.append(value.bit(bit).into(), 1);
@@ -98,9 +98,9 @@ impl Runtime {
         bytes.align();
         let (low, count) = known.shape.used;
         let used = u128::MAX >> (128 - count.clamp(1, 128)) << low;
-        let value = set.of(bytes.bytes(), bits) & used;
+        let value = set.compute(bytes.bytes(), bits) & used;
         let [value, seed] = [value, set.seed()].map(|word| Number(word.into()));
-        let function = HashFunction::of(set.algorithm());
+        let function = HashFunction::from_algorithm(set.algorithm());
         let (setting, inputs) = (known.setting.clone(), known.shape.inputs.clone());
         Ok(HashRead { setting, inputs, function, value, seed })
     }

@@ -30,7 +30,7 @@ use symmetric::Pair;
 
 use smallvec::SmallVec;
 use sojourn_control::digest::Digests;
-use sojourn_control::idle_timeout::Hits;
+use sojourn_control::idle_timeout::LastHits;
 use sojourn_control::profiles::{Hash, Profiles};
 pub(crate) use sojourn_externs::call::{answer, scalar, value};
 use sojourn_externs::checksum::OnesComplement;
@@ -139,7 +139,7 @@ pub(crate) enum Site {
 
 /// A residual that a parser wants once it knows what else it has extracted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deposit {
+pub(crate) struct ResidualChecksum {
     pub sum: OnesComplement,
     pub slot: Slot,
     /// The cursor when it was asked for, in bits.
@@ -160,7 +160,7 @@ pub(crate) struct Pass {
     pub asked: bool,
     pub mirror: Option<MirrorRequest>,
     pub resubmit: Option<SmallVec<[u8; 8]>>,
-    pub deposits: SmallVec<[Deposit; 2]>,
+    pub deposits: SmallVec<[ResidualChecksum; 2]>,
     pub parser_counter: i32,
     pub priority: u8,
 }
@@ -211,7 +211,7 @@ pub struct Runtime {
     pub(crate) digest_names: Vec<Arc<str>>,
     pub(crate) digests: Digests,
     pub(crate) profiles: Profiles,
-    pub(crate) hits: Hits,
+    pub(crate) hits: LastHits,
     pub(crate) pass: Pass,
     pub(crate) faults: Faults,
     /// Lies here while the next pass is to be followed.

@@ -1,6 +1,6 @@
 //! Externs of the parsers and deparsers: checksums, the parser counter, port metadata.
 
-use super::{Deposit, Runtime, answer, counter_byte, scalar};
+use super::{ResidualChecksum, Runtime, answer, counter_byte, scalar};
 use sojourn_externs::checksum::OnesComplement;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, ExternCall, Layout};
@@ -54,7 +54,7 @@ impl Runtime {
         let from = ctx.packet_in().map_or(0, |packet| packet.position());
         if let Some(Arg::Out(Layout::Narrow(slot, _))) = call.args.first() {
             let sum = self.checksums[checksum as usize];
-            self.pass.deposits.push(Deposit { sum, slot: *slot, from });
+            self.pass.deposits.push(ResidualChecksum { sum, slot: *slot, from });
             self.pass.asked = true;
         }
     }

@@ -7,13 +7,13 @@ use super::{
     Pass, Prepared, RegisterState, Runtime, SettableHash, Site, counter_byte, limits, symmetric,
 };
 use crate::arguments::{self, ArgumentError};
-use crate::copies;
+use crate::deparser_requests;
 use crate::load::LoadOptions;
 use crate::register_action::{CompiledRegister, STAGE_BITS};
 use crate::resubmit_header::RESUBMIT_BITS;
 use crate::rules::{self, Refusal};
 use sojourn_control::digest::Digests;
-use sojourn_control::idle_timeout::Hits;
+use sojourn_control::idle_timeout::LastHits;
 use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
 use sojourn_control::schema::hashes;
 use sojourn_externs::call::{argument_bits, name_number, type_bits, value};
@@ -71,7 +71,7 @@ pub fn prepare(
         digest_names: Vec::new(),
         digests: Digests::default(),
         profiles: Profiles::default(),
-        hits: Hits::default(),
+        hits: LastHits::default(),
         pass: Pass::default(),
         faults: Faults::default(),
         trace: None,
@@ -364,15 +364,15 @@ fn site(
         ("ParserCounter", "is_negative") => Site::CounterIsNegative,
         ("ParserPriority", "set") => Site::Priority,
         ("Mirror", "emit") => {
-            Site::Mirror { bits: mirror_header(call)?, of: copies::type_of(object) }
+            Site::Mirror { bits: mirror_header(call)?, of: deparser_requests::type_of(object) }
         }
         ("Resubmit", "emit") => {
             check_resubmit_header(call)?;
-            Site::Resubmit { of: copies::type_of(object) }
+            Site::Resubmit { of: deparser_requests::type_of(object) }
         }
         ("Digest", "pack") => {
             check_digest(call)?;
-            Site::Digest { digest: place(), of: copies::type_of(object) }
+            Site::Digest { digest: place(), of: deparser_requests::type_of(object) }
         }
         _ => {
             let message = format!("{of}.{name} is not simulated");

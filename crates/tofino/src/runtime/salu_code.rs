@@ -342,7 +342,7 @@ mod tests {
         ];
         let Instruction { lo1, lo2, hi1, hi2, .. } = &mut instruction;
         for alu in [lo1, lo2, hi1, hi2].into_iter().flatten() {
-            alu.op = random.of(&ops);
+            alu.op = random.choose(&ops);
         }
         instruction
     }

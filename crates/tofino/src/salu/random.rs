@@ -20,34 +20,34 @@ impl Choices {
     }
 
     /// One of these.
-    pub fn of<T: Copy>(&mut self, from: &[T]) -> T {
+    pub fn choose<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize]
     }
 
     fn constant(&mut self) -> Constant {
         let (value, row) = (self.below(16) as i8 - 8, self.below(4) as u8);
-        self.of(&[Constant::Immediate(value), Constant::Row(row)])
+        self.choose(&[Constant::Immediate(value), Constant::Row(row)])
     }
 
     fn mem(&mut self) -> MemoryOperand {
-        self.of(&[MemoryOperand::Lo, MemoryOperand::Hi])
+        self.choose(&[MemoryOperand::Lo, MemoryOperand::Hi])
     }
 
     fn phv(&mut self) -> PhvOperand {
-        self.of(&[PhvOperand::Lo, PhvOperand::Hi])
+        self.choose(&[PhvOperand::Lo, PhvOperand::Hi])
     }
 
     fn compare(&mut self) -> Option<Compare> {
         let (mem, phv) = (Some(self.mem()), Some(self.phv()));
         let unit = Compare {
             opcode: Opcode::from_code(self.below(16) as u8),
-            mem: self.of(&[mem, mem, None]),
+            mem: self.choose(&[mem, mem, None]),
             mem_negate: self.below(2) == 1,
-            phv: self.of(&[phv, phv, None]),
+            phv: self.choose(&[phv, phv, None]),
             phv_negate: self.below(2) == 1,
             constant: self.constant(),
         };
-        self.of(&[Some(unit), Some(unit), None])
+        self.choose(&[Some(unit), Some(unit), None])
     }
 
     fn update(&mut self, math: bool) -> Option<Update> {
@@ -56,13 +56,13 @@ impl Choices {
         let arithmetic = AluOp::Arithmetic(ArithmeticOp::from_code(self.below(16) as u8));
         let logic = AluOp::Logic(LogicOp(self.below(16) as u8));
         let alu = Update {
-            op: self.of(&[arithmetic, logic]),
-            a: self.of(&[mem, OperandA::Constant]),
-            b: self.of(&[phv, OperandB::Constant, third]),
+            op: self.choose(&[arithmetic, logic]),
+            a: self.choose(&[mem, OperandA::Constant]),
+            b: self.choose(&[phv, OperandB::Constant, third]),
             constant: self.constant(),
             predicate: PredicateMask(self.below(16) as u8),
         };
-        self.of(&[Some(alu), Some(alu), None])
+        self.choose(&[Some(alu), Some(alu), None])
     }
 
     fn source(&mut self) -> OutputSource {
@@ -77,7 +77,7 @@ impl Choices {
             complement: self.below(2) == 1,
         };
         Instruction {
-            width: self.of(&[Width::One, Width::Eight, Width::Sixteen, Width::ThirtyTwo]),
+            width: self.choose(&[Width::One, Width::Eight, Width::Sixteen, Width::ThirtyTwo]),
             dual: self.below(2) == 1,
             compare: [self.compare(), self.compare()],
             lo1: self.update(false),
@@ -85,27 +85,27 @@ impl Choices {
             hi1: self.update(false),
             hi2: self.update(false),
             math_operand: self.source(),
-            output: self.of(&[Some(output), Some(output), None]),
+            output: self.choose(&[Some(output), Some(output), None]),
         }
     }
 
     /// Any word, often one at an edge.
     pub fn word(&mut self) -> u32 {
-        let edge = self.of(&[0, 1, u32::MAX, 1 << 31, (1 << 31) - 1, 0x80, 0x7f, 0x8000]);
+        let edge = self.choose(&[0, 1, u32::MAX, 1 << 31, (1 << 31) - 1, 0x80, 0x7f, 0x8000]);
         let any = self.below(1 << 32) as u32;
-        self.of(&[edge, any])
+        self.choose(&[edge, any])
     }
 
     /// What instructions share.
     pub fn shared(&mut self) -> Shared {
-        let one_hot = self.of(&[None, Some(4), Some(0)]);
+        let one_hot = self.choose(&[None, Some(4), Some(0)]);
         let combined = self.below(5) as u8;
-        let exponent = self.of(&[Exponent::Half, Exponent::Same, Exponent::Double]);
+        let exponent = self.choose(&[Exponent::Half, Exponent::Same, Exponent::Double]);
         let table = [0x46, 0x48, 0x4b, 0x4e, 0x52, 0x56, 0x5a, 0x60, 0x66, 0x6f, 0x79, 0x87];
         Shared {
             rows: [(); 4].map(|()| self.word()),
             math: MathUnit::from_tuple(self.below(2) == 1, exponent, 3, &table),
-            parity: self.of(&[ExponentParity::Vendor, ExponentParity::Paper]),
+            parity: self.choose(&[ExponentParity::Vendor, ExponentParity::Paper]),
             predicate_output: PredicateOutput { combined, one_hot },
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use sojourn_control::RuntimeControl;
-use sojourn_control::{Before, FilterCell, Operation, PortMetadata};
+use sojourn_control::{Checkpoint, FilterCell, Operation, PortMetadata};
 use sojourn_externs::filter::{FilterSpec, Filtering, LpfSpec, WredSpec};
 use sojourn_externs::hash_setting::{HashPart, HashSetting};
 
@@ -288,8 +288,8 @@ fn the_control_plane_sets_a_hash_while_packets_pass() {
     let setting = HashSetting { inputs: Some(vec![part]), rotate: 4, ..HashSetting::default() };
     let name = "hash".to_owned();
     let set = Operation::SetHash { name: name.clone(), setting: setting.clone() };
-    let mut before = Before::default();
-    before.carry_out(&mut plane, &set, Time(1)).unwrap();
+    let mut before = Checkpoint::default();
+    before.execute(&mut plane, &set, Time(1)).unwrap();
     // CRC-32 of "1234" is 0x9be3e0a3; sixteen bits of it are used.
     assert_eq!(find(&mut plane), 0x0a3e);
     assert_eq!(plane.hash("hash", &inputs).unwrap().setting, setting);

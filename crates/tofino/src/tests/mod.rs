@@ -3,7 +3,7 @@
 
 mod accesses;
 mod control_plane;
-mod copies;
+mod deparser_requests;
 mod egress;
 mod externs;
 mod ingress;

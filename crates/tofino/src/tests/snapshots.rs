@@ -4,7 +4,7 @@ use super::*;
 use sojourn_control::snapshot::{
     SnapshotRead, SnapshotSetting, SnapshotState, StageSeen, TriggerField,
 };
-use sojourn_control::{Before, Operation, Query, Reply, carry_out, read};
+use sojourn_control::{Checkpoint, Operation, Query, Reply, execute, read};
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
 use sojourn_target::{LoadOptions, Plane, Targets, load_with};
 
@@ -44,7 +44,7 @@ fn on(field: &str, value: u64, mask: u64) -> TriggerField {
 }
 
 fn arm(plane: &mut Plane, setting: SnapshotSetting) -> Result<(), String> {
-    let armed = carry_out(plane.control(), &Operation::ArmSnapshot(setting), Time(0));
+    let armed = execute(plane.control(), &Operation::ArmSnapshot(setting), Time(0));
     armed.map(drop).map_err(|error| error.to_string())
 }
 
@@ -117,7 +117,7 @@ fn a_full_snapshot_stays_as_it_is_until_it_is_armed_again() {
     let kind = |read: &SnapshotRead| field(&read.stages[0], "h.ethernet.kind");
     assert_eq!((kind(&first), kind(&again)), (Some(0x0c0d), Some(0x0c0e)));
     let gone = Operation::DisarmSnapshot { egress: false, first: 0 };
-    carry_out(plane.control(), &gone, Time(0)).unwrap();
+    execute(plane.control(), &gone, Time(0)).unwrap();
     assert_eq!(seen(&mut plane, false), SnapshotRead::default());
 }
 
@@ -150,9 +150,9 @@ fn what_a_stage_does_not_see_is_no_trigger() {
 #[test]
 fn what_is_taken_back_of_a_batch_is_no_longer_armed() {
     let mut plane = plane();
-    let mut before = Before::default();
+    let mut before = Checkpoint::default();
     let arm = Operation::ArmSnapshot(SnapshotSetting::default());
-    before.carry_out(plane.control(), &arm, Time(0)).unwrap();
+    before.execute(plane.control(), &arm, Time(0)).unwrap();
     assert_eq!(seen(&mut plane, false).state, SnapshotState::Armed);
     before.restore(plane.control());
     assert_eq!(seen(&mut plane, false).state, SnapshotState::Passive);

@@ -1,9 +1,11 @@
 //! Bytecode generation from a unit's statements: structured control flow becomes jumps.
 //!
-//! A unit whose bytecode would differ from the tree in behavior gets none ([`Left`]).
+//! A unit whose bytecode would differ from the tree in behavior gets none ([`Uncompiled`]).
 
 use super::assemble::{Assembler, Calls};
-use super::code::{At, Called, Data, Emitted, Extracted, FEW_KEYS, Kept, Op, Site, To, UnitCode};
+use super::code::{
+    At, Called, Data, Elision, Emitted, Extracted, FEW_KEYS, Op, Site, To, UnitCode,
+};
 use super::header::{WireHeader, Writer};
 use super::select::{Case, Select, WideSelect, words};
 use super::states::go_round;
@@ -20,9 +22,9 @@ use std::collections::HashMap;
 
 /// The unit is left to the tree.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Left;
+pub(super) struct Uncompiled;
 
-pub(super) type Made<T = ()> = Result<T, Left>;
+pub(super) type CompileResult<T = ()> = Result<T, Uncompiled>;
 
 /// The code of a unit, if it can have some.
 pub(super) fn unit(program: &Program, unit: &Unit, calls: &dyn Calls) -> Option<UnitCode> {
@@ -104,7 +106,7 @@ impl<'p> Builder<'p> {
     }
 
     /// A unit; where it goes on is behind it, and for a parser that rejects at the answer.
-    fn unit(&mut self, unit: &Unit) -> Made<Option<To>> {
+    fn unit(&mut self, unit: &Unit) -> CompileResult<Option<To>> {
         self.left.clear();
         self.in_parser = matches!(unit.body, Body::Parser(_));
         match &unit.body {
@@ -114,7 +116,7 @@ impl<'p> Builder<'p> {
     }
 
     /// What is done to the frame in front of a unit that goes on with it.
-    fn go_on(&mut self, link: &Link, end: To) -> Made {
+    fn go_on(&mut self, link: &Link, end: To) -> CompileResult {
         for (slot, value) in &link.ends_if {
             self.ops.push(Op::JumpEqualConst { a: slot_at(*slot)?, to: end, value: *value });
         }
@@ -135,7 +137,7 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    fn control(&mut self, exit: Label, stmts: &[Stmt]) -> Made {
+    fn control(&mut self, exit: Label, stmts: &[Stmt]) -> CompileResult {
         let end = self.label();
         self.left.insert(exit, (end, 0));
         self.list(stmts)?;
@@ -143,13 +145,13 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    fn parser(&mut self, body: &ParserBody) -> Made<To> {
+    fn parser(&mut self, body: &ParserBody) -> CompileResult<To> {
         let states: Vec<To> = body.states.iter().map(|_| self.label()).collect();
         let counted = go_round(&body.states);
         let (accept, reject) = (self.label(), self.label());
-        let start = *states.get(body.start.index()).ok_or(Left)?;
+        let start = *states.get(body.start.index()).ok_or(Uncompiled)?;
         let to = |next: Next| match next {
-            Next::State(state) => states.get(state.index()).copied().ok_or(Left),
+            Next::State(state) => states.get(state.index()).copied().ok_or(Uncompiled),
             Next::Accept => Ok(accept),
             Next::Reject => Ok(reject),
         };
@@ -181,13 +183,15 @@ impl<'p> Builder<'p> {
                         continue;
                     }
                     let mark = self.mark();
-                    let slots =
-                        keys.iter().map(|key| self.slot_of(key)).collect::<Made<Vec<At>>>()?;
+                    let slots = keys
+                        .iter()
+                        .map(|key| self.slot_of(key))
+                        .collect::<CompileResult<Vec<At>>>()?;
                     if keys.iter().any(looks_ahead) {
                         self.ops.push(Op::Check);
                     }
                     let cases = cases.iter().map(|case| Ok((case, to(case.next)?)));
-                    let cases = cases.collect::<Made<Vec<_>>>()?;
+                    let cases = cases.collect::<CompileResult<Vec<_>>>()?;
                     self.select(keys, &slots, &cases)?;
                     self.ops.push(Op::NoMatch);
                     self.release(mark);
@@ -197,16 +201,21 @@ impl<'p> Builder<'p> {
         self.place(accept);
         // Rounds of loops are counted together with states.
         let loops = self.ops.iter().any(|op| matches!(op, Op::Round));
-        if loops && !counted { Err(Left) } else { Ok(reject) }
+        if loops && !counted { Err(Uncompiled) } else { Ok(reject) }
     }
 
     /// Goes on where the first case says that matches, or behind.
-    fn select(&mut self, keys: &[Expr], slots: &[At], cases: &[(&SelectCase, To)]) -> Made {
+    fn select(
+        &mut self,
+        keys: &[Expr],
+        slots: &[At],
+        cases: &[(&SelectCase, To)],
+    ) -> CompileResult {
         let words = cases.iter().map(|(case, _)| words(case, keys)).collect::<Option<Vec<_>>>();
         let Some(words) =
             words.filter(|_| keys.iter().all(|key| (1..=64).contains(&key.scalar.width())))
         else {
-            let case = |(case, to): &(&SelectCase, To)| Case::of(case, keys, slots, *to);
+            let case = |(case, to): &(&SelectCase, To)| Case::new(case, keys, slots, *to);
             self.code.selects.push(Select { cases: cases.iter().map(case).collect() });
             self.ops.push(Op::Select { select: self.code.selects.len() as u32 - 1 });
             return Ok(());
@@ -239,12 +248,12 @@ impl<'p> Builder<'p> {
     }
 
     /// Ends it, and puts places where labels are.
-    fn finish(mut self, rejects: Option<To>) -> Made<UnitCode> {
+    fn finish(mut self, rejects: Option<To>) -> CompileResult<UnitCode> {
         if let Some(reject) = rejects {
             self.place(reject);
             self.ops.push(Op::Reject);
         }
-        let labels = self.labels.into_iter().collect::<Option<Vec<To>>>().ok_or(Left)?;
+        let labels = self.labels.into_iter().collect::<Option<Vec<To>>>().ok_or(Uncompiled)?;
         let resolve = |to: &mut To| *to = labels[*to as usize];
         self.ops.iter_mut().filter_map(Op::target).for_each(resolve);
         for site in &mut self.code.sites {
@@ -269,7 +278,7 @@ impl<'p> Builder<'p> {
             }
         }
         if self.code.slots > usize::from(At::MAX) {
-            return Err(Left);
+            return Err(Uncompiled);
         }
         // Calls inside actions look at what was found.
         let asks = |op: &Op| match op {
@@ -298,11 +307,11 @@ impl<'p> Builder<'p> {
     }
 
     /// A temporary, until [`Builder::release`] of a mark made before.
-    pub fn temporary(&mut self) -> Made<At> {
+    pub fn temporary(&mut self) -> CompileResult<At> {
         let at = self.own + self.temporaries;
         self.temporaries += 1;
         self.code.slots = self.code.slots.max(at + 1);
-        At::try_from(at).map_err(|_| Left)
+        At::try_from(at).map_err(|_| Uncompiled)
     }
 
     pub fn mark(&self) -> usize {
@@ -313,7 +322,7 @@ impl<'p> Builder<'p> {
         self.temporaries = mark;
     }
 
-    fn list(&mut self, stmts: &[Stmt]) -> Made {
+    fn list(&mut self, stmts: &[Stmt]) -> CompileResult {
         stmts.iter().try_for_each(|stmt| {
             let mark = self.mark();
             self.statement(stmt)?;
@@ -322,7 +331,7 @@ impl<'p> Builder<'p> {
         })
     }
 
-    fn statement(&mut self, stmt: &Stmt) -> Made {
+    fn statement(&mut self, stmt: &Stmt) -> CompileResult {
         match &stmt.kind {
             StmtKind::Set(slot, value) => self.set(slot_at(*slot)?, value),
             StmtKind::SetSlice { target, high, low, value } => {
@@ -348,7 +357,7 @@ impl<'p> Builder<'p> {
                 Ok(())
             }
             StmtKind::Leave(label) => {
-                let (to, depth) = self.left.get(label).copied().ok_or(Left)?;
+                let (to, depth) = self.left.get(label).copied().ok_or(Uncompiled)?;
                 let actions = self.inside[depth..].iter().rev();
                 self.ops.extend(actions.map(|site| Op::Applied { site: *site }));
                 self.ops.push(Op::Jump { to });
@@ -361,13 +370,13 @@ impl<'p> Builder<'p> {
             }
             StmtKind::Copy { narrow: (from, to, count), wide: (_, _, 0) } => {
                 let (from, to) = (slot_at(*from)?, slot_at(*to)?);
-                let count = u16::try_from(*count).map_err(|_| Left)?;
+                let count = u16::try_from(*count).map_err(|_| Uncompiled)?;
                 self.ops.push(Op::Copy { to, from, count });
                 Ok(())
             }
             StmtKind::Extract { header: layout, bits } => {
-                let Layout::Header { valid, fields, .. } = layout else { return Err(Left) };
-                let wire = WireHeader::of(fields);
+                let Layout::Header { valid, fields, .. } = layout else { return Err(Uncompiled) };
+                let wire = WireHeader::new(fields);
                 let behind = self.stay.contains(valid).then(|| self.label());
                 if let Some(to) = behind {
                     self.ops.push(Op::Stay { bytes: bits / 8, to });
@@ -398,7 +407,7 @@ impl<'p> Builder<'p> {
 
     /// Leaves a statement to the tree. A lookahead whose failure the tree acts on later than at this
     /// statement's end is more than that can do.
-    fn by_tree(&mut self, stmt: &Stmt) -> Made {
+    fn by_tree(&mut self, stmt: &Stmt) -> CompileResult {
         let late = match &stmt.kind {
             StmtKind::SetSlice { value, .. } | StmtKind::SetWideSlice { value, .. } => {
                 looks_ahead(value)
@@ -411,14 +420,14 @@ impl<'p> Builder<'p> {
             _ => false,
         };
         if late {
-            return Err(Left);
+            return Err(Uncompiled);
         }
         self.code.stmts.push(stmt.clone());
         self.ops.push(Op::Statement { stmt: self.code.stmts.len() as u32 - 1 });
         Ok(())
     }
 
-    fn set(&mut self, to: At, value: &Expr) -> Made {
+    fn set(&mut self, to: At, value: &Expr) -> CompileResult {
         if !looks_ahead(value) {
             return self.into(value, to);
         }
@@ -429,7 +438,14 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    fn set_slice(&mut self, stmt: &Stmt, target: Slot, high: u32, low: u32, value: &Expr) -> Made {
+    fn set_slice(
+        &mut self,
+        stmt: &Stmt,
+        target: Slot,
+        high: u32,
+        low: u32,
+        value: &Expr,
+    ) -> CompileResult {
         let width = high.saturating_sub(low) + 1;
         if high >= 64 || width >= 64 || value.scalar.width() > 64 || looks_ahead(value) {
             return self.by_tree(stmt);
@@ -459,9 +475,9 @@ impl<'p> Builder<'p> {
         self.ops.push(Op::Call { call: self.code.calls.len() as u32 - 1, inside });
     }
 
-    fn choice(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) -> Made {
+    fn choice(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) -> CompileResult {
         if looks_ahead(condition) {
-            return Err(Left);
+            return Err(Uncompiled);
         }
         let (other, end) = (self.label(), self.label());
         let mark = self.mark();
@@ -482,9 +498,9 @@ impl<'p> Builder<'p> {
         subject: &Expr,
         cases: &[(Vec<BigUint>, Vec<Stmt>)],
         default: &[Stmt],
-    ) -> Made {
+    ) -> CompileResult {
         if looks_ahead(subject) || subject.scalar.width() > 64 {
-            return Err(Left);
+            return Err(Uncompiled);
         }
         let a = self.slot_of(subject)?;
         let (bodies, end): (Vec<To>, To) =
@@ -504,9 +520,9 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    fn verify(&mut self, condition: &Expr, error: &Expr) -> Made {
+    fn verify(&mut self, condition: &Expr, error: &Expr) -> CompileResult {
         if error.scalar.width() > 64 {
-            return Err(Left);
+            return Err(Uncompiled);
         }
         let holds = self.slot_of(condition)?;
         let a = self.slot_of(error)?;
@@ -519,14 +535,14 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    fn apply(&mut self, id: TableId, hit: Option<Slot>, action: Option<Slot>) -> Made {
+    fn apply(&mut self, id: TableId, hit: Option<Slot>, action: Option<Slot>) -> CompileResult {
         // No action applies a table; who is inside one here has met something else.
         if !self.inside.is_empty() {
-            return Err(Left);
+            return Err(Uncompiled);
         }
-        let table = self.program.tables.get(id.index()).ok_or(Left)?;
+        let table = self.program.tables.get(id.index()).ok_or(Uncompiled)?;
         if table.keys.iter().any(|key| looks_ahead(&key.expr)) {
-            return Err(Left);
+            return Err(Uncompiled);
         }
         let mark = self.mark();
         let narrow = table.keys.iter().all(|key| key.expr.scalar.is_narrow());
@@ -569,13 +585,13 @@ impl<'p> Builder<'p> {
     }
 
     /// Headers one by one, in order.
-    fn emit(&mut self, layout: &Layout) -> Made {
+    fn emit(&mut self, layout: &Layout) -> CompileResult {
         match layout {
             Layout::Header { valid, fields, .. } => {
-                match WireHeader::of(fields) {
+                match WireHeader::new(fields) {
                     Some(wire) => {
-                        let (valid, writer) = (slot_at(*valid)?, Writer::of(&wire));
-                        self.code.emitted.push(Emitted { valid, writer, kept: Kept::No });
+                        let (valid, writer) = (slot_at(*valid)?, Writer::new(&wire));
+                        self.code.emitted.push(Emitted { valid, writer, kept: Elision::No });
                         self.ops.push(Op::Emit { header: self.code.emitted.len() as u32 - 1 });
                     }
                     None => {
@@ -599,7 +615,7 @@ impl<'p> Builder<'p> {
     }
 
     /// The slot that holds a value: its own, or a temporary.
-    pub fn slot_of(&mut self, value: &Expr) -> Made<At> {
+    pub fn slot_of(&mut self, value: &Expr) -> CompileResult<At> {
         match self.operand(value)? {
             Operand::Slot(at) => Ok(at),
             Operand::Const(constant) => {
@@ -621,6 +637,6 @@ fn data_of(action: &TableAction) -> Option<Data> {
 }
 
 /// A slot of the unit as an operand.
-pub(super) fn slot_at(slot: Slot) -> Made<At> {
-    At::try_from(slot.0).map_err(|_| Left)
+pub(super) fn slot_at(slot: Slot) -> CompileResult<At> {
+    At::try_from(slot.0).map_err(|_| Uncompiled)
 }

@@ -1,6 +1,6 @@
 //! The operations, and what they refer to.
 
-use super::dataflow::Around;
+use super::dataflow::FrameFacts;
 use super::header::{Reader, WireHeader, Writer};
 use super::select::Select;
 use crate::ir::{Binary, Expr, ExternCall, Layout, Scalar, Slot, Stmt, TableId, Unary};
@@ -421,13 +421,13 @@ pub struct Emitted {
     /// What it is written by.
     pub writer: Writer,
     /// Whether machine code writes it.
-    pub kept: Kept,
+    pub kept: Elision,
 }
 
 /// Whether a header that is emitted lies in the packet already, as the last of what has been read that is
 /// not taken back yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kept {
+pub enum Elision {
     /// It is to be written.
     #[default]
     No,
@@ -504,7 +504,7 @@ pub struct UnitCode {
     pub(super) cells: Vec<Cells>,
     pub(super) functions: Vec<Function>,
     /// How its slots are at the beginning and which matter behind it, if not all.
-    pub(in crate::interp) around: Option<Around>,
+    pub(in crate::interp) around: Option<FrameFacts>,
     /// Of a chain, how many operations are those of its first unit.
     pub(in crate::interp) first_unit: usize,
     /// Bytes for which there has to be room wherever machine code begins.
@@ -577,7 +577,7 @@ impl UnitCode {
     }
 
     /// What is known of the frame around a run; nothing of a unit whose caller has filled all of it.
-    pub fn around(&self) -> Option<&Around> {
+    pub fn around(&self) -> Option<&FrameFacts> {
         self.around.as_ref()
     }
 

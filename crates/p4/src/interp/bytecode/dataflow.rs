@@ -3,7 +3,7 @@
 //!
 //! Machine code and chains are generated from these queries; plain execution does not need them.
 
-use super::code::{At, Data, Emitted, Kept, Op, Site, To, UnitCode};
+use super::code::{At, Data, Elision, Emitted, Op, Site, To, UnitCode};
 use crate::ir::{Expr, ExprKind, StmtKind};
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub struct Lookup<'c> {
 
 /// What is known of the frame around a run that begins with the first operation.
 #[derive(Clone, Debug, Default)]
-pub struct Around {
+pub struct FrameFacts {
     /// Slots that begin with zero, but for these; all others of the units are the caller's to fill.
     pub begun: Vec<Range<At>>,
     /// Slots that begin with a number other than zero.
@@ -45,7 +45,7 @@ pub struct Around {
     pub left: Option<Vec<At>>,
 }
 
-impl Around {
+impl FrameFacts {
     /// What a slot of the units has at the beginning, if that is known.
     pub fn first_of(&self, slot: At) -> Option<u128> {
         let known = self.begun.iter().any(|slots| slots.contains(&slot));
@@ -157,10 +157,10 @@ impl UnitCode {
     fn read_by_emit(&self, header: u32, count: u16) -> Vec<At> {
         let mut read = Vec::new();
         for Emitted { valid, writer, kept } in self.emitted(header, count) {
-            if *kept != Kept::Always {
+            if *kept != Elision::Always {
                 read.push(*valid);
             }
-            if *kept == Kept::No {
+            if *kept == Elision::No {
                 read.extend(writer.pieces.iter().map(|piece| piece.a));
             }
         }

@@ -3,7 +3,7 @@
 //! At an operation that needs a context, the run stops in front of it and continues with a context.
 
 use super::code::{At, End, FEW_KEYS, Op, Site, To, UnitCode};
-use super::run::Place;
+use super::run::ResumePoint;
 use crate::interp::context::{Externs, Matched};
 use crate::interp::exec::{Applied, NO_ACTION_RAN};
 use crate::interp::frame::Frame;
@@ -25,7 +25,7 @@ impl Direct<'_> {
     pub fn run<E: Externs + ?Sized>(
         &mut self,
         ends: &mut Ends<'_>,
-        place: &mut Place,
+        place: &mut ResumePoint,
         externs: &mut E,
     ) -> Option<End> {
         place.at = self.machine.run(&mut self.frame.narrow, ends, place.at);
@@ -37,7 +37,7 @@ impl Direct<'_> {
     pub fn go_on<E: Externs + ?Sized>(
         &mut self,
         ends: &mut Ends<'_>,
-        place: &mut Place,
+        place: &mut ResumePoint,
         externs: &mut E,
     ) -> Option<End> {
         loop {
@@ -51,7 +51,7 @@ impl Direct<'_> {
                 Op::Applied { site } => {
                     let site = &self.code.sites[site as usize];
                     if let Some(applied) = place.applied.take() {
-                        applied.tell(self.frame, site.hit, site.action);
+                        applied.store_result(self.frame, site.hit, site.action);
                     }
                     place.at += 1;
                 }
@@ -66,7 +66,7 @@ impl Applied {
     /// Tells the program what was found.
     // Written after the action, which may itself use the same slots through another apply.
     #[inline]
-    pub fn tell(&self, frame: &mut Frame, hit: Option<Slot>, action: Option<Slot>) {
+    pub fn store_result(&self, frame: &mut Frame, hit: Option<Slot>, action: Option<Slot>) {
         if let Some(slot) = hit {
             frame.set(slot, self.hit.into());
         }
@@ -108,7 +108,7 @@ impl Site {
         externs.looked_up(&matched, frame);
         if let (true, [one]) = (self.kept && !externs.hears_lookups(), keys) {
             let key = frame.narrow[usize::from(*one)];
-            tables.lately().keep(self.table, key, action, data);
+            tables.inline_cache().insert(self.table, key, action, data);
         }
         *applied = Some(Applied { matched, before: None, action, hit: entry.is_some() });
         let Some(action) = action.map(|action| action as usize) else { return Some(self.none) };

@@ -32,7 +32,7 @@ impl FieldList {
         };
         let parts = fields.iter().map(part).collect::<Option<_>>();
         let parts = parts.filter(|_| end.is_multiple_of(16));
-        Some(FieldList { writer: Writer::of(&WireHeader::in_slots(fields)?), parts, last })
+        Some(FieldList { writer: Writer::new(&WireHeader::in_slots(fields)?), parts, last })
     }
 
     /// Writes them behind what is written; nothing if the frame does not have all of them.

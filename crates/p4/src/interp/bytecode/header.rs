@@ -29,7 +29,7 @@ struct Field {
 
 impl WireHeader {
     /// A header with these fields, if that is what it is.
-    pub fn of(fields: &[Layout]) -> Option<WireHeader> {
+    pub fn new(fields: &[Layout]) -> Option<WireHeader> {
         let mut narrow = Vec::new();
         collect(fields, &mut narrow)?;
         WireHeader::in_slots(narrow)
@@ -101,7 +101,7 @@ pub struct LongRead {
 impl Reader {
     /// Reads headers, each with its first byte and the slot of its validity, of altogether so many
     /// bytes; none if that takes more than it should.
-    pub(super) fn of(headers: &[(usize, At, WireHeader)], bytes: usize) -> Option<Reader> {
+    pub(super) fn new(headers: &[(usize, At, WireHeader)], bytes: usize) -> Option<Reader> {
         if bytes > usize::from(u16::MAX) {
             return None;
         }
@@ -241,7 +241,7 @@ pub struct Piece {
 
 impl Writer {
     /// Writes such a header.
-    pub(super) fn of(header: &WireHeader) -> Writer {
+    pub(super) fn new(header: &WireHeader) -> Writer {
         let fields = header.fields.iter().map(|field| (field.slot, field.width as u8)).collect();
         let short = header.fields.iter().all(|field| field.width <= 64);
         Writer { bytes: header.bytes, pieces: pieces(&header.fields, short), short, fields }

@@ -4,7 +4,7 @@
 //! changed them in between. Machine code then takes them back as if they had not been read, and writes
 //! only what stands in front of them.
 
-use super::code::{Emitted, Kept, Op, To, UnitCode};
+use super::code::{Elision, Emitted, Op, To, UnitCode};
 use super::header::ROOM;
 
 /// Bytes behind a header's last one that may be written with it.
@@ -12,7 +12,7 @@ const BEHIND: usize = 8;
 
 /// What is known of a header in front of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Known {
+struct HeaderFacts {
     may_be_invalid: bool,
     may_be_valid: bool,
     /// If it is valid it has been extracted, and nothing has changed its fields.
@@ -23,7 +23,7 @@ struct Known {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
     /// By header of the emission that is asked about.
-    headers: Vec<Known>,
+    headers: Vec<HeaderFacts>,
     /// What has been read of the packet ends with those of the headers from here on that are valid, in
     /// this order and with nothing between them.
     from: usize,
@@ -34,7 +34,7 @@ struct State {
 impl State {
     /// Where a run begins: all headers are invalid.
     fn first(headers: usize) -> State {
-        let invalid = Known { may_be_invalid: true, may_be_valid: false, same: true };
+        let invalid = HeaderFacts { may_be_invalid: true, may_be_valid: false, same: true };
         State { headers: vec![invalid; headers], from: 0, aligned: true }
     }
 
@@ -58,7 +58,8 @@ impl State {
             _ if begins_here => header,
             _ => self.from,
         };
-        self.headers[header] = Known { may_be_invalid: false, may_be_valid: true, same: true };
+        self.headers[header] =
+            HeaderFacts { may_be_invalid: false, may_be_valid: true, same: true };
     }
 
     /// Something else has been taken off the packet.
@@ -70,7 +71,7 @@ impl State {
     fn set_valid(&mut self, header: usize, value: Option<u64>) {
         self.from = self.from.max(header + 1);
         let (may_be_invalid, may_be_valid) = (value.is_none_or(|v| v == 0), value != Some(0));
-        self.headers[header] = Known { may_be_invalid, may_be_valid, same: !may_be_valid };
+        self.headers[header] = HeaderFacts { may_be_invalid, may_be_valid, same: !may_be_valid };
     }
 
     /// The first of the headers that need not be written, up to the last.
@@ -103,7 +104,7 @@ impl UnitCode {
             };
             for (number, known) in state.headers.iter().enumerate().skip(state.first_kept()) {
                 let always = !known.may_be_invalid;
-                let kept = if always { Kept::Always } else { Kept::IfValid };
+                let kept = if always { Elision::Always } else { Elision::IfValid };
                 self.emitted[header as usize + number].kept = kept;
             }
         }
@@ -336,9 +337,9 @@ mod tests {
         let mut code = chain(&program, &whole(&links, 0), 0, &NoCode).expect("there is one");
         code.keep(8);
         let letter = |header: &Emitted| match header.kept {
-            Kept::No => '-',
-            Kept::IfValid => 'v',
-            Kept::Always => 'A',
+            Elision::No => '-',
+            Elision::IfValid => 'v',
+            Elision::Always => 'A',
         };
         code.emitted.iter().map(letter).collect()
     }

@@ -33,7 +33,7 @@ pub(super) use code::{End, Op, UnitCode};
 pub(super) use direct::Direct;
 pub use fields::FieldList;
 pub(super) use header::ROOM;
-pub(super) use run::Place;
+pub(super) use run::ResumePoint;
 
 use super::chain::Plan;
 use crate::ir::Program;

@@ -46,7 +46,7 @@ impl UnitCode {
                     bytes += (bits / 8) as usize;
                     // What is skipped behind a header has to be there, too.
                     if found.is_some() {
-                        let Some(reader) = Reader::of(&headers, bytes) else { break };
+                        let Some(reader) = Reader::new(&headers, bytes) else { break };
                         found = Some((at + 1, reader));
                     }
                 }
@@ -59,7 +59,7 @@ impl UnitCode {
                     }
                     headers.push((bytes, header.valid, wire.clone()));
                     bytes += (header.bits / 8) as usize;
-                    let Some(reader) = Reader::of(&headers, bytes) else { break };
+                    let Some(reader) = Reader::new(&headers, bytes) else { break };
                     found = Some((at + 1, reader));
                 }
                 _ => break,

@@ -15,22 +15,22 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Where a run stands; the default is the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::interp) struct Place {
+pub(in crate::interp) struct ResumePoint {
     pub(super) at: To,
     /// The table whose action is run.
     pub(super) applied: Option<Applied>,
 }
 
-impl Place {
+impl ResumePoint {
     /// An operation outside of tables.
-    pub(in crate::interp) fn at(at: To) -> Place {
-        Place { at, applied: None }
+    pub(in crate::interp) fn at(at: To) -> ResumePoint {
+        ResumePoint { at, applied: None }
     }
 }
 
 impl UnitCode {
     /// True if a run of a chain has left its first unit, and was not rejected there.
-    pub(in crate::interp) fn is_behind_first_unit(&self, place: &Place) -> bool {
+    pub(in crate::interp) fn is_behind_first_unit(&self, place: &ResumePoint) -> bool {
         let at = place.at as usize;
         at >= self.first_unit && !matches!(self.ops[at], Op::Reject)
     }
@@ -72,12 +72,12 @@ fn set_long(code: &UnitCode, slots: &mut [u128], to: At, constant: u32) {
 #[inline(never)]
 fn long_binary(code: &UnitCode, slots: &mut [u128], (to, a, b): (At, At, At), what: u16) {
     let what = code.binaries[usize::from(what)];
-    slots[usize::from(to)] = what.of(slots[usize::from(a)], slots[usize::from(b)]);
+    slots[usize::from(to)] = what.apply(slots[usize::from(a)], slots[usize::from(b)]);
 }
 
 #[inline(never)]
 fn long_unary(code: &UnitCode, slots: &mut [u128], (to, a): (At, At), what: u16) {
-    slots[usize::from(to)] = code.unaries[usize::from(what)].of(slots[usize::from(a)]);
+    slots[usize::from(to)] = code.unaries[usize::from(what)].apply(slots[usize::from(a)]);
 }
 
 /// Runs operations until one needs more than the slots: it is the answer, with the place behind it.
@@ -241,7 +241,7 @@ impl Context<'_> {
     pub(in crate::interp) fn execute<E: Externs + ?Sized>(
         &mut self,
         (code, machine): (&UnitCode, Option<&dyn MachineCode>),
-        place: &mut Place,
+        place: &mut ResumePoint,
         externs: &mut E,
     ) -> Result<End, Halt> {
         if self.frame.narrow.len() < code.slots {
@@ -251,13 +251,13 @@ impl Context<'_> {
             self.matched = Some(applied.matched);
         }
         let ops = &*code.ops;
-        let lately = !externs.hears_lookups();
+        let inline_cache = !externs.hears_lookups();
         let mut at = place.at as usize;
         loop {
             let op;
             (op, at) = match machine {
                 Some(machine) => {
-                    let at = self.by_machine(machine, lately, at);
+                    let at = self.by_machine(machine, inline_cache, at);
                     let op = &ops[at];
                     if op.is_on_slots() {
                         on_slots(code, ops, &mut self.frame.narrow, at)
@@ -334,12 +334,12 @@ impl Context<'_> {
 
     /// Machine code; the operation in front of which it stops.
     #[inline(always)]
-    fn by_machine(&mut self, machine: &dyn MachineCode, lately: bool, at: usize) -> usize {
+    fn by_machine(&mut self, machine: &dyn MachineCode, inline_cache: bool, at: usize) -> usize {
         let out = self.out.as_deref_mut();
         let room = out.as_ref().map_or(0, |_| machine.room());
         let slots = &mut self.frame.narrow;
         let run = |ends: &mut Ends<'_>| machine.run(slots, ends, at as To) as usize;
-        move_ends(self.packet.as_mut(), (out, room), lately.then_some(self.tables), run)
+        move_ends(self.packet.as_mut(), (out, room), inline_cache.then_some(self.tables), run)
     }
 
     /// Room for temporaries.
@@ -404,7 +404,7 @@ impl Context<'_> {
     }
 
     #[inline(never)]
-    fn end_apply(&mut self, code: &UnitCode, site: u32, place: &mut Place) {
+    fn end_apply(&mut self, code: &UnitCode, site: u32, place: &mut ResumePoint) {
         let site = &code.sites[site as usize];
         if let Some(applied) = place.applied.take() {
             self.after_action(&applied, site.hit, site.action);
@@ -454,7 +454,7 @@ impl Context<'_> {
         &mut self,
         code: &UnitCode,
         site: u32,
-        place: &mut Place,
+        place: &mut ResumePoint,
         externs: &mut E,
     ) -> Result<To, Halt> {
         let site = &code.sites[site as usize];
@@ -472,7 +472,7 @@ impl Context<'_> {
     fn begin_any_apply<E: Externs + ?Sized>(
         &mut self,
         site: &Site,
-        place: &mut Place,
+        place: &mut ResumePoint,
         externs: &mut E,
     ) -> Result<To, Halt> {
         let Some(state) = self.tables.get(site.table) else { return Ok(site.end) };

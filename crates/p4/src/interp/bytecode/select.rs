@@ -87,10 +87,10 @@ pub(super) fn words(case: &SelectCase, keys: &[Expr]) -> Option<Words> {
 
 impl Case {
     /// A case on keys in these slots.
-    pub fn of(case: &SelectCase, keys: &[Expr], slots: &[At], to: To) -> Case {
+    pub fn new(case: &SelectCase, keys: &[Expr], slots: &[At], to: To) -> Case {
         let columns = case.patterns.iter().zip(keys).enumerate();
         let tests =
-            columns.filter_map(|(at, (pattern, key))| Test::of(pattern, &slots[at..], key.scalar));
+            columns.filter_map(|(at, (pattern, key))| Test::new(pattern, &slots[at..], key.scalar));
         Case { tests: tests.collect(), to }
     }
 
@@ -108,7 +108,7 @@ impl Test {
         }
     }
 
-    fn of(pattern: &Pattern, keys: &[At], scalar: Scalar) -> Option<Test> {
+    fn new(pattern: &Pattern, keys: &[At], scalar: Scalar) -> Option<Test> {
         let key = keys[0];
         Some(match pattern {
             Pattern::Any => return None,

@@ -1,6 +1,6 @@
 //! From expressions to operations.
 
-use super::build::{Builder, Left, Made, slot_at};
+use super::build::{Builder, CompileResult, Uncompiled, slot_at};
 use super::code::{At, BinaryOf, Op, To, UnaryOf};
 use crate::interp::arith;
 use crate::ir::{Binary, Expr, ExprKind, Scalar, Unary};
@@ -60,7 +60,7 @@ pub(super) fn cut(scalar: Scalar) -> u8 {
 
 impl Builder<'_> {
     /// Evaluates a narrow expression: where its value is.
-    pub fn operand(&mut self, expr: &Expr) -> Made<Operand> {
+    pub fn operand(&mut self, expr: &Expr) -> CompileResult<Operand> {
         match &expr.kind {
             ExprKind::Slot(slot) => Ok(Operand::Slot(slot_at(*slot)?)),
             ExprKind::Const(value) if *value <= u128::from(u64::MAX) => {
@@ -85,14 +85,14 @@ impl Builder<'_> {
         }
     }
 
-    fn in_temporary(&mut self, expr: &Expr) -> Made<Operand> {
+    fn in_temporary(&mut self, expr: &Expr) -> CompileResult<Operand> {
         let to = self.temporary()?;
         self.into(expr, to)?;
         Ok(Operand::Slot(to))
     }
 
     /// Notes the read of a field if its header is invalid.
-    fn guard(&mut self, valid: &Expr, read: &Expr) -> Made {
+    fn guard(&mut self, valid: &Expr, read: &Expr) -> CompileResult {
         let on = self.label();
         let mark = self.mark();
         let a = self.slot_of(valid)?;
@@ -110,14 +110,14 @@ impl Builder<'_> {
     }
 
     /// Evaluates a narrow expression into a slot, which is written last.
-    pub fn into(&mut self, expr: &Expr, to: At) -> Made {
+    pub fn into(&mut self, expr: &Expr, to: At) -> CompileResult {
         let mark = self.mark();
         let made = self.evaluate(expr, to);
         self.release(mark);
         made
     }
 
-    fn evaluate(&mut self, expr: &Expr, to: At) -> Made {
+    fn evaluate(&mut self, expr: &Expr, to: At) -> CompileResult {
         match &expr.kind {
             ExprKind::Const(value) => {
                 let op = match u64::try_from(*value) {
@@ -137,7 +137,7 @@ impl Builder<'_> {
             ExprKind::Mux(condition, a, b) => {
                 let (other, end) = (self.label(), self.label());
                 if looks_ahead(condition) {
-                    return Err(Left);
+                    return Err(Uncompiled);
                 }
                 self.unless(condition, other)?;
                 self.into(a, to)?;
@@ -168,7 +168,7 @@ impl Builder<'_> {
         }
     }
 
-    fn slice(&mut self, to: At, from: &Expr, low: u32, width: u32) -> Made {
+    fn slice(&mut self, to: At, from: &Expr, low: u32, width: u32) -> CompileResult {
         let a = self.slot_of(from)?;
         let op = if (1..=64).contains(&width) && low + width <= 64 {
             Op::Shift { to, a, left: (64 - low - width) as u8, right: (64 - width) as u8 }
@@ -179,7 +179,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn cast(&mut self, to: At, from: &Expr, scalar: Scalar) -> Made {
+    fn cast(&mut self, to: At, from: &Expr, scalar: Scalar) -> CompileResult {
         let a = self.slot_of(from)?;
         let (before, after) = (from.scalar.width(), scalar.width());
         let op = if after == before || before < after && !from.scalar.is_signed() {
@@ -193,7 +193,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn unary(&mut self, to: At, op: Unary, from: &Expr) -> Made {
+    fn unary(&mut self, to: At, op: Unary, from: &Expr) -> CompileResult {
         let a = self.slot_of(from)?;
         let (cut, word) = (cut(from.scalar), (1..=64).contains(&from.scalar.width()));
         let op = match op {
@@ -207,11 +207,11 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn unary_of(&mut self, what: UnaryOf) -> Made<u16> {
+    fn unary_of(&mut self, what: UnaryOf) -> CompileResult<u16> {
         at_of(&mut self.code.unaries, what)
     }
 
-    fn binary(&mut self, expr: &Expr, to: At, op: Binary, a: &Expr, b: &Expr) -> Made {
+    fn binary(&mut self, expr: &Expr, to: At, op: Binary, a: &Expr, b: &Expr) -> CompileResult {
         let words = [a, b, expr].iter().all(|e| (1..=64).contains(&e.scalar.width()));
         let (x, y) = (self.operand(a)?, self.operand(b)?);
         if words && let Some(made) = self.word_binary(to, op, (a, x), (b, y)) {
@@ -225,7 +225,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn in_slot(&mut self, operand: Operand) -> Made<At> {
+    fn in_slot(&mut self, operand: Operand) -> CompileResult<At> {
         match operand {
             Operand::Slot(at) => Ok(at),
             Operand::Const(value) => {
@@ -243,7 +243,7 @@ impl Builder<'_> {
         op: Binary,
         (left, x): (&Expr, Operand),
         (right, y): (&Expr, Operand),
-    ) -> Option<Made<Op>> {
+    ) -> Option<CompileResult<Op>> {
         use Operand::{Const, Slot};
         let scalar = left.scalar;
         let (cut, signed) = (cut(scalar), scalar.is_signed());
@@ -317,7 +317,7 @@ impl Builder<'_> {
         op: Binary,
         left: (&Expr, Operand),
         right: (&Expr, Operand),
-    ) -> Option<Made<Op>> {
+    ) -> Option<CompileResult<Op>> {
         let made = match op {
             Binary::Ne => self.word_binary(to, Binary::Eq, left, right),
             Binary::Ge => self.word_binary(to, Binary::Lt, left, right),
@@ -331,12 +331,12 @@ impl Builder<'_> {
     }
 
     /// Jumps if a condition does not hold.
-    pub fn unless(&mut self, condition: &Expr, to: To) -> Made {
+    pub fn unless(&mut self, condition: &Expr, to: To) -> CompileResult {
         self.branch(condition, to, false)
     }
 
     /// Jumps if a condition is `wanted`.
-    fn branch(&mut self, condition: &Expr, to: To, wanted: bool) -> Made {
+    fn branch(&mut self, condition: &Expr, to: To, wanted: bool) -> CompileResult {
         match &condition.kind {
             ExprKind::Unary(Unary::Not, inner) => self.branch(inner, to, !wanted),
             ExprKind::Binary(Binary::And, a, b) if !has_effect(b) => {
@@ -369,7 +369,7 @@ impl Builder<'_> {
     }
 
     /// Jumps on a condition that has been evaluated.
-    fn test(&mut self, condition: &Expr, to: To, wanted: bool) -> Made {
+    fn test(&mut self, condition: &Expr, to: To, wanted: bool) -> CompileResult {
         match self.operand(condition)? {
             Operand::Const(value) if (value != 0) == wanted => self.ops.push(Op::Jump { to }),
             Operand::Const(_) => {}
@@ -385,7 +385,7 @@ impl Builder<'_> {
         (op, a, b): (Binary, &Expr, &Expr),
         to: To,
         wanted: bool,
-    ) -> Made {
+    ) -> CompileResult {
         use Operand::{Const, Slot};
         let equality = matches!(op, Binary::Eq | Binary::Ne);
         if a.scalar.is_signed() && !equality {
@@ -436,24 +436,24 @@ fn is_order(op: Binary) -> bool {
 }
 
 /// The place of something in a list that has each thing once.
-fn at_of<T: PartialEq>(list: &mut Vec<T>, what: T) -> Made<u16> {
+fn at_of<T: PartialEq>(list: &mut Vec<T>, what: T) -> CompileResult<u16> {
     let at = list.iter().position(|known| *known == what).unwrap_or_else(|| {
         list.push(what);
         list.len() - 1
     });
-    u16::try_from(at).map_err(|_| Left)
+    u16::try_from(at).map_err(|_| Uncompiled)
 }
 
 impl BinaryOf {
     #[inline]
-    pub fn of(self, a: u128, b: u128) -> u128 {
+    pub fn apply(self, a: u128, b: u128) -> u128 {
         arith::binary(self.op, self.scalar, self.right, a, b)
     }
 }
 
 impl UnaryOf {
     #[inline]
-    pub fn of(self, a: u128) -> u128 {
+    pub fn apply(self, a: u128) -> u128 {
         match self {
             UnaryOf::Op(op, scalar) => arith::unary(op, scalar, a),
             UnaryOf::Cast(from, to) => arith::cast(from, to, a),

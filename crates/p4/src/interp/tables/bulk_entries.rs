@@ -36,7 +36,7 @@ impl Form {
 
 /// What entries have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alike {
+pub struct EntryTemplate {
     /// Key elements by name. Those left out match anything, which exact ones cannot.
     pub keys: Vec<(String, Form)>,
     /// The action by its name, as much of its end as is unique in the table.
@@ -47,7 +47,7 @@ pub struct Alike {
     pub prioritised: bool,
 }
 
-impl Alike {
+impl EntryTemplate {
     /// How many numbers each of them has.
     pub fn width(&self) -> usize {
         let keys: usize = self.keys.iter().map(|(_, form)| form.numbers()).sum();
@@ -59,21 +59,21 @@ impl Alike {
 /// priority if they have any, of which the lowest wins.
 ///
 /// ```
-/// use sojourn_p4::interp::tables::{Alike, Form, Rows};
-/// let alike = Alike {
+/// use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
+/// let template = EntryTemplate {
 ///     keys: vec![("hdr.ip.dst".into(), Form::Prefix)],
 ///     action: "forward".into(),
 ///     args: vec!["port".into()],
 ///     prioritised: false,
 /// };
-/// let mut routes = Rows::new(alike);
+/// let mut routes = Rows::new(template);
 /// routes.push([0x0a00_0000, 8, 1]);
 /// routes.push([0x0a01_0000, 16, 2]);
 /// assert_eq!((routes.len(), routes.row(1)), (2, &[0x0a01_0000, 16, 2][..]));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
-    alike: Alike,
+    template: EntryTemplate,
     width: usize,
     /// Of rows, which may have no numbers at all.
     len: usize,
@@ -82,8 +82,8 @@ pub struct Rows {
 
 impl Rows {
     /// None yet.
-    pub fn new(alike: Alike) -> Rows {
-        Rows { width: alike.width(), alike, len: 0, numbers: Vec::new() }
+    pub fn new(template: EntryTemplate) -> Rows {
+        Rows { width: template.width(), template, len: 0, numbers: Vec::new() }
     }
 
     /// Makes room for so many more.
@@ -98,13 +98,13 @@ impl Rows {
     pub fn push(&mut self, numbers: impl IntoIterator<Item = u128>) {
         let before = self.numbers.len();
         self.numbers.extend(numbers);
-        assert_eq!(self.numbers.len() - before, self.width, "numbers of {:?}", self.alike);
+        assert_eq!(self.numbers.len() - before, self.width, "numbers of {:?}", self.template);
         self.len += 1;
     }
 
     /// What they have in common.
-    pub fn alike(&self) -> &Alike {
-        &self.alike
+    pub fn template(&self) -> &EntryTemplate {
+        &self.template
     }
 
     /// How many there are.
@@ -132,7 +132,7 @@ impl Rows {
     pub fn spec(&self, at: usize) -> EntrySpec {
         let mut numbers = self.row(at).iter().copied();
         let mut number = || BigUint::from(numbers.next().unwrap_or(0));
-        let Alike { keys, action, args, .. } = &self.alike;
+        let EntryTemplate { keys, action, args, .. } = &self.template;
         let keys = keys.iter().map(|(name, form)| {
             let value = number();
             let given = match form {
@@ -155,12 +155,12 @@ impl Rows {
 
 /// A number of a row: where it stands, and the bits that it may have.
 #[derive(Clone, Copy)]
-struct Place {
+struct RowNumber {
     at: usize,
     bits: u32,
 }
 
-impl Place {
+impl RowNumber {
     fn read(self, numbers: &[u128]) -> Option<u128> {
         let value = *numbers.get(self.at)?;
         (u128::BITS - value.leading_zeros() <= self.bits).then_some(value)
@@ -168,23 +168,27 @@ impl Place {
 }
 
 /// What rows of a table mean, once their names are known.
-pub(super) struct Meaning {
+pub(super) struct RowLayout {
     /// By column what it is matched by; nothing if it matches anything.
-    columns: Vec<Option<(Place, Form)>>,
+    columns: Vec<Option<(RowNumber, Form)>>,
     action: u32,
-    data: Vec<Place>,
+    data: Vec<RowNumber>,
     priority: Option<usize>,
     /// Of the row before: most rows share theirs.
     masks: Arc<[u128]>,
 }
 
-impl Meaning {
+impl RowLayout {
     /// What rows mean whose first has been added; none where a key element or a range takes more
     /// than to be compared under a mask of 128 bits.
-    pub fn of(table: &ir::Table, state: &TableState, alike: &Alike) -> Option<Meaning> {
+    pub fn new(
+        table: &ir::Table,
+        state: &TableState,
+        template: &EntryTemplate,
+    ) -> Option<RowLayout> {
         let mut columns = vec![None; state.columns.len()];
         let mut at = 0;
-        for (name, form) in &alike.keys {
+        for (name, form) in &template.keys {
             let key = control_api::find_key(table, name)?;
             let column = state.columns.iter().position(|column| column.key == key);
             let bits = table.keys[key].expr.scalar.width();
@@ -193,7 +197,7 @@ impl Meaning {
             }
             // A selector takes no part in matching.
             if let Some(column) = column {
-                columns[column] = Some((Place { at, bits }, *form));
+                columns[column] = Some((RowNumber { at, bits }, *form));
             }
             at += form.numbers();
         }
@@ -201,16 +205,16 @@ impl Meaning {
         if state.columns.iter().any(wide) {
             return None;
         }
-        let action = control_api::find_action(table, &alike.action, false).ok()?;
+        let action = control_api::find_action(table, &template.action, false).ok()?;
         let layouts = &table.actions[action].data;
         let place = |(name, layout): &(Arc<str>, Layout)| {
             let bits = control_api::bits(layout);
-            let nth = alike.args.iter().position(|arg| arg.as_str() == &**name)?;
-            Some(Place { at: at + nth, bits })
+            let nth = template.args.iter().position(|arg| arg.as_str() == &**name)?;
+            Some(RowNumber { at: at + nth, bits })
         };
-        let data = layouts.iter().map(place).collect::<Option<Vec<Place>>>()?;
-        let priority = alike.prioritised.then(|| at + alike.args.len());
-        Some(Meaning { columns, action: action as u32, data, priority, masks: Arc::default() })
+        let data = layouts.iter().map(place).collect::<Option<Vec<RowNumber>>>()?;
+        let priority = template.prioritised.then(|| at + template.args.len());
+        Some(RowLayout { columns, action: action as u32, data, priority, masks: Arc::default() })
     }
 
     /// The entry of a row; none if something does not fit.
@@ -243,12 +247,12 @@ impl Meaning {
 }
 
 /// Value and mask of a key element.
-fn masked(place: Place, form: Form, numbers: &[u128]) -> Option<(u128, u128)> {
+fn masked(place: RowNumber, form: Form, numbers: &[u128]) -> Option<(u128, u128)> {
     let value = place.read(numbers)?;
     let full = u128::MAX.checked_shr(u128::BITS - place.bits).unwrap_or(0);
     let mask = match form {
         Form::Exact => full,
-        Form::Ternary => Place { at: place.at + 1, ..place }.read(numbers)?,
+        Form::Ternary => RowNumber { at: place.at + 1, ..place }.read(numbers)?,
         Form::Prefix => {
             let length = u32::try_from(*numbers.get(place.at + 1)?).ok()?;
             let rest = place.bits.checked_sub(length)?;

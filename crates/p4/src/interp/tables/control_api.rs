@@ -1,6 +1,6 @@
 //! The control plane's side of tables: entries by name, checked, with errors that help.
 
-use super::bulk_entries::{Meaning, Rows};
+use super::bulk_entries::{RowLayout, Rows};
 use super::error::TableError;
 use super::index::Row;
 use super::{
@@ -86,10 +86,10 @@ pub struct EntrySpec {
 
 /// How a table was before one change.
 #[derive(Debug)]
-pub struct Undone(Was);
+pub struct TableUndo(Previous);
 
 #[derive(Debug)]
-enum Was {
+enum Previous {
     Absent(EntryHandle),
     There(EntryHandle, Box<Entry>),
     Led(EntryHandle, Target),
@@ -97,10 +97,10 @@ enum Was {
     Several(Vec<EntryHandle>),
 }
 
-impl Undone {
+impl TableUndo {
     /// Before an entry was added.
-    pub fn absent(handle: EntryHandle) -> Undone {
-        Undone(Was::Absent(handle))
+    pub fn absent(handle: EntryHandle) -> TableUndo {
+        TableUndo(Previous::Absent(handle))
     }
 }
 
@@ -156,7 +156,7 @@ impl Tables {
     fn both(&mut self, id: TableId) -> Result<(&ir::Table, &mut TableState), TableError> {
         let missing = || TableError::NoTable { name: format!("#{}", id.0), near: None };
         let table = self.program.tables.get(id.index()).ok_or_else(missing)?;
-        self.lately.forget(id);
+        self.inline_cache.invalidate(id);
         let state = self.tables.get_mut(id.index()).ok_or_else(missing)?;
         Ok((table, state))
     }
@@ -176,11 +176,11 @@ impl Tables {
     ///
     /// # Errors
     /// The first that does not fit, counted from 0, and why; the table is as it was.
-    pub fn add_rows(&mut self, id: TableId, rows: &Rows) -> Result<Undone, (usize, TableError)> {
+    pub fn add_rows(&mut self, id: TableId, rows: &Rows) -> Result<TableUndo, (usize, TableError)> {
         let (table, state) = self.both(id).map_err(|error| (0, error))?;
         state.reserve(rows.len());
         let mut handles = Vec::with_capacity(rows.len());
-        let mut meaning: Option<Meaning> = None;
+        let mut meaning: Option<RowLayout> = None;
         for at in 0..rows.len() {
             let quick = meaning.as_mut().and_then(|known| known.entry(state, rows.row(at)));
             let made = quick.map_or_else(|| entry(table, state, &rows.spec(at)), Ok);
@@ -192,10 +192,10 @@ impl Tables {
                 }
             }
             if at == 0 && rows.len() > 1 {
-                meaning = Meaning::of(table, state, rows.alike());
+                meaning = RowLayout::new(table, state, rows.template());
             }
         }
-        Ok(Undone(Was::Several(handles)))
+        Ok(TableUndo(Previous::Several(handles)))
     }
 
     /// The entry that matches the same keys, of that priority.
@@ -224,10 +224,10 @@ impl Tables {
     ///
     /// # Errors
     /// There is no such table.
-    pub fn reset_default(&mut self, id: TableId) -> Result<Undone, TableError> {
+    pub fn reset_default(&mut self, id: TableId) -> Result<TableUndo, TableError> {
         let (table, state) = self.both(id)?;
         let to = declared_default(table);
-        Ok(Undone(Was::Default(state.lead_misses(to))))
+        Ok(TableUndo(Previous::Default(state.lead_misses(to))))
     }
 
     /// Gives an entry another action; what it led to before.
@@ -239,7 +239,7 @@ impl Tables {
         id: TableId,
         handle: EntryHandle,
         to: &EntryTarget,
-    ) -> Result<Undone, TableError> {
+    ) -> Result<TableUndo, TableError> {
         let (table, state) = self.both(id)?;
         let to = target(table, to, false)?;
         let entry = state.entries.get(handle.index()).and_then(Option::as_ref);
@@ -248,7 +248,7 @@ impl Tables {
         }
         match state.lead(handle, to) {
             None => Err(TableError::NoEntry { table: table.name.to_string(), handle }),
-            Some(was) => Ok(Undone(Was::Led(handle, was))),
+            Some(was) => Ok(TableUndo(Previous::Led(handle, was))),
         }
     }
 
@@ -256,7 +256,7 @@ impl Tables {
     ///
     /// # Errors
     /// There is no such entry, or it is constant.
-    pub fn delete(&mut self, id: TableId, handle: EntryHandle) -> Result<Undone, TableError> {
+    pub fn delete(&mut self, id: TableId, handle: EntryHandle) -> Result<TableUndo, TableError> {
         let (table, state) = self.both(id)?;
         let entry = state.entries.get(handle.index()).and_then(Option::as_ref);
         if entry.is_some_and(|entry| entry.is_const) {
@@ -264,19 +264,19 @@ impl Tables {
         }
         match state.remove(handle) {
             None => Err(TableError::NoEntry { table: table.name.to_string(), handle }),
-            Some(entry) => Ok(Undone(Was::There(handle, Box::new(entry)))),
+            Some(entry) => Ok(TableUndo(Previous::There(handle, Box::new(entry)))),
         }
     }
 
     /// Takes one change back, which was the last one of its table.
-    pub fn undo(&mut self, id: TableId, undone: Undone) {
+    pub fn undo(&mut self, id: TableId, undone: TableUndo) {
         let Some(state) = self.changed(id) else { return };
         match undone.0 {
-            Was::Absent(handle) => drop(state.remove(handle)),
-            Was::There(handle, entry) => state.put_back(handle, *entry),
-            Was::Led(handle, target) => drop(state.lead(handle, target)),
-            Was::Default(default) => drop(state.lead_misses(default)),
-            Was::Several(handles) => state.take_out(handles),
+            Previous::Absent(handle) => drop(state.remove(handle)),
+            Previous::There(handle, entry) => state.put_back(handle, *entry),
+            Previous::Led(handle, target) => drop(state.lead(handle, target)),
+            Previous::Default(default) => drop(state.lead_misses(default)),
+            Previous::Several(handles) => state.take_out(handles),
         }
     }
 
@@ -332,7 +332,7 @@ impl Tables {
     ///
     /// # Errors
     /// As for [`Tables::add`], or the default action is constant, or the table can have none.
-    pub fn set_default(&mut self, id: TableId, to: &EntryTarget) -> Result<Undone, TableError> {
+    pub fn set_default(&mut self, id: TableId, to: &EntryTarget) -> Result<TableUndo, TableError> {
         let (table, state) = self.both(id)?;
         if table.const_default_action {
             return Err(TableError::ConstDefault { table: table.name.to_string() });
@@ -341,7 +341,7 @@ impl Tables {
             return Err(TableError::NoDefault { table: table.name.to_string() });
         }
         let to = Some(target(table, to, true)?);
-        Ok(Undone(Was::Default(state.lead_misses(to))))
+        Ok(TableUndo(Previous::Default(state.lead_misses(to))))
     }
 
     /// The value set that a name, or the end of one, means.

@@ -24,18 +24,18 @@ pub const NO_ACTION: u64 = u64::MAX;
 
 /// Of all tables of a program, one behind the other.
 #[derive(Clone, Debug)]
-pub(in crate::interp) struct Lately(Box<[Cell<u64>]>);
+pub(in crate::interp) struct InlineCache(Box<[Cell<u64>]>);
 
-impl Lately {
+impl InlineCache {
     /// Nothing yet.
-    pub fn new(tables: usize) -> Lately {
-        let words = Lately(vec![Cell::new(0); tables * TABLE].into());
-        (0..tables).for_each(|table| words.forget(TableId(table as u32)));
+    pub fn new(tables: usize) -> InlineCache {
+        let words = InlineCache(vec![Cell::new(0); tables * TABLE].into());
+        (0..tables).for_each(|table| words.invalidate(TableId(table as u32)));
         words
     }
 
     /// A table has changed.
-    pub fn forget(&self, table: TableId) {
+    pub fn invalidate(&self, table: TableId) {
         if let Some(changes) = self.0.get(table.index() * TABLE) {
             changes.set(changes.get() + 1);
         }
@@ -43,7 +43,7 @@ impl Lately {
 
     /// A key has led to an action, which may be none, with this data.
     #[inline]
-    pub fn keep(&self, table: TableId, key: u128, action: Option<u32>, data: &[Datum]) {
+    pub fn insert(&self, table: TableId, key: u128, action: Option<u32>, data: &[Datum]) {
         let Some(words) = self.0.get(table.index() * TABLE..) else { return };
         let Some(words) = words.first_chunk::<TABLE>() else { return };
         let Ok(key) = u64::try_from(key) else { return };
@@ -76,8 +76,8 @@ mod tests {
     use super::*;
 
     /// What machine code finds of a key.
-    fn found(lately: &Lately, table: usize, key: u64) -> Option<(u64, u64)> {
-        let words = &lately.words()[table * TABLE..][..TABLE];
+    fn found(inline_cache: &InlineCache, table: usize, key: u64) -> Option<(u64, u64)> {
+        let words = &inline_cache.words()[table * TABLE..][..TABLE];
         let place = (1 + (key.wrapping_mul(FACTOR) >> SHIFT) as usize) * LINE;
         let line: Vec<u64> = words[place..][..LINE].iter().map(Cell::get).collect();
         (line[0] == words[0].get() && line[1] == key).then_some((line[2], line[3]))
@@ -85,30 +85,30 @@ mod tests {
 
     #[test]
     fn what_a_key_has_led_to_is_known_until_its_table_changes() {
-        let lately = Lately::new(2);
+        let inline_cache = InlineCache::new(2);
         let (first, second) = (TableId(0), TableId(1));
-        assert_eq!(found(&lately, 0, 0), None);
+        assert_eq!(found(&inline_cache, 0, 0), None);
         for key in 0..1_000_u64 {
-            lately.keep(first, key.into(), Some(1), &[Datum::Narrow(u128::from(key) + 5)]);
-            lately.keep(second, key.into(), None, &[]);
-            assert_eq!(found(&lately, 0, key), Some((1, key + 5)));
-            assert_eq!(found(&lately, 1, key).map(|found| found.0), Some(NO_ACTION));
+            inline_cache.insert(first, key.into(), Some(1), &[Datum::Narrow(u128::from(key) + 5)]);
+            inline_cache.insert(second, key.into(), None, &[]);
+            assert_eq!(found(&inline_cache, 0, key), Some((1, key + 5)));
+            assert_eq!(found(&inline_cache, 1, key).map(|found| found.0), Some(NO_ACTION));
         }
-        lately.forget(first);
-        assert!((0..1_000).all(|key| found(&lately, 0, key).is_none()));
-        assert!((0..1_000).any(|key| found(&lately, 1, key).is_some()));
+        inline_cache.invalidate(first);
+        assert!((0..1_000).all(|key| found(&inline_cache, 0, key).is_none()));
+        assert!((0..1_000).any(|key| found(&inline_cache, 1, key).is_some()));
     }
 
     #[test]
     fn what_does_not_fit_is_not_kept() {
-        let lately = Lately::new(1);
+        let inline_cache = InlineCache::new(1);
         let table = TableId(0);
-        lately.keep(table, 7, Some(1), &[Datum::Narrow(1)]);
+        inline_cache.insert(table, 7, Some(1), &[Datum::Narrow(1)]);
         for data in [vec![Datum::Narrow(1 << 64)], vec![Datum::Narrow(1); DATA + 1]] {
-            lately.keep(table, 8, Some(1), &data);
-            lately.keep(table, 1 << 70, Some(1), &data[..1]);
-            assert_eq!(found(&lately, 0, 8), None);
+            inline_cache.insert(table, 8, Some(1), &data);
+            inline_cache.insert(table, 1 << 70, Some(1), &data[..1]);
+            assert_eq!(found(&inline_cache, 0, 8), None);
         }
-        assert_eq!(found(&lately, 0, 7), Some((1, 1)));
+        assert_eq!(found(&inline_cache, 0, 7), Some((1, 1)));
     }
 }

@@ -10,16 +10,16 @@ const PLACES: usize = 128;
 
 /// An entry's place in its table, if the key has been looked up lately.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Memo {
+pub(super) struct CachedLookup {
     /// None until the table has had an entry.
-    places: Box<[Cell<Known>]>,
+    places: Box<[Cell<CachedEntry>]>,
     /// Counts changes of the table.
     change: u32,
 }
 
 /// What a key has found.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct CachedEntry {
     key: [u128; 2],
     /// The change behind which it was found; 0 if nothing was.
     change: u32,
@@ -27,12 +27,12 @@ struct Known {
     found: Option<u32>,
 }
 
-impl Memo {
+impl CachedLookup {
     /// The table has changed.
     pub fn forget(&mut self) {
         if self.change == u32::MAX {
             // A change that there was before could come once more.
-            *self = Memo::default();
+            *self = CachedLookup::default();
         }
         self.change += 1;
         if self.places.is_empty() {
@@ -56,7 +56,7 @@ impl Memo {
             return known.found;
         }
         let found = search();
-        place.set(Known { key, change: self.change, found });
+        place.set(CachedEntry { key, change: self.change, found });
         found
     }
 }
@@ -67,9 +67,9 @@ mod tests {
 
     #[test]
     fn what_is_found_is_searched_once_until_the_table_changes() {
-        let mut memo = Memo::default();
+        let mut memo = CachedLookup::default();
         let searches = Cell::new(0);
-        let find = |memo: &Memo, key: &[u128], found| {
+        let find = |memo: &CachedLookup, key: &[u128], found| {
             memo.find(key, || {
                 searches.set(searches.get() + 1);
                 found
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn keys_that_have_one_place_are_told_apart() {
-        let mut memo = Memo::default();
+        let mut memo = CachedLookup::default();
         memo.forget();
         for round in 0..2 {
             for key in 0..1_000_u128 {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_change_counter_that_comes_round_knows_nothing_of_before() {
-        let mut memo = Memo::default();
+        let mut memo = CachedLookup::default();
         memo.forget();
         assert_eq!(memo.find(&[3], || Some(1)), Some(1));
         memo.change = u32::MAX;

@@ -15,17 +15,17 @@ mod read;
 mod tests;
 mod value_set;
 
-pub use bulk_entries::{Alike, Form, Rows};
-pub use control_api::{EntrySpec, EntryTarget, Match, Undone};
+pub use bulk_entries::{EntryTemplate, Form, Rows};
+pub use control_api::{EntrySpec, EntryTarget, Match, TableUndo};
 pub use error::TableError;
 pub use read::EntryView;
 pub use value_set::ValueSetState;
 
-use self::inline_cache::Lately;
+use self::inline_cache::InlineCache;
 use crate::interp::arith;
 use crate::ir::{self, Pattern, Program, Scalar, TableId, ValueSetId};
 use index::{Criterion, Index, Rank, Row};
-use lookup_cache::Memo;
+use lookup_cache::CachedLookup;
 use num_bigint::BigUint;
 use smallvec::{Array, SmallVec};
 use std::cmp::Reverse;
@@ -146,7 +146,7 @@ pub struct TableState {
     /// Handles that are given again, the lowest first, as in bmv2.
     free: BTreeSet<u32>,
     index: Index,
-    memo: Memo,
+    memo: CachedLookup,
     default: Option<Target>,
     /// How many entries, and the default, lead to each member or group of the implementation.
     references: HashMap<u32, u32>,
@@ -177,7 +177,7 @@ impl TableState {
             entries: Vec::new(),
             free: BTreeSet::new(),
             index: Index::new(limb),
-            memo: Memo::default(),
+            memo: CachedLookup::default(),
             default,
             references: HashMap::new(),
             sequence: 0,
@@ -382,7 +382,7 @@ impl TableState {
 pub struct Tables {
     program: Arc<Program>,
     tables: Vec<TableState>,
-    lately: Lately,
+    inline_cache: InlineCache,
     value_sets: Vec<ValueSetState>,
 }
 
@@ -391,19 +391,19 @@ impl Tables {
     pub fn new(program: Arc<Program>) -> Tables {
         let tables: Vec<TableState> = program.tables.iter().map(TableState::new).collect();
         let value_sets = program.value_sets.iter().map(ValueSetState::new).collect();
-        Tables { program, lately: Lately::new(tables.len()), tables, value_sets }
+        Tables { program, inline_cache: InlineCache::new(tables.len()), tables, value_sets }
     }
 
     /// A table's state, to be changed.
     fn changed(&mut self, id: TableId) -> Option<&mut TableState> {
-        self.lately.forget(id);
+        self.inline_cache.invalidate(id);
         self.tables.get_mut(id.index())
     }
 
     /// What keys have led to lately, for machine code.
     #[inline]
-    pub(super) fn lately(&self) -> &Lately {
-        &self.lately
+    pub(super) fn inline_cache(&self) -> &InlineCache {
+        &self.inline_cache
     }
 
     /// A table's state.

@@ -332,15 +332,15 @@ fn rows_of_a_table() -> impl Strategy<Value = (Vec<Key>, Rows)> {
             });
             let given = elements.len() - usize::from(partly && elements.len() > 1);
             let forms = elements.iter().enumerate().map(|(at, ((_, form), _))| (name(at), *form));
-            let alike = Alike {
+            let template = EntryTemplate {
                 keys: forms.take(given).collect(),
                 action: "send".into(),
                 args: vec!["port".into()],
                 prioritised,
             };
-            let row = prop::collection::vec(0..34u128, alike.width());
+            let row = prop::collection::vec(0..34u128, template.width());
             let rows = prop::collection::vec(row, 1..8).prop_map(move |numbers| {
-                let mut rows = Rows::new(alike.clone());
+                let mut rows = Rows::new(template.clone());
                 numbers.into_iter().for_each(|row| rows.push(row));
                 rows
             });
@@ -377,7 +377,8 @@ proptest! {
 fn a_row_without_numbers_is_an_entry_like_another() {
     let mut any = tables(table(vec![key("k", Scalar::Bit(12), "ternary")]));
     let action = "NoAction".to_owned();
-    let mut rows = Rows::new(Alike { keys: vec![], action, args: vec![], prioritised: false });
+    let mut rows =
+        Rows::new(EntryTemplate { keys: vec![], action, args: vec![], prioritised: false });
     rows.push([]);
     any.add_rows(FORWARD, &rows).expect("it fits");
     assert!(any.get(FORWARD).expect("there").lookup(&[5]).is_some());
@@ -388,7 +389,7 @@ fn a_row_without_numbers_is_an_entry_like_another() {
 fn by_number(numbers: impl IntoIterator<Item = [u128; 2]>) -> Rows {
     let keys = vec![("k".to_owned(), Form::Exact)];
     let (action, args) = ("send".to_owned(), vec!["port".to_owned()]);
-    let mut rows = Rows::new(Alike { keys, action, args, prioritised: false });
+    let mut rows = Rows::new(EntryTemplate { keys, action, args, prioritised: false });
     numbers.into_iter().for_each(|row| rows.push(row));
     rows
 }

@@ -1,6 +1,6 @@
 //! The tables of hashes that are set while packets pass, and of what selectors choose.
 
-use super::{CHOSEN, Maker, Manner, bytes, common, field, index, kind, single};
+use super::{CHOSEN, FieldPlacement, Maker, bytes, common, field, index, kind, single};
 use crate::bfrt::crc;
 use serde_json::{Value, json};
 use sojourn_control::schema::{Hash, Named};
@@ -26,10 +26,10 @@ impl Maker<'_> {
         let small = || json!({ "type": "uint32", "default_value": 0 });
         let flag = || json!({ "type": "bool", "default_value": false });
         made["data"] = json!([
-            single(field::HASH_ROTATE, "rotate", small(), Manner::default()),
-            single(field::HASH_SEED, "seed", small(), Manner::default()),
-            single(field::HASH_MSB, "msb", flag(), Manner::default()),
-            single(field::HASH_EXTEND, "extend", flag(), Manner::default()),
+            single(field::HASH_ROTATE, "rotate", small(), FieldPlacement::default()),
+            single(field::HASH_SEED, "seed", small(), FieldPlacement::default()),
+            single(field::HASH_MSB, "msb", flag(), FieldPlacement::default()),
+            single(field::HASH_EXTEND, "extend", flag(), FieldPlacement::default()),
         ]);
         let names: Vec<&str> = crc::names().collect();
         let names = json!({ "type": "string", "choices": names, "default_value": crc::RANDOM });
@@ -75,13 +75,13 @@ impl Maker<'_> {
     fn inputs(&self, hash: &Hash) -> Value {
         let mut made = self.of_hash("DynHashConfigure", kind::HASH_INPUTS, hash, "configure");
         let long = |default: u32| json!({ "type": "uint64", "default_value": default });
-        let must = || Manner { mandatory: true, ..Manner::default() };
+        let must = || FieldPlacement { mandatory: true, ..FieldPlacement::default() };
         let mut data = Vec::new();
         let mut constants = 0;
         for (input, id) in hash.inputs.iter().zip(1u32..) {
             let parts = json!([
-                single(field::HASH_START, "start_bit", long(0), Manner::default()),
-                single(field::HASH_LENGTH, "length", long(input.width), Manner::default()),
+                single(field::HASH_START, "start_bit", long(0), FieldPlacement::default()),
+                single(field::HASH_LENGTH, "length", long(input.width), FieldPlacement::default()),
                 single(field::HASH_ORDER, "order", json!({ "type": "uint64" }), must()),
             ]);
             let (mut name, mut notes) = (input.name.clone(), json!([]));
@@ -131,7 +131,8 @@ impl Maker<'_> {
         ];
         keys.iter_mut().for_each(|key| key["type"] = long());
         made["key"] = Value::from(keys.to_vec());
-        let member = single(field::CHOSEN_MEMBER, "$ACTION_MEMBER_ID", long(), Manner::default());
+        let member =
+            single(field::CHOSEN_MEMBER, "$ACTION_MEMBER_ID", long(), FieldPlacement::default());
         made["data"] = json!([member]);
         made["depends_on"] = json!([self.id(kind::SELECTOR, selector)]);
         made

@@ -3,7 +3,7 @@
 
 use super::handles::key_of_handle;
 use super::messages::{absent, default_made, made, shown};
-use super::{Reader, Wanted};
+use super::{EntryQuery, Reader};
 use crate::bfrt::bfrt_json::field;
 use crate::bfrt::device_tables::Fixed;
 use crate::bfrt::fields::{Datum, Row, exact_key, numbers_of_key, row_read};
@@ -30,7 +30,7 @@ impl Reader<'_> {
         &mut self,
         table: &Table,
         asked: &bfrt::TableEntry,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
         from: u64,
         out: &mut Vec<bfrt::Entity>,
     ) -> Result<Option<u64>, Failure> {
@@ -47,7 +47,7 @@ impl Reader<'_> {
                 (vec![if is_profile { kept_key(key, first) } else { key }], None)
             }
             None if asked.is_default_entry => {
-                out.push(self.keyless(table, wanted)?);
+                out.push(self.keyless(table, query_of)?);
                 return Ok(None);
             }
             None if is_cells => {
@@ -61,8 +61,8 @@ impl Reader<'_> {
             None => (self.keys(table, first), None),
         };
         for key in keys {
-            let entry = self.one(table, &key, wanted)?;
-            out.push(shown(table, &key, &entry, wanted));
+            let entry = self.one(table, &key, query_of)?;
+            out.push(shown(table, &key, &entry, query_of));
         }
         Ok(next)
     }
@@ -72,7 +72,7 @@ impl Reader<'_> {
         &mut self,
         table: &Table,
         asked: &bfrt::TableEntry,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
     ) -> Result<bfrt::Entity, Failure> {
         let key = match &asked.value {
             Some(Value::Key(key)) => key,
@@ -89,24 +89,24 @@ impl Reader<'_> {
                 Row::from([(field::HASH_VALUE, Datum::Number(read.value.0))])
             }
         };
-        let data = row_read(&table.fields, &row, &wanted.fields);
-        Ok(made(table, key.clone(), 0, data, wanted))
+        let data = row_read(&table.fields, &row, &query_of.fields);
+        Ok(made(table, key.clone(), 0, data, query_of))
     }
 
     /// The one entry of a table without keys, which is its default entry, too.
     pub(super) fn keyless(
         &mut self,
         table: &Table,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
     ) -> Result<bfrt::Entity, Failure> {
         if !table.keys.is_empty() {
             return Err(Failure::invalid(format!("`{}` has no default entry", table.name)));
         }
-        let Entry { action, row } = self.one(table, &[], wanted)?;
+        let Entry { action, row } = self.one(table, &[], query_of)?;
         let of = table.actions.iter().find(|known| known.id == action);
         let parameters = of.map_or(&[][..], |action| &action.fields);
         let fields = parameters.iter().chain(&table.fields);
-        Ok(default_made(table, action, row_read(fields, &row, &wanted.fields)))
+        Ok(default_made(table, action, row_read(fields, &row, &query_of.fields)))
     }
 
     /// One entry of a table whose keys are numbers.
@@ -114,7 +114,7 @@ impl Reader<'_> {
         &mut self,
         table: &Table,
         key: &[u64],
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
     ) -> Result<Entry, Failure> {
         let index = key.first().copied().unwrap_or(0) as usize;
         let name = table.inner.clone();
@@ -124,8 +124,8 @@ impl Reader<'_> {
                 self.words((table, &name), index, &ids)?
             }
             Kind::Counter => {
-                let pipes: Vec<usize> = self.program_pipes().of(self.count).collect();
-                self.count(table, &table.inner, index as u64, (index, pipes), wanted)?
+                let pipes: Vec<usize> = self.program_pipes().numbers(self.count).collect();
+                self.count(table, &table.inner, index as u64, (index, pipes), query_of)?
             }
             Kind::Meter(unit) => self.rates(&table.inner, index, *unit, Some(table))?,
             Kind::Parameter(_) => {
@@ -157,7 +157,7 @@ impl Reader<'_> {
         let query = Query::Register { name: name.to_owned(), index };
         let pipes = Pipes(self.pipes.0 & running(self.switch, self.schema, table).0);
         let mut each = vec![Vec::new(); ids.len()];
-        for pipe in pipes.of(self.count) {
+        for pipe in pipes.numbers(self.count) {
             if let Reply::Register(words) = control::read_of(self.switch, pipe, &query)? {
                 each.iter_mut().zip(words).for_each(|(values, word)| values.push(word.0));
             }
@@ -173,14 +173,14 @@ impl Reader<'_> {
         name: &str,
         cell: u64,
         (index, pipes): (usize, Vec<usize>),
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
     ) -> Result<Row, Failure> {
         let place = (table.id, cell);
         let now = counted(self.switch, pipes, name, index)?;
-        if wanted.from_hardware {
+        if query_of.from_hardware {
             self.store.counted.insert(place, now);
         }
-        let (packets, bytes) = match wanted.from_hardware {
+        let (packets, bytes) = match query_of.from_hardware {
             true => now,
             false => self.store.counted.get(&place).copied().unwrap_or_default(),
         };

@@ -66,8 +66,8 @@ impl Reader<'_> {
                 }
             }
             _ => {
-                let wanted = key.first().copied().unwrap_or(0);
-                let port = ports.iter().find(|port| u64::from(port.port.0) == wanted);
+                let query_of = key.first().copied().unwrap_or(0);
+                let port = ports.iter().find(|port| u64::from(port.port.0) == query_of);
                 let hidden =
                     |port: &&PortStatistics| fixed == Fixed::Port && self.is_removed(port.port.0);
                 let port = port.filter(|port| !hidden(port));

@@ -58,10 +58,10 @@ impl Reader<'_> {
                 Ok(handle_outside(scope.first(self.first_pipe()), found.handle))
             }
             Kind::ValueSet => {
-                let wanted = columns(table, key)?;
+                let query_of = columns(table, key)?;
                 let first = self.scope(table)?.first(self.asked_pipe_of_target()?);
                 let mut members = self.store.members.get(&(table.id, first)).into_iter().flatten();
-                let found = members.find(|(_, member)| *member == wanted);
+                let found = members.find(|(_, member)| *member == query_of);
                 found.map(|(handle, _)| *handle).ok_or_else(|| absent(table))
             }
             Kind::Snapshot(part) => self.snapshot_handle(table, part, key),

@@ -2,7 +2,7 @@
 
 use super::handles::{DEFAULT_HANDLE, handle_inside, placed};
 use super::messages::{absent, as_entry, default_made, made};
-use super::{Reader, Wanted};
+use super::{EntryQuery, Reader};
 use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, key_read, matched, row_read};
 use crate::bfrt::schema::{Field, Kind, Table};
@@ -24,30 +24,30 @@ impl Reader<'_> {
         &mut self,
         table: &Table,
         asked: &bfrt::TableEntry,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
         from: u64,
         out: &mut Vec<bfrt::Entity>,
     ) -> Result<Option<u64>, Failure> {
         if asked.is_default_entry {
-            out.push(self.default_entry(table, wanted)?);
+            out.push(self.default_entry(table, query_of)?);
             return Ok(None);
         }
         match &asked.value {
             Some(Value::Key(key)) => {
                 self.must_be_kept_here(table, asked)?;
                 let found = self.find(table, key)?;
-                runs(table, &found, wanted.action)?;
-                out.push(self.matched(table, &found, wanted)?);
+                runs(table, &found, query_of.action)?;
+                out.push(self.matched(table, &found, query_of)?);
             }
             Some(Value::HandleId(DEFAULT_HANDLE)) => {
-                out.push(as_entry(self.default_entry(table, wanted)?));
+                out.push(as_entry(self.default_entry(table, query_of)?));
             }
             Some(Value::HandleId(handle)) => {
                 self.must_be_kept_here(table, asked)?;
-                let found = self.with_handle(table, *handle, wanted)?;
-                out.push(self.matched(table, &found, wanted)?);
+                let found = self.with_handle(table, *handle, query_of)?;
+                out.push(self.matched(table, &found, query_of)?);
             }
-            None => return self.all_matched(table, wanted, from, out),
+            None => return self.all_matched(table, query_of, from, out),
         }
         Ok(None)
     }
@@ -65,11 +65,11 @@ impl Reader<'_> {
         &mut self,
         table: &Table,
         handle: u32,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
     ) -> Result<EntryRead, Failure> {
         let (first, handle) = handle_inside(handle)?;
         if first != self.scope(table)?.first(self.first_pipe()) {
-            return Err(match wanted.from_hardware {
+            return Err(match query_of.from_hardware {
                 true => Failure::invalid("the entry with this handle is in other pipes"),
                 false => absent(table),
             });
@@ -84,7 +84,7 @@ impl Reader<'_> {
     fn all_matched(
         &mut self,
         table: &Table,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
         from: u64,
         out: &mut Vec<bfrt::Entity>,
     ) -> Result<Option<u64>, Failure> {
@@ -105,8 +105,8 @@ impl Reader<'_> {
             // With an action only its entries are meant.
             let of = entry.entry.action.as_deref();
             let of = of.and_then(|name| table.action_called(name));
-            if wanted.action == 0 || of.is_some_and(|of| of.id == wanted.action) {
-                out.push(self.matched(table, entry, wanted)?);
+            if query_of.action == 0 || of.is_some_and(|of| of.id == query_of.action) {
+                out.push(self.matched(table, entry, query_of)?);
             }
         }
         let turn = turn as u64;
@@ -145,17 +145,18 @@ impl Reader<'_> {
         &mut self,
         table: &Table,
         read: &EntryRead,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
     ) -> Result<bfrt::Entity, Failure> {
         let key = key_read(table, &read.entry.matches, read.entry.priority);
         let scope = self.scope(table)?;
         let first = scope.first(self.first_pipe());
-        if wanted.key_only {
+        if query_of.key_only {
             // Of keys alone clients want to know where they are.
             let pipe_id = if scope == Scope::All { ALL_PIPES } else { first };
             let place = bfrt::TargetDevice { pipe_id, ..*self.target };
-            let wanted = Wanted { target: wanted.target.or(Some(&place)), ..wanted.clone() };
-            return Ok(made(table, key, 0, Vec::new(), &wanted));
+            let query_of =
+                EntryQuery { target: query_of.target.or(Some(&place)), ..query_of.clone() };
+            return Ok(made(table, key, 0, Vec::new(), &query_of));
         }
         let mut row = Row::new();
         let place = placed(first, read.handle);
@@ -177,8 +178,8 @@ impl Reader<'_> {
             }
             if let Some(name) = counter {
                 let mine = |pipe: &usize| scope.first(*pipe as u32) == first;
-                let pipes = self.schema.pipes.of(self.count).filter(mine).collect();
-                row.extend(self.count(table, name, place.into(), (handle, pipes), wanted)?);
+                let pipes = self.schema.pipes.numbers(self.count).filter(mine).collect();
+                row.extend(self.count(table, name, place.into(), (handle, pipes), query_of)?);
             }
             if let Some((name, unit)) = meter {
                 row.extend(self.rates(name, handle, *unit, None)?);
@@ -191,14 +192,14 @@ impl Reader<'_> {
         }
         row.extend(references(read.entry.member, read.entry.group));
         let fields = parameters.iter().chain(&table.fields);
-        let data = row_read(fields, &row, &wanted.fields);
-        Ok(made(table, key, action.map_or(0, |action| action.id), data, wanted))
+        let data = row_read(fields, &row, &query_of.fields);
+        Ok(made(table, key, action.map_or(0, |action| action.id), data, query_of))
     }
 
     pub(super) fn default_entry(
         &mut self,
         table: &Table,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
     ) -> Result<bfrt::Entity, Failure> {
         let own = self.store.defaults.get(&table.id).cloned().unwrap_or_default();
         let query = Query::Default { table: table.inner.clone() };
@@ -216,16 +217,16 @@ impl Reader<'_> {
         row.extend(own);
         row.extend(references(call.member, call.group));
         let all = parameters.iter().chain(&table.fields);
-        let fields = row_read(all, &row, &wanted.fields);
+        let fields = row_read(all, &row, &query_of.fields);
         Ok(default_made(table, action.map_or(0, |action| action.id), fields))
     }
 }
 
 /// That an entry that is asked for with an action runs that.
-pub(super) fn runs(table: &Table, read: &EntryRead, wanted: u32) -> Result<(), Failure> {
+pub(super) fn runs(table: &Table, read: &EntryRead, query_of: u32) -> Result<(), Failure> {
     let action = read.entry.action.as_deref().and_then(|name| table.action_called(name));
     match action {
-        Some(action) if wanted != 0 && action.id != wanted => {
+        Some(action) if query_of != 0 && action.id != query_of => {
             let why = format!("the entry of `{}` runs `{}`", table.name, action.name);
             Err(Failure::invalid(why))
         }

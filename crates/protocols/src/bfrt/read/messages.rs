@@ -1,6 +1,6 @@
 //! Conversion of the results of reads to messages.
 
-use super::Wanted;
+use super::EntryQuery;
 use crate::bfrt::fields::{exact_key_read, row_read};
 use crate::bfrt::schema::Table;
 use crate::bfrt::store::Entry;
@@ -23,12 +23,12 @@ pub(super) fn shown(
     table: &Table,
     key: &[u64],
     entry: &Entry,
-    wanted: &Wanted<'_>,
+    query_of: &EntryQuery<'_>,
 ) -> bfrt::Entity {
     let action = table.actions.iter().find(|action| action.id == entry.action);
     let parameters = action.map_or(&[][..], |action| action.fields.as_slice());
-    let data = row_read(parameters.iter().chain(&table.fields), &entry.row, &wanted.fields);
-    made(table, exact_key_read(table, key), entry.action, data, wanted)
+    let data = row_read(parameters.iter().chain(&table.fields), &entry.row, &query_of.fields);
+    made(table, exact_key_read(table, key), entry.action, data, query_of)
 }
 
 pub(super) fn default_made(
@@ -49,12 +49,12 @@ pub(super) fn made(
     key: bfrt::TableKey,
     action_id: u32,
     fields: Vec<bfrt::DataField>,
-    wanted: &Wanted<'_>,
+    query_of: &EntryQuery<'_>,
 ) -> bfrt::Entity {
-    let data = (!wanted.key_only).then_some(bfrt::TableData { action_id, fields });
+    let data = (!query_of.key_only).then_some(bfrt::TableData { action_id, fields });
     // Of keys alone clients want to know where they are.
     let all = bfrt::TargetDevice { pipe_id: ALL_PIPES, ..Default::default() };
-    let target = wanted.target.copied().or(wanted.key_only.then_some(all));
+    let target = query_of.target.copied().or(query_of.key_only.then_some(all));
     entity(Entity::TableEntry(bfrt::TableEntry {
         table_id: table.id,
         value: Some(bfrt::table_entry::Value::Key(key)),

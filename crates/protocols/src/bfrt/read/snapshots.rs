@@ -3,7 +3,7 @@
 
 use super::handles::handle_outside;
 use super::messages::{absent, made, shown};
-use super::{Reader, Wanted};
+use super::{EntryQuery, Reader};
 use crate::bfrt::bfrt_json::snapshots::number;
 use crate::bfrt::fields::{Datum, Row, exact_key, row_read};
 use crate::bfrt::schema::{Kind, Part, Table};
@@ -28,13 +28,13 @@ impl Reader<'_> {
         table: &Table,
         part: Part,
         asked: &bfrt::TableEntry,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
         out: &mut Vec<bfrt::Entity>,
     ) -> Result<(), Failure> {
         let target = asked.entry_tgt.as_ref().unwrap_or(self.target);
         let pipe = pipe_of(target, self.count)?;
         if let Part::Stages { egress } = part {
-            return self.liveness(table, egress, asked, wanted, out);
+            return self.liveness(table, egress, asked, query_of, out);
         }
         let keys = match &asked.value {
             Some(Value::Key(key)) => vec![exact_key(table, key)?],
@@ -47,7 +47,7 @@ impl Reader<'_> {
                 Part::Trigger { egress } => self.trigger_row(table, egress, &key, pipe)?,
                 _ => self.seen_row(table, part, &key, pipe)?,
             };
-            out.push(shown(table, &key, &Entry { action: 0, row }, wanted));
+            out.push(shown(table, &key, &Entry { action: 0, row }, query_of));
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl Reader<'_> {
         let pipes = known.pipe.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe));
         let pipes = Pipes(pipes.0 & self.running_in(known.pipeline).0);
         let mut states = vec![SnapshotState::Passive; self.count.max(1)];
-        for pipe in pipes.of(self.count.max(1)) {
+        for pipe in pipes.numbers(self.count.max(1)) {
             states[pipe] = self.in_pipe(pipe, known)?.state;
         }
         Ok(states)
@@ -304,7 +304,7 @@ impl Reader<'_> {
         table: &Table,
         egress: bool,
         asked: &bfrt::TableEntry,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
         out: &mut Vec<bfrt::Entity>,
     ) -> Result<(), Failure> {
         let named = |field: &bfrt::KeyField| match &field.match_type {
@@ -336,8 +336,8 @@ impl Reader<'_> {
             return Err(unknown());
         };
         let row = Row::from([(number::VALID_STAGES, Datum::Numbers(stages))]);
-        let data = row_read(&table.fields, &row, &wanted.fields);
-        out.push(made(table, key.clone(), 0, data, wanted));
+        let data = row_read(&table.fields, &row, &query_of.fields);
+        out.push(made(table, key.clone(), 0, data, query_of));
         Ok(())
     }
 

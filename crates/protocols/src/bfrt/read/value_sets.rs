@@ -1,7 +1,7 @@
 //! Members of value sets, by key, by handle, or all of them.
 
 use super::messages::{absent, made};
-use super::{Reader, Wanted};
+use super::{EntryQuery, Reader};
 use crate::bfrt::fields::{columns, columns_read};
 use crate::bfrt::schema::Table;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ impl Reader<'_> {
         &mut self,
         table: &Table,
         asked: &bfrt::TableEntry,
-        wanted: &Wanted<'_>,
+        query_of: &EntryQuery<'_>,
         out: &mut Vec<bfrt::Entity>,
     ) -> Result<(), Failure> {
         let first = self.scope(table)?.first(self.first_pipe());
@@ -23,14 +23,14 @@ impl Reader<'_> {
             _ => None,
         };
         let is_asked = |handle: u32, member: &_| match &asked.value {
-            Some(Value::HandleId(wanted)) => handle == *wanted,
+            Some(Value::HandleId(query_of)) => handle == *query_of,
             Some(Value::Key(_)) => key.as_ref() == Some(member),
             None => true,
         };
         let before = out.len();
         for (handle, member) in self.store.members.get(&(table.id, first)).into_iter().flatten() {
             if is_asked(*handle, member) {
-                out.push(made(table, columns_read(table, member), 0, Vec::new(), wanted));
+                out.push(made(table, columns_read(table, member), 0, Vec::new(), query_of));
             }
         }
         if asked.value.is_some() && out.len() == before {

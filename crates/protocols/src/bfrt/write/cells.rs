@@ -131,7 +131,7 @@ impl Writer<'_> {
             Kind::Match { counter: Some(name), .. } => (name, self.handles(table)?),
             _ => return Ok(()),
         };
-        let scope = Scope::of(self.store.scopes.get(&table.id))?;
+        let scope = Scope::new(self.store.scopes.get(&table.id))?;
         for cell in cells {
             let (first, index) = match table.kind {
                 Kind::Counter => (0, cell as u32),
@@ -139,7 +139,7 @@ impl Writer<'_> {
             };
             let is_one_of =
                 |pipe: &usize| table.kind == Kind::Counter || scope.first(*pipe as u32) == first;
-            let pipes = self.schema.pipes.of(self.count).filter(is_one_of);
+            let pipes = self.schema.pipes.numbers(self.count).filter(is_one_of);
             let pipes: Vec<usize> = pipes.collect();
             let count = counted(self.batch.switch(), pipes, name, index as usize)?;
             self.store.counted.insert((table.id, cell), count);
@@ -149,12 +149,14 @@ impl Writer<'_> {
 
     /// The entries of a table, in all pipes.
     fn handles(&mut self, table: &Table) -> Result<Vec<u64>, Failure> {
-        let scope = Scope::of(self.store.scopes.get(&table.id))?;
+        let scope = Scope::new(self.store.scopes.get(&table.id))?;
         let mut found = Vec::new();
         for pipe in scope.firsts(self.count) {
             // What is the same in all pipes is called by the first, whatever that runs.
             let in_group = |other: &usize| scope.first(*other as u32) == pipe;
-            let Some(asked) = self.schema.pipes.of(self.count).find(in_group) else { continue };
+            let Some(asked) = self.schema.pipes.numbers(self.count).find(in_group) else {
+                continue;
+            };
             let query = Query::Entries { table: table.inner.clone() };
             if let Reply::Entries(all) = read_of(self.batch.switch(), asked, &query)? {
                 found.extend(all.iter().map(|e| u64::from(placed(pipe, e.handle))));

@@ -90,7 +90,7 @@ impl Writer<'_> {
         &mut self,
         mut change: impl FnMut(&Generators, u8) -> Result<GeneratorChange, Failure>,
     ) -> Result<(), Failure> {
-        for pipe in self.pipes.of(self.count.max(1)) {
+        for pipe in self.pipes.numbers(self.count.max(1)) {
             let change = change(self.batch.switch().generators(), pipe as u8)?;
             self.batch.change(&Change::Generator(change))?;
         }
@@ -197,7 +197,7 @@ pub fn application_read(
     number: u8,
 ) -> (u32, Row) {
     let all: Vec<Application> =
-        pipes.of(count).map(|pipe| generators.application(pipe as u8, number)).collect();
+        pipes.numbers(count).map(|pipe| generators.application(pipe as u8, number)).collect();
     let first = all.first().copied().unwrap_or(EMPTY);
     let sum = |of: fn(&Application) -> u64| Datum::number(all.iter().map(of).sum::<u64>());
     let mut row = Row::from([

@@ -7,7 +7,7 @@ use crate::bfrt::fields::{Datum, Row, is_set, number_in, row};
 use crate::bfrt::schema::{Field, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
-use crate::wire::bfrt_proto::data_field::Value as Given;
+use crate::wire::bfrt_proto::data_field::Value as ProtoValue;
 use sojourn_control::{HashRead, Operation, Query, Reply};
 use sojourn_externs::hash_setting::{HashFunction, HashPart, HashSetting};
 
@@ -53,7 +53,7 @@ impl Writer<'_> {
         if action.is_some_and(|action| action.id == field::HASH_PREDEFINED) {
             for given in &mut data.fields {
                 // The driver takes names in any case.
-                if let (field::HASH_NAME, Some(Given::StrVal(name))) =
+                if let (field::HASH_NAME, Some(ProtoValue::StrVal(name))) =
                     (given.field_id, &mut given.value)
                 {
                     name.make_ascii_uppercase();

@@ -27,7 +27,7 @@ impl Writer<'_> {
         }
         use bfrt::idle_table::IdleTableMode;
         let polled = given.idle_table_mode() == IdleTableMode::IdleTablePollMode;
-        let scope = Scope::of(self.store.scopes.get(&table.id))?;
+        let scope = Scope::new(self.store.scopes.get(&table.id))?;
         let idle = self.store.idle.entry(table.id).or_default();
         let of = (&*table.inner, self.schema.pipes);
         let switch = self.batch.switch();
@@ -64,13 +64,13 @@ impl Writer<'_> {
     /// Somebody asks which entries were hit.
     pub(super) fn ask_for_hits(&mut self, table: &Table) -> Result<(), Failure> {
         let now = self.now;
-        let scope = Scope::of(self.store.scopes.get(&table.id))?;
+        let scope = Scope::new(self.store.scopes.get(&table.id))?;
         let Some(idle) = self.store.idle.get_mut(&table.id) else { return Ok(()) };
         for handle in idle.handles() {
             let of = (&*table.inner, self.schema.pipes);
             let hit = last_hit(self.batch.switch(), of, handle, &scope);
             if let Some(aged) = idle.entry(handle) {
-                aged.ask(hit, now);
+                aged.request_hit(hit, now);
             }
         }
         Ok(())
@@ -86,7 +86,7 @@ pub fn last_hit(
     scope: &Scope,
 ) -> Option<Time> {
     let (first, handle) = place_of_handle(handle);
-    let mine = of.of(pipes(switch)).filter(|pipe| scope.first(*pipe as u32) == first);
+    let mine = of.numbers(pipes(switch)).filter(|pipe| scope.first(*pipe as u32) == first);
     let hits = mine.map(|pipe| {
         let program = program_of(switch, pipe).ok()?;
         let id = program.tables().find(table).ok()?;

@@ -9,14 +9,15 @@ use crate::bfrt::schema::{Action, Field, Kind, Table};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use sojourn_control::{
-    ByName, DefaultEntry, EntryRead, Matched, Number, Operation, Query, Reply, TableEntry, Which,
+    DefaultEntry, EntryRead, Matched, NamedValues, Number, Operation, Query, Reply, TableEntry,
+    Which,
 };
 use sojourn_engine::control::Pipes;
 use tonic::Code;
 
 /// What data says: an action with its arguments, and what is the entry's own.
 struct Data<'t> {
-    action: Option<(&'t Action, ByName<Number>)>,
+    action: Option<(&'t Action, NamedValues<Number>)>,
     row: Row,
 }
 
@@ -315,7 +316,7 @@ impl Writer<'_> {
 
 /// Takes the arguments of an action out of values; one that is not given is 0, as in the vendor's
 /// driver.
-pub(super) fn arguments(action: &Action, row: &mut Row) -> ByName<Number> {
+pub(super) fn arguments(action: &Action, row: &mut Row) -> NamedValues<Number> {
     let argument = |field: &Field| match row.remove(&field.id) {
         Some(Datum::Number(value)) => (field.inner.clone(), Number(value)),
         _ => (field.inner.clone(), Number::default()),

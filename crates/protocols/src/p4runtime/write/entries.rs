@@ -4,7 +4,7 @@ use super::Writer;
 use crate::failure::Failure;
 use crate::p4runtime::entry;
 use crate::p4runtime::schema::Table;
-use crate::p4runtime::store::{Extras, OneShot, Reference};
+use crate::p4runtime::store::{EntryExtras, OneShot, Reference};
 use crate::wire::p4::config::v1::action_ref::Scope;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::table_action::Type as Leads;
@@ -144,7 +144,7 @@ impl Writer<'_> {
             return;
         }
         let extras = (!plain).then(|| {
-            Box::new(Extras {
+            Box::new(EntryExtras {
                 matches: given.r#match.clone(),
                 priority: given.priority,
                 controller_metadata: given.controller_metadata,
@@ -259,10 +259,10 @@ impl Writer<'_> {
             Some(Leads::Action(action)) if table.implementation.is_none() => {
                 let call = self.call(table, action, Scope::TableOnly)?;
                 self.apply(&Operation::SetDefault { table: name, call: call.into() })?;
-                let extras = Extras {
+                let extras = EntryExtras {
                     controller_metadata: given.controller_metadata,
                     metadata: given.metadata.clone(),
-                    ..Extras::default()
+                    ..EntryExtras::default()
                 };
                 self.store.set_default(table.id, Some(Box::new(extras)));
             }

@@ -16,7 +16,7 @@ const MOST: i64 = 65_536;
 
 /// A member of a group as the selector takes it: as often as it weighs.
 #[derive(Clone, Debug)]
-struct Weighed {
+struct WeightedMember {
     member: u32,
     weight: i32,
     watch: Option<u16>,
@@ -101,14 +101,14 @@ impl Writer<'_> {
             if !self.store.members.contains_key(&(key.0, member.member_id)) {
                 return Err(Failure::no("member", member.member_id));
             }
-            if weighed.iter().any(|other: &Weighed| other.member == member.member_id) {
+            if weighed.iter().any(|other: &WeightedMember| other.member == member.member_id) {
                 return Err(Failure::invalid(format!(
                     "member {} is there twice",
                     member.member_id
                 )));
             }
             let watch = watch_of_member(member)?;
-            weighed.push(Weighed { member: member.member_id, weight: member.weight, watch });
+            weighed.push(WeightedMember { member: member.member_id, weight: member.weight, watch });
         }
         let most = if given.max_size > 0 { given.max_size } else { profile.max_group_size };
         check_weights(
@@ -159,7 +159,7 @@ impl Writer<'_> {
                 None => None,
             };
             members.push(ProfileMember { id: member, action: call.action, args: call.args });
-            weighed.push(Weighed { member, weight: one.weight, watch });
+            weighed.push(WeightedMember { member, weight: one.weight, watch });
         }
         let most = i64::from(profile.max_group_size);
         check_weights(profile, of_members, &weighed, most, Code::InvalidArgument)?;
@@ -241,7 +241,7 @@ impl Writer<'_> {
             let mut weighed = Vec::with_capacity(group.members.len());
             for member in &group.members {
                 let (watch, weight) = (watch_of_member(member)?, member.weight);
-                weighed.push(Weighed { member: member.member_id, weight, watch });
+                weighed.push(WeightedMember { member: member.member_id, weight, watch });
             }
             if weighed.iter().any(|member| member.watch.is_some()) {
                 changed.push((*profile, *id, places(&weighed, self.store)));
@@ -259,7 +259,7 @@ impl Writer<'_> {
                         Some(WatchKind::Watch(port)) => old_port(*port)?,
                         None => None,
                     };
-                    weighed.push(Weighed { member: *member, weight: one.weight, watch });
+                    weighed.push(WeightedMember { member: *member, weight: one.weight, watch });
                 }
                 if weighed.iter().any(|member| member.watch.is_some()) {
                     let profile = table.implementation.unwrap_or(0);
@@ -313,11 +313,11 @@ fn max_size(profile: &Profile, given: i32) -> Result<(), Failure> {
 fn check_weights(
     profile: &Profile,
     of_members: Option<i32>,
-    weighed: &[Weighed],
+    weighed: &[WeightedMember],
     most: i64,
     too_many: Code,
 ) -> Result<(), Failure> {
-    let wrong = |member: &&Weighed| match profile.no_weights {
+    let wrong = |member: &&WeightedMember| match profile.no_weights {
         true => member.weight != 0,
         false => member.weight < 1,
     };
@@ -346,8 +346,8 @@ fn check_weights(
 }
 
 /// The places of a group: each member as often as it weighs, down if the port is that it watches.
-fn places(weighed: &[Weighed], store: &Store) -> Vec<(u32, bool)> {
-    let place = |member: &Weighed| {
+fn places(weighed: &[WeightedMember], store: &Store) -> Vec<(u32, bool)> {
+    let place = |member: &WeightedMember| {
         let up = member.watch.is_none_or(|port| !store.down.contains(&port));
         std::iter::repeat_n((member.member, up), member.weight.max(1) as usize)
     };

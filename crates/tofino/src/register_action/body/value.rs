@@ -17,8 +17,9 @@ impl Body<'_, '_> {
             named = inner;
         }
         // A copy in a local variable stays what it was.
-        let by_name = matches!(&named.kind, ExprKind::Slot(slot) if self.memory.contains(slot));
-        Ok(if by_name { self.updated(term, reads) } else { term })
+        let named_values =
+            matches!(&named.kind, ExprKind::Slot(slot) if self.memory.contains(slot));
+        Ok(if named_values { self.updated(term, reads) } else { term })
     }
 
     fn updated(&mut self, term: Term, reads: usize) -> Term {
@@ -91,9 +92,10 @@ impl Body<'_, '_> {
                 self.term(low)
             }
             ExprKind::Binary(operator, left, right)
-                if Operation::of(*operator, expr.scalar.is_signed()).is_some() =>
+                if Operation::from_operator(*operator, expr.scalar.is_signed()).is_some() =>
             {
-                let Some(operation) = Operation::of(*operator, expr.scalar.is_signed()) else {
+                let Some(operation) = Operation::from_operator(*operator, expr.scalar.is_signed())
+                else {
                     unreachable!("the guard asked")
                 };
                 let (left, right) = (self.term(left)?, self.term(right)?);

@@ -1,7 +1,7 @@
-//! Table of the calls and statements that each place in a program allows (specification, appendix
-//! F).
+//! Code contexts: the calls and statements that each place in a program allows (specification,
+//! appendix F).
 //!
-//! `call`, `statement` and `instance` query it.
+//! `call`, `statement` and `instance` query the table.
 
 use super::Checker;
 use super::report::code;
@@ -11,7 +11,7 @@ use crate::types::{ExternId, Type};
 
 /// The kind of place at which code stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PlaceKind {
+pub(super) enum ContextKind {
     TopLevel,
     ParserLocals,
     ParserState,
@@ -25,26 +25,26 @@ pub(super) enum PlaceKind {
     ActionArguments,
 }
 
-impl PlaceKind {
+impl ContextKind {
     fn words(self) -> &'static str {
         match self {
-            PlaceKind::TopLevel => "at top level",
-            PlaceKind::ParserLocals => "among a parser's declarations",
-            PlaceKind::ParserState => "in a parser state",
-            PlaceKind::ControlLocals => "among a control's declarations",
-            PlaceKind::ControlApply => "in a control's apply block",
-            PlaceKind::Action => "in an action",
-            PlaceKind::Function => "in a function",
-            PlaceKind::Method => "in a method",
-            PlaceKind::ActionArguments => "in the arguments of a table's action",
+            ContextKind::TopLevel => "at top level",
+            ContextKind::ParserLocals => "among a parser's declarations",
+            ContextKind::ParserState => "in a parser state",
+            ContextKind::ControlLocals => "among a control's declarations",
+            ContextKind::ControlApply => "in a control's apply block",
+            ContextKind::Action => "in an action",
+            ContextKind::Function => "in a function",
+            ContextKind::Method => "in a method",
+            ContextKind::ActionArguments => "in the arguments of a table's action",
         }
     }
 }
 
 /// A place with what it needs to know of its surroundings.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub kind: PlaceKind,
+pub(super) struct CodeContext {
+    pub kind: ContextKind,
     /// What `return` must give: `Void` for nothing.
     pub returns: Type,
     /// Loops around the place, up to the enclosing body.
@@ -53,15 +53,15 @@ pub(super) struct Place {
     pub this: Option<(ExternId, Vec<Type>)>,
 }
 
-impl Place {
+impl CodeContext {
     /// A place without a result.
-    pub(super) fn of(kind: PlaceKind) -> Place {
-        Place { kind, returns: Type::Void, loops: 0, this: None }
+    pub(super) fn new(kind: ContextKind) -> CodeContext {
+        CodeContext { kind, returns: Type::Void, loops: 0, this: None }
     }
 
     /// Outside everything.
-    pub(super) fn top_level() -> Place {
-        Place::of(PlaceKind::TopLevel)
+    pub(super) fn top_level() -> CodeContext {
+        CodeContext::new(ContextKind::TopLevel)
     }
 }
 
@@ -88,8 +88,8 @@ impl Called {
         }
     }
 
-    fn allowed(self, place: PlaceKind) -> bool {
-        use PlaceKind::{
+    fn allowed(self, place: ContextKind) -> bool {
+        use ContextKind::{
             Action, ActionArguments, ControlApply, ControlLocals, Function, Method, ParserLocals,
             ParserState, TopLevel,
         };
@@ -131,7 +131,7 @@ impl Checker<'_> {
     }
 
     /// Runs `work` at another place.
-    pub(super) fn at<T>(&mut self, place: Place, work: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn at<T>(&mut self, place: CodeContext, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.place, place);
         let answer = work(self);
         self.place = outer;

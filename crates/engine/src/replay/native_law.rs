@@ -12,18 +12,18 @@ use sojourn_switch::discipline::codel::{Params, State};
 
 /// Who decides.
 #[derive(Debug)]
-pub(super) enum Law {
+pub(super) enum NativeLaw {
     /// RFC 8289.
     Codel { params: Params, state: State },
     /// A discipline that can be asked about a single packet.
-    Asked(Box<dyn Discipline>),
+    PerPacket(Box<dyn Discipline>),
 }
 
-impl Law {
+impl NativeLaw {
     /// The law that a native discipline follows; its parameters have been checked.
-    pub fn new(native: &NativeAqm) -> Result<Law, ConfigError> {
+    pub fn new(native: &NativeAqm) -> Result<NativeLaw, ConfigError> {
         if native.name != "codel" {
-            return Law::asked(native);
+            return NativeLaw::per_packet(native);
         }
         let mut params = Params::default();
         for (name, &value) in &native.parameters {
@@ -35,15 +35,15 @@ impl Law {
                 _ => return Err(invalid(&format!("aqm.{name}"), value, "nothing in a replay")),
             }
         }
-        Ok(Law::Codel { params, state: State::default() })
+        Ok(NativeLaw::Codel { params, state: State::default() })
     }
 
-    fn asked(native: &NativeAqm) -> Result<Law, ConfigError> {
+    fn per_packet(native: &NativeAqm) -> Result<NativeLaw, ConfigError> {
         let built = || native.build(0).ok();
         // A question to one that is not used says whether it answers any.
         let answers = built().and_then(|mut d| d.decides(Time(0), Time(0), Bytes(0), Bytes(0)));
         match (answers, built()) {
-            (Some(_), Some(discipline)) => Ok(Law::Asked(discipline)),
+            (Some(_), Some(discipline)) => Ok(NativeLaw::PerPacket(discipline)),
             _ => {
                 let allowed = "`codel`, or a P4 program: other disciplines decide only about a \
                                queue that their own drops change";
@@ -55,8 +55,8 @@ impl Law {
     pub fn decide(&mut self, row: &Dequeue) -> Decision {
         let &Dequeue { time, sojourn, backlog, size, .. } = row;
         let dropped = match self {
-            Law::Codel { params, state } => state.drops(params, time, sojourn, backlog),
-            Law::Asked(discipline) => {
+            NativeLaw::Codel { params, state } => state.drops(params, time, sojourn, backlog),
+            NativeLaw::PerPacket(discipline) => {
                 discipline.decides(time, sojourn, backlog, Bytes(size.into())).unwrap_or(false)
             }
         };

@@ -13,21 +13,21 @@ use std::ops::Index;
 /// Values by name, in the order of their names.
 ///
 /// ```
-/// use sojourn_control::ByName;
-/// let mut args = ByName::from([("port".to_owned(), 1), ("hop".to_owned(), 7)]);
+/// use sojourn_control::NamedValues;
+/// let mut args = NamedValues::from([("port".to_owned(), 1), ("hop".to_owned(), 7)]);
 /// assert_eq!(args.insert("port".into(), 2), Some(1));
 /// assert_eq!(args.iter().collect::<Vec<_>>(), [("hop", &7), ("port", &2)]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ByName<T>(Vec<(String, T)>);
+pub struct NamedValues<T>(Vec<(String, T)>);
 
-impl<T> Default for ByName<T> {
-    fn default() -> ByName<T> {
-        ByName(Vec::new())
+impl<T> Default for NamedValues<T> {
+    fn default() -> NamedValues<T> {
+        NamedValues(Vec::new())
     }
 }
 
-impl<T> ByName<T> {
+impl<T> NamedValues<T> {
     fn place(&self, name: &str) -> Result<usize, usize> {
         self.0.binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
@@ -60,7 +60,7 @@ impl<T> ByName<T> {
     }
 }
 
-impl<T> Index<&str> for ByName<T> {
+impl<T> Index<&str> for NamedValues<T> {
     type Output = T;
 
     /// # Panics
@@ -70,9 +70,9 @@ impl<T> Index<&str> for ByName<T> {
     }
 }
 
-impl<T> FromIterator<(String, T)> for ByName<T> {
-    fn from_iter<I: IntoIterator<Item = (String, T)>>(named: I) -> ByName<T> {
-        let mut all = ByName::default();
+impl<T> FromIterator<(String, T)> for NamedValues<T> {
+    fn from_iter<I: IntoIterator<Item = (String, T)>>(named: I) -> NamedValues<T> {
+        let mut all = NamedValues::default();
         for (name, value) in named {
             all.insert(name, value);
         }
@@ -80,13 +80,13 @@ impl<T> FromIterator<(String, T)> for ByName<T> {
     }
 }
 
-impl<T, const N: usize> From<[(String, T); N]> for ByName<T> {
-    fn from(named: [(String, T); N]) -> ByName<T> {
+impl<T, const N: usize> From<[(String, T); N]> for NamedValues<T> {
+    fn from(named: [(String, T); N]) -> NamedValues<T> {
         named.into_iter().collect()
     }
 }
 
-impl<T: Serialize> Serialize for ByName<T> {
+impl<T: Serialize> Serialize for NamedValues<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in &self.0 {
@@ -96,8 +96,8 @@ impl<T: Serialize> Serialize for ByName<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for ByName<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ByName<T>, D::Error> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for NamedValues<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NamedValues<T>, D::Error> {
         deserializer.deserialize_map(Entries(PhantomData))
     }
 }
@@ -105,14 +105,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ByName<T> {
 struct Entries<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-    type Value = ByName<T>;
+    type Value = NamedValues<T>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a map")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ByName<T>, A::Error> {
-        let mut all = ByName::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NamedValues<T>, A::Error> {
+        let mut all = NamedValues::default();
         while let Some((name, value)) = map.next_entry()? {
             all.insert(name, value);
         }

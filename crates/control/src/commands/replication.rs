@@ -2,7 +2,9 @@
 
 use super::super::value_parser::small;
 use super::super::{MirrorSession, MulticastNode, Operation, SessionDirection};
-use super::session::{Asked, Outcome, Question, Session, Wrong, first, misfit, one, these};
+use super::session::{
+    CommandError, Outcome, Question, Request, Session, first, misfit, one, these,
+};
 
 fn session_to(number: u16, port: Option<u16>, group: Option<u16>) -> Operation {
     Operation::SetMirrorSession(MirrorSession {
@@ -44,7 +46,7 @@ pub(super) fn mirroring_get(words: &[&str], session: &mut Session) -> Outcome {
     let [number] = these(words)?;
     let number = small(number, "session")?;
     let leads = session.mirrors.get(&number).cloned().unwrap_or_else(|| "not set".into());
-    Ok(vec![Asked::Question(Question::Session(number, leads))])
+    Ok(vec![Request::Question(Question::Session(number, leads))])
 }
 
 /// `mc_mgrp_create GROUP`
@@ -123,7 +125,7 @@ pub(super) fn node_dissociate(words: &[&str], session: &mut Session) -> Outcome 
     Ok(vec![session.multicast.group(group)])
 }
 
-fn group_and_node(words: &[&str], session: &mut Session) -> Result<(u16, u16), Wrong> {
+fn group_and_node(words: &[&str], session: &mut Session) -> Result<(u16, u16), CommandError> {
     let [group, node] = these(words)?;
     let (group, node) = (small(group, "group")?, small(node, "node")?);
     session.multicast.members(group)?;
@@ -131,12 +133,12 @@ fn group_and_node(words: &[&str], session: &mut Session) -> Result<(u16, u16), W
     Ok((group, node))
 }
 
-fn ports(words: &[&str]) -> Result<Vec<u16>, Wrong> {
+fn ports(words: &[&str]) -> Result<Vec<u16>, CommandError> {
     let mut halves = words.split(|word| *word == "|");
     let ports = halves.next().unwrap_or_default();
     if halves.any(|behind| !behind.is_empty()) {
         let why = "link aggregation groups (behind |) do not exist here";
-        return Err(Wrong::Form(why.into()));
+        return Err(CommandError::Form(why.into()));
     }
     Ok(ports.iter().map(|port| small(port, "port")).collect::<Result<_, _>>()?)
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use sojourn_engine::{Aqm, FurtherProgram, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_live::{CpuSender, LiveHandle, is_up};
 use sojourn_protocols::device::{Device, Placed, Work};
-use sojourn_protocols::p4runtime::pipeline::{Known, Pipeline};
+use sojourn_protocols::p4runtime::pipeline::{KnownPrograms, Pipeline};
 use sojourn_protocols::p4runtime::service::Settings;
 use sojourn_protocols::serve::{Served, Serving, Tls, serve};
 use sojourn_protocols::{bfrt, p4runtime};
@@ -142,7 +142,7 @@ impl ControlServer {
         let (behind, to_controller) = switch.device().ok_or_else(|| wrong("the switch is gone"))?;
         let programs: Vec<_> = programs.iter().map(|program| program.program.clone()).collect();
         let options = programs.first().map(|first| first.options().clone()).unwrap_or_default();
-        let known = Known { programs, options };
+        let known = KnownPrograms { programs, options };
         py.detach(|| {
             let (running, no_pipeline) = match known.programs.first().map(Pipeline::of_program) {
                 Some(Ok(pipeline)) => (Some(pipeline), None),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// ```
 /// use sojourn_engine::editor::inspect;
 /// let unsaved = vec![("new.p4".into(), "const bit<8> ONE = two;".to_owned())];
-/// let diagnostics_json = look("new.p4".as_ref(), &sojourn_engine::builtin::load_options(), unsaved);
+/// let diagnostics_json = inspect("new.p4".as_ref(), &sojourn_engine::builtin::load_options(), unsaved);
 /// assert_eq!(diagnostics_json["diagnostics"][0]["severity"], "error");
 /// ```
 pub fn inspect(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>) -> Value {

@@ -230,7 +230,7 @@ fn pieces_in_which_a_run_is_driven_change_nothing() {
 #[test]
 fn what_is_done_to_several_switches_at_an_instant_is_one_event_and_told_in_their_order() {
     let mut config = row(2, MS, &[tcp(0, 1)]);
-    config["aqm"] = json!({"kind": "handedover"});
+    config["aqm"] = json!({"kind": "switchplane"});
     let plane = |name: &'static str| {
         let wire = sojourn_switch::CrossConnect::between(PortId(1), PortId(2));
         let refuse = |times: u64| -> (Time, SwitchAction) {

@@ -68,7 +68,7 @@ const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 /// let config = RunConfig::from_json(
 ///     r#"{
 ///         "duration": 100000000,
-///         "aqm": {"kind": "handedover"},
+///         "aqm": {"kind": "switchplane"},
 ///         "flows": [{"kind": "udp", "rtt": 0, "rate": 1000000}]
 ///     }"#,
 /// )?;

@@ -128,6 +128,7 @@ def test_a_run_leaves_rows_and_figures_of_every_bottleneck(
         "queue_delay.png", "distribution.png", "queue_delay-s2-h2.png", "distribution-s2-h2.png",
     }  # fmt: skip
     bottlenecks = json.loads((tmp_path / "out/summary.json").read_text())["aqms"][1]["bottlenecks"]
+    assert all(of.pop("groups") for of in bottlenecks.values())
     assert bottlenecks == {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
 
 

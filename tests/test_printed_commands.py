@@ -54,6 +54,8 @@ ELSEWHERE = {
     "bench/judge/": "tests/test_judge_tofino.py",
     "bench/tutorials.py": "tests/test_lab.py",
     "bench/second_sources/": "Makefile",
+    "cargo run --release -p sojourn-engine --example noise": "crates/engine/tests/noise.rs",
+    "sojourn link-trace from-csv": "tests/test_link_keys.py",
     "sojourn lsp": "tests/test_lsp.py",
 }
 """What a command has that is run elsewhere, and where the same is run, or what it runs if it wants

@@ -152,7 +152,11 @@ def test_json_has_every_figure_of_the_table(sojourn: Sojourn, small: Path) -> No
     printed = json.loads(done.stdout)
     assert printed["folder"] == "out"
     assert [row["aqm"] for row in printed["aqms"]] == ["fifo"]
-    assert set(printed["aqms"][0]) == {"aqm", *(field.name for field in fields(Summary))}
+    assert set(printed["aqms"][0]) == {
+        "aqm",
+        "groups",
+        *(field.name for field in fields(Summary)),
+    }
 
 
 def test_a_run_goes_again_into_its_own_folder_but_into_no_other(

@@ -299,7 +299,7 @@ class _Tokens:
         text = self.number(what)
         if "*" in text:
             raise _Wrong(f"{what}: it has to be a whole number, not {text[:_LONGEST]}")
-        if len(text) > _LONGEST or (value := int(text, 0)) > most:
+        if len(text) > _LONGEST or (value := _integer(text)) > most:
             raise _Wrong(f"{what}: {text[:_LONGEST]} is too large; the largest is {most}")
         return value
 
@@ -329,3 +329,8 @@ class _Tokens:
     def end(self) -> None:
         if not self.at_end():
             raise _Wrong(f"{self._peek()[1]} is left over at the end of the line")
+
+
+def _integer(text: str) -> int:
+    """The number that `text` has; a decimal number may begin with zeros."""
+    return int(text) if text.isdecimal() else int(text, 0)

@@ -18,6 +18,8 @@ from sojourn.model.scenario.groups import groups_of
 from sojourn.results import group_delays, groups
 from sojourn.results.report import page, tables
 from sojourn.results.result import AqmResult, read_result
+from sojourn.results.slowdown import slowdowns
+from sojourn.results.traffic.transfers import Exchanges
 from sojourn.runtime.arrow_tables import VERDICTS
 from sojourn.runtime.folder import RunFolder
 
@@ -52,8 +54,8 @@ rtt = "10 ms"
 NAMES = ["all flows", "bulk", "calls", "transfers cubic 1", "transfers cubic 2"]
 
 
-def scenario(*flows: dict[str, Any]) -> Any:
-    base = {"duration": "1 s", "aqms": ["fifo"], "switch": {"rate": "10 Mbit/s"}}
+def scenario(*flows: dict[str, Any], switch: dict[str, Any] | None = None) -> Any:
+    base = {"duration": "1 s", "aqms": ["fifo"], "switch": switch or {"rate": "10 Mbit/s"}}
     return scenario_from_dict(base | {"flows": [{"rtt": "10 ms"} | one for one in flows]})
 
 
@@ -180,6 +182,18 @@ def test_completion_slowdown_and_voice_are_of_the_groups_that_have_them(mixed: A
     ]
     # The shaper is a little off its nominal rate.
     assert first.slowdown_mean == pytest.approx(np.mean(slow), rel=0.01)
+
+
+def test_slowdown_is_undefined_on_a_link_that_sends_by_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "one.trace").write_text("1\n")
+    exchanges = Exchanges(*np.array([[0], [0], [10_000], [0], [50_000_000]]))
+    rates: list[dict[str, Any]] = [{"rate": "10 Mbit/s"}, {"link_trace": "one.trace"}]
+    found = []
+    for switch in rates:
+        own = scenario({"kind": "transfers", "load": "1 Mbit/s"}, switch=switch)
+        found.append(slowdowns(own, groups_of(own.flows)[0], exchanges))
+    assert found[0] is not None and found[0][0] > 1
+    assert found[1] is None
 
 
 def test_percentiles_of_groups_are_exact_with_more_rows_than_are_kept(

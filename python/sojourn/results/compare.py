@@ -88,11 +88,9 @@ def compare(results: Sequence[tuple[str, Result]]) -> tuple[list[Setup], list[Li
             if not aqms:
                 continue
             values = [_values(metric, aqms) for metric in SHOWN]
-            differences: list[Interval | None] = [None] * len(SHOWN)
-            if first is not None:
-                differences = [difference(a, b) for a, b in zip(first, values, strict=True)]
+            apart = differences(first, values)
             first = values if first is None else first
-            lines.append(Line(label, setup.name, tuple(map(interval, values)), tuple(differences)))
+            lines.append(Line(label, setup.name, tuple(map(interval, values)), apart))
     return found, lines
 
 
@@ -108,6 +106,15 @@ def _refuse_parts(results: Sequence[tuple[str, Result]]) -> None:
                 f"{part}: interrupted; its figures are of its first {spans[part] / 1e9:.3f} s, "
                 f"those of {name} of {span / 1e9:.3f} s. Run it again to its end"
             )
+
+
+def differences(
+    first: Sequence[Sequence[float]] | None, second: Sequence[Sequence[float]]
+) -> tuple[Interval | None, ...]:
+    """The difference of each metric to the first set-up's values; none in the first set-up."""
+    if first is None:
+        return (None,) * len(second)
+    return tuple(difference(a, b) for a, b in zip(first, second, strict=True))
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Interval | None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sojourn.model.scenario.quantities import ALL_FLOWS
-from sojourn.results.compare import Setup, difference
+from sojourn.results.compare import Setup, differences
 from sojourn.results.intervals import Interval, interval
 from sojourn.results.metrics import SHOWN_OF_GROUPS, Metric
 
@@ -78,8 +78,6 @@ def _lines(
         ]
         if not any(figures):
             continue
-        apart: list[Interval | None] = [None] * len(metrics)
-        if first is not None:
-            apart = [difference(a, b) for a, b in zip(first, figures, strict=True)]
+        apart = differences(first, figures)
         first = figures if first is None else first
-        yield GroupLine(group, aqm, setup.name, tuple(map(interval, figures)), tuple(apart))
+        yield GroupLine(group, aqm, setup.name, tuple(map(interval, figures)), apart)

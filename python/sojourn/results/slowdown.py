@@ -3,7 +3,8 @@
 The least time of a transfer is one and a half round trips, for handshake and first byte, and its
 payload at the rate of the slowest link; that of a request is one round trip and its response. The
 window's growth and headers are not counted, so a lone flow has a slowdown above 1. Slowdown is
-undefined where a link on the way changes its rate or delay. Depends on the scenario alone.
+undefined where a link on the way changes its rate or delay, or sends by a trace. Depends on the
+scenario alone.
 """
 
 from collections import deque
@@ -65,7 +66,7 @@ def _path(scenario: Scenario, group: Group) -> _Path | None:
     if end not in ways:
         return None
     links = [(scenario.links[number], back) for number, back in ways[end]]
-    if any(link.schedule for link, _ in links):
+    if any(link.schedule or link.traces for link, _ in links):
         return None
     speeds = [node.port_speed for node in scenario.switches]
     speeds += [h.access_rate for h in scenario.hosts if h.name in (start, end) and h.access_rate]

@@ -211,7 +211,7 @@ def luts(row: str) -> str:
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
 LIMITS = Path(__file__).with_name("targets_limits.csv")
-"""What each target cannot do, with names where figures go."""
+"""Limits of each target; names in braces stand for figures."""
 
 
 def main() -> None:

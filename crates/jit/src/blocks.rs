@@ -1,7 +1,7 @@
 //! Analysis of basic blocks: block starts, slots live at each operation, and slots that differ from
 //! the frame.
 //!
-//! Where machine code stops, the frame must hold every slot that is read from there on: by the
+//! At a stop of machine code the frame must hold every slot that is read afterwards: by the
 //! operation that runs without machine code, by later operations, or by the caller. A slot that is
 //! read behind a regular stop stays in the frame at all times. Any other slot becomes a value when
 //! machine code changes it, and is stored to the frame at an exceptional stop.

@@ -140,7 +140,7 @@ impl RandomLink {
     }
 }
 
-/// Whether an event of this probability happens; without one, nothing is drawn.
+/// True if an event of this probability happens; a probability of 0 draws nothing.
 fn drawn(draws: &mut RandomStream, last: &mut u32, probability: u32, correlation: u32) -> bool {
     if probability == 0 {
         return false;
@@ -170,7 +170,7 @@ fn normal() -> &'static [f64] {
     })
 }
 
-/// Where the standard normal distribution reaches `share`, by bisection.
+/// The value at which the standard normal distribution reaches `share`, by bisection.
 fn quantile(share: f64) -> f64 {
     let (mut low, mut high) = (-6.0f64, 6.0f64);
     for _ in 0..48 {
@@ -190,7 +190,7 @@ mod tests {
     const EACH: u64 = 1_000_000;
 
     /// Arrivals of `count` frames, a millisecond apart, with what was counted.
-    fn packet_metadata(given: LinkNetem, seed: u64, count: u64) -> (Vec<Arrivals>, RandomCounts) {
+    fn arrivals(given: LinkNetem, seed: u64, count: u64) -> (Vec<Arrivals>, RandomCounts) {
         let mut link = RandomLink::new(given, seed, 0);
         let all = (0..count).map(|n| link.carry(Time(n * EACH), MEAN)).collect();
         (all, link.counts())
@@ -215,7 +215,7 @@ mod tests {
         ) {
             let count = 20_000;
             let given = LinkNetem { loss, duplicate, reorder, gap, ..LinkNetem::default() };
-            let (all, counts) = packet_metadata(given, seed, count);
+            let (all, counts) = arrivals(given, seed, count);
             let [p, twice, early] = [loss, duplicate, reorder].map(|p| f64::from(p) / 1e9);
             prop_assert_eq!(counts.frames, count);
             prop_assert!(close(counts.duplicated, twice, count), "{:?}", counts);
@@ -239,8 +239,8 @@ mod tests {
             let given = LinkNetem {
                 loss: CERTAIN / 10, duplicate: CERTAIN / 10, jitter: 5_000_000, ..LinkNetem::default()
             };
-            prop_assert_eq!(packet_metadata(given, seed, 500), packet_metadata(given, seed, 500));
-            prop_assert_ne!(packet_metadata(given, seed, 500).0, packet_metadata(given, seed ^ 1, 500).0);
+            prop_assert_eq!(arrivals(given, seed, 500), arrivals(given, seed, 500));
+            prop_assert_ne!(arrivals(given, seed, 500).0, arrivals(given, seed ^ 1, 500).0);
         }
     }
 
@@ -248,11 +248,8 @@ mod tests {
     fn a_uniform_jitter_fills_its_span_and_a_normal_one_has_its_deviation() {
         let jitter = 3_000_000;
         for distribution in [DelayDistribution::Uniform, DelayDistribution::Normal] {
-            let (all, _) = packet_metadata(
-                LinkNetem { jitter, distribution, ..LinkNetem::default() },
-                7,
-                40_000,
-            );
+            let (all, _) =
+                arrivals(LinkNetem { jitter, distribution, ..LinkNetem::default() }, 7, 40_000);
             let off: Vec<f64> = all
                 .iter()
                 .zip(0..)
@@ -276,7 +273,7 @@ mod tests {
         let runs = |correlation| {
             let loss = CERTAIN / 2;
             let given = LinkNetem { loss, loss_correlation: correlation, ..LinkNetem::default() };
-            let (all, counts) = packet_metadata(given, 3, 20_000);
+            let (all, counts) = arrivals(given, 3, 20_000);
             let changes =
                 all.windows(2).filter(|two| two[0].frame.is_some() != two[1].frame.is_some());
             (counts.lost, changes.count())
@@ -290,7 +287,7 @@ mod tests {
     #[test]
     fn every_gap_th_frame_overtakes_if_reordering_is_certain() {
         let (all, counts) =
-            packet_metadata(LinkNetem { reorder: CERTAIN, gap: 5, ..LinkNetem::default() }, 1, 20);
+            arrivals(LinkNetem { reorder: CERTAIN, gap: 5, ..LinkNetem::default() }, 1, 20);
         let early: Vec<_> =
             (0..20).filter(|n| all[*n].frame == Some(Time(*n as u64 * EACH))).collect();
         assert_eq!((early, counts.reordered), (vec![4, 9, 14, 19], 4));

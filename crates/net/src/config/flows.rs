@@ -156,7 +156,7 @@ flow_kind! {
         /// the share of transfers that have at most so many, in parts of 10^9.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         sizes: Vec<(u64, u64)>,
-        /// How sizes lie between two points of `sizes`.
+        /// Interpolation between two points of `sizes`.
         #[serde(default)]
         interpolate: Interpolation,
         /// The smallest transfer, bytes.
@@ -242,7 +242,7 @@ pub enum EcnField {
     Ect1,
 }
 
-/// How sizes lie between two points of a table; JSON has the name.
+/// Interpolation between two points of a table of sizes; JSON has the name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Interpolation {

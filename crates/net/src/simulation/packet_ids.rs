@@ -7,10 +7,10 @@
 use super::partition::Partition;
 use sojourn_packet::{PacketId, Time};
 
-/// Where a partition's number is in the identity of its packets, behind which they are numbered; none in
-/// the only partition, whose packets have their numbers at once.
+/// Lowest bit of the partition's number in the identity of a packet; the bits below count packets. The
+/// packets of an only partition have their final numbers at once.
 const PARTITION: u32 = 56;
-/// Of each partition every so-manieth packet's number is noted.
+/// One packet in so many has its number noted, in each partition.
 const EACH: usize = 8;
 
 /// The packet numbers that one partition assigns.

@@ -11,7 +11,7 @@ use super::inter_partition_channel::Channels;
 use super::nic::{OnLink, SendPath};
 use super::node::{Bottleneck, Counters, HostState, LinkEnd, Node, PortRef, Scheduled};
 use super::packet_ids::PacketIds;
-use super::random_links::Ahead;
+use super::random_links::OntoLink;
 use super::records::{BATCH, Delivered, FlowSample};
 use super::schedule::{Change, RefusedActions};
 use super::slab::{PacketSlab, Slot};
@@ -24,7 +24,7 @@ use crate::wire::{FrameDetail, read_frame};
 use sojourn_packet::{HeaderBytes, Packet, Time};
 use sojourn_switch::PortId;
 
-/// Where a host is kept in its partition.
+/// Index of a host in its partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HostPlace(pub(super) u32);
 
@@ -371,8 +371,8 @@ impl Partition {
                 continue;
             };
             if wire.random.is_some() {
-                let ahead = Ahead { now: self.now, slab, numbers, events, channels };
-                ahead.carry_random(wire, transmit);
+                let onto_link = OntoLink { now: self.now, slab, numbers, events, channels };
+                onto_link.carry_random(wire, transmit);
                 continue;
             }
             let at = wire.carry(transmit);

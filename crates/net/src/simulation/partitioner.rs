@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const LEAST: Time = Time::from_micros(100);
 /// As many partitions as there are at most; more take turns in being one.
 const MOST: usize = 64;
-/// How far partitions go that nothing connects.
+/// Lookahead of partitions that no link connects.
 const APART: Time = Time::from_millis(10);
 
 /// The partitions of a network.

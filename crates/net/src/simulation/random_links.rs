@@ -22,7 +22,7 @@ use sojourn_switch::Transmit;
 
 /// One direction of a link that treats frames at random.
 pub(super) struct RandomWay {
-    /// Where it is, and its number among the network's directions.
+    /// The ends of the direction, and its number among the network's directions.
     layout: NetemLayout,
     link: RandomLink,
 }
@@ -49,8 +49,8 @@ impl RandomWay {
     }
 }
 
-/// What a frame that leaves a switch needs on its way to the end of the link.
-pub(super) struct Ahead<'a> {
+/// The state of a partition that a frame needs from a switch to the end of the link.
+pub(super) struct OntoLink<'a> {
     pub(super) now: Time,
     pub(super) slab: &'a mut PacketSlab,
     pub(super) numbers: &'a mut PacketIds,
@@ -58,7 +58,7 @@ pub(super) struct Ahead<'a> {
     pub(super) channels: &'a mut Channels,
 }
 
-impl Ahead<'_> {
+impl OntoLink<'_> {
     /// A frame goes onto a link behind a port.
     #[inline(never)]
     pub(super) fn carry_random(self, wire: &mut PortLink, transmit: &mut Transmit) {
@@ -66,7 +66,7 @@ impl Ahead<'_> {
         let Some(random) = &mut wire.random else { return };
         let arrivals = random.link.carry(through, wire.delay);
         let packet = std::mem::take(&mut transmit.packet);
-        let Ahead { now, slab, numbers, events, channels } = self;
+        let OntoLink { now, slab, numbers, events, channels } = self;
         for (at, packet) in frames(arrivals, packet, slab, numbers, now) {
             match wire.end {
                 LinkEnd::Switch(port_ref) => {
@@ -148,13 +148,13 @@ impl Partition {
 impl Simulation {
     /// The directions of links that treat frames at random, in the order of the network's links.
     pub(super) fn link_reports(&self) -> Vec<LinkReport> {
-        let of_region = |partition: &'_ Partition| {
+        let of_partition = |partition: &'_ Partition| {
             let port_links = partition.nodes.iter().flat_map(|node| &node.port_links);
             let links = partition.send_path.access_links.iter().map(|link| &link.random);
             let random = port_links.map(|wire| &wire.random).chain(links).flatten();
             random.map(|way| (way.layout.number, way.report())).collect::<Vec<_>>()
         };
-        let mut all: Vec<_> = self.partitions.iter().flat_map(of_region).collect();
+        let mut all: Vec<_> = self.partitions.iter().flat_map(of_partition).collect();
         all.sort_unstable_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, report)| report).collect()
     }

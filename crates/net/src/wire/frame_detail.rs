@@ -1,7 +1,7 @@
 //! Level of detail at which hosts write their frames.
 
-/// How hosts write frames of the form that nearly all have ([`PredictedHeader`](super::PredictedHeader)); any
-/// other is whole.
+/// Level of detail of frames with a [`PredictedHeader`](super::PredictedHeader), which nearly all have. Any
+/// other frame is whole.
 ///
 /// ```
 /// use sojourn_net::config::IpVersion;

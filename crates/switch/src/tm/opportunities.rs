@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Bytes that one opportunity carries.
 pub const OPPORTUNITY_BYTES: u32 = 1_504;
-/// What a packet on the wire is longer by than mahimahi counts it: its Ethernet header, less TUN's.
+/// Difference of a packet's length on the wire to mahimahi's count: its Ethernet header, less TUN's.
 const ETHERNET_WITHOUT_TUN: u32 = 14 - 4;
 /// A frame that takes an opportunity whole.
 const FULL_FRAME: u32 = OPPORTUNITY_BYTES + ETHERNET_WITHOUT_TUN;
@@ -55,7 +55,7 @@ impl LinkTrace {
     }
 }
 
-/// How far a port has come in a trace.
+/// Position of a port in a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunities {
     trace: LinkTrace,

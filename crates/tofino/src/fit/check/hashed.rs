@@ -40,8 +40,8 @@ pub fn check_table(program: &Program, table: &Table, found: &mut Vec<Diagnostic>
     }
 }
 
-/// What an instruction computes for a hash. A slice of a result is none, and the instruction stands
-/// before the action, where there are no action data.
+/// Checks an input of a hash that an instruction computes. The instruction stands before the action,
+/// without action data, and a slice of its result is no input.
 pub fn check_operand(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
     if cuts(&evaluated.expr) {
         let message = "a hash takes in a part of a result";

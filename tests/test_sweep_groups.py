@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.figure import Figure
 
 from conftest import call_sojourn
 from sojourn.common.resources import programs_folder
 from sojourn.results.statistics import EDGES
+from sojourn.studies.sweeps import distributions
 from sojourn.studies.sweeps.distributions import pool, quantiles
 from test_groups import MIXED, NAMES
 
@@ -137,3 +139,9 @@ def test_macros_go_with_seeds_and_an_aqm_from_a_file_is_addressed_by_its_name(
     unread = call_sojourn(tmp_path, *common, "-D", "NO_SUCH", "--seeds", "1..2", "--out", "no")
     assert unread.returncode == 2
     assert "NO_SUCH" in unread.stderr
+
+
+def test_a_legend_has_every_aqm_whatever_its_name() -> None:
+    figure = Figure()
+    distributions._legend(figure, ["_mine", "fifo"], None)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["_mine", "fifo"]

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from sojourn.model.scenario.groups import Group, groups_of
-from sojourn.results.plots import bare, named_legend
+from sojourn.results.plots import bare, delay_axis, named_legend
 from sojourn.results.queues import Queue, plotted
 from sojourn.results.result import Result
 from sojourn.results.statistics import Floats, Longs
@@ -63,7 +61,7 @@ def _over_time(result: Result, queue: Queue, width: float) -> Figure:
         panel.axhline(target, color=TARGET_COLOUR, linewidth=0.7, linestyle=(0, (5, 3)))
         panel.set_title(run.label, loc="left", pad=2)
         bare(panel)
-        _delays(panel.yaxis)
+        delay_axis(panel.yaxis)
     panels[0].set_ylim(DELAY_FLOOR, 1.6 * max(queue.highest, 2 * target))
     panels[0].set_xlim(0, result.scenario.duration / 1e9)
     panels[-1].set_xlabel("time, s", color=INK)
@@ -119,17 +117,11 @@ def _dress(panel: Axes, title: str, axis: str, counted: str) -> None:
     if panel.get_xlim()[0] < DELAY_FLOOR:
         panel.set_xlim(left=DELAY_FLOOR)
     bare(panel)
-    _delays(panel.xaxis)
+    delay_axis(panel.xaxis)
     panel.set_xlabel(axis, color=INK)
     panel.set_ylabel(f"{counted}, %", color=INK)
     if title:
         panel.set_title(title, loc="left", pad=2)
-
-
-def _delays(axis: Axis) -> None:
-    axis.set_major_locator(LogLocator(10))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(NullLocator())
 
 
 def _completion(result: Result) -> Iterator[tuple[str, list[Curve]]]:

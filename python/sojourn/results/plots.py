@@ -163,7 +163,7 @@ def _delay_panel(
         )
     panel.axhline(target, color=TARGET_COLOUR, linewidth=0.9, linestyle=(0, (5, 3)))
     bare(panel)
-    _delay_axis(panel.yaxis)
+    delay_axis(panel.yaxis)
     summary = run.summary
     # Where it stands is said, so that nothing has to be measured for it.
     place: dict[str, Any] = {"y": 1, "pad": 3}
@@ -193,7 +193,7 @@ def distribution(result: Result, queue: Queue) -> Figure:
     panel.set_ylim(0, 101)
     bare(panel)
     panel.grid(axis="x", color=RULE, linewidth=0.6)
-    _delay_axis(panel.xaxis)
+    delay_axis(panel.xaxis)
     panel.set_xlabel("queue delay, ms (log scale)", color=INK)
     panel.set_ylabel("packets with at most this delay, %", color=INK)
     panel.set_title(
@@ -279,7 +279,8 @@ def bare(panel: Axes) -> None:
     panel.tick_params(colors=MUTED, labelsize=8)
 
 
-def _delay_axis(axis: Axis) -> None:
+def delay_axis(axis: Axis) -> None:
+    """Ticks of a logarithmic axis of delays: powers of ten as plain numbers."""
     axis.set_major_locator(LogLocator(10))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())

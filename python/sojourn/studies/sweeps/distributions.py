@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.lines import Line2D
 
 from sojourn.model.scenario.quantities import ALL_FLOWS
-from sojourn.results.plots import bare
+from sojourn.results.plots import bare, delay_axis, named_legend
 from sojourn.results.statistics import EDGES, Floats
 from sojourn.results.style import COLOURS, DASHES, DELAY_FLOOR, INK, MUTED, TARGET_COLOUR
 from sojourn.studies.sweeps.plan import SweepPlan
@@ -98,32 +98,37 @@ def _figure(plan: SweepPlan, table: pa.Table, width: float | None) -> Figure:
         row, column = divmod(place, across)
         for panel in (grid[2 * row][column], grid[2 * row + 1][column]):
             panel.set_visible(False)
-    _legend(figure, grid[0][0], width)
+    _legend(figure, aqms, width)
     return figure
 
 
-def _legend(figure: Figure, panel: Axes, width: float | None) -> None:
-    handles, labels = panel.get_legend_handles_labels()
+def _legend(figure: Figure, aqms: Sequence[str], width: float | None) -> None:
+    lines = [Line2D([], [], color=colour, linestyle=dash) for colour, dash in _looks(aqms)]
     most = 4 if width is None or width > 5 else 2
-    legend = figure.legend(
-        handles, labels, loc="outside lower center", ncols=most, frameon=False, fontsize=8
+    legend = named_legend(
+        figure, lines, aqms, loc="outside lower center", ncols=most, frameon=False, fontsize=8
     )
     for text in legend.get_texts():
         text.set_parse_math(False)
 
 
+def _looks(aqms: Sequence[str]) -> list[tuple[str, Any]]:
+    """Colour and dash of each AQM's curve."""
+    places = range(len(aqms))
+    return [(COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]) for place in places]
+
+
 def _panel(curves: Axes, boxes: Axes, table: pa.Table, aqms: Sequence[str], target: float) -> None:
     delays = np.maximum(EDGES / 1e6, DELAY_FLOOR)
     highest = 2 * target
-    for place, aqm in enumerate(aqms):
+    for place, (aqm, (colour, dash)) in enumerate(zip(aqms, _looks(aqms), strict=True)):
         rows = _where(table, "aqm", aqm).to_pylist()
         if not rows:
             continue
-        colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
         share, low, high = pool(rows)
         highest = max(highest, float(delays[min(int((share < 0.9999).sum()), len(delays) - 1)]))
         curves.fill_between(delays, 100 * low, 100 * high, color=colour, alpha=0.2, linewidth=0)
-        curves.plot(delays, 100 * share, color=colour, linestyle=dash, linewidth=1.5, label=aqm)
+        curves.plot(delays, 100 * share, color=colour, linestyle=dash, linewidth=1.5)
         first, lower, middle, upper, last = quantiles(share)
         boxes.plot([first, last], [place, place], color=colour, linewidth=1)
         boxes.barh(place, upper - lower, 0.55, lower, color=colour, alpha=0.35)
@@ -140,9 +145,7 @@ def _panel(curves: Axes, boxes: Axes, table: pa.Table, aqms: Sequence[str], targ
         panel.set_xscale("log")
         panel.set_xlim(DELAY_FLOOR, 1.3 * highest)
         panel.axvline(target, color=TARGET_COLOUR, linewidth=0.8, linestyle=(0, (5, 3)))
-        panel.xaxis.set_major_locator(LogLocator(10))
-        panel.xaxis.set_minor_locator(NullLocator())
-        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        delay_axis(panel.xaxis)
     curves.tick_params(labelbottom=False)
     boxes.tick_params(labelbottom=True)
     boxes.set_xlabel("queue delay, ms (log scale)", color=INK)

@@ -1,8 +1,8 @@
 # `make demo` runs the first scenario, `make check` checks a change, `make test` checks everything.
 #
 # All start from Python 3.11, cargo and a C compiler, put everything into .venv and target, and build
-# only what has changed. They use cargo's dev profile, which compiles in a third of the time of a
-# release; `make release` builds the optimised engine into .venv, `make wheel` the package to install.
+# only what has changed. They use cargo's dev profile, which compiles sooner than a release;
+# `make release` builds the optimised engine into .venv, `make wheel` the package to install.
 
 PYTHON ?= python3
 VENV := .venv
@@ -202,7 +202,7 @@ $(INSTALLED): requirements.lock
 	@touch $@
 
 $(BUILT): $(INSTALLED) $(ENGINE)
-	@echo 'compiling the engine: about two minutes of two cores, once'
+	@echo 'compiling the engine: about five minutes on two cores, once'
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(QUIET) $(BIN)/maturin develop --quiet
 	@# Once, and also where Python is told to write none when it runs: a start then reads no source.
 	@$(BIN)/python -m compileall -q python/sojourn
@@ -210,7 +210,7 @@ $(BUILT): $(INSTALLED) $(ENGINE)
 	@touch $@
 
 $(OPTIMISED): $(INSTALLED) $(ENGINE)
-	@echo 'compiling the optimised engine: about five minutes of two cores, once'
+	@echo 'compiling the optimised engine, once; it takes longer than the one of make demo'
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(QUIET) $(BIN)/maturin develop --release --quiet
 	@$(BIN)/python -m compileall -q python/sojourn
 	@touch $(BUILT) $@

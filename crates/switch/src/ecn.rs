@@ -27,6 +27,17 @@ pub fn codepoint(frame: &Packet) -> u8 {
     }
 }
 
+/// The Differentiated Services codepoint, 0 to 63; none for a frame without an IP header.
+pub fn dscp(frame: &Packet) -> Option<u8> {
+    match IpHeader::find(frame)? {
+        IpHeader::V4(at) => frame.bytes.get(at + 1).map(|tos| tos >> 2),
+        IpHeader::V6(at) => {
+            let class = u16::from_be_bytes([*frame.bytes.get(at)?, *frame.bytes.get(at + 1)?]);
+            Some((class >> 6 & 63) as u8)
+        }
+    }
+}
+
 /// True if the frame is marked with Congestion Experienced.
 #[inline]
 pub fn is_marked(frame: &Packet) -> bool {

@@ -205,6 +205,7 @@ pub static REGISTRY: Registry<Registered> = Registry::new(&[
     pie_linux::REGISTRATION,
     pi2::REGISTRATION,
     dualpi2::REGISTRATION,
+    dualpi2::LINUX_REGISTRATION,
 ]);
 
 impl Named for Registered {

@@ -164,3 +164,92 @@ fn a_limit_counts_both_queues() {
     let refused: Vec<_> = drops.drain().map(|(p, kind)| (p.packet.id.0, kind)).collect();
     assert_eq!(refused, [(2, DropKind::Tail)]);
 }
+
+/// A queue that never marks by itself and whose Classic traffic has a share.
+fn weighted(classic_ppm: u64) -> DualPi2 {
+    let scheduler = Scheduler::Weighted(classic_ppm);
+    pinned(0, Params { scheduler, min_th: Time::from_secs(1), ..Params::default() })
+}
+
+#[test]
+fn nineteen_l4s_flows_get_4_9_percent_each_beside_one_classic_flow_at_weights_15_to_1() {
+    // RFC 9332, section 4.2.2: 15/16 of the link for 19 flows, where an even share is 5 %.
+    let mut queue = weighted(62_500);
+    (0..40_000).for_each(|id| enqueue(&mut queue, 0, id, if id < 20_000 { ECT1 } else { NOT_ECT }));
+    let mut drops = Drops::default();
+    let sent: Vec<_> = (0..16_000).map_while(|_| queue.dequeue(Time::ZERO, &mut drops)).collect();
+    let l4s = sent.iter().filter(|packet| packet.packet.id.0 < 20_000).count();
+    let each = l4s as f64 / sent.len() as f64 / 19.0;
+    assert!((each - 0.0493).abs() < 0.0002, "{each}");
+}
+
+#[test]
+fn an_l4s_queue_that_is_alone_has_the_whole_link_and_leaves_no_debt() {
+    let mut queue = weighted(100_000);
+    (0..1_000).for_each(|id| enqueue(&mut queue, 0, id, ECT1));
+    assert_eq!(drain(&mut queue, 0).0.len(), 1_000);
+    enqueue(&mut queue, 1, 1_000, NOT_ECT);
+    enqueue(&mut queue, 1, 1_001, ECT1);
+    assert_eq!(drain(&mut queue, 1).0, [1_001, 1_000], "idleness sets the credit back, L4S first");
+}
+
+#[test]
+fn with_any_ect_packets_with_ect0_are_l4s_too() {
+    let mut queue = pinned(200_000, Params { any_ect: true, ..Params::default() });
+    (0..15).for_each(|id| enqueue(&mut queue, 0, id, ECT0));
+    enqueue(&mut queue, 0, 15, NOT_ECT);
+    assert_eq!((queue.lq.len(), queue.cq.len()), (15, 1));
+    assert_eq!(drain(&mut queue, 0).1, [2, 5, 7, 10, 12], "marked as ECT(1) is");
+}
+
+#[test]
+fn packets_steered_by_their_dscp_are_served_first_and_signalled_by_their_ecn_field() {
+    const DSCP: u8 = 45;
+    for (codepoint, marks) in [(ECT0, true), (NOT_ECT, false)] {
+        let mut queue = pinned(200_000, Params { l4s_dscp: Some(DSCP), ..Params::default() });
+        (0..90).for_each(|id| enqueue(&mut queue, 0, id, DSCP << 2 | codepoint));
+        enqueue(&mut queue, 0, 90, 46 << 2 | codepoint);
+        assert_eq!((queue.lq.len(), queue.cq.len()), (90, 1));
+        let (_, marked, dropped) = drain(&mut queue, 0);
+        let (signals, none) = if marks { (marked, dropped) } else { (dropped, marked) };
+        assert_eq!(signals, [25, 50, 75], "p_C = 0.04, as in the Classic queue");
+        assert!(none.is_empty());
+    }
+}
+
+#[test]
+fn with_delay_on_saturation_no_l4s_packet_is_dropped_and_classic_ones_keep_their_ecn() {
+    let params = Params { drop_on_overload: false, ..Params::default() };
+    let mut queue = DualPi2::new(params);
+    for id in 0..1000 {
+        enqueue(&mut queue, 0, id, if id < 500 { ECT1 } else { ECT0 });
+    }
+    // A head of ten seconds drives the base probability to its highest.
+    queue.update_until(Time::from_secs(10));
+    assert_eq!(float(queue.state.p), 0.5, "1/k");
+    let (sent, marked, dropped) = drain(&mut queue, 10_000 * MS);
+    assert_eq!((sent.len(), dropped.len()), (1000, 0));
+    let l4s = marked.iter().filter(|&&id| id < 500).count();
+    assert!(l4s >= 499, "{l4s} of 500 L4S packets are marked");
+    assert!((124..=125).contains(&(marked.len() - l4s)), "a quarter of the Classic packets");
+}
+
+#[test]
+fn below_the_least_backlog_the_controller_does_not_signal() {
+    let params = Params { min_backlog: Bytes(3_000), ..Params::default() };
+    let mut queue = pinned(1_000_000, params);
+    (0..10).for_each(|id| enqueue(&mut queue, 0, id, NOT_ECT));
+    let (sent, _, dropped) = drain(&mut queue, 0);
+    // Frames of 1000 bytes: with the leaving one, less than 3000 bytes are left at the last two.
+    assert_eq!(sent, [0, 8, 9], "the first packet's likelihood of one is no signal");
+    assert_eq!(dropped, [1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn linux_defaults_are_weighted_round_robin_and_a_step() {
+    let built = crate::discipline::build("dualpi2_linux", &[]).expect("registered");
+    let described = format!("{built:?}");
+    for part in ["Weighted(100000)", "range: Time(0)", "th_len: None", "packets: Some(10000)"] {
+        assert!(described.contains(part), "{part} in {described}");
+    }
+}

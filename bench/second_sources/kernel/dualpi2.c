@@ -5,6 +5,8 @@
 static struct dualpi2_sched_data dualpi2;
 static struct Qdisc l_queue;
 static bool early;
+/* Classic's weight in percent; zero for the time-shifted FIFO. */
+static u8 protection;
 
 /* The ECN field chooses the queue, the priority does not. */
 static u32 priority_of(unsigned int flow)
@@ -13,11 +15,11 @@ static u32 priority_of(unsigned int flow)
     return 0;
 }
 
-/* PI2 leaves two full packets alone. The RFC's DualPI2 does not, and so that the kernel's does not either,
- * a full packet is one byte, two of which are always there. */
+/* PI2 leaves two full packets alone, and so does the kernel with its own weights. The RFC's DualPI2 does not, and so
+ * that the kernel's does not either, a full packet is one byte, two of which are always there. */
 unsigned int full_packet(void)
 {
-    return early ? 1515 : 1;
+    return early ? 1515 : protection ? 1514 : 1;
 }
 
 /* PI2 throws two numbers for each packet, whether or not the first decides; the kernel asks for the
@@ -88,7 +90,7 @@ static void choose_queue(void)
 {
     struct sk_buff *l = qdisc_peek_head(&l_queue), *c = qdisc_peek_head(&root);
 
-    if (l && c)
+    if (l && c && !protection)
         dualpi2.c_protection_credit =
             dualpi2_sojourn_time(l, now) + tshift < dualpi2_sojourn_time(c, now);
 }
@@ -104,7 +106,8 @@ static void set_up(void)
     th_len = given("th_len", 1);
     root.private = q;
     root.handle = 1 << 16;
-    root.qstats.backlog = early ? 0 : 2;
+    protection = given("protection", 0);
+    root.qstats.backlog = early || protection ? 0 : 2;
     root.limit = given("limit", 100000);
     q->sch = &root;
     q->l_queue = &l_queue;
@@ -117,9 +120,9 @@ static void set_up(void)
     q->step_thresh = given("step", U32_MAX);
     q->ecn_mask = 1;
     q->coupling_factor = given("coupling", 2);
-    q->drop_overload = true;
+    q->drop_overload = given("drop_overload", 1);
     q->drop_early = early;
-    dualpi2_calculate_c_protection(&root, q, 0);
+    dualpi2_calculate_c_protection(&root, q, protection);
 }
 
 static void enqueue(struct sk_buff *skb)

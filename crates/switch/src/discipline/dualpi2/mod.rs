@@ -191,7 +191,7 @@ pub struct Params {
     /// Drop L4S packets as Classic ones while the coupled probability is saturated (section 4.2.3); otherwise the
     /// base probability stops at `1/k`. Default: on.
     pub drop_on_overload: bool,
-    /// No signal of the controller while less than this waits in both queues together. Default 0.
+    /// No signal of the controller while less than this is left in both queues together. Default 0.
     pub min_backlog: Bytes,
     /// ECT(0) is L4S, too. Default: off.
     pub any_ect: bool,
@@ -384,19 +384,19 @@ impl DualPi2 {
         Probability::from_ratio((delay - min_th).0.into(), range.0.into())
     }
 
-    /// Base probability that applies while `leaving` has been taken from its queue.
-    fn base(&self, leaving: Bytes) -> Probability {
-        let waiting = self.lq.bytes() + self.cq.bytes() + leaving;
+    /// Base probability, zero while too little is left behind the packet that leaves.
+    fn base(&self) -> Probability {
+        let waiting = self.lq.bytes() + self.cq.bytes();
         if waiting < self.params.min_backlog { Probability::ZERO } else { self.state.p }
     }
 
     /// Signal for a packet that has just left the L4S queue. A packet that was steered there and whose sender is not
     /// scalable is signalled as in the Classic queue (section 2.5.1.1).
-    fn l4s_signal(&mut self, delay: Time, packet: &Packet, size: Bytes) -> Signal {
+    fn l4s_signal(&mut self, delay: Time, packet: &Packet) -> Signal {
         if !self.params.is_scalable(packet) {
-            return self.classic_signal(packet, size);
+            return self.classic_signal(packet);
         }
-        let base = self.base(size);
+        let base = self.base();
         let p_cl = base.times(self.params.k);
         if p_cl < Probability::ONE || !self.params.drop_on_overload {
             let p_l = self.laqm(delay).max(p_cl);
@@ -408,8 +408,8 @@ impl DualPi2 {
     }
 
     /// Signal for a packet that has just left the Classic queue.
-    fn classic_signal(&mut self, packet: &Packet, size: Bytes) -> Signal {
-        let base = self.base(size);
+    fn classic_signal(&mut self, packet: &Packet) -> Signal {
+        let base = self.base();
         if !self.state.c_count.recur(base.and(base)) {
             return Signal::None;
         }
@@ -444,9 +444,9 @@ impl Discipline for DualPi2 {
             let mut packet = if l4s { self.lq.pop() } else { self.cq.pop() }?;
             let size = packet.size();
             let signal = if l4s {
-                self.l4s_signal(now.saturating_sub(packet.enqueued), &packet.packet, size)
+                self.l4s_signal(now.saturating_sub(packet.enqueued), &packet.packet)
             } else {
-                self.classic_signal(&packet.packet, size)
+                self.classic_signal(&packet.packet)
             };
             let Stats { l_marks, l_drops, c_marks, c_drops, .. } = &mut self.stats;
             let (marks, dropped) = if l4s { (l_marks, l_drops) } else { (c_marks, c_drops) };

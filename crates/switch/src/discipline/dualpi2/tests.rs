@@ -240,9 +240,9 @@ fn below_the_least_backlog_the_controller_does_not_signal() {
     let mut queue = pinned(1_000_000, params);
     (0..10).for_each(|id| enqueue(&mut queue, 0, id, NOT_ECT));
     let (sent, _, dropped) = drain(&mut queue, 0);
-    // Frames of 1000 bytes: with the leaving one, less than 3000 bytes are left at the last two.
-    assert_eq!(sent, [0, 8, 9], "the first packet's likelihood of one is no signal");
-    assert_eq!(dropped, [1, 2, 3, 4, 5, 6, 7]);
+    // Frames of 1000 bytes: behind the last three less than 3000 bytes are left.
+    assert_eq!(sent, [0, 7, 8, 9], "the first packet's likelihood of one is no signal");
+    assert_eq!(dropped, [1, 2, 3, 4, 5, 6]);
 }
 
 #[test]

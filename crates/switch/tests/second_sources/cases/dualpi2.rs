@@ -25,6 +25,16 @@ const TURNS: Source = linux(
     "dualpi2",
     "target=15000000 tupdate=15000000 alpha=732 beta=1464 mhz=2663 step=4999999 tshift=4000000",
 );
+/// The kernel's own scheduler, and its own share of the queue that the controller leaves alone.
+const WEIGHTS: Source =
+    linux("dualpi2", "target=15000000 tupdate=15000000 alpha=732 beta=1464 mhz=2663 protection=10");
+/// The same where delay may grow in overload.
+const DELAY_GROWS: Source = linux(
+    "dualpi2",
+    "target=15000000 tupdate=15000000 alpha=732 beta=1464 mhz=2663 protection=10 drop_overload=0",
+);
+/// The kernel's scheduler as parameters of ours.
+const WEIGHTED: [(&str, u64); 2] = [("classic_protection", 100_000), ("min_backlog", 3_028)];
 const GAINS: [(&str, u64); 2] = [("alpha", 2_663), ("beta", 5_326)];
 /// More than any packet waits.
 const NEVER: u64 = 3_600_000_000_000;
@@ -95,6 +105,32 @@ pub const CASES: &[Case] = &[
         source: TURNS,
         ecn: Ecn::Mixed,
         traces: &[Bursts, Flows],
+        ..PLAIN
+    },
+    Case {
+        discipline: "dualpi2",
+        about: "weights",
+        recording: "dualpi2-weights",
+        parameters: &[GAINS[0], GAINS[1], ("min_th", NEVER), WEIGHTED[0], WEIGHTED[1]],
+        source: WEIGHTS,
+        ecn: Ecn::Mixed,
+        ..PLAIN
+    },
+    Case {
+        discipline: "dualpi2",
+        about: "weights, delay on saturation",
+        recording: "dualpi2-delay-grows",
+        parameters: &[
+            GAINS[0],
+            GAINS[1],
+            ("min_th", NEVER),
+            WEIGHTED[0],
+            WEIGHTED[1],
+            ("drop_on_overload", 0),
+        ],
+        source: DELAY_GROWS,
+        ecn: Ecn::Mixed,
+        traces: &[Overload, Ramp],
         ..PLAIN
     },
     Case {

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Field,
     PlainSerializer,
     SerializeAsAny,
@@ -21,6 +22,7 @@ from pydantic_core import InitErrorDetails
 from sojourn.model.hardware.modules import is_module
 from sojourn.model.parameters import Discipline, Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_names
+from sojourn.model.python_discipline import is_class
 from sojourn.model.scenario.quantities import FilePath, Label, RegisterName, Strict
 from sojourn.model.scenario.registered import spelled_out
 
@@ -39,8 +41,8 @@ class AqmChoice(Strict):
     """One AQM to run, and how; `choose` makes it with the parameters of its discipline."""
 
     use: FilePath
-    """A native discipline, a shipped program or hardware module, or the path of a `.p4` or `.sv`
-    file."""
+    """A native discipline, a shipped program or hardware module, the path of a `.p4` or `.sv` file,
+    or `FILE.py:CLASS`."""
     label: Label | None = None
     architecture: Annotated[str, AfterValidator(_target)] | None = None
     """P4: what the program must be for; it says itself what it is for."""
@@ -72,6 +74,18 @@ class AqmChoice(Strict):
         }
 
 
+class PythonChoice(AqmChoice):
+    """A class in Python. Its constructor's keywords are further keys; the plan checks them, because
+    they are known only once the class is loaded."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The further keys, as the scenario writes them."""
+        return dict(self.model_extra or {})
+
+
 def choose(value: object) -> AqmChoice:
     """The choice that a scenario writes as `value`: a name, or a table with `use` and options."""
     if isinstance(value, AqmChoice):
@@ -82,7 +96,7 @@ def choose(value: object) -> AqmChoice:
         value = spelled_out(value)
     use = value.get("use") if isinstance(value, dict) else None
     native = _native(use) if isinstance(use, str) else None
-    model = _model_of_anyones() if native is None else _model_of(native.name)
+    model = _model(use, native)
     choice = model.model_validate(value)
     if native := _native(choice.use):
         _refuse_what_is_outside(native, choice, value)
@@ -103,6 +117,12 @@ def _refuse_what_is_outside(native: Discipline, choice: AqmChoice, value: object
         ctx={"error": ValueError(reason)},
     )
     raise ValidationError.from_exception_data(choice.use, [details])
+
+
+def _model(use: object, native: Discipline | None) -> type[AqmChoice]:
+    if isinstance(use, str) and is_class(use):
+        return PythonChoice
+    return _model_of_anyones() if native is None else _model_of(native.name)
 
 
 def _native(use: str) -> Discipline | None:

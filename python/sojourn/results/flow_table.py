@@ -17,7 +17,7 @@ from sojourn.runtime.arrow_tables import MARK, SENT
 
 @dataclass(frozen=True)
 class FlowFigures:
-    """A row a flow of a series; NaN where a flow has none."""
+    """A row a flow of the scenario; NaN where a flow has none."""
 
     goodput: Floats
     """bit/s."""
@@ -34,48 +34,52 @@ class FlowFigures:
     """Segments."""
 
 
-def flow_figures(result: Result, aqm: AqmResult, series: FlowSeries) -> FlowFigures:
-    """The figures of the flows of `series` after the warm-up."""
+def flow_figures(result: Result, aqm: AqmResult, series: FlowSeries, count: int) -> FlowFigures:
+    """The figures of the first `count` flows after the warm-up; `series` has some of them."""
     since = aqm.summary.since
     path = aqm.folder / result.scenario.bottlenecks[0].rows
-    places = np.array(series.flows, np.int64)
-    tally = _Tally(places, FlowSources(aqm.folder))
+    tally = _Tally(count, FlowSources(aqm.folder))
     for batch in read_flow_rows(path, result.compared):
         rows = after(batch, since)
         tally.add(rows.flow, rows.delay, rows.verdict)
     received = delivered(aqm.folder, aqm.findings.counters, since, result.compared)
     span = max((result.compared or aqm.findings.counters["simulated"]) - since, 1)
-    amounts = np.array(
-        [received[flow] if flow < len(received) else np.nan for flow in series.flows]
-    )
     late = series.time > since
+    sampled = np.array(series.flows, np.int64)
     with np.errstate(invalid="ignore", divide="ignore"):
         trips = np.where(series.round_trip > 0, series.round_trip, np.nan)[:, late]
         known = ~np.isnan(trips)
         return FlowFigures(
-            goodput=amounts * 8e9 / span,
+            goodput=_spread(np.array(received), np.arange(len(received)), count) * 8e9 / span,
             mean=tally.total / tally.queued,
             largest=np.where(tally.queued > 0, tally.largest, np.nan),
             drop_share=tally.dropped / tally.seen,
             marks=tally.marked.astype(np.float64),
-            round_trip=np.nansum(trips, axis=1) / known.sum(axis=1),
-            retransmitted=series.retransmitted[:, -1],
+            round_trip=_spread(np.nansum(trips, axis=1) / known.sum(axis=1), sampled, count),
+            retransmitted=_spread(series.retransmitted[:, -1], sampled, count),
         )
+
+
+def _spread(values: Floats, places: Longs, count: int) -> Floats:
+    """`values` at their places of `count`; NaN elsewhere."""
+    spread = np.full(count, np.nan)
+    inside = places < count
+    spread[places[inside]] = values[inside]
+    return spread
 
 
 class _Tally:
     """Sums over packets' rows for each flow."""
 
-    def __init__(self, flows: Longs, sources: FlowSources) -> None:
-        self._flows, self._sources = flows, sources
-        self.seen, self.queued, self.dropped, self.marked = np.zeros((4, len(flows)), np.int64)
-        self.total, self.largest = np.zeros((2, len(flows)), np.float64)
+    def __init__(self, count: int, sources: FlowSources) -> None:
+        self._count, self._sources = count, sources
+        self.seen, self.queued, self.dropped, self.marked = np.zeros((4, count), np.int64)
+        self.total, self.largest = np.zeros((2, count), np.float64)
 
     def add(self, flow: Longs, delay: Longs, verdict: Longs) -> None:
         """Counts packets in."""
-        source, count = self._sources.of(flow), len(self._flows)
-        place = np.minimum(np.searchsorted(self._flows, source), count - 1)
-        known = self._flows[place] == source
+        place, count = self._sources.of(flow), self._count
+        known = place < count
         place, delay, verdict = place[known], delay[known], verdict[known]
         left = np.isin(verdict, [SENT, MARK])
         self.seen += np.bincount(place, minlength=count)

@@ -18,6 +18,9 @@ from sojourn.results.style import COLOURS, looks
 SLOTS = 12
 """Flows whose curves are drawn at once."""
 
+LISTED = 2_000
+"""Flows that the table lists."""
+
 _DASHES = ("solid", "dashed")
 """With the colours, a look of its own for each slot."""
 
@@ -93,24 +96,23 @@ def each_flow(result: Result, series: Mapping[str, FlowSeries]) -> dict[str, Any
     A number has four significant digits; `null` stands for none.
     """
     groups = groups_of(result.scenario.flows)
-    ends = [group.end for group in groups]
+    count = min(groups[-1].end, LISTED)
+    names = [group.name for group in groups for _ in range(group.first, group.end)][:count]
     columns = [
         {"head": head, "meaning": meaning, "decimals": decimals}
         for head, meaning, decimals, _ in _COLUMNS
     ]
     aqms = {}
     for label, one in series.items():
-        places = np.searchsorted(ends, one.flows, side="right").tolist()
-        figures = flow_figures(result, result.aqms[label], one)
+        figures = flow_figures(result, result.aqms[label], one, count)
         table = np.stack([values(figures) for *_, values in _COLUMNS], axis=1)
         aqms[label] = {
-            "flows": list(one.flows),
-            "groups": [groups[place].name if place < len(groups) else "" for place in places],
+            "sampled": list(one.flows),
             "time": _numbers(one.time / 1e9),
             "table": [_numbers(row) for row in table],
             "curves": [[_numbers(row) for row in values(one)] for _, values, _ in _EACH],
         }
-    return {"columns": columns, "aqms": aqms}
+    return {"columns": columns, "groups": names, "aqms": aqms}
 
 
 def _numbers(values: Floats) -> list[float | None]:

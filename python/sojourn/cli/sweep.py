@@ -21,7 +21,7 @@ from sojourn.errors import EXIT_USER
 from sojourn.model.scenario_code import refuse_if
 from sojourn.studies.sweeps.page import PAGE, ended
 from sojourn.studies.sweeps.plan import SweepPlan
-from sojourn.studies.sweeps.scheduler import State
+from sojourn.studies.sweeps.scheduler import State, Workers
 from sojourn.studies.sweeps.summary import Rows, group_summaries, summary
 from sojourn.studies.sweeps.sweep import SweepResult, plan_file, run_sweep, workers_for
 from sojourn.studies.sweeps.table import TABLE
@@ -48,14 +48,13 @@ def sweep(
     refuse_if(no_scripts)
     plan = plan_file(file)
     folder = out or Path("sweeps") / file.stem
-    show_sweep(plan, folder, cluster, processes, as_json=as_json)
+    show_sweep(plan, folder, workers_for(cluster, processes), as_json=as_json)
 
 
 def show_sweep(
-    plan: SweepPlan, folder: Path, cluster: str | None, processes: int | None, *, as_json: bool
+    plan: SweepPlan, folder: Path, workers: Callable[[], Workers], *, as_json: bool
 ) -> None:
     """Runs `plan` with its progress shown, and shows what it came to. Status 2 if a run failed."""
-    workers = workers_for(cluster, processes)
     start = time.perf_counter()
     with _progress(len(plan.runs)) as tell:
         result = run_sweep(plan, folder, workers=workers, tell=tell)
@@ -110,7 +109,9 @@ def _print_rows(rows: Rows) -> None:
         table.add_column(
             escape(head.replace(" ", "\n")),
             justify=justify,
+            # A name that wraps is still read; one that is cut is not.
             no_wrap=index >= rows.keys,
+            overflow="fold",
         )
     for row in rows.rows[:_MOST_ROWS]:
         table.add_row(*map(escape, row))

@@ -10,8 +10,7 @@ import pytest
 import sojourn
 from conftest import call_sojourn
 from sojourn import Decision, Discipline, QueuedPacket, QueueState
-from sojourn.model import python_discipline
-from sojourn.model.scenario import registered
+from sojourn.model import python_discipline, registered
 
 RUN: dict[str, Any] = {
     "duration": "0.5 s",

@@ -19,6 +19,7 @@ from sojourn.model.hardware import modules
 from sojourn.model.parameters import Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_folders
 from sojourn.model.python_discipline import OwnDiscipline, find_class, is_class
+from sojourn.model.registered import registered
 
 KERNEL = "kernel"
 """The kind of what only the Linux backend has."""
@@ -90,7 +91,7 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
     if name in KERNEL_ONLY:
         raise UnknownAqmError(f"{name} is the Linux kernel's alone: run it with --on linux")
     raise UnknownAqmError(
-        f"unknown AQM {name!r}{did_you_mean(name, known)}\n"
+        f"unknown AQM {name!r}{did_you_mean(name, [*known, *registered()])}\n"
         f"Known: {', '.join(aqm.name for aqm in catalogue())}; "
         "or give the path of a .p4 or .sv file, or FILE.py:CLASS."
     )

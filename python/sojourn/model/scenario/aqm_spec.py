@@ -23,8 +23,8 @@ from sojourn.model.hardware.modules import is_module
 from sojourn.model.parameters import Discipline, Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_names
 from sojourn.model.python_discipline import is_class
+from sojourn.model.registered import spelled_out
 from sojourn.model.scenario.quantities import FilePath, Label, RegisterName, Strict
-from sojourn.model.scenario.registered import spelled_out
 
 
 def _target(name: str) -> str:
@@ -44,6 +44,7 @@ class AqmChoice(Strict):
     """A native discipline, a shipped program or hardware module, the path of a `.p4` or `.sv` file,
     or `FILE.py:CLASS`."""
     label: Label | None = None
+    """Name in tables and figures."""
     architecture: Annotated[str, AfterValidator(_target)] | None = None
     """P4: what the program must be for; it says itself what it is for."""
     math_unit: Literal["vendor", "paper"] | None = None
@@ -52,7 +53,9 @@ class AqmChoice(Strict):
     """P4: what runs it: `native`, machine code of what packets come to often, unless it says
     `interpreter`; both do the same to the last bit."""
     include_paths: Annotated[list[FilePath], Field(default_factory=list)]
+    """P4: where `#include` looks, as `-I`."""
     defines: Annotated[dict[str, str | int], Field(default_factory=dict)]
+    """P4: macros, as `-D`."""
     control: FilePath | None = None
     """P4: control-plane file; by default the program's name with `.toml`."""
     discipline: Annotated[SerializeAsAny["AqmChoice"] | None, BeforeValidator(_discipline)] = None

@@ -26,6 +26,9 @@ from sojourn.studies.sweeps.summary import Rows, group_summaries, summary
 from sojourn.studies.sweeps.sweep import SweepResult, plan_file, run_sweep, workers_for
 from sojourn.studies.sweeps.table import TABLE
 
+_WIDEST = 400
+"""Columns of the widest table."""
+
 _EVERY = 10.0
 """Seconds between two lines where no terminal shows a bar."""
 _MOST_ROWS = 60
@@ -109,12 +112,13 @@ def _print_rows(rows: Rows) -> None:
         table.add_column(
             escape(head.replace(" ", "\n")),
             justify=justify,
-            # A name that wraps is still read; one that is cut is not.
-            no_wrap=index >= rows.keys,
-            overflow="fold",
+            no_wrap=True,
         )
     for row in rows.rows[:_MOST_ROWS]:
         table.add_row(*map(escape, row))
+    # A table that is too wide is broken by the terminal and loses nothing.
+    needed = console.measure(table, options=console.options.update(max_width=_WIDEST)).maximum
+    console.width = max(console.width, needed)
     console.print(table)
     if len(rows.rows) > _MOST_ROWS:
         console.print(f"... and {len(rows.rows) - _MOST_ROWS} more rows in the page")

@@ -116,3 +116,17 @@ def test_a_run_whose_groups_all_get_something_has_no_warning(
     text = SCENARIO.replace("lonely.p4", "codel").replace("500 ms", "1 s") + flows
     (tmp_path / "fine.toml").write_text(text)
     assert "no receiver" not in sojourn("run", "fine.toml", "--out", "out").stdout
+
+
+def test_a_missing_bridge_header_is_suspected_where_egress_drops_all(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    copied(tmp_path, "codel_act", "tna", lambda text: text + "\n")
+    ingress = tmp_path / "common" / "ingress.p4"
+    valid = "hdr.bridge.setValid();"
+    assert valid in ingress.read_text()
+    ingress.write_text(ingress.read_text().replace(valid, ""))
+    (tmp_path / "alone.toml").write_text(SCENARIO)
+    text = " ".join(sojourn("run", "alone.toml", "--out", "out").stdout.split())
+    assert "the program's egress dropped all" in text
+    assert "bridge header" in text

@@ -264,3 +264,9 @@ def test_other_backends_say_that_they_run_none(folder: Path, backend: str) -> No
     code, output = invoke("--aqm", "delay_limit.py:DelayLimit", "--on", backend)
     assert code == 2
     assert "discipline in Python" in " ".join(output.split())
+
+
+def test_an_exception_in_a_network_of_several_partitions_ends_the_run(folder: Path) -> None:
+    scenario = sojourn.load_scenario("two_bottlenecks").model_dump(mode="json", exclude_none=True)
+    with pytest.raises(sojourn.SojournError, match=r"fails\.py:\d+: packet \d+, Fails\.enqueue"):
+        sojourn.run(scenario, aqms="fails.py:Fails", report=False, set={"duration": "2 s"})

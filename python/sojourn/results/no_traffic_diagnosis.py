@@ -86,6 +86,13 @@ def _why(aqm: AqmResult) -> str:
     causes = _causes(aqm)
     if dropped:
         causes.insert(0, f"all {dropped} drops are the program's ingress's, before any queue")
+    elif (dropped := aqm.summary.aqm_drops) and aqm.run.aqm.get("kind") == "p4":
+        causes.insert(
+            0,
+            f"the program's egress dropped all {dropped} packets that left the queue; perhaps its "
+            "parser takes off a bridge header that ingress does not put in front (`sojourn trace` "
+            "follows a packet)",
+        )
     return "; ".join(["nothing got through", *causes])
 
 

@@ -1,7 +1,9 @@
 """The site: `make docs` makes it of the pages in this folder, without a network."""
 
+import json
 import re
 from collections.abc import Iterator
+from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,9 +14,10 @@ release = metadata.version("sojourn")
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_static_path = ["static"]
+templates_path = ["templates"]
 html_css_files = ["site.css"]
 html_title = f"Sojourn {release}"
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "templates"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["deflist"]
 # A notebook runs when the site is made; one that fails is an error.
@@ -109,6 +112,31 @@ def _write_commands(_app: object) -> None:
         page.write_text(text)
 
 
+def _sections(node: Any) -> Iterator[str]:
+    """The text of a page as HTML that has nothing but sections with their identifiers."""
+    from docutils import nodes
+
+    for child in node.children:
+        if isinstance(child, nodes.section):
+            yield f'<section id="{escape(child["ids"][0])}">{"".join(_sections(child))}</section>'
+        elif not isinstance(child, nodes.comment):
+            yield escape(child.astext()) + "\n"
+
+
+def _write_texts(app: Any, exception: Exception | None) -> None:
+    """Writes the texts of all pages, which `templates/search.html` reads."""
+    if exception is not None or app.builder.name != "html":
+        return
+    texts = {
+        app.builder.get_target_uri(name): (
+            f'<div role="main">{"".join(_sections(app.env.get_doctree(name)))}</div>'
+        )
+        for name in sorted(app.env.found_docs)
+    }
+    script = Path(app.outdir) / "_static" / "page_texts.js"
+    script.write_text(f"const PAGE_TEXTS = {json.dumps(texts)};\n")
+
+
 def setup(app: object) -> None:
     """Sphinx calls this."""
     from pygments.lexer import inherit
@@ -122,3 +150,4 @@ def setup(app: object) -> None:
 
     app.add_lexer("p4", P4Lexer)  # type: ignore[attr-defined]
     app.connect("builder-inited", _write_commands)  # type: ignore[attr-defined]
+    app.connect("build-finished", _write_texts)  # type: ignore[attr-defined]

@@ -5,7 +5,8 @@ A page is Markdown. Three kinds of its fenced blocks are steps, in the order of 
 - `console`: a line that begins with `$ ` is a command; what stands below it is what it prints.
   `...` stands for any text: in a line for a part of it, alone in a line for any number of lines.
   A command below which nothing stands may print anything.
-- `{code-block}` with a `:caption:`: the file of that name, in the folder where the reader is.
+- `{code-block}` or `{literalinclude}` with a `:caption:`: the file of that name, in the folder
+  where the reader is.
 - `diff`: changes to files that are there.
 
 A command ends well unless the page shows its error. As a program, it writes what comes out into the
@@ -22,7 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _FENCE = re.compile(
-    r"^```(?P<kind>console|diff|\{code-block\} [a-z0-9]+\n:caption: (?P<file>[^\n]+))\n"
+    r"^```(?P<kind>console|diff|\{code-block\} [a-z0-9]+\n:caption: (?P<file>[^\n]+)"
+    r"|\{literalinclude\} (?P<source>\S+)\n:caption: (?P<copy>[^\n]+))\n"
     r"(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -78,11 +80,13 @@ class Change:
 Step = Command | File | Change
 
 
-def steps(page: str) -> Iterator[Step]:
-    """The steps of a page's text, in their order."""
+def steps(page: str, beside: Path = Path()) -> Iterator[Step]:
+    """The steps of a page's text, in their order; the page includes files from `beside`."""
     for block in _FENCE.finditer(page):
         if block["file"]:
             yield File(block["file"], block["text"].lstrip("\n"))
+        elif block["source"]:
+            yield File(block["copy"], (beside / block["source"]).read_text())
         elif block["kind"] == "diff":
             yield Change(block["text"])
         else:
@@ -103,9 +107,9 @@ class Reader:
     folder: Path
     done: list[Ran] = field(default_factory=list)
 
-    def follow(self, page: str) -> None:
-        """Takes every step of a page's text."""
-        for step in steps(page):
+    def follow(self, page: Path) -> None:
+        """Takes every step of a page."""
+        for step in steps(page.read_text(), page.parent):
             match step:
                 case File(name, text):
                     (self.folder / name).write_text(text)
@@ -202,7 +206,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             reader = Reader(Path(folder))
             page = path.read_text()
-            reader.follow(page)
+            reader.follow(path)
             path.write_text(rewritten(page, reader))
             print(f"{path}: {len(reader.done)} commands")
 

@@ -423,3 +423,17 @@ def test_cake_runs_on_linux_and_nowhere_else(uml: None, sojourn: Sojourn, tmp_pa
     if not counters["ground"]["disturbed"]:
         assert rows.num_rows > 1000
     assert rows.num_rows > 100
+
+
+def test_seeds_of_what_only_a_kernel_has_run_one_after_the_other(
+    uml: None, sojourn: Sojourn, tmp_path: Path
+) -> None:
+    flows = '[[flows]]\nrtt = "10 ms"\n'
+    text = SCENARIO.replace('"4 s"', '"1 s"').partition("[[flows]]")[0] + flows
+    (tmp_path / "cake.toml").write_text(text)
+    done = sojourn(
+        "run", "cake.toml", "--aqm", "cake", "--on", "linux", "--accept-disturbed",
+        "--attempts", "1", "--seeds", "1..2", "--out", "out", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["summary"][0]["runs"] == 2

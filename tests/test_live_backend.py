@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Sojourn
+from conftest import Sojourn, call_sojourn
 from sojourn.backends.linux.scratch import scratch
 from sojourn.backends.live.backend import live as live_backend
 from sojourn.backends.live.measured import counters_of
@@ -399,3 +399,23 @@ def test_what_the_live_ground_has_not_is_said_with_where_it_is(
     said = sojourn("run", *arguments, "--on", "live")
     assert said.returncode == 2
     assert message in said.stderr
+
+
+def test_seeds_run_one_after_the_other_and_are_no_results_of_the_simulator(
+    namespaces: None, tmp_path: Path
+) -> None:
+    text = THREE.replace('"1.5 s"', '"0.5 s"').replace(', "codel_exact"', "")
+    given = scenario(tmp_path, text)
+    options = ["--on", "live", "--accept-disturbed", "--json"]
+    seeds = ["run", given, "--seeds", "1..2", "--out", "out"]
+    first = call_sojourn(tmp_path, *seeds, *options)
+    assert first.returncode == 0, first.stderr
+    found = json.loads(first.stdout)
+    assert (found["runs"], found["found"], found["failures"]) == (2, 0, [])
+    assert found["summary"][0]["runs"] == 2
+    again = json.loads(call_sojourn(tmp_path, *seeds, *options).stdout)
+    assert again["found"] == 2, "they are kept"
+    simulated = call_sojourn(tmp_path, "run", given, "--seeds", "1..2", "--out", "sim", "--json")
+    assert json.loads(simulated.stdout)["found"] == 0
+    other = call_sojourn(tmp_path, *seeds, "--json")
+    assert other.returncode == 2 or json.loads(other.stdout)["found"] == 0

@@ -7,7 +7,7 @@ import pytest
 
 import sojourn
 from sojourn.common.resources import programs_folder
-from sojourn.model.scenario import registered
+from sojourn.model import registered
 
 TINY = {
     "duration": "0.2 s",
@@ -66,3 +66,9 @@ def test_a_mistake_is_told_at_once(
     with pytest.raises(sojourn.SojournError, match=complaint):
         sojourn.register_aqm(name, use, **options)
     assert not registered.registered()
+
+
+def test_a_slip_in_a_registered_name_has_it_suggested() -> None:
+    sojourn.register_aqm("hasty", "codel", target="1 ms")
+    with pytest.raises(sojourn.SojournError, match='did you mean "hasty"'):
+        sojourn.run(TINY, aqms="hastyy", report=False)

@@ -3,6 +3,8 @@
 import gzip
 import json
 import re
+import shutil
+import subprocess
 from base64 import b64decode
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ import pytest
 from bokeh.document import Document
 from bokeh.models import PlainText
 
+import sojourn
 from conftest import Finished
 from sojourn.errors import OutputError
 from sojourn.results.flow_series import read_flow_series
@@ -124,8 +127,98 @@ def test_legend_and_menu_name_the_curves_that_they_show(page: str) -> None:
     found = re.findall(r'<button data-plot="([^"]+)" data-label="([^"]+)"', page)
     assert {plot for plot, _ in found} == {"distribution-0", "course-0", "shares"}
     menu = re.findall(r"<option>([^<]+)</option>", page)
-    for label in [*(label for _, label in found), *menu]:
+    for label in (label for _, label in found):
         assert json.dumps({"name": label})[1:-1] in text
+    assert menu == list(json.loads(carried(page, "flows"))["aqms"])
+
+
+def test_the_page_has_the_figures_and_curves_of_every_flow(page: str, finished: Finished) -> None:
+    each = json.loads(carried(page, "flows"))
+    heads = [column["head"] for column in each["columns"]]
+    for label, aqm in finished.result.aqms.items():
+        own = each["aqms"][label]
+        assert len(own["table"]) == len(each["groups"]) == len(own["sampled"])
+        assert {len(panel) for panel in own["curves"]} == {len(own["sampled"])}
+        table = pa.Table.from_pylist(
+            [dict(zip(heads, row, strict=True)) for row in own["table"]]
+        ).to_pydict()
+        goodput = sum(table["goodput\nMbit/s"])
+        assert goodput == pytest.approx(aqm.summary.goodput / 1e6, rel=1e-3)
+        rows = aqm.packets.to_pylist()
+        for flow, mean in enumerate(table["mean\nms"]):
+            waited = [
+                row["dequeued"] - row["enqueued"]
+                for row in rows
+                if row["flow"] == flow and row["verdict"] not in ("tail", "ingress")
+            ]
+            assert mean == pytest.approx(np.mean(waited) / 1e6, rel=1e-3)
+
+
+def test_traffic_has_panels_of_its_own(tmp_path: Path) -> None:
+    scenario: dict[str, Any] = {
+        "duration": "2 s",
+        "aqms": ["fifo", "codel"],
+        "switch": {"rate": "10 Mbit/s"},
+        "flows": [
+            {"name": "calls", "kind": "voip", "count": 2, "rtt": "20 ms"},
+            {"name": "web", "kind": "transfers", "load": "2 Mbit/s", "rtt": "20 ms"},
+            {"name": "bulk", "rtt": "20 ms"},
+        ],
+    }
+    sojourn.run(scenario, out=tmp_path / "out")
+    text = (tmp_path / "out/report.html").read_text()
+    titles = carried(text, "figures")
+    assert "<h2>Completion times</h2>" in text and '"web, %"' in titles
+    assert "<h2>Delay of voice</h2>" in text and '"calls, %"' in titles
+    each = json.loads(carried(text, "flows"))
+    assert each["groups"] == ["calls", "calls", "web", "bulk"]
+    assert each["aqms"]["codel"]["sampled"] == [0, 1, 3]
+    assert each["aqms"]["codel"]["table"][2][0] > 0, "transfers have figures without curves"
+
+
+_CLICKS = """
+<script>
+  const wait = setInterval(() => {
+    const table = document.getElementById("flow-table");
+    if (!table?.rows.length) return;
+    clearInterval(wait);
+    const values = () => [...table.rows].slice(1).map(row => row.cells[2].textContent).join(" ");
+    const buttons = () => [...document.querySelectorAll("#flow-legend button")];
+    const legend = () => buttons().map(button => button.textContent);
+    const said = [legend().join(" ")];
+    table.rows[0].cells[2].firstChild.click();
+    said.push(values());
+    table.rows[0].cells[2].firstChild.click();
+    said.push(values());
+    table.querySelector('tr[data-flow="1"]').click();
+    said.push(legend().join(" "));
+    const seen = {id: "seen", textContent: said.join(";")};
+    document.body.append(Object.assign(document.createElement("pre"), seen));
+  }, 100);
+</script>
+"""
+
+
+def test_in_a_browser_the_table_of_flows_sorts_and_chooses(page: str, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium")
+    (tmp_path / "page.html").write_text(page + _CLICKS)
+    command = [browser, "--headless", "--no-sandbox", "--virtual-time-budget=8000", "--dump-dom"]
+    shown = subprocess.run(
+        [*command, (tmp_path / "page.html").as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+    seen = re.search(r'<pre id="seen">(.*?)</pre>', shown, re.DOTALL)
+    assert seen is not None
+    before, falling, rising, after = seen[1].split(";")
+    values = [float(text) for text in falling.split()]
+    assert values == sorted(values, reverse=True)
+    assert [float(text) for text in rising.split()] == sorted(values)
+    assert "flow 1" in before and "flow 1" not in after
 
 
 def test_the_first_plot_stands_right_below_the_table(page: str) -> None:

@@ -1,12 +1,14 @@
 """The site: every page is made without a warning, its notebook runs, and no link within it leads
 nowhere. Links to other hosts are not followed."""
 
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 
@@ -46,6 +48,26 @@ def test_no_link_within_the_site_leads_nowhere(site: Path) -> None:
     pages = {path: Page(path) for path in site.rglob("*.html")}
     assert len(pages) > 30
     assert list(broken(pages)) == []
+
+
+def test_a_search_shows_the_text_around_its_terms_where_the_site_is_read_from_files(
+    site: Path,
+) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium")
+    for query, page, snippet in (
+        ("halving recirculation", "papers.html", "recirculat"),
+        ("INGRESS", "", "ingress"),
+    ):
+        url = f"{(site / 'search.html').as_uri()}?q={quote(query)}"
+        options = ["--headless", "--no-sandbox", "--virtual-time-budget=5000", "--dump-dom"]
+        shown = subprocess.run(
+            [browser, *options, url], capture_output=True, text=True, check=True, timeout=120
+        ).stdout
+        found = re.findall(r'<p class="context">(.*?)</p>', shown, re.DOTALL)
+        assert any(snippet in text.lower() for text in found), (query, shown[-3000:])
+        assert page in shown
 
 
 def broken(pages: dict[Path, Page]) -> Iterator[str]:

@@ -112,6 +112,15 @@ def test_the_page_of_all_keys_is_that_of_today() -> None:
     )
 
 
+def test_every_key_has_a_meaning_and_a_default_as_toml_writes_it() -> None:
+    rows = [line.split("|") for line in reference().splitlines() if line.startswith("| `")]
+    assert len(rows) >= 300
+    assert [row[1] for row in rows if not row[4].strip()] == []
+    assert [row[1] for row in rows if "{'" in row[3] or "None" in row[3]] == []
+    (control,) = (row for row in rows if row[1].strip() == "`congestion_control`")
+    assert "`bbr`" in control[2]
+
+
 def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("sojourn")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pages import Command, Ran, Reader, agrees, rewritten, steps
+from pages import Command, File, Ran, Reader, agrees, rewritten, steps
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "```console\n" in page.read_text())
@@ -17,7 +17,7 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if "```console\n" in page.rea
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_shows_what_comes_out(page: Path, tmp_path: Path) -> None:
     reader = Reader(tmp_path)
-    reader.follow(page.read_text())
+    reader.follow(page)
     assert reader.done
     for ran in reader.done:
         message = (
@@ -34,14 +34,19 @@ def test_an_ellipsis_is_a_part_of_a_line_or_any_number_of_lines() -> None:
     assert not agrees("took ... s\n", "took 3.1 s\nand more")
 
 
-def test_steps_are_files_changes_and_commands_in_their_order() -> None:
+def test_steps_are_files_changes_and_commands_in_their_order(tmp_path: Path) -> None:
     page = (
         "```{code-block} toml\n:caption: a.toml\n\nx = 1\n```\n"
         "```diff\n--- a/a.toml\n```\n```text\nnothing\n```\n"
         "```console\n$ one \\\n    more\nsaid\n$ two\n```\n"
+        "```{literalinclude} b.py\n:caption: c.py\n:language: python\n```\n"
     )
-    kinds = [(type(step).__name__, getattr(step, "line", "")) for step in steps(page)]
-    assert kinds == [("File", ""), ("Change", ""), ("Command", "one more"), ("Command", "two")]
+    (tmp_path / "b.py").write_text("y = 2\n")
+    found = list(steps(page, tmp_path))
+    kinds = [(type(step).__name__, getattr(step, "line", "")) for step in found]
+    commands = [("Command", "one more"), ("Command", "two")]
+    assert kinds == [("File", ""), ("Change", ""), *commands, ("File", "")]
+    assert found[-1] == File("c.py", "y = 2\n")
 
 
 def test_a_page_s_figures_are_brought_up_to_date_and_its_gaps_stay() -> None:

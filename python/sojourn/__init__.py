@@ -5,13 +5,16 @@ over seeds and values. `check` returns the diagnostics of a P4 program, `run_tes
 tests. `compare_runs` compares runs, `replay_trace` the decisions of several programs about the same
 packets. `connect` and `open_switch` return switches to control, `open_run` an earlier run.
 `load_program` and `load_scenario` return programs and scenarios, `list_aqms` and `list_scenarios`
-the available ones. `register_aqm` names an AQM. The examples in their docstrings run as they stand.
+the available ones. `register_aqm` names an AQM, `register_discipline` a discipline in Python, which
+is a `Discipline`. `QueueEnv` is a queue as a Gymnasium environment. The examples in their
+docstrings run as they stand.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sojourn._core import QueuedPacket, QueueState
     from sojourn.api import (
         compare_runs,
         list_aqms,
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
         load_program,
         load_scenario,
         register_aqm,
+        register_discipline,
         replay_trace,
         run_test,
     )
@@ -26,10 +30,12 @@ if TYPE_CHECKING:
     from sojourn.control import ControlError
     from sojourn.control.switch import Switch
     from sojourn.errors import ProgramError, ScenarioError, SojournError
+    from sojourn.model.python_discipline import Decision, Discipline, Rate, Size, Time
     from sojourn.model.scenario import Scenario
     from sojourn.results.notebook import RunResult, open_run
     from sojourn.results.result import AqmResult, Result
     from sojourn.runner import run
+    from sojourn.studies.environment import QueueEnv, QueueInterval
     from sojourn.studies.sweeps.sweep import sweep
     from sojourn.tools.check.checker import CheckResult, check
 
@@ -37,13 +43,22 @@ __all__ = [
     "AqmResult",
     "CheckResult",
     "ControlError",
+    "Decision",
+    "Discipline",
     "ProgramError",
+    "QueueEnv",
+    "QueueInterval",
+    "QueueState",
+    "QueuedPacket",
+    "Rate",
     "Result",
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "Size",
     "SojournError",
     "Switch",
+    "Time",
     "VirtualSwitch",
     "check",
     "compare_runs",
@@ -55,6 +70,7 @@ __all__ = [
     "open_run",
     "open_switch",
     "register_aqm",
+    "register_discipline",
     "replay_trace",
     "run",
     "run_test",
@@ -63,6 +79,15 @@ __all__ = [
 
 _PLACES = {
     "AqmResult": "results.result",
+    "Decision": "model.python_discipline",
+    "Discipline": "model.python_discipline",
+    "QueueEnv": "studies.environment",
+    "QueueInterval": "studies.environment",
+    "QueueState": "_core",
+    "QueuedPacket": "_core",
+    "Rate": "model.python_discipline",
+    "Size": "model.python_discipline",
+    "Time": "model.python_discipline",
     "CheckResult": "tools.check.checker",
     "ProgramError": "errors",
     "Result": "results.result",
@@ -83,6 +108,7 @@ _PLACES = {
     "load_scenario": "api",
     "open_run": "results.notebook",
     "register_aqm": "api",
+    "register_discipline": "api",
     "replay_trace": "api",
     "run_test": "api",
     "run": "runner",

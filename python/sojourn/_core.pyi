@@ -1,6 +1,6 @@
 """The engine's door, written in Rust (crates/py). Times in ns, columns little-endian."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,79 @@ def switch_commands() -> list[str]:
 def congestion_controls() -> list[tuple[str, str, str | None]]:
     """Name, one line and the Linux kernel's name of every congestion control."""
 
+class QueuedPacket:
+    """A packet, as a discipline in Python sees it."""
+
+    @property
+    def number(self) -> int:
+        """Number of the packet in the run."""
+
+    @property
+    def size(self) -> int:
+        """Length without FCS, bytes."""
+
+    @property
+    def enqueued(self) -> int:
+        """When it arrived at the queue, ns."""
+
+    @property
+    def sojourn(self) -> int:
+        """How long it has waited, ns."""
+
+    @property
+    def ecn(self) -> int:
+        """ECN field: 0 for a transport without ECN, 1 for ECT(1), 2 for ECT(0), 3 for CE."""
+
+    @property
+    def flow(self) -> int:
+        """Hash of protocol, addresses and ports."""
+
+class QueueState:
+    """A queue's state, as a discipline in Python sees it, without the packet that it decides
+    about."""
+
+    @property
+    def packets(self) -> int:
+        """Packets held."""
+
+    @property
+    def bytes(self) -> int:
+        """Their bytes."""
+
+    @property
+    def dropped(self) -> int:
+        """Packets that the discipline has dropped."""
+
+    @property
+    def marked(self) -> int:
+        """Packets that it has marked."""
+
+def add_python_discipline(
+    name: str,
+    parameters: list[tuple[str, str, int]],
+    make: Callable[[Mapping[str, int]], tuple[object, object]],
+    explain: Callable[[BaseException, tuple[int, str] | None], str],
+) -> None:
+    """Adds a class to the disciplines under `name`: name, kind and default of its parameters, what
+    makes `enqueue` and `dequeue` of an object from their values, what describes its exceptions."""
+
+def add_controlled_queue(name: str) -> None:
+    """Adds an agent's queue to the disciplines under `name`."""
+
+class ControlledQueue:
+    """The agent's side of the queue of that name in runs that are built from here on."""
+
+    def __init__(self, name: str) -> None: ...
+    def set_probability(self, ppm: int) -> None:
+        """Drops each arriving packet with a probability, in millionths."""
+
+    def set_target(self, target: int) -> None:
+        """Runs CoDel with a TARGET, ns."""
+
+    def counts(self) -> tuple[int, int, int, int, int, int, int, int]:
+        """Packets and bytes held; packets that arrived, were dropped, were marked and were sent,
+        the bytes of the last, and the sum of their sojourn times in ns."""
+
 class Configuration:
     """A run's configuration, read from JSON once; `ConfigError` says what is not allowed in it."""
 
@@ -77,7 +150,8 @@ class Simulation:
         """Uses up to so many from here on; what happens is the same with any number."""
 
     def advance(self, until: int, max_rows: int) -> None:
-        """Runs until `until`, the end, or until `max_rows` packet rows wait."""
+        """Runs until `until`, the end, or until `max_rows` packet rows wait; `SojournError` if a
+        discipline ends the run."""
 
     @property
     def now(self) -> int: ...

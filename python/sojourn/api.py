@@ -12,12 +12,14 @@ from pydantic import ValidationError
 
 from sojourn import _core
 from sojourn.errors import ScenarioError, UnknownAqmError
+from sojourn.model import python_discipline
 from sojourn.model.aqms import Aqm, catalogue, find_aqm, is_path, known_names
 from sojourn.model.programs import compiled, refuse_unread_macros, with_own_folder
+from sojourn.model.python_discipline import Discipline
+from sojourn.model.registered import remember
 from sojourn.model.scenario import Scenario, find_scenario, read_scenario
 from sojourn.model.scenario.aqm_spec import choose
 from sojourn.model.scenario.read import messages, shipped_scenarios
-from sojourn.model.scenario.registered import remember
 from sojourn.model.units import RATE, TIME, Dimension
 from sojourn.results.notebook import open_run
 from sojourn.results.result import Result
@@ -84,11 +86,11 @@ def list_aqms() -> list[Aqm]:
 def register_aqm(name: str, use: str | Path, **options: Any) -> None:
     """Names an AQM for this session: in `aqms` of `run`, `sweep` and scenarios.
 
-    `use` is the path of a `.p4` or `.sv` file, or a known AQM. `options` are the other keys of a
-    scenario's table, as `control`, `defines`, `include_paths` and a discipline's parameters. A
-    run's folder has the full table. The same name again replaces it. Raises `UnknownAqmError` if
-    there is no such file or AQM, `ScenarioError` for a name that is taken or looks like a path, and
-    for unknown options.
+    `use` is the path of a `.p4` or `.sv` file, `FILE.py:CLASS`, or a known AQM. `options` are the
+    other keys of a scenario's table, as `control`, `defines`, `include_paths` and a discipline's
+    parameters. A run's folder has the full table. The same name again replaces it. Raises
+    `UnknownAqmError` if there is no such file or AQM, `ScenarioError` for a name that is taken or
+    looks like a path, and for unknown options.
 
     >>> sojourn.register_aqm("hasty", "codel", target="1 ms", interval="20 ms")
     >>> sojourn.run("bufferbloat", aqms=["codel", "hasty"], report=False, set={"duration": "1 s"})
@@ -96,13 +98,11 @@ def register_aqm(name: str, use: str | Path, **options: Any) -> None:
       codel  mean ... ms, p99 ... ms, goodput ... Mbit/s, ... drops
       hasty  mean ... ms, p99 ... ms, goodput ... Mbit/s, ... drops
     """
-    if is_path(name) or "/" in name:
-        raise ScenarioError(f"{name}: a name, not a path")
-    if name in known_names():
-        raise ScenarioError(f"{name}: is shipped under that name already")
+    _refuse_name(name)
     aqm = find_aqm(str(use))
     file = aqm.program or aqm.module
-    choice = {"use": str(use if file is None else file.absolute()), **options}
+    named = use if file is None else file.absolute()
+    choice = {"use": str(named if aqm.own is None else aqm.own.use), **options}
     for key in ("control", "include_paths"):
         if key in choice:
             choice[key] = _absolute(choice[key])
@@ -111,6 +111,38 @@ def register_aqm(name: str, use: str | Path, **options: Any) -> None:
     except ValidationError as error:
         raise ScenarioError("\n".join(messages(error, choice, name))) from None
     remember(name, choice)
+
+
+def register_discipline(name: str, discipline: type[Discipline]) -> None:
+    """Names a queue discipline in Python for this session: in `aqms` of `run`, `sweep` and
+    scenarios.
+
+    Each queue has an object of the class (docs/own-discipline.md). The keywords of its constructor
+    are its parameters. The same name again replaces it. Raises `ScenarioError` for a name that is
+    taken or looks like a path, and for a class without the methods.
+
+    >>> class Fullest(sojourn.Discipline):
+    ...     def __init__(self, most: int = 100):
+    ...         self.most = most
+    ...     def enqueue(self, packet, queue, now):
+    ...         full = queue.packets >= self.most
+    ...         return sojourn.Decision.DROP if full else sojourn.Decision.KEEP
+    >>> sojourn.register_discipline("fullest", Fullest)
+    >>> sojourn.run("bufferbloat", aqms=["fullest", {"use": "fullest", "most": 10, "label": "ten"}],
+    ...             report=False, set={"duration": "1 s"})
+    Result of bufferbloat, seed 1, in ...
+      fullest  mean ... ms, p99 ... ms, goodput ... Mbit/s, ... drops
+      ten      mean ... ms, p99 ... ms, goodput ... Mbit/s, ... drops
+    """
+    _refuse_name(name)
+    remember(name, {"use": python_discipline.given(name, discipline)})
+
+
+def _refuse_name(name: str) -> None:
+    if is_path(name) or "/" in name or ":" in name:
+        raise ScenarioError(f"{name}: a name, not a path")
+    if name in known_names():
+        raise ScenarioError(f"{name}: is shipped under that name already")
 
 
 def _absolute(paths: Any) -> Any:

@@ -3,8 +3,10 @@
 //! It stands on the floors below and translates: JSON to configurations, columns to bytes, typed
 //! errors to exceptions. It must not have any behaviour of its own.
 
+mod agent;
 mod columns;
 mod commands;
+mod discipline;
 mod entries;
 mod errors;
 mod links;
@@ -22,7 +24,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sojourn_net::tcp::congestion;
-use sojourn_switch::discipline::{self, DisciplineError, REGISTRY, Registered};
+use sojourn_switch::discipline::{self as disciplines, DisciplineError, REGISTRY, Registered};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -31,9 +33,13 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
+    use super::agent::{ControlledQueue, add_controlled_queue};
+    #[pymodule_export]
     use super::columns::{Columns, row_columns, verdicts};
     #[pymodule_export]
     use super::commands::{Commands, uncommented};
+    #[pymodule_export]
+    use super::discipline::{QueueState, QueuedPacket, add_python_discipline};
     #[pymodule_export]
     use super::entries::{Entries, Text, take_entries};
     #[pymodule_export]
@@ -116,7 +122,7 @@ mod _core {
     ) -> PyResult<Option<(&'static str, u64, u64, u64)>> {
         let given: Vec<_> =
             parameters.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        match discipline::build(name, &given) {
+        match disciplines::build(name, &given) {
             Ok(_) => Ok(None),
             Err(DisciplineError::Value { parameter, value, allowed, .. }) => {
                 Ok(Some((parameter, value, allowed.least, allowed.most)))

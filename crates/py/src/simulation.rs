@@ -2,7 +2,7 @@
 
 use crate::columns::{self, Columns, PacketRoom};
 use crate::entries::EntriesOrText;
-use crate::errors::ConfigError;
+use crate::errors::{ConfigError, SojournError};
 use crate::operations::{OperationsArg, batch_refused};
 use crate::packet_switch::{read, wrong};
 use crate::program::{Program, handed, run_refused};
@@ -165,13 +165,18 @@ impl Simulation {
         self.run().use_threads(threads);
     }
 
-    /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
-    fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) {
+    /// Runs until `until` ns, the end, or until `max_rows` packet rows wait. `SojournError` if a
+    /// discipline ends the run; the rows until then can be taken.
+    fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) -> PyResult<()> {
         // Not when rows are taken: whoever is done with them at once gives their own room back.
         let room = self.room.clone();
         let run = self.run();
         run.reuse_room(|| room.take());
         py.detach(|| run.advance(Time(until), max_rows));
+        match run.halted() {
+            Some(reason) => Err(SojournError::new_err(reason.to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// The instant up to which everything has happened, ns.

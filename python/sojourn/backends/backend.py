@@ -14,6 +14,7 @@ from sojourn.errors import (
     ScenarioError,
     output_error,
 )
+from sojourn.model.python_discipline import ENGINE_PREFIX
 from sojourn.runtime.engine import Progress
 from sojourn.runtime.plan import Plan, PlannedRun
 
@@ -44,8 +45,17 @@ class Backend(Protocol):
         `run.json`."""
 
 
-def refuse_script(plan: Plan, name: str) -> None:
-    """`ScenarioError` if a controller's script is to act in virtual time, where there is none."""
+def refuse_python(plan: Plan, name: str) -> None:
+    """`ScenarioError` if Python code of the user is to act in virtual time, where there is none: a
+    controller's script, or a queue discipline."""
+    for run in plan.runs:
+        own = [switch.get("aqm") for switch in run.config["network"]["switches"]]
+        for aqm in filter(None, [run.config["aqm"], *own]):
+            if str(aqm.get("name", "")).startswith(ENGINE_PREFIX):
+                raise ScenarioError(
+                    f"{run.label}: a discipline in Python runs in the simulator, not on {name}; "
+                    "run it without --on"
+                )
     if plan.scenario.control is not None:
         raise ScenarioError(
             f"{plan.name}: control: a script acts in virtual time; on {name} let a controller "

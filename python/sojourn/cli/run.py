@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sojourn.backends.backend import Backend
+from sojourn.backends.sim import SIMULATOR
 from sojourn.cli.backend_options import BackendOptions
 from sojourn.cli.options import grouped
 from sojourn.cli.shared import (
@@ -124,12 +125,13 @@ def run(
         what, changes.duration, changes.rate
     )
     if changes.seeds is not None:
-        _check_seeds(where, changes, output)
+        _check_seeds(changes, output)
         folders = tuple(str(Path(one).absolute()) for one in changes.include or ())
         # A path typed here starts from where the user is, not from the scenario.
         typed = [str(Path(one).absolute()) if is_path(one) else one for one in changes.aqm or ()]
         macros = folders, definitions(changes.define)
-        _run_seeds(what, changes.seeds, typed, set_, macros, output.out, as_json)
+        asked = {"scenario": what, "seeds": changes.seeds, "aqms": typed, "set": set_}
+        _run_seeds(asked, macros, where.backend(), output.out, as_json)
         return
     backend = where.backend()
     plan = plan_scenario(
@@ -166,10 +168,9 @@ def _run_plan(plan: Plan, backend: Backend, output: Output, as_json: bool) -> No
         )
 
 
-def _check_seeds(where: BackendOptions, changes: Changes, output: Output) -> None:
+def _check_seeds(changes: Changes, output: Output) -> None:
     """`ScenarioError` for options that a sweep over seeds does not have."""
     others = (
-        where.on != "sim",
         changes.seed is not None,
         changes.math_unit is not None,
         changes.executor is not None,
@@ -178,7 +179,7 @@ def _check_seeds(where: BackendOptions, changes: Changes, output: Output) -> Non
     )
     if any(others):
         raise ScenarioError(
-            "--seeds goes with --set, --duration, --rate, --aqm, -I, -D and --out only"
+            "--seeds goes with --set, --duration, --rate, --aqm, -I, -D, --out and --on only"
         )
 
 
@@ -201,24 +202,26 @@ def _short_changes(
 
 
 def _run_seeds(
-    scenario: str | dict[str, Any],
-    seeds: str,
-    aqms: list[str],
-    changes: dict[str, Any],
+    asked: dict[str, Any],
     macros: tuple[tuple[str, ...], dict[str, str]],
+    backend: Backend,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """A sweep without axes: the scenario with each seed."""
+    """A sweep without axes: the scenario with each seed. On a backend in real time the runs follow
+    each other."""
     from sojourn.cli.sweep import show_sweep
     from sojourn.studies.sweeps.file import sweep_from_dict
     from sojourn.studies.sweeps.plan import Macros
-    from sojourn.studies.sweeps.sweep import plan_file
+    from sojourn.studies.sweeps.sweep import plan_file, workers_for
+    from sojourn.studies.sweeps.work import BackendWorkers
 
-    given = {"scenario": scenario, "seeds": seeds, "aqms": aqms, "set": changes}
-    plan = plan_file(sweep_from_dict(given, "run --seeds"), macros=Macros(*macros))
+    sweep = sweep_from_dict(asked, "run --seeds")
+    plan = plan_file(sweep, macros=Macros(*macros), backend=backend)
     folder = out or default_folder(f"{plan.name}-seeds")
-    show_sweep(plan, folder, None, None, as_json=as_json)
+    in_turn = backend is not SIMULATOR
+    workers = (lambda: BackendWorkers(backend)) if in_turn else workers_for(None, None)
+    show_sweep(plan, folder, workers, as_json=as_json)
 
 
 @cache

@@ -21,10 +21,13 @@ from sojourn.errors import EXIT_USER
 from sojourn.model.scenario_code import refuse_if
 from sojourn.studies.sweeps.page import PAGE, ended
 from sojourn.studies.sweeps.plan import SweepPlan
-from sojourn.studies.sweeps.scheduler import State
+from sojourn.studies.sweeps.scheduler import State, Workers
 from sojourn.studies.sweeps.summary import Rows, group_summaries, summary
 from sojourn.studies.sweeps.sweep import SweepResult, plan_file, run_sweep, workers_for
 from sojourn.studies.sweeps.table import TABLE
+
+_WIDEST = 400
+"""Columns of the widest table."""
 
 _EVERY = 10.0
 """Seconds between two lines where no terminal shows a bar."""
@@ -48,14 +51,13 @@ def sweep(
     refuse_if(no_scripts)
     plan = plan_file(file)
     folder = out or Path("sweeps") / file.stem
-    show_sweep(plan, folder, cluster, processes, as_json=as_json)
+    show_sweep(plan, folder, workers_for(cluster, processes), as_json=as_json)
 
 
 def show_sweep(
-    plan: SweepPlan, folder: Path, cluster: str | None, processes: int | None, *, as_json: bool
+    plan: SweepPlan, folder: Path, workers: Callable[[], Workers], *, as_json: bool
 ) -> None:
     """Runs `plan` with its progress shown, and shows what it came to. Status 2 if a run failed."""
-    workers = workers_for(cluster, processes)
     start = time.perf_counter()
     with _progress(len(plan.runs)) as tell:
         result = run_sweep(plan, folder, workers=workers, tell=tell)
@@ -110,10 +112,13 @@ def _print_rows(rows: Rows) -> None:
         table.add_column(
             escape(head.replace(" ", "\n")),
             justify=justify,
-            no_wrap=index >= rows.keys,
+            no_wrap=True,
         )
     for row in rows.rows[:_MOST_ROWS]:
         table.add_row(*map(escape, row))
+    # A table that is too wide is broken by the terminal and loses nothing.
+    needed = console.measure(table, options=console.options.update(max_width=_WIDEST)).maximum
+    console.width = max(console.width, needed)
     console.print(table)
     if len(rows.rows) > _MOST_ROWS:
         console.print(f"... and {len(rows.rows) - _MOST_ROWS} more rows in the page")

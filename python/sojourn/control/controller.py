@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 from sojourn import _core
 from sojourn.common.resources import shown
 from sojourn.control import ControlError
-from sojourn.control.script import ScriptModules
 from sojourn.control.switch import Switch
 from sojourn.errors import ScenarioError, SojournError
+from sojourn.model.script_modules import ScriptModules
 from sojourn.model.units import TIME
 
 T = TypeVar("T")

@@ -205,7 +205,10 @@ def _program_keys() -> dict[str, Schema]:
     return {
         "value_sets": _list(
             _object(
-                "A parser value set.", ("name", "members"), **_NAMED, members={"type": "array"}
+                "A parser value set.",
+                ("name", "members"),
+                **_NAMED,
+                members={"type": "array", "description": "Its values."},
             ),
             "Members of parser value sets.",
         ),

@@ -18,6 +18,8 @@ from sojourn.errors import UnknownAqmError
 from sojourn.model.hardware import modules
 from sojourn.model.parameters import Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_folders
+from sojourn.model.python_discipline import OwnDiscipline, find_class, is_class
+from sojourn.model.registered import registered
 
 KERNEL = "kernel"
 """The kind of what only the Linux backend has."""
@@ -25,11 +27,14 @@ KERNEL = "kernel"
 HARDWARE = "verilog"
 """The kind of a hardware module."""
 
+PYTHON = "python"
+"""The kind of a class in Python."""
+
 
 @dataclass(frozen=True)
 class Aqm:
-    """Something that can be run: a P4 program (`program`), a hardware module (`module`), or a
-    native discipline, which has neither."""
+    """Something that can be run: a P4 program (`program`), a hardware module (`module`), a class in
+    Python (`own`), or a native discipline, which has none of them."""
 
     name: str
     summary: str
@@ -38,6 +43,7 @@ class Aqm:
     parameters: tuple[Parameter, ...] = ()
     """Parameters of a native discipline."""
     module: Path | None = None
+    own: OwnDiscipline | None = None
 
     @property
     def kind(self) -> str:
@@ -63,11 +69,18 @@ def kernel_only() -> list[Aqm]:
 
 def is_path(name: str) -> bool:
     """True if `name` is a file's and not that of something known."""
-    return name.endswith(".p4") or modules.is_file(name) or ("/" in name and name not in _known())
+    if name.startswith(":"):
+        return False
+    is_file = name.endswith(".p4") or modules.is_file(name) or is_class(name)
+    return is_file or ("/" in name and name not in _known())
 
 
 def find_aqm(name: str, beside: Path | None = None) -> Aqm:
-    """The AQM of a name: a known name, or a `.p4` or `.sv` file relative to the folder `beside`."""
+    """The AQM of a name: a known name, or a `.p4` or `.sv` file or `FILE.py:CLASS` relative to the
+    folder `beside`."""
+    if is_class(name):
+        own = find_class(name, beside or Path())
+        return Aqm(own.name, own.summary, None, PYTHON, own=own)
     if modules.is_file(name):
         return _module_at((beside or Path()) / Path(name).expanduser(), name)
     if is_path(name):
@@ -78,9 +91,9 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
     if name in KERNEL_ONLY:
         raise UnknownAqmError(f"{name} is the Linux kernel's alone: run it with --on linux")
     raise UnknownAqmError(
-        f"unknown AQM {name!r}{did_you_mean(name, known)}\n"
+        f"unknown AQM {name!r}{did_you_mean(name, [*known, *registered()])}\n"
         f"Known: {', '.join(aqm.name for aqm in catalogue())}; "
-        "or give the path of a .p4 or .sv file."
+        "or give the path of a .p4 or .sv file, or FILE.py:CLASS."
     )
 
 

@@ -92,6 +92,11 @@ def _registered() -> list[Discipline]:
     ]
 
 
+def kind_named(name: str) -> Kind:
+    """The kind of values of that name."""
+    return _KINDS[name]
+
+
 def _shown(value: str | int | float | bool) -> str:
     """A value as a scenario writes it, in a sentence."""
     return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

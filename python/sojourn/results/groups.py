@@ -119,7 +119,7 @@ class GroupTally:
     def __init__(self, folder: Path, scenario: Scenario) -> None:
         self.groups = groups_of(scenario.flows)
         self._ends = np.array([group.end for group in self.groups])
-        self._transfers = _transfers(folder)
+        self._sources = FlowSources(folder)
         self._target = scenario.target
         count = len(self.groups)
         self.verdicts = np.zeros((count, len(VERDICTS)), np.int64)
@@ -130,11 +130,7 @@ class GroupTally:
 
     def of_flows(self, flow: Longs) -> Longs:
         """The group of each flow; -1 for transfers of unknown source."""
-        keys, sources = self._transfers
-        if len(keys):
-            place = np.minimum(np.searchsorted(keys, flow), len(keys) - 1)
-            flow = np.where(keys[place] == flow, sources[place], flow)
-        group = np.searchsorted(self._ends, flow, side="right")
+        group = np.searchsorted(self._ends, self._sources.of(flow), side="right")
         return np.where(group < len(self._ends), group, -1)
 
     def add(self, rows: Rows) -> None:
@@ -174,15 +170,25 @@ class GroupTally:
         return percentiles(self.kept, self.queued, _PERCENTS, largest, reread)
 
 
-def _transfers(folder: Path) -> tuple[Longs, Longs]:
-    """The flows that transfers have of their own, in order, and the source of each."""
-    if not (folder / EXCHANGES).exists():
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing
-    table = rows_table(folder / EXCHANGES, ["flow", "source"])
-    flow, source = (table.column(name).to_numpy().astype(np.int64) for name in ("flow", "source"))
-    keys, places = np.unique(flow, return_index=True)
-    return keys, source[places]
+class FlowSources:
+    """The scenario's flow of each packet's flow: transfers have flows of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._keys = self._sources = np.zeros(0, np.int64)
+        if (folder / EXCHANGES).exists():
+            table = rows_table(folder / EXCHANGES, ["flow", "source"])
+            flow, source = (
+                table.column(name).to_numpy().astype(np.int64) for name in ("flow", "source")
+            )
+            self._keys, places = np.unique(flow, return_index=True)
+            self._sources = source[places]
+
+    def of(self, flow: Longs) -> Longs:
+        """The scenario's flow of each of `flow`; a transfer of unknown source has its own."""
+        if not len(self._keys):
+            return flow
+        place = np.minimum(np.searchsorted(self._keys, flow), len(self._keys) - 1)
+        return np.where(self._keys[place] == flow, self._sources[place], flow)
 
 
 def grouped(

@@ -23,12 +23,18 @@ class Metric:
 
     def show(self, value: float, half: float | None = None) -> str:
         """`value`, as the table has it, to three digits, with half its interval to as many
-        decimals."""
+        decimals; to fewer if the interval has two digits then."""
         shown = value / self.scale
-        magnitude = math.floor(math.log10(abs(shown))) if shown else 0
-        decimals = min(max(2 - magnitude, 0), 4)
+        decimals = min(max(2 - _magnitude(shown), 0), 4)
+        if half:
+            decimals = min(decimals, max(1 - _magnitude(half / self.scale), 0))
         error = "" if half is None else f" ± {half / self.scale:.{decimals}f}"
         return f"{shown:.{decimals}f}{error}"
+
+
+def _magnitude(value: float) -> int:
+    """The power of ten of the first digit; 0 of zero."""
+    return math.floor(math.log10(abs(value))) if value else 0
 
 
 def _milliseconds(name: str, meaning: str) -> Metric:

@@ -1,4 +1,4 @@
-"""Diagnosis of a queue that delivered nothing, and the count of drops in the program's ingress.
+"""Diagnosis of runs and of groups of flows that delivered nothing; drops in the program's ingress.
 
 A program whose tables are empty drops every packet in ingress, which looks like an AQM that drops
 all. Depends on an AQM's counters and on the program's description in `run.json`. Must not depend on
@@ -12,12 +12,58 @@ from typing import Any
 from sojourn.common.resources import shown
 from sojourn.control.file import ProgramChoice, with_all_entries
 from sojourn.errors import SojournError
+from sojourn.model.scenario.groups import groups_of
 from sojourn.results.result import AqmResult, Result
+
+_PATIENCE = 500_000_000
+"""ns after which a flow that has begun should have delivered something."""
 
 
 def blocked(result: Result) -> dict[str, str]:
-    """For each run in which not one packet got through: why, as far as it can be seen."""
-    return {label: _why(aqm) for label, aqm in result.aqms.items() if _nothing_came(aqm)}
+    """For each run in which nothing got through, or nothing of a group of flows: why, as far as it
+    can be seen."""
+    found = {}
+    for label, aqm in result.aqms.items():
+        if _nothing_came(aqm):
+            found[label] = _why(aqm)
+        elif dead := _dead_groups(result, aqm):
+            found[label] = _why_groups(aqm, dead, all_of=len(dead) == len(result.scenario.flows))
+    return found
+
+
+def _dead_groups(result: Result, aqm: AqmResult) -> list[str]:
+    """The groups that have begun and of which no receiver got anything."""
+    counters = aqm.findings.counters
+    waiting = {times.group for times in aqm.times if times.unfinished}
+    exchanging = {times.group for times in aqm.times}
+    dead = []
+    for group in groups_of(result.scenario.flows):
+        flows = counters["flows"][group.first : group.end]
+        begun = [flow for flow in flows if _has_begun(flow, counters["simulated"])]
+        idle = group.name in exchanging and group.name not in waiting
+        if begun and not idle and not any(flow["delivered"] for flow in flows):
+            dead.append(group.name)
+    return dead
+
+
+def _has_begun(flow: dict[str, Any], simulated: int) -> bool:
+    started = flow.get("started")
+    return isinstance(started, int) and simulated - started > _PATIENCE
+
+
+def _why_groups(aqm: AqmResult, groups: list[str], *, all_of: bool) -> str:
+    """The message for groups that got nothing though packets left the queue."""
+    counters = aqm.findings.counters
+    said = ["no receiver got anything" if all_of else f"no receiver of {', '.join(groups)} got any"]
+    forward, reverse = counters.get("forward_packets"), counters.get("reverse_packets")
+    if forward and reverse == 0:
+        said.append(
+            f"{forward} packets went to the receivers and none came back: the way from the "
+            "receivers to the senders is missing"
+        )
+    if dropped := counters.get("ingress_drops"):
+        said.append(f"the program's ingress dropped {dropped} packets")
+    return "; ".join([*said, *_causes(aqm)])
 
 
 def ingress_drops(result: Result) -> dict[str, str]:
@@ -40,6 +86,13 @@ def _why(aqm: AqmResult) -> str:
     causes = _causes(aqm)
     if dropped:
         causes.insert(0, f"all {dropped} drops are the program's ingress's, before any queue")
+    elif (dropped := aqm.summary.aqm_drops) and aqm.run.aqm.get("kind") == "p4":
+        causes.insert(
+            0,
+            f"the program's egress dropped all {dropped} packets that left the queue; perhaps its "
+            "parser takes off a bridge header that ingress does not put in front (`sojourn trace` "
+            "follows a packet)",
+        )
     return "; ".join(["nothing got through", *causes])
 
 

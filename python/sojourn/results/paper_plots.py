@@ -10,21 +10,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.model.scenario.groups import Group, groups_of
 from sojourn.results.plots import bare, delay_axis, named_legend
 from sojourn.results.queues import Queue, plotted
 from sojourn.results.result import Result
-from sojourn.results.statistics import Floats, Longs
 from sojourn.results.style import COLOURS, DASHES, DELAY_FLOOR, INK, TARGET_COLOUR
-from sojourn.results.traffic.transfers import read_exchanges
-from sojourn.runtime.arrow_tables import rows_table
-from sojourn.runtime.run_files import DATAGRAMS, DELAY_PLOT, DISTRIBUTION_PLOT
+from sojourn.results.traffic.curves import Curve, completion_curves, voice_curves
+from sojourn.runtime.run_files import DELAY_PLOT, DISTRIBUTION_PLOT
 
 _TWO_COLUMNS = 5.0
 """Inches from which on a picture has room for several panels beside each other."""
-
-Curve = tuple[str, Floats, Floats]
-"""A label, delays in ms and shares in %."""
 
 
 def paper_figures(result: Result, width: float) -> Iterator[tuple[str, Figure]]:
@@ -35,8 +29,8 @@ def paper_figures(result: Result, width: float) -> Iterator[tuple[str, Figure]]:
         target = result.scenario.target / 1e6
         yield f"{DISTRIBUTION_PLOT}{ending}", _distribution(queue, target, width)
     for name, axis, counted, panels in (
-        ("completion_times", "completion time, ms", "exchanges", list(_completion(result))),
-        ("voice", "one-way delay, ms", "datagrams", list(_voice(result))),
+        ("completion_times", "completion time, ms", "exchanges", list(completion_curves(result))),
+        ("voice", "one-way delay, ms", "datagrams", list(voice_curves(result))),
     ):
         if panels:
             yield name, _curves(panels, axis, counted, width)
@@ -122,45 +116,3 @@ def _dress(panel: Axes, title: str, axis: str, counted: str) -> None:
     panel.set_ylabel(f"{counted}, %", color=INK)
     if title:
         panel.set_title(title, loc="left", pad=2)
-
-
-def _completion(result: Result) -> Iterator[tuple[str, list[Curve]]]:
-    """A panel for each group that has exchanges."""
-    found: dict[str, list[Curve]] = {}
-    for label, aqm in result.aqms.items():
-        flows = result.scenario.flows
-        for group, exchanges in read_exchanges(
-            aqm.folder, flows, result.compared, aqm.summary.since
-        ):
-            spans = exchanges.spans()
-            if (spans >= 0).any():
-                found.setdefault(group.name, []).append(_curve(label, spans[spans >= 0]))
-    yield from found.items()
-
-
-def _voice(result: Result) -> Iterator[tuple[str, list[Curve]]]:
-    """A panel for each group of voices."""
-    for group in groups_of(result.scenario.flows):
-        if group.kind != "voip":
-            continue
-        delays = {label: _delays_of(result, label, group) for label in result.aqms}
-        curves = [_curve(label, delay) for label, delay in delays.items() if len(delay)]
-        if curves:
-            yield group.name, curves
-
-
-def _delays_of(result: Result, label: str, group: Group) -> Longs:
-    aqm = result.aqms[label]
-    table = rows_table(aqm.folder / DATAGRAMS, ["flow", "sent", "received"])
-    flow, sent, received = (table[name].to_numpy().astype(np.int64) for name in table.column_names)
-    own = (flow >= group.first) & (flow < group.end) & (sent >= aqm.summary.since)
-    if result.compared is not None:
-        own &= received <= result.compared
-    return np.asarray((received - sent)[own], np.int64)
-
-
-def _curve(label: str, spans: Longs) -> Curve:
-    ordered = np.sort(spans) / 1e6
-    # A thousand steps are more than a page shows.
-    places = np.unique(np.linspace(0, len(ordered) - 1, 1000).astype(np.int64))
-    return label, ordered[places], 100 * (places + 1) / len(ordered)

@@ -20,9 +20,8 @@ from sojourn.common.filenames import names_for
 from sojourn.common.resources import shown
 from sojourn.common.suggest import did_you_mean
 from sojourn.control.file import ProgramChoice, engine_parts, plain, written_control_plane
-from sojourn.control.script import script_files
 from sojourn.errors import ScenarioError
-from sojourn.model.aqms import Aqm, find_aqm, is_path
+from sojourn.model.aqms import HARDWARE, PYTHON, Aqm, find_aqm, is_path
 from sojourn.model.hardware import modules
 from sojourn.model.inputs import Inputs, absolute, hashed, named
 from sojourn.model.programs import doubt_of, inputs_of, refuse_unread_macros, with_own_folder
@@ -33,6 +32,7 @@ from sojourn.model.scenario.model import AqmChoice, Scenario, choose
 from sojourn.model.scenario.network import Link, NetworkSwitch, addresses
 from sojourn.model.scenario.read import messages
 from sojourn.model.scenario_code import admit
+from sojourn.model.script_modules import script_files
 from sojourn.runtime.engine_flows import engine_flows
 from sojourn.runtime.run_files import top_names
 
@@ -364,7 +364,9 @@ def _without_repeats(choices: list[AqmChoice]) -> list[AqmChoice]:
 
 def _refuse_foreign_options(choice: AqmChoice, aqm: Aqm) -> None:
     if aqm.program is None:
-        kind = "a native discipline" if aqm.module is None else "a hardware module"
+        kind = {HARDWARE: "a hardware module", PYTHON: "a discipline in Python"}.get(
+            aqm.kind, "a native discipline"
+        )
         given = [key for key in _P4_OPTIONS if getattr(choice, key) not in (None, [], {})]
     else:
         kind = "a P4 program"
@@ -506,8 +508,8 @@ def _config(
 ) -> AqmConfig:
     """The same, once it is known which program is meant."""
     if chosen is None:
-        name, files = _engine_name(aqm)
-        return AqmConfig({"kind": "native", "name": name} | choice.parameters, None, files)
+        native, files = _as_native(choice, aqm)
+        return AqmConfig({"kind": "native"} | native, None, files)
     files = () if chosen.control_file is None else (chosen.control_file,)
     config: dict[str, Any] = {
         "kind": "p4",
@@ -528,13 +530,16 @@ def _config(
     return AqmConfig(config, chosen.compiled, files)
 
 
-def _engine_name(aqm: Aqm) -> tuple[str, tuple[Path, ...]]:
-    """The engine's name of a native discipline or of a hardware module, which is added to the
-    engine, and the module's files."""
+def _as_native(choice: AqmChoice, aqm: Aqm) -> tuple[dict[str, Any], tuple[Path, ...]]:
+    """A native discipline as the engine takes it, or a hardware module or a class in Python, which
+    is added to the engine, and the files of those."""
+    if aqm.own is not None:
+        own = aqm.own.added()
+        return {"name": own.name} | own.values(choice.parameters, aqm.name), own.files
     if aqm.module is None:
-        return aqm.name, ()
+        return {"name": aqm.name} | choice.parameters, ()
     module = modules.added(aqm.module)
-    return module.name, module.files
+    return {"name": module.name} | choice.parameters, module.files
 
 
 def _discipline(choice: AqmChoice, beside: Path | None) -> tuple[dict[str, Any], tuple[Path, ...]]:
@@ -545,8 +550,7 @@ def _discipline(choice: AqmChoice, beside: Path | None) -> tuple[dict[str, Any],
         raise ScenarioError(
             f"aqms: discipline = {choice.use}: name a native discipline, with its parameters alone"
         )
-    name, files = _engine_name(aqm)
-    return {"name": name} | choice.parameters, files
+    return _as_native(choice, aqm)
 
 
 def program_choice(

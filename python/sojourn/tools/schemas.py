@@ -4,6 +4,7 @@ Stands on the models that read scenarios and sweeps, whose descriptions these ar
 of control planes.
 """
 
+import json
 from collections.abc import Callable, Container, Iterator
 from typing import Any
 
@@ -54,6 +55,8 @@ def _aqm(definitions: dict[str, Any]) -> Schema:
         "description": keys["properties"]["discipline"].get("description", ""),
     }
     names = [discipline.name for discipline in disciplines()]
+    text = "Name in tables and figures."
+    label = {"type": "string", "minLength": 1, "maxLength": 100, "description": text}
     keys["title"] = "P4 program, or a discipline with no parameter"
     native = [
         {
@@ -61,8 +64,8 @@ def _aqm(definitions: dict[str, Any]) -> Schema:
             "description": discipline.summary,
             "type": "object",
             "properties": {
-                "use": {"const": discipline.name},
-                "label": {"type": "string", "minLength": 1, "maxLength": 100},
+                "use": {"const": discipline.name, "description": "The discipline."},
+                "label": label,
                 **{parameter.name: _parameter(parameter) for parameter in discipline.parameters},
             },
             "required": ["use"],
@@ -71,7 +74,21 @@ def _aqm(definitions: dict[str, Any]) -> Schema:
         for discipline in disciplines()
     ]
     name = {"type": "string", "minLength": 1, "examples": [*names, "codel_act", "my_codel.p4"]}
-    return {"anyOf": [name, *native, keys]}
+    own = {
+        "title": "discipline in Python",
+        "description": "A class; further keys are keywords of its constructor.",
+        "type": "object",
+        "properties": {
+            "use": {
+                "type": "string",
+                "pattern": r"\.py:\w+$",
+                "description": "Its file and its name, as in `delay_limit.py:DelayLimit`.",
+            },
+            "label": label,
+        },
+        "required": ["use"],
+    }
+    return {"anyOf": [name, *native, own, keys]}
 
 
 def _parameter(parameter: Parameter) -> Schema:
@@ -90,7 +107,8 @@ def sweep_schema() -> Schema:
     """Of a sweep file."""
     schema = json_schema(SweepFile)
     seeds = {"type": ["integer", "string", "array"], "examples": ["1..20"]}
-    schema["properties"]["seeds"] = {**seeds, "default": 1}
+    described = schema["properties"]["seeds"]["description"]
+    schema["properties"]["seeds"] = {**seeds, "default": 1, "description": described}
     return _described(schema, "A Sojourn sweep")
 
 
@@ -202,11 +220,19 @@ def _default(value: Schema) -> str:
     if value.get("default") in (None, "", []):
         return ""
     default = value["default"]
+    if isinstance(default, dict):
+        return f"`{_inline(default)}`"
     shown = value.get("examples", [""])[0]
     for dimension in (TIME, RATE, SIZE):
         if shown == dimension.example and isinstance(default, int):
             return f'`"{dimension.format(default)}"`'
     return f"`{default}`"
+
+
+def _inline(table: Schema) -> str:
+    """A table as a scenario writes it, without keys that are absent."""
+    parts = (f"{key} = {json.dumps(value)}" for key, value in table.items() if value is not None)
+    return f"{{ {', '.join(parts)} }}"
 
 
 def _kind(value: Schema) -> str:

@@ -56,6 +56,9 @@ impl AdvanceLimits {
                     all.iter_mut().for_each(|partition| partition.run_through(until));
                 }
                 *pace = (*pace * (MEMORY - 1) + events(&all) - before) / MEMORY;
+                if all.iter().any(|partition| partition.halted().is_some()) {
+                    return false;
+                }
             }
             false
         })

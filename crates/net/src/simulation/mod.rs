@@ -201,8 +201,12 @@ impl Simulation {
 
     /// Runs until `until`, the end of the run, or until `max_rows` packet rows wait (at least one),
     /// whichever comes first; after the last, take the rows and call it again. Where several
-    /// switches are driven apart, some more rows may wait by then.
+    /// switches are driven apart, some more rows may wait by then. A discipline may end the run
+    /// ([`Simulation::halted`]).
     pub fn advance(&mut self, until: Time, max_rows: usize) {
+        if self.halted().is_some() {
+            return;
+        }
         let (end, max_rows) = (until.min(self.duration), max_rows.max(1));
         let reached = match &mut self.partitions[..] {
             [only] => only.run(end, max_rows),
@@ -238,6 +242,11 @@ impl Simulation {
     /// True once the configured duration has passed.
     pub fn finished(&self) -> bool {
         self.finished
+    }
+
+    /// The reason of a discipline that has ended the run: it could not decide about a packet.
+    pub fn halted(&self) -> Option<&str> {
+        self.partitions.iter().find_map(Partition::halted)
     }
 
     /// The counters so far.

@@ -157,11 +157,11 @@ impl Partition {
         self.look_at_timers();
     }
 
-    /// Runs up to and including `end`, or until `max_rows` packet rows wait, whichever comes first.
-    /// True if it was the end.
+    /// Runs up to and including `end`, until `max_rows` packet rows wait, or until a discipline ends the
+    /// run, whichever comes first. True if it was the end.
     pub(super) fn run(&mut self, end: Time, max_rows: usize) -> bool {
         (self.end, self.max_rows) = (end, max_rows);
-        while self.rows < max_rows {
+        while self.rows < self.max_rows {
             let event = self.events.next_time();
             let arrival = self.in_flight.next_time();
             let (timer, due) = self.soonest;
@@ -227,6 +227,11 @@ impl Partition {
             }
         }
         self.run(end, usize::MAX);
+    }
+
+    /// The reason to end the run, if a discipline has given one.
+    pub(super) fn halted(&self) -> Option<&str> {
+        self.nodes.iter().find_map(|node| node.switch.halted())
     }
 
     /// Notes that what has just happened is one event with something in another partition, unless it
@@ -351,6 +356,9 @@ impl Partition {
     pub(super) fn drain_switch(&mut self, switch: u16) {
         if self.nodes[usize::from(switch)].has_output() {
             self.drain(switch);
+        }
+        if self.nodes[usize::from(switch)].switch.halted().is_some() {
+            self.max_rows = 0;
         }
         self.look_at_timers();
     }

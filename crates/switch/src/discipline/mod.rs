@@ -13,6 +13,7 @@ mod backlog;
 pub mod codel;
 pub mod codel_2021;
 pub mod codel_linux;
+pub mod controlled;
 pub mod dualpi2;
 pub mod fifo;
 mod flow_hash;
@@ -51,6 +52,7 @@ pub enum DropKind {
 #[derive(Debug, Default)]
 pub struct Drops {
     dropped: Vec<(Queued, DropKind)>,
+    halted: Option<Box<str>>,
 }
 
 impl Drops {
@@ -59,9 +61,22 @@ impl Drops {
         self.dropped.push((packet, kind));
     }
 
-    /// Takes out what was dropped, in order.
+    /// Takes out what was dropped, in order; nothing once the run is to end.
     pub fn drain(&mut self) -> impl Iterator<Item = (Queued, DropKind)> + '_ {
+        if self.halted.is_some() {
+            self.dropped.clear();
+        }
         self.dropped.drain(..)
+    }
+
+    /// Ends the run: the discipline cannot decide about its packets. The first reason counts.
+    pub fn halt(&mut self, reason: String) {
+        self.halted.get_or_insert(reason.into());
+    }
+
+    /// The reason to end the run, if a discipline has given one.
+    pub fn halted(&self) -> Option<&str> {
+        self.halted.as_deref()
     }
 
     /// What was dropped, in order.
@@ -155,6 +170,9 @@ pub enum DisciplineError {
         /// The parameter.
         parameter: String,
     },
+    /// Code from outside failed while it made the discipline.
+    #[error("{0}")]
+    Made(String),
     /// A parameter's value is not allowed.
     #[error("{discipline}: `{parameter}` is {value}, allowed is {allowed}")]
     Value {

@@ -30,6 +30,18 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 8] = [
+        Kind::Time,
+        Kind::Size,
+        Kind::Packets,
+        Kind::Rate,
+        Kind::Share,
+        Kind::Frequency,
+        Kind::Flag,
+        Kind::Number,
+    ];
+
     /// The unit of the number, as messages have it; empty for a plain number.
     pub const fn unit(self) -> &'static str {
         match self {

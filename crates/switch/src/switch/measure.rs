@@ -58,6 +58,12 @@ impl Switch {
         faults
     }
 
+    /// The reason to end the run, if a discipline has given one.
+    #[inline]
+    pub fn halted(&self) -> Option<&str> {
+        self.drops.halted()
+    }
+
     fn held(&self) -> u64 {
         let in_ports = |p: &Port| {
             p.returning.len() + p.queues.iter().map(|q| q.discipline.packets()).sum::<usize>()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Field,
     PlainSerializer,
     SerializeAsAny,
@@ -21,8 +22,9 @@ from pydantic_core import InitErrorDetails
 from sojourn.model.hardware.modules import is_module
 from sojourn.model.parameters import Discipline, Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_names
+from sojourn.model.python_discipline import is_class
+from sojourn.model.registered import spelled_out
 from sojourn.model.scenario.quantities import FilePath, Label, RegisterName, Strict
-from sojourn.model.scenario.registered import spelled_out
 
 
 def _target(name: str) -> str:
@@ -39,9 +41,10 @@ class AqmChoice(Strict):
     """One AQM to run, and how; `choose` makes it with the parameters of its discipline."""
 
     use: FilePath
-    """A native discipline, a shipped program or hardware module, or the path of a `.p4` or `.sv`
-    file."""
+    """A native discipline, a shipped program or hardware module, the path of a `.p4` or `.sv` file,
+    or `FILE.py:CLASS`."""
     label: Label | None = None
+    """Name in tables and figures."""
     architecture: Annotated[str, AfterValidator(_target)] | None = None
     """P4: what the program must be for; it says itself what it is for."""
     math_unit: Literal["vendor", "paper"] | None = None
@@ -50,7 +53,9 @@ class AqmChoice(Strict):
     """P4: what runs it: `native`, machine code of what packets come to often, unless it says
     `interpreter`; both do the same to the last bit."""
     include_paths: Annotated[list[FilePath], Field(default_factory=list)]
+    """P4: where `#include` looks, as `-I`."""
     defines: Annotated[dict[str, str | int], Field(default_factory=dict)]
+    """P4: macros, as `-D`."""
     control: FilePath | None = None
     """P4: control-plane file; by default the program's name with `.toml`."""
     discipline: Annotated[SerializeAsAny["AqmChoice"] | None, BeforeValidator(_discipline)] = None
@@ -72,6 +77,18 @@ class AqmChoice(Strict):
         }
 
 
+class PythonChoice(AqmChoice):
+    """A class in Python. Its constructor's keywords are further keys; the plan checks them, because
+    they are known only once the class is loaded."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The further keys, as the scenario writes them."""
+        return dict(self.model_extra or {})
+
+
 def choose(value: object) -> AqmChoice:
     """The choice that a scenario writes as `value`: a name, or a table with `use` and options."""
     if isinstance(value, AqmChoice):
@@ -82,7 +99,7 @@ def choose(value: object) -> AqmChoice:
         value = spelled_out(value)
     use = value.get("use") if isinstance(value, dict) else None
     native = _native(use) if isinstance(use, str) else None
-    model = _model_of_anyones() if native is None else _model_of(native.name)
+    model = _model(use, native)
     choice = model.model_validate(value)
     if native := _native(choice.use):
         _refuse_what_is_outside(native, choice, value)
@@ -103,6 +120,12 @@ def _refuse_what_is_outside(native: Discipline, choice: AqmChoice, value: object
         ctx={"error": ValueError(reason)},
     )
     raise ValidationError.from_exception_data(choice.use, [details])
+
+
+def _model(use: object, native: Discipline | None) -> type[AqmChoice]:
+    if isinstance(use, str) and is_class(use):
+        return PythonChoice
+    return _model_of_anyones() if native is None else _model_of(native.name)
 
 
 def _native(use: str) -> Discipline | None:

@@ -35,14 +35,22 @@ def _registered(name: str) -> str:
     raise PydanticKnownError("literal_error", {"expected": expected})
 
 
-CongestionControl = Annotated[str, AfterValidator(_registered)]
+def _list_names(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(congestion_controls())
+
+
+CongestionControl = Annotated[
+    str, AfterValidator(_registered), Field(json_schema_extra=_list_names)
+]
 
 
 class _Flows(Strict):
     name: GroupName | None = None
     """The group's name in tables and plots. Absent: kind and congestion control."""
     count: Annotated[int, Field(ge=1, le=100_000)] = 1
+    """Flows of the group."""
     ip_version: Literal[4, 6] = 4
+    """Version of IP."""
     rtt: Spread | None = None
     """Round-trip time without queues; in a network, beside that of its links, and by default 0."""
     from_: Annotated[str | None, Field(alias="from")] = None
@@ -55,6 +63,7 @@ class _Flows(Strict):
     """TCP or UDP port of the end that listens, below the ephemeral ports of the end that opens.
     Absent: 5201, and the ports above it where a host has more than 28,232 flows."""
     start: Spread = (0, 0)
+    """When flows begin; of two times, spread evenly between them."""
     start_jitter: Time = 10_000_000
     """Each flow starts up to so much later, drawn from the seed. Transfers arrive as they are
     drawn."""
@@ -70,7 +79,9 @@ class _Flows(Strict):
 
 class _TcpEnds(Strict):
     congestion_control: CongestionControl = "cubic"
+    """Congestion control of the senders."""
     ecn: bool = False
+    """Whether ECN is negotiated."""
     segmentation_offload: bool | Annotated[int, Field(ge=2, le=64)] = False
     """Bursts that leave the sender back to back: as Linux sizes them, or so many segments."""
 
@@ -79,6 +90,7 @@ class TcpFlows(_Flows, _TcpEnds):
     """Long-lived TCP flows."""
 
     kind: Literal["tcp"] = "tcp"
+    """Bulk TCP flows."""
     rate_cap: Rate | None = None
     """The application offers no more than this, per flow."""
     block: Size = _BLOCK
@@ -100,6 +112,7 @@ class UdpFlows(_Flows):
     """UDP flows at a constant rate, or on and off by turns."""
 
     kind: Literal["udp"]
+    """UDP at a constant rate."""
     rate: Rate
     """Of each flow, counted in bytes on the wire."""
     packet_size: Size = 1514
@@ -128,6 +141,7 @@ class TransferFlows(_Flows, _TcpEnds):
     """Short TCP transfers that arrive at random, each over a connection of its own."""
 
     kind: Literal["transfers"]
+    """TCP transfers that arrive at random."""
     load: Rate
     """Payload that the transfers of one source offer together."""
     sizes: FilePath | None = None
@@ -137,7 +151,9 @@ class TransferFlows(_Flows, _TcpEnds):
     """Sizes between two lines: `linear`, each as likely, from 0 below the first line; `lower`, the
     size of the line below, one byte below the first."""
     min_size: Size = 2_000
+    """Smallest transfer."""
     max_size: Size = 10_000_000
+    """Largest transfer."""
     shape: Annotated[float, Field(ge=0.1, le=10)] = 1.2
     """Of the bounded Pareto distribution of their sizes: the smaller, the heavier the tail."""
 
@@ -160,8 +176,11 @@ class RequestFlows(_Flows, _TcpEnds):
     """A client that asks again and again over one connection; `from` answers what `to` asks."""
 
     kind: Literal["requests"]
+    """Requests and responses, one after the other."""
     request: Size = 200
+    """Payload of a request."""
     response: Size = 20_000
+    """Payload of a response."""
     think: PositiveTime = 500_000_000
     """Mean time from a response to the next request; exponential."""
 
@@ -170,7 +189,9 @@ class IncastFlows(_Flows, _TcpEnds):
     """One request to many servers at the same instant: `count` of them answer at once."""
 
     kind: Literal["incast"]
+    """Many responses at one instant."""
     request: Size = 200
+    """Payload of a request."""
     response: Size = 32_000
     """Of each server."""
     every: PositiveTime = 500_000_000
@@ -181,9 +202,11 @@ class VoipFlows(_Flows):
     """Voices: G.711 in RTP, a datagram each 20 ms."""
 
     kind: Literal["voip"]
+    """Voice."""
     payload: Annotated[int, Field(ge=8, le=1400)] = 160
     """Bytes of voice in a datagram."""
     interval: PositiveTime = 20_000_000
+    """Time between two packets."""
     jitter_buffer: PositiveTime = 60_000_000
     """How much later than the soonest of the same two seconds a datagram may come to be played."""
 

@@ -50,31 +50,40 @@ class Common(Strict):
     """What a scenario says beside what lies between the hosts."""
 
     title: Title = ""
+    """One line, above figures and pages."""
     description: Paragraphs = ""
+    """Paragraphs at the head of the report."""
     look_at: Title = ""
     """What to look at in what a run says: a sentence."""
     notes: Paragraphs = ""
     """Why it comes out so; paragraphs of the report."""
     duration: PositiveTime
+    """Simulated time."""
     warm_up: Time = 0
     """The start of the run that figures exclude; rows and courses over time include it."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
+    """Of all random numbers of the run."""
     target: PositiveTime = 5_000_000
     """The delay against which results are judged and drawn; AQMs have their own."""
     aqms: Annotated[list[Choice], Field(min_length=1, max_length=1_000)]
+    """The AQMs to compare: names or paths, or tables with options."""
     netem: Netem = Netem()
     """Where the flows' round-trip times are met."""
     control: Controller | None = None
     """A controller of one's own."""
     flows: Annotated[list[TaggedFlows], Field(min_length=1, max_length=MOST_HOSTS)]
+    """Groups of equal flows; `kind` says of what traffic."""
 
 
 class Scenario(Common):
     """Everything that a run depends on."""
 
     hosts: Annotated[Hosts, Field(default_factory=list, max_length=MOST_HOSTS)]
+    """Hosts, by name."""
     switches: Annotated[list[NetworkSwitch], Field(default_factory=list, max_length=MOST_HOSTS)]
+    """Switches, each with a name."""
     links: Annotated[list[Link], Field(default_factory=list, max_length=2 * MOST_HOSTS)]
+    """Links, each between two of them."""
 
     @property
     def bottlenecks(self) -> tuple[Bottleneck, ...]:

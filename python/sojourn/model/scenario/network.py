@@ -99,6 +99,7 @@ class Host(Strict):
     """Who sends and receives: one host, or a group with a host for each flow."""
 
     name: Name
+    """Its name in links and keys."""
     group: Literal["clients", "servers"] | None = None
     """A group: its hosts have the addresses 10.0.0.0/9 and fd00::/64, or 10.128.0.0/9 and
     fd00:0:0:1::/64."""
@@ -129,20 +130,26 @@ class Ports(Strict):
     """What all switches have."""
 
     port_speed: Rate = _SWITCH["port_speed"]
+    """Line rate of the ports."""
     pipes: Pipes | None = None
     """Pipes of a Tofino, each with 128 port numbers and with registers and tables of its own.
     Absent: as many as the numbers of its ports need. A single pipe has the recirculation port 68;
     several have 68 to 71, 196 to 199, and so on."""
     ingress_latency: Time = _SWITCH["ingress_latency"]
+    """From arrival to the traffic manager."""
     egress_latency: Time = _SWITCH["egress_latency"]
+    """From the queue to the wire."""
     recirculation_rate: Rate = _SWITCH["recirculation_rate"]
+    """Rate of the recirculation port."""
     recirculation_latency: Time = _SWITCH["recirculation_latency"]
+    """From that port back to ingress."""
 
 
 class ControlStep(Strict):
     """What the control plane of a switch's program does at an instant."""
 
     at: PositiveTime
+    """When, from the start of the run."""
     operations: Annotated[list[dict[str, JsonValue]], Field(min_length=1, max_length=1_000)]
     """All are carried out, or none: tables with `op` and what it takes (docs/network.md)."""
 
@@ -158,6 +165,7 @@ class NetworkSwitch(Ports):
     number."""
 
     name: Name
+    """Its name in links and keys."""
     aqm: Choice | None = None
     """At its shaped ports; absent: the AQM of the run."""
     control: Control
@@ -168,6 +176,7 @@ class LinkStep(Strict):
     """A change of a link."""
 
     at: PositiveTime
+    """When, from the start of the run."""
     rate: Rate | None = None
     """From then on; absent: as before."""
     rate_back: Rate | None = None
@@ -182,6 +191,7 @@ class Queue(Strict):
     """What all queues in front of a link have."""
 
     burst: Size = _LINK["burst"]
+    """Burst that the shaper allows."""
     queue_limit: Size = _LINK["queue_limit"]
     """Tail-drop limit; counted in cells of 80 bytes."""
 
@@ -195,20 +205,25 @@ class LinkNetem(Strict):
     loss: Share = 0
     """Probability that a packet is lost."""
     loss_correlation: Share = 0
+    """Correlation of losses."""
     duplicate: Share = 0
     """Probability that a packet arrives twice, with the same bytes."""
     duplicate_correlation: Share = 0
+    """Correlation of duplicates."""
     reorder: Share = 0
     """Probability that a packet at the end of a gap takes no delay and overtakes others. The
     direction needs a delay."""
     reorder_correlation: Share = 0
+    """Correlation of reorderings."""
     gap: Annotated[int, Field(ge=1, le=10**6)] = 1
     """Packets from one reordered packet to the earliest next one."""
     jitter: Time = 0
     """Deviation of the delay: half the width of a uniform distribution, or the standard deviation
     of a normal one. A packet with a shorter delay overtakes others."""
     jitter_correlation: Share = 0
+    """Correlation of the jitter."""
     distribution: Literal["uniform", "normal"] = "uniform"
+    """Distribution of the jitter."""
 
     @property
     def reorders(self) -> bool:

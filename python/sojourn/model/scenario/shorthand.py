@@ -52,6 +52,7 @@ class SwitchStep(Strict):
     """A change of the bottleneck's link."""
 
     at: PositiveTime
+    """When, from the start of the run."""
     rate: Rate | None = None
     """From then on; absent: as before."""
     delay: Time | None = None
@@ -99,6 +100,7 @@ class OneSwitch(Common):
     """A scenario in the short form."""
 
     switch: Switch
+    """The one switch, between senders and receivers."""
     access_rate: Rate = ACCESS_RATE
     """Of the links between all senders and the switch, and the switch and all receivers; if it is
     not given at least the ports' speed."""

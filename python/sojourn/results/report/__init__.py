@@ -5,11 +5,12 @@ Every number in it comes from the run's own rows.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sojourn.common.atomic_write import write_text
 from sojourn.model.units import TIME
+from sojourn.results.flow_series import FlowSeries
 from sojourn.results.pages import render
 from sojourn.results.queues import Queue, heading, plotted
 from sojourn.results.remarks import reader_note, remarks
@@ -21,9 +22,10 @@ from sojourn.results.report import (
     run_description,
     tables,
 )
-from sojourn.results.report.embedded import packed
+from sojourn.results.report.embedded import packed, packed_data
 from sojourn.results.report.panels import Figure
 from sojourn.results.result import Result
+from sojourn.results.traffic.curves import completion_curves, voice_curves
 from sojourn.runtime.run_files import REPORT
 
 _OVER_TIME = (
@@ -50,7 +52,15 @@ _COURSE = (
 _REGISTERS = (
     "A value stands until the next pass that changes it; all changes are in registers.parquet."
 )
-_SINGLE = "The first twelve flows; the menu chooses the AQM."
+_SINGLE = (
+    "The menu chooses the AQM. A click on a flow in the table draws it or takes it away, up to "
+    "twelve at once; a click on a head sorts by that column."
+)
+_COMPLETION = (
+    "The share of each group's exchanges that were complete within a time. Those that the end of "
+    "the run cut short are not among them."
+)
+_VOICE = "The share of each group's datagrams that arrived within a time."
 
 
 def write_report(result: Result) -> None:
@@ -61,7 +71,14 @@ def write_report(result: Result) -> None:
 def page(result: Result) -> str:
     """The page's text."""
     folder, scenario = result.folder, result.scenario
-    plots = [*_plots(result), *_courses(result), *_flows(result), *_registers(result)]
+    series = over_flows.series_of(result)
+    plots = [
+        *_plots(result),
+        *_courses(result),
+        *_traffic(result),
+        *_flows(result, series),
+        *_registers(result),
+    ]
     script, drawings = packed({plot.name: plot.figure.model() for plot in plots})
     return render(
         "results/report/page.html",
@@ -80,6 +97,7 @@ def page(result: Result) -> str:
         scenario=json.dumps(scenario.model_dump(mode="json", exclude_none=True), indent=2),
         script=script,
         figures=drawings,
+        flows=packed_data(over_flows.each_flow(result, series)) if series else "",
     )
 
 
@@ -132,9 +150,18 @@ def _registers(result: Result) -> Iterator[_Plot]:
         yield _Plot(f"registers-{place}", figure, f"Registers of {label}", said.strip())
 
 
-def _flows(result: Result) -> Iterator[_Plot]:
+def _traffic(result: Result) -> Iterator[_Plot]:
+    """Distributions of completion times and of voices' delays, a panel a group."""
+    for name, title, text, axis, panels in (
+        ("completion", "Completion times", _COMPLETION, "completion time", completion_curves),
+        ("voice", "Delay of voice", _VOICE, "one-way delay", voice_curves),
+    ):
+        if groups := list(panels(result)):
+            yield _Plot(name, figures.traffic(result, groups, axis), title, text)
+
+
+def _flows(result: Result, series: Mapping[str, FlowSeries]) -> Iterator[_Plot]:
     """Plots of the flows; nothing if a run has no samples of them."""
-    series = over_flows.series_of(result)
     if series:
         yield _Plot("shares", over_flows.shares(result, series), "Goodput and fairness", _SHARES)
         yield _Plot("flows", over_flows.single(series), "Each flow", _SINGLE)

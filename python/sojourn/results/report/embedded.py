@@ -30,6 +30,11 @@ def packed(roots: Mapping[str, Model]) -> tuple[str, str]:
     return _script(script), _compressed(text.encode(), 6)
 
 
+def packed_data(data: object) -> str:
+    """Plain data of the page, compressed and in base64."""
+    return _compressed(json.dumps(data, separators=(",", ":"), allow_nan=False).encode(), 6)
+
+
 def bokeh_js() -> tuple[str, Path]:
     """The version of the installed `bokeh` and the path of its script; Bokeh is not imported."""
     wanted = 'a report needs bokeh>=3.9,<4: pip install "bokeh>=3.9,<4"'

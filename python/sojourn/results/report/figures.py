@@ -3,6 +3,8 @@
 Depends on the figures that `statistics` derives and on `panels`, not on the page.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sojourn.model.units import RATE
@@ -11,6 +13,7 @@ from sojourn.results.report.panels import Entry, Figure, Panel, Reading, Scale
 from sojourn.results.result import Result
 from sojourn.results.statistics import Floats
 from sojourn.results.style import DELAY_FLOOR, INK, MUTED, looks, milliseconds
+from sojourn.results.traffic.curves import Curve
 
 _DROP, _MARK = "#b91c1c", "#7c3aed"
 _ABOVE = 106
@@ -102,6 +105,26 @@ def distribution(result: Result, queue: Queue) -> Figure:
         figure.legend.append(entry)
     panel.add_rule("height", target)
     panel.add_text(target, _ABOVE, f"target {target:g} ms", INK)
+    return figure
+
+
+def traffic(result: Result, groups: Sequence[tuple[str, list[Curve]]], axis: str) -> Figure:
+    """The share of each group's times up to a time, a panel a group, a curve an AQM."""
+    look = looks(result.folder.runs)
+    times = [time for _, curves in groups for _, time, _ in curves]
+    low = max(0.8 * min(float(time[0]) for time in times), DELAY_FLOOR)
+    high = 1.3 * max(float(time[-1]) for time in times)
+    scale = Scale(low, max(high, 2 * low), f"{axis}, ms (log scale)", logarithmic=True)
+    figure = Figure(scale, panel_height=240, at="at most {} ms", zoom="both")
+    for name, curves in groups:
+        panel = figure.add_panel(f"{name}, %", Scale(0, _ABOVE))
+        for label, time, share in curves:
+            entry = Entry(label, look[label].colour, look[label].dash)
+            delay = np.maximum(time, DELAY_FLOOR).round(4)
+            reading = Reading(f"% of {name}", 1, last=True)
+            panel.add_line(delay, np.round(share, 4), entry, reading, width=2)
+            if entry not in figure.legend:
+                figure.legend.append(entry)
     return figure
 
 

@@ -4,6 +4,7 @@ Zoom is linked, and the page shows the values of all panels at the instant under
 Depends on no run and no page.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -21,6 +22,8 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 _PAPER = "#ffffff"
 """Background of the light page; the page has another one for the dark."""
 _FONT = "system-ui, sans-serif"
+_SHORT = 200
+"""Ratio of the bounds below which a logarithmic axis has three numbers a decade."""
 _AXIS = 46
 """Height in pixels of the axis below the last panel."""
 
@@ -49,10 +52,19 @@ class Scale:
         """The mapping from values to pixels."""
         return Model.of("LogScale" if self.logarithmic else "LinearScale")
 
+    def _log_ticker(self) -> Model:
+        """Powers of ten; on a short axis also twice and five times of them. BokehJS's own ticks of
+        a short axis are so many that their numbers overlap."""
+        if self.low is not None and self.high is not None and self.high < _SHORT * self.low:
+            powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+            return Model.of("FixedTicker", ticks=ticks, minor_ticks=[])
+        return Model.of("LogTicker", mantissas=[1], num_minor_ticks=0)
+
     def axis(self, **keys: Any) -> Model:
         """The drawn axis."""
         if self.logarithmic:
-            kind, ticker = "LogAxis", Model.of("LogTicker", mantissas=[1], num_minor_ticks=0)
+            kind, ticker = "LogAxis", self._log_ticker()
         else:
             kind, ticker = "LinearAxis", Model.of("BasicTicker", num_minor_ticks=0)
         return Model.of(

@@ -62,12 +62,14 @@ class PlotRequest(Strict):
     """A plot of the sweep: a metric against one axis or two."""
 
     metric: str
+    """Figure to draw, as a column of the table."""
     group: str | None = None
     """The group of flows. Absent: the queue as a whole, or, of what only single groups have, a plot
     for each of them."""
     against: Annotated[list[str], Field(max_length=2)]
     """Names of axes; two make a heat map for each AQM, none a box for each AQM."""
     style: Literal["lines", "heat", "box"] | None = None
+    """Form of the plot; by default what fits the axes."""
     log: bool = False
     """The axis on which the metric is drawn."""
 
@@ -76,9 +78,11 @@ class SweepFile(Strict):
     """What a sweep file may say."""
 
     title: str = ""
+    """Heading of the page."""
     scenario: str | dict[str, Any]
     """A shipped scenario's name, a file relative to this one, or a scenario itself."""
     seeds: Annotated[list[int], BeforeValidator(parse_seeds), Field(default_factory=lambda: [1])]
+    """Seeds, as a range or a list."""
     aqms: Annotated[list[Any], Field(default_factory=list)]
     """In place of the scenario's; one that the scenario names too takes its options there."""
     set: Annotated[dict[str, Any], Field(default_factory=dict)]
@@ -92,6 +96,7 @@ class SweepFile(Strict):
     keep: Annotated[list[Keep], Field(default_factory=list)]
     """What stays of single runs beside their figures."""
     plots: Annotated[list[PlotRequest], Field(default_factory=list)]
+    """Further plots."""
 
 
 class Base:

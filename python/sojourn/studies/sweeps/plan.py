@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sojourn.backends.backend import Backend
+from sojourn.backends.sim import SIMULATOR
 from sojourn.common.resources import shown
 from sojourn.common.suggest import did_you_mean
 from sojourn.common.textfile import read_json
@@ -81,9 +83,15 @@ class Macros:
 
 
 def plan_sweep(
-    sweep: SweepFile, base: Base, *, repeats: bool = False, macros: Macros | None = None
+    sweep: SweepFile,
+    base: Base,
+    *,
+    repeats: bool = False,
+    macros: Macros | None = None,
+    backend: Backend = SIMULATOR,
 ) -> SweepPlan:
-    """The jobs of `sweep`; `ScenarioError` names the cell and what is wrong in it.
+    """The jobs of `sweep`; `ScenarioError` names the cell and what is wrong in it, or what
+    `backend` cannot run.
 
     With `repeats` two cells may be the same run, which is then run once.
     """
@@ -91,7 +99,7 @@ def plan_sweep(
     drawn = drawings(sweep, axes)
     if (count := count_cells(sweep) * len(sweep.seeds)) > MOST_RUNS:
         raise ScenarioError(f"{count:,} runs for each AQM; a sweep has at most {MOST_RUNS:,}")
-    planner = _Planner(sweep, base, macros or Macros())
+    planner = _Planner(sweep, base, macros or Macros(), backend)
     runs = tuple(run for cell in cells(sweep, axes) for run in planner.runs(cell))
     for drawing in drawn:
         if drawing.group is not None and drawing.group not in planner.groups:
@@ -101,7 +109,8 @@ def plan_sweep(
     if not repeats:
         _refuse_repeats(runs)
     title = sweep.title or f"{base.name}, {len(runs)} runs"
-    return SweepPlan(base.name, title, sweep, axes, runs, engine_identity(), drawn, planner.target)
+    engine = planner.engine
+    return SweepPlan(base.name, title, sweep, axes, runs, engine, drawn, planner.target)
 
 
 def described(plan: SweepPlan) -> dict[str, Any]:
@@ -142,9 +151,12 @@ def _refuse_repeats(runs: tuple[SweepRun, ...]) -> None:
 class _Planner:
     """Makes jobs of cells. What AQMs read is found out once for all cells that choose the same."""
 
-    def __init__(self, sweep: SweepFile, base: Base, macros: Macros) -> None:
+    def __init__(self, sweep: SweepFile, base: Base, macros: Macros, backend: Backend) -> None:
         self._sweep, self._base, self._macros = sweep, base, macros
-        self._engine = engine_identity()
+        self._backend = backend
+        on = "" if backend is SIMULATOR else f" on {backend!r}"
+        self.engine = f"{engine_identity()}{on}"
+        """What has to be equal for results to be: a real backend is part of it."""
         self._keep = tuple(sorted(set(sweep.keep)))
         self._planned: dict[str, tuple[list[str], list[InputFiles], list[dict[str, Any]]]] = {}
         self.target = 0
@@ -164,11 +176,11 @@ class _Planner:
                 sent = with_portable_paths(own | {"seed": seed}, read)
                 decisive = {key: value for key, value in sent.items() if key not in _TEXTS}
                 job = Job(
-                    digest_of(decisive, read.digests, self._engine, self._keep),
+                    digest_of(decisive, read.digests, self.engine, self._keep),
                     sent,
                     self._base.name,
                     label,
-                    self._engine,
+                    self.engine,
                     read.files,
                     self._keep,
                 )
@@ -199,7 +211,10 @@ class _Planner:
                 beside=self._base.beside,
                 include_paths=self._macros.include_paths,
                 defines=self._macros.defines,
+                also=self._backend.own_disciplines,
             )
+            if self._backend is not SIMULATOR:
+                self._backend.check(plan)
             reads = [input_files(run.inputs) for run in plan.runs]
             aqms = [
                 self._written(*each) for each in zip(plan.scenario.aqms, plan.runs, strict=True)

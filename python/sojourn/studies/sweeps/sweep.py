@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from sojourn.backends.backend import Backend
+from sojourn.backends.sim import SIMULATOR
 from sojourn.model.scenario_code import refused
 from sojourn.studies.sweeps.file import SweepFile, base_of, read_sweep, sweep_from_dict
 from sojourn.studies.sweeps.local import LocalWorkers
@@ -41,17 +43,21 @@ class SweepResult:
 
 
 def plan_file(
-    given: str | Path | SweepFile, *, repeats: bool = False, macros: Macros | None = None
+    given: str | Path | SweepFile,
+    *,
+    repeats: bool = False,
+    macros: Macros | None = None,
+    backend: Backend = SIMULATOR,
 ) -> SweepPlan:
-    """The plan of a sweep file, or of a sweep, whose programs all get `macros`; with `repeats` two
-    cells may be the same run."""
+    """The plan of a sweep file, or of a sweep, whose programs all get `macros` and whose runs are
+    for `backend`; with `repeats` two cells may be the same run."""
     if isinstance(given, SweepFile):
         base = base_of(given.scenario, Path())
-        return plan_sweep(given, base, repeats=repeats, macros=macros)
+        return plan_sweep(given, base, repeats=repeats, macros=macros, backend=backend)
     path = Path(given)
     sweep = read_sweep(path)
     base = base_of(sweep.scenario, path.parent)
-    return plan_sweep(sweep, base, repeats=repeats, macros=macros)
+    return plan_sweep(sweep, base, repeats=repeats, macros=macros, backend=backend)
 
 
 def run_sweep(

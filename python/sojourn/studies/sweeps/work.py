@@ -6,11 +6,12 @@ Stands on the runner. Needs nothing but the job: no folder is shared with whoeve
 import contextlib
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sojourn.backends.backend import Backend
 from sojourn.backends.sim import Simulator
 from sojourn.common.atomic_write import write_text
 from sojourn.common.resources import data_root
@@ -28,23 +29,43 @@ _KEPT: Mapping[str, Callable[[Path], bool]] = {
 
 
 def work(job: Job) -> Outcome | Failure:
-    """Runs `job`. Mistakes in what was asked for come back as a `Failure`, faults as well: one run
-    of thousands does not end the others."""
+    """Runs `job` in the simulator of this machine."""
     if job.engine != engine_identity():
         return Failure(
             f"this machine has Sojourn {engine_identity()}, the sweep was planned with "
             f"{job.engine}; install the same wheel on all of them"
         )
+    # The other cores are for other jobs.
+    return work_on(Simulator(threads=1), job)
+
+
+def work_on(backend: Backend, job: Job) -> Outcome | Failure:
+    """Runs `job` on `backend`. Mistakes in what was asked for come back as a `Failure`, faults as
+    well: one run of thousands does not end the others."""
     try:
         with tempfile.TemporaryDirectory(prefix="sojourn-run-") as scratch:
-            return _worked(job, Path(scratch))
+            return _worked(job, Path(scratch), backend)
     except OSError as error:
         return Failure(_no_scratch(error.strerror or str(error)))
 
 
-def _worked(job: Job, scratch: Path) -> Outcome | Failure:
+class BackendWorkers:
+    """One run after the other, in this process, on a backend in real time: two at once would
+    disturb each other."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.name = f"--on {backend.name}, one after the other"
+
+    def outcomes(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome | Failure]]:
+        """Runs `jobs` in their order."""
+        for job in jobs:
+            yield job, work_on(self._backend, job)
+
+
+def _worked(job: Job, scratch: Path, backend: Backend) -> Outcome | Failure:
     try:
-        return _run(job, scratch)
+        return _run(job, scratch, backend)
     except OutputError as error:
         # Its folder is ours and not the one that the user has chosen.
         return Failure(_no_scratch(str(error.args[0]).splitlines()[0].rpartition(": ")[2]))
@@ -61,11 +82,10 @@ def _no_scratch(why: str) -> str:
     return f"{place}, where the machine that ran it works: {why}; TMPDIR names another place"
 
 
-def _run(job: Job, scratch: Path) -> Outcome:
+def _run(job: Job, scratch: Path, backend: Backend) -> Outcome:
     files = scratch / "files"
-    plan = plan_scenario(_unpacked(job, files), beside=files)
-    # The other cores are for other jobs.
-    folder = record(plan, scratch / "run", backend=Simulator(threads=1))
+    plan = plan_scenario(_unpacked(job, files), beside=files, backend=backend)
+    folder = record(plan, scratch / "run", backend=backend)
     result = finish(folder) if "report" in job.keep else read_result(folder)
     (aqm,) = result.aqms.values()
     kept = {str(path): (folder.path / path).read_bytes() for path in _kept(folder.path, job.keep)}

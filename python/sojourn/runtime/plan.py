@@ -30,8 +30,9 @@ from sojourn.model.scenario.bottleneck import Bottleneck
 from sojourn.model.scenario.flows import TransferFlows
 from sojourn.model.scenario.link_trace import read_trace
 from sojourn.model.scenario.model import AqmChoice, Scenario, choose
-from sojourn.model.scenario.network import Link, NetworkSwitch, addresses
+from sojourn.model.scenario.network import Buffering, Link, NetworkSwitch, addresses
 from sojourn.model.scenario.read import messages
+from sojourn.model.scenario.workloads import WORKLOADS
 from sojourn.model.scenario_code import admit
 from sojourn.runtime.engine_flows import engine_flows
 from sojourn.runtime.run_files import top_names
@@ -239,7 +240,9 @@ def _data_files(scenario: Scenario, beside: Path) -> dict[Path, str]:
     tables = [
         group.sizes
         for group in scenario.flows
-        if isinstance(group, TransferFlows) and group.sizes is not None
+        if isinstance(group, TransferFlows)
+        and group.sizes is not None
+        and group.sizes not in WORKLOADS
     ]
     return hashed(beside / path for path in [*traces, *tables])
 
@@ -408,7 +411,7 @@ def _common_config(
         "seed": scenario.seed,
         "capture": capture,
         "netem": scenario.netem.model_dump(),
-        "flows": [flow for group in scenario.flows for flow in engine_flows(group, here)],
+        "flows": engine_flows(scenario, here),
     }
     nodes = [_node(node, beside) for node in scenario.switches]
     network = {
@@ -434,7 +437,9 @@ def _engine_form(link: Link, beside: Path) -> dict[str, Any]:
 
 def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], AqmConfig | None]:
     """A switch as the engine takes it, and its own AQM."""
-    plain = {key: getattr(node, key) for key in type(node).model_fields if key != "control"}
+    others = {"control", *Buffering.model_fields}
+    plain = {key: getattr(node, key) for key in type(node).model_fields if key not in others}
+    plain |= node.in_engine()
     if plain["pipes"] is None:
         del plain["pipes"]
     if node.aqm is None:

@@ -7,6 +7,7 @@ use crate::config::{
     Addresses, Aqm, HostSection, HostShaper, LinkNetem, LinkSection, LinkStep, NetworkSection,
     RunConfig, SwitchNode, recirculation_ports,
 };
+use crate::config::{Multipath, SharedBuffer};
 use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_switch::tm::opportunities::LinkTrace;
@@ -38,6 +39,17 @@ pub(super) struct SwitchLayout<'a> {
     pub(super) ports: Vec<PortLayout>,
     /// Where packets go by their addresses.
     pub(super) routes: Routes,
+    /// The choice among links of equal cost.
+    pub(super) multipath: Option<Multipath>,
+    pub(super) buffer: Option<SharedBuffer>,
+}
+
+impl SwitchLayout<'_> {
+    /// The seed by which the switch at a place chooses among links of equal cost.
+    pub(super) fn multipath_seed(&self, place: usize) -> u64 {
+        let given = self.multipath.and_then(|multipath| multipath.seed);
+        given.unwrap_or(place as u64 + 1)
+    }
 }
 
 /// What a switch takes its time for.
@@ -321,28 +333,35 @@ impl<'a> Builder<'a> {
     fn route(&mut self) {
         let graph = Graph::new(self.network);
         for (host, section) in self.network.hosts.iter().enumerate() {
-            for (switch, port) in graph.ways_to(host).into_iter().enumerate() {
-                if let Some(port) = port {
-                    lead_to(&mut self.layout.switches[switch].routes, section, PortId(port));
+            for (switch, mut ports) in self.layout.switches.iter_mut().zip(graph.ways_to(host)) {
+                match switch.multipath {
+                    Some(_) => ports.sort_unstable(),
+                    None => ports.truncate(1),
                 }
+                let ports: Vec<_> = ports.into_iter().map(PortId).collect();
+                lead_to(&mut switch.routes, section, &ports);
             }
+        }
+        for (place, switch) in self.layout.switches.iter_mut().enumerate() {
+            let seed = switch.multipath_seed(place);
+            switch.routes.seed(seed);
         }
     }
 }
 
 /// Adds the way to a host or a group of hosts.
-fn lead_to(routes: &mut Routes, host: &HostSection, port: PortId) {
+fn lead_to(routes: &mut Routes, host: &HostSection, ports: &[PortId]) {
     let role = match host.addresses {
         Addresses::Own { ipv4, ipv6 } => {
-            routes.set(IpAddr::V4(ipv4), port);
-            routes.set(IpAddr::V6(ipv6), port);
+            routes.set_equal(IpAddr::V4(ipv4), ports);
+            routes.set_equal(IpAddr::V6(ipv6), ports);
             return;
         }
         Addresses::Clients => Role::Client,
         Addresses::Servers => Role::Server,
     };
     for (first, bits) in networks_of(role) {
-        routes.set_network(first, bits, port);
+        routes.set_equal_network(first, bits, ports);
     }
 }
 
@@ -365,5 +384,7 @@ fn empty_switch<'a>(
         recirculating: recirculating.into_iter().map(PortId).collect(),
         ports: Vec::new(),
         routes: Routes::default(),
+        multipath: node.multipath,
+        buffer: node.shared_buffer,
     }
 }

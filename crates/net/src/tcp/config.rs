@@ -23,6 +23,9 @@ pub struct TcpConfig {
     /// Least distance between the smoothed RTT and the retransmission timeout. Linux applies its
     /// 200 ms here, where RFC 6298 section 2.4 would have the whole timeout be at least 1 s.
     pub min_rto: Time,
+    /// Longest delay of an acknowledgement, zero for none; if absent Linux's 40 to 200 ms, as they
+    /// adapt.
+    pub delayed_ack: Option<Time>,
     /// The sender's congestion control.
     pub congestion_control: CongestionControlName,
     /// Bursts of segmentation offload.
@@ -45,6 +48,7 @@ impl Default for TcpConfig {
             ecn: false,
             initial_window: 10,
             min_rto: Time::from_millis(200),
+            delayed_ack: None,
             congestion_control: CongestionControlName::default(),
             segmentation_offload: SegmentationOffload::Off,
             pacing: PacingSetting::Control,

@@ -118,7 +118,11 @@ impl Connection {
             local: SequenceSpace::new(config.initial_sequence),
             remote: SequenceSpace::new(0),
             sender: Sender::new(&settings(&config, Time::ZERO)),
-            receiver: Receiver::new(config.receive_window, u32::from(config.mss)),
+            receiver: Receiver::new(
+                config.receive_window,
+                u32::from(config.mss),
+                config.delayed_ack,
+            ),
             ts_recent: 0,
             last_ack_sent: 0,
             ack_first: false,

@@ -12,6 +12,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ConfigError
+from sojourn.model.scenario import ends as flow_ends
 from sojourn.model.scenario.model import Common, Scenario
 from sojourn.model.scenario.network import ControlStep
 from sojourn.model.units import RATE, TIME
@@ -116,11 +117,16 @@ def _flows(scenario: Scenario) -> Iterator[Problem]:
         for key, name in (("from", group.from_), ("to", group.to)):
             if name is None:
                 yield (*keys, key), f"missing: in a network, one of the hosts {_list(hosts)}"
-            elif name not in are_hosts:
-                hint = did_you_mean(name, hosts)
-                yield (*keys, key), f'"{name}": not a host{hint} (hosts: {_list(hosts)})'
-        if group.from_ is not None and group.from_ == group.to:
-            yield (*keys, "to"), f'"{group.to}": a flow is between two different hosts'
+                continue
+            for one in [name] if isinstance(name, str) else name:
+                if "*" in one and not flow_ends.named(one, hosts):
+                    yield (*keys, key), f'"{one}": no host has such a name ({_list(hosts)})'
+                elif "*" not in one and one not in are_hosts:
+                    hint = did_you_mean(one, hosts)
+                    yield (*keys, key), f'"{one}": not a host{hint} (hosts: {_list(hosts)})'
+        senders, receivers = flow_ends.named(group.from_, hosts), flow_ends.named(group.to, hosts)
+        if len(receivers) == 1 and receivers[0] in senders:
+            yield (*keys, "to"), f'"{receivers[0]}": a flow is between two different hosts'
         if group.reverse:
             yield (*keys, "reverse"), "only with one switch; in a network, exchange from and to"
 

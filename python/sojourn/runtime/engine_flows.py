@@ -29,9 +29,7 @@ def engine_flows(scenario: Scenario, beside: Path) -> list[dict[str, Any]]:
     """The flows of all groups. Paths start from the folder `beside`."""
     paths = Paths(scenario)
     hosts = [host.name for host in scenario.hosts]
-    return [
-        flow for group in scenario.flows for flow in _flows_of(group, beside, hosts, paths)
-    ]
+    return [flow for group in scenario.flows for flow in _flows_of(group, beside, hosts, paths)]
 
 
 def _flows_of(

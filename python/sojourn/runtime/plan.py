@@ -35,6 +35,7 @@ from sojourn.model.scenario.read import messages
 from sojourn.model.scenario.workloads import WORKLOADS
 from sojourn.model.scenario_code import admit
 from sojourn.runtime.engine_flows import engine_flows
+from sojourn.runtime.route_entries import takes_routes, with_routes
 from sojourn.runtime.run_files import top_names
 
 _P4_OPTIONS = (
@@ -207,7 +208,7 @@ def make_plan(
     folders = names_for(labels, reserved=top_names(bottlenecks))
     common, own_aqms = _common_config(scenario, capture, beside)
     runs = tuple(
-        _planned(choice, aqm, names, common, beside, own_aqms, bottlenecks, scenario.switches)
+        _planned(choice, aqm, names, common, beside, own_aqms, bottlenecks, scenario)
         for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
     _refuse_unread(runs, own_defines, defines)
@@ -450,13 +451,23 @@ def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], Aqm
     return plain | {"aqm": own.config}, own
 
 
+def _with_own_routes(
+    scenario: Scenario, node: NetworkSwitch, switch: dict[str, Any], run: dict[str, Any]
+) -> dict[str, Any]:
+    """A switch with the entries that the network gives to its program, or to the run's."""
+    aqm = switch.get("aqm") or run
+    if not takes_routes(aqm):
+        return switch
+    return switch | {"aqm": with_routes(aqm, scenario, node.name)}
+
+
 def _with_control(
     node: NetworkSwitch, switch: dict[str, Any], run: dict[str, Any]
 ) -> dict[str, Any]:
     """A switch with what the control plane of its program, or of the run's, does to it later."""
     if not node.control:
         return switch
-    aqm = switch["aqm"] or run
+    aqm = switch.get("aqm") or run
     if aqm["kind"] != "p4":
         raise ScenarioError(
             f"{node.name}.control: {aqm['name']} is a native discipline, which has no control "
@@ -473,16 +484,18 @@ def _planned(
     beside: Path | None,
     own_aqms: Sequence[AqmConfig],
     bottlenecks: tuple[Bottleneck, ...],
-    nodes: Sequence[NetworkSwitch],
+    scenario: Scenario,
 ) -> PlannedRun:
     chosen = None if aqm.program is None else program_choice(choice, aqm.program, aqm, beside)
     main = _config(choice, aqm, chosen, beside)
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
     switches = [
-        _with_control(node, switch, main.config)
-        for node, switch in zip(nodes, common["network"]["switches"], strict=True)
+        _with_control(node, _with_own_routes(scenario, node, switch, main.config), main.config)
+        for node, switch in zip(scenario.switches, common["network"]["switches"], strict=True)
     ]
+    if takes_routes(main.config):
+        main = main._replace(config=with_routes(main.config, scenario, scenario.switches[0].name))
     network = common["network"] | {"switches": switches}
     everything = common | {"network": network, "aqm": main.config}
     aqms = (*own_aqms, main)

@@ -5,11 +5,8 @@ Depends on the flows' model and on the names of hosts alone.
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import TypeVar
 
 from sojourn.model.scenario.flows import FlowGroup, TransferFlows
-
-_Flows = TypeVar("_Flows", bound=FlowGroup)
 
 
 def named(names: str | list[str] | None, hosts: Sequence[str]) -> list[str]:
@@ -49,7 +46,7 @@ def receivers(group: FlowGroup, hosts: Sequence[str]) -> list[list[str]]:
     return chosen
 
 
-def counted(group: _Flows, hosts: Sequence[str]) -> _Flows:
+def counted(group: FlowGroup, hosts: Sequence[str]) -> FlowGroup:
     """The group with a flow for each of several hosts, unless it gives their number."""
     if "count" in group.model_fields_set or not (several(group.from_) or several(group.to)):
         return group

@@ -48,8 +48,8 @@ class _Flows(Strict):
     rtt: Spread | None = None
     """Round-trip time without queues; in a network, beside that of its links, and by default 0."""
     from_: Annotated[HostNames | None, Field(alias="from")] = None
-    """In a network: the host that sends; or several, as a list of names or with `*` for any letters.
-    Flows begin at each in turn, and without `count` at each once."""
+    """In a network: the host that sends; or several, as a list of names or with `*` for any
+    letters. Flows begin at each in turn, and without `count` at each once."""
     to: HostNames | None = None
     """In a network: the host that receives; or several, in turn. Each of `transfers` goes to one of
     them, drawn from the seed. No flow goes to the host that sends it."""

@@ -158,8 +158,8 @@ class Buffering(Strict):
 
     multipath: Literal["first", "ecmp", "spray", "flowlet"] = "first"
     """Use of several links of equal cost. `first`: the one that is written first. `ecmp`: by a hash
-    of addresses, protocol and ports. `spray`: packets in turn. `flowlet`: as `ecmp`, with a new link
-    after a gap. A P4 program chooses by its own tables (docs/datacentre.md)."""
+    of addresses, protocol and ports. `spray`: packets in turn. `flowlet`: as `ecmp`, with a new
+    link after a gap. A P4 program chooses by its own tables."""
     hash_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     """Seed of the hash; absent: the place of the switch in the list, from 1. Switches with one seed
     choose alike, and a part of their links stays empty."""
@@ -168,7 +168,8 @@ class Buffering(Strict):
     shared_buffer: Size | None = None
     """Bytes that all queues share, by a dynamic threshold. Absent: each has its `queue_limit`."""
     alpha: Annotated[float, Field(ge=0.001, le=1024)] = 1.0
-    """A queue of a shared buffer holds at most `alpha` times what is free, and its `queue_limit`."""
+    """A queue of a shared buffer holds at most `alpha` times what is free, and at most its
+    `queue_limit`."""
 
     @model_validator(mode="after")
     def _given_together(self) -> Self:

@@ -92,10 +92,9 @@ def scenario_from_dict(
     except ValidationError as error:
         lines = messages(error, document, name, text)
     else:
-        is_short = isinstance(written, OneSwitch | Fabric)
-        wrong = written.problems() if is_short else problems(written)
+        wrong = problems(written) if isinstance(written, Scenario) else written.problems()
         if not wrong:
-            return _counted(written.expanded() if is_short else written)
+            return _counted(written if isinstance(written, Scenario) else written.expanded())
         lines = _lines(wrong, name, text, len(wrong))
     raise ScenarioError("\n".join(lines)) from None
 

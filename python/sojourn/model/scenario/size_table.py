@@ -1,8 +1,8 @@
 """A table of transfer sizes, of a workload or out of a CSV file: bytes and cumulative percentage.
 
-Each line of a file has a size and the share of transfers that have at most that size, as `10000,15`. Lines
-that begin with `#` are comments; a first line without numbers is a header. Must not know what is
-drawn from the table.
+Each line of a file has a size and the share of transfers that have at most that size, as
+`10000,15`. Lines that begin with `#` are comments; a first line without numbers is a header. Must
+not know what is drawn from the table.
 """
 
 from pathlib import Path

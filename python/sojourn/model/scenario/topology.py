@@ -226,9 +226,7 @@ class Fabric(Common):
             hosts=[
                 Host.model_construct(name=name) for name, tier in tiers.items() if tier == "host"
             ],
-            switches=[
-                self._switch(name, tier) for name, tier in tiers.items() if tier != "host"
-            ],
+            switches=[self._switch(name, tier) for name, tier in tiers.items() if tier != "host"],
             links=[self._link((near, far), access=tier == "host") for near, far, tier, _ in edges],
         )
 

@@ -5,7 +5,7 @@ Depends on the bins and on matplotlib. Knows no rows.
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from sojourn.common.atomic_write import write_bytes
 from sojourn.model.units import SIZE
@@ -54,6 +54,7 @@ def slowdown_by_size(result: Result) -> Figure | None:
             bare(panel)
             for axis, form in ((panel.xaxis, _size), (panel.yaxis, _number)):
                 axis.set_major_formatter(FuncFormatter(form))
+                axis.set_minor_formatter(NullFormatter())
             panel.set_title(f"{group}: {title}", loc="left", color=INK, fontsize=10)
             panel.set_xlabel("largest transfer of the bin", color=INK)
             panel.set_ylabel("slowdown", color=INK)

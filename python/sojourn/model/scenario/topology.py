@@ -15,7 +15,7 @@ from sojourn.model.scenario.aqm_spec import Choice
 from sojourn.model.scenario.model import Common, Scenario
 from sojourn.model.scenario.network import Buffering, Host, Link, NetworkSwitch, Ports, Queue
 from sojourn.model.scenario.plan_checks import Problem, problems
-from sojourn.model.scenario.quantities import HostName, PositiveTime, Rate, Size, Strict, Time
+from sojourn.model.scenario.quantities import HostName, Rate, Strict, Time
 
 _MOST_PORTS = 64
 """Links of a switch."""
@@ -132,7 +132,7 @@ SHAPES: dict[str, type[Strict]] = {
 """The shapes by their keys."""
 
 
-class Topology(Queue):
+class Topology(Queue, Buffering):
     """A network by its shape; one of the first four keys says which."""
 
     leaf_spine: LeafSpine | None = None
@@ -154,14 +154,9 @@ class Topology(Queue):
     """Queues with rows and figures: towards hosts, between switches, or all; or those of links that
     have one of these nodes as an end, `*` standing for any letters."""
     multipath: Literal["first", "ecmp", "spray", "flowlet"] = "ecmp"
-    """Use of links of equal cost, as of a switch."""
+    """Use of several links of equal cost, as of a switch."""
     hash_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     """One seed for all switches, by which they choose alike; absent: one for each."""
-    flowlet_gap: PositiveTime = Buffering.model_fields["flowlet_gap"].default
-    shared_buffer: Size | None = None
-    """Of each switch, in bytes; as of a switch."""
-    alpha: Annotated[float, Field(ge=0.001, le=1024)] = 1.0
-    """As of a switch."""
     ingress_latency: Time = Ports.model_fields["ingress_latency"].default
     egress_latency: Time = Ports.model_fields["egress_latency"].default
     aqm_of: dict[str, Choice] = Field(default_factory=dict)

@@ -23,6 +23,7 @@ from sojourn.runner import plan_scenario
 from sojourn.runtime.arrow_tables import EXCHANGE_SCHEMA
 from sojourn.runtime.folder import RunFolder
 from sojourn.runtime.plan import make_plan
+from sojourn.tools.delays.captures import read_frames
 
 LEAF_SPINE: dict[str, Any] = {
     "leaf_spine": {"leaves": 2, "spines": 2, "hosts": 2},
@@ -65,6 +66,8 @@ def _toml(written: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, _Listed):
+        return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"
     return json.dumps(value)
@@ -329,3 +332,88 @@ def test_the_linux_backend_refuses_what_it_has_not(tmp_path: Path) -> None:
     plan = make_plan(read_scenario(path))
     with pytest.raises(ScenarioError, match="multipath, shared_buffer: the simulator has"):
         check_run(plan, plan.runs[0], "sockets")
+
+
+def test_a_failed_link_loses_frames_until_the_routers_know_and_none_after(tmp_path: Path) -> None:
+    lost, up = {}, {}
+    for name, reroute in (("at once", "0 ms"), ("later", "4 ms"), ("never", "50 ms")):
+        failure = {"between": ["spine1", "leaf2"], "at": "5 ms", "reroute": reroute}
+        topology = {**LEAF_SPINE, "measure": "fabric", "failures": _Listed([failure])}
+        flows = {"kind": "udp", "rate": "100 Mbit/s", "from": "h1_*", "to": "h2_*", "count": 16}
+        folder = tmp_path / name.replace(" ", "-")
+        result = run(folder, document(topology, flows | {"start_jitter": "0 ms"}))
+        (aqm,) = result.aqms.values()
+        counters = json.loads((aqm.folder / "counters.json").read_text())
+        lost[name] = counters.get("frames_into_down_links", 0)
+        up[name] = aqm.bottlenecks["leaf1>spine1"].summary.packets
+    # Half of 1.6 Gbit/s pass spine1: some 66 frames of 1514 bytes a millisecond.
+    assert lost["at once"] < 10
+    assert 150 < lost["later"] < 400
+    assert lost["never"] > 3 * lost["later"]
+    assert up["at once"] < up["later"] < up["never"]
+
+
+def test_a_link_that_returns_carries_flows_again(tmp_path: Path) -> None:
+    failure = {"between": ["leaf1", "spine1"], "at": "5 ms", "until": "10 ms"}
+    topology = {**LEAF_SPINE, "measure": "fabric", "failures": _Listed([failure])}
+    flows = {"kind": "udp", "rate": "100 Mbit/s", "from": "h1_*", "to": "h2_*", "count": 16}
+    (aqm,) = run(tmp_path, document(topology, flows)).aqms.values()
+    rows = pq.read_table(aqm.folder / "packets.parquet", columns=["enqueued"])
+    times = np.array(rows.column("enqueued")) / 1e6
+    assert aqm.bottlenecks["leaf1>spine1"].summary.packets == len(times)
+    assert not ((times > 5.1) & (times < 10)).any()
+    assert (times < 5).any() and (times > 10.1).any()
+
+
+class _Listed(list[dict[str, Any]]):
+    """A list of tables as TOML writes it in a line."""
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        ({"between": ["h1_1", "leaf1"], "at": "1 ms"}, "h1_1 and leaf1: no link between these two"),
+        ({"between": ["leaf1", "leaf2"], "at": "1 ms"}, "failures[0].between: leaf1 and leaf2: no"),
+        ({"between": ["leaf1", "spine1"], "at": "2 ms", "until": "1 ms"}, "until must be later"),
+        ({"between": ["leaf1", "spine1"], "att": "2 ms"}, 'att: unknown key; did you mean "at"?'),
+    ],
+)
+def test_a_mistake_in_a_failure_is_named(failure: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        scenario({**LEAF_SPINE, "failures": [failure]})
+    assert message in str(error.value)
+
+
+def test_ranks_and_code_points_are_in_the_packets_that_programs_read(tmp_path: Path) -> None:
+    flows = TRANSFERS | {"rank": "remaining", "dscp": 10, "from": "h1_1", "to": "h2_1"}
+    flows |= {"sizes": "storage"}
+    topology = {**LEAF_SPINE, "measure": ["h2_1"]}
+    result = run(tmp_path, document(topology, flows), "--pcap")
+    (aqm,) = result.aqms.values()
+    frames = [bytes(frame.data) for frame in read_frames(aqm.folder / "bottleneck.pcapng")]
+    data = [frame for frame in frames if int.from_bytes(frame[16:18], "big") > 1_000]
+    assert data and {frame[15] >> 2 for frame in frames} == {10}
+    sizes = pq.read_table(aqm.folder / "exchanges.parquet").column("size").to_pylist()
+    ranks = [int.from_bytes(frame[18:20], "big") for frame in data]
+    assert min(ranks) >= 1 and max(ranks) <= -(-max(sizes) // 1024)
+    assert len(set(ranks)) > 5
+
+
+def test_short_transfers_overtake_long_ones_where_queues_go_by_rank(tmp_path: Path) -> None:
+    flows = TRANSFERS | {
+        "load": "20 %", "rank": "remaining", "from": "left*", "to": "right1",
+        "min_rto": "1 ms", "delayed_ack": "1 ms",
+    }  # fmt: skip
+    topology = {"dumbbell": 4, "host_rate": "1 Gbit/s", "rate": "4 Gbit/s", "measure": ["right1"]}
+    written = document(topology, flows, duration="200 ms")
+    written["aqms"] = ["fifo", "pifo", "sp_pifo", "aifo"]
+    result = run(tmp_path, written)
+    short = {
+        label: next(one.mean for one in aqm.slowdowns if one.bins == "pfabric")
+        for label, aqm in result.aqms.items()
+    }
+    assert short["pifo"] < 0.5 * short["fifo"] and short["sp_pifo"] < 0.5 * short["fifo"], short
+    for label in ("sp_pifo", "aifo"):
+        folder = result.aqms[label].folder
+        (queue,) = json.loads((folder / "counters.json").read_text())["bottlenecks"]
+        assert queue["discipline"]["inversions"] > 0

@@ -43,6 +43,11 @@ impl SpreadingRoutes {
         SpreadingRoutes { routes, spreading, seed, turns: 0, flowlets: vec![None; entries] }
     }
 
+    /// Replaces the routes; flowlets keep their entries.
+    pub(crate) fn set_routes(&mut self, routes: &Routes) {
+        self.routes.clone_from(routes);
+    }
+
     fn port(&mut self, now: Time, frame: &Packet) -> Option<PortId> {
         let ports = match self.routes.ports_for(frame)? {
             [one] => return Some(*one),

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sojourn.model.scenario import Scenario, ends
 from sojourn.model.scenario.flows import TransferFlows
 from sojourn.model.scenario.groups import Group
+from sojourn.model.scenario.network import Link
 from sojourn.model.scenario.paths import Paths
 from sojourn.results.traffic.transfers import Exchanges
 from sojourn.runtime.engine_flows import spread
@@ -116,10 +117,16 @@ def _paths_of(
     return paths, which
 
 
+def _changes(link: Link) -> bool:
+    """Whether a link changes its rate or delay, or sends by a trace."""
+    steps = (step.model_dump(exclude={"at", "up", "reroute"}) for step in link.schedule)
+    return bool(link.traces) or any(value is not None for step in steps for value in step.values())
+
+
 def _path(scenario: Scenario, network: Paths, start: str | None, end: str) -> _Path | None:
     """The way with the fewest links; nothing if it changes over time or there is none."""
     hops = None if start is None else network.between(start, end)
-    if hops is None or any(link.schedule or link.traces for link, _ in hops):
+    if hops is None or any(_changes(link) for link, _ in hops):
         return None
     if any(link.packets_per_second and not back for link, back in hops):
         return None

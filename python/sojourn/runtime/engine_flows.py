@@ -156,14 +156,16 @@ def _tcp(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[s
         "congestion_control": group.congestion_control,
         "ecn": group.ecn,
         "segmentation_offload": group.segmentation_offload,
-        **_timers(group),
+        **_choices(group),
     }
 
 
-def _timers(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[str, Any]:
-    keys = ("min_rto", "initial_window", "delayed_ack")
+def _choices(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[str, Any]:
+    keys = ("min_rto", "initial_window", "delayed_ack", "dscp")
     given = {key: value for key in keys if (value := getattr(group, key)) is not None}
-    return {"timers": given} if given else {}
+    if isinstance(group, TransferFlows) and group.rank is not None:
+        given["rank"] = True
+    return {"tcp": given} if given else {}
 
 
 def spread(bounds: tuple[int, int], index: int, count: int) -> int:

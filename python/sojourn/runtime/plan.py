@@ -433,7 +433,7 @@ def _engine_form(link: Link, beside: Path) -> dict[str, Any]:
     plain |= {key: given[key] for key in ports if key in given}
     plain |= {key: given[key].model_dump() for key in netems if key in given}
     plain |= {key: read_trace(beside / given[key]) for key in traces if key in given}
-    return plain | {"schedule": [step.model_dump() for step in link.schedule]}
+    return plain | {"schedule": [step.in_engine() for step in link.schedule]}
 
 
 def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], AqmConfig | None]:

@@ -4,7 +4,7 @@ use super::network::place_of;
 use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{
     Addresses, Aqm, ArrivalProcess, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting,
-    RequestsFlow, RunConfig, TcpFlow, TcpTimers, TransfersFlow, UdpFlow,
+    RequestsFlow, RunConfig, TcpChoices, TcpFlow, TransfersFlow, UdpFlow,
 };
 use crate::app::{ALL, Pareto, SizeTable, Sizes, interval};
 use crate::wire::EPHEMERAL;
@@ -126,7 +126,7 @@ fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigEr
     }
     match flow {
         FlowConfig::Tcp(tcp) => {
-            check_timers(&key, &tcp.timers)?;
+            check_choices(&key, &tcp.tcp)?;
             check_tcp(&key, tcp)
         }
         FlowConfig::Udp(udp) => check_udp(&key, udp),
@@ -139,11 +139,12 @@ fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigEr
     }
 }
 
-fn check_timers(key: &dyn Fn(&str) -> String, timers: &TcpTimers) -> Result<(), ConfigError> {
+fn check_choices(key: &dyn Fn(&str) -> String, choices: &TcpChoices) -> Result<(), ConfigError> {
     let minute = 60_000_000_000;
-    within(&key("min_rto"), timers.min_rto.unwrap_or(1_000_000), 1_000_000..=minute)?;
-    within(&key("initial_window"), timers.initial_window.unwrap_or(1).into(), 1..=1_000)?;
-    within(&key("delayed_ack"), timers.delayed_ack.unwrap_or(0), 0..=200_000_000)
+    within(&key("min_rto"), choices.min_rto.unwrap_or(1_000_000), 1_000_000..=minute)?;
+    within(&key("initial_window"), choices.initial_window.unwrap_or(1).into(), 1..=1_000)?;
+    within(&key("dscp"), choices.dscp.unwrap_or(0).into(), 0..=63)?;
+    within(&key("delayed_ack"), choices.delayed_ack.unwrap_or(0), 0..=200_000_000)
 }
 
 fn check_tcp(key: &dyn Fn(&str) -> String, tcp: &TcpFlow) -> Result<(), ConfigError> {
@@ -183,7 +184,10 @@ fn check_transfers(
     duration: u64,
 ) -> Result<(), ConfigError> {
     within(&key("load"), transfers.load, 1_000..=FASTEST)?;
-    check_timers(key, &transfers.timers)?;
+    check_choices(key, &transfers.tcp)?;
+    if transfers.tcp.rank && transfers.ip_version != IpVersion::V4 {
+        return Err(invalid(&key("rank"), "given", "ranks with ip_version = 4 only"));
+    }
     if let ArrivalProcess::Lognormal { sigma } = transfers.arrivals {
         within(&key("arrivals.sigma (thousandths)"), sigma.into(), 1..=5_000)?;
     }
@@ -228,7 +232,7 @@ fn check_requests(
     key: &dyn Fn(&str) -> String,
     requests: &RequestsFlow,
 ) -> Result<(), ConfigError> {
-    check_timers(key, &requests.timers)?;
+    check_choices(key, &requests.tcp)?;
     within(&key("request"), requests.request, 1..=1 << 40)?;
     within(&key("response"), requests.response, 1..=1 << 40)?;
     match (requests.think, requests.every) {

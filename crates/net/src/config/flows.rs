@@ -111,9 +111,9 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
-        /// Timers and initial window that differ from Linux's.
-        #[serde(default, skip_serializing_if = "TcpTimers::is_default")]
-        timers: TcpTimers,
+        /// What both ends do in another way than Linux.
+        #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
+        tcp: TcpChoices,
         /// Bursts of segmentation offload at the sender.
         #[serde(default)]
         segmentation_offload: SegmentationOffload,
@@ -182,9 +182,9 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
-        /// Timers and initial window that differ from Linux's.
-        #[serde(default, skip_serializing_if = "TcpTimers::is_default")]
-        timers: TcpTimers,
+        /// What both ends do in another way than Linux.
+        #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
+        tcp: TcpChoices,
         /// Bursts of segmentation offload at the senders.
         #[serde(default)]
         segmentation_offload: SegmentationOffload,
@@ -211,9 +211,9 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
-        /// Timers and initial window that differ from Linux's.
-        #[serde(default, skip_serializing_if = "TcpTimers::is_default")]
-        timers: TcpTimers,
+        /// What both ends do in another way than Linux.
+        #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
+        tcp: TcpChoices,
         /// Bursts of segmentation offload at the end that answers.
         #[serde(default)]
         segmentation_offload: SegmentationOffload,
@@ -289,10 +289,10 @@ impl ArrivalProcess {
     }
 }
 
-/// Timers and initial window of both ends of a connection, where they differ from Linux's.
+/// Settings of both ends of a connection that differ from Linux's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TcpTimers {
+pub struct TcpChoices {
     /// Least distance of the retransmission timeout from the smoothed round-trip time, ns; 200 ms
     /// if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -304,11 +304,19 @@ pub struct TcpTimers {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<u64>,
+    /// Differentiated services code point of each packet (RFC 2474).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<u8>,
+    /// Each data packet of a transfer carries its rank in the IPv4 identification, which has no other
+    /// meaning in a packet that must not be fragmented (RFC 6864): the bytes that remain, this packet's
+    /// included, in units of 1,024 bytes, rounded up; 65,535 for more. Others have rank 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rank: bool,
 }
 
-impl TcpTimers {
+impl TcpChoices {
     fn is_default(&self) -> bool {
-        *self == TcpTimers::default()
+        *self == TcpChoices::default()
     }
 }
 

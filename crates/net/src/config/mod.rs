@@ -18,7 +18,7 @@ pub use error::ConfigError;
 pub(crate) use flows::START_JITTER;
 pub use flows::{
     ArrivalProcess, CongestionControlName, EcnField, FlowConfig, Interpolation, IpVersion,
-    PacingSetting, RequestsFlow, SegmentationOffload, TcpFlow, TcpTimers, TransfersFlow, UdpFlow,
+    PacingSetting, RequestsFlow, SegmentationOffload, TcpChoices, TcpFlow, TransfersFlow, UdpFlow,
     VoipFlow,
 };
 pub use link_netem::{CERTAIN, DelayDistribution, LinkNetem};

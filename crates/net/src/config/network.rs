@@ -251,6 +251,14 @@ pub struct LinkStep {
     /// The delay of the way back; `delay` if the link has one delay for both ways, else as before.
     #[serde(default)]
     pub delay_back: Option<u64>,
+    /// Whether a link between two switches carries frames from then on; as before if absent. What is
+    /// sent into a link that is down is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up: Option<bool>,
+    /// How much later than a change of `up` the routers of the network know of it, ns; at once if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reroute: Option<u64>,
 }
 
 /// The names of a network with one switch.

@@ -210,6 +210,10 @@ impl NetworkSection {
         within(&key("burst"), link.burst, 1..=1 << 32)?;
         within(&key("queue_limit"), link.queue_limit, 1_600..=1 << 40)?;
         check_schedule(&key("schedule"), &link.schedule, fastest)?;
+        let fails = link.schedule.iter().any(|step| step.up.is_some());
+        if fails && link.between.iter().any(|end| self.hosts.iter().any(|host| host.name == *end)) {
+            return Err(invalid(&key("schedule"), "up", "up only of a link between two switches"));
+        }
         let wants_back = |step: &LinkStep| step.rate_back.is_some();
         let unrated = |step: &LinkStep| step.rate.is_some() || step.rate_back.is_some();
         if link.rate.is_none() && link.schedule.iter().any(unrated) {
@@ -415,8 +419,15 @@ fn check_schedule(key: &str, schedule: &[LinkStep], fastest: u64) -> Result<(), 
         for delay in [step.delay, step.delay_back].into_iter().flatten() {
             within(&key("delay"), delay, 0..=LONGEST_DELAY)?;
         }
-        if step.rate.or(step.rate_back).or(step.delay).or(step.delay_back).is_none() {
-            return Err(invalid(&key("at"), step.at, "a step with a rate or a delay"));
+        let changed = step.rate.or(step.rate_back).or(step.delay).or(step.delay_back);
+        if changed.is_none() && step.up.is_none() {
+            return Err(invalid(&key("at"), step.at, "a step with a rate, a delay or up"));
+        }
+        if let Some(reroute) = step.reroute {
+            within(&key("reroute"), reroute, 0..=LONGEST_DELAY)?;
+            if step.up.is_none() {
+                return Err(invalid(&key("reroute"), reroute, "given with up only"));
+            }
         }
     }
     Ok(())

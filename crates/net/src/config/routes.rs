@@ -5,7 +5,7 @@
 
 use super::network::NetworkSection;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Who is a neighbour of whom, and through which port.
 pub(crate) struct Graph {
@@ -20,13 +20,19 @@ pub(crate) struct Graph {
 impl Graph {
     /// The graph of a network; links to unknown names are left out.
     pub(crate) fn new(network: &NetworkSection) -> Graph {
+        Graph::without(network, &BTreeSet::new())
+    }
+
+    /// The graph of a network in which the links at these places are down.
+    pub(crate) fn without(network: &NetworkSection, down: &BTreeSet<usize>) -> Graph {
         let (hosts, switches) = (network.hosts.len(), network.switches.len());
         let names = network.hosts.iter().map(|h| &h.name);
         let names: BTreeMap<&String, usize> =
             names.chain(network.switches.iter().map(|s| &s.name)).zip(0..).collect();
         let mut neighbours = vec![Vec::new(); hosts + switches];
         let mut ports = BTreeMap::new();
-        for (link, numbers) in network.links.iter().zip(network.port_numbers()) {
+        let links = network.links.iter().zip(network.port_numbers()).enumerate();
+        for (_, (link, numbers)) in links.filter(|(place, _)| !down.contains(place)) {
             let [Some(&a), Some(&b)] = [0, 1].map(|end| names.get(&link.between[end])) else {
                 continue;
             };

@@ -20,7 +20,11 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn new(connection: Connection, local: &Endpoint, remote: &Endpoint) -> Socket {
-        let template = FrameTemplate::new(local, remote, Protocol::Tcp);
+        let config = connection.config();
+        let mut template = FrameTemplate::new(local, remote, Protocol::Tcp).with_dscp(config.dscp);
+        if let Some(bytes) = config.ranked {
+            template = template.ranked(config.initial_sequence.wrapping_add(1), bytes);
+        }
         Socket { connection, template, ports: (local.port, remote.port) }
     }
 

@@ -6,7 +6,7 @@ use crate::app::{
 };
 use crate::config::{
     Addresses, EcnField, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER,
-    TcpFlow, TcpTimers, TransfersFlow, UdpFlow, VoipFlow, place_of,
+    TcpChoices, TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
 };
 use crate::host::{
     ClientPlan, ExchangeSizes, ExpectedTransfer, Host, Requester, Responder, TcpClient, TcpServer,
@@ -126,7 +126,7 @@ impl StartDraws {
 /// The settings of a TCP end, but for what is drawn.
 fn tcp_config(
     ip_version: IpVersion,
-    timers: &TcpTimers,
+    choices: &TcpChoices,
     (sequence, offset): (u32, u32),
 ) -> TcpConfig {
     let headers = match ip_version {
@@ -138,9 +138,10 @@ fn tcp_config(
         mss: (MTU - headers) as u16,
         initial_sequence: sequence,
         timestamp_offset: offset,
-        min_rto: timers.min_rto.map_or(usual.min_rto, Time),
-        initial_window: timers.initial_window.unwrap_or(usual.initial_window),
-        delayed_ack: timers.delayed_ack.map(Time),
+        min_rto: choices.min_rto.map_or(usual.min_rto, Time),
+        initial_window: choices.initial_window.unwrap_or(usual.initial_window),
+        delayed_ack: choices.delayed_ack.map(Time),
+        dscp: choices.dscp.unwrap_or(0),
         ..usual
     }
 }
@@ -152,7 +153,7 @@ fn bulk(tcp: &TcpFlow, mut numbers: StartDraws, ends: &Endpoints) -> (Host, Host
         congestion_control: tcp.congestion_control,
         segmentation_offload: tcp.segmentation_offload,
         pacing: tcp.pacing,
-        ..tcp_config(tcp.ip_version, &tcp.timers, numbers.end())
+        ..tcp_config(tcp.ip_version, &tcp.tcp, numbers.end())
     };
     let (client, server) = (end(), end());
     let plan = ClientPlan {
@@ -191,9 +192,10 @@ pub(super) fn short_transfer(
         ecn: settings.ecn,
         congestion_control: settings.congestion_control,
         segmentation_offload: settings.segmentation_offload,
-        ..tcp_config(settings.ip_version, &settings.timers, (draws.word(), draws.word()))
+        ..tcp_config(settings.ip_version, &settings.tcp, (draws.word(), draws.word()))
     };
     let (client, server) = (end(), end());
+    let client = TcpConfig { ranked: settings.tcp.rank.then_some(size), ..client };
     let plan = ClientPlan { start, stop: None, cap: None, size: Some(size) };
     transfer(plan, number, client, server, ends).into()
 }
@@ -263,7 +265,7 @@ fn exchange(
         ecn: settings.ecn,
         congestion_control: settings.congestion_control,
         segmentation_offload: settings.segmentation_offload,
-        ..tcp_config(settings.ip_version, &settings.timers, numbers.end())
+        ..tcp_config(settings.ip_version, &settings.tcp, numbers.end())
     };
     let (asks, answers) = (end(), end());
     let opens = Time(settings.start) + numbers.jitter;

@@ -13,7 +13,9 @@ use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_switch::tm::opportunities::LinkTrace;
 use sojourn_switch::tm::shaper::ShaperConfig;
 use sojourn_switch::{PortId, Routes};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// Switches, and where hosts are attached to them.
 pub(super) struct Layout<'a> {
@@ -117,8 +119,12 @@ pub(super) struct AccessLayout {
 }
 
 /// A change while the run goes on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Change {
+    /// Whether the link behind a switch's port, by its place, carries frames.
+    Up(u16, usize, bool),
+    /// The routes of a switch.
+    Routes(u16, Arc<Routes>),
     /// The shaper of a switch's port.
     Shaper(u16, PortId, Option<ShaperConfig>),
     /// The delay behind a switch's port, by its place.
@@ -246,7 +252,12 @@ impl<'a> Builder<'a> {
             }
         }
         self.layout.access_links = access_links.into_iter().flatten().collect();
-        self.route();
+        let graph = Graph::new(self.network);
+        let routes = self.routes(&graph);
+        for (switch, routes) in self.layout.switches.iter_mut().zip(routes) {
+            switch.routes = routes;
+        }
+        self.reroute();
         self.layout
     }
 
@@ -262,6 +273,13 @@ impl<'a> Builder<'a> {
         [a, b]: [u16; 2],
         [here, there]: [PortId; 2],
     ) {
+        for step in &forth.link.schedule {
+            let Some(up) = step.up else { continue };
+            for switch in [a, b] {
+                let place = self.layout.switches[usize::from(switch)].ports.len();
+                self.layout.changes.push((Time(step.at), Change::Up(switch, place, up)));
+            }
+        }
         self.add_port(&forth, (a, here), End::Switch(b, there));
         self.add_port(&back, (b, there), End::Switch(a, here));
     }
@@ -329,22 +347,46 @@ impl<'a> Builder<'a> {
         });
     }
 
-    /// Tells each switch the way to each host.
-    fn route(&mut self) {
-        let graph = Graph::new(self.network);
+    /// The routes of each switch to each host.
+    fn routes(&self, graph: &Graph) -> Vec<Routes> {
+        let switches = || self.layout.switches.iter();
+        let mut routes: Vec<Routes> = switches().map(|_| Routes::default()).collect();
         for (host, section) in self.network.hosts.iter().enumerate() {
-            for (switch, mut ports) in self.layout.switches.iter_mut().zip(graph.ways_to(host)) {
+            let ways = graph.ways_to(host).into_iter().zip(switches());
+            for ((mut ports, switch), own) in ways.zip(&mut routes) {
                 match switch.multipath {
                     Some(_) => ports.sort_unstable(),
                     None => ports.truncate(1),
                 }
                 let ports: Vec<_> = ports.into_iter().map(PortId).collect();
-                lead_to(&mut switch.routes, section, &ports);
+                lead_to(own, section, &ports);
             }
         }
-        for (place, switch) in self.layout.switches.iter_mut().enumerate() {
-            let seed = switch.multipath_seed(place);
-            switch.routes.seed(seed);
+        for ((place, switch), own) in switches().enumerate().zip(&mut routes) {
+            own.seed(switch.multipath_seed(place));
+        }
+        routes
+    }
+
+    /// New routes for all switches each time the network knows of a link that failed or returned.
+    fn reroute(&mut self) {
+        let known = |step: &LinkStep| {
+            step.up.map(|up| (step.at.saturating_add(step.reroute.unwrap_or(0)), up))
+        };
+        let links = || self.network.links.iter().map(|link| link.schedule.iter().filter_map(known));
+        let instants: BTreeSet<u64> = links().flatten().map(|(at, _)| at).collect();
+        for instant in instants {
+            let is_down = |steps: &mut dyn Iterator<Item = (u64, bool)>| {
+                let last = steps.filter(|(at, _)| *at <= instant).max_by_key(|(at, _)| *at);
+                last.is_some_and(|(_, up)| !up)
+            };
+            let places = links().enumerate();
+            let down = places.filter_map(|(place, mut steps)| is_down(&mut steps).then_some(place));
+            let graph = Graph::without(self.network, &down.collect());
+            for (routes, switch) in self.routes(&graph).into_iter().zip(0..) {
+                let change = Change::Routes(switch, Arc::new(routes));
+                self.layout.changes.push((Time(instant), change));
+            }
         }
     }
 }

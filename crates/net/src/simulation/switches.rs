@@ -71,6 +71,7 @@ pub(super) fn port_link(
         passage,
         last: Time::ZERO,
         random: RandomWay::new(port.netem.as_ref(), seed),
+        up: true,
         bottleneck: None,
     }
 }

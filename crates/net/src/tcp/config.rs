@@ -32,6 +32,10 @@ pub struct TcpConfig {
     pub segmentation_offload: SegmentationOffload,
     /// What spaces the segments.
     pub pacing: PacingSetting,
+    /// Differentiated services code point of each packet.
+    pub dscp: u8,
+    /// Bytes to be sent in all, of an end whose packets carry their rank.
+    pub ranked: Option<u64>,
     /// Initial sequence number. With the timestamp offset it also is where random choices begin.
     pub initial_sequence: u32,
     /// What the timestamp clock shows at time zero, in ms.
@@ -52,6 +56,8 @@ impl Default for TcpConfig {
             congestion_control: CongestionControlName::default(),
             segmentation_offload: SegmentationOffload::Off,
             pacing: PacingSetting::Control,
+            dscp: 0,
+            ranked: None,
             initial_sequence: 0,
             timestamp_offset: 0,
         }

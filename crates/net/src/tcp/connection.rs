@@ -109,6 +109,11 @@ impl Connection {
         Connection::new(config, State::Closed)
     }
 
+    /// Its settings.
+    pub(crate) fn config(&self) -> &TcpConfig {
+        &self.config
+    }
+
     fn new(config: TcpConfig, state: State) -> Connection {
         Connection {
             state,

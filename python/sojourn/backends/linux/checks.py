@@ -108,10 +108,10 @@ def check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
                 f"{name}: dscp, ecn of datagrams, payload_begins and dst_port are for programs "
                 "that read them: --on sim"
             )
-        if flow.get("receivers") or flow.get("timers"):
+        if flow.get("receivers") or flow.get("tcp"):
             raise ScenarioError(
-                f"{name}: several receivers of one source, min_rto, initial_window and delayed_ack "
-                "are for the simulator: --on sim"
+                f"{name}: several receivers of one source, min_rto, initial_window, delayed_ack, "
+                "dscp and rank of TCP are for the simulator: --on sim"
             )
         if traffic == "iperf3":
             _check_for_iperf(name, flow)

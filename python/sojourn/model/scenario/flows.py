@@ -86,6 +86,9 @@ class _TcpEnds(Strict):
     """Longest delay of an acknowledgement, up to 200 ms; `"0 ms"` for none. Absent: Linux's 40 to
     200 ms, as they adapt."""
 
+    dscp: Annotated[int, Field(ge=0, le=63)] | None = None
+    """Differentiated services code point of each packet, for programs that read it. Absent: 0."""
+
     @model_validator(mode="after")
     def _timers_in_range(self) -> Self:
         if self.min_rto is not None and not 1_000_000 <= self.min_rto <= 60_000_000_000:
@@ -158,6 +161,9 @@ class TransferFlows(_Flows, _TcpEnds):
     """Distribution of the times between arrivals at one source."""
     sigma: Annotated[float, Field(ge=0.001, le=5)] = 1.0
     """With `lognormal`: the standard deviation of the logarithm."""
+    rank: Literal["remaining"] | None = None
+    """Each data packet carries its rank in the IPv4 identification, for programs that read it: the
+    bytes that remain, its own included, in units of 1,024 bytes, at most 65,535. Others have 0."""
     sizes: FilePath | None = None
     """In place of the distribution of the next keys: the workload `websearch`, `datamining`,
     `hadoop`, `storage` or `rpc`, or a CSV file: lines of bytes and the cumulative percentage, as
@@ -180,6 +186,8 @@ class TransferFlows(_Flows, _TcpEnds):
             raise ValueError(f"sizes is in place of {' and '.join(own)}: give one of them")
         if self.sizes is None and self.interpolate != "linear":
             raise ValueError("interpolate is of a table: give sizes, too")
+        if self.rank is not None and self.ip_version != 4:
+            raise ValueError("rank is of ip_version = 4")
         if self.load_of != "host" and isinstance(self.load, int):
             raise ValueError('load_of is of a load that is a share: give load = "60 %", or so')
         if self.arrivals == "poisson" and self.sigma != fields["sigma"].default:

@@ -217,6 +217,25 @@ class LinkStep(Strict):
     """One-way, from then on; absent: as before."""
     delay_back: Time | None = None
     """Of the way back, if the link has a delay of its own for it."""
+    up: bool | None = None
+    """Whether a link between two switches carries frames from then on; absent: as before."""
+    reroute: Time | None = None
+    """How much later the routers of the network know of a change of `up`; absent: at once."""
+
+    @model_validator(mode="after")
+    def _reroutes_after_a_change(self) -> Self:
+        if self.reroute is not None and self.up is None:
+            raise ValueError("reroute is of a link that fails or returns: give up, too")
+        return self
+
+    def in_engine(self) -> dict[str, Any]:
+        """The same as the engine takes it."""
+        failure = ("up", "reroute")
+        return {
+            key: value
+            for key, value in self.model_dump().items()
+            if key not in failure or value is not None
+        }
 
 
 class Queue(Strict):

@@ -25,7 +25,7 @@ _MOST = 1000
 _ROUNDED = 1.1
 """A shaper's rate over the one that is asked for, at most."""
 
-_CHANGES = ("rate", "rate_back", "delay", "delay_back")
+_CHANGES = ("rate", "rate_back", "delay", "delay_back", "up")
 """Keys that a step of a schedule may set."""
 
 Keys = tuple[int | str, ...]
@@ -93,6 +93,11 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
             yield (*keys, "schedule"), "rate_back on a schedule needs a rate_back to begin with"
         if link.delay_back is None and any(s.delay_back is not None for s in link.schedule):
             yield (*keys, "schedule"), "delay_back on a schedule needs a delay_back to begin with"
+        if (
+            any(step.up is not None for step in link.schedule)
+            and not set(link.between) <= are_switches
+        ):
+            yield (*keys, "schedule"), "up is of a link between two switches"
         yield from steps_forward(keys, link.schedule)
         near = [node for node in scenario.switches if node.name in link.between]
         rates = [((*keys, "rate"), link.rate), ((*keys, "rate_back"), link.rate_back)]
@@ -179,7 +184,10 @@ def steps_forward(keys: Keys, steps: Sequence[Any]) -> Iterator[Problem]:
     yield from in_order((*keys, "schedule"), steps)
     for index, step in enumerate(steps):
         if not any(getattr(step, key, None) is not None for key in _CHANGES):
-            yield (*keys, "schedule", index), "a step changes a rate or a delay"
+            yield (
+                (*keys, "schedule", index),
+                "a step changes a rate or a delay, or up",
+            )
 
 
 def in_order(keys: Keys, steps: Sequence[Any]) -> Iterator[Problem]:

@@ -22,7 +22,7 @@ from sojourn.model.scenario.model import Scenario, choice_keys
 from sojourn.model.scenario.network import ControlStep, Host, Link, LinkStep, NetworkSwitch
 from sojourn.model.scenario.plan_checks import problems
 from sojourn.model.scenario.shorthand import LONG_FORM, OneSwitch, Switch, SwitchStep
-from sojourn.model.scenario.topology import SHAPES, Fabric, Topology
+from sojourn.model.scenario.topology import SHAPES, Fabric, Failure, Topology
 from sojourn.model.toml_location import line_of
 
 _SHOWN_ERRORS = 8
@@ -205,6 +205,8 @@ def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[s
             return list(dict.fromkeys([*long, *short]))
         case ("topology",):
             model: Any = Topology
+        case ("topology", "failures", _):
+            model = Failure
         case ("topology", shape) if shape in SHAPES:
             model = SHAPES[str(shape)]
         case ("switch",):

@@ -4,7 +4,7 @@ Holds the keys of the short form, its checks, and the network that it stands for
 depends on the short form. Depends on the model of the network and on the checks of any scenario.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import Annotated, Any, Literal, Self
@@ -13,9 +13,17 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sojourn.model.scenario.aqm_spec import Choice
 from sojourn.model.scenario.model import Common, Scenario
-from sojourn.model.scenario.network import Buffering, Host, Link, NetworkSwitch, Ports, Queue
+from sojourn.model.scenario.network import (
+    Buffering,
+    Host,
+    Link,
+    LinkStep,
+    NetworkSwitch,
+    Ports,
+    Queue,
+)
 from sojourn.model.scenario.plan_checks import Problem, problems
-from sojourn.model.scenario.quantities import HostName, Rate, Strict, Time
+from sojourn.model.scenario.quantities import HostName, PositiveTime, Rate, Strict, Time
 
 _MOST_PORTS = 64
 """Links of a switch."""
@@ -132,6 +140,23 @@ SHAPES: dict[str, type[Strict]] = {
 """The shapes by their keys."""
 
 
+class Failure(Strict):
+    """A link between two switches that fails."""
+
+    between: Annotated[list[str], Field(min_length=2, max_length=2)]
+    at: PositiveTime
+    until: PositiveTime | None = None
+    """When it is up again; absent: never."""
+    reroute: Time = 0
+    """How much later the routers of the network know of either."""
+
+    @model_validator(mode="after")
+    def _returns_later(self) -> Self:
+        if self.until is not None and self.until <= self.at:
+            raise ValueError("until must be later than at")
+        return self
+
+
 class Topology(Queue, Buffering):
     """A network by its shape; one of the first four keys says which."""
 
@@ -157,6 +182,8 @@ class Topology(Queue, Buffering):
     """Use of several links of equal cost, as of a switch."""
     hash_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     """One seed for all switches, by which they choose alike; absent: one for each."""
+    failures: list[Failure] = Field(default_factory=list, max_length=1_000)
+    """Links that fail; of several between two switches the first."""
     ingress_latency: Time = Ports.model_fields["ingress_latency"].default
     egress_latency: Time = Ports.model_fields["egress_latency"].default
     aqm_of: dict[str, Choice] = Field(default_factory=dict)
@@ -204,6 +231,18 @@ class Fabric(Common):
         if most > _MOST_PORTS:
             reason = f"a switch with {most} links; at most {_MOST_PORTS} are allowed"
             return [(("topology",), reason)]
+        switches = {end for near, far, *_ in edges for end in (near, far)} - {
+            near for near, _, tier, _ in edges if tier == "host"
+        }
+        seen = set[tuple[str, ...]]()
+        for index, failure in enumerate(topology.failures):
+            both = tuple(sorted(failure.between))
+            if both not in {tuple(sorted(edge[:2])) for edge in edges} or not set(both) <= switches:
+                reason = f"{' and '.join(failure.between)}: no link between these two switches"
+                return [(("topology", "failures", index, "between"), reason)]
+            if both in seen:
+                return [(("topology", "failures", index), "this link fails already: give it once")]
+            seen.add(both)
         # Nodes and links come from the shape; flows and times are what a person wrote.
         return [
             problem if problem[0][0] not in ("links", "switches", "hosts") else _at_shape(problem)
@@ -222,8 +261,14 @@ class Fabric(Common):
                 Host.model_construct(name=name) for name, tier in tiers.items() if tier == "host"
             ],
             switches=[self._switch(name, tier) for name, tier in tiers.items() if tier != "host"],
-            links=[self._link((near, far), access=tier == "host") for near, far, tier, _ in edges],
+            links=list(self._links(edges)),
         )
+
+    def _links(self, edges: Sequence[tuple[str, str, str, str]]) -> Iterator[Link]:
+        failures = {tuple(sorted(one.between)): one for one in self.topology.failures}
+        for near, far, tier, _ in edges:
+            failure = failures.pop(tuple(sorted((near, far))), None)
+            yield self._link((near, far), failure, access=tier == "host")
 
     def _switch(self, name: str, tier: str) -> NetworkSwitch:
         topology = self.topology
@@ -236,7 +281,7 @@ class Fabric(Common):
             **{key: getattr(topology, key) for key in same},
         )
 
-    def _link(self, between: tuple[str, str], *, access: bool) -> Link:
+    def _link(self, between: tuple[str, str], failure: Failure | None, *, access: bool) -> Link:
         topology = self.topology
         rate, delay = topology.host_rate, topology.host_delay
         if not access:
@@ -248,9 +293,20 @@ class Fabric(Common):
             rate=rate,
             delay=delay,
             rows=topology.measures(between, access=access),
-            schedule=[],
+            schedule=_steps(failure),
             **queue,
         )
+
+
+def _steps(failure: Failure | None) -> list[LinkStep]:
+    """The schedule of a link that fails."""
+    if failure is None:
+        return []
+    reroute = failure.reroute or None
+    down = LinkStep.model_construct(at=failure.at, up=False, reroute=reroute)
+    if failure.until is None:
+        return [down]
+    return [down, LinkStep.model_construct(at=failure.until, up=True, reroute=reroute)]
 
 
 def _at_shape(problem: Problem) -> Problem:

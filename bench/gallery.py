@@ -21,9 +21,8 @@ PICTURES = DOCS / "gallery"
 DPI = 72
 HEAD = """# Gallery
 
-A picture of each shipped scenario: the delay in its first queue over time, of the packets that left
-it. `sojourn run NAME` makes the run with its report, which has the rest; `sojourn scenarios` lists
-them. Made by `make gallery`.
+The delay in each shipped scenario's first queue over time, of the packets that left it.
+`sojourn run NAME` makes the run and its report.
 """
 
 
@@ -49,11 +48,11 @@ def _draw(name: str) -> None:
 
 
 def _section(name: str, scenario: Scenario) -> str:
-    """A scenario's title, what to look at, its command and its picture."""
+    """A scenario's title, what to look at, and its picture."""
     lines = [f"## {name}", "", f"{scenario.title.rstrip('.')}. Look at {scenario.look_at.strip()}"]
-    lines += ["", f"    sojourn run {name}", ""]
     if (PICTURES / f"{name}.png").is_file():
-        lines += [f"![{scenario.title}](gallery/{name}.png)", ""]
+        lines += ["", f"![{name}](gallery/{name}.png)"]
+    lines.append("")
     return "\n".join(lines)
 
 

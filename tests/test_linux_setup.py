@@ -29,7 +29,8 @@ from sojourn.runner import plan_scenario
 
 def test_every_native_discipline_but_pi2_has_a_qdisc() -> None:
     ours = {discipline.name for discipline in disciplines()}
-    assert ours - set(kernel_disciplines()) == {"pi2", "dualpi2", "codel_2021"}
+    others = {"pi2", "dualpi2", "codel_2021", "pifo", "sp_pifo", "aifo"}
+    assert ours - set(kernel_disciplines()) == others
 
 
 def test_limits_are_what_the_switch_would_hold() -> None:

@@ -61,6 +61,9 @@ pub struct RunReport {
     pub malformed_frames: u64,
     /// Frames that reached no host: their addresses belong to nobody.
     pub stray_frames: u64,
+    /// Frames that were sent into links which were down.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub frames_into_down_links: u64,
     /// Packets that the shapers and delays on hosts dropped.
     pub host_drops: u64,
     /// One entry per observed port, in the order in which the network's links name them.
@@ -138,4 +141,10 @@ pub struct FlowReport {
     pub timeouts: u64,
     /// Times that the window was reduced, timeouts not counted.
     pub congestion_events: u64,
+}
+
+/// True if there is nothing to report.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -154,6 +154,9 @@ pub struct QueueConfig {
     pub congestion: Option<[u32; 3]>,
     /// Lower limits for yellow and red packets, off if absent.
     pub colors: Option<ColorLimits>,
+    /// Thousandths of the free buffer that the queue may hold at most, besides its limit (dynamic
+    /// threshold), off if absent.
+    pub alpha: Option<u32>,
     /// Tail-drop limit in packets beside the one in cells, off if absent (bmv2).
     pub packet_limit: Option<u32>,
     /// Packets per second, exactly spaced and without a burst, off if absent (bmv2).
@@ -173,6 +176,7 @@ impl Default for QueueConfig {
             max_shaper: None,
             congestion: None,
             colors: None,
+            alpha: None,
             packet_limit: None,
             packet_pace: None,
             bit_pace: None,

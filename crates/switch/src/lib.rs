@@ -37,6 +37,7 @@ pub mod discipline;
 pub mod ecn;
 mod observation;
 mod routes;
+mod spread;
 mod statistics;
 mod switch;
 pub mod tm;
@@ -52,6 +53,7 @@ pub use observation::{
 };
 pub use routes::Routes;
 pub use sojourn_packet::PortId;
+pub use spread::{Spreading, SpreadingRoutes};
 pub use statistics::{
     BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
     RecirculationStatistics, SetBy, Statistics, Unroutable, UnsynchronisedTime,

@@ -1,9 +1,10 @@
 //! A switch that is a router: frames go by their destination address.
 //!
 //! By exact addresses, and by networks where nobody has the address: whoever builds the network knows
-//! all of its hosts and groups of hosts. Stands on where an IP header lies in a frame; must not know
-//! hosts, links or who chose the ports.
+//! all of its hosts and groups of hosts. Among several ports a hash of the flow chooses (ECMP). Stands
+//! on where an IP header lies in a frame; must not know hosts, links or who chose the ports.
 
+use crate::discipline::flow_hash;
 use sojourn_packet::{Forwarder, IpHeader, Packet, PortId};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -23,18 +24,44 @@ use std::net::IpAddr;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routes {
-    v4: BTreeMap<[u8; 4], PortId>,
-    v6: BTreeMap<[u8; 16], PortId>,
+    v4: BTreeMap<[u8; 4], Way>,
+    v6: BTreeMap<[u8; 16], Way>,
     /// Few, and no two overlap.
     networks: Vec<Network>,
+    /// Of the hash that chooses among several ports.
+    seed: u64,
+}
+
+/// The ports that lead to a destination at equal cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Way {
+    One(PortId),
+    Several(Box<[PortId]>),
+}
+
+impl Way {
+    fn new(ports: &[PortId]) -> Option<Way> {
+        match ports {
+            [] => None,
+            [one] => Some(Way::One(*one)),
+            several => Some(Way::Several(several.into())),
+        }
+    }
+
+    fn ports(&self) -> &[PortId] {
+        match self {
+            Way::One(port) => std::slice::from_ref(port),
+            Way::Several(ports) => ports,
+        }
+    }
 }
 
 /// All addresses that begin with the same bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Network {
     first: IpAddr,
     bits: u8,
-    port: PortId,
+    way: Way,
 }
 
 impl Network {
@@ -55,35 +82,75 @@ impl Network {
 impl Routes {
     /// Sends frames for `to` out of `port`, in place of an earlier port.
     pub fn set(&mut self, to: IpAddr, port: PortId) {
+        self.set_equal(to, &[port]);
+    }
+
+    /// Sends each flow to `to` out of one of these ports, in place of earlier ports; nothing changes
+    /// if there is none.
+    pub fn set_equal(&mut self, to: IpAddr, ports: &[PortId]) {
+        let Some(way) = Way::new(ports) else { return };
         match to {
-            IpAddr::V4(address) => self.v4.insert(address.octets(), port),
-            IpAddr::V6(address) => self.v6.insert(address.octets(), port),
+            IpAddr::V4(address) => self.v4.insert(address.octets(), way),
+            IpAddr::V6(address) => self.v6.insert(address.octets(), way),
         };
+    }
+
+    /// Sets the seed of the hash that chooses among several ports. Switches in a row that share one
+    /// choose alike, so that a part of their links carries nothing (polarisation).
+    pub fn seed(&mut self, seed: u64) {
+        self.seed = seed;
     }
 
     /// Sends frames for whoever has an address that begins with the same `bits` bits as `first` out
     /// of `port`, unless the address has a port of its own. Networks do not overlap.
     pub fn set_network(&mut self, first: IpAddr, bits: u8, port: PortId) {
-        self.networks.push(Network { first, bits, port });
+        self.set_equal_network(first, bits, &[port]);
     }
 
-    fn network_of(&self, address: IpAddr) -> Option<PortId> {
-        self.networks.iter().find(|network| network.holds(address)).map(|network| network.port)
+    /// The same of several ports.
+    pub fn set_equal_network(&mut self, first: IpAddr, bits: u8, ports: &[PortId]) {
+        self.networks.extend(Way::new(ports).map(|way| Network { first, bits, way }));
     }
 
-    /// The port of a frame's destination; none if it has no IP header or nobody has the address.
-    pub fn port_for(&self, frame: &Packet) -> Option<PortId> {
-        match IpHeader::find(frame)? {
+    fn network_of(&self, address: IpAddr) -> Option<&Way> {
+        self.networks.iter().find(|network| network.holds(address)).map(|network| &network.way)
+    }
+
+    /// The ports of equal cost for a frame's destination; none if it has no IP header or nobody has
+    /// the address.
+    pub fn ports_for(&self, frame: &Packet) -> Option<&[PortId]> {
+        let way = match IpHeader::find(frame)? {
             IpHeader::V4(at) => {
                 let address: &[u8; 4] = frame.bytes.get(at + 16..at + 20)?.try_into().ok()?;
-                self.v4.get(address).copied().or_else(|| self.network_of((*address).into()))
+                self.v4.get(address).or_else(|| self.network_of((*address).into()))
             }
             IpHeader::V6(at) => {
                 let address: &[u8; 16] = frame.bytes.get(at + 24..at + 40)?.try_into().ok()?;
-                self.v6.get(address).copied().or_else(|| self.network_of((*address).into()))
+                self.v6.get(address).or_else(|| self.network_of((*address).into()))
             }
+        };
+        way.map(Way::ports)
+    }
+
+    /// The port of a frame's destination; among several that of its flow's hash.
+    pub fn port_for(&self, frame: &Packet) -> Option<PortId> {
+        match self.ports_for(frame)? {
+            [one] => Some(*one),
+            several => several.get(chosen(flow_hash(frame, self.seed), several.len())).copied(),
         }
     }
+
+    /// Every port that leads anywhere.
+    fn all_ports(&self) -> Vec<PortId> {
+        let networks = self.networks.iter().map(|network| &network.way);
+        let ways = self.v4.values().chain(self.v6.values()).chain(networks);
+        ways.flat_map(Way::ports).copied().collect()
+    }
+}
+
+/// One of so many, by the upper bits of a hash.
+pub(crate) fn chosen(hash: u64, among: usize) -> usize {
+    ((u128::from(hash) * among as u128) >> 64) as usize
 }
 
 impl Forwarder for Routes {
@@ -92,8 +159,7 @@ impl Forwarder for Routes {
     }
 
     fn ports(&self) -> Vec<PortId> {
-        let networks = self.networks.iter().map(|network| &network.port);
-        self.v4.values().chain(self.v6.values()).chain(networks).copied().collect()
+        self.all_ports()
     }
 }
 
@@ -140,6 +206,52 @@ mod tests {
         assert_eq!(routes.port_for(&ipv4(address(10))), Some(PortId(4)));
         assert_eq!(routes.port_for(&ipv4(Ipv4Addr::new(10, 127, 255, 255))), None);
         assert_eq!(routes.ports(), [PortId(3), PortId(4)]);
+    }
+
+    fn flow(to: Ipv4Addr, source_port: u16) -> Packet {
+        let mut frame = ipv4(to);
+        frame.bytes[23] = 6;
+        frame.bytes.extend_from_slice(&source_port.to_be_bytes());
+        frame.bytes.extend_from_slice(&80_u16.to_be_bytes());
+        frame
+    }
+
+    #[test]
+    fn flows_to_one_address_spread_over_its_ports_and_each_stays_on_its_own() {
+        let to = Ipv4Addr::new(10, 0, 9, 1);
+        let mut routes = Routes::default();
+        routes.set_equal(IpAddr::V4(to), &[PortId(1), PortId(2), PortId(3), PortId(4)]);
+        let mut loads = BTreeMap::new();
+        for port in 0..4_000 {
+            let frame = flow(to, port);
+            let chosen = routes.port_for(&frame).expect("a port");
+            assert_eq!(routes.port_for(&frame), Some(chosen));
+            *loads.entry(chosen).or_insert(0) += 1;
+        }
+        // 1,000 each; the standard deviation of a binomial distribution is 27.
+        assert!(loads.len() == 4 && loads.values().all(|load| (890..1_110).contains(load)));
+    }
+
+    #[test]
+    fn a_second_stage_with_the_seed_of_the_first_uses_one_port_and_with_its_own_all() {
+        let to = Ipv4Addr::new(10, 0, 9, 1);
+        let with_seed = |seed| {
+            let mut routes = Routes::default();
+            routes.set_equal(IpAddr::V4(to), &[PortId(1), PortId(2)]);
+            routes.seed(seed);
+            routes
+        };
+        let (first, same, other) = (with_seed(1), with_seed(1), with_seed(2));
+        let arriving: Vec<Packet> = (0..1_000)
+            .map(|port| flow(to, port))
+            .filter(|frame| first.port_for(frame) == Some(PortId(1)))
+            .collect();
+        let share = |second: &Routes| {
+            arriving.iter().filter(|frame| second.port_for(frame) == Some(PortId(1))).count() as f64
+                / arriving.len() as f64
+        };
+        assert_eq!(share(&same), 1.0, "polarised");
+        assert!((share(&other) - 0.5).abs() < 0.1, "{}", share(&other));
     }
 
     #[test]

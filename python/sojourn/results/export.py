@@ -23,7 +23,8 @@ from sojourn.results.paper_plots import paper_figures
 from sojourn.results.plots import as_png, delay_over_time, distribution, plain_text
 from sojourn.results.queues import plotted
 from sojourn.results.result import Result
-from sojourn.runtime.run_files import DELAY_PLOT, DISTRIBUTION_PLOT
+from sojourn.results.slowdown_plot import slowdown_by_size
+from sojourn.runtime.run_files import DELAY_PLOT, DISTRIBUTION_PLOT, SLOWDOWN_PLOT
 
 Style = Literal["screen", "paper"]
 Files = dict[str, bytes]
@@ -71,6 +72,8 @@ def export(result: Result, folder: Path, style: Style = "screen", columns: int =
         drawn = _screen_figures(result) if width is None else paper_figures(result, width)
         for name, figure in drawn:
             files |= pictures(name, figure)
+        if by_size := slowdown_by_size(result):
+            files |= pictures(SLOWDOWN_PLOT, by_size)
     for queue in plotted(result):
         ending = queue.bottleneck.ending
         runs = [(run.label, run.findings) for run in queue.runs]
@@ -118,16 +121,17 @@ def _groups(result: Result) -> Iterable[pa.Table]:
 
 
 def _traffic(result: Result) -> Files:
-    """Completion times and voices, if the scenario has such."""
+    """Completion times, slowdowns and voices, if the scenario has such."""
     files: Files = {}
-    for name, kind in (("completion_times.csv", "times"), ("voices.csv", "voices")):
+    kinds = {"completion_times": "times", "slowdown": "slowdowns", "voices": "voices"}
+    for name, kind in kinds.items():
         rows = [
             {"aqm": label} | asdict(one)
             for label, aqm in result.aqms.items()
             for one in getattr(aqm, kind)
         ]
         if rows:
-            files[name] = csv_of([pa.Table.from_pylist(rows)])
+            files[f"{name}.csv"] = csv_of([pa.Table.from_pylist(rows)])
     return files
 
 

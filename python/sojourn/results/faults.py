@@ -37,6 +37,7 @@ _OF_PACKETS = {
     "mirror_drops": "mirrored copies lost (no such session, or buffer or queue full)",
     "malformed_frames": "frames that their host could not read (a wrong checksum or length)",
     "stray_frames": "frames for addresses that nobody has",
+    "frames_into_down_links": "frames sent into links that were down",
     "host_drops": "packets dropped on their host (the sender's shaper, or netem, was full)",
 }
 """By the counter; each is 0 in a run in which nothing is amiss."""

@@ -71,6 +71,14 @@ class RunResult(Result):
 
         return group_table(self)
 
+    @property
+    def slowdowns(self) -> pa.Table:
+        """Slowdown by size of transfers whose sizes are those of a table: a row an AQM, group and
+        bin; sizes in bytes."""
+        from sojourn.results.slowdown_bins import slowdown_table
+
+        return slowdown_table(self)
+
     def packets(self, *aqms: str, bottleneck: str | None = None) -> pa.RecordBatchReader:
         """The rows of all AQMs, or of those named, as they are read: a piece at a time.
 

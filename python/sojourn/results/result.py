@@ -19,6 +19,7 @@ from sojourn.model.scenario import Scenario
 from sojourn.results.faults import faults
 from sojourn.results.groups import Grouped, GroupFigures, GroupTally, OwnFigures, grouped
 from sojourn.results.phases import Phase, read_phases
+from sojourn.results.slowdown_bins import SlowdownBin, read_slowdowns
 from sojourn.results.statistics import Findings, Summary, read_findings
 from sojourn.results.traffic.transfers import Times, read_times
 from sojourn.results.traffic.voice import Voice, read_voices
@@ -57,6 +58,8 @@ class AqmResult:
     """Between the changes of a link's rate, by the name of the measured queue."""
     grouped: Mapping[str, Grouped] = field(default_factory=dict)
     """The groups of flows at every measured queue, by its name."""
+    slowdowns: tuple[SlowdownBin, ...] = ()
+    """Slowdown by size, of groups of transfers whose sizes are those of a table."""
     complete: bool = True
     """Whether it ran to the scenario's end."""
     ran: int = 0
@@ -166,6 +169,7 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
         first = next(iter(findings.values()))
         _check_counters(first.counters, scenario)
         times = read_times(path, scenario.flows, until, since)
+        slow = read_slowdowns(path, scenario, until, since)
         voices = read_voices(path, first.counters, scenario.flows, until, since)
         own = OwnFigures(path, scenario, first.counters, voices, since=since, until=until)
         groups = {
@@ -192,6 +196,7 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
         tuple(voices),
         MappingProxyType(phases),
         MappingProxyType(groups),
+        slowdowns=slow,
         complete=first.counters["simulated"] >= scenario.duration,
         ran=first.counters["simulated"],
     )

@@ -1,11 +1,15 @@
 """Groups of flows as the engine takes them: one flow for each, integers in its units.
 
-Stands on the traffic's model. Knows nothing of what carries the packets.
+Depends on the traffic's model; on the network for hosts by pattern and for loads that are shares.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sojourn.errors import ScenarioError
+from sojourn.model.scenario import ends
 from sojourn.model.scenario.flows import (
     FlowGroup,
     IncastFlows,
@@ -15,29 +19,77 @@ from sojourn.model.scenario.flows import (
     UdpFlows,
     VoipFlows,
 )
-from sojourn.model.scenario.size_table import read_sizes
+from sojourn.model.scenario.model import Scenario
+from sojourn.model.scenario.paths import Paths
+from sojourn.model.scenario.quantities import load_share
+from sojourn.model.scenario.size_table import sizes_of
 
 
-def engine_flows(group: FlowGroup, beside: Path) -> list[dict[str, Any]]:
-    """The flows of a group; round-trip times and starts are spread evenly over them. Paths start
-    from the folder `beside`."""
+def engine_flows(scenario: Scenario, beside: Path) -> list[dict[str, Any]]:
+    """The flows of all groups. Paths start from the folder `beside`."""
+    paths = Paths(scenario)
+    hosts = [host.name for host in scenario.hosts]
+    return [flow for group in scenario.flows for flow in _flows_of(group, beside, hosts, paths)]
+
+
+def _flows_of(
+    group: FlowGroup, beside: Path, hosts: Sequence[str], paths: Paths
+) -> list[dict[str, Any]]:
+    """The flows of a group; round-trip times and starts are spread evenly over them."""
     shared = {
         "start_jitter": group.start_jitter,
         "stop": group.stop,
         "ip_version": group.ip_version,
-        "from": group.from_,
-        "to": group.to,
         **({} if group.dst_port is None else {"dst_port": group.dst_port}),
         **_own(group, beside),
     }
+    senders = ends.senders(group, hosts)
+    loads = _loads(group, senders, hosts, paths) if isinstance(group, TransferFlows) else []
     return [
         shared
+        | (loads[index] if loads else {})
         | {
+            "from": senders[index],
+            **_towards(group, to),
             "rtt": spread(group.rtt or (0, 0), index, group.count),
             "start": spread(group.start, index, group.count),
         }
-        for index in range(group.count)
+        for index, to in enumerate(ends.receivers(group, hosts))
     ]
+
+
+def _towards(group: FlowGroup, to: Sequence[str]) -> dict[str, Any]:
+    """The receivers of a flow; in the short form there is none by name."""
+    if ends.several(group.to) and isinstance(group, TransferFlows):
+        return {"to": to[0], "receivers": list(to)}
+    return {"to": to[0] if to else None}
+
+
+def _loads(
+    group: TransferFlows, senders: Sequence[str | None], hosts: Sequence[str], paths: Paths
+) -> list[dict[str, int]]:
+    """The load of each source, bit/s."""
+    share = load_share(group.load)
+    if share is None:
+        return [{"load": int(group.load)}] * group.count
+    switches = [_access_of(sender, paths)[1] for sender in senders]
+    sources = Counter(senders if group.load_of == "host" else switches)
+    loads = []
+    for sender, switch in zip(senders, switches, strict=True):
+        if group.load_of == "host":
+            rate = paths.rate(_access_of(sender, paths)[0])
+        else:
+            rate = sum(map(paths.rate, paths.uplinks(switch, ends.named(group.to, hosts))))
+        among = sources[sender if group.load_of == "host" else switch]
+        loads.append({"load": round(share * rate / among)})
+    return loads
+
+
+def _access_of(sender: str | None, paths: Paths) -> Any:
+    found = None if sender is None else paths.access(sender)
+    if found is None:
+        raise ScenarioError(f"flows: load: {sender} has no link that it could be a share of")
+    return found
 
 
 def _own(group: FlowGroup, beside: Path) -> dict[str, Any]:
@@ -68,11 +120,11 @@ def _own(group: FlowGroup, beside: Path) -> dict[str, Any]:
         case TransferFlows():
             return {
                 "kind": "transfers",
-                "load": group.load,
                 "min_size": group.min_size,
                 "max_size": group.max_size,
                 "shape": round(group.shape * 1000),
                 **_table(group, beside),
+                **_arrivals(group),
                 **_tcp(group),
             }
         case RequestFlows():
@@ -86,7 +138,13 @@ def _own(group: FlowGroup, beside: Path) -> dict[str, Any]:
 def _table(group: TransferFlows, beside: Path) -> dict[str, Any]:
     if group.sizes is None:
         return {}
-    return {"sizes": read_sizes(beside / group.sizes), "interpolate": group.interpolate}
+    return {"sizes": sizes_of(group.sizes, beside), "interpolate": group.interpolate}
+
+
+def _arrivals(group: TransferFlows) -> dict[str, Any]:
+    if group.arrivals == "poisson":
+        return {}
+    return {"arrivals": {"lognormal": {"sigma": round(group.sigma * 1000)}}}
 
 
 def _sizes(group: RequestFlows | IncastFlows) -> dict[str, Any]:
@@ -98,7 +156,16 @@ def _tcp(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[s
         "congestion_control": group.congestion_control,
         "ecn": group.ecn,
         "segmentation_offload": group.segmentation_offload,
+        **_choices(group),
     }
+
+
+def _choices(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[str, Any]:
+    keys = ("min_rto", "initial_window", "delayed_ack", "dscp")
+    given = {key: value for key in keys if (value := getattr(group, key)) is not None}
+    if isinstance(group, TransferFlows) and group.rank is not None:
+        given["rank"] = True
+    return {"tcp": given} if given else {}
 
 
 def spread(bounds: tuple[int, int], index: int, count: int) -> int:

@@ -29,11 +29,13 @@ from sojourn.model.scenario.bottleneck import Bottleneck
 from sojourn.model.scenario.flows import TransferFlows
 from sojourn.model.scenario.link_trace import read_trace
 from sojourn.model.scenario.model import AqmChoice, Scenario, choose
-from sojourn.model.scenario.network import Link, NetworkSwitch, addresses
+from sojourn.model.scenario.network import Buffering, Link, NetworkSwitch, addresses
 from sojourn.model.scenario.read import messages
+from sojourn.model.scenario.workloads import WORKLOADS
 from sojourn.model.scenario_code import admit
 from sojourn.model.script_modules import script_files
 from sojourn.runtime.engine_flows import engine_flows
+from sojourn.runtime.route_entries import takes_routes, with_routes
 from sojourn.runtime.run_files import top_names
 
 _P4_OPTIONS = (
@@ -206,7 +208,7 @@ def make_plan(
     folders = names_for(labels, reserved=top_names(bottlenecks))
     common, own_aqms = _common_config(scenario, capture, beside)
     runs = tuple(
-        _planned(choice, aqm, names, common, beside, own_aqms, bottlenecks, scenario.switches)
+        _planned(choice, aqm, names, common, beside, own_aqms, bottlenecks, scenario)
         for (choice, aqm), *names in zip(found, labels, folders, strict=True)
     )
     _refuse_unread(runs, own_defines, defines)
@@ -239,7 +241,9 @@ def _data_files(scenario: Scenario, beside: Path) -> dict[Path, str]:
     tables = [
         group.sizes
         for group in scenario.flows
-        if isinstance(group, TransferFlows) and group.sizes is not None
+        if isinstance(group, TransferFlows)
+        and group.sizes is not None
+        and group.sizes not in WORKLOADS
     ]
     return hashed(beside / path for path in [*traces, *tables])
 
@@ -410,7 +414,7 @@ def _common_config(
         "seed": scenario.seed,
         "capture": capture,
         "netem": scenario.netem.model_dump(),
-        "flows": [flow for group in scenario.flows for flow in engine_flows(group, here)],
+        "flows": engine_flows(scenario, here),
     }
     nodes = [_node(node, beside) for node in scenario.switches]
     network = {
@@ -431,12 +435,14 @@ def _engine_form(link: Link, beside: Path) -> dict[str, Any]:
     plain |= {key: given[key] for key in ports if key in given}
     plain |= {key: given[key].model_dump() for key in netems if key in given}
     plain |= {key: read_trace(beside / given[key]) for key in traces if key in given}
-    return plain | {"schedule": [step.model_dump() for step in link.schedule]}
+    return plain | {"schedule": [step.in_engine() for step in link.schedule]}
 
 
 def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], AqmConfig | None]:
     """A switch as the engine takes it, and its own AQM."""
-    plain = {key: getattr(node, key) for key in type(node).model_fields if key != "control"}
+    others = {"control", *Buffering.model_fields}
+    plain = {key: getattr(node, key) for key in type(node).model_fields if key not in others}
+    plain |= node.in_engine()
     if plain["pipes"] is None:
         del plain["pipes"]
     if node.aqm is None:
@@ -447,13 +453,23 @@ def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], Aqm
     return plain | {"aqm": own.config}, own
 
 
+def _with_own_routes(
+    scenario: Scenario, node: NetworkSwitch, switch: dict[str, Any], run: dict[str, Any]
+) -> dict[str, Any]:
+    """A switch with the entries that the network gives to its program, or to the run's."""
+    aqm = switch.get("aqm") or run
+    if not takes_routes(aqm):
+        return switch
+    return switch | {"aqm": with_routes(aqm, scenario, node.name)}
+
+
 def _with_control(
     node: NetworkSwitch, switch: dict[str, Any], run: dict[str, Any]
 ) -> dict[str, Any]:
     """A switch with what the control plane of its program, or of the run's, does to it later."""
     if not node.control:
         return switch
-    aqm = switch["aqm"] or run
+    aqm = switch.get("aqm") or run
     if aqm["kind"] != "p4":
         raise ScenarioError(
             f"{node.name}.control: {aqm['name']} is a native discipline, which has no control "
@@ -470,16 +486,18 @@ def _planned(
     beside: Path | None,
     own_aqms: Sequence[AqmConfig],
     bottlenecks: tuple[Bottleneck, ...],
-    nodes: Sequence[NetworkSwitch],
+    scenario: Scenario,
 ) -> PlannedRun:
     chosen = None if aqm.program is None else program_choice(choice, aqm.program, aqm, beside)
     main = _config(choice, aqm, chosen, beside)
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
     switches = [
-        _with_control(node, switch, main.config)
-        for node, switch in zip(nodes, common["network"]["switches"], strict=True)
+        _with_control(node, _with_own_routes(scenario, node, switch, main.config), main.config)
+        for node, switch in zip(scenario.switches, common["network"]["switches"], strict=True)
     ]
+    if takes_routes(main.config):
+        main = main._replace(config=with_routes(main.config, scenario, scenario.switches[0].name))
     network = common["network"] | {"switches": switches}
     everything = common | {"network": network, "aqm": main.config}
     aqms = (*own_aqms, main)

@@ -51,6 +51,9 @@ UNFINISHED = ".unfinished"
 DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay", "distribution"
 """Beginnings of the pictures' names."""
 
+SLOWDOWN_PLOT = "slowdown"
+"""The picture of slowdown by size, without its ending."""
+
 
 def plot_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
     """The pictures of all queues."""
@@ -63,7 +66,7 @@ def plot_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
 
 def top_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
     """Names in the run's folder outside the AQMs' folders."""
-    return [RUN, REPORT, SUMMARY, *plot_names(bottlenecks)]
+    return [RUN, REPORT, SUMMARY, f"{SLOWDOWN_PLOT}.png", *plot_names(bottlenecks)]
 
 
 def files_of(folders: Iterable[str], bottlenecks: "Iterable[Bottleneck]") -> list[str]:
@@ -85,7 +88,8 @@ def _stands_beside(name: str) -> bool:
     """True if a run may write it outside the AQMs' folders: the names of `top_names` for any
     queues."""
     pictures = (f"{plot}.png" for plot in (DELAY_PLOT, DISTRIBUTION_PLOT))
-    return name in (RUN, REPORT, SUMMARY) or any(_is_of_a_queue(name, one) for one in pictures)
+    once = (RUN, REPORT, SUMMARY, f"{SLOWDOWN_PLOT}.png")
+    return name in once or any(_is_of_a_queue(name, one) for one in pictures)
 
 
 def _stands_below(name: str) -> bool:

@@ -14,6 +14,7 @@ from sojourn.model.scenario import Scenario
 from sojourn.model.scenario.aqm_spec import AqmChoice
 from sojourn.model.scenario.described import json_schema
 from sojourn.model.scenario.shorthand import OneSwitch
+from sojourn.model.scenario.topology import Fabric
 from sojourn.model.units import FREQUENCY, RATE, SIZE, TIME
 from sojourn.studies.sweeps.file import SweepFile
 
@@ -21,10 +22,11 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def scenario_schema() -> Schema:
-    """Of a scenario file: with one `[switch]`, or a network of hosts, switches and links."""
+    """Of a scenario file: with one `[switch]`, a `topology`, or hosts, switches and links."""
     definitions: dict[str, Any] = {}
     forms = []
-    for model, title in ((OneSwitch, "one switch"), (Scenario, "network")):
+    titles = ((OneSwitch, "one switch"), (Fabric, "topology"), (Scenario, "network"))
+    for model, title in titles:
         form = json_schema(model)
         definitions |= form.pop("$defs", {})
         form["properties"]["aqms"]["items"] = {"$ref": "#/$defs/Aqm"}
@@ -37,10 +39,14 @@ def scenario_schema() -> Schema:
     definitions["Switch"]["required"].remove("rate")
     # A host of which nothing is to be said is its name.
     host = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Host"}]}
-    forms[1]["properties"]["hosts"]["items"] = host
+    forms[2]["properties"]["hosts"]["items"] = host
+    definitions["Topology"]["properties"]["aqm_of"]["additionalProperties"] = {
+        "$ref": "#/$defs/Aqm"
+    }
     # The form is decided by the key, so that an editor tells of the mistake in that form alone.
+    fabric = {"if": {"required": ["topology"]}, "then": forms[1], "else": forms[2]}
     short = {"required": ["switch"]}
-    whole = {"if": short, "then": forms[0], "else": forms[1], "$defs": definitions}
+    whole = {"if": short, "then": forms[0], "else": fabric, "$defs": definitions}
     return _described(whole, "A Sojourn scenario")
 
 
@@ -143,20 +149,26 @@ def reference() -> str:
     return "\n".join(lines) + "\n"
 
 
+_OF_NETWORKS = ("Switch", "NetworkSwitch", "Link", "Topology")
+"""Models with keys in common."""
+
+
 def _page(schema: Schema) -> Iterator[str]:
-    forms = [schema[way] for way in ("then", "else") if way in schema]
+    forms = list(_forms(schema))
     yield from _group("scenario", [(form["title"], form) for form in forms])
     if "properties" in schema:
         yield from _table(schema)
     parts = [
-        (each.get("title", name), each)
+        (_name_of(each) or each.get("title", name), each)
         for name, part in schema.get("$defs", {}).items()
         for each in part.get("anyOf", [part])
         if "properties" in each
     ]
-    flows = [part for part in parts if part[0].endswith("Flows")]
+    flows = [part for part in parts if "kind" in part[1]["properties"]]
     disciplines = [part for part in parts if "use" in part[1]["properties"]]
-    grouped = [*flows, *disciplines]
+    network = [part for part in parts if part[0] in _OF_NETWORKS]
+    grouped = [*flows, *disciplines, *network]
+    yield from _group("part of a network", network)
     yield from _group("flow", flows)
     yield from _group("discipline", disciplines)
     for title, part in parts:
@@ -165,6 +177,20 @@ def _page(schema: Schema) -> Iterator[str]:
             yield from _table(part)
     for key, value in schema.get("properties", {}).items():
         yield from _nested(key, value)
+
+
+def _name_of(part: Schema) -> str:
+    """What a table of one kind gives as its `kind`, if it is such."""
+    return str(part["properties"].get("kind", {}).get("const", "")) if "properties" in part else ""
+
+
+def _forms(schema: Schema) -> Iterator[Schema]:
+    """The forms among which the conditions of a schema choose."""
+    for way in ("then", "else"):
+        if "if" in schema.get(way, {}):
+            yield from _forms(schema[way])
+        elif way in schema:
+            yield schema[way]
 
 
 def _group(noun: str, parts: list[tuple[str, Schema]]) -> Iterator[str]:
@@ -178,7 +204,7 @@ def _group(noun: str, parts: list[tuple[str, Schema]]) -> Iterator[str]:
     shared = {row: titles for row, titles in holders.items() if len(titles) > 1}
     if shared:
         yield from ("", f"### Keys of more than one {noun}", "")
-        yield from ("| key | value | default | meaning | in |", "|---|---|---|---|---|")
+        yield from ("|key|value|default|meaning|in|", "|---|---|---|---|---|")
         for row, titles in shared.items():
             every = len(titles) == len(parts)
             yield f"{row} {'all' if every else ', '.join(titles)} |"
@@ -204,13 +230,15 @@ def _table(schema: Schema, besides: Container[str] = ()) -> Iterator[str]:
         yield from ("", _plain(text))
     rows = [row for row in _rows(schema) if row not in besides]
     if rows:
-        yield from ("", "| key | value | default | meaning |", "|---|---|---|---|", *rows)
+        yield from ("", "|key|value|default|meaning|", "|---|---|---|---|", *rows)
 
 
 def _rows(schema: Schema) -> Iterator[str]:
     """A row for each key of a schema."""
     needed = schema.get("required", [])
     for key, value in schema["properties"].items():
+        if "const" in value:
+            continue
         default = "needed" if key in needed else _default(value)
         meaning = _plain(value.get("description", ""))
         yield f"| `{key}` | {_kind(value)} | {default} | {meaning} |"
@@ -253,6 +281,9 @@ def _kind(value: Schema) -> str:
         named = (dimension.name for dimension in dimensions if dimension.example == example)
         return next(named, f"text, like `{example}`")
     types = value.get("type", "")
+    if isinstance(types, list) and set(types) == {"number", "boolean"}:
+        # A parameter of a discipline: its default says which it is.
+        return "boolean" if isinstance(value.get("default"), bool) else "number"
     return " or ".join(types) if isinstance(types, list) else str(types)
 
 

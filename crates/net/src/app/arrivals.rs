@@ -1,9 +1,10 @@
 //! Short transfers that arrive at random: when each begins, and how much it has to send.
 //!
-//! A Poisson process of arrivals, sizes of any distribution; the rate of arrivals is
-//! such that what they offer together is the load asked for.
+//! A Poisson process of arrivals or a log-normal one, sizes of any distribution. The rate of arrivals
+//! is such that what they offer together is the load asked for.
 
 use super::{RandomStream, Sizes};
+use crate::config::{ArrivalProcess, TransfersFlow};
 use sojourn_packet::Time;
 
 /// A transfer.
@@ -24,14 +25,20 @@ pub(crate) fn interval(sizes: &Sizes, load: u64) -> Time {
 pub(crate) fn arrivals(
     mut draws: RandomStream,
     sizes: &Sizes,
-    load: u64,
+    settings: &TransfersFlow,
     (start, end): (Time, Time),
 ) -> Vec<Arrival> {
-    let interval = interval(sizes, load);
+    let interval = interval(sizes, settings.load);
     let mut found = Vec::new();
     let mut at = start;
     loop {
-        at += draws.exponential(interval).max(Time(1));
+        let gap = match settings.arrivals {
+            ArrivalProcess::Poisson => draws.exponential(interval),
+            ArrivalProcess::Lognormal { sigma } => {
+                draws.lognormal(interval, f64::from(sigma) / 1e3)
+            }
+        };
+        at += gap.max(Time(1));
         if at >= end {
             return found;
         }
@@ -44,12 +51,41 @@ mod tests {
     use super::*;
     use crate::app::{Pareto, StreamPurpose};
 
+    fn settings(arrivals: serde_json::Value) -> TransfersFlow {
+        let given = serde_json::json!({
+            "load": 20_000_000, "min_size": 5_000, "max_size": 200_000, "rtt": 0,
+            "arrivals": arrivals,
+        });
+        serde_json::from_value(given).expect("settings")
+    }
+
+    #[test]
+    fn log_normal_arrivals_offer_the_load_in_bursts() {
+        let sizes = Sizes::Pareto(Pareto { min: 5_000, max: 200_000, shape: 1.5 });
+        let span = (Time::ZERO, Time::from_secs(600));
+        let spread = |process| {
+            let draws = RandomStream::new(7, 0, StreamPurpose::Traffic);
+            let found = arrivals(draws, &sizes, &settings(process), span);
+            let load = found.iter().map(|a| a.size * 8).sum::<u64>() / 600;
+            assert!(load.abs_diff(20_000_000) < 2_000_000, "{load}");
+            let gaps: Vec<f64> =
+                found.windows(2).map(|two| (two[1].at - two[0].at).0 as f64).collect();
+            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+            let squares = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>();
+            (squares / gaps.len() as f64).sqrt() / mean
+        };
+        assert!((spread("poisson".into()) - 1.0).abs() < 0.05);
+        // sqrt(exp(sigma^2) - 1) = 1.31 for sigma = 1.
+        let lognormal = spread(serde_json::json!({"lognormal": {"sigma": 1_000}}));
+        assert!((lognormal - 1.31).abs() < 0.15, "{lognormal}");
+    }
+
     #[test]
     fn what_arrives_is_the_load_asked_for() {
         let sizes = Sizes::Pareto(Pareto { min: 5_000, max: 200_000, shape: 1.5 });
         let draws = RandomStream::new(7, 0, StreamPurpose::Traffic);
         let span = (Time::from_secs(10), Time::from_secs(610));
-        let found = arrivals(draws, &sizes, 20_000_000, span);
+        let found = arrivals(draws, &sizes, &settings("poisson".into()), span);
         let load = found.iter().map(|a| a.size * 8).sum::<u64>() / 600;
         assert!(load.abs_diff(20_000_000) < 1_000_000, "{load}");
         assert!(found.iter().all(|a| a.at > span.0 && a.at < span.1));

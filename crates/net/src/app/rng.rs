@@ -20,6 +20,8 @@ pub(crate) enum StreamPurpose {
     Traffic,
     /// What happens to frames on one direction of a link, in place of a flow.
     Link,
+    /// The receivers of its transfers.
+    Receiver,
 }
 
 impl RandomStream {
@@ -43,6 +45,15 @@ impl RandomStream {
     /// More than zero, at most one.
     pub(super) fn unit(&mut self) -> f64 {
         1.0 - self.0.rand_float()
+    }
+
+    /// A span of log-normal distribution with that mean; `sigma` is the standard deviation of its
+    /// logarithm. By Box and Muller's transform.
+    pub(crate) fn lognormal(&mut self, mean: Time, sigma: f64) -> Time {
+        let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
+        let normal = radius * libm::cos(std::f64::consts::TAU * self.unit());
+        let factor = libm::exp(sigma * normal - sigma * sigma / 2.0);
+        Time((factor * mean.0 as f64) as u64)
     }
 
     /// A span of exponential distribution with that mean.
@@ -71,11 +82,25 @@ mod tests {
     }
 
     #[test]
+    fn log_normal_spans_have_their_mean_and_the_deviation_of_their_logarithm() {
+        let (mut draws, mean, sigma) = (draws(4), Time::from_millis(20), 1.2);
+        let spans: Vec<f64> = (0..200_000).map(|_| draws.lognormal(mean, sigma).0 as f64).collect();
+        let count = spans.len() as f64;
+        assert!((spans.iter().sum::<f64>() / count / 20e6 - 1.0).abs() < 0.03);
+        let logs: Vec<f64> = spans.iter().map(|span| span.max(1.0).ln()).collect();
+        let average = logs.iter().sum::<f64>() / count;
+        let variance = logs.iter().map(|l| (l - average) * (l - average)).sum::<f64>() / count;
+        assert!((variance.sqrt() / sigma - 1.0).abs() < 0.02, "{variance}");
+    }
+
+    #[test]
     fn neighbouring_flows_and_seeds_have_streams_of_their_own() {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..50 {
             for flow in 0..50 {
-                for purpose in [StreamPurpose::Start, StreamPurpose::Traffic] {
+                for purpose in
+                    [StreamPurpose::Start, StreamPurpose::Traffic, StreamPurpose::Receiver]
+                {
                     assert!(seen.insert(RandomStream::new(seed, flow, purpose).0.rand_u64()));
                 }
             }

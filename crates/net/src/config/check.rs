@@ -3,8 +3,8 @@
 use super::network::place_of;
 use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{
-    Addresses, Aqm, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting, RequestsFlow,
-    RunConfig, TcpFlow, TransfersFlow, UdpFlow,
+    Addresses, Aqm, ArrivalProcess, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting,
+    RequestsFlow, RunConfig, TcpChoices, TcpFlow, TransfersFlow, UdpFlow,
 };
 use crate::app::{ALL, Pareto, SizeTable, Sizes, interval};
 use crate::wire::EPHEMERAL;
@@ -125,7 +125,10 @@ fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigEr
         }
     }
     match flow {
-        FlowConfig::Tcp(tcp) => check_tcp(&key, tcp),
+        FlowConfig::Tcp(tcp) => {
+            check_choices(&key, &tcp.tcp)?;
+            check_tcp(&key, tcp)
+        }
         FlowConfig::Udp(udp) => check_udp(&key, udp),
         FlowConfig::Transfers(transfers) => check_transfers(&key, transfers, duration),
         FlowConfig::Requests(requests) => check_requests(&key, requests),
@@ -134,6 +137,14 @@ fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigEr
             within(&key("interval"), voip.interval, 100_000..=1_000_000_000)
         }
     }
+}
+
+fn check_choices(key: &dyn Fn(&str) -> String, choices: &TcpChoices) -> Result<(), ConfigError> {
+    let minute = 60_000_000_000;
+    within(&key("min_rto"), choices.min_rto.unwrap_or(1_000_000), 1_000_000..=minute)?;
+    within(&key("initial_window"), choices.initial_window.unwrap_or(1).into(), 1..=1_000)?;
+    within(&key("dscp"), choices.dscp.unwrap_or(0).into(), 0..=63)?;
+    within(&key("delayed_ack"), choices.delayed_ack.unwrap_or(0), 0..=200_000_000)
 }
 
 fn check_tcp(key: &dyn Fn(&str) -> String, tcp: &TcpFlow) -> Result<(), ConfigError> {
@@ -173,6 +184,13 @@ fn check_transfers(
     duration: u64,
 ) -> Result<(), ConfigError> {
     within(&key("load"), transfers.load, 1_000..=FASTEST)?;
+    check_choices(key, &transfers.tcp)?;
+    if transfers.tcp.rank && transfers.ip_version != IpVersion::V4 {
+        return Err(invalid(&key("rank"), "given", "ranks with ip_version = 4 only"));
+    }
+    if let ArrivalProcess::Lognormal { sigma } = transfers.arrivals {
+        within(&key("arrivals.sigma (thousandths)"), sigma.into(), 1..=5_000)?;
+    }
     check_sizes(&key("sizes"), &transfers.sizes)?;
     within(&key("min_size"), transfers.min_size, 1..=1 << 40)?;
     within(&key("max_size"), transfers.max_size, transfers.min_size..=1 << 40)?;
@@ -214,6 +232,7 @@ fn check_requests(
     key: &dyn Fn(&str) -> String,
     requests: &RequestsFlow,
 ) -> Result<(), ConfigError> {
+    check_choices(key, &requests.tcp)?;
     within(&key("request"), requests.request, 1..=1 << 40)?;
     within(&key("response"), requests.response, 1..=1 << 40)?;
     match (requests.think, requests.every) {

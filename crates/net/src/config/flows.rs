@@ -111,6 +111,9 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
+        /// What both ends do in another way than Linux.
+        #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
+        tcp: TcpChoices,
         /// Bursts of segmentation offload at the sender.
         #[serde(default)]
         segmentation_offload: SegmentationOffload,
@@ -147,11 +150,18 @@ flow_kind! {
 }
 
 flow_kind! {
-    /// Short TCP transfers: a Poisson process of arrivals, sizes of a bounded Pareto distribution.
+    /// Short TCP transfers: a Poisson process of arrivals, sizes of a bounded Pareto distribution, unless
+    /// it gives others.
     /// Each is a flow of its own, numbered behind the configured ones in the order of arrival.
     TransfersFlow {
         /// Payload that they offer together, bit/s.
         load: u64,
+        /// The hosts of which each transfer goes to one, each as likely, in place of `to`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        receivers: Vec<String>,
+        /// The distribution of the times between arrivals.
+        #[serde(default, skip_serializing_if = "ArrivalProcess::is_poisson")]
+        arrivals: ArrivalProcess,
         /// Their sizes, in place of the bounded Pareto distribution of the three keys below: bytes and
         /// the share of transfers that have at most so many, in parts of 10^9.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -172,6 +182,9 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
+        /// What both ends do in another way than Linux.
+        #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
+        tcp: TcpChoices,
         /// Bursts of segmentation offload at the senders.
         #[serde(default)]
         segmentation_offload: SegmentationOffload,
@@ -198,6 +211,9 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
+        /// What both ends do in another way than Linux.
+        #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
+        tcp: TcpChoices,
         /// Bursts of segmentation offload at the end that answers.
         #[serde(default)]
         segmentation_offload: SegmentationOffload,
@@ -251,6 +267,57 @@ pub enum Interpolation {
     Linear,
     /// All have the size of the lower point; below the first point that is the least, one byte.
     Lower,
+}
+
+/// Distribution of the times between arrivals of transfers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum ArrivalProcess {
+    /// Exponential.
+    #[default]
+    Poisson,
+    /// Log-normal, with the same mean: bursts and long silences.
+    Lognormal {
+        /// Standard deviation of the logarithm, in thousandths.
+        sigma: u32,
+    },
+}
+
+impl ArrivalProcess {
+    fn is_poisson(&self) -> bool {
+        *self == ArrivalProcess::Poisson
+    }
+}
+
+/// Settings of both ends of a connection that differ from Linux's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpChoices {
+    /// Least distance of the retransmission timeout from the smoothed round-trip time, ns; 200 ms
+    /// if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<u64>,
+    /// Segments that a sender begins with; 10 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Longest delay of an acknowledgement, ns, with 0 for none; 40 to 200 ms, as it adapts, if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<u64>,
+    /// Differentiated services code point of each packet (RFC 2474).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<u8>,
+    /// Each data packet of a transfer carries its rank in the IPv4 identification, which has no other
+    /// meaning in a packet that must not be fragmented (RFC 6864): the bytes that remain, this packet's
+    /// included, in units of 1,024 bytes, rounded up; 65,535 for more. Others have rank 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rank: bool,
+}
+
+impl TcpChoices {
+    fn is_default(&self) -> bool {
+        *self == TcpChoices::default()
+    }
 }
 
 /// Each flow starts up to this much later than configured, so that flows do not march in step and

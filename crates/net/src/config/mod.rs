@@ -17,15 +17,16 @@ pub(crate) use check::sizes_of;
 pub use error::ConfigError;
 pub(crate) use flows::START_JITTER;
 pub use flows::{
-    CongestionControlName, EcnField, FlowConfig, Interpolation, IpVersion, PacingSetting,
-    RequestsFlow, SegmentationOffload, TcpFlow, TransfersFlow, UdpFlow, VoipFlow,
+    ArrivalProcess, CongestionControlName, EcnField, FlowConfig, Interpolation, IpVersion,
+    PacingSetting, RequestsFlow, SegmentationOffload, TcpChoices, TcpFlow, TransfersFlow, UdpFlow,
+    VoipFlow,
 };
 pub use link_netem::{CERTAIN, DelayDistribution, LinkNetem};
 pub(crate) use network::place_of;
 pub use network::{
-    Addresses, HostSection, HostShaper, LinkSection, LinkStep, NetemPlace, NetemSection,
-    NetworkSection, PIPE_PORTS, SwitchNode, burst, port_speed, queue_limit, recirculates,
-    recirculation_ports,
+    Addresses, HostSection, HostShaper, LinkSection, LinkStep, Multipath, MultipathMode,
+    NetemPlace, NetemSection, NetworkSection, PIPE_PORTS, SharedBuffer, SwitchNode, burst,
+    port_speed, queue_limit, recirculates, recirculation_ports,
 };
 pub use validate::{invalid, within};
 

@@ -130,6 +130,48 @@ pub struct SwitchNode<A = Aqm> {
     /// Pipes of its chip, 128 ports each; those of its links' ports if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipes: Option<u16>,
+    /// Use of several links of equal cost; if absent packets take the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multipath: Option<Multipath>,
+    /// A buffer that its queues share by dynamic thresholds; if absent each queue has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBuffer>,
+}
+
+/// Choice among links of equal cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Multipath {
+    /// The rule of the choice.
+    pub mode: MultipathMode,
+    /// Seed of the hash; the switch's number, from 1, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Least gap before a new flowlet, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<u64>,
+}
+
+/// Rule of a choice among links of equal cost; JSON has the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MultipathMode {
+    /// A hash of addresses, protocol and ports: a flow stays on its link.
+    Ecmp,
+    /// Each packet takes the next link.
+    Spray,
+    /// A flow takes a new link after a gap.
+    Flowlet,
+}
+
+/// A buffer shared by dynamic thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedBuffer {
+    /// Bytes, counted in cells of 80 bytes.
+    pub size: u64,
+    /// A queue holds at most so many thousandths of what is free.
+    pub alpha: u32,
 }
 
 /// A link, full duplex.
@@ -209,6 +251,14 @@ pub struct LinkStep {
     /// The delay of the way back; `delay` if the link has one delay for both ways, else as before.
     #[serde(default)]
     pub delay_back: Option<u64>,
+    /// Whether a link between two switches carries frames from then on; as before if absent. What is
+    /// sent into a link that is down is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up: Option<bool>,
+    /// How much later than a change of `up` the routers of the network know of it, ns; at once if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reroute: Option<u64>,
 }
 
 /// The names of a network with one switch.
@@ -313,6 +363,8 @@ impl<A> SwitchNode<A> {
             recirculation_latency: recirculation_latency(),
             cpu_port: None,
             pipes: None,
+            multipath: None,
+            shared_buffer: None,
         }
     }
 }
@@ -400,6 +452,8 @@ impl<A> NetworkSection<A> {
             recirculation_latency: node.recirculation_latency,
             cpu_port: node.cpu_port,
             pipes: node.pipes,
+            multipath: node.multipath,
+            shared_buffer: node.shared_buffer,
         };
         NetworkSection {
             hosts: self.hosts.clone(),

@@ -4,12 +4,12 @@
 //! the values it allows.
 
 use super::network::{
-    Addresses, LinkSection, LinkStep, NetemPlace, NetworkSection, PIPE_PORTS, place_of,
-    recirculates,
+    Addresses, LinkSection, LinkStep, Multipath, MultipathMode, NetemPlace, NetworkSection,
+    PIPE_PORTS, place_of, recirculates,
 };
 use super::routes::Graph;
 use super::validate::{FASTEST, LONGEST, invalid, within};
-use super::{ConfigError, FlowConfig, RunConfig};
+use super::{ConfigError, FlowConfig, RunConfig, TransfersFlow};
 use crate::wire::{IpAddress, flow_of};
 use sojourn_switch::tm::opportunities::LinkTrace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,6 +149,12 @@ impl NetworkSection {
             if let Some(aqm) = &switch.aqm {
                 aqm.check()?;
             }
+            check_multipath(&key, switch.multipath.as_ref())?;
+            if let Some(buffer) = &switch.shared_buffer {
+                within(&key("shared_buffer.size"), buffer.size, 1_600..=1 << 36)?;
+                let alpha = u64::from(buffer.alpha);
+                within(&key("shared_buffer.alpha (thousandths)"), alpha, 1..=1_024_000)?;
+            }
         }
         Ok(())
     }
@@ -204,6 +210,10 @@ impl NetworkSection {
         within(&key("burst"), link.burst, 1..=1 << 32)?;
         within(&key("queue_limit"), link.queue_limit, 1_600..=1 << 40)?;
         check_schedule(&key("schedule"), &link.schedule, fastest)?;
+        let fails = link.schedule.iter().any(|step| step.up.is_some());
+        if fails && link.between.iter().any(|end| self.hosts.iter().any(|host| host.name == *end)) {
+            return Err(invalid(&key("schedule"), "up", "up only of a link between two switches"));
+        }
         let wants_back = |step: &LinkStep| step.rate_back.is_some();
         let unrated = |step: &LinkStep| step.rate.is_some() || step.rate_back.is_some();
         if link.rate.is_none() && link.schedule.iter().any(unrated) {
@@ -340,6 +350,9 @@ impl NetworkSection {
         let from = host("from", common.from, Addresses::Clients)?;
         let to = host("to", common.to, Addresses::Servers)?;
         let names = format!("{} to {}", self.hosts[from].name, self.hosts[to].name);
+        if let FlowConfig::Transfers(transfers) = flow {
+            self.check_receivers(graph, i, from, transfers)?;
+        }
         if from == to {
             return Err(invalid(&format!("flows[{i}]"), names, "two different hosts"));
         }
@@ -348,6 +361,44 @@ impl NetworkSection {
             return Err(invalid(&format!("flows[{i}]"), names, allowed));
         }
         Ok(())
+    }
+
+    /// Each receiver of a source of transfers is another host that links lead to.
+    fn check_receivers(
+        &self,
+        graph: &Graph,
+        i: usize,
+        from: usize,
+        transfers: &TransfersFlow,
+    ) -> Result<(), ConfigError> {
+        let key = || format!("flows[{i}].receivers");
+        within(&key(), transfers.receivers.len() as u64, 0..=MOST_NODES)?;
+        for name in &transfers.receivers {
+            let to = self.hosts.iter().position(|host| host.name == *name);
+            let is_other = to.is_some_and(|to| {
+                to != from && graph.connects(from, to) && graph.connects(to, from)
+            });
+            if !is_other {
+                let allowed = "other hosts that links lead to, and back";
+                return Err(invalid(&key(), format!("`{name}`"), allowed));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_multipath(
+    key: &dyn Fn(&str) -> String,
+    multipath: Option<&Multipath>,
+) -> Result<(), ConfigError> {
+    match multipath {
+        Some(Multipath { mode: MultipathMode::Flowlet, gap, .. }) => {
+            within(&key("multipath.gap"), gap.unwrap_or(0), 1..=LONGEST_DELAY)
+        }
+        Some(Multipath { gap: Some(gap), .. }) => {
+            Err(invalid(&key("multipath.gap"), gap, "given with flowlets only"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -368,8 +419,15 @@ fn check_schedule(key: &str, schedule: &[LinkStep], fastest: u64) -> Result<(), 
         for delay in [step.delay, step.delay_back].into_iter().flatten() {
             within(&key("delay"), delay, 0..=LONGEST_DELAY)?;
         }
-        if step.rate.or(step.rate_back).or(step.delay).or(step.delay_back).is_none() {
-            return Err(invalid(&key("at"), step.at, "a step with a rate or a delay"));
+        let changed = step.rate.or(step.rate_back).or(step.delay).or(step.delay_back);
+        if changed.is_none() && step.up.is_none() {
+            return Err(invalid(&key("at"), step.at, "a step with a rate, a delay or up"));
+        }
+        if let Some(reroute) = step.reroute {
+            within(&key("reroute"), reroute, 0..=LONGEST_DELAY)?;
+            if step.up.is_none() {
+                return Err(invalid(&key("reroute"), reroute, "given with up only"));
+            }
         }
     }
     Ok(())

@@ -1,10 +1,11 @@
-//! Which way packets go through a network: by the fewest links; among equals by the first link
-//! that the configuration names.
+//! Which ways packets may go through a network: those with the fewest links, the one by the first
+//! link that the configuration names in front.
 //!
 //! Stands on the network's description. It must not know rates or delays: a way does not change.
 
 use super::network::NetworkSection;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Who is a neighbour of whom, and through which port.
 pub(crate) struct Graph {
@@ -12,44 +13,59 @@ pub(crate) struct Graph {
     switches: usize,
     /// Of each node, hosts first: its neighbours in the order of the links.
     neighbours: Vec<Vec<usize>>,
-    /// The port of a switch that leads to a neighbour: the first, if there are several links.
-    ports: BTreeMap<(usize, usize), u16>,
+    /// The ports of a node that lead to a neighbour, in the order of the links; none of a host.
+    ports: BTreeMap<(usize, usize), Vec<u16>>,
 }
 
 impl Graph {
     /// The graph of a network; links to unknown names are left out.
     pub(crate) fn new(network: &NetworkSection) -> Graph {
+        Graph::without(network, &BTreeSet::new())
+    }
+
+    /// The graph of a network in which the links at these places are down.
+    pub(crate) fn without(network: &NetworkSection, down: &BTreeSet<usize>) -> Graph {
         let (hosts, switches) = (network.hosts.len(), network.switches.len());
         let names = network.hosts.iter().map(|h| &h.name);
         let names: BTreeMap<&String, usize> =
             names.chain(network.switches.iter().map(|s| &s.name)).zip(0..).collect();
         let mut neighbours = vec![Vec::new(); hosts + switches];
         let mut ports = BTreeMap::new();
-        for (link, numbers) in network.links.iter().zip(network.port_numbers()) {
+        let links = network.links.iter().zip(network.port_numbers()).enumerate();
+        for (_, (link, numbers)) in links.filter(|(place, _)| !down.contains(place)) {
             let [Some(&a), Some(&b)] = [0, 1].map(|end| names.get(&link.between[end])) else {
                 continue;
             };
             for ((near, far), port) in [(a, b), (b, a)].into_iter().zip(numbers) {
-                neighbours[near].push(far);
-                if let Some(port) = port {
-                    ports.entry((near, far)).or_insert(port);
-                }
+                let ports = match ports.entry((near, far)) {
+                    Entry::Occupied(several) => several.into_mut(),
+                    Entry::Vacant(first) => {
+                        neighbours[near].push(far);
+                        first.insert(Vec::new())
+                    }
+                };
+                ports.extend(port);
             }
         }
         Graph { hosts, switches, neighbours, ports }
     }
 
-    /// For each switch the port through which a host is reached; none if it is not.
-    pub(crate) fn ways_to(&self, host: usize) -> Vec<Option<u16>> {
-        let mut ways = vec![None; self.switches];
-        let mut waiting = VecDeque::from([host]);
-        while let Some(node) = waiting.pop_front() {
+    /// For each switch the ports through which a host is reached by the fewest links; none if it is
+    /// not reached.
+    pub(crate) fn ways_to(&self, host: usize) -> Vec<Vec<u16>> {
+        let mut ways = vec![Vec::new(); self.switches];
+        let mut links = vec![usize::MAX; self.switches];
+        let mut waiting = VecDeque::from([(host, 1)]);
+        while let Some((node, away)) = waiting.pop_front() {
             for &next in &self.neighbours[node] {
                 // Hosts pass nothing on.
                 let Some(switch) = next.checked_sub(self.hosts) else { continue };
-                if ways[switch].is_none() {
-                    ways[switch] = self.ports.get(&(next, node)).copied();
-                    waiting.push_back(next);
+                if links[switch] == usize::MAX {
+                    links[switch] = away;
+                    waiting.push_back((next, away + 1));
+                }
+                if links[switch] == away {
+                    ways[switch].extend(self.ports.get(&(next, node)).into_iter().flatten());
                 }
             }
         }
@@ -60,7 +76,7 @@ impl Graph {
     pub(crate) fn connects(&self, from: usize, to: usize) -> bool {
         let ways = self.ways_to(to);
         let first = self.neighbours[from].first().and_then(|next| next.checked_sub(self.hosts));
-        first.is_some_and(|switch| ways[switch].is_some())
+        first.is_some_and(|switch| !ways[switch].is_empty())
     }
 }
 
@@ -86,14 +102,25 @@ mod tests {
         let links = [["a", "x"], ["x", "y"], ["y", "z"], ["z", "b"], ["x", "z"]];
         let graph = network(&["a", "b"], &["x", "y", "z"], &links);
         // x: port 3 is the short cut to z; y: port 2 leads to z; z: port 2 leads to b.
-        assert_eq!(graph.ways_to(1), [Some(3), Some(2), Some(2)]);
-        assert_eq!(graph.ways_to(0), [Some(1), Some(1), Some(3)]);
+        assert_eq!(graph.ways_to(1), [[3], [2], [2]]);
+        assert_eq!(graph.ways_to(0), [[1], [1], [3]]);
+    }
+
+    #[test]
+    fn all_ways_of_equal_cost_are_found_and_parallel_links_are_several() {
+        let links =
+            [["a", "l"], ["b", "m"], ["l", "s"], ["l", "t"], ["l", "t"], ["m", "t"], ["m", "s"]];
+        let graph = network(&["a", "b"], &["l", "m", "s", "t"], &links);
+        // To b: m's neighbour t is named before s, and t has two links to l.
+        assert_eq!(graph.ways_to(1)[0], [3, 4, 2]);
+        assert_eq!(graph.ways_to(1)[2..], [[2], [3]]);
+        assert_eq!(graph.ways_to(0)[1], [3, 2]);
     }
 
     #[test]
     fn a_host_passes_nothing_on() {
         let graph = network(&["a", "b"], &["x", "y"], &[["x", "a"], ["a", "y"], ["y", "b"]]);
-        assert_eq!(graph.ways_to(1), [None, Some(2)]);
+        assert_eq!(graph.ways_to(1), [vec![], vec![2]]);
         assert!(!graph.connects(0, 1));
     }
 }

@@ -8,7 +8,7 @@ mod tcp;
 mod udp;
 
 pub(crate) use request_response::{ExchangeSizes, Requester, Responder};
-pub(crate) use tcp::{ClientPlan, TcpClient, TcpServer};
+pub(crate) use tcp::{ClientPlan, ExpectedTransfer, TcpClient, TcpServer};
 pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;

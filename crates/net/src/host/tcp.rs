@@ -20,7 +20,11 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn new(connection: Connection, local: &Endpoint, remote: &Endpoint) -> Socket {
-        let template = FrameTemplate::new(local, remote, Protocol::Tcp);
+        let config = connection.config();
+        let mut template = FrameTemplate::new(local, remote, Protocol::Tcp).with_dscp(config.dscp);
+        if let Some(bytes) = config.ranked {
+            template = template.ranked(config.initial_sequence.wrapping_add(1), bytes);
+        }
         Socket { connection, template, ports: (local.port, remote.port) }
     }
 
@@ -268,19 +272,35 @@ pub(super) fn sample_of(connection: &Connection, started: bool, start: Time) -> 
     }
 }
 
+/// A transfer whose completion time is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExpectedTransfer {
+    /// For its row.
+    pub(crate) number: u32,
+    /// Bytes in all.
+    pub(crate) size: u64,
+    /// When its client begins.
+    pub(crate) started: Time,
+}
+
+impl ExpectedTransfer {
+    fn finished(self, finished: Time) -> Exchange {
+        Exchange { number: self.number, size: self.size, started: self.started, finished }
+    }
+}
+
 /// The end that listens and reads; it closes when it has read everything.
 pub(crate) struct TcpServer {
     socket: Socket,
-    /// What is to come in all and since when, of a transfer that is timed.
-    expected: Option<(u64, Time)>,
+    /// The transfer that is to come, if it is timed.
+    expected: Option<ExpectedTransfer>,
     done: Option<Exchange>,
 }
 
 impl TcpServer {
-    /// `expected` is how much is to come and when the client begins, of a transfer that is timed.
     pub(crate) fn new(
         config: TcpConfig,
-        expected: Option<(u64, Time)>,
+        expected: Option<ExpectedTransfer>,
         local: &Endpoint,
         remote: &Endpoint,
     ) -> TcpServer {
@@ -295,11 +315,11 @@ impl TcpServer {
         segment: impl SegmentForm,
     ) -> bool {
         let mine = self.socket.receive(now, ports, segment);
-        if let Some((size, started)) = self.expected
-            && self.delivered() >= size
+        if let Some(expected) = self.expected
+            && self.delivered() >= expected.size
         {
             self.expected = None;
-            self.done = Some(Exchange { number: 0, size, started, finished: now });
+            self.done = Some(expected.finished(now));
         }
         if self.socket.connection.receiver().is_finished() {
             self.socket.connection.close();
@@ -329,7 +349,6 @@ impl TcpServer {
     }
 
     pub(super) fn unfinished(&self) -> Option<Exchange> {
-        let (size, started) = self.expected?;
-        Some(Exchange { number: 0, size, started, finished: Time::ZERO })
+        self.expected.map(|expected| expected.finished(Time::ZERO))
     }
 }

@@ -6,11 +6,11 @@ use crate::app::{
 };
 use crate::config::{
     Addresses, EcnField, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER,
-    TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
+    TcpChoices, TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
 };
 use crate::host::{
-    ClientPlan, ExchangeSizes, Host, Requester, Responder, TcpClient, TcpServer, UdpApp, UdpSink,
-    UdpSource,
+    ClientPlan, ExchangeSizes, ExpectedTransfer, Host, Requester, Responder, TcpClient, TcpServer,
+    UdpApp, UdpSink, UdpSource,
 };
 use crate::tcp::TcpConfig;
 use crate::wire::{Ecn, Endpoint, Endpoints, MTU, endpoints};
@@ -56,14 +56,17 @@ pub(super) struct FlowHosts {
 impl FlowHosts {
     /// Of a configured flow.
     pub(super) fn of_flow(config: &RunConfig, layout: &Layout, flow: u32) -> FlowHosts {
-        FlowHosts::new(layout, config.netem.at, flow, &config.flows[flow as usize])
+        let settings = &config.flows[flow as usize];
+        FlowHosts::new(layout, config.netem.at, flow, settings, settings.common().to)
     }
 
+    /// Of a flow to the host `to`, with the rest as in `settings`.
     pub(super) fn new(
         layout: &Layout,
         at: NetemPlace,
         flow: u32,
         settings: &FlowConfig,
+        to: Option<&str>,
     ) -> FlowHosts {
         let common = settings.common();
         let half = Time(common.rtt / 2);
@@ -77,7 +80,7 @@ impl FlowHosts {
         // The configuration was checked: the hosts are there.
         let find = |name, group| place_of(layout.hosts, name, group).unwrap_or(0);
         let client = find(common.from, Addresses::Clients);
-        let server = find(common.to, Addresses::Servers);
+        let server = find(to, Addresses::Servers);
         let [from, to] = [client, server].map(|host| layout.hosts[host].addresses);
         let ends = endpoints(flow, common.ip_version, from, to);
         FlowHosts {
@@ -121,16 +124,25 @@ impl StartDraws {
 }
 
 /// The settings of a TCP end, but for what is drawn.
-fn tcp_config(ip_version: IpVersion, (sequence, offset): (u32, u32)) -> TcpConfig {
+fn tcp_config(
+    ip_version: IpVersion,
+    choices: &TcpChoices,
+    (sequence, offset): (u32, u32),
+) -> TcpConfig {
     let headers = match ip_version {
         IpVersion::V4 => IPV4_TCP,
         IpVersion::V6 => IPV6_TCP,
     };
+    let usual = TcpConfig::default();
     TcpConfig {
         mss: (MTU - headers) as u16,
         initial_sequence: sequence,
         timestamp_offset: offset,
-        ..TcpConfig::default()
+        min_rto: choices.min_rto.map_or(usual.min_rto, Time),
+        initial_window: choices.initial_window.unwrap_or(usual.initial_window),
+        delayed_ack: choices.delayed_ack.map(Time),
+        dscp: choices.dscp.unwrap_or(0),
+        ..usual
     }
 }
 
@@ -141,7 +153,7 @@ fn bulk(tcp: &TcpFlow, mut numbers: StartDraws, ends: &Endpoints) -> (Host, Host
         congestion_control: tcp.congestion_control,
         segmentation_offload: tcp.segmentation_offload,
         pacing: tcp.pacing,
-        ..tcp_config(tcp.ip_version, numbers.end())
+        ..tcp_config(tcp.ip_version, &tcp.tcp, numbers.end())
     };
     let (client, server) = (end(), end());
     let plan = ClientPlan {
@@ -150,26 +162,27 @@ fn bulk(tcp: &TcpFlow, mut numbers: StartDraws, ends: &Endpoints) -> (Host, Host
         cap: tcp.rate_cap.map(|rate| Cap { rate, block: tcp.block }),
         size: None,
     };
-    transfer(plan, client, server, ends)
+    transfer(plan, 0, client, server, ends)
 }
 
 fn transfer(
     plan: ClientPlan,
+    number: u32,
     client: TcpConfig,
     server: TcpConfig,
     ends: &Endpoints,
 ) -> (Host, Host) {
-    let expected = plan.size.map(|size| (size, plan.start));
+    let expected = plan.size.map(|size| ExpectedTransfer { number, size, started: plan.start });
     (
         Host::TcpClient(TcpClient::new(client, plan, &ends.client, &ends.server)),
         Host::TcpServer(TcpServer::new(server, expected, &ends.server, &ends.client)),
     )
 }
 
-/// One of the transfers that arrive at random: `size` bytes from `start` on.
+/// One of the transfers that arrive at random: `size` bytes from `start` on, with a number for its row.
 pub(super) fn short_transfer(
     settings: &TransfersFlow,
-    (start, size): (Time, u64),
+    (number, start, size): (u32, Time, u64),
     seed: u64,
     flow: u32,
     ends: &Endpoints,
@@ -179,11 +192,12 @@ pub(super) fn short_transfer(
         ecn: settings.ecn,
         congestion_control: settings.congestion_control,
         segmentation_offload: settings.segmentation_offload,
-        ..tcp_config(settings.ip_version, (draws.word(), draws.word()))
+        ..tcp_config(settings.ip_version, &settings.tcp, (draws.word(), draws.word()))
     };
     let (client, server) = (end(), end());
+    let client = TcpConfig { ranked: settings.tcp.rank.then_some(size), ..client };
     let plan = ClientPlan { start, stop: None, cap: None, size: Some(size) };
-    transfer(plan, client, server, ends).into()
+    transfer(plan, number, client, server, ends).into()
 }
 
 /// Datagrams at a constant rate, or on and off by turns.
@@ -251,7 +265,7 @@ fn exchange(
         ecn: settings.ecn,
         congestion_control: settings.congestion_control,
         segmentation_offload: settings.segmentation_offload,
-        ..tcp_config(settings.ip_version, numbers.end())
+        ..tcp_config(settings.ip_version, &settings.tcp, numbers.end())
     };
     let (asks, answers) = (end(), end());
     let opens = Time(settings.start) + numbers.jitter;

@@ -7,12 +7,15 @@ use crate::config::{
     Addresses, Aqm, HostSection, HostShaper, LinkNetem, LinkSection, LinkStep, NetworkSection,
     RunConfig, SwitchNode, recirculation_ports,
 };
+use crate::config::{Multipath, SharedBuffer};
 use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_switch::tm::opportunities::LinkTrace;
 use sojourn_switch::tm::shaper::ShaperConfig;
 use sojourn_switch::{PortId, Routes};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// Switches, and where hosts are attached to them.
 pub(super) struct Layout<'a> {
@@ -38,6 +41,17 @@ pub(super) struct SwitchLayout<'a> {
     pub(super) ports: Vec<PortLayout>,
     /// Where packets go by their addresses.
     pub(super) routes: Routes,
+    /// The choice among links of equal cost.
+    pub(super) multipath: Option<Multipath>,
+    pub(super) buffer: Option<SharedBuffer>,
+}
+
+impl SwitchLayout<'_> {
+    /// The seed by which the switch at a place chooses among links of equal cost.
+    pub(super) fn multipath_seed(&self, place: usize) -> u64 {
+        let given = self.multipath.and_then(|multipath| multipath.seed);
+        given.unwrap_or(place as u64 + 1)
+    }
 }
 
 /// What a switch takes its time for.
@@ -105,8 +119,12 @@ pub(super) struct AccessLayout {
 }
 
 /// A change while the run goes on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Change {
+    /// Whether the link behind a switch's port, by its place, carries frames.
+    Up(u16, usize, bool),
+    /// The routes of a switch.
+    Routes(u16, Arc<Routes>),
     /// The shaper of a switch's port.
     Shaper(u16, PortId, Option<ShaperConfig>),
     /// The delay behind a switch's port, by its place.
@@ -234,7 +252,12 @@ impl<'a> Builder<'a> {
             }
         }
         self.layout.access_links = access_links.into_iter().flatten().collect();
-        self.route();
+        let graph = Graph::new(self.network);
+        let routes = self.routes(&graph);
+        for (switch, routes) in self.layout.switches.iter_mut().zip(routes) {
+            switch.routes = routes;
+        }
+        self.reroute();
         self.layout
     }
 
@@ -250,6 +273,13 @@ impl<'a> Builder<'a> {
         [a, b]: [u16; 2],
         [here, there]: [PortId; 2],
     ) {
+        for step in &forth.link.schedule {
+            let Some(up) = step.up else { continue };
+            for switch in [a, b] {
+                let place = self.layout.switches[usize::from(switch)].ports.len();
+                self.layout.changes.push((Time(step.at), Change::Up(switch, place, up)));
+            }
+        }
         self.add_port(&forth, (a, here), End::Switch(b, there));
         self.add_port(&back, (b, there), End::Switch(a, here));
     }
@@ -317,32 +347,63 @@ impl<'a> Builder<'a> {
         });
     }
 
-    /// Tells each switch the way to each host.
-    fn route(&mut self) {
-        let graph = Graph::new(self.network);
+    /// The routes of each switch to each host.
+    fn routes(&self, graph: &Graph) -> Vec<Routes> {
+        let switches = || self.layout.switches.iter();
+        let mut routes: Vec<Routes> = switches().map(|_| Routes::default()).collect();
         for (host, section) in self.network.hosts.iter().enumerate() {
-            for (switch, port) in graph.ways_to(host).into_iter().enumerate() {
-                if let Some(port) = port {
-                    lead_to(&mut self.layout.switches[switch].routes, section, PortId(port));
+            let ways = graph.ways_to(host).into_iter().zip(switches());
+            for ((mut ports, switch), own) in ways.zip(&mut routes) {
+                match switch.multipath {
+                    Some(_) => ports.sort_unstable(),
+                    None => ports.truncate(1),
                 }
+                let ports: Vec<_> = ports.into_iter().map(PortId).collect();
+                lead_to(own, section, &ports);
+            }
+        }
+        for ((place, switch), own) in switches().enumerate().zip(&mut routes) {
+            own.seed(switch.multipath_seed(place));
+        }
+        routes
+    }
+
+    /// New routes for all switches each time the network knows of a link that failed or returned.
+    fn reroute(&mut self) {
+        let known = |step: &LinkStep| {
+            step.up.map(|up| (step.at.saturating_add(step.reroute.unwrap_or(0)), up))
+        };
+        let links = || self.network.links.iter().map(|link| link.schedule.iter().filter_map(known));
+        let instants: BTreeSet<u64> = links().flatten().map(|(at, _)| at).collect();
+        for instant in instants {
+            let is_down = |steps: &mut dyn Iterator<Item = (u64, bool)>| {
+                let last = steps.filter(|(at, _)| *at <= instant).max_by_key(|(at, _)| *at);
+                last.is_some_and(|(_, up)| !up)
+            };
+            let places = links().enumerate();
+            let down = places.filter_map(|(place, mut steps)| is_down(&mut steps).then_some(place));
+            let graph = Graph::without(self.network, &down.collect());
+            for (routes, switch) in self.routes(&graph).into_iter().zip(0..) {
+                let change = Change::Routes(switch, Arc::new(routes));
+                self.layout.changes.push((Time(instant), change));
             }
         }
     }
 }
 
 /// Adds the way to a host or a group of hosts.
-fn lead_to(routes: &mut Routes, host: &HostSection, port: PortId) {
+fn lead_to(routes: &mut Routes, host: &HostSection, ports: &[PortId]) {
     let role = match host.addresses {
         Addresses::Own { ipv4, ipv6 } => {
-            routes.set(IpAddr::V4(ipv4), port);
-            routes.set(IpAddr::V6(ipv6), port);
+            routes.set_equal(IpAddr::V4(ipv4), ports);
+            routes.set_equal(IpAddr::V6(ipv6), ports);
             return;
         }
         Addresses::Clients => Role::Client,
         Addresses::Servers => Role::Server,
     };
     for (first, bits) in networks_of(role) {
-        routes.set_network(first, bits, port);
+        routes.set_equal_network(first, bits, ports);
     }
 }
 
@@ -365,5 +426,7 @@ fn empty_switch<'a>(
         recirculating: recirculating.into_iter().map(PortId).collect(),
         ports: Vec::new(),
         routes: Routes::default(),
+        multipath: node.multipath,
+        buffer: node.shared_buffer,
     }
 }

@@ -83,6 +83,8 @@ pub(super) struct PortLink {
     pub(super) last: Time,
     /// What happens to frames on it at random.
     pub(super) random: Option<Box<RandomWay>>,
+    /// False while the link is down.
+    pub(super) up: bool,
     /// The place of its rows, if the port is observed.
     pub(super) bottleneck: Option<u16>,
 }
@@ -130,6 +132,8 @@ pub(super) struct Counters {
     pub(super) shared: u64,
     pub(super) malformed: u64,
     pub(super) stray: u64,
+    /// Frames sent into links that were down.
+    pub(super) into_down_links: u64,
 }
 
 impl PortLink {

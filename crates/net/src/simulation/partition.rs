@@ -378,6 +378,10 @@ impl Partition {
                 }
                 continue;
             };
+            if !wire.up {
+                self.counters.into_down_links += 1;
+                continue;
+            }
             if wire.random.is_some() {
                 let onto_link = OntoLink { now: self.now, slab, numbers, events, channels };
                 onto_link.carry_random(wire, transmit);

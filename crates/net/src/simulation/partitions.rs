@@ -205,7 +205,7 @@ fn add_hosts(
 
 /// Each partition's plans, the next last.
 fn add_plans(partitions: &mut [Partition], layout: &Layout, locations: &Locations, plans: Plans) {
-    let changes = Scheduled::each(layout.changes.iter().copied());
+    let changes = Scheduled::each(layout.changes.iter().cloned());
     for due in changes.into_iter().rev() {
         let (partition, what) = change(locations, due.what);
         partitions[partition].changes.push(Scheduled { what, ..due });
@@ -236,6 +236,14 @@ fn add_plans(partitions: &mut [Partition], layout: &Layout, locations: &Location
 /// The partition that a change is in, and the change as it is known there.
 fn change(locations: &Locations, change: Change) -> (usize, Change) {
     match change {
+        Change::Up(switch, port, up) => {
+            let location = locations.switches[usize::from(switch)];
+            (location.partition(), Change::Up(location.place, port, up))
+        }
+        Change::Routes(switch, routes) => {
+            let location = locations.switches[usize::from(switch)];
+            (location.partition(), Change::Routes(location.place, routes))
+        }
         Change::Shaper(switch, port, shaper) => {
             let location = locations.switches[usize::from(switch)];
             (location.partition(), Change::Shaper(location.place, port, shaper))

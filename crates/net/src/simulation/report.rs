@@ -61,6 +61,7 @@ impl Simulation {
             reverse_drops: reverse.queues.iter().map(|queue| queue.tail_drops.packets).sum(),
             malformed_frames: sum(|counters| counters.malformed),
             stray_frames: sum(|counters| counters.stray),
+            frames_into_down_links: sum(|counters| counters.into_down_links),
             host_drops: self.partitions.iter().map(|partition| partition.send_path.dropped).sum(),
             bottlenecks: self.observed.iter().map(|o| self.bottleneck_report(&all, o)).collect(),
             links: self.link_reports(),

@@ -68,6 +68,12 @@ impl Partition {
                 debug_assert!(shaped.is_ok(), "{shaped:?}");
                 self.drain_switch(switch);
             }
+            Change::Up(switch, place, up) => {
+                self.nodes[usize::from(switch)].port_links[place].up = up;
+            }
+            Change::Routes(switch, routes) => {
+                self.nodes[usize::from(switch)].switch.set_routes(&routes);
+            }
             Change::Delay(switch, place, delay) => {
                 self.nodes[usize::from(switch)].port_links[place].delay = delay;
             }

@@ -5,12 +5,15 @@ use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout}
 use super::node::{AccessLink, LinkEnd, Node, PortLink, PortRef, Scheduled};
 use super::random_links::RandomWay;
 use super::{SwitchAction, SwitchPlane};
-use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
+use crate::config::{Aqm, ConfigError, Multipath, MultipathMode, NetemSection, RunConfig};
 use crate::link::Link;
 use crate::wire::FrameDetail;
-use sojourn_packet::{DataPlane, Time};
+use sojourn_packet::{Bytes, DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
-use sojourn_switch::{Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig, cells_for_bytes};
+use sojourn_switch::{
+    Disciplines, PortConfig, QueueConfig, Spreading, SpreadingRoutes, Switch, SwitchConfig,
+    cells_for_bytes,
+};
 
 type Planes<'a> = &'a mut dyn Iterator<Item = SwitchPlane>;
 
@@ -68,6 +71,7 @@ pub(super) fn port_link(
         passage,
         last: Time::ZERO,
         random: RandomWay::new(port.netem.as_ref(), seed),
+        up: true,
         bottleneck: None,
     }
 }
@@ -81,7 +85,8 @@ fn switch(
     plane: Option<SwitchPlane>,
 ) -> Result<Switch, ConfigError> {
     let latencies = given.latencies;
-    let ports = given.ports.iter().map(|port| front(port, config.capture));
+    let alpha = given.buffer.map(|buffer| buffer.alpha);
+    let ports = given.ports.iter().map(|port| front(port, config.capture, alpha));
     let (rate, latency) = (latencies.recirculation_rate, latencies.recirculation);
     let recirculation =
         given.recirculating.iter().map(|port| PortConfig::recirculation(*port, rate, latency));
@@ -95,7 +100,10 @@ fn switch(
     // The queues' own limits are what drops, however large they were asked to be.
     let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit));
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
-    switch.cells = switch.cells.max(room);
+    switch.cells = match given.buffer {
+        Some(shared) => cells_for_bytes(Bytes(shared.size)),
+        None => switch.cells.max(room),
+    };
     let (plane, below) = match plane {
         Some(SwitchPlane { plane, set_up, discipline, .. }) => {
             set_up(&mut switch);
@@ -114,7 +122,7 @@ fn switch(
         Some(native) => native.in_queues(&switch, is_managed, seed)?,
         None => Disciplines::new(),
     };
-    let plane = data_plane(given, plane)?;
+    let plane = data_plane(given, place as usize, plane)?;
     Switch::with_disciplines(switch, plane, disciplines).map_err(|error| refused(&error))
 }
 
@@ -122,10 +130,10 @@ fn refused(error: &dyn std::fmt::Display) -> ConfigError {
     ConfigError::Switch(error.to_string())
 }
 
-fn front(port: &PortLayout, capture: bool) -> PortConfig {
+fn front(port: &PortLayout, capture: bool, alpha: Option<u32>) -> PortConfig {
     let limit = cells_for_bytes(port.queue_limit);
     PortConfig {
-        queues: vec![QueueConfig { limit, ..QueueConfig::default() }],
+        queues: vec![QueueConfig { limit, alpha, ..QueueConfig::default() }],
         shaper: port.shaper,
         packet_pace: port.packet_pace,
         trace: port.trace.clone(),
@@ -154,6 +162,7 @@ fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(),
 /// nothing to choose.
 fn data_plane(
     given: &SwitchLayout,
+    place: usize,
     handed_over: Option<Box<dyn DataPlane>>,
 ) -> Result<Box<dyn DataPlane>, ConfigError> {
     match (given.aqm, &given.ports[..]) {
@@ -161,8 +170,21 @@ fn data_plane(
         (Aqm::Native(_), [one, other]) => {
             Ok(Box::new(sojourn_switch::CrossConnect::between(one.id, other.id)))
         }
-        (Aqm::Native(_), _) => Ok(Box::new(given.routes.clone())),
+        (Aqm::Native(_), _) => Ok(router(given, place)),
     }
+}
+
+/// A router by a switch's routes, with its choice among links of equal cost.
+fn router(given: &SwitchLayout, place: usize) -> Box<dyn DataPlane> {
+    let routes = given.routes.clone();
+    let spreading = match given.multipath {
+        Some(Multipath { mode: MultipathMode::Spray, .. }) => Spreading::Spray,
+        Some(Multipath { mode: MultipathMode::Flowlet, gap, .. }) => {
+            Spreading::Flowlet(Time(gap.unwrap_or_default()))
+        }
+        _ => return Box::new(routes),
+    };
+    Box::new(SpreadingRoutes::new(routes, spreading, given.multipath_seed(place)))
 }
 
 /// Hosts leave checksums out where no program, no capture and no controller reads frames, and all that

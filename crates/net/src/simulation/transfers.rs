@@ -20,7 +20,12 @@ pub(super) struct Planned {
     settings: Arc<TransfersFlow>,
     seed: u64,
     size: u64,
+    /// The place of its receiver among those of its source; 0 with one alone.
+    receiver: u32,
 }
+
+/// An arrival, its source, its receiver's place and the settings of the source.
+type Drawn = (Arrival, u32, u32, Arc<TransfersFlow>);
 
 /// Draws all transfers of a run, in the order of their beginning, which is that of their flows.
 pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Scheduled<Planned>> {
@@ -31,17 +36,29 @@ pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Scheduled<Plan
         let draws = RandomStream::new(config.seed, source, StreamPurpose::Traffic);
         let end = settings.stop.unwrap_or(config.duration).min(config.duration);
         let span = (Time(settings.start), Time(end));
-        let found = arrivals(draws, &sizes_of(&settings), settings.load, span);
-        drawn.extend(found.into_iter().map(|arrival| (arrival, source, settings.clone())));
+        let among = settings.receivers.len() as u64;
+        let found = arrivals(draws, &sizes_of(&settings), &settings, span);
+        let mut receivers = RandomStream::new(config.seed, source, StreamPurpose::Receiver);
+        let found = found
+            .into_iter()
+            .map(|at| (at, receivers.before(Time(among)).0 as u32))
+            .collect::<Vec<_>>();
+        drawn.extend(
+            found
+                .into_iter()
+                .map(|(arrival, receiver)| (arrival, source, receiver, settings.clone())),
+        );
     }
     // Stable, so that among equal instants the first source comes first.
     drawn.sort_by_key(|(arrival, ..)| arrival.at);
     let first = config.flows.len() as u32;
-    let plan = |(flow, (arrival, source, settings)): (u32, (Arrival, u32, Arc<TransfersFlow>))| {
+    let plan = |(flow, (arrival, source, receiver, settings)): (u32, Drawn)| {
         let of_source = &config.flows[source as usize];
-        let place = FlowHosts::new(layout, config.netem.at, flow, of_source);
+        let to = settings.receivers.get(receiver as usize);
+        let to = to.map(String::as_str).or(of_source.common().to);
+        let place = FlowHosts::new(layout, config.netem.at, flow, of_source, to);
         let (seed, size) = (config.seed, arrival.size);
-        (arrival.at, Planned { flow, source, place, settings, seed, size })
+        (arrival.at, Planned { flow, source, place, settings, seed, size, receiver })
     };
     Scheduled::each((first..).zip(drawn).map(plan))
 }
@@ -83,7 +100,8 @@ impl Planned {
     /// The hosts of a transfer that begins.
     fn hosts(&self, at: Time) -> [crate::host::Host; 2] {
         let ends = &self.place.ends;
-        hosts::short_transfer(&self.settings, (at, self.size), self.seed, self.flow, ends)
+        let begun = (self.receiver, at, self.size);
+        hosts::short_transfer(&self.settings, begun, self.seed, self.flow, ends)
     }
 }
 

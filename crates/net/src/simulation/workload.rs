@@ -82,6 +82,6 @@ fn thinks(requests: &RequestsFlow, duration: u64, mut draws: RandomStream) -> Ve
 fn sizes(transfers: &TransfersFlow, config: &RunConfig, draws: RandomStream) -> Vec<(u64, u64)> {
     let end = transfers.stop.unwrap_or(config.duration).min(config.duration);
     let span = (Time(transfers.start), Time(end));
-    let found = arrivals(draws, &sizes_of(transfers), transfers.load, span);
+    let found = arrivals(draws, &sizes_of(transfers), transfers, span);
     found.into_iter().map(|arrival| (arrival.at.0, arrival.size)).collect()
 }

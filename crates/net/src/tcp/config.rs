@@ -23,12 +23,19 @@ pub struct TcpConfig {
     /// Least distance between the smoothed RTT and the retransmission timeout. Linux applies its
     /// 200 ms here, where RFC 6298 section 2.4 would have the whole timeout be at least 1 s.
     pub min_rto: Time,
+    /// Longest delay of an acknowledgement, zero for none; if absent Linux's 40 to 200 ms, as they
+    /// adapt.
+    pub delayed_ack: Option<Time>,
     /// The sender's congestion control.
     pub congestion_control: CongestionControlName,
     /// Bursts of segmentation offload.
     pub segmentation_offload: SegmentationOffload,
     /// What spaces the segments.
     pub pacing: PacingSetting,
+    /// Differentiated services code point of each packet.
+    pub dscp: u8,
+    /// Bytes to be sent in all, of an end whose packets carry their rank.
+    pub ranked: Option<u64>,
     /// Initial sequence number. With the timestamp offset it also is where random choices begin.
     pub initial_sequence: u32,
     /// What the timestamp clock shows at time zero, in ms.
@@ -45,9 +52,12 @@ impl Default for TcpConfig {
             ecn: false,
             initial_window: 10,
             min_rto: Time::from_millis(200),
+            delayed_ack: None,
             congestion_control: CongestionControlName::default(),
             segmentation_offload: SegmentationOffload::Off,
             pacing: PacingSetting::Control,
+            dscp: 0,
+            ranked: None,
             initial_sequence: 0,
             timestamp_offset: 0,
         }

@@ -109,6 +109,11 @@ impl Connection {
         Connection::new(config, State::Closed)
     }
 
+    /// Its settings.
+    pub(crate) fn config(&self) -> &TcpConfig {
+        &self.config
+    }
+
     fn new(config: TcpConfig, state: State) -> Connection {
         Connection {
             state,
@@ -118,7 +123,11 @@ impl Connection {
             local: SequenceSpace::new(config.initial_sequence),
             remote: SequenceSpace::new(0),
             sender: Sender::new(&settings(&config, Time::ZERO)),
-            receiver: Receiver::new(config.receive_window, u32::from(config.mss)),
+            receiver: Receiver::new(
+                config.receive_window,
+                u32::from(config.mss),
+                config.delayed_ack,
+            ),
             ts_recent: 0,
             last_ack_sent: 0,
             ack_first: false,

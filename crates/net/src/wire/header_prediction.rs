@@ -68,6 +68,7 @@ pub(super) fn write(
 ) {
     let PredictedHeader { ports, timestamps, .. } = *segment;
     let transport_len = TRANSPORT_LEN as u16 + segment.payload as u16;
+    template.rank_next(segment.seq, segment.payload);
     let own = template.next_ipv4(segment.ecn, transport_len);
     // Copied first and filled there: to copy what was just filled in would be to wait for it.
     out.extend_from_slice(&template.bytes);

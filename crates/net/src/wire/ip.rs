@@ -70,7 +70,13 @@ pub struct FrameTemplate {
     identification: u16,
     /// The six upper bits of the traffic class (RFC 2474), in their place.
     dscp: u8,
+    /// Of a transfer whose packets carry their rank: the sequence number behind its last byte, and its
+    /// bytes.
+    ranked: Option<(u32, u64)>,
 }
+
+/// Bytes of one step of a rank.
+const RANK_UNIT: u64 = 1_024;
 
 impl FrameTemplate {
     /// The headers from `local` to `remote`.
@@ -116,12 +122,31 @@ impl FrameTemplate {
             fixed,
             identification: 0,
             dscp: 0,
+            ranked: None,
         }
     }
 
     /// The same with this differentiated services code point, 0 to 63.
     pub fn with_dscp(self, dscp: u8) -> FrameTemplate {
         FrameTemplate { dscp: dscp << 2, ..self }
+    }
+
+    /// The same with ranks of a transfer of `bytes`, whose first byte has the sequence number `first`, in
+    /// the identification of IPv4.
+    pub fn ranked(self, first: u32, bytes: u64) -> FrameTemplate {
+        FrameTemplate { ranked: Some((first.wrapping_add(bytes as u32), bytes)), ..self }
+    }
+
+    /// Prepares the rank of the next frame, if this transfer has such: what remains from `seq` on, or 0
+    /// without a payload.
+    #[inline(always)]
+    pub(super) fn rank_next(&mut self, seq: u32, payload: u32) {
+        if let Some((end, bytes)) = self.ranked {
+            let left = u64::from(end.wrapping_sub(seq)).min(bytes);
+            let left = if bytes >= 1 << 31 { bytes } else { left };
+            let rank = u16::try_from(left.div_ceil(RANK_UNIT)).unwrap_or(u16::MAX);
+            self.identification = if payload == 0 { 0 } else { rank };
+        }
     }
 
     /// Bytes of Ethernet and IP headers.

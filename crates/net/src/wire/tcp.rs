@@ -122,6 +122,7 @@ pub(super) fn write_any(
     out: &mut HeaderBytes,
 ) {
     let header_len = TCP_HEADER_LEN + segment.options.len();
+    template.rank_next(segment.seq, segment.payload);
     let pseudo = template.write(out, segment.ecn, header_len as u16 + segment.payload as u16);
     let mut header = [0; LONGEST_TCP_HEADER];
     header[0..2].copy_from_slice(&ports.0.to_be_bytes());

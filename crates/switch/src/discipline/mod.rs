@@ -9,6 +9,7 @@
 //! due before each enqueue and dequeue, which comes to the same, because between those two nothing
 //! that it reads changes except time.
 
+pub mod aifo;
 mod backlog;
 pub mod codel;
 pub mod codel_2021;
@@ -22,8 +23,11 @@ mod parameters;
 pub mod pi2;
 pub mod pie;
 pub mod pie_linux;
+pub mod pifo;
 mod probability;
+mod rank;
 pub mod red;
+pub mod sp_pifo;
 #[cfg(test)]
 mod testing;
 
@@ -224,6 +228,9 @@ pub static REGISTRY: Registry<Registered> = Registry::new(&[
     pi2::REGISTRATION,
     dualpi2::REGISTRATION,
     dualpi2::LINUX_REGISTRATION,
+    pifo::REGISTRATION,
+    sp_pifo::REGISTRATION,
+    aifo::REGISTRATION,
 ]);
 
 impl Named for Registered {

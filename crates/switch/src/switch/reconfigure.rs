@@ -6,9 +6,12 @@
 
 use super::{GeneratorChange, Generators, Switch};
 use crate::config::{ConfigError, MirrorSession, MulticastGroup};
+use crate::routes::Routes;
+use crate::spread::SpreadingRoutes;
 use crate::tm::pace::Pace;
 use crate::tm::shaper::{ShaperConfig, TokenBucket};
 use sojourn_packet::{PortId, Rate, Time};
+use std::any::Any;
 
 /// A change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +69,19 @@ struct PreviousQueue {
     queue: usize,
     pace: Pace,
     packet_limit: Option<u32>,
+}
+
+impl Switch {
+    /// Gives a switch that is a router other routes; any other data plane stays as it is. Packets that
+    /// are in queues keep their ports.
+    pub fn set_routes(&mut self, routes: &Routes) {
+        let plane: &mut dyn Any = &mut *self.plane;
+        if let Some(own) = plane.downcast_mut::<Routes>() {
+            own.clone_from(routes);
+        } else if let Some(own) = plane.downcast_mut::<SpreadingRoutes>() {
+            own.set_routes(routes);
+        }
+    }
 }
 
 impl Switch {

@@ -1,7 +1,8 @@
 //! Room in the packet buffer, counted in cells of 80 bytes (TNA p. 32).
 //!
-//! A packet takes whole cells of the shared buffer and of its queue's share. Tail drop is decided
-//! here and nowhere else; this file must not know what a packet is beyond its length.
+//! A packet takes whole cells of the shared buffer and of its queue's share. A queue's limit is fixed,
+//! or a multiple of what the buffer has free (Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998). Tail drop is
+//! decided here and nowhere else; this file must not know what a packet is beyond its length.
 
 use crate::config::{CELL_BYTES, ColorLimits};
 
@@ -55,6 +56,8 @@ impl Buffer {
 pub struct Share {
     /// Limit by colour: green, yellow, yellow, red (TNA's two-bit colour).
     limits: [u32; 4],
+    /// Thousandths of the free buffer that the queue may hold besides, if its limit is dynamic.
+    alpha: Option<u32>,
     usage: Usage,
 }
 
@@ -66,7 +69,21 @@ impl Share {
             None => [limit; 4],
             Some(c) => [limit, eighths(c.yellow), eighths(c.yellow), eighths(c.red)],
         };
-        Share { limits, usage: Usage::default() }
+        Share { limits, alpha: None, usage: Usage::default() }
+    }
+
+    /// The same with a dynamic threshold: the queue holds at most `alpha` thousandths of what the
+    /// buffer has free.
+    pub fn dynamic(self, alpha: Option<u32>) -> Share {
+        Share { alpha, ..self }
+    }
+
+    /// The cells that a packet's queue may hold now.
+    fn limit(&self, buffer: &Buffer, color: u8) -> u64 {
+        let fixed = u64::from(self.limits[usize::from(color & 3)]);
+        let Some(alpha) = self.alpha else { return fixed };
+        let free = buffer.total.saturating_sub(buffer.usage.cells);
+        fixed.min(u64::from(free) * u64::from(alpha) / 1_000)
     }
 
     /// Cells in use.
@@ -76,8 +93,8 @@ impl Share {
 
     /// Takes the cells from both, or takes nothing and returns false: tail drop.
     pub fn admit(&mut self, buffer: &mut Buffer, cells: u32, color: u8) -> bool {
-        let limit = self.limits[usize::from(color & 3)];
-        let fits_queue = u64::from(self.usage.cells) + u64::from(cells) <= u64::from(limit);
+        let limit = self.limit(buffer, color);
+        let fits_queue = u64::from(self.usage.cells) + u64::from(cells) <= limit;
         let fits_buffer =
             u64::from(buffer.usage.cells) + u64::from(cells) <= u64::from(buffer.total);
         if !fits_queue || !fits_buffer {
@@ -89,9 +106,10 @@ impl Share {
     }
 
     /// Takes the cells although the queue's limit does not allow them, if the buffer has room for
-    /// them and the limit is not a lower one for the packet's colour.
+    /// them and the limit is not a lower one for the packet's colour, nor a dynamic one.
     pub fn admit_beyond(&mut self, buffer: &mut Buffer, cells: u32, color: u8) -> bool {
-        let is_full_limit = self.limits[usize::from(color & 3)] == self.limits[0];
+        let is_full_limit =
+            self.alpha.is_none() && self.limits[usize::from(color & 3)] == self.limits[0];
         let fits_buffer =
             u64::from(buffer.usage.cells) + u64::from(cells) <= u64::from(buffer.total);
         if !is_full_limit || !fits_buffer {
@@ -143,6 +161,46 @@ mod tests {
         a.release(&mut buffer, 10);
         assert!(b.admit(&mut buffer, 3, 0));
         assert_eq!(buffer.usage(), Usage { cells: 3, peak: 10 });
+    }
+
+    #[test]
+    fn saturated_queues_settle_at_alpha_b_over_one_plus_n_alpha() {
+        // Choudhury and Hahne, equation 3; cells of one packet each.
+        for (queues, alpha, total) in [(1, 1_000, 6_000), (4, 1_000, 6_000), (7, 500, 9_000)] {
+            let mut buffer = Buffer::new(total);
+            let share = Share::new(u32::MAX, None).dynamic(Some(alpha));
+            let mut shares = vec![share; queues];
+            for _ in 0..total {
+                shares.iter_mut().for_each(|share| {
+                    share.admit(&mut buffer, 1, 0);
+                });
+            }
+            let alpha = f64::from(alpha) / 1e3;
+            let settled = alpha * f64::from(total) / (1.0 + queues as f64 * alpha);
+            for share in &shares {
+                let cells = f64::from(share.usage().cells);
+                assert!((cells - settled).abs() <= 1.0, "{queues} {alpha}: {cells} {settled}");
+            }
+            // A queue that becomes active finds alpha times the rest.
+            let mut late = share;
+            let free = buffer.total() - buffer.usage().cells;
+            while late.admit(&mut buffer, 1, 0) {}
+            let found = alpha * f64::from(free) / (1.0 + alpha);
+            assert!((f64::from(late.usage().cells) - found).abs() <= 1.0);
+        }
+    }
+
+    #[test]
+    fn a_dynamic_threshold_falls_as_others_fill_and_is_never_above_the_fixed_limit() {
+        let mut buffer = Buffer::new(100);
+        let share = |limit| Share::new(limit, None).dynamic(Some(1_000));
+        let (mut a, mut b, mut small) = (share(100), share(100), share(5));
+        assert!(a.admit(&mut buffer, 50, 0) && !a.admit(&mut buffer, 1, 0));
+        assert!(b.admit(&mut buffer, 25, 0) && !b.admit(&mut buffer, 1, 0));
+        assert!(small.admit(&mut buffer, 5, 0) && !small.admit(&mut buffer, 1, 0));
+        assert!(!a.admit_beyond(&mut buffer, 1, 0));
+        a.release(&mut buffer, 50);
+        assert!(b.admit(&mut buffer, 25, 0));
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Queue {
         Ok(Queue {
             managed: discipline.is_some(),
             discipline: discipline.unwrap_or_else(|| Box::new(Fifo::default())),
-            share: Share::new(config.limit, config.colors),
+            share: Share::new(config.limit, config.colors).dynamic(config.alpha),
             congestion: config.congestion,
             min_shaper: bucket(&config.min_shaper)?,
             max_shaper: bucket(&config.max_shaper)?,

@@ -59,6 +59,11 @@ def check_network(run: PlannedRun, traffic: str, names: list[str]) -> None:
     network = run.config["network"]
     if any({"link_trace", "link_trace_back"} & link.keys() for link in network["links"]):
         raise ScenarioError("link_trace: the simulator sends by a trace; give a rate, or --on sim")
+    if any({"multipath", "shared_buffer"} & node.keys() for node in network["switches"]):
+        raise ScenarioError(
+            "multipath, shared_buffer: the simulator has links of equal cost and shared buffers; "
+            'leave them out, in a topology with multipath = "first", or --on sim'
+        )
     if has_groups(run.config):
         check_groups(run.config)
         return
@@ -102,6 +107,11 @@ def check_flows(run: PlannedRun, traffic: str, names: list[str]) -> None:
             raise ScenarioError(
                 f"{name}: dscp, ecn of datagrams, payload_begins and dst_port are for programs "
                 "that read them: --on sim"
+            )
+        if flow.get("receivers") or flow.get("tcp"):
+            raise ScenarioError(
+                f"{name}: several receivers of one source, min_rto, initial_window, delayed_ack, "
+                "dscp and rank of TCP are for the simulator: --on sim"
             )
         if traffic == "iperf3":
             _check_for_iperf(name, flow)

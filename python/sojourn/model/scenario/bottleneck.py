@@ -4,6 +4,7 @@ Stands on the model of what lies between the hosts. The order is the engine's: l
 way there before the way back.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -27,11 +28,14 @@ class Bottleneck:
     """The AQM that its switch names, if it does not take that of the run."""
     packet_rate: int | None = None
     """packets/s, if that holds packets up."""
+    parallel: int = 1
+    """Place among the links between the two nodes, from 1."""
 
     @property
     def name(self) -> str:
         """As tables have it."""
-        return f"{self.switch}>{self.towards}"
+        number = f" ({self.parallel})" if self.parallel > 1 else ""
+        return f"{self.switch}>{self.towards}{number}"
 
     @property
     def rows(self) -> str:
@@ -68,6 +72,7 @@ def bottlenecks(switches: Sequence[NetworkSwitch], links: Sequence[Link]) -> tup
     aqms = {node.name: node.aqm.use if node.aqm else None for node in switches}
     speeds = {node.name: node.port_speed for node in switches}
     found: list[Bottleneck] = []
+    times = Counter[tuple[str, str]]()
     for link in links:
         if not link.rows:
             continue
@@ -78,10 +83,15 @@ def bottlenecks(switches: Sequence[NetworkSwitch], links: Sequence[Link]) -> tup
             trace = link.link_trace_back if back else link.link_trace
             if near not in aqms or (rate is None and packet_rate is None and trace is None):
                 continue
+            times[near, far] += 1
+            number = times[near, far]
             ending = f"-{near}-{far}" if found else ""
+            ending += f"-{number}" if number > 1 else ""
             steps = _steps(link, back=back)
             possible = speeds[near] if rate is None else rate
-            found.append(Bottleneck(near, far, ending, possible, steps, aqms[near], packet_rate))
+            found.append(
+                Bottleneck(near, far, ending, possible, steps, aqms[near], packet_rate, number)
+            )
     return tuple(found)
 
 

@@ -13,6 +13,8 @@ from sojourn.model.scenario.quantities import (
     FilePath,
     GroupName,
     HexBytes,
+    HostNames,
+    Load,
     Pacing,
     PositiveTime,
     Rate,
@@ -53,10 +55,12 @@ class _Flows(Strict):
     """Version of IP."""
     rtt: Spread | None = None
     """Round-trip time without queues; in a network, beside that of its links, and by default 0."""
-    from_: Annotated[str | None, Field(alias="from")] = None
-    """In a network: the host that sends."""
-    to: str | None = None
-    """In a network: the host that receives."""
+    from_: Annotated[HostNames | None, Field(alias="from")] = None
+    """In a network: the host that sends; or several, as a list of names or with `*` for any
+    letters. Flows begin at each in turn, and without `count` at each once."""
+    to: HostNames | None = None
+    """In a network: the host that receives; or several, in turn. Each of `transfers` goes to one of
+    them, drawn from the seed. No flow goes to the host that sends it."""
     reverse: bool = False
     """With one switch: from behind the bottleneck to in front of it."""
     dst_port: Annotated[int, Field(ge=1, le=32_767)] | None = None
@@ -84,6 +88,25 @@ class _TcpEnds(Strict):
     """Whether ECN is negotiated."""
     segmentation_offload: bool | Annotated[int, Field(ge=2, le=64)] = False
     """Bursts that leave the sender back to back: as Linux sizes them, or so many segments."""
+    min_rto: PositiveTime | None = None
+    """Least distance of the retransmission timeout from the smoothed round-trip time, 1 ms to 60 s.
+    Absent: Linux's 200 ms. Timers expire at whole milliseconds."""
+    initial_window: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    """Segments that a sender begins with. Absent: 10."""
+    delayed_ack: Time | None = None
+    """Longest delay of an acknowledgement, up to 200 ms; `"0 ms"` for none. Absent: Linux's 40 to
+    200 ms, as they adapt."""
+
+    dscp: Annotated[int, Field(ge=0, le=63)] | None = None
+    """Differentiated services code point of each packet, for programs that read it. Absent: 0."""
+
+    @model_validator(mode="after")
+    def _timers_in_range(self) -> Self:
+        if self.min_rto is not None and not 1_000_000 <= self.min_rto <= 60_000_000_000:
+            raise ValueError("min_rto is 1 ms to 60 s")
+        if self.delayed_ack is not None and self.delayed_ack > 200_000_000:
+            raise ValueError("delayed_ack is 0 ms to 200 ms")
+        return self
 
 
 class TcpFlows(_Flows, _TcpEnds):
@@ -142,11 +165,23 @@ class TransferFlows(_Flows, _TcpEnds):
 
     kind: Literal["transfers"]
     """TCP transfers that arrive at random."""
-    load: Rate
-    """Payload that the transfers of one source offer together."""
+    load: Load
+    """Payload that the transfers of one source offer together. Or a share, as `"60 %"`, of the rate
+    of the sending host's link, which all sources of the group at that host offer together."""
+    load_of: Literal["host", "uplinks"] = "host"
+    """What a share is of: the sending host's link, or the links from its switch to other switches,
+    which all sources of the group at that switch offer together."""
+    arrivals: Literal["poisson", "lognormal"] = "poisson"
+    """Distribution of the times between arrivals at one source."""
+    sigma: Annotated[float, Field(ge=0.001, le=5)] = 1.0
+    """With `lognormal`: the standard deviation of the logarithm."""
+    rank: Literal["remaining"] | None = None
+    """Each data packet carries its rank in the IPv4 identification, for programs that read it: the
+    bytes that remain, its own included, in units of 1,024 bytes, at most 65,535. Others have 0."""
     sizes: FilePath | None = None
-    """A CSV file of sizes in place of the distribution of the next keys: lines of bytes and the
-    cumulative percentage, as `10000,15`; the last has 100."""
+    """In place of the distribution of the next keys: the workload `websearch`, `datamining`,
+    `hadoop`, `storage` or `rpc`, or a CSV file: lines of bytes and the cumulative percentage, as
+    `10000,15`; the last has 100."""
     interpolate: Literal["linear", "lower"] = "linear"
     """Sizes between two lines: `linear`, each as likely, from 0 below the first line; `lower`, the
     size of the line below, one byte below the first."""
@@ -167,6 +202,12 @@ class TransferFlows(_Flows, _TcpEnds):
             raise ValueError(f"sizes is in place of {' and '.join(own)}: give one of them")
         if self.sizes is None and self.interpolate != "linear":
             raise ValueError("interpolate is of a table: give sizes, too")
+        if self.rank is not None and self.ip_version != 4:
+            raise ValueError("rank is of ip_version = 4")
+        if self.load_of != "host" and isinstance(self.load, int):
+            raise ValueError('load_of is of a load that is a share: give load = "60 %", or so')
+        if self.arrivals == "poisson" and self.sigma != fields["sigma"].default:
+            raise ValueError('sigma is of arrivals = "lognormal"')
         if self.min_size > self.max_size:
             raise ValueError("min_size must not be more than max_size")
         return self

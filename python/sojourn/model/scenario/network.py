@@ -160,7 +160,48 @@ Control = Annotated[list[ControlStep], Field(default_factory=list, max_length=MO
 PortNumber = Annotated[int, Field(ge=0, le=511)]
 
 
-class NetworkSwitch(Ports):
+class Buffering(Strict):
+    """How a switch uses its buffer and its links of equal cost."""
+
+    multipath: Literal["first", "ecmp", "spray", "flowlet"] = "first"
+    """Use of several links of equal cost. `first`: the one that is written first. `ecmp`: by a hash
+    of addresses, protocol and ports. `spray`: packets in turn. `flowlet`: as `ecmp`, with a new
+    link after a gap. A P4 program chooses by its own tables."""
+    hash_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    """Seed of the hash; absent: the place of the switch in the list, from 1. Switches with one seed
+    choose alike, and a part of their links stays empty."""
+    flowlet_gap: PositiveTime = 100_000
+    """The gap after which a flow may take another link."""
+    shared_buffer: Size | None = None
+    """Bytes that all queues share, by a dynamic threshold. Absent: each has its `queue_limit`."""
+    alpha: Annotated[float, Field(ge=0.001, le=1024)] = 1.0
+    """A queue of a shared buffer holds at most `alpha` times what is free, and at most its
+    `queue_limit`."""
+
+    @model_validator(mode="after")
+    def _given_together(self) -> Self:
+        if self.multipath == "first" and self.hash_seed is not None:
+            raise ValueError('hash_seed is of multipath = "ecmp", "spray" or "flowlet"')
+        if self.multipath != "flowlet" and self.flowlet_gap != 100_000:
+            raise ValueError('flowlet_gap is of multipath = "flowlet"')
+        if self.shared_buffer is None and self.alpha != 1:
+            raise ValueError("alpha is of a shared buffer: give shared_buffer, too")
+        return self
+
+    def in_engine(self) -> dict[str, Any]:
+        """The same as the engine takes it."""
+        found: dict[str, Any] = {}
+        if self.multipath != "first":
+            own = {"seed": self.hash_seed} if self.hash_seed is not None else {}
+            gap = {"gap": self.flowlet_gap} if self.multipath == "flowlet" else {}
+            found["multipath"] = {"mode": self.multipath, **own, **gap}
+        if self.shared_buffer is not None:
+            alpha = round(self.alpha * 1000)
+            found["shared_buffer"] = {"size": self.shared_buffer, "alpha": alpha}
+        return found
+
+
+class NetworkSwitch(Ports, Buffering):
     """A switch; its ports are numbered from 1 in the order of the links, unless a link gives the
     number."""
 
@@ -185,6 +226,25 @@ class LinkStep(Strict):
     """One-way, from then on; absent: as before."""
     delay_back: Time | None = None
     """Of the way back, if the link has a delay of its own for it."""
+    up: bool | None = None
+    """Whether a link between two switches carries frames from then on; absent: as before."""
+    reroute: Time | None = None
+    """How much later the routers of the network know of a change of `up`; absent: at once."""
+
+    @model_validator(mode="after")
+    def _reroutes_after_a_change(self) -> Self:
+        if self.reroute is not None and self.up is None:
+            raise ValueError("reroute is of a link that fails or returns: give up, too")
+        return self
+
+    def in_engine(self) -> dict[str, Any]:
+        """The same as the engine takes it."""
+        failure = ("up", "reroute")
+        return {
+            key: value
+            for key, value in self.model_dump().items()
+            if key not in failure or value is not None
+        }
 
 
 class Queue(Strict):

@@ -12,6 +12,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ConfigError
+from sojourn.model.scenario import ends as flow_ends
 from sojourn.model.scenario.model import Common, Scenario
 from sojourn.model.scenario.network import ControlStep
 from sojourn.model.units import RATE, TIME
@@ -24,7 +25,7 @@ _MOST = 1000
 _ROUNDED = 1.1
 """A shaper's rate over the one that is asked for, at most."""
 
-_CHANGES = ("rate", "rate_back", "delay", "delay_back")
+_CHANGES = ("rate", "rate_back", "delay", "delay_back", "up")
 """Keys that a step of a schedule may set."""
 
 Keys = tuple[int | str, ...]
@@ -92,6 +93,11 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
             yield (*keys, "schedule"), "rate_back on a schedule needs a rate_back to begin with"
         if link.delay_back is None and any(s.delay_back is not None for s in link.schedule):
             yield (*keys, "schedule"), "delay_back on a schedule needs a delay_back to begin with"
+        if (
+            any(step.up is not None for step in link.schedule)
+            and not set(link.between) <= are_switches
+        ):
+            yield (*keys, "schedule"), "up is of a link between two switches"
         yield from steps_forward(keys, link.schedule)
         near = [node for node in scenario.switches if node.name in link.between]
         rates = [((*keys, "rate"), link.rate), ((*keys, "rate_back"), link.rate_back)]
@@ -116,11 +122,16 @@ def _flows(scenario: Scenario) -> Iterator[Problem]:
         for key, name in (("from", group.from_), ("to", group.to)):
             if name is None:
                 yield (*keys, key), f"missing: in a network, one of the hosts {_list(hosts)}"
-            elif name not in are_hosts:
-                hint = did_you_mean(name, hosts)
-                yield (*keys, key), f'"{name}": not a host{hint} (hosts: {_list(hosts)})'
-        if group.from_ is not None and group.from_ == group.to:
-            yield (*keys, "to"), f'"{group.to}": a flow is between two different hosts'
+                continue
+            for one in [name] if isinstance(name, str) else name:
+                if "*" in one and not flow_ends.named(one, hosts):
+                    yield (*keys, key), f'"{one}": no host has such a name ({_list(hosts)})'
+                elif "*" not in one and one not in are_hosts:
+                    hint = did_you_mean(one, hosts)
+                    yield (*keys, key), f'"{one}": not a host{hint} (hosts: {_list(hosts)})'
+        senders, receivers = flow_ends.named(group.from_, hosts), flow_ends.named(group.to, hosts)
+        if len(receivers) == 1 and receivers[0] in senders:
+            yield (*keys, "to"), f'"{receivers[0]}": a flow is between two different hosts'
         if group.reverse:
             yield (*keys, "reverse"), "only with one switch; in a network, exchange from and to"
 
@@ -173,7 +184,10 @@ def steps_forward(keys: Keys, steps: Sequence[Any]) -> Iterator[Problem]:
     yield from in_order((*keys, "schedule"), steps)
     for index, step in enumerate(steps):
         if not any(getattr(step, key, None) is not None for key in _CHANGES):
-            yield (*keys, "schedule", index), "a step changes a rate or a delay"
+            yield (
+                (*keys, "schedule", index),
+                "a step changes a rate or a delay, or up",
+            )
 
 
 def in_order(keys: Keys, steps: Sequence[Any]) -> Iterator[Problem]:

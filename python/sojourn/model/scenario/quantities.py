@@ -85,6 +85,45 @@ Share = Annotated[
 """A probability or a correlation, in parts of 10^9."""
 
 
+_MOST_LOAD = 1_000
+"""Per cent."""
+
+
+def _read_load(value: object) -> int | str:
+    if isinstance(value, str) and value.strip().endswith("%"):
+        found = re.fullmatch(r"\s*(\d{1,4}(\.\d{1,6})?)\s*%\s*", value)
+        if found is None or not 0 < Fraction(found[1]) <= _MOST_LOAD:
+            raise ValueError(f"write a share of a link as more than 0 % to {_MOST_LOAD} %")
+        return f"{found[1]} %"
+    rate = RATE.parse(value)
+    if rate < 1:
+        raise ValueError("must be more than zero")
+    return rate
+
+
+Load = Annotated[
+    int | str,
+    BeforeValidator(_read_load),
+    PlainSerializer(
+        lambda value: value if isinstance(value, str) else RATE.format(value), when_used="json"
+    ),
+    _tells(
+        {
+            "anyOf": [
+                _schema(RATE),
+                {"type": "string", "pattern": r"^\d+(\.\d+)? ?%$", "examples": ["60 %"]},
+            ]
+        }
+    ),
+]
+"""A rate, or a share of a link's rate as text with a percent sign."""
+
+
+def load_share(load: int | str) -> Fraction | None:
+    """The share of a link's rate that a load is, if it is no rate."""
+    return Fraction(load.removesuffix(" %")) / 100 if isinstance(load, str) else None
+
+
 def _read_pacing(value: object) -> bool | int:
     if isinstance(value, bool):
         return value
@@ -201,6 +240,12 @@ RegisterName = Annotated[
 """A register of a program, or cells of it."""
 FilePath = Annotated[str, Field(min_length=1, max_length=4_096), AfterValidator(_printable)]
 """Of a file, or another name."""
+
+
+_HOST_NAME = r"^[A-Za-z*][A-Za-z0-9_*]*$"
+HostName = Annotated[str, Field(max_length=1_000, pattern=_HOST_NAME)]
+HostNames = str | Annotated[list[HostName], Field(min_length=1, max_length=10_000)]
+"""A host, or several: a name in which `*` stands for any letters, or a list of names."""
 
 
 class Strict(BaseModel):

@@ -16,11 +16,13 @@ from pydantic_core import ErrorDetails
 from sojourn.common.resources import scenarios_folder, shown
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ScenarioError
+from sojourn.model.scenario import ends
 from sojourn.model.scenario.flows import FLOW_KINDS
 from sojourn.model.scenario.model import Scenario, choice_keys
 from sojourn.model.scenario.network import ControlStep, Host, Link, LinkStep, NetworkSwitch
 from sojourn.model.scenario.plan_checks import problems
 from sojourn.model.scenario.shorthand import LONG_FORM, OneSwitch, Switch, SwitchStep
+from sojourn.model.scenario.topology import SHAPES, Fabric, Failure, Topology
 from sojourn.model.toml_location import line_of
 
 _SHOWN_ERRORS = 8
@@ -84,17 +86,31 @@ def scenario_from_dict(
     document: dict[str, Any], name: str = "scenario", text: str | None = None
 ) -> Scenario:
     """The scenario that `document` describes; `name` and `text` make messages point into a file."""
-    form: type[OneSwitch] | type[Scenario] = OneSwitch if "switch" in document else Scenario
+    form = _form(document)
     try:
         written = form.model_validate(document)
     except ValidationError as error:
         lines = messages(error, document, name, text)
     else:
-        wrong = written.problems() if isinstance(written, OneSwitch) else problems(written)
+        wrong = problems(written) if isinstance(written, Scenario) else written.problems()
         if not wrong:
-            return written.expanded() if isinstance(written, OneSwitch) else written
+            return _counted(written if isinstance(written, Scenario) else written.expanded())
         lines = _lines(wrong, name, text, len(wrong))
     raise ScenarioError("\n".join(lines)) from None
+
+
+def _form(document: dict[str, Any]) -> type[OneSwitch] | type[Fabric] | type[Scenario]:
+    """The model of a document: of a short form if it has the key of one."""
+    if "switch" in document:
+        return OneSwitch
+    return Fabric if "topology" in document else Scenario
+
+
+def _counted(scenario: Scenario) -> Scenario:
+    """The same with the number of flows of groups that name several hosts."""
+    hosts = [host.name for host in scenario.hosts]
+    flows = [ends.counted(group, hosts) for group in scenario.flows]
+    return scenario.model_copy(update={"flows": flows})
 
 
 def messages(
@@ -153,8 +169,9 @@ def _reason(problem: ErrorDetails, keys: tuple[int | str, ...], document: dict[s
         case "missing":
             return "missing, and it has no default"
         case "extra_forbidden":
-            if len(keys) == 1 and keys[0] in LONG_FORM:
-                return "not beside [switch]: give either one switch, or a network without it"
+            if len(keys) == 1 and keys[0] in (*LONG_FORM, "topology"):
+                short = "[switch]" if "switch" in document else "topology"
+                return f"not beside {short}: give either that, or a network without it"
             known = _known_keys(keys, document)
             hint = did_you_mean(str(keys[-1]), known)
             return f"unknown key{hint} (known here: {', '.join(known)})"
@@ -184,9 +201,16 @@ def _known_keys(keys: tuple[int | str, ...], document: dict[str, Any]) -> list[s
     match keys[:-1]:
         case ():
             long = list(Scenario.model_fields)
-            return long + [key for key in OneSwitch.model_fields if key not in long]
+            short = [*OneSwitch.model_fields, *Fabric.model_fields]
+            return list(dict.fromkeys([*long, *short]))
+        case ("topology",):
+            model: Any = Topology
+        case ("topology", "failures", _):
+            model = Failure
+        case ("topology", shape) if shape in SHAPES:
+            model = SHAPES[str(shape)]
         case ("switch",):
-            model: Any = Switch
+            model = Switch
         case ("switch", "control", _) | ("switches", _, "control", _):
             model = ControlStep
         case ("switch", "schedule", _):

@@ -140,8 +140,14 @@ def _backend(folder: RunFolder) -> str:
 def _flow_text(group: FlowGroup) -> str:
     low, high = group.rtt or (0, 0)
     rtt = TIME.format(low) if low == high else f"{TIME.format(low)} to {TIME.format(high)}"
-    where = f", {group.from_} to {group.to}" + (f", RTT {rtt} beside the links'" if high else "")
+    where = f", {_hosts(group.from_)} to {_hosts(group.to)}" + (
+        f", RTT {rtt} beside the links'" if high else ""
+    )
     return f"{group.count} {_traffic_text(group)}{where}"
+
+
+def _hosts(names: str | list[str] | None) -> str:
+    return ", ".join(names) if isinstance(names, list) else f"{names}"
 
 
 def _traffic_text(group: FlowGroup) -> str:
@@ -157,7 +163,8 @@ def _traffic_text(group: FlowGroup) -> str:
             sizes = f"{SIZE.format(group.min_size)} to {SIZE.format(group.max_size)}"
             if group.sizes is not None:
                 sizes = f"sizes of {group.sizes} ({group.interpolate})"
-            load = RATE.format(group.load)
+            load = group.load if isinstance(group.load, str) else RATE.format(group.load)
+            load += " of the uplinks" if group.load_of == "uplinks" else ""
             return f"source of transfers ({group.congestion_control}, {load} each, {sizes})"
         case RequestFlows():
             return f"clients ({group.congestion_control}, {SIZE.format(group.response)} a response)"

@@ -12,6 +12,7 @@ from sojourn.model.units import RATE
 from sojourn.results.groups import GroupFigures
 from sojourn.results.phases import Phase
 from sojourn.results.result import AqmResult, Result
+from sojourn.results.slowdown_bins import class_of
 from sojourn.results.style import milliseconds
 from sojourn.results.traffic.transfers import Times
 from sojourn.results.traffic.voice import Voice
@@ -41,6 +42,9 @@ def sections(result: Result) -> list[Section]:
     found += [_phases(result, queue) for queue in result.scenario.bottlenecks if queue.steps]
     if times:
         found.append(Section("Completion times", _TIMES_TEXT, _TIMES_HEADS, times))
+    slow = _rows({label: list(_slowdown_rows(aqm)) for label, aqm in aqms.items()})
+    if slow:
+        found.append(Section("Slowdown by size", _SLOWDOWN_TEXT, _SLOWDOWN_HEADS, slow))
     if voices:
         found.append(Section("Voice", _VOICE_TEXT, _VOICE_HEADS, voices))
     return found
@@ -81,6 +85,16 @@ def _time_rows(aqm: AqmResult) -> Iterator[tuple[str, ...]]:
         median, p99 = slow.pop(times.group, (None, None))
         cells = ("-" if value is None else f"{value:.2f}" for value in (median, p99))
         yield (times.what, *_time_cells(times), *cells)
+
+
+def _slowdown_rows(aqm: AqmResult) -> Iterator[tuple[str, ...]]:
+    """Slowdown of each group, of all transfers and by pFabric's classes."""
+    for one in aqm.slowdowns:
+        if one.bins == "hpcc":
+            continue
+        what = one.group if one.bins == "all" else f"  {class_of(one.largest)}"
+        figures = (one.mean, one.p50, one.p95, one.p99, one.p999)
+        yield (what, f"{one.transfers}", *(f"{value:.2f}" for value in figures))
 
 
 def _calls(voice: Voice, aqm: AqmResult) -> str:
@@ -133,6 +147,11 @@ _TIMES_HEADS = (
     "slow-\ndown",
     "slowd.\np99",
 )
+_SLOWDOWN_TEXT = (
+    "Completion time over the ideal one: the base round-trip time of the two hosts, and all bytes "
+    "with headers at the slowest link's rate; below 1 counts as 1. A handshake adds a round trip."
+)
+_SLOWDOWN_HEADS = ("what", "AQM", "number\n", "mean\n", "median\n", "p95\n", "p99\n", "p99.9\n")
 _GROUPS_TEXT = (
     "Queue delay, goodput and losses of each group of flows, below those of all flows. Fairness is "
     "Jain's index of the goodputs within the row's flows: 1 if each got the same, 1/n if one of n "

@@ -36,6 +36,10 @@ const MOST_COMPRESSED: u32 = 44;
 pub(crate) struct DelayedAck {
     /// Half of the window in segments bounds quick-ACK mode.
     window: u64,
+    /// The shortest delay: 40 ms, or the limit.
+    shortest: Time,
+    /// The longest delay: 200 ms, or the limit.
+    longest: Time,
     /// The largest payload seen: what a full segment is.
     full: u32,
     /// Bytes received in order since the last acknowledgement went out.
@@ -80,10 +84,12 @@ pub(crate) struct Path {
 }
 
 impl DelayedAck {
-    /// Nothing is owed; `window` is what we announce, in bytes.
-    pub(crate) fn new(window: u64) -> DelayedAck {
+    /// Nothing is owed; `window` is what we announce, in bytes, and no delay exceeds `limit`.
+    pub(crate) fn new(window: u64, limit: Option<Time>) -> DelayedAck {
         DelayedAck {
             window,
+            shortest: limit.unwrap_or(MIN_DELAY).min(MIN_DELAY),
+            longest: limit.unwrap_or(LONGEST).min(LONGEST),
             full: 1,
             unacknowledged: 0,
             due: AckDeadline::Nothing,
@@ -114,7 +120,7 @@ impl DelayedAck {
         let gap = coarse(now).saturating_sub(self.last_data);
         self.last_data = coarse(now);
         // Nearly always it stays the shortest.
-        if self.delay != Some(MIN_DELAY) || gap > Time(MIN_DELAY.0 / 2) {
+        if self.delay != Some(self.shortest) || gap > Time(self.shortest.0 / 2) {
             self.adapt_to(gap, rto);
         }
     }
@@ -123,12 +129,12 @@ impl DelayedAck {
     fn adapt_to(&mut self, gap: Time, rto: Time) {
         let Some(delay) = self.delay else {
             self.raise_quick(MAX_QUICK);
-            self.delay = Some(MIN_DELAY);
+            self.delay = Some(self.shortest);
             return;
         };
-        if gap <= Time(MIN_DELAY.0 / 2) {
-            if delay != MIN_DELAY {
-                self.delay = Some(half(delay) + half(MIN_DELAY));
+        if gap <= Time(self.shortest.0 / 2) {
+            if delay != self.shortest {
+                self.delay = Some(half(delay) + half(self.shortest));
             }
         } else if gap < delay {
             self.delay = Some((half(delay) + gap).min(rto));
@@ -150,7 +156,7 @@ impl DelayedAck {
     fn be_quick(&mut self, most: u32) {
         self.raise_quick(most);
         self.pingpong = false;
-        self.delay = Some(MIN_DELAY);
+        self.delay = Some(self.shortest);
     }
 
     /// A duplicate arrived: the sender lacks acknowledgements.
@@ -188,7 +194,7 @@ impl DelayedAck {
             return;
         }
         let quick = self.quick > 0 && !self.pingpong;
-        if quick || self.unacknowledged > u64::from(self.full) {
+        if quick || self.unacknowledged > u64::from(self.full) || self.longest == Time::ZERO {
             self.owe(AckDeadline::Now, Time::ZERO);
         } else if let Some(expected) = gap {
             self.report(now, path, expected);
@@ -228,19 +234,20 @@ impl DelayedAck {
 
     fn wait(&mut self, now: Time, path: &Path) {
         match self.delay {
-            Some(delay) if delay != MIN_DELAY => self.wait_longer(now, delay, path),
-            _ => self.wait_for(now, MIN_DELAY),
+            Some(delay) if delay != self.shortest => self.wait_longer(now, delay, path),
+            _ => self.wait_for(now, self.shortest),
         }
     }
 
     #[inline(never)]
     fn wait_longer(&mut self, now: Time, mut delay: Time, path: &Path) {
-        if delay > MIN_DELAY {
+        if delay > self.shortest {
             let longest = if self.pingpong { MAX_PINGPONG_DELAY } else { MAX_DELAY };
-            let longest = path.srtt.map_or(longest, |srtt| longest.min(whole(srtt).max(MIN_DELAY)));
+            let longest =
+                path.srtt.map_or(longest, |srtt| longest.min(whole(srtt).max(self.shortest)));
             delay = delay.min(longest);
         }
-        self.wait_for(now, delay.min(LONGEST));
+        self.wait_for(now, delay.min(self.longest));
     }
 
     #[inline(always)]
@@ -285,7 +292,7 @@ impl DelayedAck {
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
-                self.delay = Some(MIN_DELAY);
+                self.delay = Some(self.shortest);
             }
         }
         self.unacknowledged = 0;
@@ -298,7 +305,7 @@ impl DelayedAck {
     fn expired(&mut self, path: &Path) {
         if self.pingpong {
             self.pingpong = false;
-            self.delay = Some(MIN_DELAY);
+            self.delay = Some(self.shortest);
         } else {
             self.delay = self.delay.map(|delay| Time(2 * delay.0).min(path.rto));
         }
@@ -346,7 +353,7 @@ mod tests {
 
     /// Past the first quick acknowledgements, of which half a window allows `quick`.
     fn settled(quick: u64) -> DelayedAck {
-        let mut acks = DelayedAck::new(2000 * quick);
+        let mut acks = DelayedAck::new(2000 * quick, None);
         for _ in 0..quick.min(16) {
             assert_eq!(segment(&mut acks, MS(0)), MS(0));
         }
@@ -393,6 +400,17 @@ mod tests {
         assert_eq!(segment(&mut acks, us(10_900)), MS(51));
         acks.delay = Some(MS(40));
         assert_eq!(segment(&mut acks, us(40_100)), MS(40 + 50 + 1));
+    }
+
+    #[test]
+    fn a_limit_shortens_every_delay_and_one_of_zero_leaves_none() {
+        let limited = |limit| {
+            let mut acks = DelayedAck::new(2000, Some(limit));
+            assert_eq!(segment(&mut acks, MS(0)), MS(0), "quick at first");
+            (2..40).map(|n| segment(&mut acks, MS(50 * n)).0 - MS(50 * n).0).max()
+        };
+        assert!(limited(MS(5)).is_some_and(|late| late > 0 && late <= MS(6).0), "the tick after");
+        assert_eq!(limited(Time::ZERO), Some(0));
     }
 
     #[test]

@@ -73,8 +73,8 @@ struct DctcpEcho {
 
 impl Receiver {
     /// A receiver that expects the first byte and announces `window` bytes, and segments of `mss`
-    /// bytes, options included.
-    pub(crate) fn new(window: u64, mss: u32) -> Receiver {
+    /// bytes, options included. `delayed_ack` limits the delay of acknowledgements.
+    pub(crate) fn new(window: u64, mss: u32, delayed_ack: Option<Time>) -> Receiver {
         Receiver {
             next: super::sender::FIRST_BYTE,
             out_of_order: RangeSet::default(),
@@ -82,7 +82,7 @@ impl Receiver {
             recent: SmallVec::new(),
             overdue: None,
             duplicate: None,
-            acks: DelayedAck::new(window),
+            acks: DelayedAck::new(window, delayed_ack),
             window: ReceiveWindow::new(window, mss, super::sender::FIRST_BYTE),
             echo_mark: false,
             seen_capable: false,

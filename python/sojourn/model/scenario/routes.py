@@ -1,0 +1,88 @@
+"""Routes of a network: the ports of each switch that lead to each host by the fewest links.
+
+A P4 program forwards by its own tables, so a network with several switches needs entries for each.
+Of several ports of equal cost a table for destinations takes one for each host, drawn by the name
+of the switch, so that hosts spread evenly and differently at each switch. Depends on the
+scenario alone; the engine computes the same ways for its own routers.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from random import Random
+
+from sojourn.model.scenario.model import Scenario
+from sojourn.model.scenario.network import addresses
+
+_GROUPS = {
+    ("clients", 4): ("10.0.0.0", 9),
+    ("servers", 4): ("10.128.0.0", 9),
+    ("clients", 6): ("fd00::", 64),
+    ("servers", 6): ("fd00:0:0:1::", 64),
+}
+"""Addresses of groups of hosts, by kind and version of IP."""
+
+
+def routes(scenario: Scenario, switch: str, version: int) -> Iterator[tuple[str, int, int]]:
+    """Address, length of its prefix and port, for each host that the switch has a way to."""
+    ports = {host.name: _ports(scenario, switch, host.name) for host in scenario.hosts}
+    chosen = _one_each(switch, {host: found for host, found in ports.items() if found})
+    for host in addresses(scenario.hosts):
+        if host["name"] not in chosen:
+            continue
+        own = host["addresses"]
+        if isinstance(own, str):
+            address, bits = _GROUPS[own, version]
+        else:
+            address, bits = own["own"][f"ipv{version}"], 32 if version == 4 else 128
+        yield address, bits, chosen[host["name"]]
+
+
+def _one_each(switch: str, ports: dict[str, list[int]]) -> dict[str, int]:
+    """A port for each host; those with the same ports take them in turn, in a drawn order."""
+    hosts = list(ports)
+    Random(switch).shuffle(hosts)
+    turns: dict[tuple[int, ...], int] = {}
+    chosen = {}
+    for host in hosts:
+        among = tuple(ports[host])
+        turn = turns[among] = turns.get(among, -1) + 1
+        chosen[host] = among[turn % len(among)]
+    return chosen
+
+
+def _ports(scenario: Scenario, switch: str, host: str) -> list[int]:
+    """The ports of the switch behind which a host is nearest."""
+    near = _neighbours(scenario)
+    links = _links_to(near, host, {node.name for node in scenario.switches})
+    if switch not in links:
+        return []
+    return [port for port, there in near[switch] if links.get(there, len(links)) < links[switch]]
+
+
+def _links_to(
+    near: dict[str, list[tuple[int, str]]], host: str, switches: set[str]
+) -> dict[str, int]:
+    """The number of links from each switch to a host; hosts pass nothing on."""
+    links = {host: 0}
+    waiting = deque([host])
+    while waiting:
+        here = waiting.popleft()
+        for _, there in near.get(here, []):
+            if there in switches and there not in links:
+                links[there] = links[here] + 1
+                waiting.append(there)
+    return links
+
+
+def _neighbours(scenario: Scenario) -> dict[str, list[tuple[int, str]]]:
+    """Of each node its ports in the order of the links, and the node behind each; 0 of hosts."""
+    switches = {node.name for node in scenario.switches}
+    near: dict[str, list[tuple[int, str]]] = {}
+    for link in scenario.links:
+        given: list[int | None] = [link.port, link.port_back]
+        for here, there in (link.between, link.between[::-1]):
+            behind = near.setdefault(here, [])
+            own = given.pop(0) if here in switches else None
+            port = 0 if here not in switches else len(behind) + 1 if own is None else own
+            behind.append((port, there))
+    return near

@@ -1,0 +1,71 @@
+"""Entries of P4 tables that a network gives: `entries_from = { routes = ... }`.
+
+One control-plane file serves every switch of a network: the table of routes gets an entry for each
+host, with the port of the switch at hand. Depends on a scenario's routes and on plain control
+planes. Must not depend on a program.
+"""
+
+from ipaddress import ip_address
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from sojourn.errors import ScenarioError
+from sojourn.model.scenario import Scenario
+from sojourn.model.scenario.quantities import Strict
+from sojourn.model.scenario.routes import routes
+
+_KEY = "routes"
+
+
+class _Routes(Strict):
+    """What `routes` takes."""
+
+    key: str
+    """The table's key for the destination address."""
+    action: str
+    port: str
+    """The action's parameter for the port."""
+    match: str = Field("lpm", pattern="^(lpm|exact)$")
+    """Kind of the key."""
+    version: int = 4
+    """Of IP: 4 or 6."""
+    args: dict[str, Any] = Field(default_factory=dict)
+    """The action's other parameters."""
+
+
+def takes_routes(aqm: dict[str, Any]) -> bool:
+    """Whether the program of an AQM has a table with the network's routes."""
+    tables = aqm.get("control", {}).get("tables", []) if aqm["kind"] == "p4" else []
+    return any(_KEY in (table.get("entries_from") or {}) for table in tables)
+
+
+def with_routes(aqm: dict[str, Any], scenario: Scenario, switch: str) -> dict[str, Any]:
+    """The AQM with the entries of one switch in its tables."""
+    tables = [_filled(table, scenario, switch) for table in aqm["control"]["tables"]]
+    return aqm | {"control": aqm["control"] | {"tables": tables}}
+
+
+def _filled(table: dict[str, Any], scenario: Scenario, switch: str) -> dict[str, Any]:
+    given = (table.get("entries_from") or {}).get(_KEY)
+    if given is None:
+        return table
+    where = f"control plane: {table.get('name')}: entries_from.routes"
+    try:
+        asked = _Routes.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        known = ", ".join(_Routes.model_fields)
+        raise ScenarioError(f"{where}: {key}: {first['msg'].lower()} (keys: {known})") from None
+    if asked.version not in (4, 6):
+        raise ScenarioError(f"{where}: version: {asked.version}: allowed are 4 and 6")
+    entries = []
+    for address, bits, port in routes(scenario, switch, asked.version):
+        value: Any = f"0x{int(ip_address(address)):0{8 if asked.version == 4 else 32}x}"
+        if asked.match == "lpm":
+            value = {"value": value, "prefix": bits}
+        args = asked.args | {asked.port: port}
+        entries.append({"match": {asked.key: value}, "action": asked.action, "args": args})
+    own = {key: value for key, value in table.items() if key != "entries_from"}
+    return own | {"entries": [*own.get("entries", []), *entries]}

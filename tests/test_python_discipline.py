@@ -241,6 +241,13 @@ def test_seeds_and_sweeps_run_a_file_in_processes_of_their_own(folder: Path) -> 
     assert "DelayLimit" in output
 
 
+def test_a_class_is_addressed_by_its_name(folder: Path) -> None:
+    choice = ("--aqm", "delay_limit.py:DelayLimit", "--set", "aqms.DelayLimit.target=80 ms")
+    code, output = invoke(*choice)
+    assert code == 0, output
+    assert '"target": "80 ms"' in (folder / "out/run.json").read_text()
+
+
 def test_the_run_seed_reaches_a_parameter_named_seed() -> None:
     seen = []
 

@@ -13,6 +13,7 @@ from typing import Any
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import is_path
+from sojourn.model.python_discipline import is_class
 from sojourn.model.scenario.model import Scenario
 from sojourn.model.scenario.read import scenario_from_dict
 
@@ -107,9 +108,13 @@ def _names(element: object) -> list[str]:
 
 
 def _called(names: list[str]) -> list[str]:
-    """`names`, a file's also without folder and ending, as tables call it: a key cannot have a
-    dot."""
-    stems = [Path(name).stem for name in names if is_path(name)]
+    """`names`, a file's also without folder and ending, and a class's without its file, as tables
+    call it: a key cannot have a dot."""
+    stems = [
+        name.rpartition(":")[2] if is_class(name) else Path(name).stem
+        for name in names
+        if is_path(name) or is_class(name)
+    ]
     return [*names, *(stem for stem in stems if stem not in names)]
 
 

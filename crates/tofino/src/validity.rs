@@ -5,6 +5,7 @@
 //! pattern no value of its width has; copies carry it along, and every other read is given the
 //! zero that the chip reads. [`mask_reads`] rewrites a program so that this holds.
 
+use crate::chip::Chip;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, Program, Slot, Stmt, StmtKind, Transition, UnitId,
 };
@@ -14,9 +15,9 @@ use std::collections::HashSet;
 /// What an invalid field holds in its slot.
 pub const INVALID: u128 = 1 << 127;
 
-/// The fields, by the last part of their names, with their widths.
+/// The fields, by the last part of their names, with their widths; 0 stands for the chip's.
 const FIELDS: [(&str, u32); 6] = [
-    ("mirror_type", 3),
+    ("mirror_type", 0),
     ("resubmit_type", 3),
     ("digest_type", 3),
     ("ucast_egress_port", 9),
@@ -30,10 +31,10 @@ pub fn has_valid_bit(field: &str) -> bool {
 }
 
 /// Makes all reads of such fields that are not plain copies read the value without [`INVALID`].
-pub fn mask_reads(program: &mut Program) {
+pub fn mask_reads(program: &mut Program, chip: &Chip) {
     for index in 0..program.units.len() {
         let unit = UnitId(index as u32);
-        let carriers = carriers(program, unit);
+        let carriers = carriers(program, chip, unit);
         if !carriers.is_empty() {
             mask_unit(program, unit, &carriers);
         }
@@ -41,11 +42,14 @@ pub fn mask_reads(program: &mut Program) {
 }
 
 /// The slots of a unit that may hold such a field, copies in inlined controls included.
-fn carriers(program: &Program, unit: UnitId) -> HashSet<Slot> {
+fn carriers(program: &Program, chip: &Chip, unit: UnitId) -> HashSet<Slot> {
     let slots = program.units[unit.index()].slots.iter().enumerate();
     let named = slots.filter(|(_, slot)| {
         let last = slot.name.rsplit('.').next().unwrap_or_default();
-        FIELDS.iter().any(|(name, width)| *name == last && *width == slot.scalar.width())
+        FIELDS.iter().any(|(name, width)| {
+            let width = if *width == 0 { chip.front.mirror_type_bits } else { *width };
+            *name == last && width == slot.scalar.width()
+        })
     });
     let mut carriers: HashSet<Slot> = named.map(|(at, _)| Slot(at as u32)).collect();
     loop {

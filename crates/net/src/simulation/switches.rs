@@ -8,9 +8,11 @@ use super::{SwitchAction, SwitchPlane};
 use crate::config::{Aqm, ConfigError, NetemSection, RunConfig};
 use crate::link::Link;
 use crate::wire::FrameDetail;
-use sojourn_packet::{DataPlane, Time};
+use sojourn_packet::{Bytes, DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
-use sojourn_switch::{Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig, cells_for_bytes};
+use sojourn_switch::{
+    CELL, Disciplines, PortConfig, QueueConfig, Switch, SwitchConfig, cells_for_bytes,
+};
 
 type Planes<'a> = &'a mut dyn Iterator<Item = SwitchPlane>;
 
@@ -81,7 +83,8 @@ fn switch(
     plane: Option<SwitchPlane>,
 ) -> Result<Switch, ConfigError> {
     let latencies = given.latencies;
-    let ports = given.ports.iter().map(|port| front(port, config.capture));
+    let cell = plane.as_ref().map_or(CELL, |plane| plane.cell);
+    let ports = given.ports.iter().map(|port| front(port, cell, config.capture));
     let (rate, latency) = (latencies.recirculation_rate, latencies.recirculation);
     let recirculation =
         given.recirculating.iter().map(|port| PortConfig::recirculation(*port, rate, latency));
@@ -93,7 +96,7 @@ fn switch(
         ..SwitchConfig::default()
     };
     // The queues' own limits are what drops, however large they were asked to be.
-    let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit));
+    let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit, cell));
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
     switch.cells = switch.cells.max(room);
     let (plane, below) = match plane {
@@ -122,8 +125,8 @@ fn refused(error: &dyn std::fmt::Display) -> ConfigError {
     ConfigError::Switch(error.to_string())
 }
 
-fn front(port: &PortLayout, capture: bool) -> PortConfig {
-    let limit = cells_for_bytes(port.queue_limit);
+fn front(port: &PortLayout, cell: Bytes, capture: bool) -> PortConfig {
+    let limit = cells_for_bytes(port.queue_limit, cell);
     PortConfig {
         queues: vec![QueueConfig { limit, ..QueueConfig::default() }],
         shaper: port.shaper,
@@ -141,10 +144,8 @@ fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(),
         if let Change::Shaper(node, _, Some(shaper)) = change
             && *node == place
         {
-            TokenBucket::new(shaper, switch.core_clock).map_err(|refused| {
-                let (what, value, allowed) = (refused.what, refused.value, refused.allowed);
-                ConfigError::Switch(format!("schedule: {what} is {value}, allowed is {allowed}"))
-            })?;
+            TokenBucket::new(shaper, switch.shapers)
+                .map_err(|refused| ConfigError::Switch(format!("schedule: {refused}")))?;
         }
     }
     Ok(())

@@ -53,7 +53,7 @@ impl Runtime {
         self.pass.asked = true;
     }
 
-    /// `resubmit.emit(header)`; the bytes behind the header up to eight are zero.
+    /// `resubmit.emit(header)`; the bytes behind the header up to the end of the data are zero.
     pub(super) fn request_resubmit(
         &mut self,
         of: Option<u8>,
@@ -63,12 +63,12 @@ impl Runtime {
         if self.pass.resubmit.is_some() || !is_chosen(of, self.pass.copies.resubmit) {
             return;
         }
-        let mut data: SmallVec<[u8; 8]> = match value(call, 0) {
+        let mut data: SmallVec<[u8; 16]> = match value(call, 0) {
             // The parser finds the first field at the front, whatever is left of the last byte.
             Some(header) => SmallVec::from_slice(self.bytes_from_front(header, ctx)),
             None => SmallVec::new(),
         };
-        data.resize(8, 0);
+        data.resize(self.resubmit_data, 0);
         self.pass.resubmit = Some(data);
         self.pass.asked = true;
     }

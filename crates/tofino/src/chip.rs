@@ -32,6 +32,10 @@ pub struct Chip {
     pub stages: u32,
     /// Constants that an instruction word holds beside two containers.
     pub small_constants: RangeInclusive<i128>,
+    /// Requests to deparser and traffic manager have valid bits beside those of headers.
+    pub shared_validity: bool,
+    /// Bit 0 of `drop_ctl` also cancels a resubmit.
+    pub drop_cancels_resubmit: bool,
     /// What is in front of packets.
     pub front: Front,
     /// Pipes.
@@ -97,6 +101,8 @@ pub const TOFINO1: Chip = Chip {
     macros: &[("__TARGET_TOFINO__", "1")],
     stages: 12,
     small_constants: -8..=7,
+    shared_validity: false,
+    drop_cancels_resubmit: false,
     front: Front {
         port_metadata: 8,
         resubmit_data: 8,
@@ -136,6 +142,8 @@ pub const TOFINO2: Chip = Chip {
     macros: &[("__TARGET_TOFINO__", "2")],
     stages: 20,
     small_constants: -4..=7,
+    shared_validity: true,
+    drop_cancels_resubmit: true,
     front: Front {
         port_metadata: 24,
         resubmit_data: 16,
@@ -165,3 +173,6 @@ pub const TOFINO2: Chip = Chip {
 
 /// The parts of Tofino 2 with 12 stages.
 pub const TOFINO2M: Chip = Chip { name: "tofino2m", full_name: "Tofino 2M", stages: 12, ..TOFINO2 };
+
+/// All chips, each by its own name.
+pub const ALL: [&Chip; 3] = [&TOFINO1, &TOFINO2, &TOFINO2M];

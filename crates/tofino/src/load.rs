@@ -23,7 +23,7 @@ use super::register_action::{self, CompiledRegister, actions_of};
 use super::resubmit_header;
 use super::rules;
 use super::runtime;
-use super::target::{TOFINO1, TOFINO2};
+use super::target::{TOFINO1, TOFINO2, TOFINO2M};
 use super::validity;
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
 use sojourn_p4::ir::{ExternCall, ObjectId, Program, UnitId};
@@ -58,16 +58,13 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    let options = &LoadOptions { targets: Targets(&[&TOFINO1, &TOFINO2]), ..options.clone() };
+    let options =
+        &LoadOptions { targets: Targets(&[&TOFINO1, &TOFINO2, &TOFINO2M]), ..options.clone() };
     let compiled = Compiled::compile(loader, path, options)?;
     let sources = compiled.source_map().clone();
+    let name = compiled.target().name();
+    let chip = chip::ALL.into_iter().find(|chip| chip.name == name).unwrap_or(&chip::TOFINO1);
     let (plane, warnings) = compiled.build_with(|program, sources, diagnostics| {
-        let stated = program.main.as_ref().and_then(|main| main.architecture.as_deref());
-        let chip = if stated == Some(chip::TOFINO2.architecture) {
-            &chip::TOFINO2
-        } else {
-            &chip::TOFINO1
-        };
         build(chip, program, sources, options, diagnostics)
     })?;
     Ok(Loaded { plane, warnings, sources })
@@ -125,6 +122,9 @@ pub fn build(
     let interpreter = options.interpreter(validity_checks::with_guards(&program));
     let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
     let mut ingress = Gress::new(&interpreter, ip, ic, id);
+    if chip.drop_cancels_resubmit {
+        ingress = ingress.cancelling();
+    }
     let mut egress = Gress::new(&interpreter, ep, ec, ed).forgiving();
     let fronts = chip.front.bytes();
     for (gress, front) in [&mut ingress, &mut egress].into_iter().zip(fronts) {

@@ -31,7 +31,7 @@ use sojourn_packet::dataplane::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
     Mirror, MirrorDirection,
 };
-use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet, Time};
+use sojourn_packet::{Bytes, HEADER_ROOM, HeaderBytes, Packet, Time};
 use sojourn_target::deparser_output::deparse;
 use sojourn_target::faults::Faults;
 use sojourn_target::phv::PacketMetadata;
@@ -272,11 +272,37 @@ impl Tofino {
 
     /// The deparser has written what stands for so many bits of a packet.
     fn leave_ingress(&mut self, out: &mut IngressDecision, consumed: u64, packet: &mut Packet) {
+        if self.runtime.pass.asked && self.runtime.pass.copies.as_deparsed == Some(true) {
+            return self.leave_ingress_as_deparsed(out, consumed, packet);
+        }
         if self.runtime.pass.asked && self.asked_in_ingress(out, packet) {
             return;
         }
         if !out.admission.is_nowhere() {
-            deparse(packet, &mut self.written, consumed);
+            self.deparse(consumed, packet);
+        }
+    }
+
+    /// The same where a copy is to be made of the packet as deparsed.
+    #[inline(never)]
+    fn leave_ingress_as_deparsed(
+        &mut self,
+        out: &mut IngressDecision,
+        consumed: u64,
+        packet: &mut Packet,
+    ) {
+        if self.runtime.pass.resubmit.is_none() {
+            self.deparse(consumed, packet);
+        }
+        self.asked_in_ingress(out, packet);
+    }
+
+    /// Puts what the deparser wrote in front of a packet, and cuts it if the program asked for that.
+    #[inline(always)]
+    fn deparse(&mut self, consumed: u64, packet: &mut Packet) {
+        deparse(packet, &mut self.written, consumed);
+        if let Some(length) = self.runtime.pass.copies.cut_to {
+            packet.truncate(Bytes(length.into()));
         }
     }
 
@@ -356,10 +382,14 @@ impl Tofino {
         let mut out = EgressDecision::default();
         let sent = drop_ctl & 1 == 0;
         let copied = drop_ctl & 4 == 0 && self.runtime.pass.asked;
-        if sent || copied {
-            deparse(packet, &mut self.written, consumed);
+        let as_received = copied && self.runtime.pass.copies.as_deparsed == Some(false);
+        if as_received {
+            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, packet);
         }
-        if copied {
+        if sent || (copied && !as_received) {
+            self.deparse(consumed, packet);
+        }
+        if copied && !as_received {
             out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, packet);
         }
         if sent {
@@ -423,6 +453,7 @@ fn requested_copy(
         header_len: request.header.len() as u16,
         packet_metadata: PacketMetadata::default(),
         packet: with_front(&request.header, packet),
+        overrides: runtime.pass.copies.overrides,
     }))
 }
 

@@ -25,9 +25,18 @@ const FIELDS: [(&str, u32); 6] = [
     ("mcast_grp_b", 16),
 ];
 
+/// Further such fields of chips whose requests to the deparser all have valid bits.
+const REQUESTS: [(&str, u32); 5] = [
+    ("mirror_io_select", 1),
+    ("mirror_ingress_cos", 3),
+    ("mirror_egress_port", 9),
+    ("mirror_qid", 7),
+    ("mtu_trunc_len", 14),
+];
+
 /// True for the names of fields with a valid bit.
 pub fn has_valid_bit(field: &str) -> bool {
-    FIELDS.iter().any(|(name, _)| *name == field)
+    FIELDS.iter().chain(&REQUESTS).any(|(name, _)| *name == field)
 }
 
 /// Makes all reads of such fields that are not plain copies read the value without [`INVALID`].
@@ -44,9 +53,11 @@ pub fn mask_reads(program: &mut Program, chip: &Chip) {
 /// The slots of a unit that may hold such a field, copies in inlined controls included.
 fn carriers(program: &Program, chip: &Chip, unit: UnitId) -> HashSet<Slot> {
     let slots = program.units[unit.index()].slots.iter().enumerate();
+    let requests: &[(&str, u32)] = if chip.shared_validity { &REQUESTS } else { &[] };
+    let fields = FIELDS.iter().chain(requests);
     let named = slots.filter(|(_, slot)| {
         let last = slot.name.rsplit('.').next().unwrap_or_default();
-        FIELDS.iter().any(|(name, width)| {
+        fields.clone().any(|(name, width)| {
             let width = if *width == 0 { chip.front.mirror_type_bits } else { *width };
             *name == last && width == slot.scalar.width()
         })

@@ -72,7 +72,7 @@ pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
 pub(super) fn fit_of_program(chip: &Chip, program: &Program, sources: &SourceMap) -> Fit {
     // A loaded program has its six blocks; of several pipelines it is the first that is told of.
     let blocks = first(chip, program).unwrap_or([UnitId(0); 6]);
-    let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));
+    let passes = [0, 1].map(|pass| PassNodes::new(chip, program, blocks, pass, sources));
     let graphs =
         [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
     let units = controls(blocks).map(|unit| &program.units[unit.index()]);
@@ -124,7 +124,7 @@ pub fn check(
 ) -> Vec<Diagnostic> {
     let mut found = check::check(chip, program, controls(blocks));
     for pass in 0..2 {
-        let nodes = PassNodes::new(program, blocks, pass, sources);
+        let nodes = PassNodes::new(chip, program, blocks, pass, sources);
         let control = &program.units[controls(blocks)[pass].index()].name;
         found.extend(nodes.refusals(chip, program, control));
     }
@@ -143,10 +143,16 @@ struct PassNodes {
 }
 
 impl PassNodes {
-    fn new(program: &Program, blocks: [UnitId; 6], pass: usize, sources: &SourceMap) -> PassNodes {
+    fn new(
+        chip: &Chip,
+        program: &Program,
+        blocks: [UnitId; 6],
+        pass: usize,
+        sources: &SourceMap,
+    ) -> PassNodes {
         let [parser, control, deparser] = [0, 1, 2].map(|at| blocks[3 * pass + at]);
         let mut nodes = extract::nodes(program, control, sources);
-        packed::note_shared_bytes(program, control, &mut nodes);
+        packed::note_shared_bytes(chip, program, control, &mut nodes);
         nodes.extend(packed::checksum_tables(program, control, deparser));
         let seen = live::seen_behind(program, [parser, control, deparser]);
         live::drop_dead(&mut nodes, &seen);

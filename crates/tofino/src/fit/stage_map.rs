@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 /// The plan of a program's pipeline.
 pub fn plan(chip: &Chip, program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Plan {
     let available = chip.stages;
-    let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));
+    let passes = [0, 1].map(|pass| PassNodes::new(chip, program, blocks, pass, sources));
     let graphs =
         [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
     let placement = schedule::place(program, [&graphs[0], &graphs[1]]);

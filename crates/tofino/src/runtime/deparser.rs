@@ -7,6 +7,7 @@ use sojourn_externs::call::value_bits;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{ExternCall, Value};
 use sojourn_p4::types::Type;
+use sojourn_packet::MirrorOverrides;
 
 /// What `mirror_type`, `resubmit_type` and `digest_type` choose; none where they are not valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,13 @@ pub struct CopyTypes {
     pub mirror: Option<u8>,
     pub resubmit: Option<u8>,
     pub digest: Option<u8>,
+    /// What the packet sets for its copy, in place of the session.
+    pub overrides: MirrorOverrides,
+    /// Whether the copy is of the packet as deparsed; by default it is in egress and not in
+    /// ingress.
+    pub as_deparsed: Option<bool>,
+    /// The length in bytes that the deparser cuts the packet to.
+    pub cut_to: Option<u16>,
 }
 
 /// True if the chip makes a copy of an object of the type `of` where `chosen` is the type: its

@@ -32,6 +32,8 @@ pub struct Chip {
     pub stages: u32,
     /// Constants that an instruction word holds beside two containers.
     pub small_constants: RangeInclusive<i128>,
+    /// What a stateful ALU has.
+    pub stateful_alu: StatefulAlu,
     /// Requests to deparser and traffic manager have valid bits beside those of headers.
     pub shared_validity: bool,
     /// Bit 0 of `drop_ctl` also cancels a resubmit.
@@ -44,10 +46,22 @@ pub struct Chip {
     pub pipe_ports: u16,
     /// Queues of each port.
     pub queues: u8,
-    /// Ports of each pipe that recirculate.
+    /// Ports of each pipe that recirculate. Tofino 2 has 0 to 7 for that, of which 0 to 5 belong to
+    /// the processor in one pipe; the simulation uses 6 and 7.
     pub recirculation: RangeInclusive<u16>,
     /// Its traffic manager.
     pub traffic_manager: TrafficManager,
+}
+
+/// A stateful ALU, as far as chips differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatefulAlu {
+    /// Comparisons of an action.
+    pub comparisons: usize,
+    /// Words that an action puts out.
+    pub outputs: usize,
+    /// Bits of the widest word of an entry.
+    pub widest: u32,
 }
 
 /// Widths and sizes of the chip's own headers and fields.
@@ -101,6 +115,7 @@ pub const TOFINO1: Chip = Chip {
     macros: &[("__TARGET_TOFINO__", "1")],
     stages: 12,
     small_constants: -8..=7,
+    stateful_alu: StatefulAlu { comparisons: 2, outputs: 1, widest: 32 },
     shared_validity: false,
     drop_cancels_resubmit: false,
     front: Front {
@@ -142,6 +157,7 @@ pub const TOFINO2: Chip = Chip {
     macros: &[("__TARGET_TOFINO__", "2")],
     stages: 20,
     small_constants: -4..=7,
+    stateful_alu: StatefulAlu { comparisons: 4, outputs: 4, widest: 128 },
     shared_validity: true,
     drop_cancels_resubmit: true,
     front: Front {
@@ -157,7 +173,7 @@ pub const TOFINO2: Chip = Chip {
     pipes: 4,
     pipe_ports: 128,
     queues: 32,
-    recirculation: 0..=7,
+    recirculation: 6..=7,
     traffic_manager: TrafficManager {
         cell: Bytes(176),
         cells: 256_000,

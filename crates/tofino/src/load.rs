@@ -86,7 +86,7 @@ pub fn build(
             return None;
         }
     };
-    let registers = registers(&program, options.math_unit, diagnostics);
+    let registers = registers(chip, &program, options.math_unit, diagnostics);
     diagnostics.append(&mut access::check_indices(&program));
     diagnostics.append(&mut access::check_buses(&program));
     diagnostics.append(&mut access::check_direct(&program));
@@ -144,6 +144,7 @@ fn same_places(a: &Diagnostic, b: &Diagnostic) -> bool {
 
 /// Compiles all registers; errors and warnings go to `diagnostics`.
 fn registers(
+    chip: &Chip,
     program: &Program,
     parity: ExponentParity,
     diagnostics: &mut Vec<Diagnostic>,
@@ -157,7 +158,7 @@ fn registers(
         }
         let id = ObjectId(index as u32);
         let is_used = |object| used.contains(&object);
-        match register_action::compile(program, id, &is_used, parity, diagnostics) {
+        match register_action::compile(chip, program, id, &is_used, parity, diagnostics) {
             Ok(register) => compiled.push(register),
             Err(mut refused) => diagnostics.append(&mut refused),
         }

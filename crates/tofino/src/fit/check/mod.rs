@@ -49,7 +49,7 @@ pub fn check(chip: &Chip, program: &Program, controls: [UnitId; 2]) -> Vec<Diagn
             key::check(table, &mut found);
             hashed::check_table(chip, program, table, &mut found);
         }
-        time::check(program, control, &mut found);
+        time::check(chip, program, control, &mut found);
         varbit::check(program, control, &mut found);
     }
     let mut unique: Vec<Diagnostic> = Vec::new();

@@ -37,9 +37,7 @@ def check(
     program: Annotated[Path | None, typer.Argument(help="A P4 program.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help=f"What it is compiled for: {', '.join(target_names())}."
-        ),
+        typer.Option(metavar="NAME", help=f"What it is compiled for: {', '.join(target_names())}."),
     ] = None,
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the stages.")

@@ -86,11 +86,10 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
 /// Gives a switch its target's traffic manager and recirculation ports.
 pub(crate) fn adopt(switch: &mut SwitchConfig, traits: &SwitchTraits) {
     if let Some(manager) = traits.traffic_manager {
-        // A run may have asked for more room than the chip has, so that queue limits decide.
-        switch.cells = match switch.cells == SwitchConfig::default().cells {
-            true => manager.cells,
-            false => switch.cells.max(manager.cells),
-        };
+        // A run that sets the buffer, or needs more room for its queues' limits, keeps its number.
+        if switch.cells == SwitchConfig::default().cells {
+            switch.cells = manager.cells;
+        }
         switch.cell = manager.cell;
         let (first, last) = manager.mirror_sessions;
         switch.mirror.numbers = first..=last;

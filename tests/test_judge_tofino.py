@@ -18,12 +18,16 @@ JUDGE = os.environ.get("SOJOURN_JUDGE")
 pytestmark = pytest.mark.skipif(not JUDGE, reason="SOJOURN_JUDGE names no folder of compilers")
 
 
-def stages(program: str, *defines: str) -> tuple[int, int]:
+def stages(program: str, *defines: str, folder: str = "tna") -> tuple[int, int]:
     """Stages of ingress and egress that the compiler puts a program into."""
     compiler = Path(JUDGE or "", "p4c-tofino")
-    path = programs_folder() / "tna" / f"{program}.p4"
+    path = programs_folder() / folder / f"{program}.p4"
+    target = {"tna": "tofino", "t2na": "tofino2"}[folder]
+    options = ["--target", target, "-I", programs_folder() / "tna"]
     done = subprocess.run(
-        [compiler, path, *(f"-D{name}" for name in defines)], capture_output=True, text=True
+        [compiler, path, *options, *(f"-D{name}" for name in defines)],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.search(r"stages: ingress (\d+), egress (\d+)", done.stdout)
@@ -57,6 +61,24 @@ def test_the_compiler_takes_a_shipped_program_with_the_stages_that_it_claims(
     ingress, egress = expected
     stages_of = "stage" if ingress == 1 else "stages"
     assert f"{ingress} {stages_of} of ingress, {egress} of egress" in first
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("codel", (2, 11)),
+        ("codel_act", (2, 7)),
+        ("codel_exact", (2, 11)),
+        ("fq_codel", (3, 11)),
+        ("p4_codel", (2, 7)),
+        ("pie", (2, 9)),
+        ("red", (2, 6)),
+    ],
+)
+def test_the_compiler_takes_a_shipped_program_for_tofino_2(
+    program: str, expected: tuple[int, int]
+) -> None:
+    assert stages(program, folder="t2na") == expected
 
 
 @pytest.mark.parametrize("rule", ["T0709", "T0710"])

@@ -1,4 +1,4 @@
-"""The stages of programs by p4c's back end for Tofino 1 and by `sojourn check`, as a table.
+"""The stages of programs by p4c's back end for Tofino and by `sojourn check`, as a table.
 
     python bench/judge/stages.py --judge FOLDER PROGRAM.p4... [-I FOLDER]... [-D NAME]...
     python bench/judge/stages.py --judge FOLDER REPOSITORY... [--keep FILE] [--csv FILE]
@@ -8,7 +8,8 @@ FOLDER has the script `p4c-tofino`, which compiles a program and says for each p
 `corpus.py` takes it: its programs for TNA are compared, with its include folders. p4c takes from
 half a minute to minutes for a program; they are compiled one after the other. With --keep what it
 said stays in a file, and a program that the file has is not compiled again. With --csv the table
-also becomes a data file, as `docs/data/stages-*.csv` are. Knows nothing of what is compiled.
+also becomes a data file, as `docs/data/stages-*.csv` are. `--target tofino2` compares programs
+for T2NA. Knows nothing of what is compiled.
 """
 
 import argparse
@@ -102,6 +103,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--judge", type=Path, default=os.environ.get("SOJOURN_JUDGE"))
     parser.add_argument("-I", dest="include", type=Path, action="append", default=[])
+    parser.add_argument("--target", default="tofino", help="p4c's target: tofino or tofino2")
     parser.add_argument("-D", dest="defines", action="append", default=[])
     parser.add_argument("--keep", type=Path, help="what the compiler said, a line a program")
     parser.add_argument("--csv", type=Path, help="the table as a data file")
@@ -122,7 +124,8 @@ def main() -> int:
             said = kept[name]
             theirs = said if isinstance(said, str) else (said[0], said[1])
         else:
-            options = [word for folder in include for word in ("-I", str(folder))]
+            options = ["--target", args.target]
+            options += [word for folder in include for word in ("-I", str(folder))]
             options += [word for define in args.defines for word in ("-D", define)]
             theirs = compiled(args.judge, program, options)
             if args.keep:

@@ -10,7 +10,7 @@
 // Control plane: codel_act.toml fills Ingress.forward and sets up the mirror session. The egress
 // port needs a shaper; without one no queue stands in this switch.
 #include <core.p4>
-#include <tna.p4>
+#include "common/chip.p4"
 #include "common/ingress.p4"
 #include "aqm/codel_act.p4"
 

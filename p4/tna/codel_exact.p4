@@ -13,7 +13,7 @@
 // Control plane: codel_exact.toml has the routes, the mirror session and the control law. The
 // egress port needs a shaper if it is to be slower than its line.
 #include <core.p4>
-#include <tna.p4>
+#include "common/chip.p4"
 #include "common/l3_ingress.p4"
 #include "aqm/codel_exact.p4"
 

@@ -5,7 +5,7 @@
 // Control plane: p4_codel.toml fills Ingress.forward. The egress port needs a shaper; without one
 // no queue stands in this switch.
 #include <core.p4>
-#include <tna.p4>
+#include "common/chip.p4"
 #include "common/ingress.p4"
 #include "aqm/p4_codel.p4"
 

@@ -11,7 +11,7 @@
 // Control plane: pie.toml has the routes and the mirror session. The egress port needs a shaper if
 // it is to be slower than its line.
 #include <core.p4>
-#include <tna.p4>
+#include "common/chip.p4"
 #include "common/l3_ingress.p4"
 #include "aqm/pie.p4"
 

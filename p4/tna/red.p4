@@ -5,7 +5,7 @@
 // Control plane: red.toml has the routes and the time constant of the average. The egress port
 // needs a shaper if it is to be slower than its line.
 #include <core.p4>
-#include <tna.p4>
+#include "common/chip.p4"
 #include "common/l3_ingress.p4"
 #include "aqm/red.p4"
 

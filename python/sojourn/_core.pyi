@@ -282,8 +282,10 @@ def check(
     include_paths: list[str],
     defines: dict[str, str],
     colour: bool,
+    target: str | None,
 ) -> Verdict:
-    """What the language says of a program, and unless `language_only` what its target says."""
+    """What the language says of a program, and unless `language_only` what its target says. A
+    `target` defines its macros and comes before others that claim the program."""
 
 def look(
     path: str, include_paths: list[str], defines: dict[str, str], texts: dict[str, str]

@@ -23,7 +23,7 @@ use sojourn_externs::meter::Meter;
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use sojourn_packet::dataplane::{
     DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput, Mirror,
-    MirrorDirection, PortId, Replication,
+    MirrorDirection, MirrorOverrides, PortId, Replication,
 };
 use sojourn_packet::{Bytes, Packet};
 use sojourn_target::deparser_output::deparse;
@@ -270,6 +270,7 @@ impl V1Model {
             packet: packet.clone(),
             header_len: 0,
             packet_metadata: PacketMetadata::from(preserved),
+            overrides: MirrorOverrides::default(),
         }))
     }
 
@@ -403,6 +404,7 @@ impl V1Model {
             packet: packet.clone(),
             header_len: 0,
             packet_metadata: PacketMetadata::from(preserved),
+            overrides: MirrorOverrides::default(),
         }));
     }
 

@@ -34,12 +34,12 @@ impl Target for Bmv2 {
         "v1model.p4"
     }
 
-    fn macros(&self) -> &'static [&'static str] {
+    fn macros(&self) -> &'static [(&'static str, &'static str)] {
         // p4c defines it.
-        &["__TARGET_BMV2__"]
+        &[("__TARGET_BMV2__", "1")]
     }
 
-    fn claims(&self, package: &str) -> bool {
+    fn claims(&self, package: &str, _: Option<&str>) -> bool {
         package == "V1Switch"
     }
 
@@ -65,6 +65,7 @@ impl Target for Bmv2 {
             queues: 1,
             queues_chosen: true,
             recirculating: Vec::new(),
+            traffic_manager: None,
             copies: Copies::Unlimited,
             disciplines: true,
         }

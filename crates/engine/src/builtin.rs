@@ -5,14 +5,16 @@
 use sojourn_bmv2::Bmv2;
 use sojourn_npu::NetworkProcessor;
 use sojourn_target::{LoadOptions, Target, Targets};
-use sojourn_tofino::Tofino1;
+use sojourn_tofino::{TOFINO1, TOFINO2, TOFINO2M};
 
 /// The built-in targets in the order in which messages list them. The first one reports programs
 /// that no target claims.
 pub static TARGETS: Targets = Targets(&[
-    &Tofino1 as &dyn Target, // p4/tna
+    &TOFINO1 as &dyn Target, // p4/tna
     &Bmv2,                   // p4/v1model
     &NetworkProcessor,       // p4/npu
+    &TOFINO2,                // p4/t2na
+    &TOFINO2M,               // p4/t2na
 ]);
 
 /// [`LoadOptions`] with the built-in targets.

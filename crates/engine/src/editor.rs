@@ -36,7 +36,7 @@ pub fn inspect(path: &Path, options: &LoadOptions, texts: Vec<(PathBuf, String)>
             let checked = program.check();
             let stages = checked.stages.and_then(|stages| serde_json::from_str(&stages.json).ok());
             let macros = program.target().macros().iter();
-            defines.extend(macros.map(|name| ((*name).to_owned(), "1".to_owned())));
+            defines.extend(macros.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
             let found = diagnostics_json(&checked.diagnostics, program.source_map());
             (found, program.target().name().into(), stages.unwrap_or(Value::Null))
         }

@@ -171,6 +171,7 @@ impl Programs {
             let others = others.map(|other| other.title()).collect::<Vec<_>>().join(" or ");
             return Err(RunError::NoDisciplines { program, found, others });
         }
+        let cell = traits.traffic_manager.map_or(sojourn_switch::CELL, |manager| manager.cell);
         let set_up = move |switch: &mut _| {
             controls.iter().for_each(|control| switch_setup::configure(switch, control, &traits));
         };
@@ -178,7 +179,8 @@ impl Programs {
         self.try_later(p4, seed)?;
         let later = p4.later.iter().cloned().map(act).collect();
         let set_up = Box::new(set_up);
-        Ok((SwitchPlane { plane: Box::new(plane), set_up, discipline, later }, watched))
+        let handed = SwitchPlane { plane: Box::new(plane), set_up, cell, discipline, later };
+        Ok((handed, watched))
     }
 
     /// Carries out on a program that nothing comes to what is asked of the running one, so that a

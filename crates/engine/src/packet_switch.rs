@@ -113,6 +113,7 @@ impl PacketSwitch {
         if traits.copies == Copies::Unlimited {
             switch_setup::unlimited(&mut switch);
         }
+        switch_setup::adopt(&mut switch, traits);
         if traits.queues_chosen {
             switch_setup::priority_queues(&mut switch, traits.queues);
         }

@@ -11,7 +11,7 @@ use sojourn_net::ConfigError;
 use sojourn_net::config::{burst, invalid, queue_limit, recirculation_ports, within};
 use sojourn_packet::{Bytes, DataPlane, Packet, PortId, Rate, Time};
 use sojourn_switch::{
-    CrossConnect, Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes,
+    CELL, CrossConnect, Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes,
     ShaperConfig, Switch, SwitchConfig, cells_for_bytes,
 };
 use std::net::IpAddr;
@@ -119,8 +119,14 @@ fn speed() -> u64 {
 /// What is wrong with the configuration, the program or its control plane.
 pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Switch, RunError> {
     check(config)?;
+    let (mut handed_over, mut cell) = (None, CELL);
+    if let Aqm::P4(p4) = &config.aqm {
+        let handed = programs.handed_over_to(p4, config.seed, config.pipes, &config.beside)?;
+        cell = handed.cell;
+        handed_over = Some(handed);
+    }
     let mut switch = SwitchConfig {
-        ports: config.ports.iter().map(|port| front(port, config.capture)).collect(),
+        ports: config.ports.iter().map(|port| front(port, cell, config.capture)).collect(),
         ingress_latency: Time::ZERO,
         egress_latency: Time::ZERO,
         rounds: ROUNDS,
@@ -131,16 +137,15 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
             switch.ports.push(PortConfig::recirculation(back, RECIRCULATION_RATE, Time::ZERO));
         }
     }
-    let room = config.ports.iter().map(|port| cells_for_bytes(Bytes(port.queue_limit)));
+    let room = config.ports.iter().map(|port| cells_for_bytes(Bytes(port.queue_limit), cell));
     switch.cells = switch.cells.max(room.fold(0, u32::saturating_add));
-    let (plane, native): (Box<dyn DataPlane>, _) = match &config.aqm {
-        Aqm::Native(native) => (forwarder(config)?, Some(native.clone())),
-        Aqm::P4(p4) => {
-            let handed_over =
-                programs.handed_over_to(p4, config.seed, config.pipes, &config.beside)?;
-            (handed_over.set_up)(&mut switch);
-            (handed_over.plane, handed_over.discipline)
+    let (plane, native): (Box<dyn DataPlane>, _) = match (handed_over, &config.aqm) {
+        (Some(handed), _) => {
+            (handed.set_up)(&mut switch);
+            (handed.plane, handed.discipline)
         }
+        (None, Aqm::Native(native)) => (forwarder(config)?, Some(native.clone())),
+        (None, Aqm::P4(_)) => (forwarder(config)?, None),
     };
     let loops = |known: &PortConfig| {
         config.ports.iter().any(|port| port.loops && PortId(port.id) == known.id)
@@ -214,8 +219,8 @@ fn check(config: &StandaloneConfig) -> Result<(), ConfigError> {
     config.aqm.check()
 }
 
-fn front(port: &StandalonePort, capture: bool) -> PortConfig {
-    let limit = cells_for_bytes(Bytes(port.queue_limit));
+fn front(port: &StandalonePort, cell: Bytes, capture: bool) -> PortConfig {
+    let limit = cells_for_bytes(Bytes(port.queue_limit), cell);
     let observed = port.is_shaped() && port.rows;
     PortConfig {
         queues: vec![QueueConfig { limit, ..QueueConfig::default() }],

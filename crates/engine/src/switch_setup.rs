@@ -8,9 +8,11 @@ use sojourn_packet::Rate;
 use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_switch::{
     ConfigError, MAX_QUEUES, MirrorConfig, MirrorSession, MulticastGroup, MulticastNode,
-    PortConfig, PortId, QueueConfig, SessionDirection, ShapedRate, ShaperConfig, SwitchConfig,
+    PortConfig, PortId, QueueConfig, SessionDirection, ShapedRate, ShaperConfig, ShaperHardware,
+    SwitchConfig,
 };
-use sojourn_target::target::{Copies, SwitchTraits};
+use sojourn_target::target::{Copies, ShaperRegisters, SwitchTraits};
+use std::collections::BTreeSet;
 
 /// The highest number of a session of bmv2.
 const LAST_SESSION: u16 = 0x7fff;
@@ -25,9 +27,10 @@ const LAST_PRIORITY: u8 = 7;
 /// # Errors
 /// The first operation that it cannot, with its place.
 pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlError> {
-    let numbers = match traits.copies {
-        Copies::Chip => MirrorConfig::default().numbers,
-        Copies::Unlimited => 0..=LAST_SESSION,
+    let numbers = match (traits.copies, traits.traffic_manager) {
+        (Copies::Unlimited, _) => 0..=LAST_SESSION,
+        (Copies::Chip, None) => MirrorConfig::default().numbers,
+        (Copies::Chip, Some(manager)) => manager.mirror_sessions.0..=manager.mirror_sessions.1,
     };
     for (at, operation) in batch.operations().enumerate() {
         let refused = |why: ConfigError| batch.refused(at, ControlError::Message(why.to_string()));
@@ -62,6 +65,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
     if traits.copies == Copies::Unlimited {
         unlimited(switch);
     }
+    adopt(switch, traits);
     match control.fair_queues {
         // Where a control plane may choose how many there are, the packet's priority is its queue.
         Some(count) if traits.queues_chosen => queues(switch, count.min(PRIORITIES), |_| 0),
@@ -77,6 +81,43 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
         }
     }
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
+}
+
+/// Gives a switch its target's traffic manager and recirculation ports.
+pub(crate) fn adopt(switch: &mut SwitchConfig, traits: &SwitchTraits) {
+    if let Some(manager) = traits.traffic_manager {
+        // A run that sets the buffer, or needs more room for its queues' limits, keeps its number.
+        if switch.cells == SwitchConfig::default().cells {
+            switch.cells = manager.cells;
+        }
+        switch.cell = manager.cell;
+        let (first, last) = manager.mirror_sessions;
+        switch.mirror.numbers = first..=last;
+        let ShaperRegisters { clock, rate_bits, burst_bits, shortened_to_nearest } =
+            manager.shapers;
+        switch.shapers = ShaperHardware { clock, rate_bits, burst_bits, shortened_to_nearest };
+    }
+    move_recirculation(switch, traits);
+}
+
+/// Moves the recirculation ports of a network to the numbers that the target's chip has for them,
+/// except for numbers that front-panel ports take.
+fn move_recirculation(switch: &mut SwitchConfig, traits: &SwitchTraits) {
+    let is_strange = |port: &PortConfig| {
+        port.recirculation.is_some() && !traits.recirculating.contains(&port.id.0)
+    };
+    let Some(example) = switch.ports.iter().find(|port| is_strange(port)).cloned() else { return };
+    if traits.recirculating.is_empty() {
+        return;
+    }
+    let pipe = |port: u16| port / traits.pipe_ports;
+    let pipes: BTreeSet<u16> =
+        switch.ports.iter().filter(|port| is_strange(port)).map(|port| pipe(port.id.0)).collect();
+    switch.ports.retain(|port| !is_strange(port));
+    let taken: BTreeSet<u16> = switch.ports.iter().map(|port| port.id.0).collect();
+    let own = traits.recirculating.iter().copied();
+    let free = own.filter(|port| pipes.contains(&pipe(*port)) && !taken.contains(port));
+    switch.ports.extend(free.map(|port| PortConfig { id: PortId(port), ..example.clone() }));
 }
 
 /// A mirror session as the switch takes it.
@@ -119,8 +160,8 @@ pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
 /// # Errors
 /// It cannot express the rate or the burst.
 pub fn shaper_as_built(rate: Rate, burst: u64) -> Result<(u64, u64), Unencodable> {
-    let clock = SwitchConfig::default().core_clock;
-    let built = TokenBucket::new(&ShaperConfig::bits(rate, burst), clock)?.effective();
+    let hardware = SwitchConfig::default().shapers;
+    let built = TokenBucket::new(&ShaperConfig::bits(rate, burst), hardware)?.effective();
     let ShapedRate::Bits(rate) = built.rate else { return Ok((0, built.burst)) };
     Ok((rate.0, built.burst))
 }

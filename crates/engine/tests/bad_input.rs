@@ -229,7 +229,7 @@ fn a_shipped_program_without_one_of_its_lines_is_answered() {
 #[test]
 fn programs_for_something_else_are_told_apart() {
     let of = |text: &str| shown(&load(text).unwrap_err());
-    assert!(of("#include <t2na.p4>\n").contains("this program is for Tofino 2"));
+    assert!(of("#include <t3na.p4>\n").contains("this program is for Tofino 3"));
     assert!(of("#include <pna.p4>\n").contains("the Portable NIC Architecture"));
     assert!(of("#include <core.p4>\n#include <tna.p4>\n").contains("the program has no `main`"));
     assert!(!of("").is_empty());

@@ -52,11 +52,11 @@ impl Target for Panel {
         "panel.p4"
     }
 
-    fn macros(&self) -> &'static [&'static str] {
-        &["__TARGET_PANEL__"]
+    fn macros(&self) -> &'static [(&'static str, &'static str)] {
+        &[("__TARGET_PANEL__", "1")]
     }
 
-    fn claims(&self, package: &str) -> bool {
+    fn claims(&self, package: &str, _: Option<&str>) -> bool {
         package == "Panel"
     }
 
@@ -84,6 +84,7 @@ impl Target for Panel {
             queues: 2,
             queues_chosen: false,
             recirculating: Vec::new(),
+            traffic_manager: None,
             copies: Copies::Unlimited,
             disciplines: true,
         }

@@ -173,7 +173,17 @@ const SHARED: [&str; 8] =
 
 #[test]
 fn an_architecture_is_named_in_its_crate_and_in_the_table() {
-    let words = ["Tofino", "Tofino1", "V1Model", "Bmv2", "NetworkProcessor", "tna", "v1model"];
+    let words = [
+        "Tofino",
+        "TofinoTarget",
+        "TOFINO1",
+        "TOFINO2",
+        "V1Model",
+        "Bmv2",
+        "NetworkProcessor",
+        "tna",
+        "v1model",
+    ];
     let words = words.into_iter().chain(["tofino", "bmv2", "npu"]).collect::<Vec<_>>();
     let mut read = 0;
     for name in SHARED {

@@ -32,11 +32,11 @@ impl Target for NetworkProcessor {
         "npu.p4"
     }
 
-    fn macros(&self) -> &'static [&'static str] {
-        &["__TARGET_NPU__"]
+    fn macros(&self) -> &'static [(&'static str, &'static str)] {
+        &[("__TARGET_NPU__", "1")]
     }
 
-    fn claims(&self, package: &str) -> bool {
+    fn claims(&self, package: &str, _: Option<&str>) -> bool {
         package == "NPU"
     }
 
@@ -57,6 +57,7 @@ impl Target for NetworkProcessor {
             queues: 1,
             queues_chosen: true,
             recirculating: Vec::new(),
+            traffic_manager: None,
             copies: Copies::Unlimited,
             disciplines: true,
         }

@@ -40,6 +40,26 @@ pub fn has_annotation(annotations: &[Annotation], name: &str) -> bool {
     annotations.iter().any(|annotation| &*annotation.name.text == name)
 }
 
+/// The text that the annotation `name` gives for `key`: `@name(key = "text")` or
+/// `@name[key = "text"]`.
+pub fn annotation_text(annotations: &[Annotation], name: &str, key: &str) -> Option<Arc<str>> {
+    annotations.iter().filter(|annotation| &*annotation.name.text == name).find_map(|annotation| {
+        match &annotation.body {
+            AnnotationBody::Tokens(tokens) => tokens.windows(3).find_map(|part| match part {
+                [of, equals, text] if &*of.text == key && &*equals.text == "=" => {
+                    text.is_string.then(|| text.text.clone())
+                }
+                _ => None,
+            }),
+            AnnotationBody::KeyValues(pairs) => {
+                let value = pairs.iter().find(|(of, _)| &*of.text == key)?;
+                value.1.text().cloned()
+            }
+            _ => None,
+        }
+    })
+}
+
 /// The body of an annotation.
 #[derive(Clone, Debug)]
 pub enum AnnotationBody {

@@ -5,7 +5,7 @@
 //! open are constructor parameters and instances: elaboration (`crate::elaborate`) gives each
 //! instance its own copy. The checker makes this tree; it knows no architecture.
 
-use crate::ast::{Annotation, BinaryOp, Direction, UnaryOp};
+use crate::ast::{Annotation, BinaryOp, Direction, UnaryOp, annotation_text};
 use crate::source::Span;
 pub use crate::types::{ExternId, PackageId, TableId};
 use crate::types::{FieldsType, Type, identifiers};
@@ -489,6 +489,13 @@ pub struct Package {
     pub annotations: Arc<[Annotation]>,
     /// Where it is declared.
     pub span: Span,
+}
+
+impl Package {
+    /// The architecture that it states: `@pkginfo(arch = "TNA")`.
+    pub fn architecture(&self) -> Option<Arc<str>> {
+        annotation_text(&self.annotations, "pkginfo", "arch")
+    }
 }
 
 /// A statement.

@@ -64,6 +64,8 @@ pub struct Program {
 pub struct Package {
     /// The package type's name (`Pipeline`, `Switch`, `V1Switch`).
     pub of: Arc<str>,
+    /// The architecture that the package's declaration states: `@pkginfo(arch = "TNA")`.
+    pub architecture: Option<Arc<str>>,
     /// The instance's name.
     pub name: Arc<str>,
     /// Arguments with their parameters' names.

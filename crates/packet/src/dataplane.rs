@@ -95,6 +95,19 @@ pub struct Mirror {
     pub header_len: u16,
     /// What goes with the copy beside its bytes.
     pub packet_metadata: PacketMetadata,
+    /// What the packet sets in place of its session.
+    pub overrides: MirrorOverrides,
+}
+
+/// Settings of a copy that take precedence over those of its session (Tofino 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MirrorOverrides {
+    /// Port of the copy.
+    pub port: Option<PortId>,
+    /// Queue at that port.
+    pub queue: Option<u8>,
+    /// Class of service.
+    pub cos: Option<u8>,
 }
 
 /// What an ingress pass decided about the packet that it was given, which lies as the pass has left it.

@@ -27,7 +27,7 @@ mod units;
 pub use checksum::OnesComplementSum;
 pub use dataplane::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, FaultReport, IngressDecision,
-    IngressInput, Mirror, MirrorDirection, PortId, Replication,
+    IngressInput, Mirror, MirrorDirection, MirrorOverrides, PortId, Replication,
 };
 pub use forwarder::Forwarder;
 pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};

@@ -10,7 +10,7 @@ use sojourn_engine::load::{self, Programs};
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
-use sojourn_target::{LoadError, LoadOptions};
+use sojourn_target::{LoadError, LoadOptions, Target};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,10 +51,11 @@ impl Program {
         path: &PathBuf,
         include_paths: Vec<PathBuf>,
         defines: BTreeMap<String, String>,
+        target: Option<&'static dyn Target>,
     ) -> Result<Program, LoadError> {
         let defines = defines.into_iter().collect();
-        let options =
-            LoadOptions { include_paths, defines, ..sojourn_engine::builtin::load_options() };
+        let known = sojourn_engine::builtin::load_options();
+        let options = LoadOptions { include_paths, defines, target, ..known };
         let program = Arc::new(sojourn_target::Program::read(path, &options)?);
         Ok(Program { program })
     }
@@ -74,7 +75,7 @@ impl Program {
         include_paths: Vec<PathBuf>,
         defines: BTreeMap<String, String>,
     ) -> PyResult<Program> {
-        py.detach(|| Program::compile(&path, include_paths, defines)).map_err(|e| refused(&e))
+        py.detach(|| Program::compile(&path, include_paths, defines, None)).map_err(|e| refused(&e))
     }
 
     /// The name of the target that it is for.
@@ -181,6 +182,7 @@ pub fn check(
     include_paths: Vec<PathBuf>,
     defines: BTreeMap<String, String>,
     colour: bool,
+    target: Option<String>,
 ) -> PyResult<Verdict> {
     let said = |ok, found: &[Diagnostic], sources: &SourceMap| {
         let options = RenderOptions { colour, ..RenderOptions::default() };
@@ -194,7 +196,8 @@ pub fn check(
         let checked = py.detach(|| load::check_language(&path, &options));
         return Ok(said(checked.ok, &checked.diagnostics, &checked.sources));
     }
-    let compiled = py.detach(|| Program::compile(&path, include_paths, defines));
+    let target = target.and_then(|name| sojourn_engine::builtin::TARGETS.named(&name));
+    let compiled = py.detach(|| Program::compile(&path, include_paths, defines, target));
     let program = match compiled {
         Ok(program) => program,
         Err(error) => return Ok(said(false, &error.diagnostics, &error.sources)),

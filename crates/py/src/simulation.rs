@@ -46,10 +46,8 @@ pub fn default_network() -> PyResult<String> {
 /// What the switch's hardware makes of a shaper: rate in bit/s and burst in bytes.
 #[pyfunction]
 pub fn shaper_as_built(rate: u64, burst: u64) -> PyResult<(u64, u64)> {
-    sojourn_engine::switch_setup::shaper_as_built(Rate(rate), burst).map_err(|refused| {
-        let (what, value, allowed) = (refused.what, refused.value, refused.allowed);
-        ConfigError::new_err(format!("{what} is {value}, allowed is {allowed}"))
-    })
+    sojourn_engine::switch_setup::shaper_as_built(Rate(rate), burst)
+        .map_err(|refused| ConfigError::new_err(refused.to_string()))
 }
 
 /// What the simulator would draw for the flows of a configuration, as JSON: a list in their order.

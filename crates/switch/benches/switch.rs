@@ -10,7 +10,7 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_packet::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
-    Mirror, MirrorDirection, PacketMetadata,
+    Mirror, MirrorDirection, MirrorOverrides, PacketMetadata,
 };
 use sojourn_packet::{FlowId, Packet, PacketId, Rate, Time};
 use sojourn_switch::{
@@ -49,6 +49,7 @@ impl DataPlane for Trivial {
             packet: packet.clone(),
             header_len: 0,
             packet_metadata: PacketMetadata::default(),
+            overrides: MirrorOverrides::default(),
         };
         let mirror = (self.mirroring && !input.mirrored).then(|| Box::new(copy()));
         EgressDecision { fate: EgressFate::Sent, mirror, parser_rejected: false }

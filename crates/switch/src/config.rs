@@ -5,24 +5,25 @@
 //! derives from them. This file must not depend on how a queue or a shaper works.
 
 use crate::tm::opportunities::LinkTrace;
-use crate::tm::shaper::ShaperConfig;
+use crate::tm::shaper::{ShaperConfig, ShaperHardware};
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_packet::{MirrorDirection, PortId};
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
-/// Bytes in one cell of the packet buffer (TNA p. 32).
-pub const CELL_BYTES: u64 = 80;
+/// Bytes in one cell of the packet buffer, by default (TNA p. 32).
+pub const CELL: Bytes = Bytes(80);
 
-/// How many whole cells fit into `size` bytes of buffer: the tail-drop limit in cells of a queue
-/// whose limit is given in bytes.
+/// How many whole cells of `cell` bytes fit into `size` bytes of buffer: the tail-drop limit in
+/// cells of a queue whose limit is given in bytes.
 ///
 /// ```
 /// use sojourn_packet::Bytes;
-/// assert_eq!(sojourn_switch::cells_for_bytes(Bytes(64_000)), 800);
+/// use sojourn_switch::{CELL, cells_for_bytes};
+/// assert_eq!(cells_for_bytes(Bytes(64_000), CELL), 800);
 /// ```
-pub fn cells_for_bytes(size: Bytes) -> u32 {
-    u32::try_from(size.0 / CELL_BYTES).unwrap_or(u32::MAX)
+pub fn cells_for_bytes(size: Bytes, cell: Bytes) -> u32 {
+    u32::try_from(size.0 / cell.0.max(1)).unwrap_or(u32::MAX)
 }
 
 /// The whole switch.
@@ -38,8 +39,10 @@ pub struct SwitchConfig {
     pub egress_latency: Time,
     /// Cells in the shared packet buffer. Default 102,400, the carving of the vendor's driver.
     pub cells: u32,
-    /// Core clock in Hz, which paces the shapers. Default 1.22 GHz.
-    pub core_clock: u64,
+    /// Size of a cell. Default 80 bytes.
+    pub cell: Bytes,
+    /// Registers and clock of the shapers. Default those of Tofino 1.
+    pub shapers: ShaperHardware,
     /// Bytes that the shapers add to each packet's length (`packet_ifg_compensation`). Default 20:
     /// preamble and inter-frame gap, so that a shaped rate is the rate on the wire.
     pub ifg_compensation: u32,
@@ -62,7 +65,8 @@ impl Default for SwitchConfig {
             ingress_latency: Time(600),
             egress_latency: Time(500),
             cells: 100 * 1024,
-            core_clock: 1_220_000_000,
+            cell: CELL,
+            shapers: ShaperHardware::default(),
             ifg_compensation: 20,
             mirror: MirrorConfig::default(),
             resubmit_limit: 1,
@@ -358,7 +362,7 @@ pub enum ConfigError {
         /// Its value.
         value: u64,
         /// What it may be.
-        allowed: &'static str,
+        allowed: String,
     },
     /// No mirror session has the number.
     #[error("there is no mirror session {0}")]

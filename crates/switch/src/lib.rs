@@ -43,7 +43,7 @@ mod switch;
 pub mod tm;
 
 pub use config::{
-    ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,
+    CELL, ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,
     MulticastNode, PortConfig, QueueConfig, RoundLimit, SessionDirection, SwitchConfig,
     cells_for_bytes,
 };
@@ -63,4 +63,4 @@ pub use switch::{
     GeneratorError, Generators, QueueChange, Replaced, Switch, Trigger,
 };
 pub use tm::scheduler::MAX_QUEUES;
-pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};
+pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig, ShaperHardware};

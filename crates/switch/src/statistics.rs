@@ -164,6 +164,9 @@ pub struct PortStatistics {
     pub sent: Count,
     /// What the hardware makes of the port shaper.
     pub shaper: Option<EffectiveShaper>,
+    /// Whether its packets come back to ingress.
+    #[serde(skip)]
+    pub recirculates: bool,
     /// Its queues.
     pub queues: Vec<QueueStatistics>,
     /// The counters of queue 0's discipline, by name.

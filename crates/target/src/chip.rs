@@ -26,7 +26,7 @@ pub struct Clock {
     /// What the chip's counter showed when the run began.
     pub offset: Time,
     /// `tf1.tm.cfg timestamp_shift_bits`: how far `enq_tstamp` and `deq_timedelta` are shifted
-    /// right before they are cut to 18 bits. 0 is the driver's default: they wrap after 262 us.
+    /// right before they are cut to their width. 0 is the driver's default.
     pub timestamp_shift: u8,
 }
 
@@ -37,15 +37,15 @@ impl Clock {
         self.offset.as_nanos().wrapping_add(at.as_nanos()) & ((1 << 48) - 1)
     }
 
-    /// The traffic manager's 18-bit timestamp.
+    /// The traffic manager's timestamp, not yet cut to its width.
     #[inline]
     pub fn enqueued(&self, at: Time) -> u64 {
-        (self.global(at) >> self.timestamp_shift.min(16)) & 0x3_ffff
+        self.global(at) >> self.timestamp_shift.min(16)
     }
 
-    /// The 18-bit time in the queue, in the same unit.
+    /// The time in the queue, in the same unit and likewise.
     #[inline]
     pub fn in_queue(&self, span: Time) -> u64 {
-        (span.as_nanos() >> self.timestamp_shift.min(16)) & 0x3_ffff
+        span.as_nanos() >> self.timestamp_shift.min(16)
     }
 }

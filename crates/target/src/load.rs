@@ -5,7 +5,7 @@
 use crate::chip::{Clock, ExponentParity};
 use crate::plane::Plane;
 use crate::program::Program;
-use crate::target::Targets;
+use crate::target::{Target, Targets};
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 pub use sojourn_p4::interp::Executor;
 use sojourn_p4::interp::Interpreter;
@@ -38,6 +38,9 @@ pub struct LoadOptions {
     pub check_only: bool,
     /// Whose program it may be.
     pub targets: Targets,
+    /// The target that it is compiled for, if the caller chooses: its macros are defined, and it
+    /// comes before others that claim the program.
+    pub target: Option<&'static dyn Target>,
 }
 
 impl LoadOptions {

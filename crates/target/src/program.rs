@@ -91,12 +91,14 @@ impl Program {
             recorder.take();
             parse_program(&recorder, path, &preprocess)
         };
-        let Some(first) = targets.iter().next() else {
+        let Some(first) = options.target.or_else(|| targets.iter().next()) else {
             return Err(LoadError { diagnostics: Vec::new(), sources: Arc::default() });
         };
         let mut parsed = parse(first);
         // Seen with the macros of the first, it may include the declarations of another all the same.
-        if let Some(other) = targets.included(&parsed.1) {
+        if options.target.is_none()
+            && let Some(other) = targets.included(&parsed.1)
+        {
             parsed = parse(other);
         }
         let (tree, map, mut diagnostics) = parsed;
@@ -118,7 +120,11 @@ impl Program {
         let Some(program) = program else {
             return Err(LoadError { diagnostics, sources: map });
         };
-        let claimed = program.main.as_ref().and_then(|main| targets.claiming(&main.of));
+        let claimed = program.main.as_ref().and_then(|main| {
+            let architecture = main.architecture.as_deref();
+            let chosen = options.target.filter(|target| target.claims(&main.of, architecture));
+            chosen.or_else(|| targets.claiming(&main.of, architecture))
+        });
         let sources = recorder.take();
         Ok(Program {
             path: path.to_owned(),
@@ -336,7 +342,10 @@ impl Program {
 /// What is in headers that become valid: the word of the architecture that `main` is of.
 fn fresh(typed: &hir::Program, targets: Targets) -> Fresh {
     let main = typed.main.and_then(|main| match typed.instances[main.index()].of {
-        hir::InstanceOf::Package(id) => targets.claiming(&typed.packages[id.index()].name),
+        hir::InstanceOf::Package(id) => {
+            let package = &typed.packages[id.index()];
+            targets.claiming(&package.name, package.architecture().as_deref())
+        }
         _ => None,
     });
     main.map_or(Fresh::default(), |target| target.fresh())

@@ -14,7 +14,7 @@ use sojourn_p4::elaborate::Fresh;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::DataPlane;
+use sojourn_packet::{Bytes, DataPlane};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -32,11 +32,12 @@ pub trait Target: Debug + Sync {
     /// The file with its declarations, which programs include: `tna.p4`.
     fn declarations(&self) -> &'static str;
 
-    /// What its compiler defines before the first line.
-    fn macros(&self) -> &'static [&'static str];
+    /// The macros that its compiler defines before the first line, with their values.
+    fn macros(&self) -> &'static [(&'static str, &'static str)];
 
-    /// Whether a program whose `main` is of this package is for it.
-    fn claims(&self, package: &str) -> bool;
+    /// Whether a program whose `main` is of this package is for it. `architecture` is what the
+    /// package's declaration states, if anything (`@pkginfo(arch = "TNA")`).
+    fn claims(&self, package: &str, architecture: Option<&str>) -> bool;
 
     /// Makes a data plane of a program, or says what is against it; warnings go there, too. With
     /// `check_only`, parts that are not simulated are warnings.
@@ -114,11 +115,39 @@ pub struct SwitchTraits {
     pub queues_chosen: bool,
     /// Ports whose packets come back to ingress.
     pub recirculating: Vec<u16>,
+    /// Its traffic manager; the switch's defaults if absent.
+    pub traffic_manager: Option<TrafficManager>,
     /// How copies and second passes are made.
     pub copies: Copies,
     /// Whether a native discipline may manage the queues under a program: where packets carry what
     /// ingress wrote in front of them, it cannot find their headers.
     pub disciplines: bool,
+}
+
+/// The traffic manager of a chip, as far as chips differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrafficManager {
+    /// Size of a cell of the packet buffer.
+    pub cell: Bytes,
+    /// Cells of the buffer.
+    pub cells: u32,
+    /// The first and the last number of a mirror session.
+    pub mirror_sessions: (u16, u16),
+    /// Registers of the shapers.
+    pub shapers: ShaperRegisters,
+}
+
+/// Widths of a shaper's registers, and the clock that counts its refills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShaperRegisters {
+    /// Hz; a shaper is refilled every 80 clocks.
+    pub clock: u64,
+    /// Bits of a rate's mantissa.
+    pub rate_bits: u32,
+    /// Bits of a burst's mantissa.
+    pub burst_bits: u32,
+    /// A mantissa that a small burst shortens is rounded to the nearest.
+    pub shortened_to_nearest: bool,
 }
 
 /// How copies and second passes of packets are made.
@@ -146,8 +175,12 @@ impl Targets {
     }
 
     /// The one that claims a package.
-    pub fn claiming(self, package: &str) -> Option<&'static dyn Target> {
-        self.iter().find(|target| target.claims(package))
+    pub fn claiming(
+        self,
+        package: &str,
+        architecture: Option<&str>,
+    ) -> Option<&'static dyn Target> {
+        self.iter().find(|target| target.claims(package, architecture))
     }
 
     /// The one whose declarations are among the files, if it is not the first.
@@ -160,9 +193,10 @@ impl Targets {
     /// The macros of a program for `target`, unless the caller has named a target already.
     pub fn macros(self, target: &dyn Target, given: &[(String, String)]) -> Vec<(String, String)> {
         let mut all = given.to_vec();
-        let named = |name: &str| self.iter().any(|target| target.macros().contains(&name));
-        if !given.iter().any(|(name, _)| named(name)) {
-            all.extend(target.macros().iter().map(|name| ((*name).to_owned(), "1".to_owned())));
+        let mut named = self.iter().flat_map(|target| target.macros());
+        if !given.iter().any(|(given, _)| named.any(|(name, _)| name == given)) {
+            let own = target.macros().iter();
+            all.extend(own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         }
         all
     }

@@ -2,21 +2,24 @@
 //!
 //! Stands on the IR's packages; it must not know what is done with the blocks.
 
+use super::chip::Chip;
 use super::gress::check_block;
 use super::rules::{self, Refusal};
 use sojourn_p4::ir::{Package, PackageArg, Program, UnitId};
 use sojourn_p4::source::Span;
 
 /// The six blocks of each pipeline, in the order of `Pipeline`'s parameters; there is one at least.
-pub(super) fn find_blocks(program: &Program) -> Result<Vec<[UnitId; 6]>, Refusal> {
+pub(super) fn find_blocks(chip: &Chip, program: &Program) -> Result<Vec<[UnitId; 6]>, Refusal> {
     let Some(main) = &program.main else {
         let message = "the program has no `main`";
         return Err(rules::ARCHITECTURE.refuse(Span::DUMMY, message));
     };
-    if !matches!(&*main.of, "Switch" | "MultiParserSwitch") {
+    if !chip.packages.contains(&&*main.of) {
         let message = match architecture(&main.of) {
             Some(other) => format!("`main` is a `{}`: this program is for {other}", main.of),
-            None => format!("`main` is a `{}`, not a `Switch` of TNA", main.of),
+            None => {
+                format!("`main` is a `{}`, not a `Switch` of {}", main.of, chip.architecture)
+            }
         };
         return Err(rules::ARCHITECTURE.refuse(main.span, message));
     }

@@ -43,7 +43,8 @@ pub fn join(
     let control = link(&gress.control, to_control, invalid_control)?;
     let deparser = link(&gress.deparser, to_deparser, invalid_deparser)
         .filter(|link| is_left(&gress.control, &gress.deparser, link))
-        .filter(|link| !has_call(&program, link.unit, |call| makes_copies(&program, call)));
+        .filter(|link| !has_call(&program, link.unit, |call| makes_copies(&program, call)))
+        .filter(|_| !gress.fields.cuts());
     let first: Vec<(Slot, u128)> =
         gress.parser.invalid.iter().map(|slot| (*slot, INVALID)).collect();
     let answers: Vec<Slot> = gress.control.answers().collect();

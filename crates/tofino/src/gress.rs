@@ -15,6 +15,8 @@ use sojourn_p4::interp::{Calls, Frame, Interpreter};
 use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, StmtKind, UnitId};
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
+use sojourn_packet::MirrorOverrides;
+use sojourn_packet::dataplane::PortId;
 use std::collections::HashSet;
 
 /// What the chip writes into the frame of a pass, and what it reads to make copies.
@@ -25,6 +27,11 @@ pub struct PassFields {
     mirror: IntrinsicField,
     resubmit: IntrinsicField,
     digest: IntrinsicField,
+    /// `mirror_egress_port`, `mirror_qid`, `mirror_ingress_cos`, `mirror_io_select`.
+    overrides: [IntrinsicField; 4],
+    cut_to: IntrinsicField,
+    /// `drop_ctl`, where it cancels a resubmit.
+    cancels: IntrinsicField,
 }
 
 impl PassFields {
@@ -37,7 +44,20 @@ impl PassFields {
             mirror: copied("mirror_type"),
             resubmit: copied("resubmit_type"),
             digest: copied("digest_type"),
+            overrides: [
+                copied("mirror_egress_port"),
+                copied("mirror_qid"),
+                copied("mirror_ingress_cos"),
+                copied("mirror_io_select"),
+            ],
+            cut_to: copied("mtu_trunc_len"),
+            cancels: IntrinsicField(None),
         }
+    }
+
+    /// True if the control may have the deparser cut the packet.
+    pub fn cuts(&self) -> bool {
+        self.cut_to.0.is_some()
     }
 }
 
@@ -118,6 +138,13 @@ impl Gress {
         error != 0 && (self.forgiving || self.reads_parser_error)
     }
 
+    /// The same for a chip on which a dropped packet is not resubmitted.
+    #[must_use]
+    pub fn cancelling(mut self) -> Gress {
+        self.fields.cancels = self.control.answer(Role::ForDeparser, "drop_ctl");
+        self
+    }
+
     /// Makes one chain of code of the blocks, as far as that can be, with so many bytes in front
     /// of packets and the code of calls. Nobody reads what the parser puts into slots that are `unread`.
     pub fn join(
@@ -172,10 +199,19 @@ impl Gress {
     pub fn chosen_copies(&self) -> CopyTypes {
         let frame = &self.frames[self.control_at];
         let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
+        let [port, queue, cos, deparsed] = self.fields.overrides;
+        let cancelled = self.fields.cancels.or_zero(frame) & 1 != 0;
         CopyTypes {
             mirror: chosen(self.fields.mirror),
-            resubmit: chosen(self.fields.resubmit),
+            resubmit: chosen(self.fields.resubmit).filter(|_| !cancelled),
             digest: chosen(self.fields.digest),
+            overrides: MirrorOverrides {
+                port: port.get(frame).map(|port| PortId(port as u16)),
+                queue: chosen(queue),
+                cos: chosen(cos),
+            },
+            as_deparsed: chosen(deparsed).map(|bit| bit != 0),
+            cut_to: self.fields.cut_to.get(frame).map(|length| length as u16),
         }
     }
 

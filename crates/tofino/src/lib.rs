@@ -1,10 +1,11 @@
-//! Tofino 1 as its P4 architecture (TNA) shows it.
+//! Tofino 1 and 2 as their P4 architectures (TNA, T2NA) show them.
 //!
 //! It stands on the language crate and on [`DataPlane`](sojourn_packet::DataPlane)'s vocabulary. What the chip does to
 //! one packet in one pass is here; queues, ports and clocks are not.
 //!
 //! | part | what it is |
 //! |---|---|
+//! | [`TofinoTarget`] | a chip, described as data, as a target |
 //! | [`load()`] | from the text of a program to a [`Tofino`], or to diagnostics |
 //! | [`rules`] | what the chip cannot do, why, and what to do instead |
 //! | [`register_action`] | register actions compiled to stateful-ALU instructions |
@@ -18,6 +19,7 @@ mod access;
 mod arguments;
 mod block_frame;
 mod blocks;
+mod chip;
 mod constant_folding;
 mod control_plane;
 mod dead_fields;
@@ -59,4 +61,4 @@ pub use sojourn_control::{
 };
 pub use sojourn_target::faults::Faults;
 pub use sojourn_target::load::{LoadError, LoadOptions};
-pub use target::Tofino1;
+pub use target::{TOFINO1, TOFINO2, TOFINO2M, TofinoTarget};

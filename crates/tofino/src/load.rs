@@ -9,20 +9,21 @@
 
 use super::access;
 use super::blocks::find_blocks;
+use super::chip::{self, Chip};
 use super::dead_fields;
 use super::deparser_requests;
 use super::fit;
 use super::gress::Gress;
 use super::left_out;
 use super::math_unit::ExponentParity;
-use super::metadata::{EGRESS_FRONT_BYTES, INGRESS_FRONT_BYTES};
+use super::metadata::FrontFields;
 use super::parde;
 use super::pipeline::Tofino;
 use super::register_action::{self, CompiledRegister, actions_of};
 use super::resubmit_header;
 use super::rules;
 use super::runtime;
-use super::target::Tofino1;
+use super::target::{TOFINO1, TOFINO2, TOFINO2M};
 use super::validity;
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
 use sojourn_p4::ir::{ExternCall, ObjectId, Program, UnitId};
@@ -57,31 +58,35 @@ pub fn load_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
-    let options = &LoadOptions { targets: Targets(&[&Tofino1]), ..options.clone() };
+    let options =
+        &LoadOptions { targets: Targets(&[&TOFINO1, &TOFINO2, &TOFINO2M]), ..options.clone() };
     let compiled = Compiled::compile(loader, path, options)?;
     let sources = compiled.source_map().clone();
+    let name = compiled.target().name();
+    let chip = chip::ALL.into_iter().find(|chip| chip.name == name).unwrap_or(&chip::TOFINO1);
     let (plane, warnings) = compiled.build_with(|program, sources, diagnostics| {
-        build(program, sources, options, diagnostics)
+        build(chip, program, sources, options, diagnostics)
     })?;
     Ok(Loaded { plane, warnings, sources })
 }
 
 /// Makes a data plane of an elaborated program; none if an error was found.
 pub fn build(
+    chip: &'static Chip,
     mut program: Program,
     sources: &SourceMap,
     options: &LoadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Tofino> {
-    validity::mask_reads(&mut program);
-    let pipelines = match find_blocks(&program) {
+    validity::mask_reads(&mut program, chip);
+    let pipelines = match find_blocks(chip, &program) {
         Ok(pipelines) => pipelines,
         Err(refused) => {
             diagnostics.push(refused.into());
             return None;
         }
     };
-    let registers = registers(&program, options.math_unit, diagnostics);
+    let registers = registers(chip, &program, options.math_unit, diagnostics);
     diagnostics.append(&mut access::check_indices(&program));
     diagnostics.append(&mut access::check_buses(&program));
     diagnostics.append(&mut access::check_direct(&program));
@@ -90,14 +95,14 @@ pub fn build(
         for deparser in [blocks[2], blocks[5]] {
             diagnostics.extend(deparser_requests::check(&program, deparser));
         }
-        diagnostics.append(&mut parde::check(&program, *blocks));
-        let found = fit::check(&program, *blocks, sources);
+        diagnostics.append(&mut parde::check(chip, &program, *blocks));
+        let found = fit::check(chip, &program, *blocks, sources);
         // Two accesses on one path are told once, whether or not the second waits for the first.
         let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));
         let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();
         diagnostics.extend(new);
     }
-    let (runtime, mut refused) = runtime::prepare(&program, registers, options);
+    let (runtime, mut refused) = runtime::prepare(chip, &program, registers, options);
     // Without its registers the program's calls have nothing to refer to.
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.append(&mut refused);
@@ -111,20 +116,24 @@ pub fn build(
     }
     let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
     // The checks above see the program as it is written; what runs has what the compiler adds.
-    resubmit_header::pad(&mut program);
+    resubmit_header::pad(&mut program, 8 * chip.front.resubmit_data as u32);
     left_out::complete(&mut program, [ip, ic, id]);
     left_out::complete(&mut program, [ep, ec, ed]);
     let interpreter = options.interpreter(validity_checks::with_guards(&program));
     let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
     let mut ingress = Gress::new(&interpreter, ip, ic, id);
+    if chip.drop_cancels_resubmit {
+        ingress = ingress.cancelling();
+    }
     let mut egress = Gress::new(&interpreter, ep, ec, ed).forgiving();
-    let fronts = [INGRESS_FRONT_BYTES, EGRESS_FRONT_BYTES];
+    let fronts = chip.front.bytes();
     for (gress, front) in [&mut ingress, &mut egress].into_iter().zip(fronts) {
         let unread = dead_fields::intrinsic_fields(&program, gress);
         interpreter.leave_unread(gress.parser.unit, |slot| unread.contains(&slot));
         gress.join(&mut interpreter, front, &unread, &runtime);
     }
-    Some(Tofino::new(Arc::new(program), interpreter, runtime, ingress, egress, options.clock))
+    let fields = FrontFields::new(&chip.front, options.clock);
+    Some(Tofino::new(chip, Arc::new(program), interpreter, runtime, [ingress, egress], fields))
 }
 
 /// True if two diagnostics mark the same places.
@@ -135,6 +144,7 @@ fn same_places(a: &Diagnostic, b: &Diagnostic) -> bool {
 
 /// Compiles all registers; errors and warnings go to `diagnostics`.
 fn registers(
+    chip: &Chip,
     program: &Program,
     parity: ExponentParity,
     diagnostics: &mut Vec<Diagnostic>,
@@ -148,7 +158,7 @@ fn registers(
         }
         let id = ObjectId(index as u32);
         let is_used = |object| used.contains(&object);
-        match register_action::compile(program, id, &is_used, parity, diagnostics) {
+        match register_action::compile(chip, program, id, &is_used, parity, diagnostics) {
             Ok(register) => compiled.push(register),
             Err(mut refused) => diagnostics.append(&mut refused),
         }

@@ -2,8 +2,9 @@
 //!
 //! Two forms. In front of a packet, as bits in the order of the chip's headers, for the parsers to
 //! extract; and as fields of structs, by name, for the controls. Units are the chip's: times are
-//! nanoseconds of one 48-bit counter, queue depths are cells of 80 bytes (TNA p. 32-33).
+//! nanoseconds of one 48-bit counter, queue depths are cells (TNA p. 32-33).
 
+use super::chip::{Front, INGRESS_INTRINSIC_BYTES};
 use super::validity::{INVALID, has_valid_bit};
 pub use sojourn_target::Clock;
 pub use sojourn_target::fields::field;
@@ -15,70 +16,80 @@ use sojourn_p4::types::Type;
 use sojourn_packet::Time;
 use sojourn_packet::dataplane::{EgressInput, IngressInput};
 
-/// Bytes in front of a packet that enters the ingress parser for the first time.
-pub const INGRESS_FRONT_BYTES: usize = 16;
-/// Bytes in front of a packet that enters the egress parser.
-pub const EGRESS_FRONT_BYTES: usize = 27;
-
-/// What the ingress parser finds in front of a packet, eight bytes in each word: intrinsic metadata, and
-/// the port's, which its control plane has set. A resubmitted packet brings eight bytes of its own
-/// instead of those.
-#[inline]
-pub fn ingress_front(input: &IngressInput, clock: &Clock, port_metadata: u64) -> [u64; 2] {
-    let port = u64::from(input.port.0 & 0x1ff) << 48;
-    [u64::from(input.resubmitted) << 63 | port | clock.global(input.arrived), port_metadata]
+/// Values of the fields in front of packets: the chip's widths and the clock of the run.
+#[derive(Clone, Copy, Debug)]
+pub struct FrontFields {
+    /// The chip's counter.
+    pub clock: Clock,
+    chip: Front,
 }
 
-/// Appends it.
-#[inline]
-pub fn write_ingress_front(
-    input: &IngressInput,
-    clock: &Clock,
-    port_metadata: u64,
-    out: &mut Vec<u8>,
-) {
-    let [intrinsic, of_port] = ingress_front(input, clock, port_metadata);
-    out.extend_from_slice(&intrinsic.to_be_bytes());
-    if !input.resubmitted {
-        out.extend_from_slice(&of_port.to_be_bytes());
+impl FrontFields {
+    /// Of a chip whose counter is `clock`.
+    pub fn new(chip: &Front, clock: Clock) -> FrontFields {
+        FrontFields { clock, chip: *chip }
     }
-}
 
-/// What the egress parser finds in front of a packet, each field filled up to bytes: a word of eight
-/// bytes, the last one of [`EGRESS_FRONT_BYTES`] less 24.
-// A call, because a program seldom reads more than one of the words; inlined, all of them are made.
-#[inline(never)]
-pub fn egress_front(input: &EgressInput, clock: &Clock, word: u8) -> u64 {
-    let depth = |cells: u32| u64::from(cells.min(0x7_ffff));
-    let enqueued = || clock.enqueued(input.enqueued);
-    match word {
-        0 => {
-            u64::from(input.port.0 & 0x1ff) << 48
-                | depth(input.enqueue_depth) << 24
-                | u64::from(input.enqueue_congestion & 3) << 16
-                | enqueued() >> 16
-        }
-        1 => {
-            enqueued() << 48
-                | depth(input.dequeue_depth) << 24
-                | u64::from(input.dequeue_congestion & 3) << 16
-                | u64::from(input.pool_congestion) << 8
-        }
-        2 => {
-            clock.in_queue(input.dequeued.saturating_sub(input.enqueued)) << 40
-                | u64::from(input.rid) << 24
-                | u64::from(input.rid_first) << 16
-                | u64::from(input.queue & 31) << 8
-                | u64::from(input.cos & 7)
-        }
-        _ => u64::from(input.length as u16) << 40,
+    /// What the ingress parser finds in front of a packet, eight bytes in each word: intrinsic
+    /// metadata, and the port's, which its control plane has set in its first eight bytes. A
+    /// resubmitted packet brings bytes of its own instead of those.
+    #[inline]
+    pub fn ingress(&self, input: &IngressInput, port_metadata: u64) -> [u64; 4] {
+        let port = u64::from(input.port.0 & 0x1ff) << 48;
+        let resubmitted = u64::from(input.resubmitted) << 63;
+        [resubmitted | port | self.clock.global(input.arrived), port_metadata, 0, 0]
     }
-}
 
-/// Appends it.
-pub fn write_egress_front(input: &EgressInput, clock: &Clock, out: &mut Vec<u8>) {
-    let words = [0, 1, 2, 3].map(|word| egress_front(input, clock, word).to_be_bytes());
-    out.extend_from_slice(&words.as_flattened()[..EGRESS_FRONT_BYTES]);
+    /// Appends it.
+    #[inline]
+    pub fn write_ingress(&self, input: &IngressInput, port_metadata: u64, out: &mut Vec<u8>) {
+        let words = self.ingress(input, port_metadata).map(u64::to_be_bytes);
+        let own = if input.resubmitted { 0 } else { self.chip.port_metadata };
+        out.extend_from_slice(&words.as_flattened()[..INGRESS_INTRINSIC_BYTES + own]);
+    }
+
+    /// What the egress parser finds in front of a packet, each field filled up to bytes: a word of
+    /// eight bytes, the last one of fewer.
+    // A call, because a program seldom reads more than one of the words; inlined, all of them are made.
+    #[inline(never)]
+    pub fn egress(&self, input: &EgressInput, word: u8) -> u64 {
+        let depth = |cells: u32| u64::from(cells.min(0x7_ffff));
+        let mask = (1 << self.chip.queue_time_bits) - 1;
+        let enqueued = || self.clock.enqueued(input.enqueued) & mask;
+        match word {
+            0 => {
+                u64::from(input.port.0 & 0x1ff) << 48
+                    | depth(input.enqueue_depth) << 24
+                    | u64::from(input.enqueue_congestion & 3) << 16
+                    | enqueued() >> 16
+            }
+            1 => {
+                enqueued() << 48
+                    | depth(input.dequeue_depth) << 24
+                    | u64::from(input.dequeue_congestion & 3) << 16
+                    | u64::from(input.pool_congestion) << 8
+                    | (self.in_queue(input) & mask) >> 24
+            }
+            2 => {
+                (self.in_queue(input) & mask) << 40
+                    | u64::from(input.rid) << 24
+                    | u64::from(input.rid_first) << 16
+                    | self.chip.egress_queue(input.port.0, input.queue) << 8
+                    | u64::from(input.cos & 7)
+            }
+            _ => u64::from(input.length as u16) << 40,
+        }
+    }
+
+    fn in_queue(&self, input: &EgressInput) -> u64 {
+        self.clock.in_queue(input.dequeued.saturating_sub(input.enqueued))
+    }
+
+    /// Appends it.
+    pub fn write_egress(&self, input: &EgressInput, out: &mut Vec<u8>) {
+        let words = [0, 1, 2, 3].map(|word| self.egress(input, word).to_be_bytes());
+        out.extend_from_slice(&words.as_flattened()[..self.chip.egress]);
+    }
 }
 
 /// Which of an architecture's parameters a unit's parameter is.
@@ -161,7 +172,16 @@ impl IntrinsicField {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::{TOFINO1, TOFINO2};
     use sojourn_packet::dataplane::PortId;
+
+    fn first() -> FrontFields {
+        FrontFields::new(&TOFINO1.front, Clock::default())
+    }
+
+    fn second() -> FrontFields {
+        FrontFields::new(&TOFINO2.front, Clock::default())
+    }
 
     #[test]
     fn an_egress_packet_starts_with_27_bytes_in_the_chips_order() {
@@ -182,13 +202,13 @@ mod tests {
             ..EgressInput::default()
         };
         let mut out = Vec::new();
-        write_egress_front(&input, &Clock::default(), &mut out);
+        first().write_egress(&input, &mut out);
         let expected = [
             0x01, 0x01, 0x07, 0x00, 0x01, 2, 0x00, 0x01, 0x23, 0x45, 0, 0, 3, 1, 0xe4, 0x00, 0x02,
             0x00, 0x01, 0xab, 0xcd, 1, 0x1f, 5, 0, 0x05, 0xee,
         ];
         assert_eq!(out, expected);
-        assert_eq!(out.len(), EGRESS_FRONT_BYTES);
+        assert_eq!(out.len(), 27);
     }
 
     #[test]
@@ -200,23 +220,52 @@ mod tests {
             resubmitted: false,
         };
         let mut out = Vec::new();
-        write_ingress_front(&input, &Clock::default(), 0x0a0b, &mut out);
+        first().write_ingress(&input, 0x0a0b, &mut out);
         assert_eq!(out[..8], [0x01, 0x44, 0, 1, 2, 3, 4, 5]);
         assert_eq!(out[8..], [0, 0, 0, 0, 0, 0, 0x0a, 0x0b]);
         out.clear();
         let again = IngressInput { resubmitted: true, ..input };
-        write_ingress_front(&again, &Clock::default(), 0x0a0b, &mut out);
+        first().write_ingress(&again, 0x0a0b, &mut out);
         assert_eq!(out[..2], [0x81, 0x44]);
         assert_eq!(out.len(), 8);
     }
 
     #[test]
+    fn on_tofino_2_queue_times_have_32_bits_and_the_queue_counts_in_its_port_group() {
+        let input = EgressInput {
+            port: PortId(0x103),
+            queue: 2,
+            enqueued: Time(0x1_1234_5678),
+            dequeued: Time(0x1_1234_5678 + 0x0403_0201),
+            length: 1518,
+            ..EgressInput::default()
+        };
+        let mut out = Vec::new();
+        second().write_egress(&input, &mut out);
+        assert_eq!(out.len(), 28);
+        assert_eq!(out[6..10], [0x12, 0x34, 0x56, 0x78]);
+        assert_eq!(out[15..19], [0x04, 0x03, 0x02, 0x01]);
+        assert_eq!(out[22], 3 * 16 + 2);
+        assert_eq!(out[25..], [0x05, 0xee, 0]);
+        out.clear();
+        let came =
+            IngressInput { port: PortId(9), arrived: Time(5), now: Time(5), resubmitted: false };
+        second().write_ingress(&came, 0x0a0b, &mut out);
+        assert_eq!(out.len(), 32);
+        assert_eq!(out[..8], [0, 9, 0, 0, 0, 0, 0, 5]);
+        assert_eq!(out[14..18], [0x0a, 0x0b, 0, 0]);
+    }
+
+    #[test]
     fn the_queues_timestamps_are_shifted_and_wrap_at_18_bits() {
-        let clock = Clock { offset: Time(0), timestamp_shift: 0 };
-        assert_eq!(clock.enqueued(Time(262_144 + 5)), 5);
-        let clock = Clock { offset: Time(0), timestamp_shift: 9 };
-        assert_eq!(clock.enqueued(Time(262_144 + 5)), 512);
-        assert_eq!(clock.in_queue(Time::from_millis(5)), 5_000_000 >> 9);
+        let word = |timestamp_shift, enqueued| {
+            let clock = Clock { offset: Time(0), timestamp_shift };
+            let fields = FrontFields::new(&TOFINO1.front, clock);
+            let input = EgressInput { enqueued, dequeued: enqueued, ..EgressInput::default() };
+            fields.egress(&input, 1) >> 48
+        };
+        assert_eq!(word(0, Time(262_144 + 5)), 5);
+        assert_eq!(word(9, Time(262_144 + 5)), 512);
     }
 
     #[test]

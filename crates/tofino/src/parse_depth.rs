@@ -9,7 +9,7 @@
 use super::block_frame::Block;
 use super::fused_pass::{has_call, makes_copies, reads_the_rest};
 use super::gress::Gress;
-use super::metadata::{EGRESS_FRONT_BYTES, INGRESS_FRONT_BYTES, Role};
+use super::metadata::Role;
 use super::parameter_passing::shared;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, Layout, Next, ParserBody, Pattern, Program, Slot, State, StateId,
@@ -24,13 +24,18 @@ use std::collections::{HashMap, HashSet};
 /// comes to one again and again has more.
 const STATES: usize = 256;
 
-/// True if the two passes of a program are such.
-pub fn reads_ethernet_alone(program: &Program, ingress: &Gress, egress: &Gress) -> bool {
+/// True if the two passes of a program are such, with `fronts` bytes in front of each parser.
+pub fn reads_ethernet_alone(
+    program: &Program,
+    ingress: &Gress,
+    egress: &Gress,
+    fronts: [usize; 2],
+) -> bool {
     let past_egress = ingress.control.answer(Role::ForTrafficManager, "bypass_egress").0.is_some();
     let ethernet = 8 * ETHERNET_HEADER_LEN as u64;
     let behind = |gress, front: usize, there| behind_pass(program, gress, 8 * front as u64, there);
-    let left = behind(ingress, INGRESS_FRONT_BYTES, ethernet)
-        .and_then(|between| behind(egress, EGRESS_FRONT_BYTES, between));
+    let left =
+        behind(ingress, fronts[0], ethernet).and_then(|between| behind(egress, fronts[1], between));
     !past_egress && left == Some(ethernet)
 }
 

@@ -13,9 +13,9 @@
 //! in egress unless bit 2 of `drop_ctl` is set: of the packet as received in ingress, as written in
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
+use super::chip::Chip;
 use super::gress::Gress;
-use super::metadata::{Clock, IntrinsicField, Role, egress_front, ingress_front};
-use super::metadata::{write_egress_front, write_ingress_front};
+use super::metadata::{FrontFields, IntrinsicField, Role};
 use super::parse_depth::reads_ethernet_alone;
 use super::pass::{ParserErrors, Pass};
 use super::runtime::{RegisterState, Runtime};
@@ -31,7 +31,7 @@ use sojourn_packet::dataplane::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
     Mirror, MirrorDirection,
 };
-use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet, Time};
+use sojourn_packet::{Bytes, HEADER_ROOM, HeaderBytes, Packet, Time};
 use sojourn_target::deparser_output::deparse;
 use sojourn_target::faults::Faults;
 use sojourn_target::phv::PacketMetadata;
@@ -46,6 +46,7 @@ pub(super) const PORTS: usize = 512;
 /// A TNA program, loaded: a [`DataPlane`] with its tables and registers.
 #[derive(Debug)]
 pub struct Tofino {
+    chip: &'static Chip,
     /// The program without guards of its reads: what the chip's compiler sees.
     elaborated: Arc<sojourn_p4::ir::Program>,
     interpreter: Interpreter,
@@ -57,7 +58,7 @@ pub struct Tofino {
     /// Which packets egress drops, and whose copies.
     egress_drop: IntrinsicField,
     parser_errors: ParserErrors,
-    clock: Clock,
+    fields: FrontFields,
     /// Both passes look at Ethernet headers and at nothing behind them.
     reads_ethernet_alone: bool,
     /// The program's text, once it is given.
@@ -74,18 +75,24 @@ pub struct Tofino {
 
 impl Tofino {
     pub(super) fn new(
+        chip: &'static Chip,
         elaborated: Arc<sojourn_p4::ir::Program>,
         interpreter: Interpreter,
         runtime: Runtime,
-        ingress: Gress,
-        egress: Gress,
-        clock: Clock,
+        [ingress, egress]: [Gress; 2],
+        fields: FrontFields,
     ) -> Tofino {
         let program = interpreter.program().clone();
         Tofino {
+            chip,
             tables: Tables::new(program.clone()),
             admitted: Admitted::new(&ingress),
-            reads_ethernet_alone: reads_ethernet_alone(&elaborated, &ingress, &egress),
+            reads_ethernet_alone: reads_ethernet_alone(
+                &elaborated,
+                &ingress,
+                &egress,
+                chip.front.bytes(),
+            ),
             egress_drop: egress.control.answer(Role::ForDeparser, "drop_ctl"),
             parser_errors: ParserErrors::new(&program.errors),
             elaborated,
@@ -93,7 +100,7 @@ impl Tofino {
             runtime,
             ingress,
             egress,
-            clock,
+            fields,
             sources: None,
             snapshots: None,
             port_metadata: vec![0; PORTS],
@@ -127,6 +134,11 @@ impl Tofino {
         &self.runtime.faults
     }
 
+    /// The chip.
+    pub(super) fn chip(&self) -> &'static Chip {
+        self.chip
+    }
+
     /// The program as it was elaborated, for whatever looks at it and does not run it.
     pub(super) fn elaborated(&self) -> &sojourn_p4::ir::Program {
         &self.elaborated
@@ -153,13 +165,13 @@ impl Tofino {
             runtime: &mut self.runtime,
             written: &mut self.written,
             errors: &self.parser_errors,
-            tstamp: self.clock.global(now),
+            tstamp: self.fields.clock.global(now),
         };
         let context = PassContext {
             ingress: &mut self.ingress,
             egress: &mut self.egress,
             admitted: &self.admitted,
-            clock: &self.clock,
+            fields: &self.fields,
             front: &mut self.front,
         };
         (pass, context)
@@ -206,9 +218,9 @@ impl Tofino {
             return Err(None);
         }
         let of_port = self.port_metadata_of(input);
-        let (mut pass, PassContext { ingress, clock, .. }) = self.parts(input.now);
-        let words = ingress_front(input, clock, of_port);
-        pass.run_at_once(ingress, |word| words[usize::from(word & 1)], packet)
+        let (mut pass, PassContext { ingress, fields, .. }) = self.parts(input.now);
+        let words = fields.ingress(input, of_port);
+        pass.run_at_once(ingress, |word| words[usize::from(word & 3)], packet)
     }
 
     #[inline(always)]
@@ -246,24 +258,51 @@ impl Tofino {
         admission: &mut Admission,
     ) -> Result<Option<u64>, Halt> {
         let of_port = self.port_metadata_of(input);
-        let (mut pass, PassContext { ingress, admitted, clock, front, .. }) = self.parts(input.now);
+        let (mut pass, PassContext { ingress, admitted, fields, front, .. }) =
+            self.parts(input.now);
         if let Some(consumed) = pass.rest(ran, ingress, packet)? {
             *admission = admitted.read(ingress.control_frame());
             pass.finish(ingress)?;
             return Ok(Some(consumed));
         }
         front.clear();
-        write_ingress_front(input, clock, of_port, front);
+        fields.write_ingress(input, of_port, front);
         pass.run_behind(front, ingress, packet, |frame| *admission = admitted.read(frame))
     }
 
     /// The deparser has written what stands for so many bits of a packet.
     fn leave_ingress(&mut self, out: &mut IngressDecision, consumed: u64, packet: &mut Packet) {
+        if self.runtime.pass.asked && self.runtime.pass.copies.as_deparsed == Some(true) {
+            return self.leave_ingress_as_deparsed(out, consumed, packet);
+        }
         if self.runtime.pass.asked && self.asked_in_ingress(out, packet) {
             return;
         }
         if !out.admission.is_nowhere() {
-            deparse(packet, &mut self.written, consumed);
+            self.deparse(consumed, packet);
+        }
+    }
+
+    /// The same where a copy is to be made of the packet as deparsed.
+    #[inline(never)]
+    fn leave_ingress_as_deparsed(
+        &mut self,
+        out: &mut IngressDecision,
+        consumed: u64,
+        packet: &mut Packet,
+    ) {
+        if self.runtime.pass.resubmit.is_none() {
+            self.deparse(consumed, packet);
+        }
+        self.asked_in_ingress(out, packet);
+    }
+
+    /// Puts what the deparser wrote in front of a packet, and cuts it if the program asked for that.
+    #[inline(always)]
+    fn deparse(&mut self, consumed: u64, packet: &mut Packet) {
+        deparse(packet, &mut self.written, consumed);
+        if let Some(length) = self.runtime.pass.copies.cut_to {
+            packet.truncate(Bytes(length.into()));
         }
     }
 
@@ -283,8 +322,8 @@ impl Tofino {
     #[inline(always)]
     fn run_egress(&mut self, input: &EgressInput, packet: &mut Packet) -> EgressDecision {
         self.runtime.begin(input.now, u64::from(input.length));
-        let (mut pass, PassContext { egress, clock, .. }) = self.parts(input.now);
-        let ran = pass.run_at_once(egress, |word| egress_front(input, clock, word), packet);
+        let (mut pass, PassContext { egress, fields, .. }) = self.parts(input.now);
+        let ran = pass.run_at_once(egress, |word| fields.egress(input, word), packet);
         match ran {
             Ok(consumed) if self.egress.is_whole() => {
                 let drop_ctl = self.egress_drop.or_zero(self.egress.control_frame()) as u8;
@@ -320,7 +359,7 @@ impl Tofino {
         packet: &Packet,
     ) -> Result<Option<(u64, u8)>, Halt> {
         let (drop, mut drop_ctl) = (self.egress_drop, 0);
-        let (mut pass, PassContext { egress, clock, front, .. }) = self.parts(input.now);
+        let (mut pass, PassContext { egress, fields, front, .. }) = self.parts(input.now);
         let mut answers = |frame: &Frame| drop_ctl = drop.or_zero(frame) as u8;
         let ran = match pass.rest(ran, egress, packet)? {
             Some(consumed) => {
@@ -330,7 +369,7 @@ impl Tofino {
             }
             None => {
                 front.clear();
-                write_egress_front(input, clock, front);
+                fields.write_egress(input, front);
                 pass.run_behind(front, egress, packet, answers)?
             }
         };
@@ -343,10 +382,14 @@ impl Tofino {
         let mut out = EgressDecision::default();
         let sent = drop_ctl & 1 == 0;
         let copied = drop_ctl & 4 == 0 && self.runtime.pass.asked;
-        if sent || copied {
-            deparse(packet, &mut self.written, consumed);
+        let as_received = copied && self.runtime.pass.copies.as_deparsed == Some(false);
+        if as_received {
+            out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, packet);
         }
-        if copied {
+        if sent || (copied && !as_received) {
+            self.deparse(consumed, packet);
+        }
+        if copied && !as_received {
             out.mirror = requested_copy(&mut self.runtime, MirrorDirection::Egress, packet);
         }
         if sent {
@@ -361,7 +404,7 @@ struct PassContext<'a> {
     ingress: &'a mut Gress,
     egress: &'a mut Gress,
     admitted: &'a Admitted,
-    clock: &'a Clock,
+    fields: &'a FrontFields,
     front: &'a mut Vec<u8>,
 }
 
@@ -410,6 +453,7 @@ fn requested_copy(
         header_len: request.header.len() as u16,
         packet_metadata: PacketMetadata::default(),
         packet: with_front(&request.header, packet),
+        overrides: runtime.pass.copies.overrides,
     }))
 }
 

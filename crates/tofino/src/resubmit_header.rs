@@ -1,6 +1,6 @@
-//! Resubmit headers fill the eight bytes that a resubmitted packet has in front.
+//! Resubmit headers fill the bytes that a resubmitted packet has in front.
 //!
-//! The chip carries eight bytes, whatever the header's own length. The compiler therefore appends padding to
+//! The chip carries a fixed number of bytes, whatever the header's own length. The compiler therefore appends padding to
 //! every header type that a `Resubmit` object emits (`midend/check_header_alignment.cpp`,
 //! `TransformResubmitHeaders`, in p4c's Tofino back end). [`pad`] does the same to the places that put
 //! such a header on the wire or take it off. It must not depend on how a pass runs.
@@ -13,17 +13,15 @@ use sojourn_p4::types::{DeclarationId, Type};
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
-/// Bits that a resubmitted packet carries.
-pub const RESUBMIT_BITS: u32 = 8 * 8;
-
-/// Pads every extraction and emission of a header whose type a `Resubmit` emits.
-pub fn pad(program: &mut Program) {
+/// Pads every extraction and emission of a header whose type a `Resubmit` emits to the `bits` that
+/// a resubmitted packet carries.
+pub fn pad(program: &mut Program, bits: u32) {
     let types = resubmitted(program);
     if types.is_empty() {
         return;
     }
     for unit in &mut program.units {
-        let mut padding = Padding { types: &types, slots: &mut unit.slots };
+        let mut padding = Padding { types: &types, bits, slots: &mut unit.slots };
         match &mut unit.body {
             Body::Control { stmts, .. } => padding.list(stmts),
             Body::Parser(parser) => {
@@ -51,6 +49,7 @@ fn resubmitted(program: &Program) -> HashSet<DeclarationId> {
 /// Padding of the headers of one unit.
 struct Padding<'u> {
     types: &'u HashSet<DeclarationId>,
+    bits: u32,
     slots: &'u mut Vec<SlotInfo>,
 }
 
@@ -147,7 +146,7 @@ impl Padding<'_> {
     fn missing(&self, ty: &Type, bits: u64) -> u32 {
         match ty {
             Type::Header(of) if self.types.contains(&of.declaration) => {
-                RESUBMIT_BITS.saturating_sub(u32::try_from(bits).unwrap_or(u32::MAX))
+                self.bits.saturating_sub(u32::try_from(bits).unwrap_or(u32::MAX))
             }
             _ => 0,
         }

@@ -14,7 +14,7 @@ impl Tofino {
     pub(super) fn snapshots(&mut self) -> Option<&mut Snapshots> {
         if self.snapshots.is_none() {
             let sources = self.sources.clone()?;
-            let plan = fit::plan(self.elaborated(), self.blocks(), &sources);
+            let plan = fit::plan(self.chip(), self.elaborated(), self.blocks(), &sources);
             self.snapshots = Some(Box::new(Snapshots::new(Arc::new(plan))));
         }
         self.snapshots.as_deref_mut()

@@ -1,5 +1,6 @@
-//! Tofino 1 as a target: what programs for it are called, and what its switch is like.
+//! Chips of the Tofino family as targets: names of their programs, properties of their switches.
 
+use super::chip::{self, Chip};
 use super::load::build;
 use super::pipeline::Tofino;
 use super::{fit, rules};
@@ -14,38 +15,43 @@ use sojourn_target::target::{Copies, LoadedProgram, Stages, SwitchTraits, Target
 use std::any::Any;
 use std::sync::Arc;
 
-/// The Tofino Native Architecture, on Tofino 1.
+/// A chip of the Tofino family with its architecture.
 #[derive(Clone, Copy, Debug)]
-pub struct Tofino1;
+pub struct TofinoTarget(&'static Chip);
 
-/// Ports of one pipe, and where its recirculation ports begin and end.
-const PIPE: u16 = 128;
-const LOOPS: std::ops::Range<u16> = 68..72;
+/// Tofino 1 and TNA.
+pub const TOFINO1: TofinoTarget = TofinoTarget(&chip::TOFINO1);
+/// Tofino 2 and T2NA.
+pub const TOFINO2: TofinoTarget = TofinoTarget(&chip::TOFINO2);
+/// The parts of Tofino 2 with 12 stages, and T2NA.
+pub const TOFINO2M: TofinoTarget = TofinoTarget(&chip::TOFINO2M);
 
-impl Target for Tofino1 {
+impl Target for TofinoTarget {
     fn name(&self) -> &'static str {
-        "tofino1"
+        self.0.name
     }
 
     fn title(&self) -> &'static str {
-        "Tofino"
+        self.0.title
     }
 
     fn folder(&self) -> &'static str {
-        "tna"
+        self.0.folder
     }
 
     fn declarations(&self) -> &'static str {
-        "tna.p4"
+        self.0.declarations
     }
 
-    fn macros(&self) -> &'static [&'static str] {
-        // The vendor's driver defines it.
-        &["__TARGET_TOFINO__"]
+    fn macros(&self) -> &'static [(&'static str, &'static str)] {
+        // The vendor's driver defines them.
+        self.0.macros
     }
 
-    fn claims(&self, package: &str) -> bool {
-        matches!(package, "Switch" | "MultiParserSwitch")
+    fn claims(&self, package: &str, architecture: Option<&str>) -> bool {
+        // Declarations that state no architecture are those of the first chip.
+        let stated = architecture.unwrap_or(chip::TOFINO1.architecture);
+        self.0.packages.contains(&package) && stated == self.0.architecture
     }
 
     fn load(
@@ -55,16 +61,22 @@ impl Target for Tofino1 {
         options: &LoadOptions,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Box<dyn LoadedProgram>> {
-        Some(Box::new(build(program, sources, options, diagnostics)?))
+        Some(Box::new(build(self.0, program, sources, options, diagnostics)?))
     }
 
     fn switch(&self) -> SwitchTraits {
+        let chip = self.0;
         SwitchTraits {
-            ports: 4 * PIPE,
-            pipe_ports: PIPE,
-            queues: 32,
+            ports: chip.pipes * chip.pipe_ports,
+            pipe_ports: chip.pipe_ports,
+            queues: chip.queues,
             queues_chosen: false,
-            recirculating: (0..4).flat_map(|pipe| LOOPS.map(move |p| pipe * PIPE + p)).collect(),
+            recirculating: (0..chip.pipes)
+                .flat_map(|pipe| {
+                    chip.recirculation.clone().map(move |p| pipe * chip.pipe_ports + p)
+                })
+                .collect(),
+            traffic_manager: Some(chip.traffic_manager),
             copies: Copies::Chip,
             disciplines: false,
         }
@@ -81,8 +93,8 @@ impl Target for Tofino1 {
     fn stages(&self, loaded: &dyn LoadedProgram, sources: &SourceMap) -> Option<Stages> {
         let any: &dyn Any = loaded;
         let program = any.downcast_ref::<Tofino>()?.elaborated();
-        let fit = fit::fit_of_program(program, sources);
-        let doubt = fit::doubt_of(program, &fit).map(Box::new);
+        let fit = fit::fit_of_program(self.0, program, sources);
+        let doubt = fit::doubt_of(self.0, program, &fit).map(Box::new);
         Some(Stages { json: fit.to_json(), text: fit.render(), doubt })
     }
 
@@ -103,7 +115,7 @@ fn other_architecture(file: &str) -> Option<&'static str> {
     Some(match file {
         "psa.p4" => "the Portable Switch Architecture",
         "pna.p4" => "the Portable NIC Architecture",
-        "t2na.p4" => "Tofino 2",
+        "t3na.p4" => "Tofino 3",
         "ebpf_model.p4" | "ubpf_model.p4" => "eBPF",
         _ => return None,
     })

@@ -5,6 +5,7 @@
 //! pattern no value of its width has; copies carry it along, and every other read is given the
 //! zero that the chip reads. [`mask_reads`] rewrites a program so that this holds.
 
+use crate::chip::Chip;
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, Program, Slot, Stmt, StmtKind, Transition, UnitId,
 };
@@ -14,9 +15,9 @@ use std::collections::HashSet;
 /// What an invalid field holds in its slot.
 pub const INVALID: u128 = 1 << 127;
 
-/// The fields, by the last part of their names, with their widths.
+/// The fields, by the last part of their names, with their widths; 0 stands for the chip's.
 const FIELDS: [(&str, u32); 6] = [
-    ("mirror_type", 3),
+    ("mirror_type", 0),
     ("resubmit_type", 3),
     ("digest_type", 3),
     ("ucast_egress_port", 9),
@@ -24,16 +25,25 @@ const FIELDS: [(&str, u32); 6] = [
     ("mcast_grp_b", 16),
 ];
 
+/// Further such fields of chips whose requests to the deparser all have valid bits.
+const REQUESTS: [(&str, u32); 5] = [
+    ("mirror_io_select", 1),
+    ("mirror_ingress_cos", 3),
+    ("mirror_egress_port", 9),
+    ("mirror_qid", 7),
+    ("mtu_trunc_len", 14),
+];
+
 /// True for the names of fields with a valid bit.
 pub fn has_valid_bit(field: &str) -> bool {
-    FIELDS.iter().any(|(name, _)| *name == field)
+    FIELDS.iter().chain(&REQUESTS).any(|(name, _)| *name == field)
 }
 
 /// Makes all reads of such fields that are not plain copies read the value without [`INVALID`].
-pub fn mask_reads(program: &mut Program) {
+pub fn mask_reads(program: &mut Program, chip: &Chip) {
     for index in 0..program.units.len() {
         let unit = UnitId(index as u32);
-        let carriers = carriers(program, unit);
+        let carriers = carriers(program, chip, unit);
         if !carriers.is_empty() {
             mask_unit(program, unit, &carriers);
         }
@@ -41,11 +51,16 @@ pub fn mask_reads(program: &mut Program) {
 }
 
 /// The slots of a unit that may hold such a field, copies in inlined controls included.
-fn carriers(program: &Program, unit: UnitId) -> HashSet<Slot> {
+fn carriers(program: &Program, chip: &Chip, unit: UnitId) -> HashSet<Slot> {
     let slots = program.units[unit.index()].slots.iter().enumerate();
+    let requests: &[(&str, u32)] = if chip.shared_validity { &REQUESTS } else { &[] };
+    let fields = FIELDS.iter().chain(requests);
     let named = slots.filter(|(_, slot)| {
         let last = slot.name.rsplit('.').next().unwrap_or_default();
-        FIELDS.iter().any(|(name, width)| *name == last && *width == slot.scalar.width())
+        fields.clone().any(|(name, width)| {
+            let width = if *width == 0 { chip.front.mirror_type_bits } else { *width };
+            *name == last && width == slot.scalar.width()
+        })
     });
     let mut carriers: HashSet<Slot> = named.map(|(at, _)| Slot(at as u32)).collect();
     loop {

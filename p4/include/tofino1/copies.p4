@@ -13,7 +13,7 @@ extern Mirror {
     void emit<T>(in MirrorId_t session_id, in T hdr);
 }
 
-// Ingress only: the packet once more through ingress, at most 8 bytes of data in front.
+// Ingress only: the packet once more through ingress, at most 8 bytes of data in front (16 on Tofino 2).
 extern Resubmit {
     @deprecated("give Resubmit the value of resubmit_type")
     Resubmit();

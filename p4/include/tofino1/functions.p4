@@ -5,9 +5,6 @@
 extern T min<T>(in T t1, in T t2);
 extern T max<T>(in T t1, in T t2);
 
-// dst = low bits of (src1 ++ src2) >> shift_amount
-extern void funnel_shift_right<T>(inout T dst, in T src1, in T src2, int shift_amount);
-
 // For fields that the chip tracks as valid or not (ports, groups, *_type): as if never assigned.
 extern void invalidate<T>(in T field);
 extern bool is_validated<T>(in T field);

@@ -40,28 +40,6 @@ extern DirectMeter {
     bit<8> execute(@optional in bit<32> adjust_byte_count);
 }
 
-// Low-pass filter: an exponentially weighted mean of `val`, or a rate.
-extern Lpf<T, I> {
-    Lpf(bit<32> size);
-    T execute(in T val, in I index);
-}
-
-extern DirectLpf<T> {
-    DirectLpf();
-    T execute(in T val);
-}
-
-// Random early detection on a filtered value: one of the two given words comes back.
-extern Wred<T, I> {
-    Wred(bit<32> size, bit<8> drop_value, bit<8> no_drop_value);
-    bit<8> execute(in T val, in I index);
-}
-
-extern DirectWred<T> {
-    DirectWred(bit<8> drop_value, bit<8> no_drop_value);
-    bit<8> execute(in T val);
-}
-
 // ---- Registers ----------------------------------------------------------------------------
 
 // T: bit<1>, bit/int<8|16|32>, or a struct of two such fields; I: type of the index.
@@ -78,26 +56,6 @@ extern DirectRegister<T> {
     DirectRegister(T initial_value);
     T read();
     T write(in T value);
-}
-
-// A constant of a RegisterAction that the control plane can change.
-extern RegisterParam<T> {
-    RegisterParam(T initial_value);
-    T read();
-}
-
-// A rough f(x) inside the stateful ALU: leading bits of x address a table of 16 bytes, and the
-// entry is shifted into place. Only the sum that goes into the (lower) register word can use it.
-extern MathUnit<T> {
-    // Result: data[bits of x] * 2^(exponent of f(x) + scale). The tuple starts with entry 15.
-    MathUnit(bool invert, int<2> shift, int<6> scale,
-             tuple<bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>,
-                   bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>, bit<8>> data);
-    // factor * op(x), with a table that the compiler computes
-    MathUnit(MathOp_t op, int factor);
-    // (A / B) * op(x)
-    MathUnit(MathOp_t op, int A, int B);
-    T execute(in T x);
 }
 
 // One atomic read-modify-write, written by the program as `apply`: `value` is the register's word,

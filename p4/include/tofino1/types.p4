@@ -1,20 +1,8 @@
-// Types, constants and enumerations of Tofino 1. A width has a macro of its own because programs
-// build other types from it.
+// Types, constants and enumerations; the widths are those of the chip's own file (chip.p4).
 #ifndef SOJOURN_TOFINO1_TYPES_P4
 #define SOJOURN_TOFINO1_TYPES_P4
 
 // ---- Identifiers --------------------------------------------------------------------------
-
-#define PORT_ID_WIDTH             9
-#define QUEUE_ID_WIDTH            5
-#define MULTICAST_GROUP_ID_WIDTH  16
-#define REPLICATION_ID_WIDTH      16
-#define L1_EXCLUSION_ID_WIDTH     16
-#define L2_EXCLUSION_ID_WIDTH     9
-#define MIRROR_ID_WIDTH           10
-#define MIRROR_TYPE_WIDTH         3
-#define RESUBMIT_TYPE_WIDTH       3
-#define DIGEST_TYPE_WIDTH         3
 
 // A device port: two bits of pipe, seven bits of port inside the pipe.
 @noWarn("unused")
@@ -30,7 +18,7 @@ typedef bit<REPLICATION_ID_WIDTH> ReplicationId_t;
 typedef bit<L1_EXCLUSION_ID_WIDTH> L1ExclusionId_t;
 @noWarn("unused")
 typedef bit<L2_EXCLUSION_ID_WIDTH> L2ExclusionId_t;
-// A mirror session; 0 is reserved, 1..1015 are free, the rest coalesces copies.
+// A mirror session; 0 is reserved.
 @noWarn("unused")
 typedef bit<MIRROR_ID_WIDTH> MirrorId_t;
 // Which of a deparser's Mirror, Resubmit or Digest statements runs.
@@ -43,11 +31,6 @@ typedef bit<DIGEST_TYPE_WIDTH> DigestType_t;
 
 @noWarn("unused")
 typedef error ParserError_t;
-
-// Bits between the intrinsic metadata and the first byte of the packet in the ingress parser:
-// the port's own metadata, or the data of a resubmit.
-@noWarn("unused")
-const bit<32> PORT_METADATA_SIZE = 32w64;
 
 // The two parts of a device port, as mask and as slice.
 #define DEVPORT_PIPE_MASK   0x180
@@ -72,8 +55,6 @@ const bit<16> PARSER_ERROR_TIMEOUT_USER = 0x0008;
 const bit<16> PARSER_ERROR_TIMEOUT_HW   = 0x0010;
 @noWarn("unused")
 const bit<16> PARSER_ERROR_SRC_EXT      = 0x0020;  // read outside the input buffer
-@noWarn("unused")
-const bit<16> PARSER_ERROR_DST_CONT     = 0x0040;  // too many containers written at once
 @noWarn("unused")
 const bit<16> PARSER_ERROR_PHV_OWNER    = 0x0080;  // container of the other gress written
 @noWarn("unused")

@@ -103,7 +103,7 @@
 #define CODEL_ACT_COUNT_PACKETS         // each packet of the dropping state adds to count
 #endif
 
-#define CODEL_ACT_QUEUES    16384       // 512 ports with 32 queues
+#include "../common/chip.p4"
 #define SIXTEEN_INTERVALS_NS   (16 * INTERVAL)
 
 // Which synchronisation a mirrored packet brings; the first byte of its header. KIND_DATA is 0.
@@ -163,7 +163,7 @@ control CodelAct(
     // Needs the delay. A comparison with a 32-bit number is possible in a stateful ALU only; a
     // gateway compares 12 bits.
 
-    Register<bit<32>, bit<16>>(CODEL_ACT_QUEUES) dropping;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) dropping;
     RegisterAction<bit<32>, bit<16>, bit<8>>(dropping) update_dropping = {
         void apply(inout bit<32> state, out bit<8> above) {
             above = 0;
@@ -176,7 +176,7 @@ control CodelAct(
         }
     };
 
-    Register<bit<32>, bit<16>>(CODEL_ACT_QUEUES) prev_dropping;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) prev_dropping;
     RegisterAction<bit<32>, bit<16>, bit<8>>(prev_dropping) update_prev_dropping = {
         void apply(inout bit<32> state, out bit<8> above) {
             above = 0;
@@ -201,7 +201,7 @@ control CodelAct(
     // ---- Stage 2: what codel_init remembers ------------------------------------------------
     // Needs to know that this is the first violation. The three registers do not need each other.
 
-    Register<bit<32>, bit<16>>(CODEL_ACT_QUEUES) count_i;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) count_i;
     RegisterAction<bit<32>, bit<16>, bit<32>>(count_i) count_i_read = {
         void apply(inout bit<32> state, out bit<32> word) { word = state; }
     };
@@ -211,7 +211,7 @@ control CodelAct(
     action read_count_i() { md.count = count_i_read.execute(md.queue); }
     action write_count_i() { count_i_write.execute(md.queue); }
 
-    Register<bit<32>, bit<16>>(CODEL_ACT_QUEUES) last_count;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) last_count;
     RegisterAction<bit<32>, bit<16>, bit<32>>(last_count) last_count_read = {
         void apply(inout bit<32> state, out bit<32> word) { word = state; }
     };
@@ -221,7 +221,7 @@ control CodelAct(
     action read_last_count() { md.last_count = last_count_read.execute(md.queue); }
     action write_last_count() { last_count_write.execute(md.queue); }
 
-    Register<int<32>, bit<16>>(CODEL_ACT_QUEUES) drop_next_i;
+    Register<int<32>, bit<16>>(QUEUE_STATES) drop_next_i;
     RegisterAction<int<32>, bit<16>, bit<8>>(drop_next_i) drop_next_i_compare = {
         void apply(inout int<32> state, out bit<8> is_recent) {
             // Compared modulo 2^32: true from 0.55 s before to 1.6 s after the instant in the register.
@@ -248,7 +248,7 @@ control CodelAct(
     // ---- Stage 4: line 9 to 12, the new count ----------------------------------------------
     // Needs delta. countI' is where the ALU that decides leaves its decision.
 
-    Register<int<32>, bit<16>>(CODEL_ACT_QUEUES) count_i_shadow;
+    Register<int<32>, bit<16>>(QUEUE_STATES) count_i_shadow;
     RegisterAction<int<32>, bit<16>, int<32>>(count_i_shadow) count_i_choose = {
         void apply(inout int<32> state, out int<32> count) {
             if ((int<32>)delta > 1 && recent == 1) {
@@ -265,7 +265,7 @@ control CodelAct(
     // Needs the count. The sum needs the interval in the packet, hence one more stage.
 
     MathUnit<bit<32>>(CONTROL_LAW_UNIT) interval_by_sqrt_i;
-    Register<bit<32>, bit<16>>(CODEL_ACT_QUEUES) drop_next_i_shadow;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) drop_next_i_shadow;
     RegisterAction<bit<32>, bit<16>, bit<32>>(drop_next_i_shadow) control_law = {
         void apply(inout bit<32> state, out bit<32> word) {
             state = interval_by_sqrt_i.execute(md.count);
@@ -281,7 +281,7 @@ control CodelAct(
     // in that field, and its count.
 
     MathUnit<int<32>>(CONTROL_LAW_UNIT) interval_by_sqrt_u;
-    Register<codel_act_update_t, bit<16>>(CODEL_ACT_QUEUES) update_u;
+    Register<codel_act_update_t, bit<16>>(QUEUE_STATES) update_u;
     RegisterAction<codel_act_update_t, bit<16>, bit<8>>(update_u) update_u_step = {
         void apply(inout codel_act_update_t state, out bit<8> drop) {
             drop = 0;
@@ -314,7 +314,7 @@ control CodelAct(
     // Needs to know whether codel_update dropped. It follows countU, so the slides' reading adds here
     // for each packet, too.
 
-    Register<bit<32>, bit<16>>(CODEL_ACT_QUEUES) copy_u;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) copy_u;
     RegisterAction<bit<32>, bit<16>, bit<32>>(copy_u) copy_u_step = {
         void apply(inout bit<32> state) { state = state + 2; }
     };
@@ -359,7 +359,7 @@ control CodelAct(
             // Stage 0
             time = departure[31:0];
             delay = departure[31:0] - arrival[31:0];
-            md.queue = queue_number.get({ 2w0, eg_intr_md.egress_port, eg_intr_md.egress_qid });
+            md.queue = queue_number.get(QUEUE_NUMBER_FIELDS(eg_intr_md));
             // chk_first_violation
             check_dropping();
             check_prev_dropping();

@@ -99,13 +99,13 @@
 #define SHORTENED_LAG_NS           (LONGEST_LAG_NS - INTERVAL)  // ns: what a longer one is made
 #define SEVENTEEN_INTERVALS_EPOCHS (17 * INTERVAL / 65536 + 2)  // 65.536 us, rounded up
 
-#define CODEL_EXACT_QUEUES  16384       // 512 ports with 32 queues
+#include "../common/chip.p4"
 
 // The control plane reads it: from it the entries of the control law are computed.
 const bit<32> CODEL_EXACT_INTERVAL_NS = INTERVAL;
 
-// Cells of 80 bytes of a full frame: 1514 bytes, 4 of the check sequence, 9 of the bridge header.
-const bit<19> CODEL_EXACT_ONE_PACKET_CELLS = 20;
+// 1514 bytes, 4 of the check sequence, 9 of the bridge header.
+const bit<19> CODEL_EXACT_ONE_PACKET_CELLS = FULL_FRAME_CELLS;
 
 // What a synchronisation packet brings; the first byte of its header. KIND_DATA is 0.
 const bit<8> KIND_NEXT   = 1;           // for drop_next, after a drop in the dropping state
@@ -172,7 +172,7 @@ control CodelExact(
     // ---- Stage 0: the sojourn time ---------------------------------------------------------
     // The RFC's second condition, a queue of no more than one packet, takes the delay away: then
     // the packet is below TARGET for all that follow. A gateway orders 12 bits, a range key 20.
-    // n frames of b bytes make one full frame, n = 1514 / b, and lie in n * ceil((b + 13) / 80)
+    // n frames of b bytes make one full frame, n = 1514 / b, and lie in n * ceil((b + 13) / CELL_BYTES)
     // cells: each line has those of the packet lengths (b + 13) for which that is the same.
 
     action measure_delay() {
@@ -190,6 +190,7 @@ control CodelExact(
         const default_action = measure_delay();
         const entries = {
             (0 .. CODEL_EXACT_ONE_PACKET_CELLS, _) : ignore_delay();
+#if CELL_BYTES == 80
             (0 .. 32,   0 ..  60) : ignore_delay();
             (0 .. 31,  61 ..  61) : ignore_delay();
             (0 .. 30,  62 ..  63) : ignore_delay();
@@ -221,6 +222,40 @@ control CodelExact(
             (0 .. 21, 481 .. 517) : ignore_delay();
         }
         size = 30;
+#else
+            (0 .. 32,   0 ..  60) : ignore_delay();
+            (0 .. 31,  61 ..  61) : ignore_delay();
+            (0 .. 30,  62 ..  63) : ignore_delay();
+            (0 .. 29,  64 ..  65) : ignore_delay();
+            (0 .. 28,  66 ..  67) : ignore_delay();
+            (0 .. 27,  68 ..  69) : ignore_delay();
+            (0 .. 26,  70 ..  71) : ignore_delay();
+            (0 .. 25,  72 ..  73) : ignore_delay();
+            (0 .. 24,  74 ..  76) : ignore_delay();
+            (0 .. 23,  77 ..  78) : ignore_delay();
+            (0 .. 22,  79 ..  81) : ignore_delay();
+            (0 .. 21,  82 ..  85) : ignore_delay();
+            (0 .. 20,  86 ..  88) : ignore_delay();
+            (0 .. 19,  89 ..  92) : ignore_delay();
+            (0 .. 18,  93 ..  97) : ignore_delay();
+            (0 .. 17,  98 .. 102) : ignore_delay();
+            (0 .. 16, 103 .. 107) : ignore_delay();
+            (0 .. 15, 108 .. 113) : ignore_delay();
+            (0 .. 14, 114 .. 121) : ignore_delay();
+            (0 .. 13, 122 .. 129) : ignore_delay();
+            (0 .. 12, 130 .. 139) : ignore_delay();
+            (0 .. 11, 140 .. 150) : ignore_delay();
+            (0 .. 10, 151 .. 164) : ignore_delay();
+            (0 .. 18, 177 .. 181) : ignore_delay();
+            (0 .. 16, 182 .. 202) : ignore_delay();
+            (0 .. 14, 203 .. 229) : ignore_delay();
+            (0 .. 12, 230 .. 265) : ignore_delay();
+            (0 .. 10, 266 .. 315) : ignore_delay();
+            (0 .. 12, 353 .. 391) : ignore_delay();
+            (0 .. 10, 705 .. 770) : ignore_delay();
+        }
+        size = 31;
+#endif
     }
 
     // ---- Stages 1 and 2: now in epochs -----------------------------------------------------
@@ -245,7 +280,7 @@ control CodelExact(
     const bit<8> PHASE_FIRST_ABOVE = 2;
     const bit<8> PHASE_STILL_ABOVE = 8;
 
-    Register<bit<32>, bit<16>>(CODEL_EXACT_QUEUES) above;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) above;
     RegisterAction<bit<32>, bit<16>, bit<8>>(above) above_update = {
         void apply(inout bit<32> state, out bit<8> word) {
             word = this.predicate(delay >= TARGET, state == 1);
@@ -262,7 +297,7 @@ control CodelExact(
     // Needs the phase. `now` goes where its time has come, so that the register is never old. If no
     // packet has left for 2.1 s, the instant seems to lie ahead, but an INTERVAL is the most it can.
 
-    Register<int<32>, bit<16>>(CODEL_EXACT_QUEUES) first_above;
+    Register<int<32>, bit<16>>(QUEUE_STATES) first_above;
     RegisterAction<int<32>, bit<16>, bit<8>>(first_above) first_above_set = {
         void apply(inout int<32> state) { state = (int<32>)time + INTERVAL; }
     };
@@ -281,7 +316,7 @@ control CodelExact(
     // ---- Stage 3: the dropping state -------------------------------------------------------
     // Needs ok_to_drop, which is what the state becomes.
 
-    Register<bit<8>, bit<16>>(CODEL_EXACT_QUEUES) dropping;
+    Register<bit<8>, bit<16>>(QUEUE_STATES) dropping;
     RegisterAction<bit<8>, bit<16>, bit<8>>(dropping) dropping_update = {
         void apply(inout bit<8> state, out bit<8> before) {
             before = state;
@@ -297,7 +332,7 @@ control CodelExact(
     // `time` also brings a synchronisation packet's correction.
 
     MathUnit<int<32>>(CONTROL_LAW_UNIT) interval_by_sqrt;
-    Register<codel_exact_schedule_t, bit<16>>(CODEL_EXACT_QUEUES) schedule;
+    Register<codel_exact_schedule_t, bit<16>>(QUEUE_STATES) schedule;
     RegisterAction<codel_exact_schedule_t, bit<16>, int<32>>(schedule) schedule_enter = {
         void apply(inout codel_exact_schedule_t state, out int<32> recent_number) {
             recent_number = 0;
@@ -340,7 +375,7 @@ control CodelExact(
     // ---- Stage 5: what is remembered -------------------------------------------------------
     // Needs to know that a packet is dropped, and whether as the first one.
 
-    Register<bit<32>, bit<16>>(CODEL_EXACT_QUEUES) last_count;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) last_count;
     RegisterAction<bit<32>, bit<16>, bit<32>>(last_count) last_count_enter = {
         void apply(inout bit<32> state, out bit<32> word) {
             word = state;
@@ -367,7 +402,7 @@ control CodelExact(
         md.kind = KIND_NEXT;
     }
 
-    Register<int<32>, bit<16>>(CODEL_EXACT_QUEUES) drop_epoch;
+    Register<int<32>, bit<16>>(QUEUE_STATES) drop_epoch;
     RegisterAction<int<32>, bit<16>, bit<8>>(drop_epoch) drop_epoch_update = {
         void apply(inout int<32> state, out bit<8> is_recent) {
             is_recent = 0;
@@ -443,8 +478,8 @@ control CodelExact(
     }
 
     // Lost copies are those sent and not used.
-    Counter<bit<32>, bit<16>>(CODEL_EXACT_QUEUES, CounterType_t.PACKETS) copies_sent;
-    Counter<bit<32>, bit<16>>(CODEL_EXACT_QUEUES, CounterType_t.PACKETS) copies_used;
+    Counter<bit<32>, bit<16>>(QUEUE_STATES, CounterType_t.PACKETS) copies_sent;
+    Counter<bit<32>, bit<16>>(QUEUE_STATES, CounterType_t.PACKETS) copies_used;
 
     // A field, even for a constant: a mirror header is made of fields.
     action mirror() {
@@ -476,7 +511,7 @@ control CodelExact(
         } else {
             // Stage 0
             time = departure[31:0];
-            md.queue = queue_number.get({ 2w0, eg_intr_md.egress_port, eg_intr_md.egress_qid });
+            md.queue = queue_number.get(QUEUE_NUMBER_FIELDS(eg_intr_md));
             md.kind = KIND_DATA;
             md.mark = 0;
             ok_to_drop = 0;

@@ -62,7 +62,7 @@
 #define T_UPDATE    15000000            // ns: time between two updates
 #endif
 
-#define PIE_QUEUES          16384       // 512 ports with 32 queues
+#include "../common/chip.p4"
 #define PIE_REF             (QDELAY_REF / 256)
 #define PIE_HALF_REF        (QDELAY_REF / 512)
 #define PIE_T_UPDATE        ((T_UPDATE + 32768) / 65536)
@@ -74,8 +74,8 @@ const bit<8> KIND_LOWER = 2;
 const MirrorType_t PIE_MIRROR  = 1;
 const MirrorId_t   PIE_SESSION = 100;
 
-// Two packets and less are never dropped: 20 cells of 80 bytes each behind the one that leaves.
-const bit<19> PIE_ONE_PACKET_CELLS = 20;
+// Two packets and less are never dropped: the cells of a full frame behind the one that leaves.
+const bit<19> PIE_ONE_PACKET_CELLS = FULL_FRAME_CELLS;
 
 // In front of a synchronisation packet.
 header pie_h {
@@ -132,7 +132,7 @@ control Pie(
         delay = nanoseconds >> 8;
     }
 
-    Register<int<32>, bit<16>>(PIE_QUEUES) last_update;
+    Register<int<32>, bit<16>>(QUEUE_STATES) last_update;
     RegisterAction<int<32>, bit<16>, bit<8>>(last_update) last_update_test = {
         void apply(inout int<32> state, out bit<8> is_due) {
             is_due = 0;
@@ -144,7 +144,7 @@ control Pie(
     };
     action test_last_update() { due = last_update_test.execute(md.queue); }
 
-    Register<bit<32>, bit<16>>(PIE_QUEUES) drop_prob;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) drop_prob;
     RegisterAction<bit<32>, bit<16>, bit<32>>(drop_prob) drop_prob_read = {
         void apply(inout bit<32> state, out bit<32> word) {
             word = state;
@@ -166,7 +166,7 @@ control Pie(
 
     // ---- Stage 2 ---------------------------------------------------------------------------
 
-    Register<bit<32>, bit<16>>(PIE_QUEUES) qdelay_old;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) qdelay_old;
     RegisterAction<bit<32>, bit<16>, bit<32>>(qdelay_old) qdelay_old_update = {
         void apply(inout bit<32> state, out bit<32> before) {
             before = state;
@@ -303,7 +303,7 @@ control Pie(
             drop_packet();
         } else {
             // Stage 0
-            md.queue = queue_number.get({ 2w0, eg_intr_md.egress_port, eg_intr_md.egress_qid });
+            md.queue = queue_number.get(QUEUE_NUMBER_FIELDS(eg_intr_md));
             md.kind = KIND_DATA;
             nanoseconds = departure[31:0] - arrival;
             epoch = departure[47:16];

@@ -43,13 +43,13 @@
 #define RED_MAX_P   20000               // millionths: drop probability at max_th
 #endif
 
-#define RED_QUEUES          16384       // 512 ports with 32 queues
-#define RED_PACKET_UNITS    5           // of a full frame with its bridge header: 20 cells of 80 bytes
+#include "../common/chip.p4"
+#define RED_PACKET_CELLS    FULL_FRAME_CELLS    // with its bridge header
 #define RED_ONE             (1 << 32)   // probabilities are in 2^-32
 
 // The step from `min_th` up, of ten, and the step from `max_th` up: in units of 4 cells.
-#define RED_UNITS(step)     (RED_PACKET_UNITS * (10 * RED_MIN_TH + (step) * (RED_MAX_TH - RED_MIN_TH)) / 10)
-#define RED_GENTLE(step)    (RED_PACKET_UNITS * RED_MAX_TH * (10 + (step)) / 10)
+#define RED_UNITS(step)     (RED_PACKET_CELLS * (10 * RED_MIN_TH + (step) * (RED_MAX_TH - RED_MIN_TH)) / 40)
+#define RED_GENTLE(step)    (RED_PACKET_CELLS * RED_MAX_TH * (10 + (step)) / 40)
 // Their probabilities, each in the middle of its step.
 #define RED_P_B(step)       (RED_ONE * RED_MAX_P / 1000000 * (2 * (step) + 1) / 20)
 #define RED_P_GENTLE(step)  (RED_ONE * RED_MAX_P / 1000000 + \
@@ -82,7 +82,7 @@ control Red(
 
     // ---- Stage 1: the average --------------------------------------------------------------
 
-    Lpf<bit<32>, bit<16>>(RED_QUEUES) average;
+    Lpf<bit<32>, bit<16>>(QUEUE_STATES) average;
 
     action filter() {
         avg = average.execute(depth, queue);
@@ -137,7 +137,7 @@ control Red(
 
     // ---- Stage 4: whether the sum of p_b has reached R --------------------------------------
 
-    Register<bit<32>, bit<16>>(RED_QUEUES) remaining;
+    Register<bit<32>, bit<16>>(QUEUE_STATES) remaining;
     RegisterAction<bit<32>, bit<16>, bit<1>>(remaining) count = {
         void apply(inout bit<32> state, out bit<1> reached) {
             reached = 0;
@@ -167,7 +167,7 @@ control Red(
 
     apply {
         // Stage 0
-        queue = queue_number.get({ 2w0, eg_intr_md.egress_port, eg_intr_md.egress_qid });
+        queue = queue_number.get(QUEUE_NUMBER_FIELDS(eg_intr_md));
         depth = 3w0 ++ eg_intr_md.deq_qdepth ++ 10w0;
         draw();
         hit = 0;

@@ -21,15 +21,15 @@ control FlowQueue(
         in bit<16> destination_port,
         out QueueId_t queue) {
 
-    Hash<QueueId_t>(HashAlgorithm_t.CRC32) of_ipv4;
-    Hash<QueueId_t>(HashAlgorithm_t.CRC32) of_ipv6;
+    Hash<bit<5>>(HashAlgorithm_t.CRC32) of_ipv4;
+    Hash<bit<5>>(HashAlgorithm_t.CRC32) of_ipv6;
 
     apply {
         if (ipv4.isValid()) {
-            queue = of_ipv4.get({ ipv4.protocol, ipv4.source, ipv4.destination,
+            queue = (QueueId_t)of_ipv4.get({ ipv4.protocol, ipv4.source, ipv4.destination,
                                   source_port, destination_port });
         } else {
-            queue = of_ipv6.get({ ipv6.next_header, ipv6.source, ipv6.destination,
+            queue = (QueueId_t)of_ipv6.get({ ipv6.next_header, ipv6.source, ipv6.destination,
                                   source_port, destination_port });
         }
     }

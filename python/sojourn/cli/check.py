@@ -37,9 +37,7 @@ def check(
     program: Annotated[Path | None, typer.Argument(help="A P4 program.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help=f"What the program must be for: {' or '.join(target_names())}."
-        ),
+        typer.Option(metavar="NAME", help=f"What it is compiled for: {', '.join(target_names())}."),
     ] = None,
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the stages.")
@@ -101,7 +99,7 @@ def _check(
     pictures: tuple[Path | None, Path | None],
     as_json: bool,
 ) -> None:
-    result = _asked(program, language_only, include, defines)
+    result = _asked(program, language_only, include, defines, target)
     found = result.architecture
     if found and target not in (None, found):
         raise ScenarioError(f"{program}: this program is for {found}, not for {target}")
@@ -174,7 +172,11 @@ def _check_state(
 
 
 def _asked(
-    program: Path, language_only: bool, include: Sequence[Path], defines: Mapping[str, str]
+    program: Path,
+    language_only: bool,
+    include: Sequence[Path],
+    defines: Mapping[str, str],
+    target: str | None = None,
 ) -> CheckResult:
     return check_program(
         program,
@@ -182,6 +184,7 @@ def _asked(
         include_paths=include,
         defines=defines,
         colour=_in_colour(),
+        target=target,
     )
 
 

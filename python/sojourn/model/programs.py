@@ -124,5 +124,8 @@ def target_names() -> tuple[str, ...]:
 
 @cache
 def target_folders() -> dict[str, str]:
-    """Folder of `p4/` -> what its programs are for."""
-    return {folder: name for name, folder in _core.targets()}
+    """Folder of `p4/` -> what its programs are for; of several chips the first."""
+    found: dict[str, str] = {}
+    for name, folder in _core.targets():
+        found.setdefault(folder, name)
+    return found

@@ -193,7 +193,8 @@ impl Fire {
     }
 
     fn copy(&mut self, mirror: Option<Mirror>, turns: &mut Vec<Turn>) {
-        if let Some(Mirror { session, direction, packet, header_len, packet_metadata }) = mirror {
+        if let Some(Mirror { session, direction, packet, header_len, packet_metadata, .. }) = mirror
+        {
             self.note(&(session, direction, &packet, header_len));
             self.tally.copies += 1;
             let port = PortId(if self.below(2) == 0 { 68 } else { 3 });

@@ -7,7 +7,7 @@ use sojourn_control::{MirrorSession, SessionDirection};
 use sojourn_net::config::NativeAqm;
 use sojourn_packet::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
-    Mirror, MirrorDirection, PacketMetadata, PortId,
+    Mirror, MirrorDirection, MirrorOverrides, PacketMetadata, PortId,
 };
 use sojourn_packet::{Bytes, Packet, Time};
 use std::sync::{Arc, Mutex};
@@ -58,6 +58,7 @@ impl DataPlane for EveryThird {
             packet: packet.clone(),
             header_len: 0,
             packet_metadata: PacketMetadata::default(),
+            overrides: MirrorOverrides::default(),
         }));
         EgressDecision { mirror, ..EgressDecision::default() }
     }

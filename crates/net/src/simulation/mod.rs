@@ -46,8 +46,8 @@ use partition::Partition;
 use partitioner::Partitioning;
 use partitions::{Locations, Plans};
 use report::Observed;
-use sojourn_packet::{DataPlane, Packet, Time};
-use sojourn_switch::{PortId, Switch, SwitchConfig};
+use sojourn_packet::{Bytes, DataPlane, Packet, Time};
+use sojourn_switch::{CELL, PortId, Switch, SwitchConfig};
 use transfers::Sources;
 
 pub use workload::{FlowWorkload, workload};
@@ -84,6 +84,8 @@ pub struct SwitchPlane {
     /// What its control plane and its architecture set at the switch itself, once the switch has
     /// its ports: sessions, groups, queues, limits.
     pub set_up: Box<dyn FnOnce(&mut SwitchConfig) + Send>,
+    /// Size of a cell of its switch's packet buffer.
+    pub cell: Bytes,
     /// What manages the queues under it; tail drop if absent.
     pub discipline: Option<NativeAqm>,
     /// What is done to its switch while the run goes on.
@@ -96,7 +98,13 @@ pub type SwitchAction = Box<dyn FnOnce(&mut Switch, Time) -> Result<(), String> 
 impl SwitchPlane {
     /// A data plane that asks nothing of its switch.
     pub fn plain(plane: Box<dyn DataPlane>) -> SwitchPlane {
-        SwitchPlane { plane, set_up: Box::new(|_| ()), discipline: None, later: Vec::new() }
+        SwitchPlane {
+            plane,
+            set_up: Box::new(|_| ()),
+            cell: CELL,
+            discipline: None,
+            later: Vec::new(),
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use super::Simulation;
 use super::layout::{End, Layout};
 use super::node::{Counters, Node};
 use super::partition::Partition;
-use crate::config::recirculates;
 use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
 use sojourn_packet::FaultReport;
 use sojourn_switch::{PortId, PortStatistics, ShapedRate, Statistics};
@@ -173,7 +172,7 @@ fn shaper_of(port: &PortStatistics) -> (u64, u64) {
 fn add_switch(report: &mut RunReport, statistics: &Statistics) {
     let (mirror, ingress) = (&statistics.mirror, &statistics.ingress);
     let recirculated = &statistics.recirculation.recirculated;
-    let loops = statistics.ports.iter().filter(|port| recirculates(port.port.0));
+    let loops = statistics.ports.iter().filter(|port| port.recirculates);
     let used_up = loops.flat_map(|port| &port.queues).map(|queue| queue.egress_drops.packets);
     report.mirrored_packets += mirror.mirrored.packets;
     report.mirrored_bytes += mirror.mirrored.bytes;

@@ -11,7 +11,7 @@ use crate::wire::FrameDetail;
 use sojourn_packet::{Bytes, DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{
-    Disciplines, PortConfig, QueueConfig, Spreading, SpreadingRoutes, Switch, SwitchConfig,
+    CELL, Disciplines, PortConfig, QueueConfig, Spreading, SpreadingRoutes, Switch, SwitchConfig,
     cells_for_bytes,
 };
 
@@ -86,7 +86,8 @@ fn switch(
 ) -> Result<Switch, ConfigError> {
     let latencies = given.latencies;
     let alpha = given.buffer.map(|buffer| buffer.alpha);
-    let ports = given.ports.iter().map(|port| front(port, config.capture, alpha));
+    let cell = plane.as_ref().map_or(CELL, |plane| plane.cell);
+    let ports = given.ports.iter().map(|port| front(port, cell, config.capture, alpha));
     let (rate, latency) = (latencies.recirculation_rate, latencies.recirculation);
     let recirculation =
         given.recirculating.iter().map(|port| PortConfig::recirculation(*port, rate, latency));
@@ -98,10 +99,10 @@ fn switch(
         ..SwitchConfig::default()
     };
     // The queues' own limits are what drops, however large they were asked to be.
-    let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit));
+    let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit, cell));
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
     switch.cells = match given.buffer {
-        Some(shared) => cells_for_bytes(Bytes(shared.size)),
+        Some(shared) => cells_for_bytes(Bytes(shared.size), cell),
         None => switch.cells.max(room),
     };
     let (plane, below) = match plane {
@@ -130,8 +131,8 @@ fn refused(error: &dyn std::fmt::Display) -> ConfigError {
     ConfigError::Switch(error.to_string())
 }
 
-fn front(port: &PortLayout, capture: bool, alpha: Option<u32>) -> PortConfig {
-    let limit = cells_for_bytes(port.queue_limit);
+fn front(port: &PortLayout, cell: Bytes, capture: bool, alpha: Option<u32>) -> PortConfig {
+    let limit = cells_for_bytes(port.queue_limit, cell);
     PortConfig {
         queues: vec![QueueConfig { limit, alpha, ..QueueConfig::default() }],
         shaper: port.shaper,
@@ -149,10 +150,8 @@ fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(),
         if let Change::Shaper(node, _, Some(shaper)) = change
             && *node == place
         {
-            TokenBucket::new(shaper, switch.core_clock).map_err(|refused| {
-                let (what, value, allowed) = (refused.what, refused.value, refused.allowed);
-                ConfigError::Switch(format!("schedule: {what} is {value}, allowed is {allowed}"))
-            })?;
+            TokenBucket::new(shaper, switch.shapers)
+                .map_err(|refused| ConfigError::Switch(format!("schedule: {refused}")))?;
         }
     }
     Ok(())

@@ -49,6 +49,7 @@ impl Elaborator<'_> {
         }
         let done = ir::Package {
             of: package.name.clone(),
+            architecture: package.architecture(),
             name: instance.name.clone(),
             args,
             annotations: instance.annotations.clone(),

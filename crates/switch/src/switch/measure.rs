@@ -250,6 +250,7 @@ fn port_statistics(port: &Port) -> PortStatistics {
         received: port.received,
         sent: port.sent,
         shaper: effective(&port.shaper),
+        recirculates: port.recirculation.is_some(),
         queues: port.queues.iter().map(queue).collect(),
         discipline: port.queues[0].discipline.counters(),
     }

@@ -31,6 +31,7 @@ use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
 use crate::tm::queued::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
+use crate::tm::shaper::ShaperHardware;
 use events::{Event, Events};
 use loop_guard::LoopGuard;
 use measure::Observations;
@@ -57,7 +58,7 @@ pub struct Switch {
     port_index: Vec<u16>,
     buffer: Buffer,
     /// Hz; what shapers that are set later are paced by.
-    core_clock: u64,
+    shapers: ShaperHardware,
     mirror: MirrorBuffer,
     replication: ReplicationEngine,
     ingress_latency: Time,

@@ -251,7 +251,7 @@ impl Switch {
         self.advance(now);
         self.require("a shaper", port, 0)?;
         let Some(index) = self.find_port(port) else { return Ok(()) };
-        self.ports[index].reshape(self.now, shaper, self.core_clock)?;
+        self.ports[index].reshape(self.now, shaper, self.shapers)?;
         self.serve(index);
         Ok(())
     }

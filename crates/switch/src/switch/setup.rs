@@ -64,8 +64,8 @@ impl Switch {
             port_index,
             observation_flags,
             ports,
-            buffer: Buffer::new(config.cells),
-            core_clock: config.core_clock,
+            buffer: Buffer::new(config.cells, config.cell),
+            shapers: config.shapers,
             mirror: MirrorBuffer::new(&config.mirror),
             recirculation: RecirculationStatistics {
                 capacity: recirculating.map(|p| p.speed.0).sum(),
@@ -98,7 +98,7 @@ fn make_ports(
 ) -> Result<Vec<Port>, ConfigError> {
     let make = |port: &crate::PortConfig| {
         let discipline = |queue: u8| disciplines.remove(&(port.id, queue));
-        Port::new(port, discipline, config.core_clock, config.ifg_compensation)
+        Port::new(port, discipline, config.shapers, config.ifg_compensation)
     };
     config.ports.iter().map(make).collect()
 }
@@ -114,7 +114,7 @@ fn index_of(ports: &[Port]) -> Vec<u16> {
 
 fn check(config: &SwitchConfig) -> Result<(), ConfigError> {
     for (value, name) in [
-        (config.core_clock, "the core clock"),
+        (config.shapers.clock, "the core clock"),
         (u64::from(config.cells), "the number of buffer cells"),
         (config.mirror.rate.0, "the rate of the mirror buffer"),
     ] {

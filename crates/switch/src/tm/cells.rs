@@ -1,15 +1,11 @@
-//! Room in the packet buffer, counted in cells of 80 bytes (TNA p. 32).
+//! Room in the packet buffer, counted in cells (TNA p. 32).
 //!
 //! A packet takes whole cells of the shared buffer and of its queue's share. A queue's limit is fixed,
 //! or a multiple of what the buffer has free (Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998). Tail drop is
 //! decided here and nowhere else; this file must not know what a packet is beyond its length.
 
-use crate::config::{CELL_BYTES, ColorLimits};
-
-/// Cells that a packet of `length` bytes (FCS included) takes.
-pub fn cells_of(length: u32) -> u32 {
-    length.div_ceil(CELL_BYTES as u32)
-}
+use crate::config::ColorLimits;
+use sojourn_packet::Bytes;
 
 /// Cells in use, and the most that ever were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,13 +27,22 @@ impl Usage {
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
     total: u32,
+    /// Bytes of a cell.
+    cell: u32,
     usage: Usage,
 }
 
 impl Buffer {
-    /// An empty buffer of `total` cells.
-    pub fn new(total: u32) -> Buffer {
-        Buffer { total, usage: Usage::default() }
+    /// An empty buffer of `total` cells of `cell` bytes.
+    pub fn new(total: u32, cell: Bytes) -> Buffer {
+        let cell = u32::try_from(cell.0).unwrap_or(u32::MAX).max(1);
+        Buffer { total, cell, usage: Usage::default() }
+    }
+
+    /// Cells that a packet of `length` bytes (FCS included) takes.
+    #[inline]
+    pub fn cells_of(&self, length: u32) -> u32 {
+        length.div_ceil(self.cell)
     }
 
     /// Cells in all.
@@ -136,15 +141,19 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::CELL;
 
     #[test]
     fn a_packet_takes_whole_cells() {
-        assert_eq!([1, 80, 81, 1518].map(cells_of), [1, 1, 2, 19]);
+        assert_eq!(
+            [1, 80, 81, 1518].map(|length| Buffer::new(1, CELL).cells_of(length)),
+            [1, 1, 2, 19]
+        );
     }
 
     #[test]
     fn the_last_cell_of_the_limit_is_usable_and_the_next_is_not() {
-        let (mut buffer, mut share) = (Buffer::new(100), Share::new(10, None));
+        let (mut buffer, mut share) = (Buffer::new(100, CELL), Share::new(10, None));
         assert!(share.admit(&mut buffer, 9, 0));
         assert!(!share.admit(&mut buffer, 2, 0));
         assert!(share.admit(&mut buffer, 1, 0));
@@ -154,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_full_buffer_refuses_a_queue_that_has_room() {
-        let mut buffer = Buffer::new(12);
+        let mut buffer = Buffer::new(12, CELL);
         let (mut a, mut b) = (Share::new(10, None), Share::new(10, None));
         assert!(a.admit(&mut buffer, 10, 0));
         assert!(!b.admit(&mut buffer, 3, 0));
@@ -206,7 +215,7 @@ mod tests {
     #[test]
     fn red_packets_are_refused_earlier_than_green_ones() {
         let colors = Some(ColorLimits { yellow: 6, red: 4 });
-        let (mut buffer, mut share) = (Buffer::new(100), Share::new(16, colors));
+        let (mut buffer, mut share) = (Buffer::new(100, CELL), Share::new(16, colors));
         assert!(share.admit(&mut buffer, 8, 3));
         assert!(!share.admit(&mut buffer, 1, 3));
         assert!(share.admit(&mut buffer, 4, 1));

@@ -9,7 +9,7 @@ use crate::statistics::MirrorStatistics;
 use crate::tm::queued::{Requested, Tag};
 use crate::tm::serializer::Serializer;
 use sojourn_packet::{Bytes, Packet, Time};
-use sojourn_packet::{Mirror, PacketMetadata};
+use sojourn_packet::{Mirror, MirrorOverrides, PacketMetadata};
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
@@ -116,7 +116,15 @@ impl MirrorBuffer {
             mirror_requested: Requested::at(request_time),
             ..Tag::default()
         };
-        let (session, packet_metadata) = (session.config, mirror.packet_metadata);
+        let MirrorOverrides { port, queue, cos } = mirror.overrides;
+        let config = session.config;
+        let session = MirrorSession {
+            port: port.or(config.port),
+            queue: queue.unwrap_or(config.queue),
+            cos: cos.unwrap_or(config.cos),
+            ..config
+        };
+        let packet_metadata = mirror.packet_metadata;
         self.waiting.push_back(Copy { session, packet, packet_metadata, tag, slot, entries });
         Some(arrival)
     }
@@ -162,7 +170,20 @@ mod tests {
             packet: Packet { zeros: length, ..Packet::default() },
             header_len: 8,
             packet_metadata: PacketMetadata::default(),
+            overrides: MirrorOverrides::default(),
         }
+    }
+
+    #[test]
+    fn a_packet_can_choose_the_port_and_the_queue_of_its_copy() {
+        let mut buffer = buffer(0);
+        let overrides =
+            MirrorOverrides { port: Some(PortId(3)), queue: Some(5), ..Default::default() };
+        buffer.request(Mirror { overrides, ..request(7, 64) }, Time::ZERO, Time::ZERO);
+        buffer.request(request(7, 64), Time::ZERO, Time::ZERO);
+        let place = |copy: Copy| (copy.session.port, copy.session.queue);
+        assert_eq!(buffer.arrive().map(place), Some((Some(PortId(3)), 5)));
+        assert_eq!(buffer.arrive().map(place), Some((Some(PortId(68)), 0)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::tm::queue::Queue;
 use crate::tm::queued::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
 use crate::tm::serializer::Serializer;
-use crate::tm::shaper::{ShaperConfig, TokenBucket, Unencodable};
+use crate::tm::shaper::{ShaperConfig, ShaperHardware, TokenBucket, Unencodable};
 use sojourn_packet::{Bytes, PortId, Time};
 use std::collections::VecDeque;
 
@@ -68,16 +68,16 @@ impl Port {
     pub fn new(
         config: &PortConfig,
         disciplines: impl FnMut(u8) -> Option<Box<dyn Discipline>>,
-        core_clock: u64,
+        shapers: ShaperHardware,
         compensation: u32,
     ) -> Result<Port, ConfigError> {
         Port::check(config)?;
         let refused = |unencodable| refused(config.id, unencodable);
         let with_discipline = config.queues.iter().zip((0..).map(disciplines));
         let queues = with_discipline
-            .map(|(queue, discipline)| Queue::new(queue, discipline, core_clock).map_err(refused))
+            .map(|(queue, discipline)| Queue::new(queue, discipline, shapers).map_err(refused))
             .collect::<Result<Vec<_>, _>>()?;
-        let shaper = config.shaper.as_ref().map(|s| TokenBucket::new(s, core_clock));
+        let shaper = config.shaper.as_ref().map(|s| TokenBucket::new(s, shapers));
         let ranks: Vec<_> =
             config.queues.iter().map(|q| (q.min_priority, q.priority, q.weight)).collect();
         let mut port = Port {
@@ -170,9 +170,9 @@ impl Port {
         &mut self,
         now: Time,
         shaper: Option<&ShaperConfig>,
-        core_clock: u64,
+        shapers: ShaperHardware,
     ) -> Result<(), ConfigError> {
-        let fresh = shaper.map(|s| TokenBucket::new(s, core_clock)).transpose();
+        let fresh = shaper.map(|s| TokenBucket::new(s, shapers)).transpose();
         let mut fresh = fresh.map_err(|unencodable| refused(self.id, unencodable))?;
         if let (Some(old), Some(fresh)) = (&mut self.shaper, &mut fresh) {
             fresh.take_over(now, old);

@@ -7,10 +7,10 @@ use crate::config::{ConfigError, QueueConfig};
 use crate::discipline::fifo::Fifo;
 use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
-use crate::tm::cells::{Buffer, Share, cells_of};
+use crate::tm::cells::{Buffer, Share};
 use crate::tm::pace::Pace;
 use crate::tm::queued::{EnqueueRecord, Queued, counted_length};
-use crate::tm::shaper::{TokenBucket, Unencodable};
+use crate::tm::shaper::{ShaperHardware, TokenBucket, Unencodable};
 use sojourn_packet::PortId;
 use sojourn_packet::{Bytes, Packet, Time};
 
@@ -44,10 +44,9 @@ impl Queue {
     pub fn new(
         config: &QueueConfig,
         discipline: Option<Box<dyn Discipline>>,
-        core_clock: u64,
+        shapers: ShaperHardware,
     ) -> Result<Queue, Unencodable> {
-        let bucket =
-            |c: &Option<_>| c.as_ref().map(|c| TokenBucket::new(c, core_clock)).transpose();
+        let bucket = |c: &Option<_>| c.as_ref().map(|c| TokenBucket::new(c, shapers)).transpose();
         Ok(Queue {
             managed: discipline.is_some(),
             discipline: discipline.unwrap_or_else(|| Box::new(Fifo::default())),
@@ -124,7 +123,7 @@ impl Queue {
     #[inline]
     pub fn pass_through(&mut self, packet: &Packet, color: u8, buffer: &mut Buffer) -> bool {
         debug_assert!(self.is_empty() && !self.managed);
-        let cells = cells_of(counted_length(packet));
+        let cells = buffer.cells_of(counted_length(packet));
         if self.packet_limit == Some(0) || !self.share.admit(buffer, cells, color) {
             return false;
         }
@@ -146,7 +145,7 @@ impl Queue {
     /// Finds room for a packet that comes, and notes down in it what it has found.
     #[inline(always)]
     pub fn find_room(&mut self, now: Time, packet: &mut Queued, buffer: &mut Buffer) -> QueueSpace {
-        let cells = cells_of(packet.length());
+        let cells = buffer.cells_of(packet.length());
         packet.enqueued = now;
         packet.noted.depth = self.share.usage().cells;
         packet.noted.packets = self.packets;

@@ -1,19 +1,61 @@
 //! Shapers: token buckets with the rates and bursts that the hardware can express.
 //!
-//! Tofino's port and queue shapers add `M * 2^-E` bytes (or `M * 4^-E` packets) every 80 core
-//! clocks, M of 10 bits, E of 4, and hold at most `m << e` bytes, m and e of 4 bits each (the
-//! driver's conversion functions in open-p4studio, `tm_tofino_hw_intf.c`). The buckets here count
-//! in units of 2^-E bytes and in whole refills, so they are exact and never drift. This file must
-//! not know what is shaped.
+//! A chip's port and queue shapers add `M * 2^-E` bytes (or `M * 4^-E` packets) every 80 core
+//! clocks, E of 4 bits, and hold at most `m << e` bytes, e of 4 bits. The widths of M and m are a
+//! chip's ([`ShaperHardware`]); sources are the driver's conversion functions in open-p4studio
+//! (`tm_tofino_hw_intf.c`, `tm_tof2_hw_intf.c`). The buckets here count in units of 2^-E bytes and
+//! in whole refills, so they are exact and never drift. This file must not know what is shaped.
 
 use sojourn_packet::{Rate, Time};
 
 /// Core clocks between two refills.
 const REFILL_CLOCKS: u64 = 80;
-const MANTISSA_MAX: u128 = 1023;
 const EXPONENT_MAX: u32 = 15;
-/// Longest burst: 15 << 15.
-const BURST_MAX: u64 = 15 << 15;
+
+/// The registers of a chip's shapers, and the clock that counts their refills.
+///
+/// ```
+/// use sojourn_packet::Rate;
+/// use sojourn_switch::tm::shaper::{ShaperHardware, TokenBucket};
+/// use sojourn_switch::ShaperConfig;
+/// let fine = ShaperHardware { clock: 1_000_000_000, rate_bits: 12, burst_bits: 8, ..ShaperHardware::default() };
+/// let built = TokenBucket::new(&ShaperConfig::bits(Rate(10_000_000), 4_096), fine)?.effective();
+/// assert_eq!(built.rate.per_second(), 10_000_610);
+/// # Ok::<(), sojourn_switch::tm::shaper::Unencodable>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShaperHardware {
+    /// Core clock in Hz.
+    pub clock: u64,
+    /// Bits of a rate's mantissa M.
+    pub rate_bits: u32,
+    /// Bits of a burst's mantissa m.
+    pub burst_bits: u32,
+    /// Rounds a mantissa that a small burst shortens to the nearest, whatever the provisioning.
+    pub shortened_to_nearest: bool,
+}
+
+impl Default for ShaperHardware {
+    fn default() -> ShaperHardware {
+        ShaperHardware {
+            clock: 1_220_000_000,
+            rate_bits: 10,
+            burst_bits: 4,
+            shortened_to_nearest: false,
+        }
+    }
+}
+
+impl ShaperHardware {
+    fn largest_rate_mantissa(self) -> u128 {
+        (1 << self.rate_bits) - 1
+    }
+
+    /// Longest burst in bytes or packets: the largest mantissa, shifted by 15.
+    fn longest_burst(self) -> u64 {
+        ((1 << self.burst_bits) - 1) << EXPONENT_MAX
+    }
+}
 
 /// What a shaper counts, and how much of it per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -60,10 +102,11 @@ impl Provisioning {
 ///
 /// ```
 /// use sojourn_packet::Rate;
-/// use sojourn_switch::tm::shaper::TokenBucket;
+/// use sojourn_switch::tm::shaper::{ShaperHardware, TokenBucket};
 /// use sojourn_switch::{ShapedRate, ShaperConfig};
 /// let requested = ShaperConfig::bits(Rate(10_000_000), 3_000);
-/// let built = TokenBucket::new(&requested, 1_220_000_000).expect("the hardware has it").effective();
+/// let hardware = ShaperHardware::default();
+/// let built = TokenBucket::new(&requested, hardware).expect("the hardware has it").effective();
 /// // At least what was requested for, and within 1 %.
 /// assert!((10_000_000..10_100_000).contains(&built.rate.per_second()));
 /// assert!(matches!(built.rate, ShapedRate::Bits(_)));
@@ -99,14 +142,15 @@ pub struct EffectiveShaper {
 }
 
 /// A value that the hardware cannot express.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} is {value}, allowed is {allowed}")]
 pub struct Unencodable {
     /// The setting.
     pub what: &'static str,
     /// Its value.
     pub value: u64,
     /// What it may be.
-    pub allowed: &'static str,
+    pub allowed: String,
 }
 
 /// The registers of one shaper.
@@ -119,45 +163,53 @@ struct Encoded {
     burst: u64,
 }
 
-fn encode(config: &ShaperConfig, core_clock: u64) -> Result<Encoded, Unencodable> {
-    let burst = encode_burst(config.burst)?;
+fn encode(config: &ShaperConfig, hardware: ShaperHardware) -> Result<Encoded, Unencodable> {
+    let burst = encode_burst(config.burst, hardware)?;
     // Tokens per refill, as a fraction numerator / clock, before the shift by E or 2 E.
     let (numerator, step) = match config.rate {
         ShapedRate::Bits(rate) => (u128::from(rate.0) * u128::from(REFILL_CLOCKS / 8), 1),
         ShapedRate::Packets(rate) => (u128::from(rate) * u128::from(REFILL_CLOCKS), 2),
     };
-    let clock = u128::from(core_clock);
-    let mantissa_at = |e: u32| config.provisioning.divide(numerator << (step * e), clock);
+    let clock = u128::from(hardware.clock);
+    let rounded_at = |by: Provisioning, e: u32| by.divide(numerator << (step * e), clock);
+    let mantissa_at = |e: u32| rounded_at(config.provisioning, e);
 
-    // The driver normalises M to 512..1023: the largest E at which M still has 10 bits.
-    let refused = |allowed| Unencodable { what: "rate", value: config.rate.per_second(), allowed };
-    let mut exponent = (0..=EXPONENT_MAX)
-        .rev()
-        .find(|&e| mantissa_at(e) <= MANTISSA_MAX)
-        .ok_or(refused("at most 1023 bytes (or packets) per 80 core clocks"))?;
-    // It then gives precision away while the burst is smaller than M. How it rounds when M is
-    // halved is not known; here the rate asked for is rounded again as provisioned, and M never
-    // falls to zero.
+    // The driver normalises M: the largest E at which M still fits its bits.
+    let value = config.rate.per_second();
+    let refused = |allowed: String| Unencodable { what: "rate", value, allowed };
+    let largest = hardware.largest_rate_mantissa();
+    let normalised = (0..=EXPONENT_MAX).rev().find(|&e| mantissa_at(e) <= largest);
+    let mut exponent = normalised.ok_or_else(|| {
+        refused(format!("at most {largest} bytes (or packets) per 80 core clocks"))
+    })?;
+    let first = exponent;
+    // It then gives precision away while the burst is smaller than M, which never falls to zero.
+    // Where the rounding of a shortened M is not known, it is that of the provisioning.
     while exponent > 0
         && u128::from(config.burst) < mantissa_at(exponent)
         && mantissa_at(exponent - 1) > 0
     {
         exponent -= 1;
     }
-    let mantissa = mantissa_at(exponent) as u64;
+    let nearest = hardware.shortened_to_nearest && exponent < first;
+    let by = if nearest { Provisioning::MinError } else { config.provisioning };
+    let mantissa = rounded_at(by, exponent) as u64;
     if mantissa == 0 {
-        return Err(refused("at least 2^-15 byte (or 4^-15 packet) per 80 core clocks"));
+        let allowed = "at least 2^-15 byte (or 4^-15 packet) per 80 core clocks";
+        return Err(refused(allowed.to_owned()));
     }
     Ok(Encoded { mantissa, exponent, fraction: step * exponent, burst })
 }
 
 /// The burst as `m << e`, rounded down. The driver's own conversion overflows its register from
 /// 65,536 on; that is not reproduced.
-fn encode_burst(burst: u64) -> Result<u64, Unencodable> {
-    if burst == 0 || burst > BURST_MAX {
-        return Err(Unencodable { what: "burst", value: burst, allowed: "1 to 491520" });
+fn encode_burst(burst: u64, hardware: ShaperHardware) -> Result<u64, Unencodable> {
+    let longest = hardware.longest_burst();
+    if burst == 0 || burst > longest {
+        let allowed = format!("1 to {longest}");
+        return Err(Unencodable { what: "burst", value: burst, allowed });
     }
-    let shift = (u64::BITS - burst.leading_zeros()).saturating_sub(4);
+    let shift = (u64::BITS - burst.leading_zeros()).saturating_sub(hardware.burst_bits);
     Ok(burst >> shift << shift)
 }
 
@@ -226,15 +278,18 @@ impl TokenBucket {
     ///
     /// # Errors
     /// If the hardware cannot express the rate or the burst.
-    pub fn new(config: &ShaperConfig, core_clock: u64) -> Result<TokenBucket, Unencodable> {
-        let encoded = encode(config, core_clock)?;
+    pub fn new(
+        config: &ShaperConfig,
+        hardware: ShaperHardware,
+    ) -> Result<TokenBucket, Unencodable> {
+        let encoded = encode(config, hardware)?;
         let full = (encoded.burst << encoded.fraction) as i64;
         let in_packets = matches!(config.rate, ShapedRate::Packets(_));
-        let clock = RefillClock::new(core_clock);
+        let clock = RefillClock::new(hardware.clock);
         Ok(TokenBucket {
             encoded,
             in_packets,
-            core_clock,
+            core_clock: hardware.clock,
             clock,
             level: full,
             full,
@@ -304,11 +359,37 @@ impl TokenBucket {
 mod tests {
     use super::*;
 
-    const CLOCK: u64 = 1_220_000_000;
+    fn hardware() -> ShaperHardware {
+        ShaperHardware::default()
+    }
+
+    const WIDE: ShaperHardware = ShaperHardware {
+        clock: 1_000_000_000,
+        rate_bits: 12,
+        burst_bits: 8,
+        shortened_to_nearest: true,
+    };
+
+    #[test]
+    fn wide_registers_have_more_rates_and_bursts() {
+        let of = |rate, burst| {
+            let e = TokenBucket::new(&ShaperConfig::bits(Rate(rate), burst), WIDE).unwrap();
+            (e.effective().rate.per_second(), e.effective().burst)
+        };
+        assert_eq!(of(100_000_000, 9216), (100_000_000, 9216));
+        assert_eq!(of(10_000_000, 4096), (10_000_610, 4096));
+        assert_eq!(of(10_000_000, 1600), (9_997_559, 1600));
+        assert_eq!(of(400_000_000_000, 18_000), (400_000_000_000, 17_920));
+        let refused = |rate, burst| {
+            TokenBucket::new(&ShaperConfig::bits(Rate(rate), burst), WIDE).unwrap_err()
+        };
+        assert_eq!(refused(410_000_000_000, 9216).what, "rate");
+        assert_eq!(refused(1_000_000, 9_000_000).allowed, "1 to 8355840");
+    }
 
     fn bucket(rate: u64, burst: u64, provisioning: Provisioning) -> TokenBucket {
         let rate = ShapedRate::Bits(Rate(rate));
-        TokenBucket::new(&ShaperConfig { rate, burst, provisioning }, CLOCK).unwrap()
+        TokenBucket::new(&ShaperConfig { rate, burst, provisioning }, hardware()).unwrap()
     }
 
     fn effective(rate: u64, provisioning: Provisioning) -> (u64, u16, u8) {
@@ -344,14 +425,14 @@ mod tests {
 
     #[test]
     fn rates_beyond_the_registers_are_refused() {
-        let of = |rate| TokenBucket::new(&ShaperConfig::bits(Rate(rate), 1600), CLOCK);
+        let of = |rate| TokenBucket::new(&ShaperConfig::bits(Rate(rate), 1600), hardware());
         assert!(of(124_806_000_000).is_ok());
         assert_eq!(of(125_000_000_000).unwrap_err().what, "rate");
         let lower = ShaperConfig {
             provisioning: Provisioning::Lower,
             ..ShaperConfig::bits(Rate(3_000), 1600)
         };
-        assert_eq!(TokenBucket::new(&lower, CLOCK).unwrap_err().what, "rate");
+        assert_eq!(TokenBucket::new(&lower, hardware()).unwrap_err().what, "rate");
         assert_eq!(of(1).unwrap().effective().rate, ShapedRate::Bits(Rate(3_723)));
     }
 
@@ -359,11 +440,11 @@ mod tests {
     fn bursts_are_rounded_down_to_four_bits() {
         let cases = [(1, 1), (15, 15), (1600, 1536), (9216, 9216), (16384, 16384), (18000, 16384)];
         for (requested, got) in cases {
-            assert_eq!(encode_burst(requested), Ok(got), "{requested}");
+            assert_eq!(encode_burst(requested, hardware()), Ok(got), "{requested}");
         }
-        assert_eq!(encode_burst(15 << 15), Ok(15 << 15));
-        assert!(encode_burst((15 << 15) + 1).is_err());
-        assert!(encode_burst(0).is_err());
+        assert_eq!(encode_burst(15 << 15, hardware()), Ok(15 << 15));
+        assert!(encode_burst((15 << 15) + 1, hardware()).is_err());
+        assert!(encode_burst(0, hardware()).is_err());
     }
 
     #[test]
@@ -378,7 +459,7 @@ mod tests {
         // 100,000 packets/s are 0.0065574 per refill: 429.7 at 4^-8.
         let rate = ShapedRate::Packets(100_000);
         let config = ShaperConfig { rate, burst: 1024, provisioning: Provisioning::Upper };
-        let e = TokenBucket::new(&config, CLOCK).unwrap().effective();
+        let e = TokenBucket::new(&config, hardware()).unwrap().effective();
         assert_eq!((e.mantissa, e.exponent), (430, 8));
         assert_eq!(e.rate, ShapedRate::Packets(100_060));
     }

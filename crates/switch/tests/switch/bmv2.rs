@@ -6,7 +6,7 @@
 use crate::harness::*;
 use sojourn_packet::{
     EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PacketMetadata, PortId,
+    MirrorOverrides, PacketMetadata, PortId,
 };
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::{
@@ -146,6 +146,7 @@ fn cloning(session: MirrorSession) -> Driver {
         packet: packet.clone(),
         header_len: 0,
         packet_metadata: PacketMetadata::default(),
+        overrides: MirrorOverrides::default(),
     };
     let id = session.id;
     let fake = Fake::new().ingress(move |_: &IngressInput, packet| {

@@ -5,7 +5,7 @@ use crate::harness::*;
 use proptest::prelude::*;
 use sojourn_packet::{
     EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PacketMetadata, PortId, Replication,
+    MirrorOverrides, PacketMetadata, PortId, Replication,
 };
 use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::{
@@ -65,6 +65,7 @@ fn mirror(packet: &Packet, direction: MirrorDirection) -> Mirror {
         packet: packet.clone(),
         header_len: 0,
         packet_metadata: PacketMetadata::default(),
+        overrides: MirrorOverrides::default(),
     }
 }
 

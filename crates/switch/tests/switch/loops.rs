@@ -4,7 +4,7 @@ use crate::harness::*;
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_packet::{
     EgressInput, EgressOutput, IngressInput, IngressOutput, Mirror, MirrorDirection,
-    PacketMetadata, PortId, Replication,
+    MirrorOverrides, PacketMetadata, PortId, Replication,
 };
 use sojourn_switch::{
     ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig, RoundLimit,
@@ -20,6 +20,7 @@ fn copy_of(packet: &Packet, direction: MirrorDirection) -> Option<Mirror> {
         packet: copy,
         header_len: 8,
         packet_metadata: PacketMetadata::default(),
+        overrides: MirrorOverrides::default(),
     })
 }
 

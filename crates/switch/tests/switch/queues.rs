@@ -3,7 +3,8 @@
 use crate::harness::*;
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_switch::{
-    Provisioning, QueueConfig, ShapedRate, ShaperConfig, SwitchConfig, Verdict, cells_for_bytes,
+    CELL, Provisioning, QueueConfig, ShapedRate, ShaperConfig, SwitchConfig, Verdict,
+    cells_for_bytes,
 };
 
 /// A switch whose packets choose their queue at port 2 by their number.
@@ -65,8 +66,8 @@ fn the_whole_buffer_bounds_what_queues_may_hold_together() {
 
 #[test]
 fn a_limit_in_bytes_becomes_whole_cells() {
-    assert_eq!(cells_for_bytes(Bytes(1_940_000)), 24_250);
-    assert_eq!(cells_for_bytes(Bytes(159)), 1);
+    assert_eq!(cells_for_bytes(Bytes(1_940_000), CELL), 24_250);
+    assert_eq!(cells_for_bytes(Bytes(159), CELL), 1);
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn a_refusal_names_the_port_and_the_value() {
             "shaper of port 2: burst is 0, allowed is 1 to 491520",
         ),
         (refusal(|c| c.cells = 0), "the number of buffer cells must not be 0"),
-        (refusal(|c| c.core_clock = 0), "the core clock must not be 0"),
+        (refusal(|c| c.shapers.clock = 0), "the core clock must not be 0"),
     ];
     for (got, expected) in said {
         assert_eq!(got, expected);

@@ -52,9 +52,9 @@ pub use self::state::{Input, Output, StateAccess, StatePath};
 use self::bits::Place;
 use self::depend::Graph;
 use self::node::Node;
-use self::schedule::STAGES;
 use self::state::PassView;
 use super::blocks::find_blocks;
+use super::chip::Chip;
 use super::pipeline::Tofino;
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -65,14 +65,14 @@ use std::collections::HashSet;
 
 /// The stages of a loaded program.
 pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
-    fit_of_program(loaded.plane.elaborated(), &loaded.sources)
+    fit_of_program(loaded.plane.chip(), loaded.plane.elaborated(), &loaded.sources)
 }
 
 /// The stages of a program that the chip has loaded.
-pub(super) fn fit_of_program(program: &Program, sources: &SourceMap) -> Fit {
+pub(super) fn fit_of_program(chip: &Chip, program: &Program, sources: &SourceMap) -> Fit {
     // A loaded program has its six blocks; of several pipelines it is the first that is told of.
-    let blocks = first(program).unwrap_or([UnitId(0); 6]);
-    let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));
+    let blocks = first(chip, program).unwrap_or([UnitId(0); 6]);
+    let passes = [0, 1].map(|pass| PassNodes::new(chip, program, blocks, pass, sources));
     let graphs =
         [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
     let units = controls(blocks).map(|unit| &program.units[unit.index()]);
@@ -84,25 +84,25 @@ pub(super) fn fit_of_program(program: &Program, sources: &SourceMap) -> Fit {
         graph: graphs[pass],
         seen: &passes[pass].seen,
     });
-    report::report(program, views, &placement, at_least, sources)
+    report::report(chip, program, views, &placement, at_least, sources)
 }
 
 /// The blocks of the first pipeline.
-fn first(program: &Program) -> Option<[UnitId; 6]> {
-    find_blocks(program).ok()?.first().copied()
+fn first(chip: &Chip, program: &Program) -> Option<[UnitId; 6]> {
+    find_blocks(chip, program).ok()?.first().copied()
 }
 
 /// The warning that an estimate does not fit, where that is not proven.
 pub fn doubt(loaded: &Loaded<Tofino>, fit: &Fit) -> Option<Diagnostic> {
-    doubt_of(loaded.plane.elaborated(), fit)
+    doubt_of(loaded.plane.chip(), loaded.plane.elaborated(), fit)
 }
 
 /// [`doubt`] about a program that the chip has loaded.
-pub(super) fn doubt_of(program: &Program, fit: &Fit) -> Option<Diagnostic> {
+pub(super) fn doubt_of(chip: &Chip, program: &Program, fit: &Fit) -> Option<Diagnostic> {
     if fit.fits {
         return None;
     }
-    let blocks = first(program)?;
+    let blocks = first(chip, program)?;
     let longest = usize::from(fit.passes[1].stages > fit.passes[0].stages);
     let span = program.units[controls(blocks)[longest].index()].span;
     let message = match &fit.unplaced[..] {
@@ -116,11 +116,17 @@ pub(super) fn doubt_of(program: &Program, fit: &Fit) -> Option<Diagnostic> {
 }
 
 /// What a program's controls break: the rules of this folder. `blocks` are the six of the pipe.
-pub fn check(program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Vec<Diagnostic> {
-    let mut found = check::check(program, controls(blocks));
+pub fn check(
+    chip: &Chip,
+    program: &Program,
+    blocks: [UnitId; 6],
+    sources: &SourceMap,
+) -> Vec<Diagnostic> {
+    let mut found = check::check(chip, program, controls(blocks));
     for pass in 0..2 {
-        let nodes = PassNodes::new(program, blocks, pass, sources);
-        found.extend(nodes.refusals(program, &program.units[controls(blocks)[pass].index()].name));
+        let nodes = PassNodes::new(chip, program, blocks, pass, sources);
+        let control = &program.units[controls(blocks)[pass].index()].name;
+        found.extend(nodes.refusals(chip, program, control));
     }
     found
 }
@@ -137,10 +143,16 @@ struct PassNodes {
 }
 
 impl PassNodes {
-    fn new(program: &Program, blocks: [UnitId; 6], pass: usize, sources: &SourceMap) -> PassNodes {
+    fn new(
+        chip: &Chip,
+        program: &Program,
+        blocks: [UnitId; 6],
+        pass: usize,
+        sources: &SourceMap,
+    ) -> PassNodes {
         let [parser, control, deparser] = [0, 1, 2].map(|at| blocks[3 * pass + at]);
         let mut nodes = extract::nodes(program, control, sources);
-        packed::note_shared_bytes(program, control, &mut nodes);
+        packed::note_shared_bytes(chip, program, control, &mut nodes);
         nodes.extend(packed::checksum_tables(program, control, deparser));
         let seen = live::seen_behind(program, [parser, control, deparser]);
         live::drop_dead(&mut nodes, &seen);
@@ -167,7 +179,7 @@ impl PassNodes {
     }
 
     /// The errors that a pass cannot fit, if that is proven.
-    fn refusals(&self, program: &Program, control: &str) -> Vec<Diagnostic> {
+    fn refusals(&self, chip: &Chip, program: &Program, control: &str) -> Vec<Diagnostic> {
         let graph = self.graph();
         let Some(stages) = graph.earliest(|edge| edge.certain) else {
             return cycle::refusals(program, &graph);
@@ -176,7 +188,7 @@ impl PassNodes {
         let Some((last, needed)) = last.map(|(at, stage)| (at, stage + 1)) else {
             return Vec::new();
         };
-        if needed <= STAGES {
+        if needed <= chip.stages {
             return Vec::new();
         }
         let span = graph.nodes[last].span;

@@ -76,8 +76,12 @@ pub struct Access {
 /// An arm of a branch: which branch, and which of its arms.
 pub type Arm = (u32, u32);
 
-/// The bit of [`Node::shared_byte`] that stands for the first checksum; those of fields are lower.
-pub const FIRST_CHECKSUM: u32 = 1 << 8;
+/// The bit of [`Node::shared_byte`] that stands for the first checksum; those of fields are
+/// lower.
+pub const FIRST_CHECKSUM: u64 = 1 << 8;
+/// The first of the bits for valid bits of headers and requests, and how many there are.
+pub const FIRST_VALIDITY: u64 = 1 << 32;
+pub const VALIDITIES: u32 = 32;
 
 /// Something that has a place in a stage.
 #[derive(Clone, Debug)]
@@ -115,7 +119,7 @@ pub struct Node {
     /// Bits of a range comparison in a gateway.
     pub range_bits: u32,
     /// Which fields of the byte that small fields for the deparser share it writes, as bits.
-    pub shared_byte: u32,
+    pub shared_byte: u64,
     /// False once nothing needs it.
     pub alive: bool,
 }
@@ -161,7 +165,7 @@ impl Node {
 
     /// True for a table of the compiler that tells the deparser which checksum to send.
     pub fn chooses_checksum(&self) -> bool {
-        self.shared_byte >= FIRST_CHECKSUM
+        self.shared_byte & (FIRST_VALIDITY - FIRST_CHECKSUM) != 0
     }
 
     /// One word for what it is.

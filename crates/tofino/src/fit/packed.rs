@@ -8,28 +8,51 @@
 
 use super::bits::{Bits, Copies, Place};
 use super::live::counterparts;
-use super::node::{FIRST_CHECKSUM, Kind, Node, Read, Reader};
-use sojourn_p4::ir::{Expr, ExprKind, Program, Stmt, StmtKind, Unit, UnitId};
+use super::node::{FIRST_CHECKSUM, FIRST_VALIDITY, Kind, Node, Read, Reader, VALIDITIES};
+use crate::chip::Chip;
+use crate::metadata::Role;
+use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, Stmt, StmtKind, Unit, UnitId};
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The fields that share a byte, by the last part of their names.
 const FIELDS: [&str; 2] = ["drop_ctl", "bypass_egress"];
 
-/// Notes in the nodes of a control which of the shared byte's fields they write.
-pub fn note_shared_bytes(program: &Program, control: UnitId, nodes: &mut [Node]) {
+/// Notes in the nodes of a control which of the shared bytes' fields they write.
+///
+/// On a chip whose deparser requests have valid bits, these lie in one byte with the valid bits of
+/// headers (`chip.shared_validity`).
+pub fn note_shared_bytes(chip: &Chip, program: &Program, control: UnitId, nodes: &mut [Node]) {
     let unit = &program.units[control.index()];
-    let bit = |place: Place| {
+    let requests = if chip.shared_validity { requests(unit) } else { HashSet::new() };
+    let mut validities: Vec<Slot> = Vec::new();
+    let mut bit = |place: Place| {
         let Place::Narrow(slot) = place else { return 0 };
         let name = unit.slots.get(slot.index()).map_or("", |info| &info.name);
         let last = name.rsplit('.').next();
-        FIELDS.iter().position(|field| last == Some(field)).map_or(0, |at| 1 << at)
+        let known = FIELDS.iter().position(|field| last == Some(field)).map_or(0, |at| 1 << at);
+        let has_bit = requests.contains(&slot) || name.ends_with("$valid$");
+        if !chip.shared_validity || !has_bit {
+            return known;
+        }
+        let at = validities.iter().position(|known| *known == slot).unwrap_or_else(|| {
+            validities.push(slot);
+            validities.len() - 1
+        });
+        FIRST_VALIDITY << (at as u32 % VALIDITIES)
     };
     for node in nodes {
         let bits = node.writes.iter().map(|write| bit(write.bits.place));
         node.shared_byte = bits.fold(0, |all, bit| all | bit);
     }
+}
+
+/// The slots of the fields that ask the deparser or the traffic manager for something.
+fn requests(unit: &Unit) -> HashSet<Slot> {
+    let asks = |role| matches!(role, Some(Role::ForDeparser | Role::ForTrafficManager));
+    let params = unit.params.iter().filter(|param| asks(Role::of_type(&param.ty)));
+    params.flat_map(|param| param.layout.range().narrow().map(|at| Slot(at as u32))).collect()
 }
 
 /// A table for each field that the deparser sets to a checksum under a condition: behind everything

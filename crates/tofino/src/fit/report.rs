@@ -5,8 +5,9 @@ use super::depend::{Dependency, Edge, Graph};
 use super::naming::{At, PASSES, at, id};
 use super::node::{Kind, Node, Reader};
 use super::resources::{Amounts, Resource, containers};
-use super::schedule::{Placement, STAGES};
+use super::schedule::Placement;
 use super::state::{self, PassView, StatePath};
+use crate::chip::Chip;
 use serde::Serialize;
 use sojourn_p4::ir::{Program, Unit};
 use sojourn_p4::source::SourceMap;
@@ -162,6 +163,7 @@ pub struct Containers {
 
 /// Makes the data.
 pub(super) fn report(
+    chip: &Chip,
     program: &Program,
     passes: [PassView<'_>; 2],
     placement: &Placement,
@@ -182,15 +184,15 @@ pub(super) fn report(
         critical_path: critical_path(pass, units[pass], graphs[pass], sources),
     });
     Fit {
-        chip: "Tofino 1",
-        stages_available: STAGES,
+        chip: chip.full_name,
+        stages_available: chip.stages,
         stages_used,
-        fits: stages_used <= STAGES && placement.unplaced.is_empty(),
+        fits: stages_used <= chip.stages && placement.unplaced.is_empty(),
         stages_at_least,
         passes,
         state,
         stages: stages(program, units, graphs, placement, sources),
-        totals: totals(placement),
+        totals: totals(chip, placement),
         containers: phv(units, graphs),
         unplaced: unplaced(graphs, placement),
         notes: notes(graphs, placement),
@@ -274,14 +276,14 @@ fn detail(program: &Program, node: &Node) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-fn totals(placement: &Placement) -> Vec<Total> {
+fn totals(chip: &Chip, placement: &Placement) -> Vec<Total> {
     let mut sum = Amounts::default();
     placement.stages.iter().for_each(|stage| sum.take(&stage.used));
     let total = |resource: &Resource| Total {
         resource: *resource,
         name: resource.name(),
         used: sum.get(*resource),
-        limit: resource.limit() * STAGES,
+        limit: resource.limit() * chip.stages,
         most: placement.stages.iter().map(|s| s.used.get(*resource)).max().unwrap_or(0),
         limit_per_stage: resource.limit(),
         estimate: resource.is_estimate(),

@@ -12,8 +12,6 @@ use super::resources::{Amounts, Need, Resource, need};
 use sojourn_p4::ir::{ObjectId, Program};
 use std::collections::{BTreeMap, HashSet};
 
-/// Stages of the chip.
-pub const STAGES: u32 = 12;
 /// Stages after which the search gives up.
 const MAX_STAGES: u32 = 256;
 

@@ -7,8 +7,9 @@
 
 use super::bits::Place;
 use super::node::{Kind, Node};
-use super::schedule::{self, Placement, STAGES};
+use super::schedule::{self, Placement};
 use super::{Graph, PassNodes, merge};
+use crate::chip::Chip;
 use sojourn_control::snapshot::{Field, Part, PassPlan, Plan, Slot, Step};
 use sojourn_p4::ir::{Layout, Program, Unit, UnitId};
 use sojourn_p4::source::SourceMap;
@@ -17,15 +18,16 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 /// The plan of a program's pipeline.
-pub fn plan(program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Plan {
-    let passes = [0, 1].map(|pass| PassNodes::new(program, blocks, pass, sources));
+pub fn plan(chip: &Chip, program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Plan {
+    let available = chip.stages;
+    let passes = [0, 1].map(|pass| PassNodes::new(chip, program, blocks, pass, sources));
     let graphs =
         [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
     let placement = schedule::place(program, [&graphs[0], &graphs[1]]);
     let used = placement.stages.len() as u32;
     let refused = match placement.unplaced.is_empty() {
-        true if used <= STAGES => None,
-        true => Some(format!("by estimate it takes {used} of {STAGES} stages")),
+        true if used <= available => None,
+        true => Some(format!("by estimate it takes {used} of {available} stages")),
         false => Some("by estimate not all of it finds a stage".to_owned()),
     };
     let mut containers = Allocation::default();
@@ -37,6 +39,7 @@ pub fn plan(program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Plan
             graph: &graphs[pass],
             placement: &placement,
             pass,
+            last_stage: available - 1,
             from_parser: parsed(program, parser, control),
             seen: &passes[pass].seen,
         };
@@ -51,7 +54,7 @@ pub fn plan(program: &Program, blocks: [UnitId; 6], sources: &SourceMap) -> Plan
         containers.flags = None;
         PassPlan { control: view.unit.name.to_string(), steps: view.steps(), fields }
     });
-    Plan { stages: STAGES, passes, refused }
+    Plan { stages: available, passes, refused }
 }
 
 /// The variables of a control that its parser has put something into.
@@ -71,6 +74,7 @@ struct View<'p> {
     graph: &'p Graph,
     placement: &'p Placement,
     pass: usize,
+    last_stage: u32,
     from_parser: HashSet<Place>,
     seen: &'p HashSet<Place>,
 }
@@ -148,8 +152,8 @@ impl View<'_> {
             }
             _ => 0,
         };
-        let last = if is_sent { Some(STAGES - 1) } else { reach.last_read };
-        last.map(|last| first..=last.min(STAGES - 1)).filter(|stages| !stages.is_empty())
+        let last = if is_sent { Some(self.last_stage) } else { reach.last_read };
+        last.map(|last| first..=last.min(self.last_stage)).filter(|stages| !stages.is_empty())
     }
 
     /// The fields of a parameter.

@@ -33,16 +33,17 @@ mod varbit;
 pub(super) use self::fields::computed;
 pub(super) use self::known::Known;
 
+use crate::chip::Chip;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Layout, Program, Slot, UnitId};
 use sojourn_target::header_bytes::ragged;
 
 /// Diagnostics about the parsers and deparsers of a pipeline, whose six blocks are given.
-pub fn check(program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
+pub fn check(chip: &Chip, program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for pass in [&blocks[..3], &blocks[3..]] {
-        states::check(program, pass[0], &mut found);
+        states::check(chip, program, pass[0], &mut found);
         deparser::check(program, pass[2], &mut found);
         externs::check(program, pass, &mut found);
         pass[1..].iter().for_each(|unit| stacks::check(program, *unit, &mut found));

@@ -8,6 +8,7 @@ use super::fields::{computed, variable_index};
 use super::known::Known;
 use super::reach::{Source, Ways};
 use super::{select, slots, varbit};
+use crate::chip::Chip;
 use crate::constant_folding::constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -19,16 +20,13 @@ use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
-/// Bits of port metadata in front of an ingress packet.
-const PORT_METADATA_BITS: u64 = 64;
-
 /// Checks the states of a parser.
-pub fn check(program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
+pub fn check(chip: &Chip, program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
     let unit = &program.units[parser.index()];
     let Body::Parser(body) = &unit.body else { return };
     // Values that no state asks for are not computed: the first round finds what is asked for.
     let chains = chains(body);
-    let mut walk = Walk::new(program, unit, body, &chains);
+    let mut walk = Walk::new(chip, program, unit, body, &chains);
     for round in 0..2 {
         walk.found.clear();
         walk.final_round = round == 1;
@@ -40,6 +38,7 @@ pub fn check(program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
 }
 
 struct Walk<'p> {
+    chip: &'p Chip,
     program: &'p Program,
     unit: &'p Unit,
     body: &'p ParserBody,
@@ -68,6 +67,7 @@ struct Point {
 
 impl<'p> Walk<'p> {
     fn new(
+        chip: &'p Chip,
         program: &'p Program,
         unit: &'p Unit,
         body: &'p ParserBody,
@@ -76,7 +76,7 @@ impl<'p> Walk<'p> {
         let outer = unit.params.iter().flat_map(|param| slots(&param.layout)).collect();
         let ways = Ways::new(body, chains);
         let (needed, found) = (HashSet::new(), Vec::new());
-        Walk { program, unit, body, ways, at: 0, outer, needed, final_round: false, found }
+        Walk { chip, program, unit, body, ways, at: 0, outer, needed, final_round: false, found }
     }
 
     fn chain(&mut self, at: usize, chain: &[StateId]) {
@@ -287,7 +287,8 @@ impl<'p> Walk<'p> {
         let object = call.object.map(|id| &*self.program.objects[id.index()].of);
         match (object, &*call.name) {
             (None, "port_metadata_unpack") => {
-                point.shift = point.shift.map(|shift| shift + PORT_METADATA_BITS);
+                point.shift =
+                    point.shift.map(|shift| shift + 8 * self.chip.front.port_metadata as u64);
             }
             (Some("Checksum"), "add" | "subtract") => {
                 if let Some(Arg::In(data)) = call.args.first() {

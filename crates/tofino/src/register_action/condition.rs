@@ -5,6 +5,7 @@
 
 use super::resources::{Resources, Row};
 use super::term::{Half, Operation, Term, TermKind};
+use crate::chip::StatefulAlu;
 use crate::rules::{self, Refusal};
 use crate::salu::{Compare, Constant, MemoryOperand, Opcode, Relation, Sense, Width};
 use sojourn_p4::ir::{Binary, Scalar};
@@ -18,7 +19,12 @@ pub struct Units {
 
 impl Units {
     /// The unit (0 lo, 1 hi) that answers this comparison, and whether it answers the opposite.
-    pub fn answer(&mut self, compare: Compare, span: Span) -> Result<(usize, bool), Refusal> {
+    pub fn answer(
+        &mut self,
+        compare: Compare,
+        span: Span,
+        chip: StatefulAlu,
+    ) -> Result<(usize, bool), Refusal> {
         for (index, (known, _)) in self.units.iter().enumerate() {
             if *known == compare {
                 return Ok((index, false));
@@ -26,6 +32,10 @@ impl Units {
             if (Compare { opcode: opposite(known.opcode), ..*known }) == compare {
                 return Ok((index, true));
             }
+        }
+        if self.units.len() == 2 && chip.comparisons > 2 {
+            let message = "a third comparison in one register action is not simulated";
+            return Err(rules::UNSUPPORTED.refuse(span, message));
         }
         if self.units.len() == 2 {
             return Err(rules::COMPARISONS

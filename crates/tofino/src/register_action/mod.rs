@@ -33,6 +33,7 @@ use self::resources::Resources;
 use self::term::{Half, Term, TermKind};
 use self::update::{HalfAlus, Value};
 use crate::arguments;
+use crate::chip::Chip;
 use crate::math_unit::{ExponentParity, MathUnit};
 use crate::rules::{self, Refusal};
 use crate::salu::{Instruction, PredicateMask, Shared};
@@ -89,6 +90,7 @@ pub struct CompiledRegister {
 ///
 /// Warnings go to `warnings`; all errors of the register's actions are returned together.
 pub fn compile(
+    chip: &Chip,
     program: &Program,
     register: ObjectId,
     used: &dyn Fn(ObjectId) -> bool,
@@ -97,13 +99,19 @@ pub fn compile(
 ) -> Result<CompiledRegister, Vec<Diagnostic>> {
     let object = &program.objects[register.index()];
     let entry = object.type_args.first().unwrap_or(&Type::Unknown);
+    if chip.stateful_alu.widest > 32
+        && shape::is_wide_entry(entry)
+        && used_by_packets(program, register, used)
+    {
+        let message = format!("accesses of packets to entries of `{entry}` are not simulated");
+        return Err(vec![rules::UNSUPPORTED.refuse(object.span, message).into()]);
+    }
     let shape = Shape::new(entry, object.span).map_err(|refused| vec![refused.into()])?;
-    let is_used = used(register) || actions_of(program, register).any(|(id, _)| used(id));
-    if shape::is_double_word(entry) && is_used {
+    if shape::is_double_word(entry) && used_by_packets(program, register, used) {
         let message = "packets cannot access an entry of 64 bits, only the control plane can";
         return Err(vec![rules::ENTRY_TYPE.refuse(object.span, message).into()]);
     }
-    let mut shared = Resources::new(program, shape.width);
+    let mut shared = Resources::new(chip, program, shape.width);
     let (mut actions, mut errors) = (Vec::new(), Vec::new());
     for (id, action) in actions_of(program, register).filter(|(id, _)| used(*id)) {
         match compile_action(program, id, action, shape, &mut shared) {
@@ -149,6 +157,11 @@ pub fn compile(
         actions,
         unit,
     })
+}
+
+/// True if packets access the register.
+fn used_by_packets(program: &Program, register: ObjectId, used: &dyn Fn(ObjectId) -> bool) -> bool {
+    used(register) || actions_of(program, register).any(|(id, _)| used(id))
 }
 
 /// An SRAM block: 1,024 words of 128 bits.

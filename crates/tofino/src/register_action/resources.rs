@@ -3,6 +3,7 @@
 
 use super::term::same_expression;
 use crate::arguments::{ArgumentError, math_unit};
+use crate::chip::{Chip, StatefulAlu};
 use crate::math_unit::{ExponentParity, MathUnit};
 use crate::rules::{self, Refusal};
 use crate::salu::{Constant, PhvOperand, PredicateOutput, Width};
@@ -22,6 +23,8 @@ pub enum Row {
 /// The shared parts of one stateful ALU, filled as its actions are compiled.
 #[derive(Debug)]
 pub struct Resources<'p> {
+    /// What the chip's stateful ALUs have.
+    pub chip: StatefulAlu,
     /// The program, for objects that actions refer to.
     pub program: &'p Program,
     /// Width of the register.
@@ -43,8 +46,9 @@ pub struct Resources<'p> {
 
 impl<'p> Resources<'p> {
     /// A stateful ALU of which nothing is used yet.
-    pub fn new(program: &'p Program, width: Width) -> Resources<'p> {
+    pub fn new(chip: &Chip, program: &'p Program, width: Width) -> Resources<'p> {
         Resources {
+            chip: chip.stateful_alu,
             program,
             width,
             fields: Vec::new(),

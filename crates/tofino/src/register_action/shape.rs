@@ -55,6 +55,15 @@ pub fn is_double_word(ty: &Type) -> bool {
     matches!(strip(ty), Type::Bit(64) | Type::Int(64))
 }
 
+/// True for an entry with words of 64 or 128 bits.
+pub fn is_wide_entry(ty: &Type) -> bool {
+    match strip(ty) {
+        Type::Bit(64 | 128) | Type::Int(64 | 128) => true,
+        Type::Struct(of) => of.fields.iter().any(|field| is_double_word(&field.ty)),
+        _ => false,
+    }
+}
+
 /// The type under `type T name` and enumerations with a representation.
 fn strip(ty: &Type) -> &Type {
     match ty {

@@ -7,6 +7,7 @@ use sojourn_externs::call::value_bits;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{ExternCall, Value};
 use sojourn_p4::types::Type;
+use sojourn_packet::MirrorOverrides;
 
 /// What `mirror_type`, `resubmit_type` and `digest_type` choose; none where they are not valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,13 @@ pub struct CopyTypes {
     pub mirror: Option<u8>,
     pub resubmit: Option<u8>,
     pub digest: Option<u8>,
+    /// What the packet sets for its copy, in place of the session.
+    pub overrides: MirrorOverrides,
+    /// Whether the copy is of the packet as deparsed; by default it is in egress and not in
+    /// ingress.
+    pub as_deparsed: Option<bool>,
+    /// The length in bytes that the deparser cuts the packet to.
+    pub cut_to: Option<u16>,
 }
 
 /// True if the chip makes a copy of an object of the type `of` where `chosen` is the type: its
@@ -53,7 +61,7 @@ impl Runtime {
         self.pass.asked = true;
     }
 
-    /// `resubmit.emit(header)`; the bytes behind the header up to eight are zero.
+    /// `resubmit.emit(header)`; the bytes behind the header up to the end of the data are zero.
     pub(super) fn request_resubmit(
         &mut self,
         of: Option<u8>,
@@ -63,12 +71,12 @@ impl Runtime {
         if self.pass.resubmit.is_some() || !is_chosen(of, self.pass.copies.resubmit) {
             return;
         }
-        let mut data: SmallVec<[u8; 8]> = match value(call, 0) {
+        let mut data: SmallVec<[u8; 16]> = match value(call, 0) {
             // The parser finds the first field at the front, whatever is left of the last byte.
             Some(header) => SmallVec::from_slice(self.bytes_from_front(header, ctx)),
             None => SmallVec::new(),
         };
-        data.resize(8, 0);
+        data.resize(self.resubmit_data, 0);
         self.pass.resubmit = Some(data);
         self.pass.asked = true;
     }

@@ -134,7 +134,9 @@ pub(crate) enum Site {
     Size {
         value: u32,
     },
-    PortMetadata,
+    PortMetadata {
+        bytes: u32,
+    },
 }
 
 /// A residual that a parser wants once it knows what else it has extracted.
@@ -159,7 +161,7 @@ pub(crate) struct Pass {
     /// Something of the next three has been asked for.
     pub asked: bool,
     pub mirror: Option<MirrorRequest>,
-    pub resubmit: Option<SmallVec<[u8; 8]>>,
+    pub resubmit: Option<SmallVec<[u8; 16]>>,
     pub deposits: SmallVec<[ResidualChecksum; 2]>,
     pub parser_counter: i32,
     pub priority: u8,
@@ -190,6 +192,8 @@ impl Pass {
 /// The state of all extern objects of a program.
 #[derive(Debug)]
 pub struct Runtime {
+    /// Bytes of resubmit data.
+    resubmit_data: usize,
     pub(crate) sites: Vec<Site>,
     /// By site, what is worked out beforehand.
     prepared: Vec<Prepared>,
@@ -372,7 +376,7 @@ impl Runtime {
             Site::Invalidate => field::invalidate(call, ctx),
             Site::IsValid => field::is_validated(call, ctx),
             Site::Size { value } => answer(call, ctx, value.into()),
-            Site::PortMetadata => parser::port_metadata(call, ctx),
+            Site::PortMetadata { bytes } => parser::port_metadata(bytes, call, ctx),
             _ => {}
         }
     }

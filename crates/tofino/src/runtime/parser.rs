@@ -5,9 +5,6 @@ use sojourn_externs::checksum::OnesComplement;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, ExternCall, Layout};
 
-/// Bits in front of an ingress packet that hold the port's metadata (phase 0).
-pub const PORT_METADATA_BITS: u64 = 64;
-
 impl Runtime {
     /// `checksum.add(data)` or `checksum.subtract(data)`
     pub(super) fn sum(
@@ -99,15 +96,19 @@ impl Runtime {
     }
 }
 
-/// `port_metadata_unpack<T>(packet)`: takes the port's 64 bits, of which the first are the fields.
-pub fn port_metadata(call: &ExternCall, ctx: &mut Context<'_>) {
+/// Bits of the port metadata that a control plane sets; the rest is zero.
+const SET_BITS: u32 = 64;
+
+/// `port_metadata_unpack<T>(packet)`: takes the port's metadata, `bytes` long, of which the first
+/// bits are the fields.
+pub fn port_metadata(bytes: u32, call: &ExternCall, ctx: &mut Context<'_>) {
     let too_short = ctx.errors().packet_too_short;
     let Some(packet) = ctx.packet_in() else { return };
-    let (front, fits) = (packet.peek(0, 64), packet.advance(PORT_METADATA_BITS));
+    let (front, fits) = (packet.peek(0, SET_BITS), packet.advance(8 * u64::from(bytes)));
     if !fits {
         return ctx.reject(too_short);
     }
-    let mut left = PORT_METADATA_BITS as u32;
+    let mut left = SET_BITS;
     if let Some(layout) = &call.result {
         unpack(layout, front, &mut left, ctx);
     }

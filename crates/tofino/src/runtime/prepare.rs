@@ -7,10 +7,10 @@ use super::{
     Pass, Prepared, RegisterState, Runtime, SettableHash, Site, counter_byte, limits, symmetric,
 };
 use crate::arguments::{self, ArgumentError};
+use crate::chip::Chip;
 use crate::deparser_requests;
 use crate::load::LoadOptions;
 use crate::register_action::{CompiledRegister, STAGE_BITS};
-use crate::resubmit_header::RESUBMIT_BITS;
 use crate::rules::{self, Refusal};
 use sojourn_control::digest::Digests;
 use sojourn_control::idle_timeout::LastHits;
@@ -47,6 +47,7 @@ type Places = BTreeMap<ObjectId, u32>;
 /// Makes the runtime of a program, and tells everything about its extern objects and calls that
 /// the chip or this tool does not have; such a call does nothing.
 pub fn prepare(
+    chip: &Chip,
     program: &Program,
     registers: Vec<CompiledRegister>,
     options: &LoadOptions,
@@ -55,6 +56,7 @@ pub fn prepare(
     let seed = options.seed;
     let counter_range = program.errors.iter().position(|error| &**error == "CounterRange");
     let mut runtime = Runtime {
+        resubmit_data: chip.front.resubmit_data,
         sites: vec![Site::None; program.call_sites as usize],
         prepared: vec![Prepared::default(); program.call_sites as usize],
         registers: states(program, registers, &mut budget, &mut errors),
@@ -82,19 +84,23 @@ pub fn prepare(
     runtime.set_hashes = vec![None; runtime.hashes.len()];
     runtime.settable = settable(program, seed, &places);
     profiles(program, &places, &mut runtime, &mut errors);
-    visit::calls(
+    visit::calls(program, &mut |unit, call| match site(
+        chip,
         program,
-        &mut |unit, call| match site(program, unit, call, &places, &mut runtime) {
-            Ok(site) => {
-                let prepared = Prepared::new(call, site, &runtime.registers);
-                if let Some(place) = runtime.sites.get_mut(call.site.index()) {
-                    *place = site;
-                    runtime.prepared[call.site.index()] = prepared;
-                }
+        unit,
+        call,
+        &places,
+        &mut runtime,
+    ) {
+        Ok(site) => {
+            let prepared = Prepared::new(call, site, &runtime.registers);
+            if let Some(place) = runtime.sites.get_mut(call.site.index()) {
+                *place = site;
+                runtime.prepared[call.site.index()] = prepared;
             }
-            Err(refused) => errors.push(refused.into()),
-        },
-    );
+        }
+        Err(refused) => errors.push(refused.into()),
+    });
     (runtime, errors)
 }
 
@@ -309,13 +315,14 @@ fn profiles(
 
 /// What the call at a site does.
 fn site(
+    chip: &Chip,
     program: &Program,
     unit: UnitId,
     call: &ExternCall,
     places: &Places,
     runtime: &mut Runtime,
 ) -> Result<Site, Refusal> {
-    let Some(id) = call.object else { return function(call) };
+    let Some(id) = call.object else { return function(chip, call) };
     let object = &program.objects[id.index()];
     limits::check(program, unit, &object.of, call)?;
     let place = || places.get(&id).copied().unwrap_or_default();
@@ -367,7 +374,7 @@ fn site(
             Site::Mirror { bits: mirror_header(call)?, of: deparser_requests::type_of(object) }
         }
         ("Resubmit", "emit") => {
-            check_resubmit_header(call)?;
+            check_resubmit_header(chip, call)?;
             Site::Resubmit { of: deparser_requests::type_of(object) }
         }
         ("Digest", "pack") => {
@@ -434,7 +441,7 @@ fn checksum(call: &ExternCall, checksum: u32, bits: u32) -> Result<Site, Refusal
     })
 }
 
-fn function(call: &ExternCall) -> Result<Site, Refusal> {
+fn function(chip: &Chip, call: &ExternCall) -> Result<Site, Refusal> {
     Ok(match &*call.name {
         "min" => Site::MinMax { min: true },
         "max" => Site::MinMax { min: false },
@@ -443,7 +450,7 @@ fn function(call: &ExternCall) -> Result<Site, Refusal> {
         "is_validated" => Site::IsValid,
         "sizeInBits" => Site::Size { value: argument_bits(call, 0) },
         "sizeInBytes" => Site::Size { value: argument_bits(call, 0).div_ceil(8) },
-        "port_metadata_unpack" => Site::PortMetadata,
+        "port_metadata_unpack" => Site::PortMetadata { bytes: chip.front.port_metadata as u32 },
         name => {
             let message = format!("the function {name} is not simulated");
             return Err(rules::UNSUPPORTED.refuse(call.span, message));
@@ -464,9 +471,9 @@ fn mirror_header(call: &ExternCall) -> Result<u32, Refusal> {
     Ok(bits)
 }
 
-fn check_resubmit_header(call: &ExternCall) -> Result<(), Refusal> {
+fn check_resubmit_header(chip: &Chip, call: &ExternCall) -> Result<(), Refusal> {
     let bits = argument_bits(call, 0);
-    if bits > RESUBMIT_BITS {
+    if bits as usize > 8 * chip.front.resubmit_data {
         let message = format!("resubmitted metadata of {bits} bits");
         return Err(rules::RESUBMIT_HEADER.refuse(call.span, message));
     }

@@ -23,7 +23,7 @@ const APPLY: &str = "t.ucast_egress_port = 3; classify.apply(); rewrite.apply();
 fn plane() -> Plane {
     let text = Parts { ingress: TABLES, ingress_apply: APPLY, ..Parts::default() }.text();
     let include_paths = vec![p4_folder().join("include")];
-    let targets = Targets(&[&crate::Tofino1]);
+    let targets = Targets(&[&crate::TOFINO1]);
     let options = LoadOptions { include_paths, targets, ..LoadOptions::default() };
     let loader = OverlayLoader(MemoryLoader::new().with("program.p4", &*text));
     let mut plane = load_with(&loader, "program.p4", &options).unwrap().plane;

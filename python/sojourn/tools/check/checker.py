@@ -61,12 +61,14 @@ def check(
     include_paths: Sequence[str | Path] = (),
     defines: Mapping[str, str] | None = None,
     colour: bool = False,
+    target: str | None = None,
 ) -> CheckResult:
     """Checks the P4 program in the file `program`.
 
     With `language_only` it stops after the type checker. Sojourn's own architecture files are found
     after those in `include_paths`; `defines` are macros, name to text, as `-D` takes them. With
-    `colour` the diagnostics are drawn for a colour terminal.
+    `colour` the diagnostics are drawn for a colour terminal. `target` names the target that the
+    program is compiled for, with its macros; by default the program's own.
 
     What is wrong with the program is in the result, as are its stages. Raises `UnknownAqmError` if
     there is no such file.
@@ -83,7 +85,7 @@ def check(
         reason = "this is a folder" if path.is_dir() else "no such P4 program"
         raise UnknownAqmError(f"{program}: {reason}")
     paths = list(with_own_folder(include_paths, path))
-    said = _core.check(str(path), language_only, paths, dict(defines or {}), colour)
+    said = _core.check(str(path), language_only, paths, dict(defines or {}), colour, target)
     architecture = said.program.target if said.ok and said.program else None
     stages = (json.loads(said.stages[0]), said.stages[1]) if said.stages else None
     found = json.loads(said.diagnostics)

@@ -8,6 +8,7 @@
 use super::instruction;
 use super::values::Evaluated;
 use crate::access::index_of;
+use crate::chip::Chip;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
@@ -18,19 +19,17 @@ use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::sync::Arc;
 
-/// An instruction has room for these constants.
-const SMALL: std::ops::RangeInclusive<i128> = -8..=7;
 /// What one instruction loads into a whole container.
 const LOADED_BITS: u32 = 21;
 
 /// What the actions of a table break.
-pub fn check_table(program: &Program, table: &Table, found: &mut Vec<Diagnostic>) {
+pub fn check_table(chip: &Chip, program: &Program, table: &Table, found: &mut Vec<Diagnostic>) {
     for (number, action) in table.actions.iter().enumerate() {
         let Some(hashed) = hash_in(program, &action.body, &action.data) else { continue };
         if table.keys.is_empty() {
             check_data(action, hashed, found);
             let stmts: Vec<&Stmt> = action.body.iter().collect();
-            check_constants(&stmts, hashed, found);
+            check_constants(chip, &stmts, hashed, found);
         } else if is_default(table, number) && !may_match_by_hash(table) {
             let message =
                 format!("the default action of `{}` needs the hash unit here", table.name);
@@ -72,7 +71,12 @@ fn may_match_by_hash(table: &Table) -> bool {
 
 /// Statements outside tables: an action called by name is a table without key. What stands in
 /// `apply` itself the compiler divides as it likes.
-pub fn check_statements(program: &Program, stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
+pub fn check_statements(
+    chip: &Chip,
+    program: &Program,
+    stmts: &[Stmt],
+    found: &mut Vec<Diagnostic>,
+) {
     let action = |stmt: &Stmt| program.declared.in_actions.get(&stmt.span);
     for (at, stmt) in stmts.iter().enumerate() {
         if let Some(hashed) = hash_of(program, stmt, &[])
@@ -82,10 +86,10 @@ pub fn check_statements(program: &Program, stmts: &[Stmt], found: &mut Vec<Diagn
             let before = stmts[..at].iter().rev().take_while(is_beside);
             let group: Vec<&Stmt> =
                 before.chain(stmts[at + 1..].iter().take_while(is_beside)).collect();
-            check_constants(&group, hashed, found);
+            check_constants(chip, &group, hashed, found);
         }
         for inner in visit::inner_lists(stmt) {
-            check_statements(program, inner, found);
+            check_statements(chip, program, inner, found);
         }
     }
 }
@@ -102,14 +106,14 @@ fn check_data(action: &TableAction, hashed: Span, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_constants(stmts: &[&Stmt], hashed: Span, found: &mut Vec<Diagnostic>) {
+fn check_constants(chip: &Chip, stmts: &[&Stmt], hashed: Span, found: &mut Vec<Diagnostic>) {
     for stmt in stmts {
         let StmtKind::Set(_, value) = &stmt.kind else { continue };
-        if let Some(constant) = too_large(value) {
+        if let Some(constant) = too_large(chip, value) {
             let message = format!("the constant {constant} is action data, beside a hash");
             let refused = rules::HASH_WITH_DATA.refuse(value.span, message);
             found.push(refused.with_place(hashed, "what needs the hash unit").into());
-        } else if let Some(constant) = part_of_container(value) {
+        } else if let Some(constant) = part_of_container(chip, value) {
             let message = format!(
                 "the constant {constant} is action data, beside a hash, unless its field fills a container"
             );
@@ -120,18 +124,18 @@ fn check_constants(stmts: &[&Stmt], hashed: Span, found: &mut Vec<Diagnostic>) {
 }
 
 /// The constant of an instruction that has no room for it, wherever its result lies.
-fn too_large(value: &Expr) -> Option<u128> {
+fn too_large(chip: &Chip, value: &Expr) -> Option<u128> {
     let width = value.scalar.width();
     match &value.kind {
         ExprKind::Const(pattern) if !matches!(width, 8 | 16) => {
             let loaded = width == 32 && *pattern >> LOADED_BITS == 0;
-            (!loaded && !is_small(*pattern, width)).then_some(*pattern)
+            (!loaded && !is_small(chip, *pattern, width)).then_some(*pattern)
         }
         ExprKind::Binary(op, a, b) if adds(*op) => match (&a.kind, &b.kind) {
             (ExprKind::Const(c), field) | (field, ExprKind::Const(c))
                 if !matches!(field, ExprKind::Const(_)) =>
             {
-                (!is_small(*c, width)).then_some(*c)
+                (!is_small(chip, *c, width)).then_some(*c)
             }
             _ => None,
         },
@@ -140,11 +144,11 @@ fn too_large(value: &Expr) -> Option<u128> {
 }
 
 /// A constant that one instruction sets only where the field has a container of its own.
-fn part_of_container(value: &Expr) -> Option<u128> {
+fn part_of_container(chip: &Chip, value: &Expr) -> Option<u128> {
     let width = value.scalar.width();
     match &value.kind {
         ExprKind::Const(pattern) if matches!(width, 8 | 16) => {
-            (!is_small(*pattern, width)).then_some(*pattern)
+            (!is_small(chip, *pattern, width)).then_some(*pattern)
         }
         _ => None,
     }
@@ -154,9 +158,9 @@ fn adds(op: Binary) -> bool {
     matches!(op, Binary::Add | Binary::Sub | Binary::SatAdd | Binary::SatSub)
 }
 
-fn is_small(pattern: u128, width: u32) -> bool {
-    let number = pattern as i128;
-    SMALL.contains(&number) || width < 127 && SMALL.contains(&(number - (1 << width)))
+fn is_small(chip: &Chip, pattern: u128, width: u32) -> bool {
+    let (small, number) = (&chip.small_constants, pattern as i128);
+    small.contains(&number) || width < 127 && small.contains(&(number - (1 << width)))
 }
 
 /// Where a body first needs the hash unit or a random number.

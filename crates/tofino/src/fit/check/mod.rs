@@ -31,24 +31,25 @@ mod wide;
 pub use self::condition::range_bits;
 
 use self::values::{Evaluated, Evaluations, Executor};
+use crate::chip::Chip;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::visit;
 
 /// Rules that the controls of both passes break, as diagnostics.
-pub fn check(program: &Program, controls: [UnitId; 2]) -> Vec<Diagnostic> {
+pub fn check(chip: &Chip, program: &Program, controls: [UnitId; 2]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for control in controls {
         check_evaluations(program, control, &mut found);
         for list in visit::unit_lists(&program.units[control.index()]) {
             repeat::check(list, &mut found);
-            hashed::check_statements(program, list, &mut found);
+            hashed::check_statements(chip, program, list, &mut found);
         }
         for table in program.tables.iter().filter(|table| table.unit == control) {
             key::check(table, &mut found);
-            hashed::check_table(program, table, &mut found);
+            hashed::check_table(chip, program, table, &mut found);
         }
-        time::check(program, control, &mut found);
+        time::check(chip, program, control, &mut found);
         varbit::check(program, control, &mut found);
     }
     let mut unique: Vec<Diagnostic> = Vec::new();

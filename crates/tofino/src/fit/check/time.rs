@@ -1,5 +1,6 @@
 //! Warnings about comparisons of the chip's timestamps, for authors of queue management (T12).
 
+use crate::chip::Chip;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Program, Scalar, Slot, StmtKind, Unit, UnitId};
@@ -7,7 +8,7 @@ use sojourn_p4::visit;
 use std::collections::HashSet;
 
 /// Warnings about times in a control.
-pub fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
+pub fn check(chip: &Chip, program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
     let times = times(program, control);
     for object in program.objects.iter().filter(|object| object.unit == Some(control)) {
         for method in &object.methods {
@@ -23,7 +24,9 @@ pub fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
             });
         }
     }
-    queue_times(program, control, found);
+    if chip.front.queue_time_bits < 32 {
+        queue_times(program, control, found);
+    }
 }
 
 /// Slots that hold the low 32 bits of a timestamp.

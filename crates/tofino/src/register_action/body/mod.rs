@@ -126,6 +126,10 @@ pub fn effects<'p>(
         },
         None => None,
     };
+    if method.params.len() > 2 && shared.chip.outputs > 1 {
+        let message = "a register action with several outputs is not simulated";
+        return Err(rules::UNSUPPORTED.refuse(method.span, message));
+    }
     if method.params.len() > 2 {
         return Err(rules::ONE_OUTPUT.refuse(method.span, "a register action with two outputs"));
     }

@@ -1,0 +1,60 @@
+"""Tofino 2 on the command line: recognised, checked, run, begun."""
+
+import json
+
+import pytest
+
+from conftest import Sojourn
+from sojourn.common.resources import programs_folder
+
+T2NA = programs_folder() / "t2na"
+TNA = programs_folder() / "tna"
+NAMES = sorted(path.stem for path in T2NA.glob("*.p4"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_check_recognises_a_program_for_t2na_and_its_control_plane(
+    sojourn: Sojourn, name: str
+) -> None:
+    done = sojourn("check", T2NA / f"{name}.p4", "--json")
+    said = json.loads(done.stdout)
+    assert (done.returncode, said["architecture"], said["control_plane"]) == (0, "tofino2", None)
+    assert said["stages"]["stages_available"] == 20
+    # The estimate of the program for Tofino 1, and a stage of ingress for valid bits of one byte.
+    assert said["stages"]["passes"][0]["stages"] >= 2
+
+
+def test_target_selects_the_chip_that_a_program_is_compiled_for(sojourn: Sojourn) -> None:
+    def said(target: str) -> tuple[str, int]:
+        found = json.loads(sojourn("check", TNA / "red.p4", "--target", target, "--json").stdout)
+        return found["architecture"], found["stages"]["stages_available"]
+
+    assert said("tofino1") == ("tofino1", 12)
+    assert said("tofino2") == ("tofino2", 20)
+    assert said("tofino2m") == ("tofino2m", 12)
+
+
+def test_declarations_of_the_other_chip_are_one_error_that_says_what_to_change(
+    sojourn: Sojourn,
+) -> None:
+    def errors(program: str, target: str) -> list[str]:
+        done = sojourn("check", programs_folder() / program, "--target", target, "--json")
+        assert done.returncode == 2
+        found = json.loads(done.stdout)["diagnostics"]
+        return [each["message"] for each in found if each["severity"] == "error"]
+
+    (said,) = errors("t2na/red.p4", "tofino1")
+    assert "t2na.p4 is for Tofino 2" in said and "include tna.p4" in said
+    (said,) = errors("plain/codel_rfc8289.p4", "tofino2")
+    assert "tna.p4 is for Tofino 1" in said and "include t2na.p4" in said
+
+
+def test_aqms_for_tofino_2_run_and_their_copies_come_back(sojourn: Sojourn) -> None:
+    names = ["t2na/codel", "t2na/codel_act", "t2na/pie", "t2na/red", "t2na/fq_codel"]
+    options = [word for name in names for word in ("--aqm", name)]
+    done = sojourn("run", "three_flows", *options, "--duration", "3 s", "--out", "out", "--json")
+    assert done.returncode == 0, done.stderr
+    for said in json.loads(done.stdout)["aqms"]:
+        assert said["aqm_drops"] > 0 and said["mean"] < 30e6, said
+        if said["aqm"] in ("t2na/codel", "t2na/codel_act"):
+            assert said["recirculated"] == said["mirrored"] > 0, said

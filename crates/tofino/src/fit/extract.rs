@@ -4,10 +4,12 @@
 //! seen through. Which nodes are needed is decided later (`live`), and which of them share a table
 //! after that (`merge`).
 
-use super::bits::{Bits, Copies, Place, is_condition, is_constant, is_linear, is_plain, steps};
+use super::bits::{Bits, Copies, Place, condition_steps, is_condition, is_linear, is_plain, steps};
+use super::decided;
 use super::live::places;
 use super::node::{Access, Arm, Kind, Node, Read, Reader, Write};
 use super::resources;
+use sojourn_p4::ast::{Annotation, AnnotationBody};
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, ObjectId, Program, Slot, Stmt, StmtKind,
     TableId, Unit, UnitId, Value, WideSlot,
@@ -33,6 +35,7 @@ pub fn nodes(program: &Program, unit: UnitId, sources: &SourceMap) -> Vec<Node> 
         results: HashMap::new(),
         path: Vec::new(),
         guard: None,
+        in_loop: false,
         list: 0,
         lists: 0,
         branches: 0,
@@ -57,6 +60,7 @@ struct Walk<'p> {
     results: HashMap<Slot, usize>,
     path: Vec<Arm>,
     guard: Option<usize>,
+    in_loop: bool,
     list: u32,
     lists: u32,
     branches: u32,
@@ -88,7 +92,11 @@ impl Walk<'_> {
                 self.list(body);
                 (self.path, self.guard) = (path, guard);
             }
-            StmtKind::Loop { body, .. } => self.list(body),
+            StmtKind::Loop { body, .. } => {
+                let outer = std::mem::replace(&mut self.in_loop, true);
+                self.list(body);
+                self.in_loop = outer;
+            }
             StmtKind::Apply { table, hit, action } => self.apply(*table, *hit, *action, stmt.span),
             StmtKind::Call(call) => self.call(call),
             StmtKind::Set(slot, value) => self.set(Bits::whole(self.unit, *slot), value, stmt.span),
@@ -109,8 +117,7 @@ impl Walk<'_> {
 
     /// The arms of an `if`, behind a gateway unless its condition is a table's outcome.
     fn branch_on(&mut self, condition: &Expr, arms: &[&[Stmt]]) {
-        if is_constant(condition) {
-            let taken = !matches!(condition.kind, ExprKind::Const(0));
+        if let Some(taken) = decided::outcome(condition) {
             return self.list(arms[usize::from(!taken)]);
         }
         if let ExprKind::Slot(flag) = condition.kind
@@ -130,7 +137,7 @@ impl Walk<'_> {
                 let mut node = Node::new(Kind::Gateway, name, condition.span);
                 self.read(&mut node, condition, Reader::Gateway);
                 node.range_bits = super::check::range_bits(condition);
-                node.extra = steps(condition);
+                node.extra = condition_steps(condition);
                 self.push(node)
             }
         };
@@ -227,6 +234,7 @@ impl Walk<'_> {
             }
         }
         node.extra = before + extra;
+        node.first_stage = first_stage(&table.annotations);
         node.span = span;
         let at = self.push(node);
         self.outcomes.extend([hit, action].into_iter().flatten().map(|slot| (slot, at)));
@@ -548,6 +556,7 @@ impl Walk<'_> {
 
     fn push(&mut self, mut node: Node) -> usize {
         node.list = self.list;
+        node.in_loop = self.in_loop;
         node.path = self.path.clone();
         node.guard = node.guard.or(self.guard);
         let written: Vec<Bits> = node.writes.iter().map(|write| write.bits).collect();
@@ -596,6 +605,15 @@ fn always_leaves(stmts: &[Stmt]) -> bool {
         })
     }
     leaves(stmts, &mut Vec::new())
+}
+
+/// The stage that `@stage(n)` or `@pragma stage n` names: the compiler places the table there, or behind.
+fn first_stage(annotations: &[Annotation]) -> u32 {
+    let named = annotations.iter().find(|annotation| &*annotation.name.text == "stage");
+    let Some(AnnotationBody::Tokens(tokens)) = named.map(|annotation| &annotation.body) else {
+        return 0;
+    };
+    tokens.first().and_then(|token| token.text.parse().ok()).unwrap_or(0)
 }
 
 /// Bytes of constants that instructions cannot hold themselves (immediates are -8..7).

@@ -116,6 +116,10 @@ pub struct Node {
     pub range_bits: u32,
     /// Which fields of the byte that small fields for the deparser share it writes, as bits.
     pub shared_byte: u32,
+    /// The first stage that the program allows it, by `@stage`.
+    pub first_stage: u32,
+    /// True in the body of a loop.
+    pub in_loop: bool,
     /// False once nothing needs it.
     pub alive: bool,
 }
@@ -141,6 +145,8 @@ impl Node {
             data_bytes: 0,
             range_bits: 0,
             shared_byte: 0,
+            first_stage: 0,
+            in_loop: false,
             alive: true,
         }
     }

@@ -329,7 +329,8 @@ fn memory(table: &Table, ternary: bool, fixed: &mut Amounts) {
             wider => (wider.div_ceil(128), 1),
         };
         fixed.add(Resource::SramBlocks, blocks(entries, per_word * 1024).saturating_mul(wide));
-        fixed.add(Resource::HashBits, 52);
+        // A key of fewer bits than a row's address is the address itself: one way of four.
+        fixed.add(Resource::HashBits, if key < 10 { 10 } else { 52 });
     }
 }
 

@@ -214,6 +214,7 @@ impl Walk<'_> {
             let data: HashSet<Place> =
                 action.data.iter().flat_map(|(_, layout)| places(layout)).collect();
             let inner = self.inner(&action.body);
+            node.words.push(inner.iter().flat_map(|part| &part.writes).map(|w| w.bits).collect());
             let depth = chain(&inner);
             extra = extra.max(depth);
             for part in inner {
@@ -224,7 +225,6 @@ impl Walk<'_> {
                 node.accesses.extend(part.accesses);
                 node.objects.extend(part.objects);
             }
-            node.words += u32::from(!action.body.is_empty());
         }
         node.registers.sort();
         node.registers.dedup();
@@ -245,7 +245,6 @@ impl Walk<'_> {
         let name = format!("{}: partition", table.name);
         let mut node = Node::new(Kind::Partition(id), name, table.span);
         node.reads.clone_from(&table.reads);
-        node.words = 1;
         let result = Place::Wide(WideSlot(u32::MAX - id.index() as u32));
         let bits = Bits { place: result, low: 0, high: 15 };
         let span = table.span;
@@ -282,7 +281,6 @@ impl Walk<'_> {
         let by = if is_condition(value) { Reader::Gateway } else { Reader::Action };
         self.read(&mut node, value, by);
         node.extra = steps(value).saturating_sub(1);
-        node.words = 1;
         node.data_bytes = constant_bytes(value);
         node.writes.push(Write {
             bits: target,
@@ -351,7 +349,7 @@ impl Walk<'_> {
         let Some(table) = self.outcome(value) else { return false };
         let mut node = Node::new(Kind::Action, target.name(self.unit), span);
         node.guard = Some(table);
-        node.words = 2;
+        node.words = vec![vec![target]; 2];
         node.writes.push(Write { bits: target, span, copied: true, folds: false, of: None });
         self.push(node);
         true
@@ -362,7 +360,6 @@ impl Walk<'_> {
         let of = object.map_or("", |object| &*object.of);
         let short = object.map_or(&*call.name, |o| o.name.rsplit('.').next().unwrap_or_default());
         let mut node = Node::new(Kind::Action, short.to_owned(), call.span);
-        node.words = 1;
         let by = match of {
             "Hash" => Reader::Hash,
             "RegisterAction"
@@ -507,7 +504,6 @@ impl Walk<'_> {
     /// Everything else that writes: copies of structs, elements, stacks.
     fn other(&mut self, stmt: &Stmt) {
         let mut node = Node::new(Kind::Action, String::new(), stmt.span);
-        node.words = 1;
         for expr in visit::expressions(stmt) {
             self.read(&mut node, expr, Reader::Action);
         }

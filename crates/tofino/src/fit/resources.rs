@@ -39,10 +39,11 @@ pub enum Resource {
     HashDistribution,
     /// Bytes of the action data bus.
     ActionDataBytes,
-    /// Instruction words of ingress. Each container's ALU has its own 32, and no container is of
-    /// both passes, so that ingress and egress do not share them (bf-p4c, `instruction_memory.h`).
+    /// Rows of instruction memory of ingress. Each container's ALU has its own 32, and no container is
+    /// of both passes, so that ingress and egress do not share them. A row holds the instructions of two
+    /// actions that write different containers (bf-p4c, `instruction_memory.h`).
     IngressWords,
-    /// Instruction words of egress.
+    /// Rows of instruction memory of egress.
     EgressWords,
 }
 
@@ -154,9 +155,18 @@ pub struct Need {
     pub exact: HashSet<Bits>,
     /// Fields on the ternary crossbar.
     pub ternary: HashSet<Bits>,
+    /// The fields that each of its instruction words writes; two words of a stage may share a row.
+    pub words: Vec<Vec<Bits>>,
+    /// 0 in ingress, 1 in egress.
+    pass: usize,
 }
 
 impl Need {
+    /// The memory of its instruction words.
+    pub fn rows(&self) -> Resource {
+        [Resource::IngressWords, Resource::EgressWords][self.pass]
+    }
+
     /// All of it, crossbars and objects included.
     pub fn all(&self) -> Amounts {
         let mut all = self.fixed;
@@ -164,6 +174,7 @@ impl Need {
         let bytes = |fields: &HashSet<Bits>| fields.iter().map(Bits::bytes).sum();
         all.add(Resource::ExactCrossbarBytes, bytes(&self.exact));
         all.add(Resource::TernaryCrossbarBytes, bytes(&self.ternary));
+        all.add(self.rows(), self.words.len() as u32);
         all
     }
 }
@@ -172,6 +183,7 @@ impl Need {
 /// without a table to sit in.
 pub fn need(program: &Program, node: &Node, pass: usize, attached: bool) -> Need {
     let mut need = Need::default();
+    need.pass = pass;
     let fixed = &mut need.fixed;
     match node.kind {
         Kind::Gateway => {
@@ -181,7 +193,7 @@ pub fn need(program: &Program, node: &Node, pass: usize, attached: bool) -> Need
         }
         _ => fixed.add(Resource::LogicalTables, 1),
     }
-    fixed.add([Resource::IngressWords, Resource::EgressWords][pass], node.words);
+    need.words = node.instruction_words();
     fixed.add(Resource::ActionDataBytes, node.data_bytes);
     let mut ternary = false;
     match node.kind {

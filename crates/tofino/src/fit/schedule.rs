@@ -26,6 +26,8 @@ pub struct Stage {
     /// The nodes: pass (0 ingress, 1 egress) and index.
     pub nodes: Vec<(usize, usize)>,
     crossbar: HashSet<(usize, bool, Bits)>,
+    /// Rows of instruction memory of ingress and egress.
+    rows: [Vec<Row>; 2],
     /// Registers, counters and meters that are here.
     objects: HashSet<ObjectId>,
 }
@@ -43,6 +45,15 @@ pub struct Placement {
     pub delayed: Vec<(usize, usize, Resource)>,
     /// Nodes that fit no stage.
     pub unplaced: Vec<(usize, usize)>,
+}
+
+/// A row of instruction memory.
+#[derive(Clone, Debug)]
+struct Row {
+    /// The fields that its instructions write.
+    fields: Vec<Bits>,
+    /// True if it holds two actions.
+    full: bool,
 }
 
 struct Search<'g> {
@@ -166,6 +177,7 @@ impl Search<'_> {
                 return false;
             }
             add_crossbar(&mut trial, pass, need, &mut fixed);
+            add_words(&mut trial.rows[pass], need, &mut fixed);
             if let Kind::Table(_) = node.kind
                 && node.registers.is_empty()
             {
@@ -248,6 +260,24 @@ fn add_crossbar(stage: &mut Stage, pass: usize, need: &Need, fixed: &mut Amounts
                 false => Resource::ExactCrossbarBytes,
             };
             fixed.0[resource as usize] += bits.bytes();
+        }
+    }
+}
+
+/// Instruction words go into the first row that has room, as the compiler's do. One place of the first
+/// row is that of `nop`.
+fn add_words(rows: &mut Vec<Row>, need: &Need, fixed: &mut Amounts) {
+    for word in &need.words {
+        let meets = |row: &Row| row.fields.iter().any(|bits| word.iter().any(|w| w.overlap(bits)));
+        match rows.iter_mut().find(|row| !row.full && !meets(row)) {
+            Some(row) => {
+                row.fields.extend(word);
+                row.full = true;
+            }
+            None => {
+                rows.push(Row { fields: word.clone(), full: rows.is_empty() });
+                fixed.0[need.rows() as usize] += 1;
+            }
         }
     }
 }

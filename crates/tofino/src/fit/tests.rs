@@ -731,3 +731,30 @@ fn a_register_of_a_long_chain_comes_before_those_of_short_ones() {
     );
     assert_eq!(stages(&declarations, &apply), 6);
 }
+
+#[test]
+fn two_actions_that_write_different_fields_share_a_row_of_instruction_memory() {
+    let table = |name: &str, field: &str, count: usize| {
+        let names: Vec<String> = (0..count).map(|at| format!("{name}{at}")).collect();
+        let actions =
+            names.iter().map(|name| format!("action {name}() {{ {field} = {field} + 1; }}"));
+        let actions: String = actions.collect();
+        format!(
+            "{actions} table {name} {{ key = {{ m.d : exact; }} actions = {{ {}; }} size = 64; }}",
+            names.join("; ")
+        )
+    };
+    let rows = |first: usize, second: usize, field: &str| {
+        let tables = table("x", "m.a", first) + &table("y", field, second);
+        let fit = egress(&tables, "x.apply(); y.apply();");
+        (fit.passes[1].stages, fit.stages[0].used[&Resource::EgressWords])
+    };
+    assert_eq!(
+        rows(20, 20, "m.b"),
+        (1, 21),
+        "the first row has one place, the other is that of nop"
+    );
+    assert_eq!(rows(20, 20, "m.a"), (2, 20));
+    assert_eq!(rows(32, 31, "m.b"), (1, 32));
+    assert_eq!(rows(32, 32, "m.b"), (2, 32));
+}

@@ -182,8 +182,7 @@ impl Need {
 /// What a node of a pass (0 ingress, 1 egress) needs in its stage. `attached` is false for a gateway
 /// without a table to sit in.
 pub fn need(program: &Program, node: &Node, pass: usize, attached: bool) -> Need {
-    let mut need = Need::default();
-    need.pass = pass;
+    let mut need = Need { pass, ..Need::default() };
     let fixed = &mut need.fixed;
     match node.kind {
         Kind::Gateway => {

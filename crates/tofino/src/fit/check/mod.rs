@@ -10,10 +10,12 @@
 //! | `condition`, `gateway` | conditions: their form, and what one gateway reads |
 //! | `choice` | comparisons and choices in actions |
 //! | `instruction` | steps that wait for each other in one action |
+//! | `action_data` | operands of action data |
 //! | `index` | addresses of registers |
 //! | `repeat`, `varbit` | loops; headers of variable size |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
+mod action_data;
 mod choice;
 mod condition;
 mod gateway;
@@ -48,6 +50,7 @@ pub fn check(program: &Program, controls: [UnitId; 2]) -> Vec<Diagnostic> {
             key::check(table, &mut found);
             hashed::check_table(program, table, &mut found);
         }
+        repeat::check_unrolled(program, control, &mut found);
         time::check(program, control, &mut found);
         varbit::check(program, control, &mut found);
     }
@@ -75,7 +78,10 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
         match evaluated.by {
             Executor::Gateway => condition::check(unit, evaluated, found),
             Executor::Operand => hashed::check_operand(unit, evaluated, found),
-            Executor::Instruction(_) => instruction::check(unit, evaluated, found),
+            Executor::Instruction(_) => {
+                action_data::check(evaluated, found);
+                instruction::check(unit, evaluated, found);
+            }
             Executor::Index => index::check(evaluated, found),
             Executor::Input => {}
         }

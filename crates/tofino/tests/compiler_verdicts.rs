@@ -426,7 +426,7 @@ fn no_loop_is_written_out() {
 fn action_data_is_the_first_operand_of_an_instruction() {
     let table = |value: &str| {
         format!(
-            "action act(bit<32> p, bit<32> q, bit<8> r) {{ z = {value}; }}
+            "action act(bit<32> p, bit<32> q, bit<8> r, bool c) {{ z = {value}; }}
              table t {{ key = {{ n : exact; }} actions = {{ act; NoAction; }}
                  size = 16; default_action = NoAction; }}"
         )
@@ -442,6 +442,13 @@ fn action_data_is_the_first_operand_of_an_instruction() {
         ("p & q", Some("T1021")),
         ("p >> 1", Some("T1021")),
         ("x + p", None),
+        ("p + 5", None),
+        ("c ? p : x", None),
+        ("c ? 32w5 : z", None),
+        ("r != 0 ? p : x", None),
+        ("c ? x : p", Some("T1016")),
+        ("c ? x : y", Some("T1016")),
+        ("r == 1 ? p : x", Some("T1016")),
     ] {
         let found = codes(&table(value), "t.apply();");
         assert_eq!(found.first().copied(), rule, "{value}: {found:?}");

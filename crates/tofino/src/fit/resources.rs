@@ -173,10 +173,23 @@ impl Need {
         self.shared.values().for_each(|amounts| all.take(amounts));
         let bytes = |fields: &HashSet<Bits>| fields.iter().map(Bits::bytes).sum();
         all.add(Resource::ExactCrossbarBytes, bytes(&self.exact));
-        all.add(Resource::TernaryCrossbarBytes, bytes(&self.ternary));
+        all.add(Resource::TernaryCrossbarBytes, packed_bytes(&self.ternary));
         all.add(self.rows(), self.words.len() as u32);
         all
     }
+}
+
+/// Bytes of fields on a crossbar of which those of a few bits, such as flags, share bytes.
+pub fn packed_bytes<'a>(fields: impl IntoIterator<Item = &'a Bits>) -> u32 {
+    let mut small: u32 = 0;
+    let mut bytes: u32 = 0;
+    for field in fields {
+        match field.width() {
+            width @ 0..8 => small += width,
+            _ => bytes += field.bytes(),
+        }
+    }
+    bytes + small.div_ceil(8)
 }
 
 /// What a node of a pass (0 ingress, 1 egress) needs in its stage. `attached` is false for a gateway

@@ -8,7 +8,7 @@
 use super::bits::Bits;
 use super::depend::{Graph, is_table};
 use super::node::Kind;
-use super::resources::{Amounts, Need, Resource, need};
+use super::resources::{Amounts, Need, Resource, need, packed_bytes};
 use sojourn_p4::ir::{ObjectId, Program};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -252,16 +252,13 @@ impl Search<'_> {
 
 /// Bytes of fields that are not yet on the stage's crossbar.
 fn add_crossbar(stage: &mut Stage, pass: usize, need: &Need, fixed: &mut Amounts) {
-    let exact = need.exact.iter().map(|bits| (false, bits));
-    for (ternary, bits) in exact.chain(need.ternary.iter().map(|bits| (true, bits))) {
-        if stage.crossbar.insert((pass, ternary, *bits)) {
-            let resource = match ternary {
-                true => Resource::TernaryCrossbarBytes,
-                false => Resource::ExactCrossbarBytes,
-            };
-            fixed.0[resource as usize] += bits.bytes();
-        }
-    }
+    let new = |ternary: bool, fields: &HashSet<Bits>, seen: &mut HashSet<(usize, bool, Bits)>| {
+        fields.iter().copied().filter(|bits| seen.insert((pass, ternary, *bits))).collect()
+    };
+    let exact: Vec<Bits> = new(false, &need.exact, &mut stage.crossbar);
+    let ternary: Vec<Bits> = new(true, &need.ternary, &mut stage.crossbar);
+    fixed.0[Resource::ExactCrossbarBytes as usize] += exact.iter().map(Bits::bytes).sum::<u32>();
+    fixed.0[Resource::TernaryCrossbarBytes as usize] += packed_bytes(&ternary);
 }
 
 /// Instruction words go into the first row that has room, as the compiler's do. One place of the first

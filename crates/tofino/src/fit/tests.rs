@@ -758,3 +758,13 @@ fn two_actions_that_write_different_fields_share_a_row_of_instruction_memory() {
     assert_eq!(rows(32, 31, "m.b"), (1, 32));
     assert_eq!(rows(32, 32, "m.b"), (2, 32));
 }
+
+#[test]
+fn flags_share_bytes_of_the_ternary_crossbar() {
+    let bytes = |count: u32| {
+        let flags = (0..count).map(|at| format!("m.a[{at}:{at}] : ternary @name(\"f{at}\");"));
+        let table = TABLE.replace("m.a : exact;", &flags.collect::<String>());
+        egress(&table, "t.apply();").stages[0].used[&Resource::TernaryCrossbarBytes]
+    };
+    assert_eq!((bytes(1), bytes(8), bytes(9)), (1, 1, 2));
+}

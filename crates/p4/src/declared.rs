@@ -25,6 +25,9 @@ pub struct Declared {
     /// The statements that stand in actions, each with the name of its outermost action: the IR has
     /// them in place of the call, a compiler in an action of its own.
     pub in_actions: HashMap<Span, Span>,
+    /// Loops over a list or over numbers without a width, each with the unit that it stands in: the IR
+    /// has their rounds, a compiler may refuse the loop.
+    pub unrolled: Vec<(UnitId, Span)>,
     /// Header types.
     pub headers: Vec<Arc<FieldsType>>,
 }

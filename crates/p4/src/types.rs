@@ -3,6 +3,7 @@
 //! Nominal types are compared by the declaration they come from and their type arguments; structural
 //! types by shape. Nothing here knows how a value is stored: that is the IR's business.
 
+use crate::ast::has_annotation;
 use crate::source::Span;
 use num_bigint::BigInt;
 use std::fmt;
@@ -164,6 +165,19 @@ pub struct FieldsType {
     pub annotations: Arc<[crate::ast::Annotation]>,
     /// Where it is declared.
     pub span: Span,
+}
+
+impl FieldsType {
+    /// True if the compiler lays out a header of this type: the type, a field, or the type of a struct in
+    /// it is `@flexible`.
+    pub fn is_flexible(&self) -> bool {
+        let inner = |ty: &Type| matches!(ty, Type::Struct(of) if of.is_flexible());
+        has_annotation(&self.annotations, "flexible")
+            || self
+                .fields
+                .iter()
+                .any(|field| has_annotation(&field.annotations, "flexible") || inner(&field.ty))
+    }
 }
 
 /// A field.

@@ -3,10 +3,9 @@
 //! Stands on the IR's layouts. The width is that of the declared fields: a field of variable size
 //! counts with its largest length. It must not know an architecture.
 
-use sojourn_p4::ast::has_annotation;
 use sojourn_p4::ir::{Program, StmtKind, UnitId};
 use sojourn_p4::source::Span;
-use sojourn_p4::types::{FieldsType, Type};
+use sojourn_p4::types::Type;
 use sojourn_p4::visit;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ pub struct UnalignedHeader {
     pub name: Arc<str>,
     /// Bits of its fields.
     pub bits: u32,
-    /// True if one of its fields is `@flexible`: the compiler fills it up.
+    /// True if it or a part is `@flexible`: the compiler fills it up.
     pub flexible: bool,
     /// Where it is declared.
     pub span: Span,
@@ -53,17 +52,13 @@ fn collect_unaligned(ty: &Type, found: &mut BTreeMap<u32, UnalignedHeader>) {
                 found.entry(of.span.start).or_insert_with(|| UnalignedHeader {
                     name: of.name.clone(),
                     bits,
-                    flexible: is_flexible(of),
+                    flexible: of.is_flexible(),
                     span: of.span,
                 });
             }
         }
         _ => {}
     }
-}
-
-fn is_flexible(header: &FieldsType) -> bool {
-    header.fields.iter().any(|field| has_annotation(&field.annotations, "flexible"))
 }
 
 fn width(ty: &Type) -> u32 {

@@ -406,3 +406,53 @@ fn a_headers_field_of_48_bits_is_no_operand_of_a_sum() {
         ("its low bits", "", "z = hdr.ethernet.src_addr[31:0] + 1;", None),
     ]);
 }
+
+#[test]
+fn no_loop_is_written_out() {
+    check(&[
+        ("numbers", "", "for (bit<8> i in 0 .. 3) { z = z ^ 1; }", Some("T1007")),
+        ("list", "", "for (bit<8> i in {1, 2, 3}) { n = n ^ i; }", Some("T1007")),
+        ("typed list", "", "for (bit<8> i in (list<bit<8>>){1, 2}) { n = n ^ i; }", Some("T1007")),
+        (
+            "action",
+            "action act() { for (bit<8> i in {1, 2}) { n = n ^ i; } }",
+            "act();",
+            Some("T1007"),
+        ),
+    ]);
+}
+
+#[test]
+fn action_data_is_the_first_operand_of_an_instruction() {
+    let table = |value: &str| {
+        format!(
+            "action act(bit<32> p, bit<32> q, bit<8> r, bool c) {{ z = {value}; }}
+             table t {{ key = {{ n : exact; }} actions = {{ act; NoAction; }}
+                 size = 16; default_action = NoAction; }}"
+        )
+    };
+    for (value, rule) in [
+        ("x - p", Some("T1020")),
+        ("x |-| p", Some("T1020")),
+        ("x - (bit<32>)r", Some("T1020")),
+        ("-p", Some("T1020")),
+        ("p - x", None),
+        ("p |-| x", None),
+        ("p + q", Some("T1021")),
+        ("p & q", Some("T1021")),
+        ("p >> 1", Some("T1021")),
+        ("x + p", None),
+        ("p + 5", None),
+        ("c ? p : x", None),
+        ("c ? 32w5 : z", None),
+        ("r != 0 ? p : x", None),
+        ("c ? x : p", Some("T1016")),
+        ("c ? x : y", Some("T1016")),
+        ("r == 1 ? p : x", Some("T1016")),
+    ] {
+        let found = codes(&table(value), "t.apply();");
+        assert_eq!(found.first().copied(), rule, "{value}: {found:?}");
+    }
+    let called = "action act(bit<32> p) { z = x - p; }";
+    assert!(codes(called, "act(y);").is_empty(), "an argument of `apply` is no action data");
+}

@@ -111,6 +111,7 @@ impl Elaborator<'_> {
             self.error("E1302", span, message);
             return;
         }
+        self.note_unrolled(span);
         let leave = self.label();
         let rounds = self.nested(|this| {
             let mut number = low;
@@ -123,6 +124,11 @@ impl Elaborator<'_> {
         self.close_block(leave, rounds, span);
     }
 
+    fn note_unrolled(&mut self, span: Span) {
+        let unrolled = &mut self.out.declared.unrolled;
+        unrolled.extend(self.unit.id.map(|unit| (unit, span)));
+    }
+
     /// `for (T var in collection)`: written out, element by element; the collection is evaluated
     /// once.
     pub(super) fn for_each(
@@ -132,6 +138,7 @@ impl Elaborator<'_> {
         body: &[hir::Stmt],
         span: Span,
     ) {
+        self.note_unrolled(span);
         let untyped = matches!(plain(self.var_type(var)), Type::InfInt | Type::String);
         let known = if untyped { self.must_know(collection, "the collection") } else { None };
         if let Some(Constant::Aggregate(items)) = known {

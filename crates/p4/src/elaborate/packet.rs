@@ -4,11 +4,10 @@
 use super::layout::LayoutUse;
 use super::lvalue::{FrameLocation, Lvalue};
 use super::{Elaborator, plain, value};
-use crate::ast::has_annotation;
 use crate::hir::{self, Arg, ExprKind as H};
 use crate::ir::{Binary, Expr, ExprKind, Layout, Scalar, StmtKind, Value};
 use crate::source::Span;
-use crate::types::{FieldType, FieldsType, Type};
+use crate::types::{FieldsType, Type};
 
 impl Elaborator<'_> {
     /// A method of the packet.
@@ -186,9 +185,8 @@ fn declared_width(of: &FieldsType) -> u32 {
     of.fields.iter().fold(0, |sum, field| width_of(&field.ty).saturating_add(sum))
 }
 
-/// Bits behind the fields of a header that fill its last byte, if it has a `@flexible` field: the
-/// compiler lays such a header out.
+/// Bits behind the fields of a header that fill its last byte, if it is flexible: the compiler lays
+/// such a header out.
 pub(super) fn padding_bits(of: &FieldsType) -> u32 {
-    let flexible = |field: &FieldType| has_annotation(&field.annotations, "flexible");
-    if of.fields.iter().any(flexible) { (8 - declared_width(of) % 8) % 8 } else { 0 }
+    if of.is_flexible() { (8 - declared_width(of) % 8) % 8 } else { 0 }
 }

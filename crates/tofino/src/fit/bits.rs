@@ -236,6 +236,21 @@ pub fn steps(expr: &Expr) -> u32 {
     }
 }
 
+/// [`steps`] in front of a gateway, which compares bits under a mask by itself.
+pub fn condition_steps(condition: &Expr) -> u32 {
+    match &condition.kind {
+        ExprKind::Unary(Unary::Not, a) => condition_steps(a),
+        ExprKind::Binary(Binary::And | Binary::Or, a, b) => {
+            condition_steps(a).max(condition_steps(b))
+        }
+        ExprKind::Binary(Binary::Eq | Binary::Ne, a, b) => {
+            let side = |a: &Expr| steps(masked(a).unwrap_or(a));
+            side(a).max(side(b))
+        }
+        _ => steps(condition),
+    }
+}
+
 /// The operand of a mask with a constant.
 fn masked(expr: &Expr) -> Option<&Expr> {
     match &expr.kind {

@@ -4,10 +4,12 @@
 //! seen through. Which nodes are needed is decided later (`live`), and which of them share a table
 //! after that (`merge`).
 
-use super::bits::{Bits, Copies, Place, is_condition, is_constant, is_linear, is_plain, steps};
+use super::bits::{Bits, Copies, Place, condition_steps, is_condition, is_linear, is_plain, steps};
+use super::decided;
 use super::live::places;
 use super::node::{Access, Arm, Kind, Node, Read, Reader, Write};
 use super::resources;
+use sojourn_p4::ast::{Annotation, AnnotationBody};
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, ObjectId, Program, Slot, Stmt, StmtKind,
     TableId, Unit, UnitId, Value, WideSlot,
@@ -33,6 +35,7 @@ pub fn nodes(program: &Program, unit: UnitId, sources: &SourceMap) -> Vec<Node> 
         results: HashMap::new(),
         path: Vec::new(),
         guard: None,
+        in_loop: false,
         list: 0,
         lists: 0,
         branches: 0,
@@ -57,6 +60,7 @@ struct Walk<'p> {
     results: HashMap<Slot, usize>,
     path: Vec<Arm>,
     guard: Option<usize>,
+    in_loop: bool,
     list: u32,
     lists: u32,
     branches: u32,
@@ -88,7 +92,11 @@ impl Walk<'_> {
                 self.list(body);
                 (self.path, self.guard) = (path, guard);
             }
-            StmtKind::Loop { body, .. } => self.list(body),
+            StmtKind::Loop { body, .. } => {
+                let outer = std::mem::replace(&mut self.in_loop, true);
+                self.list(body);
+                self.in_loop = outer;
+            }
             StmtKind::Apply { table, hit, action } => self.apply(*table, *hit, *action, stmt.span),
             StmtKind::Call(call) => self.call(call),
             StmtKind::Set(slot, value) => self.set(Bits::whole(self.unit, *slot), value, stmt.span),
@@ -109,8 +117,7 @@ impl Walk<'_> {
 
     /// The arms of an `if`, behind a gateway unless its condition is a table's outcome.
     fn branch_on(&mut self, condition: &Expr, arms: &[&[Stmt]]) {
-        if is_constant(condition) {
-            let taken = !matches!(condition.kind, ExprKind::Const(0));
+        if let Some(taken) = decided::outcome(condition) {
             return self.list(arms[usize::from(!taken)]);
         }
         if let ExprKind::Slot(flag) = condition.kind
@@ -130,7 +137,7 @@ impl Walk<'_> {
                 let mut node = Node::new(Kind::Gateway, name, condition.span);
                 self.read(&mut node, condition, Reader::Gateway);
                 node.range_bits = super::check::range_bits(condition);
-                node.extra = steps(condition);
+                node.extra = condition_steps(condition);
                 self.push(node)
             }
         };
@@ -207,6 +214,7 @@ impl Walk<'_> {
             let data: HashSet<Place> =
                 action.data.iter().flat_map(|(_, layout)| places(layout)).collect();
             let inner = self.inner(&action.body);
+            node.words.push(inner.iter().flat_map(|part| &part.writes).map(|w| w.bits).collect());
             let depth = chain(&inner);
             extra = extra.max(depth);
             for part in inner {
@@ -217,7 +225,6 @@ impl Walk<'_> {
                 node.accesses.extend(part.accesses);
                 node.objects.extend(part.objects);
             }
-            node.words += u32::from(!action.body.is_empty());
         }
         node.registers.sort();
         node.registers.dedup();
@@ -227,6 +234,7 @@ impl Walk<'_> {
             }
         }
         node.extra = before + extra;
+        node.first_stage = first_stage(&table.annotations);
         node.span = span;
         let at = self.push(node);
         self.outcomes.extend([hit, action].into_iter().flatten().map(|slot| (slot, at)));
@@ -237,7 +245,6 @@ impl Walk<'_> {
         let name = format!("{}: partition", table.name);
         let mut node = Node::new(Kind::Partition(id), name, table.span);
         node.reads.clone_from(&table.reads);
-        node.words = 1;
         let result = Place::Wide(WideSlot(u32::MAX - id.index() as u32));
         let bits = Bits { place: result, low: 0, high: 15 };
         let span = table.span;
@@ -274,7 +281,6 @@ impl Walk<'_> {
         let by = if is_condition(value) { Reader::Gateway } else { Reader::Action };
         self.read(&mut node, value, by);
         node.extra = steps(value).saturating_sub(1);
-        node.words = 1;
         node.data_bytes = constant_bytes(value);
         node.writes.push(Write {
             bits: target,
@@ -343,7 +349,7 @@ impl Walk<'_> {
         let Some(table) = self.outcome(value) else { return false };
         let mut node = Node::new(Kind::Action, target.name(self.unit), span);
         node.guard = Some(table);
-        node.words = 2;
+        node.words = vec![vec![target]; 2];
         node.writes.push(Write { bits: target, span, copied: true, folds: false, of: None });
         self.push(node);
         true
@@ -354,7 +360,6 @@ impl Walk<'_> {
         let of = object.map_or("", |object| &*object.of);
         let short = object.map_or(&*call.name, |o| o.name.rsplit('.').next().unwrap_or_default());
         let mut node = Node::new(Kind::Action, short.to_owned(), call.span);
-        node.words = 1;
         let by = match of {
             "Hash" => Reader::Hash,
             "RegisterAction"
@@ -499,7 +504,6 @@ impl Walk<'_> {
     /// Everything else that writes: copies of structs, elements, stacks.
     fn other(&mut self, stmt: &Stmt) {
         let mut node = Node::new(Kind::Action, String::new(), stmt.span);
-        node.words = 1;
         for expr in visit::expressions(stmt) {
             self.read(&mut node, expr, Reader::Action);
         }
@@ -548,6 +552,7 @@ impl Walk<'_> {
 
     fn push(&mut self, mut node: Node) -> usize {
         node.list = self.list;
+        node.in_loop = self.in_loop;
         node.path = self.path.clone();
         node.guard = node.guard.or(self.guard);
         let written: Vec<Bits> = node.writes.iter().map(|write| write.bits).collect();
@@ -596,6 +601,15 @@ fn always_leaves(stmts: &[Stmt]) -> bool {
         })
     }
     leaves(stmts, &mut Vec::new())
+}
+
+/// The stage that `@stage(n)` or `@pragma stage n` names: the compiler places the table there, or behind.
+fn first_stage(annotations: &[Annotation]) -> u32 {
+    let named = annotations.iter().find(|annotation| &*annotation.name.text == "stage");
+    let Some(AnnotationBody::Tokens(tokens)) = named.map(|annotation| &annotation.body) else {
+        return 0;
+    };
+    tokens.first().and_then(|token| token.text.parse().ok()).unwrap_or(0)
 }
 
 /// Bytes of constants that instructions cannot hold themselves (immediates are -8..7).

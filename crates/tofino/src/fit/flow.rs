@@ -25,11 +25,11 @@ pub struct Flow {
     pub input_of: Option<ObjectId>,
 }
 
-/// All ways of fields between the nodes of a pass. `seen` is what is read behind them.
+/// All ways of fields between the living nodes of a pass. `seen` is what is read behind them.
 pub fn flows(nodes: &[Node], seen: &HashSet<Place>) -> Vec<Flow> {
     let mut writers: HashMap<Place, Vec<usize>> = HashMap::new();
     let mut flows = Vec::new();
-    for (at, node) in nodes.iter().enumerate() {
+    for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.alive) {
         for read in &node.reads {
             let list = writers.get(&read.bits.place).map_or(&[][..], Vec::as_slice);
             let flow = |from, output_of| Flow {

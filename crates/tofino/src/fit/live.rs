@@ -2,6 +2,7 @@
 //! compiler.
 
 use super::bits::{Bits, Copies, Place};
+use super::flow::flows;
 use super::node::{Kind, Node};
 use crate::metadata::Role;
 use sojourn_p4::ast::Direction;
@@ -124,9 +125,10 @@ fn read_by_deparser(program: &Program, deparser: UnitId) -> HashSet<Place> {
     read
 }
 
-/// Takes away writes that nothing reads, then nodes that do nothing, until no more can go.
+/// Removes writes that nothing reads and then nodes without an effect, until none is left.
 pub fn drop_dead(nodes: &mut [Node], seen: &HashSet<Place>) {
     loop {
+        let overwritten = overwritten(nodes, seen);
         // Who reads what; a counter that only counts itself is read by nobody.
         let mut readers: HashMap<Place, (usize, bool)> = HashMap::new();
         for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.alive) {
@@ -143,7 +145,11 @@ pub fn drop_dead(nodes: &mut [Node], seen: &HashSet<Place>) {
             nodes.iter().filter(|node| node.alive).filter_map(|node| node.guard).collect();
         let mut changed = false;
         for (at, node) in nodes.iter_mut().enumerate().filter(|(_, node)| node.alive) {
-            node.writes.retain(|write| wanted(&write.bits, at));
+            let mut number = 0;
+            node.writes.retain(|write| {
+                number += 1;
+                wanted(&write.bits, at) && !overwritten.contains(&(at, number - 1))
+            });
             let needed = match node.kind {
                 Kind::Gateway | Kind::Switch => guards.contains(&at),
                 _ => !node.writes.is_empty() || node.has_effects() || guards.contains(&at),
@@ -157,4 +163,27 @@ pub fn drop_dead(nodes: &mut [Node], seen: &HashSet<Place>) {
             return;
         }
     }
+}
+
+/// Writes of which no read and no block behind the control sees the value, because later writes always
+/// come first: node, and index among its writes. A field that a node reads itself stays, since the order
+/// within a node is not known. The value of a loop's body may reach the next round.
+fn overwritten(nodes: &[Node], seen: &HashSet<Place>) -> HashSet<(usize, usize)> {
+    let mut reached: HashMap<usize, Vec<Bits>> = HashMap::new();
+    for flow in flows(nodes, seen) {
+        if let Some(from) = flow.from {
+            reached.entry(from).or_default().push(flow.field);
+        }
+    }
+    let mut found = HashSet::new();
+    for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.alive && !node.in_loop) {
+        let reads = node.reads.iter().map(|read| read.bits);
+        let known: Vec<Bits> = reached.remove(&at).into_iter().flatten().chain(reads).collect();
+        for (number, write) in node.writes.iter().enumerate() {
+            if !known.iter().any(|bits| bits.overlap(&write.bits)) {
+                found.insert((at, number));
+            }
+        }
+    }
+    found
 }

@@ -55,6 +55,8 @@ fn join(group: &mut Node, next: Node) {
         group.name = format!("{}, {}", group.name, next.name);
     }
     group.span = group.span.to(next.span);
+    let written = || next.writes.iter().map(|write| write.bits);
+    group.words.iter_mut().for_each(|word| word.extend(written()));
     group.reads.extend(next.reads);
     group.writes.extend(next.writes);
     group.registers.extend(next.registers);

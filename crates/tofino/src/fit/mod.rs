@@ -8,7 +8,8 @@
 //! |---|---|
 //! | `bits` | which bits of which field an expression reads |
 //! | `extract` | statements become nodes: tables, gateways, actions |
-//! | `live` | what nobody looks at goes |
+//! | `decided` | conditions whose outcome is known |
+//! | `live` | writes that nothing reads are removed |
 //! | `packed` | small fields in one byte, and the tables that choose checksums |
 //! | `merge` | neighbours become one action |
 //! | `depend` | which node waits for which |
@@ -24,6 +25,7 @@
 mod bits;
 mod check;
 mod cycle;
+mod decided;
 mod depend;
 mod extract;
 mod flow;

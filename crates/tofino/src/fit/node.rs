@@ -112,14 +112,19 @@ pub struct Node {
     pub calls: u32,
     /// Instructions that come one after the other, beyond the first.
     pub extra: u32,
-    /// Different instruction words.
-    pub words: u32,
+    /// The instruction words that it chooses from, each with the fields that it writes; none if there
+    /// is one, with all writes.
+    pub words: Vec<Vec<Bits>>,
     /// Bytes of constants and results that come over the action data bus.
     pub data_bytes: u32,
     /// Bits of a range comparison in a gateway.
     pub range_bits: u32,
     /// Which fields of the byte that small fields for the deparser share it writes, as bits.
     pub shared_byte: u64,
+    /// The first stage that the program allows it, by `@stage`.
+    pub first_stage: u32,
+    /// True in the body of a loop.
+    pub in_loop: bool,
     /// False once nothing needs it.
     pub alive: bool,
 }
@@ -141,10 +146,12 @@ impl Node {
             objects: Vec::new(),
             calls: 0,
             extra: 0,
-            words: 0,
+            words: Vec::new(),
             data_bytes: 0,
             range_bits: 0,
             shared_byte: 0,
+            first_stage: 0,
+            in_loop: false,
             alive: true,
         }
     }
@@ -153,6 +160,23 @@ impl Node {
     pub fn excludes(&self, other: &Node) -> bool {
         let parts = self.path.iter().zip(&other.path);
         parts.take_while(|(a, b)| a.0 == b.0).any(|(a, b)| a.1 != b.1)
+    }
+
+    /// The fields of each instruction word, without those that write nothing: they are the `nop` that
+    /// each pass has.
+    pub fn instruction_words(&self) -> Vec<Vec<Bits>> {
+        let own: Vec<Bits> = self.writes.iter().map(|write| write.bits).collect();
+        let needed = |bits: &Bits| own.iter().any(|write| write.overlap(bits));
+        let words = match self.kind {
+            Kind::Gateway => Vec::new(),
+            Kind::Action | Kind::Partition(_) if self.words.is_empty() => vec![own.clone()],
+            _ => self
+                .words
+                .iter()
+                .map(|word| word.iter().copied().filter(needed).collect())
+                .collect(),
+        };
+        words.into_iter().filter(|word: &Vec<Bits>| !word.is_empty()).collect()
     }
 
     /// True if it has an effect beyond the fields that it writes.

@@ -70,7 +70,6 @@ pub fn checksum_tables(program: &Program, control: UnitId, deparser: UnitId) -> 
                 mine.get(&bits.place).map(|place| Bits { place: *place, ..*bits })
             });
             table.reads = asked.map(|bits| Read { bits, by: Reader::Match, of: None }).collect();
-            table.words = 1;
             table.list = u32::MAX - number;
             table.shared_byte = FIRST_CHECKSUM << number;
             tables.push(table);

@@ -39,10 +39,11 @@ pub enum Resource {
     HashDistribution,
     /// Bytes of the action data bus.
     ActionDataBytes,
-    /// Instruction words of ingress. Each container's ALU has its own 32, and no container is of
-    /// both passes, so that ingress and egress do not share them (bf-p4c, `instruction_memory.h`).
+    /// Rows of instruction memory of ingress. Each container's ALU has its own 32, and no container is
+    /// of both passes, so that ingress and egress do not share them. A row holds the instructions of two
+    /// actions that write different containers (bf-p4c, `instruction_memory.h`).
     IngressWords,
-    /// Instruction words of egress.
+    /// Rows of instruction memory of egress.
     EgressWords,
 }
 
@@ -154,24 +155,47 @@ pub struct Need {
     pub exact: HashSet<Bits>,
     /// Fields on the ternary crossbar.
     pub ternary: HashSet<Bits>,
+    /// The fields that each of its instruction words writes; two words of a stage may share a row.
+    pub words: Vec<Vec<Bits>>,
+    /// 0 in ingress, 1 in egress.
+    pass: usize,
 }
 
 impl Need {
+    /// The memory of its instruction words.
+    pub fn rows(&self) -> Resource {
+        [Resource::IngressWords, Resource::EgressWords][self.pass]
+    }
+
     /// All of it, crossbars and objects included.
     pub fn all(&self) -> Amounts {
         let mut all = self.fixed;
         self.shared.values().for_each(|amounts| all.take(amounts));
         let bytes = |fields: &HashSet<Bits>| fields.iter().map(Bits::bytes).sum();
         all.add(Resource::ExactCrossbarBytes, bytes(&self.exact));
-        all.add(Resource::TernaryCrossbarBytes, bytes(&self.ternary));
+        all.add(Resource::TernaryCrossbarBytes, packed_bytes(&self.ternary));
+        all.add(self.rows(), self.words.len() as u32);
         all
     }
+}
+
+/// Bytes of fields on a crossbar of which those of a few bits, such as flags, share bytes.
+pub fn packed_bytes<'a>(fields: impl IntoIterator<Item = &'a Bits>) -> u32 {
+    let mut small: u32 = 0;
+    let mut bytes: u32 = 0;
+    for field in fields {
+        match field.width() {
+            width @ 0..8 => small += width,
+            _ => bytes += field.bytes(),
+        }
+    }
+    bytes + small.div_ceil(8)
 }
 
 /// What a node of a pass (0 ingress, 1 egress) needs in its stage. `attached` is false for a gateway
 /// without a table to sit in.
 pub fn need(program: &Program, node: &Node, pass: usize, attached: bool) -> Need {
-    let mut need = Need::default();
+    let mut need = Need { pass, ..Need::default() };
     let fixed = &mut need.fixed;
     match node.kind {
         Kind::Gateway => {
@@ -181,7 +205,7 @@ pub fn need(program: &Program, node: &Node, pass: usize, attached: bool) -> Need
         }
         _ => fixed.add(Resource::LogicalTables, 1),
     }
-    fixed.add([Resource::IngressWords, Resource::EgressWords][pass], node.words);
+    need.words = node.instruction_words();
     fixed.add(Resource::ActionDataBytes, node.data_bytes);
     let mut ternary = false;
     match node.kind {
@@ -329,7 +353,8 @@ fn memory(table: &Table, ternary: bool, fixed: &mut Amounts) {
             wider => (wider.div_ceil(128), 1),
         };
         fixed.add(Resource::SramBlocks, blocks(entries, per_word * 1024).saturating_mul(wide));
-        fixed.add(Resource::HashBits, 52);
+        // A key of fewer bits than a row's address is the address itself: one way of four.
+        fixed.add(Resource::HashBits, if key < 10 { 10 } else { 52 });
     }
 }
 

@@ -8,9 +8,10 @@
 use super::bits::Bits;
 use super::depend::{Graph, is_table};
 use super::node::Kind;
-use super::resources::{Amounts, Need, Resource, need};
+use super::resources::{Amounts, Need, Resource, need, packed_bytes};
 use sojourn_p4::ir::{ObjectId, Program};
-use std::collections::{BTreeMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Stages after which the search gives up.
 const MAX_STAGES: u32 = 256;
@@ -23,6 +24,8 @@ pub struct Stage {
     /// The nodes: pass (0 ingress, 1 egress) and index.
     pub nodes: Vec<(usize, usize)>,
     crossbar: HashSet<(usize, bool, Bits)>,
+    /// Rows of instruction memory of ingress and egress.
+    rows: [Vec<Row>; 2],
     /// Registers, counters and meters that are here.
     objects: HashSet<ObjectId>,
 }
@@ -42,6 +45,15 @@ pub struct Placement {
     pub unplaced: Vec<(usize, usize)>,
 }
 
+/// A row of instruction memory.
+#[derive(Clone, Debug)]
+struct Row {
+    /// The fields that its instructions write.
+    fields: Vec<Bits>,
+    /// True if it holds two actions.
+    full: bool,
+}
+
 struct Search<'g> {
     graphs: [&'g Graph; 2],
     needs: [Vec<Need>; 2],
@@ -50,6 +62,8 @@ struct Search<'g> {
     before: [Vec<usize>; 2],
     /// Members of each group, by pass and group.
     members: [BTreeMap<usize, Vec<usize>>; 2],
+    /// The nodes that wait for each.
+    followers: [Vec<Vec<usize>>; 2],
     start: [Vec<Option<u32>>; 2],
     /// The last stage of a node whose entries go over several.
     end: [Vec<u32>; 2],
@@ -73,6 +87,7 @@ pub fn place(program: &Program, graphs: [&Graph; 2]) -> Placement {
         heights: graphs.map(heights),
         before: graphs.map(before),
         members,
+        followers: graphs.map(followers),
         start: graphs.map(|graph| vec![None; graph.nodes.len()]),
         end: graphs.map(|graph| vec![0; graph.nodes.len()]),
         stages: Vec::new(),
@@ -92,56 +107,56 @@ pub fn place(program: &Program, graphs: [&Graph; 2]) -> Placement {
 }
 
 impl Search<'_> {
-    /// Puts into a stage what can go there; the answer is how many nodes.
+    /// Puts into a stage the groups that can go there, the first in order of those that are ready
+    /// each time; the answer is how many nodes.
     fn fill(&mut self, stage: u32) -> usize {
         let mut placed = 0;
-        loop {
-            let mut ready = self.ready(stage);
-            ready.sort_by_key(|(pass, group)| {
-                let tallest = self.members[*pass][group].iter().map(|at| self.heights[*pass][*at]);
-                let before = self.members[*pass][group].iter().map(|at| self.before[*pass][*at]);
-                (std::cmp::Reverse(tallest.max()), before.min(), *pass, *group)
-            });
-            let mut progress = false;
-            for (pass, group) in ready {
-                let members = self.members[pass][&group].clone();
-                if self.try_group(pass, &members, stage) {
-                    placed += members.len();
-                    progress = true;
+        let mut ready: BTreeSet<_> = self.ready(stage).map(|group| self.order(group)).collect();
+        while let Some((.., pass, group)) = ready.pop_first() {
+            let members = self.members[pass][&group].clone();
+            // A group without room now has none later, as a stage only fills.
+            if !self.try_group(pass, &members, stage) {
+                continue;
+            }
+            placed += members.len();
+            for at in members.iter().flat_map(|at| &self.followers[pass][*at]) {
+                let group = (pass, self.graphs[pass].group[*at]);
+                if self.is_ready(group, stage) {
+                    ready.insert(self.order(group));
                 }
             }
-            if !progress {
-                return placed;
-            }
         }
+        placed
+    }
+
+    /// The place of a group among those that are ready, with its pass and number.
+    fn order(&self, (pass, group): (usize, usize)) -> (Reverse<u32>, usize, usize, usize) {
+        let members = &self.members[pass][&group];
+        let tallest = members.iter().map(|at| self.heights[pass][*at]).max().unwrap_or(0);
+        let before = members.iter().map(|at| self.before[pass][*at]).min().unwrap_or(0);
+        (Reverse(tallest), before, pass, group)
     }
 
     /// Groups whose members wait for nothing that is not placed early enough.
-    fn ready(&self, stage: u32) -> Vec<(usize, usize)> {
-        let mut ready = Vec::new();
-        for pass in 0..2 {
-            for (group, members) in &self.members[pass] {
-                if self.start[pass][members[0]].is_some() {
-                    continue;
-                }
-                let in_time = |at: &usize| {
-                    self.graphs[pass].waits[*at].iter().all(|edge| {
-                        let inside = members.contains(&edge.from) && edge.distance == 0;
-                        let start = self.start[pass][edge.from];
-                        let end = self.end[pass][edge.from];
-                        inside
-                            || start.is_some_and(|_| match edge.distance {
-                                0 => end <= stage,
-                                more => end + more <= stage,
-                            })
-                    })
-                };
-                if members.iter().all(in_time) {
-                    ready.push((pass, *group));
-                }
-            }
-        }
-        ready
+    fn ready(&self, stage: u32) -> impl Iterator<Item = (usize, usize)> {
+        let all =
+            (0..2).flat_map(|pass| self.members[pass].keys().map(move |group| (pass, *group)));
+        all.filter(move |group| self.is_ready(*group, stage))
+    }
+
+    fn is_ready(&self, (pass, group): (usize, usize), stage: u32) -> bool {
+        let members = &self.members[pass][&group];
+        let in_time = |at: &usize| {
+            self.graphs[pass].waits[*at].iter().all(|edge| {
+                let inside = members.contains(&edge.from) && edge.distance == 0;
+                let end = self.end[pass][edge.from] + edge.distance;
+                inside || (self.start[pass][edge.from].is_some() && end <= stage)
+            })
+        };
+        let allowed = |at: &usize| self.graphs[pass].nodes[*at].first_stage <= stage;
+        self.start[pass][members[0]].is_none()
+            && members.iter().all(allowed)
+            && members.iter().all(in_time)
     }
 
     fn try_group(&mut self, pass: usize, members: &[usize], stage: u32) -> bool {
@@ -160,6 +175,7 @@ impl Search<'_> {
                 return false;
             }
             add_crossbar(&mut trial, pass, need, &mut fixed);
+            add_words(&mut trial.rows[pass], need, &mut fixed);
             if let Kind::Table(_) = node.kind
                 && node.registers.is_empty()
             {
@@ -234,14 +250,29 @@ impl Search<'_> {
 
 /// Bytes of fields that are not yet on the stage's crossbar.
 fn add_crossbar(stage: &mut Stage, pass: usize, need: &Need, fixed: &mut Amounts) {
-    let exact = need.exact.iter().map(|bits| (false, bits));
-    for (ternary, bits) in exact.chain(need.ternary.iter().map(|bits| (true, bits))) {
-        if stage.crossbar.insert((pass, ternary, *bits)) {
-            let resource = match ternary {
-                true => Resource::TernaryCrossbarBytes,
-                false => Resource::ExactCrossbarBytes,
-            };
-            fixed.0[resource as usize] += bits.bytes();
+    let new = |ternary: bool, fields: &HashSet<Bits>, seen: &mut HashSet<(usize, bool, Bits)>| {
+        fields.iter().copied().filter(|bits| seen.insert((pass, ternary, *bits))).collect()
+    };
+    let exact: Vec<Bits> = new(false, &need.exact, &mut stage.crossbar);
+    let ternary: Vec<Bits> = new(true, &need.ternary, &mut stage.crossbar);
+    fixed.0[Resource::ExactCrossbarBytes as usize] += exact.iter().map(Bits::bytes).sum::<u32>();
+    fixed.0[Resource::TernaryCrossbarBytes as usize] += packed_bytes(&ternary);
+}
+
+/// Instruction words go into the first row that has room, as the compiler's do. One place of the first
+/// row is that of `nop`.
+fn add_words(rows: &mut Vec<Row>, need: &Need, fixed: &mut Amounts) {
+    for word in &need.words {
+        let meets = |row: &Row| row.fields.iter().any(|bits| word.iter().any(|w| w.overlap(bits)));
+        match rows.iter_mut().find(|row| !row.full && !meets(row)) {
+            Some(row) => {
+                row.fields.extend(word);
+                row.full = true;
+            }
+            None => {
+                rows.push(Row { fields: word.clone(), full: rows.is_empty() });
+                fixed.0[need.rows() as usize] += 1;
+            }
         }
     }
 }
@@ -261,15 +292,35 @@ fn split(used: &Amounts, wanted: &mut Amounts) -> Amounts {
     rest
 }
 
-/// How many stages follow at least, for each node.
+/// How many stages follow at least, for each node. Nodes of one stage have the same number.
 fn heights(graph: &Graph) -> Vec<u32> {
     let mut heights: Vec<u32> = graph.nodes.iter().map(|node| node.extra).collect();
-    for at in (0..graph.nodes.len()).rev() {
-        for edge in &graph.waits[at] {
-            heights[edge.from] = heights[edge.from].max(heights[at] + edge.distance);
+    let mut shared = vec![0; graph.nodes.len()];
+    // Each round settles at least one group.
+    for _ in 0..=graph.nodes.len() {
+        let before = shared.clone();
+        for at in (0..graph.nodes.len()).rev() {
+            let group = graph.group[at];
+            shared[group] = heights[at].max(shared[group]);
+            heights[at] = shared[group];
+            for edge in &graph.waits[at] {
+                heights[edge.from] = heights[edge.from].max(heights[at] + edge.distance);
+            }
+        }
+        if shared == before {
+            break;
         }
     }
     heights
+}
+
+/// The nodes that wait for each.
+fn followers(graph: &Graph) -> Vec<Vec<usize>> {
+    let mut followers = vec![Vec::new(); graph.nodes.len()];
+    for (at, waits) in graph.waits.iter().enumerate() {
+        waits.iter().for_each(|edge| followers[edge.from].push(at));
+    }
+    followers
 }
 
 /// How many nodes each waits for, those among them that others wait for.

@@ -665,3 +665,106 @@ fn refused_or_none(egress: &str, apply: &str) -> Vec<&'static str> {
         Err(error) => error.diagnostics.iter().map(|found| found.code).collect(),
     }
 }
+
+#[test]
+fn a_write_that_is_overwritten_before_anything_reads_it_costs_nothing() {
+    assert_eq!(stages(TABLE, "t.apply(); m.b = m.now;"), 1);
+    assert_eq!(stages(TABLE, "t.apply(); m.c = m.b; m.b = m.now;"), 2, "it is read in between");
+    let sometimes = "t.apply(); if (m.e == 1) { m.b = m.now; }";
+    assert_eq!(stages(TABLE, sometimes), 2, "the table's value leaves if the condition fails");
+}
+
+#[test]
+fn what_a_condition_without_a_choice_guards_has_no_gateway() {
+    // Without a sign nothing is below 0, and a byte is at most 255.
+    for never in ["m.e < 0", "(bit<16>)m.e > 255", "m.e & 2 == 1", "m.e | 1 == 2"] {
+        let apply = format!("m.e = m.e + 1; if ({never}) {{ m.a = m.now; }} else {{ m.b = m.c; }}");
+        assert_eq!(stages("", &apply), 1, "{never}");
+    }
+    assert_eq!(stages("", "m.e = m.e + 1; if (m.e > 254) { m.a = m.now; }"), 2);
+}
+
+#[test]
+fn a_gateway_compares_under_a_mask_by_itself() {
+    assert_eq!(stages("", "if (m.e & 6 == 2) { m.a = m.now; }"), 1);
+    assert_eq!(stages("", "if (m.e & 2 != 0 && m.d == 1) { m.a = m.now; }"), 1);
+}
+
+#[test]
+fn a_table_waits_for_the_stage_that_the_program_names() {
+    let pinned = |how: &str| TABLE.replace("table t", &format!("{how} table t"));
+    assert_eq!(stages(&pinned("@stage(3)"), "t.apply();"), 4);
+    assert_eq!(stages(&pinned("@pragma stage 5\n"), "t.apply();"), 6);
+    assert_eq!(stages(&pinned("@stage(0)"), "m.a = m.now + 1; t.apply();"), 2);
+}
+
+#[test]
+fn a_key_of_fewer_bits_than_a_row_address_takes_one_way_of_the_hash() {
+    let bits = |key: &str| {
+        let table = TABLE.replace("m.a : exact", key);
+        egress(&table, "t.apply();").stages[0].used[&Resource::HashBits]
+    };
+    assert_eq!((bits("m.a[8:0] : exact"), bits("m.a : exact")), (10, 52));
+}
+
+#[test]
+fn a_register_of_a_long_chain_comes_before_those_of_short_ones() {
+    let register = |name: &str| {
+        let entry = "void apply(inout bit<32> v, out bit<32> r)";
+        format!(
+            "Register<bit<32>, bit<9>>(512) {name};
+             RegisterAction<bit<32>, bit<9>, bit<32>>({name}) take_{name} = {{ {entry} {{ r = v; }} }};
+             RegisterAction<bit<32>, bit<9>, bit<32>>({name}) put_{name} = {{ {entry} {{ v = m.now; r = 0; }} }};\n"
+        )
+    };
+    let declarations: String = ["p", "q", "r", "s", "long"].map(register).concat();
+    let short = ["p", "q", "r", "s"].map(|name| format!("m.c = m.c + take_{name}.execute(0);"));
+    let apply = format!(
+        "if (m.e == 1) {{
+             {}
+             m.a = take_long.execute(0);
+             m.a = m.a + 1; m.a = m.a + m.now; m.a = m.a + 3; m.a = m.a + m.now; m.a = m.a + 5;
+         }} else if (m.d == 2) {{
+             if (m.d[3:0] == 2) {{ put_long.execute(0); }}
+         }}",
+        short[..3].concat() + &short[3]
+    );
+    assert_eq!(stages(&declarations, &apply), 6);
+}
+
+#[test]
+fn two_actions_that_write_different_fields_share_a_row_of_instruction_memory() {
+    let table = |name: &str, field: &str, count: usize| {
+        let names: Vec<String> = (0..count).map(|at| format!("{name}{at}")).collect();
+        let actions =
+            names.iter().map(|name| format!("action {name}() {{ {field} = {field} + 1; }}"));
+        let actions: String = actions.collect();
+        format!(
+            "{actions} table {name} {{ key = {{ m.d : exact; }} actions = {{ {}; }} size = 64; }}",
+            names.join("; ")
+        )
+    };
+    let rows = |first: usize, second: usize, field: &str| {
+        let tables = table("x", "m.a", first) + &table("y", field, second);
+        let fit = egress(&tables, "x.apply(); y.apply();");
+        (fit.passes[1].stages, fit.stages[0].used[&Resource::EgressWords])
+    };
+    assert_eq!(
+        rows(20, 20, "m.b"),
+        (1, 21),
+        "the first row has one place, the other is that of nop"
+    );
+    assert_eq!(rows(20, 20, "m.a"), (2, 20));
+    assert_eq!(rows(32, 31, "m.b"), (1, 32));
+    assert_eq!(rows(32, 32, "m.b"), (2, 32));
+}
+
+#[test]
+fn flags_share_bytes_of_the_ternary_crossbar() {
+    let bytes = |count: u32| {
+        let flags = (0..count).map(|at| format!("m.a[{at}:{at}] : ternary @name(\"f{at}\");"));
+        let table = TABLE.replace("m.a : exact;", &flags.collect::<String>());
+        egress(&table, "t.apply();").stages[0].used[&Resource::TernaryCrossbarBytes]
+    };
+    assert_eq!((bytes(1), bytes(8), bytes(9)), (1, 1, 2));
+}

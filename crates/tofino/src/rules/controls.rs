@@ -60,6 +60,12 @@ sojourn_target::rules! { with programs:
     HASHED_PART "T1019" "a hash takes in fields and what an instruction computes, but no part of that"
         "the compiler has an instruction compute an operand of the list before the hash, and does not look for one inside of a slice"
         "take the slices first and compute with them, or assign the result to a field and hash a part of the field"
+    DATA_SUBTRACTED "T1020" "an instruction does not subtract action data"
+        "action data is the first source of an instruction, and a subtraction takes its second from its first"
+        "give the entry the negative number and add it, or write the action data into a field first"
+    DATA_ALONE "T1021" "an instruction computes with action data and a field"
+        "the second source of an instruction is a container of the packet, so that action data is not combined with action data or shifted"
+        "give the entry the result, or write one operand into a field first"
 
     STAGES "T1101" "a program has 12 stages"
         "each stage can use what an earlier one wrote, and the chip has 12 stages, for ingress and egress together"

@@ -321,6 +321,24 @@ fn a_flexible_mirror_header_is_padded_wherever_its_fields_come_from() {
 }
 
 #[test]
+fn a_header_is_flexible_by_its_type_or_a_struct_in_it() {
+    for types in [
+        "@flexible header mirror_h { bit<8> kind; bit<2> few; bit<3> more; }",
+        "@flexible struct part_t { bit<2> few; bit<3> more; } header mirror_h { bit<8> kind; part_t part; }",
+        "struct part_t { @flexible bit<2> few; bit<3> more; } header mirror_h { bit<8> kind; part_t part; }",
+    ] {
+        let parts = Parts {
+            types,
+            metadata: "mirror_h copy; MirrorId_t session;",
+            apply: "d.mirror_type = 1; m.session = 5; m.copy.kind = 7;",
+            deparser: ("Mirror(1) mirror;", "mirror.emit<mirror_h>(m.session, m.copy);"),
+            ..Parts::default()
+        };
+        assert_eq!(egress(parts).mirror.expect("a copy").header_len, 2, "{types}");
+    }
+}
+
+#[test]
 fn a_flexible_digest_has_the_declared_fields_alone() {
     let bytes = |packed: &'static str| {
         let parts = Parts {

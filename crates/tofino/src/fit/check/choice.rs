@@ -6,7 +6,9 @@
 //! | `a < b ? a : b` and its like, of two fields or a field and a constant | minimum, maximum |
 //! | `data ? constant or action data : field`, asked of action data alone | conditional set |
 
+use super::instruction::is_field;
 use super::values::{Choice, Evaluated};
+use crate::constant_folding::constant;
 use crate::fit::bits::{is_condition, is_constant, is_plain};
 use crate::register_action::same_expression;
 use crate::rules;
@@ -19,8 +21,21 @@ use std::collections::HashSet;
 pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
     // The elaborator's own variables stand for outcomes of tables, which no instruction compares.
     if !reads_temporary(unit, &evaluated.expr) {
-        values(&evaluated.expr, found);
+        match &evaluated.expr.kind {
+            ExprKind::Mux(condition, a, b) if is_supplied(condition, a, b, &evaluated.data) => {}
+            _ => values(&evaluated.expr, found),
+        }
     }
+}
+
+/// True for `data ? constant or data : field`, where `data` is a truth value or compared to 0 by `!=`.
+fn is_supplied(condition: &Expr, a: &Expr, b: &Expr, data: &HashSet<Slot>) -> bool {
+    let is_data = |of: &Expr| matches!(of.kind, ExprKind::Slot(slot) if data.contains(&slot));
+    let asks = match &condition.kind {
+        ExprKind::Binary(Binary::Ne, of, zero) => is_data(of) && constant(zero) == Some(0),
+        _ => is_data(condition),
+    };
+    asks && reads_only(a, data) && moves(a) && is_field(b) && !is_constant(b) && !is_data(b)
 }
 
 fn values(expr: &Expr, found: &mut Vec<Diagnostic>) {

@@ -10,10 +10,12 @@
 //! | `condition`, `gateway` | conditions: their form, and what one gateway reads |
 //! | `choice` | comparisons and choices in actions |
 //! | `instruction` | steps that wait for each other in one action |
+//! | `action_data` | operands of action data |
 //! | `index` | addresses of registers |
 //! | `repeat`, `varbit` | loops; headers of variable size |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
+mod action_data;
 mod choice;
 mod condition;
 mod gateway;
@@ -49,6 +51,7 @@ pub fn check(chip: &Chip, program: &Program, controls: [UnitId; 2]) -> Vec<Diagn
             key::check(table, &mut found);
             hashed::check_table(chip, program, table, &mut found);
         }
+        repeat::check_unrolled(program, control, &mut found);
         time::check(chip, program, control, &mut found);
         varbit::check(program, control, &mut found);
     }
@@ -76,7 +79,10 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
         match evaluated.by {
             Executor::Gateway => condition::check(unit, evaluated, found),
             Executor::Operand => hashed::check_operand(unit, evaluated, found),
-            Executor::Instruction(_) => instruction::check(unit, evaluated, found),
+            Executor::Instruction(_) => {
+                action_data::check(evaluated, found);
+                instruction::check(unit, evaluated, found);
+            }
             Executor::Index => index::check(evaluated, found),
             Executor::Input => {}
         }

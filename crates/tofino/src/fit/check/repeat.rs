@@ -2,7 +2,7 @@
 
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Stmt, StmtKind};
+use sojourn_p4::ir::{Program, Stmt, StmtKind, UnitId};
 use sojourn_p4::visit;
 
 /// Refuses the loops of a statement list.
@@ -12,4 +12,10 @@ pub fn check(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
             found.push(rules::LOOP.refuse(stmt.span, "a loop").into());
         }
     });
+}
+
+/// Refuses the loops of a control whose rounds the IR has written out.
+pub fn check_unrolled(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
+    let unrolled = program.declared.unrolled.iter().filter(|(unit, _)| *unit == control);
+    found.extend(unrolled.map(|(_, span)| rules::LOOP.refuse(*span, "a loop").into()));
 }

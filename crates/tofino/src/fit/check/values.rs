@@ -19,6 +19,7 @@ use sojourn_p4::ir::{
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Nodes of an expression that is remembered; a larger one is looked at where it stands only.
 const REMEMBERED: usize = 64;
@@ -54,6 +55,8 @@ pub struct Evaluated {
     pub in_action: bool,
     /// True if it reads what instructions of the same action compute or put together.
     pub waits: bool,
+    /// The action data of the table's action that evaluates it.
+    pub data: Rc<HashSet<Slot>>,
 }
 
 /// An `if` in an action.
@@ -66,7 +69,7 @@ pub struct Choice<'p> {
     /// Runs where it is false.
     pub otherwise: &'p [Stmt],
     /// The action data of the table's action.
-    pub data: HashSet<Slot>,
+    pub data: Rc<HashSet<Slot>>,
 }
 
 /// Expressions that a control evaluates, each with the unit that executes it.
@@ -90,7 +93,7 @@ pub fn evaluations(program: &Program, control: UnitId) -> Evaluations<'_> {
         found: Evaluations::default(),
         leaving: HashMap::new(),
         action: None,
-        data: HashSet::new(),
+        data: Rc::default(),
     };
     walk.list(stmts, Some(State::default()));
     let mut found = walk.found;
@@ -207,7 +210,7 @@ struct Walk<'p> {
     /// The action whose statements are walked.
     action: Option<Span>,
     /// The data of the table's action.
-    data: HashSet<Slot>,
+    data: Rc<HashSet<Slot>>,
 }
 
 impl<'p> Walk<'p> {
@@ -336,11 +339,12 @@ impl<'p> Walk<'p> {
             self.key(&key.expr, state);
         }
         for action in &table.actions {
-            self.data = action.data.iter().flat_map(|(_, layout)| slots(layout)).collect();
+            let data: HashSet<Slot> = action.data.iter().flat_map(|(_, l)| slots(l)).collect();
+            self.data = Rc::new(data);
             self.action = Some(action.span);
             let _ = self.list(&action.body, Some(State::default()));
             self.action = None;
-            self.data.clear();
+            self.data = Rc::default();
             written(&action.body, &mut |slot| state.forget(slot));
         }
         visit::written(stmt, &mut |slot| state.forget(slot));
@@ -428,7 +432,8 @@ impl<'p> Walk<'p> {
     fn add(&mut self, by: Executor, full: Full, at: Span, waits: bool) {
         let Full { expr, from } = full;
         let in_action = self.action.is_some();
-        self.found.all.push(Evaluated { by, expr, at, from, in_action, waits });
+        let data = self.data.clone();
+        self.found.all.push(Evaluated { by, expr, at, from, in_action, waits, data });
     }
 
     /// The parameters of a called action: they stand between its name and its body.

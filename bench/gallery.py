@@ -22,7 +22,6 @@ DPI = 72
 HEAD = """# Gallery
 
 The delay in each shipped scenario's first queue over time, of the packets that left it.
-`sojourn run NAME` makes the run and its report.
 """
 
 
@@ -48,11 +47,11 @@ def _draw(name: str) -> None:
 
 
 def _section(name: str, scenario: Scenario) -> str:
-    """A scenario's title, what to look at, and its picture."""
+    """A scenario's title, what to look at, its command and its picture."""
     lines = [f"## {name}", "", f"{scenario.title.rstrip('.')}. Look at {scenario.look_at.strip()}"]
+    lines += ["", f"    sojourn run {name}", ""]
     if (PICTURES / f"{name}.png").is_file():
-        lines += ["", f"![{name}](gallery/{name}.png)"]
-    lines.append("")
+        lines += [f"![{name}](gallery/{name}.png)", ""]
     return "\n".join(lines)
 
 

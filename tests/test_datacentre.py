@@ -13,7 +13,7 @@ from conftest import call_sojourn
 from sojourn.errors import ScenarioError
 from sojourn.model.scenario import Scenario, ends, read_scenario, scenario_from_dict
 from sojourn.model.scenario.groups import groups_of
-from sojourn.model.scenario.routes import routes
+from sojourn.model.scenario.routes import Routes
 from sojourn.model.scenario.workloads import WORKLOADS
 from sojourn.results.result import read_result
 from sojourn.results.slowdown import ideal_times
@@ -153,6 +153,8 @@ def test_flows_of_several_hosts_take_them_in_turn_and_none_sends_to_itself() -> 
         ({"hosts": ["a", "b"]}, "not beside topology: give either that"),
         ({"flows": [TRANSFERS | {"to": "x*"}]}, '"x*": no host has such a name (h1_1, '),
         ({"flows": [TRANSFERS | {"to": ["h1_1", "h3"]}]}, '"h3": not a host'),
+        ({"topology": {"fat_tree": 30}}, "20250 links; at most 20000 are allowed"),
+        ({"topology": {"fat_tree": 20}}, "4000000 pairs of hosts; at most 2000000 are allowed"),
         ({"flows": [TRANSFERS | {"load": "0 %"}]}, "more than 0 % to 1000 %"),
         ({"flows": [TRANSFERS | {"load": "1 Gbit/s", "load_of": "uplinks"}]}, "load_of is of a"),
         ({"flows": [TRANSFERS | {"sigma": 2.0}]}, 'sigma is of arrivals = "lognormal"'),
@@ -268,11 +270,12 @@ def test_a_run_shows_slowdown_as_table_picture_and_arrow(tmp_path: Path) -> None
 
 def test_routes_reach_every_host_and_spread_over_ports_of_equal_cost() -> None:
     made = scenario({"fat_tree": 4})
-    at_edge = {address: port for address, _, port in routes(made, "edge1_1", 4)}
+    routes = Routes(made)
+    at_edge = {address: port for address, _, port in routes.of("edge1_1", 4)}
     assert len(at_edge) == 16
     # Ports 1 and 2 lead to its two hosts, 3 and 4 upwards.
     assert sorted(at_edge.values()) == [1, 2, *[3] * 7, *[4] * 7]
-    at_agg = {address: port for address, _, port in routes(made, "agg1_1", 4)}
+    at_agg = {address: port for address, _, port in routes.of("agg1_1", 4)}
     shared = [at_agg[address] for address, port in at_edge.items() if port == 3]
     assert len(set(shared) & {3, 4}) == 2, "not the same choice at both"
 

@@ -29,6 +29,7 @@ ELSEWHERE = {
     "sojourn replay  ": "tests/test_replay.py",
     "sojourn run bufferbloat --seeds 1..20": "tests/test_readme.py",
     "sojourn run hardware": "tests/test_readme.py",
+    "sojourn run leaf_spine": "tests/test_datacentre.py",
     "python bench/targets.py": "tests/test_hardware.py",
     # What `make test` does itself.
     "make demo": "tests/test_demo.py",

@@ -24,6 +24,22 @@ pub enum Spreading {
 }
 
 /// Routes whose ports of equal cost are chosen anew while a flow goes on.
+///
+/// ```
+/// use sojourn_packet::{DataPlane, IngressInput, Packet, PortId, Time};
+/// use sojourn_switch::{Routes, Spreading, SpreadingRoutes};
+/// let mut routes = Routes::default();
+/// routes.set_equal("10.0.0.2".parse()?, &[PortId(2), PortId(3)]);
+/// let mut router = SpreadingRoutes::new(routes, Spreading::Spray, 1);
+/// let mut frame = Packet { bytes: vec![0; 34], ..Packet::default() };
+/// frame.bytes[12..14].copy_from_slice(&[0x08, 0x00]);
+/// frame.bytes[30..34].copy_from_slice(&[10, 0, 0, 2]);
+/// let (port, arrived, now) = (PortId(1), Time::ZERO, Time::ZERO);
+/// let input = IngressInput { port, arrived, now, resubmitted: false };
+/// let mut sent = || router.ingress(&input, frame.clone()).admission.unicast;
+/// assert_ne!(sent(), sent());
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
 #[derive(Debug)]
 pub struct SpreadingRoutes {
     routes: Routes,

@@ -31,6 +31,7 @@ from sojourn.model.scenario.link_trace import read_trace
 from sojourn.model.scenario.model import AqmChoice, Scenario, choose
 from sojourn.model.scenario.network import Buffering, Link, NetworkSwitch, addresses
 from sojourn.model.scenario.read import messages
+from sojourn.model.scenario.routes import Routes
 from sojourn.model.scenario.workloads import WORKLOADS
 from sojourn.model.scenario_code import admit
 from sojourn.model.script_modules import script_files
@@ -454,13 +455,17 @@ def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], Aqm
 
 
 def _with_own_routes(
-    scenario: Scenario, node: NetworkSwitch, switch: dict[str, Any], run: dict[str, Any]
-) -> dict[str, Any]:
-    """A switch with the entries that the network gives to its program, or to the run's."""
-    aqm = switch.get("aqm") or run
-    if not takes_routes(aqm):
-        return switch
-    return switch | {"aqm": with_routes(aqm, scenario, node.name)}
+    scenario: Scenario, switches: Sequence[dict[str, Any]], run: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """The switches with the entries that the network gives to their programs, or to the run's."""
+    aqms = [switch.get("aqm") or run for switch in switches]
+    if not any(map(takes_routes, aqms)):
+        return list(switches)
+    routes = Routes(scenario)
+    return [
+        switch | {"aqm": with_routes(aqm, routes, switch["name"])} if takes_routes(aqm) else switch
+        for switch, aqm in zip(switches, aqms, strict=True)
+    ]
 
 
 def _with_control(
@@ -492,12 +497,15 @@ def _planned(
     main = _config(choice, aqm, chosen, beside)
     label, folder = names
     variant = label.removeprefix(aqm.name).strip(" ()")
+    routed = _with_own_routes(scenario, common["network"]["switches"], main.config)
     switches = [
-        _with_control(node, _with_own_routes(scenario, node, switch, main.config), main.config)
-        for node, switch in zip(scenario.switches, common["network"]["switches"], strict=True)
+        _with_control(node, switch, main.config)
+        for node, switch in zip(scenario.switches, routed, strict=True)
     ]
     if takes_routes(main.config):
-        main = main._replace(config=with_routes(main.config, scenario, scenario.switches[0].name))
+        # The engine reads the run's own control plane, too, though no switch takes it.
+        first = with_routes(main.config, Routes(scenario), scenario.switches[0].name)
+        main = main._replace(config=first)
     network = common["network"] | {"switches": switches}
     everything = common | {"network": network, "aqm": main.config}
     aqms = (*own_aqms, main)

@@ -11,9 +11,8 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from sojourn.errors import ScenarioError
-from sojourn.model.scenario import Scenario
 from sojourn.model.scenario.quantities import Strict
-from sojourn.model.scenario.routes import routes
+from sojourn.model.scenario.routes import Routes
 
 _KEY = "routes"
 
@@ -40,13 +39,13 @@ def takes_routes(aqm: dict[str, Any]) -> bool:
     return any(_KEY in (table.get("entries_from") or {}) for table in tables)
 
 
-def with_routes(aqm: dict[str, Any], scenario: Scenario, switch: str) -> dict[str, Any]:
+def with_routes(aqm: dict[str, Any], routes: Routes, switch: str) -> dict[str, Any]:
     """The AQM with the entries of one switch in its tables."""
-    tables = [_filled(table, scenario, switch) for table in aqm["control"]["tables"]]
+    tables = [_filled(table, routes, switch) for table in aqm["control"]["tables"]]
     return aqm | {"control": aqm["control"] | {"tables": tables}}
 
 
-def _filled(table: dict[str, Any], scenario: Scenario, switch: str) -> dict[str, Any]:
+def _filled(table: dict[str, Any], routes: Routes, switch: str) -> dict[str, Any]:
     given = (table.get("entries_from") or {}).get(_KEY)
     if given is None:
         return table
@@ -61,7 +60,7 @@ def _filled(table: dict[str, Any], scenario: Scenario, switch: str) -> dict[str,
     if asked.version not in (4, 6):
         raise ScenarioError(f"{where}: version: {asked.version}: allowed are 4 and 6")
     entries = []
-    for address, bits, port in routes(scenario, switch, asked.version):
+    for address, bits, port in routes.of(switch, asked.version):
         value: Any = f"0x{int(ip_address(address)):0{8 if asked.version == 4 else 32}x}"
         if asked.match == "lpm":
             value = {"value": value, "prefix": bits}

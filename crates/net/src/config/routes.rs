@@ -15,6 +15,8 @@ pub(crate) struct Graph {
     neighbours: Vec<Vec<usize>>,
     /// The ports of a node that lead to a neighbour, in the order of the links; none of a host.
     ports: BTreeMap<(usize, usize), Vec<u16>>,
+    /// Of each switch: the first of those that links join with it.
+    components: Vec<usize>,
 }
 
 impl Graph {
@@ -47,7 +49,26 @@ impl Graph {
                 ports.extend(port);
             }
         }
-        Graph { hosts, switches, neighbours, ports }
+        let components = Vec::new();
+        let mut graph = Graph { hosts, switches, neighbours, ports, components };
+        graph.components = graph.joined();
+        graph
+    }
+
+    /// For each switch the first of those that links join with it.
+    fn joined(&self) -> Vec<usize> {
+        let mut components = vec![usize::MAX; self.switches];
+        for first in 0..self.switches {
+            let mut waiting = vec![first];
+            while let Some(switch) = waiting.pop() {
+                if components[switch] == usize::MAX {
+                    components[switch] = first;
+                    let near = self.neighbours[self.hosts + switch].iter();
+                    waiting.extend(near.filter_map(|node| node.checked_sub(self.hosts)));
+                }
+            }
+        }
+        components
     }
 
     /// For each switch the ports through which a host is reached by the fewest links; none if it is
@@ -74,9 +95,11 @@ impl Graph {
 
     /// True if a way leads from one host to another.
     pub(crate) fn connects(&self, from: usize, to: usize) -> bool {
-        let ways = self.ways_to(to);
-        let first = self.neighbours[from].first().and_then(|next| next.checked_sub(self.hosts));
-        first.is_some_and(|switch| !ways[switch].is_empty())
+        let component = |host: usize| {
+            let switch = self.neighbours[host].first()?.checked_sub(self.hosts)?;
+            self.components.get(switch)
+        };
+        component(from).is_some() && component(from) == component(to)
     }
 }
 
@@ -122,5 +145,13 @@ mod tests {
         let graph = network(&["a", "b"], &["x", "y"], &[["x", "a"], ["a", "y"], ["y", "b"]]);
         assert_eq!(graph.ways_to(1), [vec![], vec![2]]);
         assert!(!graph.connects(0, 1));
+    }
+
+    #[test]
+    fn hosts_are_connected_if_links_join_their_switches() {
+        let links = [["a", "x"], ["x", "y"], ["y", "b"], ["c", "z"]];
+        let graph = network(&["a", "b", "c"], &["x", "y", "z"], &links);
+        assert!(graph.connects(0, 1) && graph.connects(1, 0));
+        assert!(!graph.connects(0, 2) && !graph.connects(2, 1));
     }
 }

@@ -249,3 +249,65 @@ fn what_is_done_to_several_switches_at_an_instant_is_one_event_and_told_in_their
     assert_eq!((refused.count, refused.first.as_str()), (4, "s0 will not, 1"));
     assert!(report(Driven::Apart(2)) == whole);
 }
+
+/// Two leaves with two hosts each and two spines, 0.2 ms apart, one link of which fails and returns.
+fn fabric(multipath: &Value) -> Value {
+    let (leaves, hosts) = ([0, 1], [0, 1, 2, 3]);
+    let failing =
+        json!([{"at": 60 * MS, "up": false, "reroute": 7 * MS}, {"at": 120 * MS, "up": true}]);
+    let up = leaves.iter().flat_map(|leaf| leaves.map(|spine| (*leaf, spine)));
+    let mut links: Vec<Value> = up
+        .map(|(leaf, spine)| {
+            let fails = (leaf, spine) == (0, 1);
+            json!({"between": [format!("l{leaf}"), format!("s{spine}")], "rate": 50_000_000,
+                   "delay": 200_000, "schedule": if fails { failing.clone() } else { json!([]) }})
+        })
+        .collect();
+    links.extend(hosts.map(
+        |at| json!({"between": [format!("h{at}"), format!("l{}", at / 2)], "rate": 50_000_000}),
+    ));
+    let host = |at: usize| {
+        let own = json!({"ipv4": format!("10.0.{at}.1"), "ipv6": format!("fd00:{at}::1")});
+        json!({"name": format!("h{at}"), "addresses": {"own": own}})
+    };
+    let flow = |at: usize| {
+        let others = hosts.iter().filter(|other| **other != at).map(|other| format!("h{other}"));
+        json!({"kind": "transfers", "rtt": 0, "load": 10_000_000, "min_size": 5_000,
+               "max_size": 200_000, "from": format!("h{at}"), "to": format!("h{}", (at + 1) % 4),
+               "receivers": others.collect::<Vec<_>>(), "tcp": {"min_rto": 5 * MS, "rank": true},
+               "arrivals": {"lognormal": {"sigma": 1_500}}})
+    };
+    let switch = |name: &str| {
+        json!({"name": name, "multipath": multipath,
+                                     "shared_buffer": {"size": 300_000, "alpha": 1_000}})
+    };
+    let switches = ["l0", "l1", "s0", "s1"].map(switch);
+    json!({
+        "duration": 200 * MS,
+        "aqm": {"kind": "native", "name": "sp_pifo"},
+        "network": {
+            "hosts": hosts.map(host),
+            "switches": switches,
+            "links": links,
+        },
+        "flows": hosts.map(flow),
+    })
+}
+
+#[test]
+fn a_fabric_leaves_the_same_rows_on_any_number_of_threads() {
+    for multipath in [
+        json!({"mode": "ecmp"}),
+        json!({"mode": "spray"}),
+        json!({"mode": "flowlet", "gap": 100_000, "seed": 5}),
+    ] {
+        let config = fabric(&multipath);
+        let whole = done(&config, Driven::Whole);
+        assert!(whole.report.frames_into_down_links > 0, "{multipath}");
+        let finished = whole.exchanges.finished.iter().filter(|at| **at > 0).count();
+        assert!(finished > 50, "{multipath}: {finished}");
+        for threads in [1, 2] {
+            assert!(done(&config, Driven::Apart(threads)) == whole, "{multipath} {threads}");
+        }
+    }
+}

@@ -98,7 +98,7 @@ class _TcpEnds(Strict):
     200 ms, as they adapt."""
 
     dscp: Annotated[int, Field(ge=0, le=63)] | None = None
-    """Differentiated services code point of each packet, for programs that read it. Absent: 0."""
+    """Differentiated services code point of each packet. Absent: 0."""
 
     @model_validator(mode="after")
     def _timers_in_range(self) -> Self:
@@ -166,18 +166,17 @@ class TransferFlows(_Flows, _TcpEnds):
     kind: Literal["transfers"]
     """TCP transfers that arrive at random."""
     load: Load
-    """Payload that the transfers of one source offer together. Or a share, as `"60 %"`, of the rate
-    of the sending host's link, which all sources of the group at that host offer together."""
+    """Payload that the transfers of one source offer together; or a share, as `"60 %"`, of the
+    sending host's link, for all sources of the group there."""
     load_of: Literal["host", "uplinks"] = "host"
-    """What a share is of: the sending host's link, or the links from its switch to other switches,
-    which all sources of the group at that switch offer together."""
+    """What a share is of: the sending host's link, or those from its switch to other switches."""
     arrivals: Literal["poisson", "lognormal"] = "poisson"
     """Distribution of the times between arrivals at one source."""
     sigma: Annotated[float, Field(ge=0.001, le=5)] = 1.0
     """With `lognormal`: the standard deviation of the logarithm."""
     rank: Literal["remaining"] | None = None
-    """Each data packet carries its rank in the IPv4 identification, for programs that read it: the
-    bytes that remain, its own included, in units of 1,024 bytes, at most 65,535. Others have 0."""
+    """Each data packet carries its rank in the IPv4 identification: the bytes that remain, its own
+    included, in units of 1,024 bytes, at most 65,535. Others have 0."""
     sizes: FilePath | None = None
     """In place of the distribution of the next keys: the workload `websearch`, `datamining`,
     `hadoop`, `storage` or `rpc`, or a CSV file: lines of bytes and the cumulative percentage, as

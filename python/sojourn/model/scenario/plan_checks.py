@@ -13,6 +13,7 @@ from sojourn import _core
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ConfigError
 from sojourn.model.scenario import ends as flow_ends
+from sojourn.model.scenario.flows import TransferFlows
 from sojourn.model.scenario.model import Common, Scenario
 from sojourn.model.scenario.network import ControlStep
 from sojourn.model.units import RATE, TIME
@@ -24,6 +25,9 @@ _MOST = 1000
 
 _ROUNDED = 1.1
 """A shaper's rate over the one that is asked for, at most."""
+
+_MOST_PAIRS = 2_000_000
+"""Pairs of senders and receivers among which transfers are drawn."""
 
 _CHANGES = ("rate", "rate_back", "delay", "delay_back", "up")
 """Keys that a step of a schedule may set."""
@@ -132,6 +136,11 @@ def _flows(scenario: Scenario) -> Iterator[Problem]:
         senders, receivers = flow_ends.named(group.from_, hosts), flow_ends.named(group.to, hosts)
         if len(receivers) == 1 and receivers[0] in senders:
             yield (*keys, "to"), f'"{receivers[0]}": a flow is between two different hosts'
+        if isinstance(group, TransferFlows):
+            pairs = max(group.count, len(senders)) * len(receivers)
+            if pairs > _MOST_PAIRS:
+                reason = f"{pairs} pairs of hosts; at most {_MOST_PAIRS} are allowed"
+                yield (*keys, "to"), reason
         if group.reverse:
             yield (*keys, "reverse"), "only with one switch; in a network, exchange from and to"
 

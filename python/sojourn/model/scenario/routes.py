@@ -22,19 +22,36 @@ _GROUPS = {
 """Addresses of groups of hosts, by kind and version of IP."""
 
 
-def routes(scenario: Scenario, switch: str, version: int) -> Iterator[tuple[str, int, int]]:
-    """Address, length of its prefix and port, for each host that the switch has a way to."""
-    ports = {host.name: _ports(scenario, switch, host.name) for host in scenario.hosts}
-    chosen = _one_each(switch, {host: found for host, found in ports.items() if found})
-    for host in addresses(scenario.hosts):
-        if host["name"] not in chosen:
-            continue
-        own = host["addresses"]
-        if isinstance(own, str):
-            address, bits = _GROUPS[own, version]
-        else:
-            address, bits = own["own"][f"ipv{version}"], 32 if version == 4 else 128
-        yield address, bits, chosen[host["name"]]
+class Routes:
+    """The ways from all switches to all hosts."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._near = _neighbours(scenario)
+        switches = {node.name for node in scenario.switches}
+        self._links = {
+            host.name: _links_to(self._near, host.name, switches) for host in scenario.hosts
+        }
+        self._addresses = {host["name"]: host["addresses"] for host in addresses(scenario.hosts)}
+
+    def of(self, switch: str, version: int) -> Iterator[tuple[str, int, int]]:
+        """Address, length of its prefix and port, for each host that the switch has a way to."""
+        ports = {host: self._ports(switch, links) for host, links in self._links.items()}
+        chosen = _one_each(switch, {host: found for host, found in ports.items() if found})
+        for host, own in self._addresses.items():
+            if host not in chosen:
+                continue
+            if isinstance(own, str):
+                address, bits = _GROUPS[own, version]
+            else:
+                address, bits = own["own"][f"ipv{version}"], 32 if version == 4 else 128
+            yield address, bits, chosen[host]
+
+    def _ports(self, switch: str, links: dict[str, int]) -> list[int]:
+        """The ports of the switch behind which a host is nearest."""
+        if switch not in links:
+            return []
+        nearest = links[switch] - 1
+        return [port for port, there in self._near[switch] if links.get(there) == nearest]
 
 
 def _one_each(switch: str, ports: dict[str, list[int]]) -> dict[str, int]:
@@ -48,15 +65,6 @@ def _one_each(switch: str, ports: dict[str, list[int]]) -> dict[str, int]:
         turn = turns[among] = turns.get(among, -1) + 1
         chosen[host] = among[turn % len(among)]
     return chosen
-
-
-def _ports(scenario: Scenario, switch: str, host: str) -> list[int]:
-    """The ports of the switch behind which a host is nearest."""
-    near = _neighbours(scenario)
-    links = _links_to(near, host, {node.name for node in scenario.switches})
-    if switch not in links:
-        return []
-    return [port for port, there in near[switch] if links.get(there, len(links)) < links[switch]]
 
 
 def _links_to(

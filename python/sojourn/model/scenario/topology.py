@@ -4,6 +4,7 @@ Holds the keys of the short form, its checks, and the network that it stands for
 depends on the short form. Depends on the model of the network and on the checks of any scenario.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
@@ -226,18 +227,17 @@ class Fabric(Common):
         edges = list(topology.shape.edges())
         if len(edges) > _MOST_LINKS:
             return [(("topology",), f"{len(edges)} links; at most {_MOST_LINKS} are allowed")]
-        ends = [end for near, far, *_ in edges for end in (near, far)]
-        most = max(map(ends.count, {near for _, near, *_ in edges}))
+        hosts = {near for near, _, tier, _ in edges if tier == "host"}
+        links = Counter(end for edge in edges for end in edge[:2])
+        most = max(count for end, count in links.items() if end not in hosts)
         if most > _MOST_PORTS:
             reason = f"a switch with {most} links; at most {_MOST_PORTS} are allowed"
             return [(("topology",), reason)]
-        switches = {end for near, far, *_ in edges for end in (near, far)} - {
-            near for near, _, tier, _ in edges if tier == "host"
-        }
+        fabric = {tuple(sorted(edge[:2])) for edge in edges if edge[2] != "host"}
         seen = set[tuple[str, ...]]()
         for index, failure in enumerate(topology.failures):
             both = tuple(sorted(failure.between))
-            if both not in {tuple(sorted(edge[:2])) for edge in edges} or not set(both) <= switches:
+            if both not in fabric:
                 reason = f"{' and '.join(failure.between)}: no link between these two switches"
                 return [(("topology", "failures", index, "between"), reason)]
             if both in seen:

@@ -23,9 +23,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     operations: Vec<Placed>,
-    /// What the document says of itself; nothing of it is to be done.
+    /// The document's own metadata; none of it is an operation.
     document: ControlPlane,
-    /// What the document names: it has to be there even if nothing is asked of it.
+    /// Objects that the document names. Each must exist, even without an operation on it.
     named: Vec<Named>,
 }
 
@@ -39,9 +39,9 @@ struct Placed {
 pub(super) enum Place {
     /// The entry of its table with this number, counted from 1; several begin there.
     Entry(usize),
-    /// A line of the file of commands; of entries that are alike, the line of each.
+    /// Line numbers in the file of commands, one for each entry of a group of rows.
     Lines(SmallVec<[u32; 2]>),
-    /// The item itself says where it stands.
+    /// The item itself carries its position.
     Item,
 }
 
@@ -53,7 +53,7 @@ enum Named {
 }
 
 impl ControlPlane {
-    /// What it asks of `program` and of the switch around it.
+    /// The operations of this document on `program` and on the switch around it.
     ///
     /// # Errors
     /// Every line of a file of commands that is wrong.
@@ -109,7 +109,7 @@ impl Batch {
         self.item(Operation::SetProfile(entries.clone()));
     }
 
-    /// What a line of the file of commands asks for.
+    /// Appends the operation of a line of the file of commands.
     pub(super) fn line(&mut self, line: u32, operation: Operation) {
         let place = Place::Lines(smallvec![line]);
         let Operation::AddEntry { table, entry } = operation else {
@@ -131,7 +131,7 @@ impl Batch {
         true
     }
 
-    /// The rows that came last, if they are of this table, and where they stand.
+    /// The last rows added and their position, if they are of this table.
     pub(super) fn last_rows(&mut self, table_name: &str) -> Option<(&mut Rows, &mut Place)> {
         let Placed { operation, place } = self.operations.last_mut()?;
         match operation {
@@ -185,7 +185,7 @@ impl Batch {
         self.operations.iter().map(|placed| &placed.operation)
     }
 
-    /// `why` with the place that asked for the operation `at`.
+    /// Wraps `why` with the position of the operation `at`.
     pub fn refused(&self, at: usize, why: ControlError) -> ControlError {
         match (&self.operations[at].place, why) {
             (Place::Lines(lines), why) => {
@@ -235,14 +235,14 @@ impl Batch {
         Ok(())
     }
 
-    /// What the operations leave at the switch, which is configured before it runs.
+    /// The part of the operations that configures the switch before it runs.
     ///
     /// # Errors
     /// A session or group is taken away that is not there.
     pub fn for_switch(&self) -> Result<ControlPlane, ControlError> {
         let mut left = ControlPlane { commands: None, ..self.document.clone() };
         for (at, Placed { operation, place }) in self.operations.iter().enumerate() {
-            // What a document says twice is for the switch to refuse; a command replaces.
+            // A document's duplicates are left for the switch to refuse; a command replaces.
             let replaces = matches!(place, Place::Lines(_));
             match operation {
                 Operation::SetMirrorSession(session) => {
@@ -273,8 +273,8 @@ impl Batch {
         Ok(left)
     }
 
-    /// What the operations leave behind in `program`, in which they have been carried out, and at
-    /// the switch: as a document that says the same, entry by entry.
+    /// The state of `program` and of the switch after the operations, which must already have been
+    /// carried out in `program`, as a document that lists it entry by entry.
     ///
     /// # Errors
     /// As for [`Batch::for_switch`].

@@ -1,8 +1,9 @@
 //! CoDel's control law as table entries: INTERVAL / sqrt(count) for every count a key can be.
 //!
-//! Integers alone, so that the entries are the same on every machine: RFC 8289 section 5.6, rounded
-//! to the nearest nanosecond. The interval is a constant of the program and no number, so that
-//! program and table cannot differ. It must not know in which switch a count is looked up.
+//! Uses integers only, so that the entries are equal on every machine: RFC 8289 section 5.6,
+//! rounded to the nearest nanosecond. The interval is a constant of the program, not a number in
+//! the document, so that program and table cannot differ. Must not depend on the switch in which a
+//! count is looked up.
 
 use crate::runtime_control::LAST_HANDLE;
 use serde_json::Value;
@@ -17,7 +18,7 @@ const LEADING_BITS: u32 = 9;
 /// Bits behind the binary point of a square root.
 const FRACTION: u32 = 32;
 
-/// What `entries_from` may name.
+/// Generators that `entries_from` may name.
 const GENERATORS: [&str; 1] = ["control_law"];
 
 /// Entries that are computed, by the generator's name and its options.
@@ -30,10 +31,10 @@ struct ControlLaw {
     last: u64,
 }
 
-/// The entries that `from` stands for, in a table of a program.
+/// Computes the entries that `from` describes for a table of a program.
 ///
 /// # Errors
-/// What is wrong with it, in words for the person who wrote it.
+/// Returns an error that says what is wrong with `from`.
 pub(super) fn entries(
     from: &EntriesFrom,
     table: &Table,
@@ -91,7 +92,7 @@ fn law(options: &Value, program: &Program) -> Result<ControlLaw, String> {
     Ok(ControlLaw { interval: interval.into(), first, last })
 }
 
-/// What the control law is told.
+/// Options of the control law.
 const OPTIONS: [&str; 2] = ["interval", "counts"];
 
 fn is_identifier(name: &str) -> bool {
@@ -160,8 +161,8 @@ const ONE_ACTION: &str = "control_law wants a table with one action with one par
 
 /// INTERVAL / sqrt(count), rounded to the nearest, halves up.
 ///
-/// With x = interval / sqrt(count), floor(2 x) is the integer square root of the integer quotient
-/// 4 interval^2 / count: no square lies between a number and its integer part.
+/// With x = interval / sqrt(count), floor(2 x) is the integer square root of the integer quotient 4
+/// interval^2 / count: no square lies between a number and its integer part.
 fn spacing(law: &ControlLaw, count: u64) -> u128 {
     let square = 4 * law.interval * law.interval;
     // Words of a machine where they are wide enough: every interval up to 2.1 s.

@@ -37,7 +37,7 @@ pub struct TableDescription {
     pub actions: Vec<ActionDescription>,
     /// `size`, if given.
     pub size: Option<u64>,
-    /// How many entries the program brings along; they have the first handles.
+    /// Number of entries in the program's text; they have the first handles.
     pub entries: usize,
     /// True if its entries are part of the program.
     pub const_entries: bool,
@@ -63,7 +63,7 @@ pub struct KeyDescription {
 pub struct ActionDescription {
     /// Its full name.
     pub name: String,
-    /// What the control plane gives it, in order.
+    /// Parameters that the control plane sets, in order.
     pub parameters: Vec<ParameterDescription>,
     /// True if it can only be the default action.
     pub default_only: bool,
@@ -85,7 +85,7 @@ pub struct ObjectDescription {
     pub name: String,
     /// The extern's name: `Register`, `counter`, `direct_meter`.
     pub of: String,
-    /// How many cells it has, if its constructor says.
+    /// Number of cells, if the constructor gives it.
     pub size: Option<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! Operations carried out on a running program, and what was there put back.
 //!
-//! Each operation alone is done wholly or not at all. For a batch of them, [`Checkpoint`] keeps what
-//! the batch touches as it was. Knows no file, no switch and no architecture.
+//! Each operation is atomic. For a batch, [`Checkpoint`] saves the state that the batch changes.
+//! Must not depend on a file format, a switch or an architecture.
 
 use super::operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 use super::{
@@ -283,7 +283,7 @@ enum SavedProfile {
     Group(usize, u32, Option<Vec<(u32, bool)>>),
 }
 
-/// What operations touch, as it was before them.
+/// Saved state of the objects that a batch changes.
 #[derive(Default)]
 pub struct Checkpoint {
     /// In the order of the changes.
@@ -316,8 +316,8 @@ impl Checkpoint {
         execute_noting(program, operation, now, Some(&mut self.tables))
     }
 
-    /// Keeps what `operation` will touch, unless that is kept already, but for single entries. What
-    /// does not exist is not kept: the operation will be refused.
+    /// Saves the state that `operation` changes, unless it is saved already; single entries are
+    /// left out. An object that does not exist is not saved, since the operation will be refused.
     fn record(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
         match operation {
             Operation::ClearTable { table } | Operation::SetKeyMask { table, .. } => {
@@ -419,7 +419,7 @@ impl Checkpoint {
             let _ = program.set_hash(&name, &setting);
         }
         for (name, value) in self.parameters {
-            // It was there when it was kept.
+            // The parameter existed when it was saved.
             let _ = program.set_parameter(&name, value);
         }
         for (port, value) in self.port_metadata {
@@ -526,7 +526,7 @@ fn which(
     }
 }
 
-/// Adds entries that are alike; how the table was.
+/// Adds entries of one shape; returns the table's state before.
 fn add_rows(
     program: &mut dyn RuntimeControl,
     id: TableId,
@@ -552,7 +552,7 @@ fn computed(
     codel_entries::entries(from, described, tables.program()).map_err(refused)
 }
 
-/// What a member runs, in terms of the table that uses the profile.
+/// The action of a member, in terms of the table that uses the profile.
 fn member_run(
     member: &ProfileMember,
     table: Option<TableId>,
@@ -651,7 +651,7 @@ pub(super) fn led(target: EntryTarget) -> TableEntry {
     entry
 }
 
-/// What an entry says of a key element; nothing if that may be anything.
+/// Value that an entry requires of a key element; `None` for any value.
 pub(super) fn value_of(matched: &Match) -> Option<MatchValue> {
     let number = |value: &BigUint| Number(value.clone());
     Some(match matched {

@@ -1,8 +1,9 @@
 //! The control plane: table entries, profiles, meters, sessions and queues by name, as data.
 //!
-//! A [`ControlPlane`] is what a file says that a run starts with, as plain data; it becomes a
-//! [`Batch`] of [`Operation`]s, which is carried out once. As on Tofino (`$MATCH_PRIORITY` of BfRt) and in bmv2, a *lower* priority number wins. Mirror
-//! sessions, multicast groups and queues belong to the switch and are only carried along.
+//! A [`ControlPlane`] is the initial configuration of a run, as plain data; it becomes a [`Batch`]
+//! of [`Operation`]s, which is carried out once. As on Tofino (`$MATCH_PRIORITY` of BfRt) and in
+//! bmv2, a *lower* priority number wins. Mirror sessions, multicast groups and queues are the
+//! switch's; this crate only carries them.
 
 mod batch;
 mod codel_entries;
@@ -47,7 +48,7 @@ use sojourn_p4::ir::Program;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a control plane installs before the first packet.
+/// Configuration that is installed before the first packet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlPlane {
@@ -70,7 +71,7 @@ pub struct ControlPlane {
     /// Values of `RegisterParam`s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub register_params: Vec<ParameterValue>,
-    /// What parsers find in front of ports' packets, on Tofino.
+    /// Port metadata that parsers extract in front of packets, on Tofino.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub port_metadata: Vec<PortMetadata>,
     /// Values that registers start with, where they are not those of the program.
@@ -101,7 +102,7 @@ pub struct ControlPlane {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandFile {
-    /// What messages call it.
+    /// Name used in messages.
     pub name: String,
     /// Its text, which may be long and is read by each run of it.
     #[serde(with = "shared")]
@@ -159,7 +160,7 @@ impl ControlPlane {
 pub struct RegisterValue {
     /// The register's name.
     pub name: String,
-    /// Which cell; all of them if absent.
+    /// Cell index; all cells if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
     /// The value.
@@ -188,7 +189,7 @@ pub struct MulticastNode {
 }
 
 /// Rate and depth of queues of the switch, as `set_queue_rate` and `set_queue_depth` of bmv2 set
-/// them, and a bit rate beside it.
+/// them, or a rate in bit/s.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSetting {
@@ -235,7 +236,7 @@ pub struct ParameterValue {
 pub struct TableEntries {
     /// Its name, or as much of its end as is unique.
     pub name: String,
-    /// Entries that are alike, in front of the others; plain data has them among those.
+    /// Entries of one shape, in front of the others; plain data lists them in `entries`.
     #[serde(skip)]
     pub rows: Vec<Arc<Rows>>,
     /// Entries in the order of installation.
@@ -245,7 +246,7 @@ pub struct TableEntries {
     /// first and the last count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_from: Option<BTreeMap<String, serde_json::Value>>,
-    /// What a miss leads to, unless the program says.
+    /// Default entry, run on a miss; the program's own if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<DefaultEntry>,
 }
@@ -278,7 +279,7 @@ pub struct TableEntry {
     pub rank: Option<i32>,
 }
 
-/// What a miss leads to: an action, or what a member or a group runs.
+/// Default entry: an action, a member or a group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DefaultEntry {
@@ -313,7 +314,7 @@ pub struct ActionCall {
     pub args: NamedValues<Number>,
 }
 
-/// What one key element has to be.
+/// Match value of one key element.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum MatchValue {
@@ -330,7 +331,7 @@ pub enum MatchValue {
     Prefix {
         /// The value.
         value: Number,
-        /// How many leading bits.
+        /// Number of leading bits.
         prefix: u32,
     },
     /// Between two values, both included.
@@ -366,13 +367,13 @@ impl MatchValue {
 pub struct MirrorSession {
     /// Number that the program names.
     pub session: u16,
-    /// Which pass may use it (Tofino; bmv2's sessions serve both).
+    /// Pass that may use it (Tofino; bmv2's sessions serve both).
     #[serde(default)]
     pub direction: SessionDirection,
     /// Port that the copies go to; absent if they go to a multicast group only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// Multicast group that copies go to, also beside a port (bmv2).
+    /// Multicast group that receives copies, alone or in addition to a port (bmv2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u16>,
     /// Queue at that port.
@@ -383,7 +384,7 @@ pub struct MirrorSession {
     pub max_length: Option<u32>,
 }
 
-/// Which pass may use a mirror session.
+/// Pass that may use a mirror session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionDirection {
@@ -416,7 +417,7 @@ pub struct ProfileEntries {
 pub struct ProfileMember {
     /// Its number.
     pub id: MemberId,
-    /// What it runs.
+    /// Name of its action.
     pub action: String,
     /// Arguments by name.
     #[serde(default)]
@@ -429,13 +430,13 @@ pub struct ProfileMember {
 pub struct MeterCell {
     /// The meter's name.
     pub name: String,
-    /// Which cell.
+    /// Cell index.
     pub index: usize,
     /// Its rates and bursts.
     pub spec: MeterSpec,
 }
 
-/// What parsers find in front of a port's packets.
+/// Port metadata that parsers extract in front of a port's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortMetadata {
@@ -451,9 +452,9 @@ pub struct PortMetadata {
 pub struct FilterCell {
     /// The filter's name.
     pub name: String,
-    /// Which cell.
+    /// Cell index.
     pub index: usize,
-    /// What it does.
+    /// Configuration of the filter.
     pub spec: FilterSpec,
 }
 

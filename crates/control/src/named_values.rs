@@ -64,7 +64,7 @@ impl<T> Index<&str> for NamedValues<T> {
     type Output = T;
 
     /// # Panics
-    /// Where there is no value of this name.
+    /// If no value has this name.
     fn index(&self, name: &str) -> &T {
         self.get(name).expect("a value of this name")
     }

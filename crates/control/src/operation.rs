@@ -31,7 +31,7 @@ pub enum Operation {
         /// The entry.
         entry: TableEntry,
     },
-    /// Adds entries that are alike, all of them or none. Plain data has an `AddEntry` for each.
+    /// Adds entries of one shape, all of them or none. Plain data has an `AddEntry` for each.
     #[serde(skip)]
     AddEntries {
         /// The table.
@@ -43,23 +43,23 @@ pub enum Operation {
     AddComputed {
         /// The table.
         table: String,
-        /// What they are computed from, as in `entries_from`.
+        /// Parameters of the computation, as in `entries_from`.
         from: BTreeMap<String, serde_json::Value>,
     },
     /// Gives an entry another action, member or group.
     ModifyEntry {
         /// The table.
         table: String,
-        /// Which entry.
+        /// The entry.
         at: Which,
-        /// What it leads to from now on; `match` and `priority` do not count.
+        /// Its new action or member; `match` and `priority` are ignored.
         to: TableEntry,
     },
     /// Takes an entry out.
     DeleteEntry {
         /// The table.
         table: String,
-        /// Which entry.
+        /// The entry.
         at: Which,
     },
     /// Takes out all entries that are not part of the program.
@@ -99,7 +99,7 @@ pub enum Operation {
     WriteRegister {
         /// The register.
         name: String,
-        /// Which cell; all of them if absent.
+        /// Cell index; all cells if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
         /// A number for each field.
@@ -109,7 +109,7 @@ pub enum Operation {
     WriteCounter {
         /// The counter.
         name: String,
-        /// Which cell; of a direct counter, the entry's handle; all of them if absent.
+        /// Cell index; for a direct counter, the entry's handle; all cells if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
         /// Packets.
@@ -121,7 +121,7 @@ pub enum Operation {
     SetMeter {
         /// The meter.
         name: String,
-        /// Which cell; of a direct meter, the entry's handle.
+        /// Cell index; for a direct meter, the entry's handle.
         index: usize,
         /// Rates and bursts.
         spec: MeterSpec,
@@ -130,7 +130,7 @@ pub enum Operation {
     ResetMeter {
         /// The meter.
         name: String,
-        /// Which cell; of a direct meter, the entry's handle; all of them if absent.
+        /// Cell index; for a direct meter, the entry's handle; all cells if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
     },
@@ -158,16 +158,16 @@ pub enum Operation {
     SetFilter {
         /// The filter.
         name: String,
-        /// Which cell; of a direct filter, the entry's handle.
+        /// Cell index; for a direct filter, the entry's handle.
         index: usize,
-        /// What it does.
+        /// Configuration of the filter.
         spec: FilterSpec,
     },
     /// Makes one cell of a filter what it is at first, or all.
     ResetFilter {
         /// The filter.
         name: String,
-        /// Which cell; of a direct filter, the entry's handle; all of them if absent.
+        /// Cell index; for a direct filter, the entry's handle; all cells if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
     },
@@ -175,7 +175,7 @@ pub enum Operation {
     SetHash {
         /// The hash.
         name: String,
-        /// What it becomes.
+        /// The new setting.
         setting: HashSetting,
     },
     /// Gives a constant that registers take from the control plane (`RegisterParam`) a value.
@@ -244,7 +244,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// How many operations it is as plain data.
+    /// Number of operations in its plain-data form.
     pub fn count(&self) -> usize {
         match self {
             Operation::AddEntries { rows, .. } => rows.len(),
@@ -266,7 +266,7 @@ impl Operation {
     }
 }
 
-/// Which entry of a table: by the handle that adding it gave, or by what it matches.
+/// Reference to a table entry: by its handle or by its match key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Which {
@@ -276,7 +276,7 @@ pub enum Which {
     Match(Matched),
 }
 
-/// What an entry matches, among those of one priority.
+/// Match key of an entry, unique within its priority.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matched {
@@ -291,7 +291,7 @@ pub struct Matched {
     pub rank: Option<i32>,
 }
 
-/// What can be asked without changing anything.
+/// Query that changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "read", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Query {
@@ -306,17 +306,17 @@ pub enum Query {
         table: String,
         /// The first handle that may be among them.
         from: u32,
-        /// How many handles are looked at.
+        /// Maximum number of handles to examine.
         most: u32,
     },
     /// The entry with this match and priority.
     Entry {
         /// The table.
         table: String,
-        /// What it matches.
+        /// Match key of the entry.
         at: Matched,
     },
-    /// What a miss runs in a table.
+    /// Default entry of a table.
     Default {
         /// The table.
         table: String,
@@ -342,14 +342,14 @@ pub enum Query {
         /// The cell.
         index: usize,
     },
-    /// What one cell of a filter is set to, as the chip has it.
+    /// Configuration of one cell of a filter, as stored by the chip.
     Filter {
         /// The filter.
         name: String,
         /// The cell; of a direct filter, the entry's handle.
         index: usize,
     },
-    /// How a hash is set, and what it makes of inputs.
+    /// Setting of a hash, and its result for given inputs.
     Hash {
         /// The hash.
         name: String,
@@ -399,14 +399,14 @@ pub enum Reply {
     Page {
         /// The entries.
         page: Vec<EntryRead>,
-        /// Where the next page begins.
+        /// First handle of the next page.
         next: Option<u32>,
     },
-    /// What a miss leads to, if anything.
+    /// Default entry, if there is one.
     Default(Option<DefaultEntry>),
     /// A number for each field of a register.
     Register(Vec<Number>),
-    /// What a counter has counted.
+    /// Value of a counter.
     Counter(Count),
     /// Rates and bursts.
     Meter(MeterSpec),
@@ -427,15 +427,15 @@ pub enum Reply {
 /// A hash, read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HashRead {
-    /// What it is set to.
+    /// Current setting.
     pub setting: HashSetting,
     /// Widths of its inputs in bits.
     pub inputs: Vec<u32>,
-    /// Its algorithm, whoever has set it; none if no setting says that.
+    /// Algorithm in effect, from any source; `None` if no setting names one.
     pub function: Option<HashFunction>,
-    /// What it makes of the inputs, in the bits that the program uses.
+    /// Hash of the inputs, in the bits that the program uses.
     pub value: Number,
-    /// What it makes of zeros before it is rotated, in the same bits.
+    /// Hash of zeros before rotation, in the same bits.
     pub seed: Number,
 }
 

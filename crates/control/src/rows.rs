@@ -1,5 +1,5 @@
-//! Entries of a table as rows of numbers, for as long as they are alike: what names and numbers of any
-//! width say of each is a kilobyte, and files have tens of thousands.
+//! Table entries of one shape as rows of numbers: an entry with names and wide numbers takes a
+//! kilobyte, and files have tens of thousands.
 
 use super::execute::{led, value_of};
 use super::{MatchValue, Number, Operation, TableEntry};
@@ -63,7 +63,7 @@ pub(super) fn append_similar(rows: &mut Rows, entry: &TableEntry) -> bool {
     }
 }
 
-/// The entries that rows stand for.
+/// Expands rows into entries.
 pub fn written_out(rows: &Rows) -> impl Iterator<Item = TableEntry> + '_ {
     (0..rows.len()).map(|at| {
         let spec = rows.spec(at);

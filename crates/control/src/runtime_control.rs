@@ -28,14 +28,14 @@ pub trait RuntimeControl {
     /// Its tables and value sets.
     fn tables(&mut self) -> &mut Tables;
 
-    /// What every architecture has beside registers.
+    /// Objects that every architecture has, registers excepted.
     fn parts(&mut self) -> Parts<'_>;
 
     /// Its registers, in the order of the program.
     fn registers(&mut self) -> Vec<&mut dyn RegisterCells>;
 
-    /// Whether the cells of a counter, by its place in [`Parts`], are those of table entries and
-    /// there as soon as somebody asks for them.
+    /// Whether the cells of a counter, by its index in [`Parts`], belong to table entries and are
+    /// created on first access.
     fn counts_entries(&self, _counter: usize) -> bool {
         false
     }
@@ -78,8 +78,7 @@ pub trait RuntimeControl {
         Err(ControlError::unknown("hash", name, &[]))
     }
 
-    /// How a hash is set, and what it makes of a number for each of its inputs that is no
-    /// constant.
+    /// Setting of a hash, and its result for one number per input that is not a constant.
     ///
     /// # Errors
     /// There is no such hash, or an input is no such number.
@@ -106,7 +105,7 @@ pub trait RuntimeControl {
         false
     }
 
-    /// When an entry was hit last, if it has been since it is noted.
+    /// Time of an entry's last hit since recording began.
     fn last_hit(&self, _table: TableId, _entry: EntryHandle) -> Option<Time> {
         None
     }
@@ -204,7 +203,7 @@ pub trait RegisterCells {
     /// Its full name.
     fn name(&self) -> &str;
 
-    /// How many cells it has.
+    /// Number of cells.
     fn cells(&self) -> usize;
 
     /// One cell; none beyond the register.
@@ -234,7 +233,7 @@ pub fn find_register<'p>(
     Ok(registers.swap_remove(at))
 }
 
-/// Where the counter is that a name, or the end of one, means.
+/// Index of the counter with this name or with a name that ends in it.
 pub fn find_counter(counters: &[(Arc<str>, Counter)], name: &str) -> Result<usize, ControlError> {
     find_name(counters.iter().map(|(known, _)| &**known), "counter", name)
 }
@@ -244,7 +243,7 @@ pub fn as_cells<R: RegisterCells>(registers: &mut [R]) -> Vec<&mut dyn RegisterC
     registers.iter_mut().map(|register| register as &mut dyn RegisterCells).collect()
 }
 
-/// What a control plane can change in a program of any architecture.
+/// State of a program of any architecture that a control plane can change.
 #[derive(Debug)]
 pub struct Parts<'p> {
     /// Tables and value sets.
@@ -267,7 +266,7 @@ pub fn entry_spec(entry: &TableEntry) -> Option<EntrySpec> {
     Some(EntrySpec { keys, target, priority: rank(entry.priority, entry.rank) })
 }
 
-/// What a miss leads to as the tables take it; none unless it names exactly one of action, member and
+/// Default entry in the tables' form; `None` unless it names exactly one of action, member and
 /// group.
 pub fn default_target(entry: &DefaultEntry) -> Option<EntryTarget> {
     target(entry.action.as_deref(), &entry.args, (entry.member, entry.group))
@@ -296,7 +295,7 @@ pub fn named(args: &NamedValues<Number>) -> Vec<(String, BigUint)> {
     args.iter().map(|(name, value)| (name.to_owned(), value.0.clone())).collect()
 }
 
-/// Where the name is that is, or ends in, the wanted one.
+/// Index of the name that equals, or ends in, the wanted one.
 ///
 /// ```
 /// use sojourn_control::runtime_control::find_name;
@@ -318,7 +317,7 @@ pub fn find_name<'a>(
     let end = |name: &str| name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'));
     let found = exact.or_else(|| names.clone().position(end));
     found.ok_or_else(|| {
-        // What is wanted is the end of a name: it is compared with ends of as many parts.
+        // The wanted name is a suffix: it is compared with suffixes of as many components.
         let parts = wanted.split('.').count();
         let tail = |name: &'a str| match name.rmatch_indices('.').nth(parts - 1) {
             Some((dot, _)) => &name[dot + 1..],

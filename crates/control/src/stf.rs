@@ -24,14 +24,14 @@ pub enum Statement {
         priority: Option<u32>,
         /// Key elements and what each has to be.
         matches: Vec<(String, String)>,
-        /// What the entry does.
+        /// Action of the entry.
         call: Call,
     },
     /// `setdefault TABLE ACTION(ARG:VALUE, ...)`
     SetDefault {
         /// The table.
         table: String,
-        /// What a miss does.
+        /// Action of the default entry.
         call: Call,
     },
 }
@@ -110,7 +110,7 @@ impl Call {
     }
 }
 
-/// What a text asks of a key element, by the element's match kind.
+/// Match value of a text, by the key element's match kind.
 fn matched(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError> {
     let KeyDescription { name, match_kind: kind, width } = key;
     let what = format!("key {name}");
@@ -148,7 +148,7 @@ fn matched(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError>
     }
 }
 
-/// The digits behind `0x`, `0o` or `0b`, and the bits that each of them stands for.
+/// The digits behind `0x`, `0o` or `0b`, and the bits per digit.
 fn digits(text: &str) -> Option<(&str, u32)> {
     let bits = match text.get(..2)? {
         "0x" | "0X" => 4,
@@ -167,7 +167,7 @@ fn ternary(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError>
     };
     let counts = |digit| BigUint::from(if digit == '*' { 0u8 } else { (1 << bits) - 1 });
     let mask = digits.chars().fold(BigUint::ZERO, |mask, digit| (mask << bits) | counts(digit));
-    // Leading digits may stand beyond the key's width: three nibbles for nine bits.
+    // Leading digits may exceed the key's width: three nibbles for nine bits.
     Ok(MatchValue::Ternary { value: of_key(&text.replace('*', "0"))?, mask: Number(mask & full) })
 }
 

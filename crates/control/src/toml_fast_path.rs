@@ -1,11 +1,11 @@
 //! Entries taken out of a control plane's TOML before it is parsed: those that are written as nearly all
 //! are, by the thousand.
 //!
-//! This is no parser of TOML. A section `[[tables.entries]]` is taken if each of its lines is one of a
-//! few plain forms, and if nothing but plain lines and other such sections stand between it and a line
-//! `[[tables]]`. Such a line can stand in an array or in a string: in an array it is wrong, and it is
-//! left where it is to be told; where there are strings of several lines nothing is taken. What is left
-//! is for a parser, which finds the same tables without these entries.
+//! This is not a TOML parser. A section `[[tables.entries]]` is taken if each of its lines has one
+//! of a few plain forms, and only plain lines and other such sections separate it from a line
+//! `[[tables]]`. Such a line can also occur in an array or in a string: in an array it is an error
+//! and is left for the parser to report; if the text has multi-line strings, nothing is taken. The
+//! rest goes to a parser, which finds the same tables without these entries.
 
 use smallvec::SmallVec;
 use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A text without the entries that were taken from it.
 #[derive(Clone, Debug, Default)]
 pub struct Extracted {
-    /// What is left.
+    /// Remaining text.
     pub left: String,
     /// For each `[[tables]]` its first entries, which were taken.
     pub tables: Vec<Vec<Arc<Rows>>>,
@@ -91,7 +91,7 @@ fn is_nothing(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') && line.bytes().all(is_printed)
 }
 
-/// What may stand in strings and comments.
+/// True for bytes allowed in strings and comments.
 fn is_printed(byte: u8) -> bool {
     byte == b'\t' || byte >= b' ' && byte != 0x7f
 }
@@ -175,7 +175,7 @@ impl<'t> Section<'t> {
         at.is_at_end().then_some(())
     }
 
-    /// What an entry says of a key element.
+    /// Match value of a key element in an entry.
     fn key(&mut self, name: &'t str, at: &mut Cursor<'t>) -> Option<()> {
         let form = if at.0.starts_with('{') {
             let [(one, first), (two, second)] = at.pair()?;
@@ -229,7 +229,7 @@ impl<'t> Section<'t> {
     }
 }
 
-/// What is left of a line.
+/// Remainder of a line.
 struct Cursor<'t>(&'t str);
 
 impl<'t> Cursor<'t> {

@@ -1,6 +1,7 @@
 //! Numbers as people write them for a control plane: digits, addresses, truth values.
 //!
-//! Knows widths, not names; a message says what would be right and is completed by the caller.
+//! Depends on widths, not on names; a message says what would be right, and the caller adds the
+//! name.
 
 use super::{ControlError, Number};
 use num_bigint::BigUint;
@@ -39,7 +40,7 @@ pub(super) fn number(text: &str, what: &str, width: Option<u32>) -> Result<Numbe
     Ok(Number(value))
 }
 
-/// What [`number`] says, if there is nothing wrong with it and it has at most 128 bits.
+/// Result of [`number`] for valid text of at most 128 bits.
 pub(super) fn narrow(text: &str, width: u32) -> Option<u128> {
     // As many digits fit for certain; an address has other signs in it.
     let plain = (1..=38).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -101,7 +102,7 @@ fn digits(text: &str) -> Option<(bool, BigUint)> {
         Some("0b") => (2, &unsigned[2..]),
         _ => (10, unsigned),
     };
-    // A second sign is for nobody to read.
+    // A second sign is an error.
     let plain = digits.starts_with(|c: char| c.is_ascii_hexdigit());
     let value = plain.then(|| BigUint::parse_bytes(digits.as_bytes(), radix)).flatten()?;
     Some((negative && value != BigUint::ZERO, value))

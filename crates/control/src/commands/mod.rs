@@ -129,10 +129,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Session {
-    /// What a line asks for.
+    /// Runs one line and returns its requests.
     ///
     /// # Errors
-    /// What is wrong with it, and how it is written.
+    /// Returns an error that says what is wrong with the line, and the command's syntax.
     pub fn run(&mut self, line: &str) -> Result<Vec<Request>, ControlError> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or_default().to_lowercase();
@@ -185,8 +185,8 @@ pub(super) fn read(
     if wrong.is_empty() { Ok(()) } else { Err(ControlError::Lines(wrong)) }
 }
 
-/// What stands before `#` or `//`: published files have either. `//` counts only where a word could
-/// begin: within one it is not for us to say what it means.
+/// The text in front of `#` or `//`: published files use either. `//` counts only where a word
+/// could begin; within a word it is part of it.
 pub fn without_comment(line: &str) -> &str {
     let slashes = line.match_indices("//").map(|(at, _)| at);
     let mut begins =

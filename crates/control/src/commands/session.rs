@@ -5,7 +5,7 @@ use super::super::{ActionCall, ControlError, MulticastGroup, MulticastNode, Oper
 use crate::describe::ProgramDescription;
 use std::collections::BTreeMap;
 
-/// What a line asks for.
+/// Request of a command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// A change.
@@ -23,13 +23,13 @@ pub enum Question {
     Counter(String, usize),
     /// One cell of a meter.
     Meter(String, usize),
-    /// Where a mirror session leads, which the session knows itself.
+    /// Destination of a mirror session, which the session itself knows.
     Session(u16, String),
 }
 
 impl Question {
-    /// What is to be asked of the program, each with what it is about; nothing for what only the
-    /// session knows.
+    /// Queries to the program, each with the name of its object; empty if the session alone can
+    /// answer.
     pub fn queries(&self) -> Vec<(String, Query)> {
         match self {
             Question::Register(name, cells) => {
@@ -53,7 +53,7 @@ impl Question {
     }
 }
 
-/// What is wrong with a line.
+/// Error in a command line.
 #[derive(Debug)]
 pub(super) enum CommandError {
     /// Its words do not have the command's form; the usage is added.
@@ -81,12 +81,12 @@ impl From<ControlError> for CommandError {
     }
 }
 
-/// That a line does not fit the program.
+/// Error for a line that does not fit the program.
 pub(super) fn misfit<T>(why: String) -> Result<T, CommandError> {
     Err(CommandError::Fit(ControlError::Message(why)))
 }
 
-/// What a command comes to.
+/// Result of a command.
 pub(super) type Outcome = Result<Vec<Request>, CommandError>;
 
 /// The one operation that most commands come to.
@@ -168,7 +168,7 @@ impl Session {
         }
     }
 
-    /// What the program offers.
+    /// Description of the program's objects.
     pub fn program(&self) -> &ProgramDescription {
         &self.program
     }

@@ -10,7 +10,7 @@ use super::session::Session;
 use smallvec::SmallVec;
 use sojourn_p4::interp::tables::Form;
 
-/// What a line means that begins like the one before.
+/// Parser for a line that begins like the one before it.
 pub(super) struct RepeatedTableAdd {
     /// Table and action as they are written.
     begins: [String; 2],
@@ -18,7 +18,7 @@ pub(super) struct RepeatedTableAdd {
     table: String,
     /// In the order of the rows: which word, how it is read, and the bits that it may have.
     elements: Vec<(usize, Form, u32)>,
-    /// Which word is `=>`, and how many there are.
+    /// Index of the word `=>`, and the number of words.
     arrow: usize,
     words: usize,
     /// Whether the last word is a priority; if so, whether rows have it, which is else 0.
@@ -30,7 +30,7 @@ type Words<'t> = SmallVec<[&'t str; 16]>;
 const ADD: &str = "table_add";
 
 impl RepeatedTableAdd {
-    /// What can be said of the lines after `text`, which has added the last of the batch's rows.
+    /// Parser for the lines after `text`, which has added the last of the batch's rows.
     pub fn after(text: &str, session: &Session, batch: &mut Batch) -> Option<RepeatedTableAdd> {
         let words: Words = text.split_ascii_whitespace().collect();
         let [ADD, table, action, ..] = words[..] else { return None };

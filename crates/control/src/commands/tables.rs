@@ -150,7 +150,7 @@ fn parts<'t>(table: &TableDescription, words: &[&'t str]) -> Result<Parts<'t>, C
     Ok(Parts { matches, arguments, priority })
 }
 
-/// What a word asks of a key element, by the element's match kind; none if anything will do.
+/// Match value of a word, by the match kind of the key element; `None` if any value matches.
 fn match_of(key: &KeyDescription, text: &str) -> Result<Option<MatchValue>, ControlError> {
     let KeyDescription { name, match_kind, width } = key;
     let what = format!("key {name}");

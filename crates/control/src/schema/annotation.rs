@@ -9,16 +9,16 @@ use sojourn_p4::ast::{self, AnnotationBody, AnnotationConstant};
 pub struct Annotation {
     /// The name after `@`.
     pub name: String,
-    /// What follows it.
+    /// Body.
     pub body: Body,
 }
 
-/// What follows an annotation's name.
+/// Body of an annotation, behind its name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// Nothing.
     Empty,
-    /// Words in parentheses, as they stand.
+    /// Unparsed tokens in parentheses.
     Tokens(Vec<Token>),
     /// Values in brackets.
     List(Vec<Literal>),

@@ -38,7 +38,7 @@ pub fn hashes(program: &Program) -> Vec<(ObjectId, Hash)> {
     found
 }
 
-/// What a call hashes, if all of it has a name.
+/// Inputs of a hash call, if every one has a name.
 fn inputs(unit: &Unit, call: &ExternCall) -> Option<Vec<HashInput>> {
     let parts = match value(call, 0)? {
         Value::Struct { fields, .. } => fields,

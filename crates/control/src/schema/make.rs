@@ -1,4 +1,4 @@
-//! The schema of a program, from its IR and what is declared beside it.
+//! Builds the schema of a program from its IR and its separate declarations.
 
 use super::annotation::read;
 use super::hashes::hashes;
@@ -36,7 +36,7 @@ const REGISTERS: [&str; 2] = ["register", "Register"];
 const DIRECT_REGISTER: &str = "DirectRegister";
 const PROFILES: [&str; 2] = ["action_profile", "ActionProfile"];
 const SELECTORS: [&str; 2] = ["action_selector", "ActionSelector"];
-/// Which of their type arguments is that of the index.
+/// Index of the type argument that is the cell index.
 const INDICES: [(&str, usize); 3] = [("Counter", 1), ("Meter", 0), ("Register", 1)];
 /// Table properties that name direct counters and meters, counters first.
 const DIRECT: [&str; 6] = [
@@ -387,7 +387,8 @@ impl Maker<'_> {
     }
 }
 
-/// What parsers find of ports. One that a second pipeline has, too, has that one's name in front.
+/// Port metadata of the parsers. A name that a second pipeline also uses is prefixed with the
+/// pipeline's.
 fn port_metadata(program: &Program) -> Vec<PortMetadata> {
     let mut all: Vec<PortMetadata> = Vec::new();
     for pipeline in program.main.iter().flat_map(|main| &main.args) {
@@ -406,7 +407,7 @@ fn port_metadata(program: &Program) -> Vec<PortMetadata> {
     all
 }
 
-/// What a parser finds of its port, if it is one that packets from outside come to.
+/// Port metadata of a parser, if packets from outside reach it.
 fn port_metadata_of(unit: &ir::Unit) -> Option<PortMetadata> {
     let Body::Parser(_) = &unit.body else { return None };
     let header = unit.params.iter().find(|param| match &param.ty {
@@ -489,7 +490,7 @@ fn of_object(object: &ir::Object) -> Named {
     named_as(&object.name, &object.annotations)
 }
 
-/// How many cells or members an object has, if its constructor says.
+/// Number of cells or members of an object, if its constructor gives it.
 fn size(object: &ir::Object) -> Option<u64> {
     number(object, &["size", "n_counters", "n_meters", "instance_count", "num_groups"])
 }

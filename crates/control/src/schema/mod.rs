@@ -16,7 +16,7 @@ pub use types::{DataType, EnumType, Field, NewType, Types};
 
 use num_bigint::{BigInt, BigUint};
 
-/// What a program declares for its control plane.
+/// Declarations of a program for its control plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schema {
     /// The architecture's name, as its declarations are called: `v1model`.
@@ -45,13 +45,13 @@ pub struct Schema {
     pub filters: Vec<Filter>,
     /// Hashes that the control plane can set.
     pub hashes: Vec<Hash>,
-    /// What parsers find in front of a port's packets that the control plane has put there.
+    /// Port metadata that the control plane sets and parsers extract in front of a port's packets.
     pub port_metadata: Vec<PortMetadata>,
     /// Messages to the control plane.
     pub digests: Vec<Digest>,
     /// Parsers' value sets.
     pub value_sets: Vec<ValueSet>,
-    /// What snapshots of the passes of a chip show.
+    /// Fields that snapshots of a chip's passes show.
     pub snapshots: Vec<Snapshot>,
     /// Headers between a packet and the control plane that it goes to or comes from.
     pub packet_headers: Vec<PacketHeader>,
@@ -91,13 +91,13 @@ pub struct Table {
     pub keys: Vec<Key>,
     /// The actions it may run.
     pub actions: Vec<ActionReference>,
-    /// What runs on a miss: an index into `actions`, and a value for each parameter.
+    /// Default action: an index into `actions`, and a value for each parameter.
     pub default_action: Option<(usize, Vec<Value>)>,
     /// True if the control plane may not change it.
     pub const_default_action: bool,
     /// True if its entries are part of the program.
     pub const_entries: bool,
-    /// How many entries the program brings along.
+    /// Number of entries in the program's text.
     pub entries: usize,
     /// `size`, if given.
     pub size: Option<u64>,
@@ -109,7 +109,7 @@ pub struct Table {
     pub register: Option<String>,
     /// The full name of its filter, direct or not.
     pub filter: Option<String>,
-    /// True if idle entries are told.
+    /// True if the table reports idle entries.
     pub idle_timeout: bool,
 }
 
@@ -138,7 +138,7 @@ pub struct Key {
 pub struct ActionReference {
     /// The action's full name.
     pub action: String,
-    /// What the list's own entry is annotated with.
+    /// Annotations of this list's entry.
     pub annotations: Vec<Annotation>,
     /// `@defaultonly`
     pub default_only: bool,
@@ -151,7 +151,7 @@ pub struct ActionReference {
 pub struct Action {
     /// Its name.
     pub named: Named,
-    /// What a table gives it.
+    /// Parameters that a table sets.
     pub parameters: Vec<Parameter>,
 }
 
@@ -173,7 +173,7 @@ pub struct Profile {
     pub named: Named,
     /// True for a selector, whose members come in groups.
     pub selector: bool,
-    /// How many members it holds; groups, if its members are in a profile of their own.
+    /// Maximum number of members, or of groups if the members have a profile of their own.
     pub size: u64,
     /// Members of a group at most, if it says so.
     pub max_group_size: Option<u64>,
@@ -183,7 +183,7 @@ pub struct Profile {
     pub tables: Vec<String>,
 }
 
-/// What a counter counts, or a meter measures.
+/// Unit of a counter or meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Packets.
@@ -199,7 +199,7 @@ pub enum Unit {
 pub struct Counter {
     /// Its name.
     pub named: Named,
-    /// What it counts.
+    /// Unit counted.
     pub unit: Option<Unit>,
     /// Cells or entries.
     pub cells: Cells,
@@ -210,13 +210,13 @@ pub struct Counter {
 pub struct Meter {
     /// Its name.
     pub named: Named,
-    /// What it measures.
+    /// Unit measured.
     pub unit: Option<Unit>,
     /// Cells or entries.
     pub cells: Cells,
 }
 
-/// Where the cells of a counter or meter are.
+/// Location of the cells of a counter or meter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
     /// So many, with an index of the type, if it has one of its own.
@@ -245,7 +245,7 @@ pub struct RegisterParameter {
     pub named: Named,
     /// Its width in bits.
     pub width: u32,
-    /// What it is at first.
+    /// Initial value.
     pub initial: u64,
     /// The full name of the register whose actions read it, if one does.
     pub register: Option<String>,
@@ -267,7 +267,7 @@ pub struct Filter {
 pub struct Hash {
     /// Its name.
     pub named: Named,
-    /// What it hashes.
+    /// Inputs.
     pub inputs: Vec<HashInput>,
     /// The width of its result in bits.
     pub width: u32,
@@ -282,16 +282,16 @@ pub struct HashInput {
     pub name: String,
     /// Its width in bits.
     pub width: u32,
-    /// What it is, if it is a number.
+    /// Value, if it is a constant number.
     pub constant: Option<BigUint>,
 }
 
-/// What a parser finds in front of packets that come from outside.
+/// Port metadata that a parser extracts in front of packets from outside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortMetadata {
     /// The parser.
     pub parser: String,
-    /// What it calls the header with the port.
+    /// Name of the parser's header for it.
     pub header: String,
     /// Names and widths of its parts; none if the parser takes them as a header of its own.
     pub fields: Vec<(String, u32)>,
@@ -302,7 +302,7 @@ pub struct PortMetadata {
 pub struct Digest {
     /// Its name.
     pub named: Named,
-    /// What is in it.
+    /// Type of its contents.
     pub ty: DataType,
 }
 
@@ -317,7 +317,7 @@ pub struct ValueSet {
     pub parts: Vec<Key>,
 }
 
-/// What a snapshot of a pass shows.
+/// Fields that a snapshot of a pass shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The pipeline.

@@ -37,7 +37,7 @@ pub enum DataType {
     HeaderUnionStack(String, u32),
     /// A tuple.
     Tuple(Vec<DataType>),
-    /// What no control plane is given values of.
+    /// Type whose values a control plane never sets.
     Other,
 }
 
@@ -83,7 +83,7 @@ pub struct EnumType {
 /// `type T name`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewType {
-    /// The type that it stands on in the end, which has no name of its own.
+    /// Underlying type, resolved to one without a name.
     pub original: DataType,
     /// Its annotations.
     pub annotations: Vec<Annotation>,

@@ -18,11 +18,12 @@ pub(super) struct TracedPacket<'p> {
     plan: &'p PassPlan,
     /// Places in the plan's fields, by name.
     places: HashMap<&'p str, usize>,
-    /// What each field was when the control began.
+    /// Value of each field when the control began.
     began: Vec<BigUint>,
-    /// What was written to each: the first stage that sees it, which bits changed, and what is there.
+    /// Writes to each field: the first stage that sees the write, the changed bits and the new
+    /// value.
     writes: Vec<Vec<Change>>,
-    /// What the packet met, by step.
+    /// Results by step.
     step_results: BTreeMap<usize, StepResult>,
 }
 
@@ -40,7 +41,7 @@ struct StepResult {
 }
 
 impl<'p> TracedPacket<'p> {
-    /// What a trace says of a pass; none if its control did not run.
+    /// Reads a pass out of its trace; `None` if its control did not run.
     pub fn new(plan: &'p PassPlan, trace: &Trace) -> Option<TracedPacket<'p>> {
         let is_control = |node: &&Node| match &node.what {
             What::Unit { name, parsed: None, .. } => **name == *plan.control,
@@ -84,7 +85,7 @@ impl<'p> TracedPacket<'p> {
         let is_it = |step: &Step| step.is_table && step.name == *lookup.table;
         let here = self.find(*from, |step| is_it(step) && step.span == node.span);
         let Some(step) = here.or_else(|| self.find(*from, is_it)) else {
-            // What nobody needs is in no stage.
+            // Fields without a reader are in no stage.
             return node.steps.iter().for_each(|inner| self.written(inner, *from));
         };
         *from = step;
@@ -122,7 +123,7 @@ impl<'p> TracedPacket<'p> {
         node.steps.iter().for_each(|inner| self.written(inner, step));
     }
 
-    /// What a field is when it comes to a stage; none if nothing has set it.
+    /// Value of a field on entry to a stage; `None` if it is not set.
     fn value(&self, place: usize, stage: u32) -> Option<BigUint> {
         let mut value = self.began[place].clone();
         for change in self.writes[place].iter().take_while(|change| change.seen_from <= stage) {
@@ -131,7 +132,7 @@ impl<'p> TracedPacket<'p> {
                 Some(bits) => (&value ^ (&value & bits)) | (&change.now & bits),
             };
         }
-        // Targets keep with a bit beyond a field's that nobody has set it.
+        // Targets mark an unset field with a bit above its width.
         (value.bits() <= u64::from(self.plan.fields[place].width)).then_some(value)
     }
 
@@ -144,7 +145,7 @@ impl<'p> TracedPacket<'p> {
         })
     }
 
-    /// What came to a stage, and what happened in it.
+    /// Fields on entry to a stage, and the results in it.
     pub fn at(&self, stage: u32) -> StageSeen {
         let mut seen = StageSeen { stage, ..StageSeen::default() };
         for (place, field) in self.plan.fields.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! Snapshots: what the stages of a chip held and did when one packet passed them.
 //!
-//! A control plane says which stages of which pass it wants to see, and of which packet: the first
-//! whose fields, as they come to the first of those stages, are what it asks for. While a snapshot is
-//! armed, the packets of its pass are followed step by step; when it is full, or none is armed, they are
-//! not. Which step and which field is in which stage is the target's [`Plan`], so this knows no target.
+//! A control plane names the stages of a pass and a trigger: the first packet whose fields, on
+//! entry to the first of those stages, equal the trigger's is captured. While a snapshot is armed,
+//! the packets of its pass are traced step by step; otherwise they are not. The target's [`Plan`]
+//! gives the stage of each step and field, so this module must not depend on a target.
 
 mod capture;
 mod plan;
@@ -28,7 +28,7 @@ pub struct SnapshotSetting {
     pub first: u32,
     /// The last stage.
     pub last: u32,
-    /// What a packet's fields have to be in the first stage; any packet will do if it is empty.
+    /// Required values of fields on entry to the first stage; any packet triggers if it is empty.
     #[serde(default)]
     pub trigger: Vec<TriggerField>,
 }
@@ -39,13 +39,13 @@ pub struct SnapshotSetting {
 pub struct TriggerField {
     /// The field, as the program calls it: `hdr.ipv4.ttl`, `hdr.ipv4.$valid$`.
     pub field: String,
-    /// What it has to be.
+    /// Required value.
     pub value: Number,
     /// The bits that count.
     pub mask: Number,
 }
 
-/// How far a snapshot is.
+/// State of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SnapshotState {
@@ -61,13 +61,13 @@ pub enum SnapshotState {
 /// A snapshot, read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotRead {
-    /// How far it is.
+    /// State.
     pub state: SnapshotState,
-    /// What was seen, stage by stage; nothing before it is full.
+    /// Captured stages, in order; empty until the snapshot is full.
     pub stages: Vec<StageSeen>,
 }
 
-/// What a stage held and did.
+/// Field values and step results of one stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageSeen {
     /// Its number.
@@ -83,7 +83,7 @@ pub struct StageSeen {
     pub next: Option<StepName>,
 }
 
-/// What a step is called.
+/// Name of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepName {
     /// A table's full name, or what the estimate of the stages calls a step that is none.
@@ -92,10 +92,10 @@ pub struct StepName {
     pub is_table: bool,
 }
 
-/// What a step did with the packet.
+/// Result of a step for the packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepSeen {
-    /// Which.
+    /// Name of the step.
     pub step: StepName,
     /// Whether the packet came to it.
     pub executed: bool,

@@ -10,7 +10,7 @@ pub struct Plan {
     pub stages: u32,
     /// Ingress and egress.
     pub passes: [PassPlan; 2],
-    /// Why there is none.
+    /// Reason why there is no plan.
     pub refused: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub struct Step {
     pub name: String,
     /// Whether it is a table of the program.
     pub is_table: bool,
-    /// Where its statements stand.
+    /// Source span of its statements.
     pub span: Span,
     /// The stages that it takes.
     pub stages: RangeInclusive<u32>,
@@ -43,7 +43,7 @@ pub struct Step {
 pub struct Field {
     /// As the program calls it.
     pub name: String,
-    /// Where it lies in the control's frame.
+    /// Slot in the control's frame.
     pub slot: Slot,
     /// Its width in bits.
     pub width: u32,
@@ -71,7 +71,7 @@ pub struct Part {
     pub container: u16,
     /// The lowest of the field's bits.
     pub from: u32,
-    /// How many.
+    /// Number of bits.
     pub bits: u32,
     /// The lowest bit of the container that has them.
     pub at: u32,

@@ -2,8 +2,8 @@
 //! service; and keeps the definitions themselves: of P4Info, by which its text is written, and all of
 //! them, for clients in other languages. `protox` reads them, so no `protoc` is needed.
 //!
-//! Beside them it writes down what each message consists of (`shapes.rs`), for a bound of what it
-//! becomes in memory: as Rust, so that the sizes are those of the types.
+//! Also writes the layout of each message (`shapes.rs`), from which a bound on its size in memory
+//! is computed: as Rust, so that the sizes are those of the types.
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FileDescriptorSet};
@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A field that is kept apart from its message: its number, whether it may be there several times, and
-/// its message, if it is one.
+/// Field stored outside its message: its number, whether it is repeated, and its message type, if
+/// any.
 type Field = (i32, bool, Option<String>);
 
 /// Messages by their names: the path of the type in Rust, and fields.
@@ -55,7 +55,7 @@ fn shapes(read: &FileDescriptorSet) -> Result<String, std::fmt::Error> {
     for (name, (path, fields)) in &known {
         let of_map = |value: &String| known.get(value).map(|(path, _)| path.as_str());
         let path = match path.as_str() {
-            // What a map has of each is a text and a value.
+            // An entry of a map is a string and a value.
             MAP => {
                 let value = fields.iter().find_map(|(_, _, value)| of_map(value.as_ref()?));
                 format!("(String, {})", value.unwrap_or("String"))
@@ -65,13 +65,13 @@ fn shapes(read: &FileDescriptorSet) -> Result<String, std::fmt::Error> {
         write!(text, "Shape {{ name: {name:?}, size: size_of::<{path}>(), fields: &[")?;
         for (number, is_many, message) in fields {
             let place = message.as_ref().and_then(|message| places.get(message));
-            // What contains itself is kept apart, too.
+            // Recursive fields are stored outside their message, too.
             let apart = *is_many || message.as_ref().is_some_and(|of| reaches(&known, of, name));
             match (place, message) {
                 (Some(place), _) => {
                     write!(text, "({number}, FieldCodec::Message({place}, {apart})), ")?
                 }
-                // Of other packages' messages nothing is known but that they are kept.
+                // Fields with messages of other packages are recorded only if repeated.
                 (None, Some(_)) | (None, None) if *is_many => {
                     write!(text, "({number}, FieldCodec::Bytes), ")?
                 }
@@ -122,7 +122,7 @@ fn reaches(known: &Known, from: &str, to: &str) -> bool {
     false
 }
 
-/// What a message is called in Rust.
+/// Rust name of a message.
 fn camel(name: &str) -> String {
     match name.chars().any(char::is_lowercase) {
         true => name.to_owned(),

@@ -24,7 +24,7 @@ const PROBES: u32 = 3;
 /// Connections that may wait for the server.
 const WAITING: usize = 64;
 
-/// Accepts on a listener of this runtime until nobody takes the connections.
+/// Accepts connections on a listener of this runtime until the receiver is dropped.
 pub fn connections(listener: tokio::net::TcpListener) -> ReceiverStream<io::Result<TcpStream>> {
     let incoming = TcpIncoming::from(listener)
         .with_nodelay(Some(true))
@@ -48,7 +48,7 @@ async fn accept(mut incoming: TcpIncoming, ready: mpsc::Sender<io::Result<TcpStr
     }
 }
 
-/// Hands a connection on once its peer has sent something.
+/// Forwards a connection once its peer has sent something.
 async fn greet(connection: TcpStream, ready: mpsc::Sender<io::Result<TcpStream>>) {
     let spoke = tokio::time::timeout(FIRST_BYTE, connection.peek(&mut [0])).await;
     if matches!(spoke, Ok(Ok(1..))) {

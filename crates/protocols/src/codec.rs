@@ -19,16 +19,16 @@ const TIMES: usize = 32;
 /// Messages that are in each other are decoded so deep and no deeper.
 const DEPTH: usize = 100;
 
-/// What a message consists of.
+/// Layout of a message.
 struct Shape {
     name: &'static str,
-    /// Its bytes in memory, with what is not kept apart from it.
+    /// Its size in memory, with inline fields, bytes.
     size: usize,
     /// By number, the fields that are messages, and others that a message may have several of.
     fields: &'static [(u32, FieldCodec)],
 }
 
-/// How a field is kept.
+/// Storage of a field.
 #[derive(Clone, Copy)]
 enum FieldCodec {
     /// A message of this shape, apart from the one that it is in or within it.
@@ -104,8 +104,8 @@ fn fits(shape: usize, message: &[u8], most: usize) -> bool {
     weigh(shape, message, DEPTH, &mut left)
 }
 
-/// Takes what a message becomes from what is left; false if that is not enough. One that is broken, or
-/// too deep, is told of by who decodes it, up to where it is.
+/// Subtracts a message's decoded size from `left`; false if it does not fit. Of a malformed or too
+/// deep message only the part before the fault counts: the decoder reports the fault.
 fn weigh(shape: usize, mut message: &[u8], depth: usize, left: &mut usize) -> bool {
     while message.has_remaining() {
         let Ok((number, wire)) = decode_key(&mut message) else { return true };

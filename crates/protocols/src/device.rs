@@ -25,9 +25,9 @@ impl Placed {
     }
 }
 
-/// A switch that somebody else drives.
+/// A switch that another thread drives.
 pub trait Device: Send + Sync + 'static {
-    /// Hands in work. False if the switch is gone; then the work is dropped.
+    /// Submits work. False if the switch has ended; the work is then dropped.
     fn submit(&self, work: Work) -> bool;
 
     /// A switch like this one that runs another program, at rest and with empty tables; or several,

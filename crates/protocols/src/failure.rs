@@ -1,4 +1,4 @@
-//! Why something is refused, with the canonical code, and how gRPC says it.
+//! Errors of requests: the canonical code, the reason, and their gRPC form.
 
 use crate::wire::google::rpc;
 use crate::wire::p4::v1 as p4;
@@ -9,15 +9,15 @@ use sojourn_p4::interp::tables::TableError;
 use std::fmt::Display;
 use tonic::{Code, Status};
 
-/// Whose error codes those are that are not canonical: there are none.
+/// Error space of codes that are not canonical: none are in use.
 const SPACE: &str = "sojourn";
 
-/// Why something is refused.
+/// Error of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The canonical code.
     pub code: Code,
-    /// Why, in words for the person who asked.
+    /// Reason, for the client's user.
     pub why: String,
 }
 
@@ -80,7 +80,7 @@ pub fn status(results: &[Result<(), Failure>], of: &str) -> Result<(), Status> {
             Err(failure) => failure.detail().encode_to_vec(),
         },
     };
-    // What goes into a header must stay small; a client that sends more asks for what it can take.
+    // A header must stay small; a client that sends larger batches sets its own limit.
     let details = rpc::Status {
         code: Code::Unknown as i32,
         message: message.clone(),

@@ -1,7 +1,7 @@
-//! Numbers for named things, as the community's compilers give them: a hash of the name, an `@id` in
-//! its place where somebody wrote one.
+//! Ids of named objects, computed as the p4lang compilers do: a hash of the name, or the object's
+//! `@id`.
 //!
-//! P4Info and `bf-rt.json` number by the same rule. Knows neither.
+//! P4Info and `bf-rt.json` assign ids by the same rule. Must not depend on either.
 
 use sojourn_control::schema::Annotation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,8 +71,8 @@ pub fn asked(annotations: &[Annotation]) -> Option<u32> {
     annotation.number().and_then(|id| u32::try_from(id).ok())
 }
 
-/// Numbers of parts that are numbered from 1: an `@id` goes before, the others take the next place
-/// that nobody has.
+/// Ids of parts that are numbered from 1: an `@id` has priority, the others take the next free
+/// number.
 pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [Annotation]>) -> Vec<u32> {
     let asked: Vec<Option<u32>> = parts.into_iter().map(asked).collect();
     let mut taken: BTreeSet<u32> = asked.iter().flatten().copied().collect();

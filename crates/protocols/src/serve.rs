@@ -26,12 +26,12 @@ const LONGEST_BFRT: usize = 128 << 20;
 const LONGEST_ANSWER: usize = 1 << 30;
 /// Calls at once on one connection.
 const CALLS: u32 = 16_384;
-/// The time without a frame after which a client is asked whether it is there. One that does not
-/// answer loses its connection, and with it its election id or client id.
+/// Time without a frame after which a client is pinged. A client that does not answer loses its
+/// connection, and with it its election id or client id.
 const PING: Duration = Duration::from_secs(10);
 /// The time for the answer, and for a TLS handshake.
 const PONG: Duration = Duration::from_secs(10);
-/// How long calls may go on after the end.
+/// Time that calls may take to finish after the end.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Certificates as PEM.
@@ -41,14 +41,14 @@ pub struct Tls {
     pub certificate: Vec<u8>,
     /// Its key.
     pub key: Vec<u8>,
-    /// Who must have signed the clients' certificates; anybody may connect if absent.
+    /// Certificate authority of the clients' certificates; any client may connect if absent.
     pub clients: Option<Vec<u8>>,
 }
 
-/// Why a server does not start.
+/// Error at the start of a server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Whoever reaches the address could control the switch.
+    /// The server would listen on a reachable address without client certificates.
     #[error(
         "{0} is not a loopback address, and whoever reaches it controls the switch unless clients \
          show certificates: name who signs them, or say that this is meant"
@@ -57,9 +57,9 @@ pub enum ServeError {
     /// It cannot listen there.
     #[error("{address}: {error}")]
     Address {
-        /// Where.
+        /// Requested address.
         address: SocketAddr,
-        /// Why not.
+        /// Reason.
         error: io::Error,
     },
     /// There are no threads left.
@@ -79,7 +79,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Where it listens.
+    /// Address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -97,16 +97,16 @@ impl Drop for Serving {
             let _ = end.send(());
         }
         if let Some(runtime) = self.runtime.take() {
-            // Whoever drops this may be in a runtime of its own, which must not wait.
+            // The caller may drop this inside a runtime of its own, which must not block.
             let ending = std::thread::spawn(move || runtime.shutdown_timeout(GRACE));
             let _ = ending.join();
         }
     }
 }
 
-/// A service, and what goes on beside its calls.
+/// A service, and the tasks that run in addition to its calls.
 pub struct Served {
-    /// What its threads are called.
+    /// Name of its threads.
     name: &'static str,
     routes: Routes,
     missed: Arc<AtomicU64>,
@@ -216,7 +216,7 @@ pub fn serve(
     runtime.spawn(served.beside);
     let missed = served.missed;
     let serving = builder.add_routes(served.routes).serve_with_incoming_shutdown(incoming, async {
-        // Whoever could end it is gone: then it ends, too.
+        // The sender is dropped: the server ends, too.
         let _ = ended.await;
     });
     runtime.spawn(serving);

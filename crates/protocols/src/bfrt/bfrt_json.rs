@@ -141,7 +141,7 @@ const TOFINO_SIZE: u64 = 512;
 /// Ports that may have metadata: 72 of each of four pipes, numbers of nine bits.
 const PORTS: u64 = 288;
 const PORT_BITS: u32 = 9;
-/// How the name of the table of what a selector chooses ends.
+/// Suffix of the name of a selector's table of chosen members.
 pub const CHOSEN: &str = "_get_member";
 /// Bits of a port's metadata.
 pub const PORT_METADATA_BITS: u32 = 64;
@@ -171,7 +171,7 @@ pub fn full_name(pipelines: &[Pipeline], name: &str) -> String {
     }
 }
 
-/// Where the pipeline is that a full name begins with.
+/// Index of the pipeline whose name begins a full name.
 pub fn pipeline_of(pipelines: &[Pipeline], full: &str) -> Option<usize> {
     pipelines.iter().position(|pipeline| starts(full, &pipeline.name))
 }
@@ -450,7 +450,7 @@ impl Maker<'_> {
         Some(made)
     }
 
-    /// What the control plane puts in front of a port's packets.
+    /// Table of the port metadata that the control plane sets.
     fn port_metadata(&self, of: &PortMetadata) -> Value {
         let name = format!("{}.$PORT_METADATA", of.parser);
         let named = Named { name, annotations: Vec::new() };
@@ -729,7 +729,7 @@ fn common(id: u32, name: &str, ty: Value, notes: Option<Value>) -> Value {
     })
 }
 
-/// How a field stands in a table's data.
+/// Placement of a field in a table's data.
 #[derive(Default)]
 struct FieldPlacement {
     mandatory: bool,

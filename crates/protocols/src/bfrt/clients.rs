@@ -17,7 +17,7 @@ const MOST: usize = 4_096;
 /// Messages that may wait for a client; more are lost.
 pub const WAITING: usize = 1_024;
 
-/// What goes into a stream.
+/// Message of a client's stream.
 pub type Message = Result<bfrt::StreamMessageResponse, Status>;
 
 /// The way to a client.
@@ -49,7 +49,7 @@ impl Clients {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many messages were lost because their streams had no room.
+    /// Number of messages lost because a stream's queue was full.
     pub fn missed(&self) -> &Arc<AtomicU64> {
         &self.missed
     }
@@ -97,7 +97,7 @@ impl Clients {
         Ok(())
     }
 
-    /// The program that a client means who names none.
+    /// Program of a client whose request names none.
     ///
     /// # Errors
     /// It is bound to none.
@@ -112,7 +112,7 @@ impl Clients {
         }
     }
 
-    /// Says something to one client, and to all others who are bound to a program.
+    /// Sends an update to one client and to all clients that are bound to a program.
     pub fn say(&self, id: u32, update: &Says) {
         for (other, client) in &*self.all() {
             if *other == id || client.bound.is_some() {
@@ -121,7 +121,8 @@ impl Clients {
         }
     }
 
-    /// Says something to those who want it and are bound to a program, or to any if none is named.
+    /// Sends an update to the clients that subscribed to it and are bound to a program, or to any
+    /// if none is named.
     pub fn say_to(
         &self,
         program: Option<&str>,
@@ -144,12 +145,12 @@ impl Clients {
         }
     }
 
-    /// Whether anybody who is bound wants something.
+    /// Whether any bound client subscribed to such notifications.
     pub fn anybody(&self, wants: impl Fn(&Notifications) -> bool) -> bool {
         self.all().values().any(|client| client.bound.is_some() && wants(&client.wants))
     }
 
-    /// Ends the streams of those who are bound to a program that is none of these.
+    /// Ends the streams of clients that are bound to none of these programs.
     pub fn keep(&self, programs: &[&str]) {
         self.all().retain(|_, client| {
             let bound = client.bound.as_deref();

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-/// Which of them.
+/// Kind of a fixed table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fixed {
     /// `$mirror.cfg`: mirror sessions.

@@ -112,7 +112,7 @@ pub fn matched(table: &Table, given: &bfrt::TableKey) -> Result<Matched, Failure
     Ok(found)
 }
 
-/// Which bits of the key elements of a table count, by their numbers; of one that is not named, all.
+/// Masks of a table's key elements by number; an element without a mask counts in full.
 ///
 /// # Errors
 /// They are not those of the table.

@@ -17,25 +17,25 @@ use sojourn_switch::Switch;
 use sojourn_target::Program;
 use std::sync::Arc;
 
-/// A program with what clients are told of it.
+/// Running program, with its schema for clients.
 #[derive(Clone)]
 pub struct Running {
     /// The program, and the pipes that a client or the command line has named for it.
     pub placed: Placed,
-    /// What it is to clients.
+    /// Schema shown to clients.
     pub schema: Arc<Schema>,
 }
 
 /// All programs that run.
 pub type Programs = Vec<Running>;
 
-/// What is to run when the warm initialisation ends.
+/// Configuration that takes effect when the warm initialisation ends.
 pub struct Pending {
     /// Its programs.
     pub running: Programs,
     /// The switch in which they will.
     pub switch: Switch,
-    /// What clients have said of each.
+    /// Client state of each program.
     pub stores: Vec<Store>,
 }
 
@@ -121,7 +121,7 @@ pub fn wanted(
         if wanted.iter().any(is_named) {
             return Err(Failure::invalid(format!("two programs are called `{}`", config.p4_name)));
         }
-        // Texts that have come together are told apart, and one from before may be called alike.
+        // Texts loaded together need distinct names, which may equal that of an earlier text.
         if wanted.iter().any(|other| other.0.program.path() == program.path()) {
             let why =
                 format!("`{}` has come as a text: bring it again with others", config.p4_name);
@@ -132,7 +132,7 @@ pub fn wanted(
     Ok(wanted)
 }
 
-/// The program that a configuration means; `at` tells texts apart that come together.
+/// Program of a configuration; `at` distinguishes texts that are loaded together.
 fn program_of(
     running: &[Running],
     config: &bfrt::ForwardingPipelineConfig,
@@ -166,7 +166,7 @@ fn named(
     )))
 }
 
-/// What runs, in words.
+/// Names of the running programs.
 pub fn names(running: &[Running]) -> String {
     let names: Vec<_> = running.iter().map(|known| format!("`{}`", known.schema.name)).collect();
     names.join(" and ")

@@ -30,10 +30,10 @@ use sojourn_switch::Switch;
 use std::collections::BTreeSet;
 use tonic::Code;
 
-/// What is left of a request.
+/// Remaining part of a read request.
 #[derive(Clone, Debug)]
 pub struct Cursor {
-    /// What was asked.
+    /// Requested entity.
     entity: bfrt::Entity,
     /// The first handle or cell that is left.
     from: u64,
@@ -46,27 +46,27 @@ impl Cursor {
     }
 }
 
-/// What something is read with.
+/// Context of a read.
 pub struct Reader<'a> {
-    /// What numbers mean.
+    /// Schema that resolves ids.
     pub schema: &'a Schema,
-    /// What the program does not keep.
+    /// State that the program does not hold.
     pub store: &'a mut Store,
     /// The switch.
     pub switch: &'a mut Switch,
     /// Ports that are down.
     pub down: &'a BTreeSet<u16>,
-    /// When it is asked.
+    /// Time of the request.
     pub now: Time,
-    /// What is asked of.
+    /// Target device of the request.
     pub target: &'a bfrt::TargetDevice,
-    /// How many pipes the switch has, and those that are read of.
+    /// Number of pipes of the switch, and the pipes to read.
     pub count: usize,
     /// See `count`.
     pub pipes: Pipes,
 }
 
-/// What a client wants to see of an entry.
+/// Requested parts of an entry.
 #[derive(Clone)]
 struct EntryQuery<'e> {
     fields: Vec<u32>,
@@ -77,7 +77,8 @@ struct EntryQuery<'e> {
 }
 
 impl<'e> EntryQuery<'e> {
-    /// What was asked of a table; what is in no pipe of its own is at `place`, where it was asked for.
+    /// Query of a table entry; `place` is the target reported for an entry without a pipe of its
+    /// own.
     fn by(
         asked: &'e bfrt::TableEntry,
         table: &Table,
@@ -97,7 +98,7 @@ impl<'e> EntryQuery<'e> {
 }
 
 impl Reader<'_> {
-    /// Reads some of what was asked; what is left.
+    /// Reads a piece of the request and returns the rest.
     ///
     /// # Errors
     /// It is not there, or nothing of that kind is read.
@@ -140,7 +141,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// What clients have said of the pipes that a table has entries in.
+    /// Scope of the table's entries, as set by clients.
     fn scope(&self, table: &Table) -> Result<Scope, Failure> {
         if matches!(table.kind, Kind::Members | Kind::Groups(_)) {
             return self.store.scope_of_profile(self.schema, table);
@@ -152,8 +153,8 @@ impl Reader<'_> {
         self.pipes.0.trailing_zeros()
     }
 
-    /// Whether software is asked for what it keeps by another pipe, or by all: what is the same in
-    /// some pipes it has once.
+    /// Whether a read of software state addresses a pipe other than the one under which the entry
+    /// is stored: an entry shared by several pipes is stored once.
     fn is_kept_elsewhere(&self, asked: &bfrt::TableEntry, scope: &Scope) -> bool {
         let target = asked.entry_tgt.as_ref().unwrap_or(self.target);
         let from_software = asked.table_flags.is_some_and(|flags| !flags.from_hw);

@@ -1,7 +1,8 @@
 //! The document that clients get, as the server reads it: tables, keys, actions and fields by number,
 //! each with what the program calls it.
 //!
-//! The tables of the program and those that every Tofino has are in one list. Knows no messages.
+//! One list holds the tables of the program and the fixed tables of every Tofino. Must not depend
+//! on messages.
 
 use super::device_tables::{self, Fixed};
 use super::{bfrt, bfrt_json};
@@ -13,7 +14,7 @@ use sojourn_engine::control::Pipes;
 use sojourn_target::Program;
 use std::collections::BTreeMap;
 
-/// What values of a field are.
+/// Type of a field's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// A number of so many bits.
@@ -35,17 +36,17 @@ pub struct Field {
     pub id: u32,
     /// Its name there.
     pub name: String,
-    /// What the program calls it.
+    /// Name in the program.
     pub inner: String,
     /// Its values.
     pub ty: Type,
     /// It has several at once.
     pub repeated: bool,
-    /// Nobody writes it.
+    /// Clients cannot write it.
     pub read_only: bool,
 }
 
-/// How a key is matched.
+/// Match kind of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     /// All bits.
@@ -67,9 +68,9 @@ pub struct Key {
     pub id: u32,
     /// Its name there.
     pub name: String,
-    /// What the program calls it.
+    /// Name in the program.
     pub inner: String,
-    /// How it is matched.
+    /// Match kind.
     pub matched: Match,
     /// Its values.
     pub ty: Type,
@@ -86,7 +87,7 @@ pub struct Action {
     pub fields: Vec<Field>,
 }
 
-/// What a table is.
+/// Kind of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A table that packets are matched in.
@@ -118,13 +119,13 @@ pub enum Kind {
     Parameter(u64),
     /// The cells of a filter.
     Filter,
-    /// What the control plane puts in front of a port's packets.
+    /// Port metadata set by the control plane.
     PortMetadata,
-    /// Which parts of its inputs this hash takes.
+    /// Selection of the inputs of a hash.
     HashInputs,
     /// The algorithm of this hash.
     HashAlgorithm,
-    /// What this hash makes of inputs.
+    /// Result of this hash for given inputs.
     HashValue,
     /// The member that a group of this selector chooses for a hash.
     Chosen,
@@ -138,17 +139,17 @@ pub enum Kind {
     Fixed(Fixed),
 }
 
-/// Which of the tables of snapshots.
+/// Kind of a snapshot table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // Whether it is of egress.
 pub enum Part {
-    /// Where they are, of both passes.
+    /// Stage range, of both passes.
     Settings,
-    /// What they wait for.
+    /// Trigger fields.
     Trigger { egress: bool },
-    /// What stages held and did.
+    /// Captured field values and results of stages.
     Seen { egress: bool },
-    /// Which stages see a field.
+    /// Stages that see a field.
     Stages { egress: bool },
 }
 
@@ -159,21 +160,22 @@ pub struct Table {
     pub id: u32,
     /// Its name there.
     pub name: String,
-    /// What the program calls what it is of.
+    /// Name of its object in the program.
     pub inner: String,
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
     /// Its keys, `$MATCH_PRIORITY` among them.
     pub keys: Vec<Key>,
     /// Its actions.
     pub actions: Vec<Action>,
-    /// Its data beside those of an action.
+    /// Data fields in addition to those of an action.
     pub fields: Vec<Field>,
     /// Entries at most, as it is declared.
     pub size: u64,
     /// Clients may have some bits of its keys not count.
     pub masks_keys: bool,
-    /// Which of several pipelines of the program it is of: pipes that run another do not have it.
+    /// Index of its pipeline, if the program has several; pipes that run another pipeline do not
+    /// have the table.
     pub pipeline: Option<usize>,
 }
 
@@ -182,7 +184,7 @@ pub struct Table {
 pub struct Learn {
     /// Its number.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub inner: String,
     /// Numbers and widths of its fields.
     pub fields: Vec<(u32, u32)>,
@@ -193,7 +195,7 @@ pub struct Learn {
 pub struct Schema {
     /// The program's name.
     pub name: String,
-    /// What is said of the program, as JSON.
+    /// Description of the program, as JSON.
     pub document: Vec<u8>,
     /// Tables by number.
     pub tables: BTreeMap<u32, Table>,
@@ -201,12 +203,12 @@ pub struct Schema {
     pub learns: BTreeMap<u32, Learn>,
     /// The pipes that run it.
     pub pipes: Pipes,
-    /// How many pipelines other programs have before it.
+    /// Number of pipelines in the programs before it.
     pub before: usize,
 }
 
 impl Schema {
-    /// What a program is to clients.
+    /// Schema of a program.
     pub fn new(program: &Program) -> Schema {
         let (declared, described) = (program.schema(), program.describe());
         let document = bfrt(&declared);
@@ -267,14 +269,14 @@ impl Table {
     }
 }
 
-/// Reads the document beside the program.
+/// Reader of the program's `bf-rt.json` document.
 struct Reader<'a> {
     declared: &'a Declared,
     described: &'a ProgramDescription,
 }
 
 impl Reader<'_> {
-    /// What the program calls what has this name here.
+    /// Program's name for a name of the document.
     fn inner(&self, name: &str) -> String {
         let rest = name.split_once('.').map_or(name, |(_, rest)| rest);
         let is_it = bfrt_json::full_name(&self.declared.pipelines, rest) == name;
@@ -365,13 +367,13 @@ impl Reader<'_> {
         }
     }
 
-    /// What a register's parameter is at first.
+    /// Initial value of a register's parameter.
     fn initial(&self, name: &str) -> u64 {
         let mut all = self.declared.register_parameters.iter();
         all.find(|known| known.named.name == name).map_or(0, |known| known.initial)
     }
 
-    /// What a meter measures.
+    /// Unit that a meter measures.
     fn measured(&self, name: &str) -> Unit {
         let meter = self.declared.meters.iter().find(|meter| meter.named.name == name);
         meter.and_then(|meter| meter.unit).unwrap_or(Unit::Bytes)
@@ -438,7 +440,7 @@ fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
     value[name].as_array().into_iter().flatten()
 }
 
-/// How many members a group of a selector may have: what it has room for unless a client says.
+/// Maximum number of members of a selector's group, unless a client sets another.
 fn largest_group(selector: &Value) -> Option<u64> {
     let named =
         |field: &&Value| number(&field["singleton"], "id") == bfrt_json::field::MAX_GROUP_SIZE;

@@ -13,7 +13,7 @@ use tonic::Code;
 /// Both directions, or all parsers of a pipe, as a target names them.
 const ALL_OF_A_PIPE: u32 = 0xff;
 
-/// Where a table has an entry of its own.
+/// Set of pipes that share an entry of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All pipes have the same.
@@ -23,7 +23,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// What clients have set.
+    /// Scope set by clients.
     ///
     /// # Errors
     /// A pipe is in two groups.
@@ -72,7 +72,7 @@ impl Scope {
         }
     }
 
-    /// The pipes of which somebody reads.
+    /// Pipes to read.
     ///
     /// # Errors
     /// All are meant, and they are not the same; `code` says it.
@@ -124,7 +124,8 @@ pub fn pipe_of(target: &bfrt::TargetDevice, count: usize) -> Result<Option<u32>,
     }
 }
 
-/// That a member of a value set is meant for as much of a pipe as its table says.
+/// Checks that a value set member names a direction and a parser where its table's scope is a
+/// single one.
 ///
 /// # Errors
 /// It is meant for a single direction or parser and the table is not, or the other way round.

@@ -27,7 +27,7 @@ pub type Member = (u32, Vec<MatchValue>);
 /// A snapshot of the stages, as clients have set it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Which of several pipelines it is of.
+    /// Index of its pipeline, if there are several.
     pub pipeline: Option<usize>,
     /// Its pipe; none if it is in all.
     pub pipe: Option<u32>,
@@ -37,9 +37,9 @@ pub struct Snapshot {
     pub last: u32,
     /// Of egress; else of ingress.
     pub egress: bool,
-    /// What its timer is set to, which is off.
+    /// Timer setting; the timer itself is off.
     pub timer: u64,
-    /// What it waits for: values and masks of fields, by their numbers.
+    /// Trigger: values and masks of fields, by field number.
     pub trigger: Row,
     /// Whether it is, or was, armed.
     pub enabled: bool,
@@ -51,7 +51,7 @@ pub type Entries = BTreeMap<Vec<u64>, Entry>;
 /// A table's number, a key, and the entry that was there.
 type Changed = (u32, Vec<u64>, Option<Entry>);
 
-/// A key as it is kept: behind it, the first of the pipes that have the entry, unless that is pipe 0.
+/// Key as stored: the first of the pipes that have the entry is appended, unless it is pipe 0.
 pub fn kept_key(mut key: Vec<u64>, first: u32) -> Vec<u64> {
     key.extend((first > 0).then_some(u64::from(first)));
     key
@@ -75,7 +75,7 @@ pub struct Store {
     /// Counts as clients have seen or set them last, by table and cell: packets and bytes. What the
     /// chip has counted since is only read from the chip.
     pub counted: BTreeMap<(u32, u64), (u64, u64)>,
-    /// Which bits of keys count, by table and key element, where clients have said so.
+    /// Key masks that clients set, by table and key element.
     pub key_masks: BTreeMap<u32, BTreeMap<u32, BigUint>>,
     /// Clocks of idle entries, by table.
     pub idle: BTreeMap<u32, Idle>,
@@ -83,16 +83,16 @@ pub struct Store {
     pub scopes: BTreeMap<u32, bfrt::EntryScope>,
     /// By how much meters take packets to be longer, by table and pipe.
     pub longer: BTreeMap<(u32, u32), i32>,
-    /// What default entries have beside what they lead to: counts, rates.
+    /// Data of default entries other than their action: counts and rates.
     pub defaults: BTreeMap<u32, Row>,
     /// Ports that clients have taken out of `$PORT`.
     pub removed_ports: BTreeSet<u16>,
-    /// Clients want to hear of ports that go up and down.
+    /// Clients subscribed to port status changes.
     pub tells_ports: bool,
 }
 
 impl Store {
-    /// Which pipes the members and groups of a profile are in: those of the entries that name them.
+    /// Scope of the members and groups of a profile: that of the entries that refer to them.
     ///
     /// # Errors
     /// As for [`Scope::new`].
@@ -119,7 +119,7 @@ impl Store {
         self.tables.get(&table).into_iter().flatten()
     }
 
-    /// How many entries a table has.
+    /// Number of entries of a table.
     pub fn count(&self, table: u32) -> usize {
         self.tables.get(&table).map_or(0, BTreeMap::len)
     }
@@ -147,8 +147,8 @@ impl Store {
         }
     }
 
-    /// What [`Store::take_back`] wants of now. Entries may be many: of them only those are kept that
-    /// change from now on.
+    /// Begins a batch and returns the state that [`Store::take_back`] needs. Tables may be large,
+    /// so only the entries changed from here on are recorded.
     pub fn begin(&mut self) -> Box<Store> {
         let tables = std::mem::take(&mut self.tables);
         let before = Box::new(self.clone());
@@ -157,7 +157,7 @@ impl Store {
         before
     }
 
-    /// What has been set since [`Store::begin`] stays.
+    /// Ends a batch and keeps its changes.
     pub fn end(&mut self) {
         self.changed = None;
     }
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(store.entry(1, &[7]), entry(1).as_ref());
         assert_eq!(store.entry(1, &[8]), entry(1).as_ref());
         assert!(store.entry(2, &[9]).is_none() && store.removed_ports.is_empty());
-        // What a batch has done that is not taken back stays when the next one is.
+        // Rolling a batch back leaves the changes of the batches before it.
         store.begin();
         store.set(1, vec![7], entry(4));
         store.end();

@@ -1,6 +1,7 @@
 //! Updates carried out on a switch: each wholly or not at all, a batch as its atomicity says.
 //!
-//! An update becomes operations, which are applied at once. Runs where the switch is; knows no wires.
+//! An update becomes operations, which are applied at once. Runs in the switch's thread; must not
+//! depend on the transport.
 
 mod cells;
 mod filters;
@@ -40,24 +41,23 @@ use tonic::Code;
 /// All pipes of the chip.
 pub const ALL_PIPES: u32 = 0xffff;
 
-/// What came of an update: `AlreadyExists` if it was to add an entry or change the one that is there,
-/// and there was one.
+/// Result of an update: `AlreadyExists` if it was an add-or-modify of an existing entry.
 pub type Done = Result<Code, Failure>;
 
-/// What an update is carried out with.
+/// Context of an update.
 pub struct Writer<'a> {
     schema: &'a Schema,
     store: &'a mut Store,
     batch: Transaction<'a>,
     now: Time,
-    /// How many pipes the switch has, and those that the update is about.
+    /// Number of pipes of the switch, and the pipes that the update addresses.
     count: usize,
     pipes: Pipes,
-    /// What is to be said of an update that is done.
+    /// Code of a successful update.
     noted: Code,
 }
 
-/// What is to be done with an entry.
+/// Change to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     /// It is not there yet.
@@ -163,7 +163,7 @@ impl Writer<'_> {
                 match operation.table_operations_type.as_str() {
                     "UpdateHitState" => self.ask_for_hits(table),
                     "Sync" | "SyncCounters" => self.sync(table),
-                    // What is read of a register is always what is.
+                    // Register reads are always current.
                     "SyncRegisters" => Ok(()),
                     other => {
                         let why = format!("`{}` has no operation `{other}`", table.name);
@@ -328,7 +328,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The one entry of a table without keys: what is set of it is kept.
+    /// Writes the only entry of a table without keys to the store.
     fn keyless(
         &mut self,
         table: &Table,
@@ -425,13 +425,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Sets what is kept of an entry.
+    /// Stores an entry's row, or removes it.
     fn keep(&mut self, table: &Table, key: Vec<u64>, row: Option<Row>) {
         let action = table.actions.first().map_or(0, |action| action.id);
         self.store.set(table.id, key, row.map(|row| Entry { action, row }));
     }
 
-    /// What is kept of an entry with what is given in its place.
+    /// Stored row of an entry with the given fields replaced.
     fn merged(&self, table: &Table, key: &[u64], given: Row) -> Row {
         let mut row = self.store.entry(table.id, key).map(|e| e.row.clone()).unwrap_or_default();
         row.extend(given);
@@ -452,7 +452,7 @@ pub fn running(switch: &mut Switch, schema: &Schema, table: &Table) -> Pipes {
     }
 }
 
-/// That one of the pipes that are meant has a table.
+/// Checks that one of the addressed pipes has the table.
 ///
 /// # Errors
 /// They run another pipeline, or another program.
@@ -464,7 +464,7 @@ pub fn must_run(table: &Table, pipes: Pipes, running: Pipes) -> Result<(), Failu
     Err(Failure::invalid(why))
 }
 
-/// What an update does.
+/// Change that an update requests.
 fn verb(kind: Type, entry: &bfrt::TableEntry) -> Result<Verb, Failure> {
     let removes = || {
         let flags = entry.table_flags.is_some_and(|flags| flags.mod_del);
@@ -496,7 +496,7 @@ fn key(entry: &bfrt::TableEntry) -> Result<Option<&bfrt::TableKey>, Failure> {
     }
 }
 
-/// That a whole table is meant to be emptied.
+/// Checks that an update without a key empties the table.
 fn must_delete(table: &Table, verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Delete | Verb::Reset => Ok(()),

@@ -14,7 +14,7 @@ use sojourn_control::schema::{
 };
 use std::collections::BTreeMap;
 
-/// What a table holds whose program does not say: as many as the community's compiler writes.
+/// Default size of a table, as written by the p4lang compiler.
 pub(crate) const DEFAULT_SIZE: u64 = 1024;
 
 /// A P4Info in binary.
@@ -99,7 +99,7 @@ impl<'s> Maker<'s> {
 
     fn info(&self) -> p4::P4Info {
         let schema = self.schema;
-        // What has no table for a control plane has no cells for it.
+        // The direct counters and meters of a hidden table are hidden, too.
         let shown = |name: &String| {
             let table = schema.tables.iter().find(|table| table.named.name == *name);
             table.is_none_or(|table| !hidden(&table.named.annotations))

@@ -26,7 +26,7 @@ fn named(name: &str) -> p4::P4NamedType {
     p4::P4NamedType { name: name.to_owned() }
 }
 
-/// What a register's cell or a digest is.
+/// Type specification of a register's cell or a digest.
 pub fn spec(ty: &DataType) -> p4::P4DataTypeSpec {
     let type_spec = match ty {
         DataType::Bool => TypeSpec::Bool(p4::P4BoolType {}),

@@ -31,7 +31,7 @@ struct PacketFilter {
     value: Vec<u8>,
 }
 
-/// What a role may do.
+/// Permissions of a role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
     /// As it was given.

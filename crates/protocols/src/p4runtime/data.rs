@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 /// Types in types at most.
 const DEEPEST: u32 = 32;
 
-/// What a value is made of.
+/// Leaf type of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leaf {
     /// `bit<width>`.
@@ -30,10 +30,10 @@ pub enum Leaf {
     Header(Vec<Leaf>),
 }
 
-/// What the values of a type are made of.
+/// Leaf type of a type specification.
 ///
 /// # Errors
-/// Types whose values nobody here can tell.
+/// Types without a supported representation.
 pub fn leaf(spec: Option<&P4DataTypeSpec>, types: &P4TypeInfo) -> Result<Leaf, Failure> {
     nested(spec, types, DEEPEST)
 }

@@ -36,7 +36,7 @@ pub struct Digests {
 #[derive(Debug, Default)]
 struct DigestBatch {
     buffer: Vec<Message>,
-    /// When the first of them came.
+    /// Time of the first message.
     first: Time,
     /// Those in the buffer and those that were sent.
     known: HashSet<Message>,
@@ -49,7 +49,7 @@ fn late(now: Time, since: Time, after: i64) -> bool {
 }
 
 impl DigestBatch {
-    /// Forgets messages that nobody has acknowledged in time.
+    /// Drops messages that were not acknowledged in time.
     fn forget(&mut self, config: &Config, now: Time) {
         while let Some((_, sent, _)) = self.sent.front()
             && late(now, *sent, config.ack_timeout_ns)
@@ -94,7 +94,7 @@ impl Digests {
         Some(List { digest: id, list: self.last, messages })
     }
 
-    /// Lists that are due, and messages that are forgotten because nobody has acknowledged them.
+    /// Lists that are due. Also drops messages that were not acknowledged in time.
     pub fn due(&mut self, configs: &BTreeMap<u32, Config>, now: Time) -> Vec<List> {
         self.digests.retain(|id, _| configs.contains_key(id));
         let mut lists = Vec::new();

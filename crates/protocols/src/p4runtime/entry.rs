@@ -1,7 +1,7 @@
 //! Matches and actions of P4Runtime as those of the control operations, and back.
 //!
-//! Every rule of the specification about a match or an action is checked here, so that what is
-//! handed on is in order.
+//! Every rule of the specification about a match or an action is checked here, so the result is
+//! valid.
 
 use super::bytes::{canonical, unsigned};
 use super::schema::{Action, Field, Key, Kind, Schema, Table};

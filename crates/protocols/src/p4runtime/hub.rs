@@ -15,12 +15,12 @@ use tonic::{Code, Status};
 
 /// Messages that may wait for a controller; what is not about its role is lost when there are more.
 pub const WAITING: usize = 1_024;
-/// Of these, kept for what is about its role.
+/// Part of the queue reserved for messages about the controller's role.
 const KEPT: usize = 64;
 /// Streams at once.
 const MOST: usize = 16_384;
 
-/// What goes into a stream.
+/// Message of a controller's stream.
 pub type Message = Result<p4::StreamMessageResponse, Status>;
 
 /// All streams.
@@ -42,14 +42,14 @@ fn message(update: Says) -> p4::StreamMessageResponse {
 }
 
 impl Hub {
-    /// Nobody is connected.
+    /// Creates a hub without controllers.
     pub fn new(device: u64) -> Hub {
         let (arbitration, streams) = (Arbitration::new(device), HashMap::new());
         let inner = Mutex::new(Inner { arbitration, streams, last: 0 });
         Hub { device, inner, missed: Arc::default() }
     }
 
-    /// How many messages were lost because their streams had no room.
+    /// Number of messages lost because a stream's queue was full.
     pub fn missed(&self) -> &Arc<AtomicU64> {
         &self.missed
     }
@@ -80,15 +80,15 @@ impl Hub {
         if let Some(stream) = inner.streams.remove(&id)
             && let Some(why) = why
         {
-            // One that takes nothing hears nothing.
+            // A full stream does not receive the reason.
             let _ = stream.try_send(Err(why));
         }
         let notices = inner.arbitration.gone(id);
         self.notify(&inner, &notices);
     }
 
-    /// A controller says what it is. Everybody but a new primary is told at once; the new primary by
-    /// [`Hub::confirm`], when the writes of the one before are done.
+    /// Applies a controller's arbitration update. All but a new primary are notified at once; the
+    /// new primary by [`Hub::confirm`], when the previous primary's writes are done.
     ///
     /// # Errors
     /// Its stream ends.
@@ -114,7 +114,7 @@ impl Hub {
         Ok(primary)
     }
 
-    /// Tells a new primary that it is.
+    /// Notifies a new primary of its role.
     pub fn confirm(&self, notices: &[Notice<Access>]) {
         self.notify(&self.inner(), notices);
     }
@@ -150,7 +150,7 @@ impl Hub {
         }
     }
 
-    /// That a request comes from the primary of its role, and what the role may do.
+    /// Checks that a request comes from the primary of its role; returns the role's permissions.
     ///
     /// # Errors
     /// It does not.
@@ -165,7 +165,7 @@ impl Hub {
         checked.map(|access| access.cloned()).map_err(|no| Status::new(no.code, no.why))
     }
 
-    /// What a role may see; everything if nothing is said.
+    /// Read permissions of a role; `None` for all.
     ///
     /// # Errors
     /// There is no such device or role.
@@ -177,7 +177,7 @@ impl Hub {
         }
     }
 
-    /// That a device is this one.
+    /// Checks the device id.
     ///
     /// # Errors
     /// It is not.
@@ -191,7 +191,7 @@ impl Hub {
         )))
     }
 
-    /// What the role of a stream may do.
+    /// Permissions of the role of a stream.
     ///
     /// # Errors
     /// The stream is not of the primary of its role.
@@ -222,7 +222,7 @@ impl Hub {
 
     /// Puts a message into a stream that has room for more than what is about its role.
     fn put(&self, stream: &mpsc::Sender<Message>, message: p4::StreamMessageResponse) {
-        // Between the two somebody else may have taken the last place.
+        // Another thread may have taken the last free place in between.
         if stream.capacity() <= KEPT || stream.try_send(Ok(message)).is_err() {
             self.missed.fetch_add(1, Relaxed);
         }

@@ -14,12 +14,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a text of a controller's is called; further ones that come with it have a number.
+/// File name of a text that a controller sends; further texts of the same request are numbered.
 fn pushed(at: usize) -> String {
     if at == 0 { "pushed.p4".to_owned() } else { format!("pushed-{at}.p4") }
 }
 
-/// What some controllers put around the JSON (`p4.tmp.P4DeviceConfig`).
+/// Wrapper that some controllers put around the JSON (`p4.tmp.P4DeviceConfig`).
 #[derive(Clone, PartialEq, Message)]
 struct WrappedConfig {
     #[prost(bool, tag = "1")]
@@ -33,7 +33,7 @@ struct WrappedConfig {
 pub struct KnownPrograms {
     /// Programs by their names; the first is the one that the switch was started with.
     pub programs: Vec<Arc<Program>>,
-    /// How a text is compiled.
+    /// Compiler options.
     pub options: LoadOptions,
 }
 
@@ -107,7 +107,7 @@ fn program(
 /// A program from its text, of which others may come at once.
 ///
 /// # Errors
-/// What the compiler says.
+/// Compiles a text, or returns the compiler's message.
 pub(crate) fn compiled(text: &[u8], at: usize, options: &LoadOptions) -> Result<Program, Failure> {
     let name = pushed(at);
     let loader = PushedProgram { text, name: &name, folders: &options.include_paths };
@@ -147,7 +147,7 @@ impl SourceLoader for PushedProgram<'_> {
         if path == Path::new(self.name) {
             return Ok(self.text.to_vec());
         }
-        // A path of somebody else's reads no other file of this machine, by `..` or by a link.
+        // A path sent by a client must not reach other files of this machine by `..` or a link.
         let real = path.canonicalize()?;
         let inside =
             |folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));

@@ -26,7 +26,7 @@ const PAGE: u32 = 256;
 /// Cells read between two packets.
 const CELLS: usize = 1_024;
 
-/// What is wanted of an entry.
+/// Requested part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPart {
     /// The entry.
@@ -52,7 +52,7 @@ pub enum Piece {
     Meter(u32, Range<usize>),
     /// Cells of a register.
     Register(u32, Range<usize>),
-    /// What the store has, without asking the switch.
+    /// Answer from the store, without the switch.
     Stored(Box<Entity>),
 }
 
@@ -182,17 +182,17 @@ pub fn pieces(
     }
 }
 
-/// What is read with.
+/// Context of a read.
 pub struct Reader<'a> {
     /// The program's objects.
     pub schema: &'a Schema,
-    /// What the program does not keep.
+    /// State that the program does not hold.
     pub store: &'a mut Store,
     /// The switch.
     pub switch: &'a mut Switch,
     /// The instant.
     pub now: Time,
-    /// What the role may see.
+    /// Read permissions of the role.
     pub access: Option<&'a Access>,
 }
 
@@ -369,7 +369,7 @@ impl Reader<'_> {
         })
     }
 
-    /// How a cell of a meter is configured, if it is.
+    /// Configuration of a meter's cell, if it is set.
     fn meter(&mut self, name: &str, index: usize) -> Result<Option<p4::MeterConfig>, Failure> {
         let query = Query::Meter { name: name.to_owned(), index };
         let number = |value| i64::try_from(value).unwrap_or(i64::MAX);
@@ -381,7 +381,7 @@ impl Reader<'_> {
                 pburst: number(spec.pbs),
                 eburst: 0,
             })),
-            // What was never configured has no configuration.
+            // A cell that was never configured has no configuration.
             Err(failure) if failure.code == Code::OutOfRange => Ok(None),
             Ok(_) => Ok(None),
             Err(failure) => Err(failure),
@@ -469,7 +469,7 @@ impl Reader<'_> {
         Ok(Some(Entity::TableEntry(entry)))
     }
 
-    /// What there is to an entry, if it is the one of which that was kept.
+    /// Stored extras of an entry, if they belong to the entry that is now in the table.
     fn own(&self, table: &Table, entry: &p4::TableEntry, handle: u32) -> Option<&EntryExtras> {
         let extras = self.store.extras(table.id, handle)?;
         let mut kept = extras.matches.iter().map(|field| field.field_id);
@@ -538,7 +538,7 @@ impl Reader<'_> {
     }
 }
 
-/// When an entry was hit last, if that is noted.
+/// Time of an entry's last hit, if hits are recorded.
 pub fn last_hit(switch: &mut Switch, table: &str, handle: u32) -> Option<Time> {
     let program = control::program(switch).ok()?;
     let id = program.tables().find(table).ok()?;

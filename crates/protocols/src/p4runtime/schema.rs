@@ -11,7 +11,7 @@ use crate::wire::p4::config::v1::{P4Info, P4NamedType, P4TypeInfo, Preamble};
 use sojourn_control::describe::{KeyDescription, ProgramDescription};
 use std::collections::{BTreeMap, HashMap};
 
-/// What a field is on the wire and in the program.
+/// Representation of a field on the wire and in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Bits on the wire.
@@ -22,7 +22,7 @@ pub struct Field {
     pub strings: Option<String>,
 }
 
-/// How a key is matched.
+/// Match kind of a key.
 pub use match_field::MatchType as Kind;
 
 /// A key element of a table, or a column of a value set.
@@ -30,9 +30,9 @@ pub use match_field::MatchType as Kind;
 pub struct Key {
     /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
-    /// How it is matched.
+    /// Match kind.
     pub kind: Kind,
     /// Its values.
     pub field: Field,
@@ -43,7 +43,7 @@ pub struct Key {
 pub struct Parameter {
     /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Its values.
     pub field: Field,
@@ -54,7 +54,7 @@ pub struct Parameter {
 pub struct Action {
     /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
@@ -65,11 +65,11 @@ pub struct Action {
 pub struct Table {
     /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Its key elements.
     pub keys: Vec<Key>,
-    /// Ids of its actions, and where they may stand.
+    /// Ids of its actions, with their scopes.
     pub actions: BTreeMap<u32, config::action_ref::Scope>,
     /// Entries have priorities.
     pub prioritised: bool,
@@ -90,7 +90,7 @@ pub struct Table {
 /// An action profile or selector.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Ids of the tables that use it.
     pub tables: Vec<u32>,
@@ -109,7 +109,7 @@ pub struct Profile {
 /// A counter, meter or register.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Cells; of a direct one 0.
     pub size: u64,
@@ -122,18 +122,18 @@ pub struct Array {
 /// Something with data of any type: a register, a digest.
 #[derive(Clone, Debug)]
 pub struct Typed {
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Cells of a register.
     pub size: u64,
-    /// What a value is made of.
+    /// Leaf type of its values.
     pub leaf: Leaf,
 }
 
 /// A value set.
 #[derive(Clone, Debug)]
 pub struct ValueSet {
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Its columns.
     pub columns: Vec<Key>,
@@ -164,17 +164,17 @@ pub struct Schema {
     pub digests: BTreeMap<u32, Typed>,
     /// Value sets by id.
     pub value_sets: BTreeMap<u32, ValueSet>,
-    /// What stands in front of a packet for the controller, and of one from it.
+    /// Header fields of packet-in and packet-out messages.
     pub packet_in: Vec<Parameter>,
     /// The same for a packet from it.
     pub packet_out: Vec<Parameter>,
 }
 
 impl Schema {
-    /// A P4Info beside the program that is described.
+    /// Combines a P4Info with the description of its program.
     ///
     /// # Errors
-    /// What of it the program does not have.
+    /// Returns an error that names an object of the P4Info that the program lacks.
     pub fn new(info: P4Info, program: &ProgramDescription) -> Result<Schema, Failure> {
         let none = P4TypeInfo::default();
         let reader = Reader { program, types: info.type_info.as_ref().unwrap_or(&none) };

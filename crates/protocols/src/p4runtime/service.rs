@@ -37,14 +37,14 @@ const VERSION: &str = "1.5.0";
 const TOGETHER: usize = 64;
 /// Entities in one message of an answer.
 const ENTITIES: usize = 512;
-/// How often digests, idle entries and links are looked at.
+/// Polling interval for digests, idle entries and links.
 const EACH: Duration = Duration::from_millis(10);
-/// How many looks there are between two at the links.
+/// Number of polls between two polls of the links.
 const LINKS: u32 = 10;
-/// What the details of a status are.
+/// Type name of a status's details.
 const ERROR: &str = "p4.v1.Error";
 
-/// What a server is told.
+/// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The number of the device.
@@ -68,7 +68,7 @@ struct Saved {
     switch: Switch,
 }
 
-/// What one request at a time changes.
+/// State that one request at a time changes.
 struct Core {
     saved: Option<Saved>,
 }
@@ -161,7 +161,7 @@ impl Server {
         let set = set.clone();
         let work: Work = Box::new(move |switch, now| {
             let done = work(&set.pipeline.schema, &mut locked(&set.store), switch, now);
-            // Who asked may have gone.
+            // The caller may have dropped its request.
             let _ = answer.send(done);
         });
         if !self.device.submit(work) {
@@ -218,7 +218,7 @@ impl Server {
         let work: Work = Box::new(move |running, now| {
             switch.advance(now);
             *running = switch;
-            // Who asked may have gone.
+            // The caller may have dropped its request.
             let _ = answer.send(());
         });
         if !self.device.submit(work) {
@@ -425,7 +425,7 @@ impl Server {
             Some(Asks::Arbitration(update)) => {
                 let primary = self.hub.arbitrate(id, update)?;
                 if !primary.is_empty() {
-                    // What the primary before has begun is finished first.
+                    // Waits until the previous primary's writes are done.
                     drop(self.core.lock().await);
                     self.hub.confirm(&primary);
                 }
@@ -566,7 +566,7 @@ impl Server {
         .await?
     }
 
-    /// Hands on what comes from the switch by itself, until it is gone.
+    /// Forwards the switch's own events until the switch ends.
     pub async fn attend(self: Arc<Self>, mut packets: mpsc::Receiver<Vec<u8>>) {
         let (mut each, mut looks, mut down) = (EACH, 0_u32, BTreeSet::new());
         loop {
@@ -584,7 +584,7 @@ impl Server {
             each = self.poll().await.unwrap_or(EACH);
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(LINKS) {
-                // What a controller has written was in order when it did.
+                // Errors are ignored: a controller's write was validated when it arrived.
                 let _ = self.look_at_links(&mut down).await;
             }
         }

@@ -7,7 +7,7 @@ use crate::wire::p4::v1 as p4;
 use sojourn_packet::Time;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What a table entry leads to, of a table with an action profile.
+/// Reference of an entry of a table with an action profile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reference {
     /// A member.
@@ -18,7 +18,7 @@ pub enum Reference {
     OneShot(Box<OneShot>),
 }
 
-/// A group that belongs to an entry.
+/// One-shot group of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneShot {
     /// As it was written.
@@ -29,10 +29,10 @@ pub struct OneShot {
     pub members: Vec<u32>,
 }
 
-/// What there is to an entry beside what its table keeps.
+/// Attributes of an entry that its table does not hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryExtras {
-    /// The entry that it is, should somebody else have put another in its place.
+    /// Match fields of the entry, to detect that another client replaced it.
     pub matches: Vec<p4::FieldMatch>,
     /// Its priority.
     pub priority: i32,
@@ -42,9 +42,9 @@ pub struct EntryExtras {
     pub metadata: Vec<u8>,
     /// Its time to live, ns; for ever if 0.
     pub idle_timeout: i64,
-    /// When it was written, or told to be idle.
+    /// Time of the write, or of the last idle notification.
     pub since: Time,
-    /// What it leads to.
+    /// Reference to a member, a group or a one-shot group.
     pub reference: Option<Reference>,
 }
 
@@ -128,7 +128,7 @@ impl Store {
         }
     }
 
-    /// What there is to an entry, if there is anything.
+    /// Extras of an entry, if there are any.
     pub fn extras(&self, table: u32, handle: u32) -> Option<&EntryExtras> {
         self.extras.get(&table)?.get(&handle).map(|extras| &**extras)
     }
@@ -153,7 +153,7 @@ impl Store {
         self.note(|| Undo::EntryExtras(table, handle, was));
     }
 
-    /// What there is to a default action.
+    /// Extras of a default action.
     pub fn default_extras(&self, table: u32) -> Option<&EntryExtras> {
         self.defaults.get(&table).map(|extras| &**extras)
     }
@@ -206,12 +206,12 @@ impl Store {
         OWN + self.last
     }
 
-    /// The number that stands for a string of the controller's.
+    /// Number of a controller's string.
     pub fn number(&mut self, of: &str, text: &str) -> u32 {
         self.strings.entry(of.to_owned()).or_default().number(text)
     }
 
-    /// The string that a number stands for.
+    /// String of a number.
     pub fn string(&self, of: &str, number: u32) -> String {
         let known = self.strings.get(of).and_then(|known| known.texts.get(&number));
         known.cloned().unwrap_or_else(|| number.to_string())
@@ -225,8 +225,8 @@ fn put<K: Ord + Copy, V>(map: &mut BTreeMap<K, V>, key: K, to: Option<V>) -> Opt
     }
 }
 
-/// Numbers that stand for strings: a string of digits for the number that it is, any other for the
-/// first from 1 on that nothing stands for.
+/// Mapping of strings to numbers: a string of digits maps to its value, any other to the first free
+/// number from 1 on.
 #[derive(Debug, Default)]
 struct Dictionary {
     numbers: HashMap<String, u32>,

@@ -1,7 +1,7 @@
 //! Updates carried out on a switch: each wholly or not at all, a batch as its atomicity says.
 //!
-//! An update becomes operations, which are applied at once, and what the program does not keep goes
-//! into the store. Runs where the switch is; knows no wires.
+//! An update becomes operations, which are applied at once, and state that the program does not
+//! hold goes into the store. Runs in the switch's thread; must not depend on the transport.
 
 mod direct;
 mod entries;
@@ -27,7 +27,7 @@ use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use tonic::Code;
 
-/// What an update is carried out with.
+/// Context of an update.
 pub struct Writer<'a> {
     pub(super) schema: &'a Schema,
     pub(super) store: &'a mut Store,
@@ -77,7 +77,7 @@ pub fn in_pieces(atomicity: Atomicity) -> bool {
     atomicity == Atomicity::ContinueOnError
 }
 
-/// What may be done to something that is always there.
+/// Rejects every change but a modification of an object that always exists.
 fn only_modify(kind: Type, what: &str) -> Result<(), Failure> {
     match kind {
         Type::Modify => Ok(()),

@@ -115,7 +115,7 @@ pub struct House {
     pub info: P4Info,
 }
 
-/// Works off what is handed in; time is that of the wall.
+/// Runs submitted work on the switch, in wall-clock time.
 fn run(
     mut switch: Switch,
     work: &Receiver<Work>,
@@ -144,8 +144,8 @@ fn run(
     }
 }
 
-/// What a switch is reached by: its program, itself, what comes out of its ports and what out of that
-/// of the controllers.
+/// Test bench of a switch: its program, the switch, the packets that leave its ports and those to
+/// the controllers.
 pub type Running = (Arc<Program>, Arc<Bench>, Receiver<Left>, mpsc::Receiver<Vec<u8>>);
 
 /// A switch with a program of the tests in it, and what comes out of its ports.
@@ -196,7 +196,7 @@ pub async fn client(house: &House) -> P4RuntimeClient<Channel> {
         .max_encoding_message_size(64 << 20)
 }
 
-/// A controller with an election id, and what it is told at first.
+/// Connects a controller with an election id; returns its first arbitration update.
 pub async fn controller(house: &House, id: u64) -> (Controller, p4::MasterArbitrationUpdate) {
     let mut client = client(house).await;
     let (says, asks) = mpsc::channel(64);

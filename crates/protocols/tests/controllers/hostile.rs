@@ -158,7 +158,7 @@ async fn channel(address: SocketAddr) -> Channel {
     Channel::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap()
 }
 
-/// Sends bytes to a call whose answer is one message or a stream, and hears it to its end.
+/// Sends bytes to a call whose answer is one message or a stream, and reads it to its end.
 async fn send(channel: &Channel, path: &'static str, bytes: Vec<u8>) -> Code {
     let mut grpc = Grpc::new(channel.clone());
     grpc.ready().await.unwrap();
@@ -178,7 +178,7 @@ async fn send(channel: &Channel, path: &'static str, bytes: Vec<u8>) -> Code {
     }
 }
 
-/// Sends what nobody should, made of `messages`, which stand beside the calls that they are for.
+/// Sends malformed requests made from `messages`, each listed with its call.
 async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)], longest: usize) {
     let (channel, mut draw) = (channel(address).await, Draw(0x5050_1234_9876_0001));
     for _ in 0..how_many() {
@@ -314,7 +314,7 @@ async fn more_streams_than_anybody_needs_are_held_and_let_go() {
         let asks = tokio_stream::wrappers::ReceiverStream::new(asks);
         held.push((says, client.stream_channel(asks).await.unwrap().into_inner()));
     }
-    // Each is heard, or told that there are too many of its role.
+    // Each is accepted, or rejected because its role has too many controllers.
     let (_, last) = held.last_mut().unwrap();
     match last.message().await {
         Ok(said) => drop(said.expect("an answer")),

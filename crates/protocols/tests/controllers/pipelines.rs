@@ -15,7 +15,7 @@ use tonic::Code;
 const OUTER: &str = "outer.Outer.forward_t";
 const INNER: &str = "inner.Inner.forward_t";
 
-/// Where a packet goes that comes in by a port; 130 is of the second pipe.
+/// Egress port of a packet that enters by a port; port 130 is in the second pipe.
 fn goes_to(one: &Client, from: u16) -> Option<u16> {
     assert!(one.house.bench.submit(receive(from, frame(7))));
     let wait = Duration::from_millis(300);

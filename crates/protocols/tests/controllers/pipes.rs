@@ -1,4 +1,4 @@
-//! BfRt on a chip of several pipes, and what its driver keeps beside the chip.
+//! BfRt on a chip of several pipes, and the driver's software state.
 
 use crate::bench::{codes, receive, text_of};
 use crate::tofino::{Client, client, client_of, exact, frame, number, streams};

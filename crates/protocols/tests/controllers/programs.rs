@@ -43,7 +43,7 @@ async fn write(one: &mut Client, program: &str, kind: Type, entry: bfrt::TableEn
     one.wire.write(request).await.map_or_else(|status| status.code(), |_| Code::Ok)
 }
 
-/// How many entries a program has in a table.
+/// Number of entries of a program's table.
 async fn count(one: &mut Client, program: &str, table_id: u32) -> Result<usize, Status> {
     let asked = bfrt::TableEntry { table_id, ..Default::default() };
     let entity = bfrt::Entity { entity: Some(Entity::TableEntry(asked)) };

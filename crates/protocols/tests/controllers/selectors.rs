@@ -59,7 +59,7 @@ async fn a_group_has_as_much_room_as_the_program_says() {
     }
     let cases = [
         (&[1u32, 2][..], 9, Code::InvalidArgument),
-        // What did fit and does not fit into less room, and what did not.
+        // Members that fitted before and do not fit the smaller size, and members that never did.
         (&[1, 2], 1, Code::InvalidArgument),
         (&[1, 2, 3], 2, Code::ResourceExhausted),
         (&[1, 2, 5], 8, Code::InvalidArgument),
@@ -103,7 +103,7 @@ async fn what_entries_lead_to_is_there_and_stays() {
     }
     let last = one.entry("groups+", &group(1), "", &of(&[1], &[true], 4)[..2]);
     assert_eq!(one.write(ModifyInc, last).await, Code::Ok);
-    // When nothing leads to it any more all of that is possible.
+    // Without references to it, all of that is possible.
     let key_alone = bfrt::TableEntry { data: None, ..entry };
     assert_eq!(one.write(Delete, key_alone).await, Code::Ok);
     for taken in [down, other, empty] {
@@ -151,7 +151,7 @@ async fn a_miss_leads_to_a_member_or_to_a_group() {
         assert_eq!(read.data, default.data);
         assert_eq!(ports_of_a_packet(&one, 7), [2]);
     }
-    // What a member is told later holds for the miss, too, and as long as there is one it stays.
+    // A member's later change applies to the default entry, too, which keeps the member in use.
     let other = one.entry("members", &member(5), "replicate", &[("group", number(10, 2))]);
     assert_eq!(one.write(Modify, other).await, Code::Ok);
     assert_eq!(ports_of_a_packet(&one, 7), [3]);

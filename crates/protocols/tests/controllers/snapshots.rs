@@ -37,7 +37,7 @@ fn trigger(one: &Client, stage: u64, data: &[(&str, Datum)]) -> bfrt::TableEntry
     of_pipe(one.entry(TRIGGER, &[("stage", exact(stage, 4))], "", data), 0xffff)
 }
 
-/// What arms a snapshot for packets to an address.
+/// Trigger of a snapshot for packets to an address.
 fn for_address(dst: u64) -> Vec<(&'static str, Datum)> {
     vec![
         ("enable", Datum::BoolVal(true)),
@@ -317,7 +317,7 @@ async fn an_entry_is_found_again_by_its_handle_in_every_table_with_numbers_for_k
         let [Entity::TableEntry(found)] = &found[..] else { panic!("{table}: {found:?}") };
         assert_eq!((&found.value, &found.data), (&wanted, &None), "{table}");
     }
-    // A handle stands for what is there.
+    // A handle requires an existing entry.
     let absent = [
         ("members", ("$ACTION_MEMBER_ID", exact(8, 4))),
         ("IgParser.learnt_kinds", ("f1", kind(0x86dd))),

@@ -163,7 +163,7 @@ impl Client {
         message.expect("a message in time").unwrap().expect("a stream that goes on").update.unwrap()
     }
 
-    /// What it is told next of a program that is set, or why its stream has ended.
+    /// Next notification of a set program, or the reason that ended the stream.
     pub async fn set_told(&mut self) -> Result<i32, Status> {
         let message = tokio::time::timeout(Duration::from_secs(20), self.hears.message()).await;
         match message.expect("a message in time")?.and_then(|message| message.update) {
@@ -433,7 +433,7 @@ async fn members_groups_nodes_and_sessions_are_tables() {
     let entry = one.entry("chosen_t", &key, "", &[("$SELECTOR_GROUP_ID", number(5, 4))]);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
     assert_eq!(one.read_one("chosen_t", &key).await, Entity::TableEntry(entry));
-    // A multicast group: what is not there is not named, and the switch copies as it is told.
+    // A multicast group: unset fields are not listed, and the switch copies by the setting.
     let mgid = [("$MGID", exact(9, 2))];
     let entry = one.entry("$pre.mgid", &mgid, "", &[("$MULTICAST_NODE_ID", numbers(&[4]))]);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::NotFound);
@@ -521,7 +521,7 @@ async fn a_batch_has_the_atomicity_that_it_asks_for() {
     ] {
         let failed = one.write_as(atomicity, batch.clone()).await.unwrap_err();
         assert_eq!(failed.code(), Code::Unknown);
-        // Of a batch that is undone the client hears no more than what was wrong.
+        // A rolled-back batch reports only its errors.
         let told = &[Code::Ok, Code::InvalidArgument, Code::Ok][..if left == 0 { 2 } else { 3 }];
         assert_eq!(bench::codes(&failed), told);
         let all = one.entry("exact_t", &[], "", &[]);
@@ -688,7 +688,7 @@ async fn members_of_a_value_set_are_learnt_with_the_metadata_of_their_port() {
     let stream = |bytes: &[u8]| Datum::Stream(bytes.to_vec());
     let learnt = [stream(&[0, 1, 2, 3, 4, 5]), stream(&[0x88, 0xb5]), stream(&[0xbe, 0xef])];
     assert_eq!(fields.collect::<Vec<_>>(), learnt);
-    // What is taken out is learnt no more; the next digest is of the kind that is there.
+    // A deleted member is not learnt any more; the next digest is of a remaining one.
     assert_eq!(one.write(Delete, member).await, Code::Ok);
     assert_eq!(one.write(Delete, one.entry(ports, &key, "", &[])).await, Code::Ok);
     assert!(one.house.bench.submit(receive(1, bytes.clone())));

@@ -120,7 +120,7 @@ impl Maker<'_> {
         made
     }
 
-    /// Which member a selector's group chooses.
+    /// Table of the member that a selector's group chooses.
     pub(super) fn chosen(&self, selector: &Named) -> Value {
         let mut made = self.table("SelectorGetMember", kind::CHOSEN, selector, 1);
         made["name"] = format!("{}{CHOSEN}", self.full(selector)).into();

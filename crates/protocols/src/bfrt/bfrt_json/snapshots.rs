@@ -1,4 +1,4 @@
-//! Tables of snapshots: what is asked for, what of, what was seen, and which stages see a field.
+//! Snapshot tables: settings, trigger, captured data, and the stages that see a field.
 //!
 //! One table of settings is for both passes of a pipeline, the others are there for each. A field has
 //! one number wherever it is.
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Stages of the chip.
 const STAGES: u32 = 12;
-/// What the number of a field's mask is above that of the field.
+/// Offset of the number of a field's mask from the number of the field.
 pub const MASK: u32 = 0x8000;
 
 /// Numbers of the other fields.
@@ -42,7 +42,7 @@ pub mod number {
     pub const GHOST_CAPTURE: u32 = 65_623;
 }
 
-/// What a field is called here: the program says `hdr.stack[1].$valid$`.
+/// Name of a field in the schema; the program's name is `hdr.stack[1].$valid$`.
 pub fn field_name(of_program: &str) -> String {
     of_program.replace("$valid$", "$valid").replace('[', "$").replace(']', "")
 }

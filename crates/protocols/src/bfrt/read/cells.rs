@@ -1,5 +1,5 @@
-//! Entries whose keys are numbers: cells of registers, counters, meters and filters, hashes, and what
-//! is kept for the program.
+//! Entries with numeric keys: cells of registers, counters, meters and filters, hashes, and rows in
+//! the store.
 
 use super::handles::key_of_handle;
 use super::messages::{absent, default_made, made, shown};
@@ -67,7 +67,7 @@ impl Reader<'_> {
         Ok(next)
     }
 
-    /// What a hash makes of a key, or a selector chooses for it.
+    /// Hash of a key, or the member that a selector chooses for it.
     pub(super) fn computed(
         &mut self,
         table: &Table,
@@ -165,8 +165,7 @@ impl Reader<'_> {
         Ok(ids.iter().copied().zip(each.into_iter().map(Datum::Each)).collect())
     }
 
-    /// A count as software knows it, or, if it is asked of the chip, as the pipes have it now, which
-    /// software knows from then on.
+    /// Software count of a cell. A read from hardware first updates it with the pipes' counts.
     pub(super) fn count(
         &mut self,
         table: &Table,
@@ -238,7 +237,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Keys of a table whose entries are kept here, or are always there.
+    /// Keys of a table whose entries are in the store or always exist.
     pub(super) fn keys(&self, table: &Table, first: u32) -> Vec<Vec<u64>> {
         let ports = || self.switch.statistics().ports;
         match &table.kind {

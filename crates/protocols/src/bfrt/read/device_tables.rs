@@ -138,7 +138,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a port is shaped to, as the hardware makes it.
+/// Shaper of a port, in the hardware's granularity.
 fn shaping(port: &PortStatistics) -> Row {
     let Some(shaper) = port.shaper else { return Row::new() };
     let (unit, rate) = match shaper.rate {
@@ -152,7 +152,7 @@ fn shaping(port: &PortStatistics) -> Row {
     ])
 }
 
-/// What the chip has, as far as this switch is one.
+/// Properties of the chip, as far as this switch models them.
 fn device(ports: &[PortStatistics], pipes: usize) -> Row {
     let (loops, fronts): (Vec<u32>, Vec<u32>) =
         ports.iter().map(|port| u32::from(port.port.0)).partition(|p| recirculates(*p as u16));

@@ -1,4 +1,4 @@
-//! Handles of entries: numbers that stand for keys.
+//! Entry handles: numbers that identify keys.
 //!
 //! Entries that packets are matched with have those of the tables; members of value sets are counted;
 //! where a key is numbers of 32 bits at most, its bits are the handle.
@@ -30,13 +30,13 @@ pub fn place_of_handle(placed: u32) -> (u32, u32) {
     (placed >> ENTRY_BITS, placed & ((1 << ENTRY_BITS) - 1))
 }
 
-/// A handle as clients know it.
+/// Handle as clients see it.
 pub(super) fn handle_outside(first: u32, handle: u32) -> u32 {
     placed(first, handle) + DEFAULT_HANDLE + 1
 }
 
-/// The first of the pipes that have the entry with a handle that a client names, and its handle as
-/// the tables know it.
+/// Splits a client's handle into the first of the pipes that have the entry and the tables' own
+/// handle.
 ///
 /// # Errors
 /// No entry has such a one.
@@ -82,7 +82,7 @@ impl Reader<'_> {
         Ok(crate::bfrt::scope::pipe_of(self.target, self.count)?.unwrap_or(0))
     }
 
-    /// That a table has an entry with a key of numbers.
+    /// Checks that a table has an entry with a numeric key.
     fn is_there(&mut self, table: &Table, key: &[u64]) -> Result<(), Failure> {
         let is_cell =
             matches!(table.kind, Kind::Register(_) | Kind::Counter | Kind::Meter(_) | Kind::Filter);
@@ -95,7 +95,7 @@ impl Reader<'_> {
         }
         let first = self.scope(table)?.first(self.asked_pipe_of_target()?);
         let keys = self.keys(table, first);
-        // Behind the key as it is kept may be its pipe.
+        // A stored key may end with its pipe.
         match keys.iter().any(|known| known.starts_with(key)) {
             true => Ok(()),
             false => Err(absent(table)),
@@ -103,7 +103,7 @@ impl Reader<'_> {
     }
 }
 
-/// The key of numbers that a handle stands for.
+/// Numeric key of a handle.
 ///
 /// # Errors
 /// Entries of the table have none.

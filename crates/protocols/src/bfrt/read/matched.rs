@@ -52,7 +52,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// That software keeps what it is asked for by the pipe that it is asked by.
+    /// Checks that software stores the entry under the requested pipe.
     fn must_be_kept_here(&self, table: &Table, asked: &bfrt::TableEntry) -> Result<(), Failure> {
         match self.is_kept_elsewhere(asked, &self.scope(table)?) {
             true => Err(absent(table)),
@@ -151,7 +151,7 @@ impl Reader<'_> {
         let scope = self.scope(table)?;
         let first = scope.first(self.first_pipe());
         if query_of.key_only {
-            // Of keys alone clients want to know where they are.
+            // A read of keys only returns the pipe of each entry.
             let pipe_id = if scope == Scope::All { ALL_PIPES } else { first };
             let place = bfrt::TargetDevice { pipe_id, ..*self.target };
             let query_of =
@@ -222,7 +222,7 @@ impl Reader<'_> {
     }
 }
 
-/// That an entry that is asked for with an action runs that.
+/// Checks that an entry requested with an action runs that action.
 pub(super) fn runs(table: &Table, read: &EntryRead, query_of: u32) -> Result<(), Failure> {
     let action = read.entry.action.as_deref().and_then(|name| table.action_called(name));
     match action {

@@ -18,7 +18,7 @@ use sojourn_control::{Query, Reply};
 use sojourn_engine::control::{self, Pipes};
 use tonic::Code;
 
-/// What the vendor's driver calls a table that is none.
+/// The vendor driver's name for the absence of a next table.
 const NO_NEXT: &str = "NO_NEXT_TABLE";
 const NO_TABLE: &str = "NO_TABLE";
 
@@ -189,7 +189,7 @@ impl Reader<'_> {
         Ok(row)
     }
 
-    /// How far a snapshot is, in each pipe.
+    /// State of a snapshot in each pipe.
     fn states(&mut self, known: &Snapshot) -> Result<Vec<SnapshotState>, Failure> {
         let pipes = known.pipe.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe));
         let pipes = Pipes(pipes.0 & self.running_in(known.pipeline).0);
@@ -215,7 +215,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a stage held and did, and the snapshot that says so.
+    /// Field values and results of a stage, with their snapshot.
     fn stage(
         &mut self,
         known: &Snapshot,
@@ -286,7 +286,7 @@ impl Reader<'_> {
         all.find(|table| matches!(table.kind, Kind::Match { .. }) && table.inner == step.name)
     }
 
-    /// What clients call a step.
+    /// Clients' name of a step.
     fn full_name(&self, step: &StepName) -> String {
         self.table_of(step).map_or(&step.name, |table| &table.name).clone()
     }
@@ -359,7 +359,7 @@ impl Reader<'_> {
         all
     }
 
-    /// What the containers of a stage held.
+    /// Contents of a stage's containers.
     pub(super) fn containers(&mut self, table: &Table, key: &[u64]) -> Result<Row, Failure> {
         if self.pipes == Pipes::ALL {
             return Err(one_pipe(table));
@@ -388,7 +388,7 @@ fn key_of(part: Part, known: &Snapshot) -> Vec<u64> {
     }
 }
 
-/// Snapshots of a pipe do not overlap, so that their first stages tell them apart.
+/// Snapshots of a pipe do not overlap, so their first stages identify them.
 fn handle_of(known: &Snapshot) -> u32 {
     known.pipe.map_or(0, |pipe| pipe + 1) << 8 | known.first
 }

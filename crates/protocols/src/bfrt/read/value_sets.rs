@@ -9,7 +9,7 @@ use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::table_entry::Value;
 
 impl Reader<'_> {
-    /// Reads the members of a value set that are asked for.
+    /// Reads the requested members of a value set.
     pub(super) fn value_set(
         &mut self,
         table: &Table,

@@ -19,7 +19,7 @@ use sojourn_switch::Switch;
 const KBIT: u64 = 1_000 / 8;
 
 impl Writer<'_> {
-    /// Which cell an entry means; none if it means all of them, which only deleting does.
+    /// Cell of an entry; `None` for all cells, which only a delete addresses.
     fn cell(
         &self,
         table: &Table,
@@ -117,14 +117,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Clients know what they have set.
+    /// Sets the software count to the value that a client wrote.
     pub(super) fn note_count(&mut self, table: &Table, cell: u64, row: &Row) {
         let of = |id| number_in(row, id).unwrap_or(0);
         let count = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
         self.store.counted.insert((table.id, cell), count);
     }
 
-    /// Software knows what the chip has counted until now.
+    /// Updates the software counts from the chip.
     pub(super) fn sync(&mut self, table: &Table) -> Result<(), Failure> {
         let (name, cells) = match &table.kind {
             Kind::Counter => (&table.inner, (0..table.size).collect()),
@@ -152,7 +152,8 @@ impl Writer<'_> {
         let scope = Scope::new(self.store.scopes.get(&table.id))?;
         let mut found = Vec::new();
         for pipe in scope.firsts(self.count) {
-            // What is the same in all pipes is called by the first, whatever that runs.
+            // A cell shared by several pipes is addressed by the first, whichever program that
+            // runs.
             let in_group = |other: &usize| scope.first(*other as u32) == pipe;
             let Some(asked) = self.schema.pipes.numbers(self.count).find(in_group) else {
                 continue;
@@ -174,7 +175,7 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let of = |id| number_in(row, id).unwrap_or(0);
         let (packets, bytes) = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
-        // What is read is the sum of the pipes: the first has it, the others nothing.
+        // A read returns the sum over the pipes: the first takes the value, the others 0.
         let (mut left, name) = ((packets, bytes), name.to_owned());
         self.in_each_pipe(|writer| {
             let (packets, bytes) = std::mem::take(&mut left);
@@ -245,7 +246,7 @@ impl Writer<'_> {
     }
 }
 
-/// What the pipes have counted together: packets and bytes.
+/// Sum of the pipes' counts: packets and bytes.
 pub fn counted(
     switch: &mut Switch,
     pipes: impl IntoIterator<Item = usize>,

@@ -15,7 +15,7 @@ use sojourn_switch::{
 
 /// Ports of a pipe, as the chip numbers them.
 const PIPE_PORTS: u16 = 128;
-/// What the vendor's driver makes of an application that is taken out.
+/// State of a deleted application, as in the vendor's driver.
 const EMPTY: Application = Application {
     trigger: Trigger::Once(Time::ZERO),
     length: 60,
@@ -97,7 +97,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What a port is to the generators, and whether it recirculates.
+    /// Configures a port for the packet generators, and whether it recirculates.
     pub(super) fn generator_port(
         &mut self,
         verb: Verb,
@@ -149,7 +149,7 @@ fn set(application: &mut Application, action: Option<u32>, given: &Row) -> Resul
     let time = |id: u32| number(id).map(Time);
     for (id, name) in [(field::BATCH_JITTER, "ibg_jitter"), (field::PACKET_JITTER, "ipg_jitter")] {
         if number(id).is_some_and(|jitter| jitter > 0) {
-            // How it is distributed is nowhere said.
+            // Its distribution is undocumented.
             return Err(Failure::unimplemented(format!("`{name}` other than 0")));
         }
     }

@@ -12,7 +12,7 @@ use sojourn_control::{HashRead, Operation, Query, Reply};
 use sojourn_externs::hash_setting::{HashFunction, HashPart, HashSetting};
 
 impl Writer<'_> {
-    /// Which parts of its inputs a hash takes.
+    /// Sets the selection of a hash's inputs.
     pub(super) fn hash_inputs(
         &mut self,
         table: &Table,
@@ -144,7 +144,7 @@ fn function(table: &Table, action: u32, row: &Row) -> Result<HashFunction, Failu
     })
 }
 
-/// How a hash's algorithm is read: the action and its data.
+/// Readable form of a hash's algorithm: the action and its data.
 pub fn algorithm_read(read: &HashRead) -> (u32, Row) {
     let mut row = Row::from([
         (field::HASH_ROTATE, Datum::number(read.setting.rotate)),

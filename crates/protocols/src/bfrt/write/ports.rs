@@ -13,7 +13,7 @@ use tonic::Code;
 const GROUP: u16 = 4;
 const EACH: usize = 8;
 
-/// Where a port's queues are: its group, and the first of its queues there.
+/// Location of a port's queues: its port group, and the index of its first queue in it.
 pub fn place_of(port: &PortStatistics) -> (u64, u64) {
     let local = port.port.0 & 0x7f;
     let first = match port.queues.len() > EACH {
@@ -42,7 +42,7 @@ pub(super) fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, 
         .ok_or_else(|| Failure::new(Code::NotFound, format!("this switch has no port {wanted}")))
 }
 
-/// What is always there is modified.
+/// Rejects every change but a modification of an entry that always exists.
 pub(super) fn only_modify(table: &Table, verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Modify | Verb::Set | Verb::Insert => Ok(()),
@@ -86,7 +86,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What another table says of the same key.
+    /// Row of the same key in another fixed table.
     fn of_other(&self, wanted: Fixed, key: &[u64]) -> Row {
         let entry = self.store.entry(self.other(wanted), key);
         entry.map(|entry| entry.row.clone()).unwrap_or_default()

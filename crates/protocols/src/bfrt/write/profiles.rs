@@ -184,8 +184,8 @@ impl Writer<'_> {
         Ok(selector.is_some_and(|selector| selector.is_used(member)))
     }
 
-    /// That the member or the group that an entry is to lead to is there, and that the group has
-    /// members, as the vendor's driver wants it.
+    /// Checks that an entry's member or group exists, and that the group has members, as the
+    /// vendor's driver requires.
     pub(super) fn must_lead(
         &mut self,
         table: &Table,
@@ -215,7 +215,7 @@ impl Writer<'_> {
         self.schema.tables.values().find(is_it)
     }
 
-    /// What is kept of members.
+    /// Stored entries of members.
     fn members_of<'m>(
         &'m self,
         groups: &Table,
@@ -253,7 +253,7 @@ impl Writer<'_> {
 struct Users<'p> {
     profiles: &'p Profiles,
     tables: &'p Tables,
-    /// Where the profile is.
+    /// Index of the profile.
     at: usize,
 }
 

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use sojourn_control::{MirrorSession, MulticastGroup, MulticastNode, Operation, SessionDirection};
 use tonic::Code;
 
-/// What there is only 32 bits of.
+/// Value of a 32-bit field.
 fn number(row: &Row, id: u32) -> Option<u32> {
     number_in(row, id).and_then(|value| u32::try_from(value).ok())
 }

@@ -16,7 +16,7 @@ use sojourn_control::{Number, Operation, Query, Reply};
 use sojourn_engine::control::{self, Pipes};
 use tonic::Code;
 
-/// The last stage, and where a snapshot ends unless somebody says.
+/// The last stage, and the default end of a snapshot.
 const LAST: u64 = 11;
 
 impl Writer<'_> {
@@ -177,7 +177,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// That the first stage of a snapshot sees a field.
+    /// Checks that the first stage of a snapshot sees a field.
     fn must_be_seen(&mut self, snapshot: &Snapshot, field: &Field) -> Result<(), Failure> {
         let (egress, first) = (snapshot.egress, snapshot.first);
         let query = Query::FieldStages { egress, field: field.inner.clone() };

@@ -1,4 +1,4 @@
-//! Counters and meters that belong to table entries.
+//! Direct counters and meters of table entries.
 
 use super::Writer;
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The table and the handle of the entry that a direct resource belongs to.
+    /// Table and handle of the entry of a direct resource.
     fn entry_of(&mut self, given: Option<&p4::TableEntry>) -> Result<(&Table, u32), Failure> {
         let given = given.ok_or_else(|| Failure::invalid("no table entry is named"))?;
         let schema = self.schema;

@@ -13,7 +13,7 @@ use sojourn_control::{ActionCall, Matched, Operation, TableEntry, Which};
 use sojourn_p4::interp::tables::EntryHandle;
 use tonic::Code;
 
-/// What an entry leads to, ready for the table.
+/// Target of an entry, in the table's form.
 struct Target {
     entry: TableEntry,
     reference: Option<Reference>,
@@ -165,7 +165,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What an entry is to lead to.
+    /// Resolves the target of an entry.
     fn target(&mut self, table: &Table, action: &Leads) -> Result<Target, Failure> {
         let wrong = |why: &str| Failure::invalid(format!("table `{}`: {why}", table.name));
         match (action, table.implementation) {
@@ -204,7 +204,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An action of a table, unless it may not stand there.
+    /// An action of a table, if its scope allows the use.
     pub(super) fn call(
         &mut self,
         table: &Table,
@@ -272,7 +272,7 @@ impl Writer<'_> {
     }
 }
 
-/// The rules about what an entry says beside match and action.
+/// Checks the attributes of an entry other than match and action.
 fn check(table: &Table, given: &p4::TableEntry) -> Result<(), Failure> {
     let name = &table.name;
     if given.time_since_last_hit.is_some() {

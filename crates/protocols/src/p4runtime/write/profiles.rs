@@ -197,7 +197,7 @@ impl Writer<'_> {
             self.store.members.keys().chain(self.store.groups.keys()).any(|(id, _)| of_profile(id))
         } else {
             let tables = profile.tables.iter();
-            // All of a table are of one kind, so that its first tells.
+            // All entries of a table are of one kind, so the first decides.
             let mut firsts = tables.filter_map(|table| self.store.extras_of(*table).next());
             firsts.any(|(_, extras)| matches!(extras.reference, Some(Reference::OneShot(_))))
         };
@@ -282,7 +282,7 @@ fn number(id: u32, what: &str) -> Result<(), Failure> {
     }
 }
 
-/// What may be done to something that is there, or is not.
+/// Checks that a change fits the existence of its object.
 pub(super) fn exists(kind: Type, is_there: bool, what: &str, id: u32) -> Result<(), Failure> {
     match (kind, is_there) {
         (Type::Insert, true) => {

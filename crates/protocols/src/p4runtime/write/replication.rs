@@ -24,7 +24,7 @@ const LAST: u32 = 0x7fff;
 const HIDDEN: u16 = 0x8000;
 /// Packets have one of so many classes.
 const CLASSES: u32 = 8;
-/// What P4Runtime calls the controller's port.
+/// Port number of the controller in P4Runtime.
 const CPU: u32 = 0xffff_fffd;
 
 /// A port of the switch.

@@ -1,7 +1,7 @@
 //! From a path to an executable program in one call.
 //!
-//! Stands on all stages and adds nothing of its own: preprocess, parse, check, elaborate, each only
-//! if the one before has found no error.
+//! Runs the stages in order: preprocess, parse, check, elaborate, each only if the one before
+//! reported no error. Adds nothing of its own.
 
 use crate::diagnostic::{Diagnostic, RenderOptions, render_all};
 use crate::hir;
@@ -22,11 +22,11 @@ pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Why a program was refused: diagnostics, at least one of them an error.
+/// Compilation failure: diagnostics, at least one of them an error.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}", self.text(&RenderOptions::default()))]
 pub struct CompileError {
-    /// What was found, errors and others, in the order of finding.
+    /// All diagnostics, in the order of detection.
     pub diagnostics: Vec<Diagnostic>,
     /// The sources that the diagnostics point into.
     pub sources: Box<SourceMap>,
@@ -71,7 +71,7 @@ pub fn check_program(
     }
 }
 
-/// Makes the program at `path` executable; files are asked of `loader`.
+/// Compiles the program at `path`; `loader` supplies the files.
 ///
 /// ```
 /// use sojourn_p4::compile_with;

@@ -1,9 +1,9 @@
 //! The typed tree: a program after names are resolved, types inferred and constants folded.
 //!
-//! Every expression has its type, every implicit cast is explicit, every argument stands at its
-//! parameter's place, generic functions are instantiated per set of type arguments. What is still
-//! open are constructor parameters and instances: elaboration (`crate::elaborate`) gives each
-//! instance its own copy. The checker makes this tree; it knows no architecture.
+//! Every expression has its type, every implicit cast is explicit, every argument is at its
+//! parameter's position, and generic functions are instantiated per set of type arguments.
+//! Constructor parameters and instances are still open: elaboration (`crate::elaborate`) gives each
+//! instance its own copy. The checker builds this tree. Must not depend on an architecture.
 
 use crate::ast::{Annotation, BinaryOp, Direction, UnaryOp};
 use crate::source::Span;
@@ -67,8 +67,8 @@ pub struct Program {
     pub top_level: Vec<InstanceId>,
     /// The top-level instantiation called `main`.
     pub main: Option<InstanceId>,
-    /// Constants that are numbers, and members of enums with values as `Enum.member`, of the top
-    /// level: for those who ask the program for a value by name.
+    /// Numeric top-level constants, and members of enums with values as `Enum.member`, for lookup
+    /// by name.
     pub constants: BTreeMap<Arc<str>, BigInt>,
 }
 
@@ -79,15 +79,15 @@ pub struct Var {
     pub name: Arc<str>,
     /// Its type.
     pub ty: Type,
-    /// What it is.
+    /// Kind.
     pub kind: VarKind,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// What kind of variable.
+/// Kind of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarKind {
     /// Declared in a block, parser or control.
@@ -104,7 +104,7 @@ pub enum VarKind {
 pub struct Instance {
     /// Its name; empty for `Ctrl()` as an argument, and the type's name for direct application.
     pub name: Arc<str>,
-    /// What is made; type arguments applied.
+    /// Instantiated class, with type arguments applied.
     pub of: InstanceOf,
     /// The type.
     pub ty: Type,
@@ -114,11 +114,11 @@ pub struct Instance {
     pub methods: Vec<MethodBody>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// What an instantiation makes.
+/// Class of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum InstanceOf {
@@ -148,11 +148,11 @@ pub struct Function {
     pub name: Arc<str>,
     /// Its parameters.
     pub params: Vec<VarId>,
-    /// What it returns.
+    /// Return type.
     pub returns: Type,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -165,11 +165,11 @@ pub struct Action {
     pub params: Vec<VarId>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// The control it stands in; none at top level.
+    /// Enclosing control; `None` at top level.
     pub control: Option<ControlId>,
     /// Its annotations (`@name`, `@hidden`).
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -194,7 +194,7 @@ pub struct Parser {
     pub start: u32,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -205,22 +205,22 @@ pub struct State {
     pub name: Arc<str>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where it goes.
+    /// Transition at the end.
     pub transition: Transition,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// Where a state goes.
+/// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
     /// Always there.
     Direct(StateRef),
     /// The first case that matches; without one `error.NoMatch`.
     Select {
-        /// What is looked at.
+        /// Selected expressions.
         keys: Vec<Expr>,
         /// Cases in order.
         cases: Vec<SelectCase>,
@@ -245,13 +245,13 @@ pub enum StateRef {
 pub struct SelectCase {
     /// One keyset per key.
     pub keysets: Vec<Keyset>,
-    /// Where it goes.
+    /// Next state.
     pub next: StateRef,
     /// The whole case.
     pub span: Span,
 }
 
-/// What one key is matched against; expressions have the key's type.
+/// Pattern of one key; expressions have the key's type.
 #[derive(Clone, Debug)]
 pub enum Keyset {
     /// Equal to this.
@@ -262,8 +262,8 @@ pub enum Keyset {
     Range(Expr, Expr),
     /// Anything.
     Any,
-    /// In this value set (matches all keys at once where the set's element is a tuple or struct:
-    /// then it stands alone in [`SelectCase::keysets`]).
+    /// Member of this value set. If the set's element is a tuple or struct it matches all keys at
+    /// once, and is then the only one in [`SelectCase::keysets`].
     ValueSet(ValueSetId),
 }
 
@@ -278,7 +278,7 @@ pub struct ValueSet {
     pub size: Expr,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -303,7 +303,7 @@ pub struct Control {
     pub body: Vec<Stmt>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -329,7 +329,7 @@ pub struct Table {
     pub properties: Vec<Property>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -344,7 +344,7 @@ pub struct Key {
     pub name: Arc<str>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -360,9 +360,9 @@ pub struct TableAction {
     pub default_only: bool,
     /// `@tableonly`
     pub table_only: bool,
-    /// What the list's own entry is annotated with.
+    /// Annotations of this list's entry.
     pub annotations: Arc<[Annotation]>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -375,7 +375,7 @@ pub struct DefaultAction {
     pub data: Vec<Expr>,
     /// True if the control plane may not change it.
     pub is_const: bool,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -407,7 +407,7 @@ pub struct Property {
     pub is_const: bool,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -424,7 +424,7 @@ pub struct ExternObject {
     pub methods: Vec<ExternMethod>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -448,7 +448,7 @@ pub struct Signature {
     pub type_params: Vec<Arc<str>>,
     /// Parameters.
     pub params: Vec<SignatureParam>,
-    /// What it returns; `None` is `void`.
+    /// Return type; `None` is `void`.
     pub returns: Option<Type>,
 }
 
@@ -474,7 +474,7 @@ pub struct ExternFunction {
     pub signature: Signature,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -487,14 +487,14 @@ pub struct Package {
     pub signature: Signature,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// Which statement.
+    /// Kind of the statement.
     pub kind: StmtKind,
     /// The whole statement.
     pub span: Span,
@@ -527,14 +527,14 @@ pub enum StmtKind {
     },
     /// `switch` on a value: labels are constants of the subject's type.
     SwitchValue {
-        /// What is looked at.
+        /// Selected expression.
         subject: Expr,
         /// Cases, fall-through written out.
         cases: Vec<(Vec<BigInt>, Vec<Stmt>)>,
         /// `default:`
         default: Vec<Stmt>,
     },
-    /// `for (init; condition; update) body`; `init` stands before it in its own block.
+    /// `for (init; condition; update) body`; `init` precedes it in its own block.
     For {
         /// Checked before each round.
         condition: Expr,
@@ -582,7 +582,7 @@ pub enum StmtKind {
 /// A call.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What is called.
+    /// Callee.
     pub callee: Callee,
     /// Type arguments, written or inferred, with no variables left.
     pub type_args: Vec<Type>,
@@ -594,7 +594,7 @@ pub struct Call {
     pub span: Span,
 }
 
-/// What is called.
+/// Callee of a call.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Callee {
@@ -610,7 +610,7 @@ pub enum Callee {
     Apply(Object),
 }
 
-/// An object that is called or handed on.
+/// An object that is called or passed on.
 #[derive(Clone, Debug)]
 pub enum Object {
     /// An instance.
@@ -641,11 +641,11 @@ pub enum Arg {
 /// An expression with its type.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Which expression.
+    /// Kind of the expression.
     pub kind: ExprKind,
     /// Its type.
     pub ty: Type,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -688,7 +688,7 @@ pub enum ExprKind {
     ApplyTable(TableId, ApplyResult),
 }
 
-/// Which part of a table's result.
+/// Part of a table's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApplyResult {
     /// `.hit`

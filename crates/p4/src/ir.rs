@@ -52,10 +52,10 @@ pub struct Program {
     pub errors: Vec<Arc<str>>,
     /// The number of call sites.
     pub call_sites: u32,
-    /// Constants that are numbers, and members of enums with values as `Enum.member`, of the top
-    /// level: for those who ask the program for a value by name.
+    /// Numeric top-level constants, and members of enums with values as `Enum.member`, for lookup
+    /// by name.
     pub constants: BTreeMap<Arc<str>, BigInt>,
-    /// What is declared for the control plane and no executor needs.
+    /// Declarations for the control plane that no executor needs.
     pub declared: Declared,
 }
 
@@ -70,7 +70,7 @@ pub struct Package {
     pub args: Vec<(Arc<str>, PackageArg)>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is instantiated.
+    /// Span of the instantiation.
     pub span: Span,
 }
 
@@ -111,7 +111,7 @@ pub enum Scalar {
     Bool,
     /// Unsigned: `bit<W>`; enums and errors are `Bit(32)` or their representation.
     Bit(u32),
-    /// Two's complement: `int<W>`, kept as the W-bit pattern, zero-extended.
+    /// Two's complement: `int<W>`, stored as the W-bit pattern, zero-extended.
     Int(u32),
 }
 
@@ -145,19 +145,19 @@ pub struct Unit {
     pub name: Arc<str>,
     /// Its runtime parameters.
     pub params: Vec<Param>,
-    /// What each narrow slot holds, for messages and measurement.
+    /// Contents of each narrow slot, for messages and measurement.
     pub slots: Vec<SlotInfo>,
-    /// What each wide slot holds.
+    /// Contents of each wide slot.
     pub wide_slots: Vec<SlotInfo>,
-    /// What it does.
+    /// Body.
     pub body: Body,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// What a unit does.
+/// Body of a unit.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Body {
@@ -175,7 +175,7 @@ pub struct ParserBody {
     pub init: Vec<Stmt>,
     /// All states.
     pub states: Vec<State>,
-    /// Where it starts.
+    /// Start state.
     pub start: StateId,
 }
 
@@ -186,15 +186,15 @@ pub struct State {
     pub name: Arc<str>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where it goes.
+    /// Transition at the end.
     pub transition: Transition,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// Where a state goes.
+/// Transition of a state.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Transition {
@@ -220,11 +220,11 @@ pub enum Next {
 pub struct SelectCase {
     /// One pattern per key.
     pub patterns: Vec<Pattern>,
-    /// Where it goes.
+    /// Next state.
     pub next: Next,
 }
 
-/// What a key is matched against. Values are bit patterns of the key's width.
+/// Pattern of a key. Values are bit patterns of the key's width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// Equal.
@@ -248,11 +248,11 @@ pub struct Param {
     pub direction: Direction,
     /// Its type.
     pub ty: Type,
-    /// Where it lies in the frame.
+    /// Layout in the frame.
     pub layout: Layout,
 }
 
-/// What a slot holds.
+/// Contents of a slot.
 #[derive(Clone, Debug)]
 pub struct SlotInfo {
     /// A path such as `hdr.ipv4.ttl`, `meta.now`, `hdr.ipv4.$valid$`.
@@ -261,13 +261,13 @@ pub struct SlotInfo {
     pub scalar: Scalar,
     /// True for slots the elaborator made up.
     pub temporary: bool,
-    /// Where the variable is declared.
+    /// Span of the variable's declaration.
     pub span: Span,
 }
 
-/// Where a value of any type lies in the frame. Equal types have layouts that differ only by where
-/// they start, and each layout covers one contiguous range of narrow slots and one of wide slots,
-/// so a value is copied by copying two ranges.
+/// Location of a value of any type in the frame. Equal types have layouts that differ only in their
+/// start, and each layout covers one contiguous range of narrow slots and one of wide slots, so a
+/// value is copied by copying two ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Layout {
@@ -290,7 +290,7 @@ pub enum Layout {
     Object,
 }
 
-/// A value that is handed to something external, shaped like its type.
+/// A value passed to an external callee, shaped like its type.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Value {
@@ -321,7 +321,7 @@ pub struct Object {
     pub name: Arc<str>,
     /// The unit it lives in; none at top level.
     pub unit: Option<UnitId>,
-    /// Which constructor, by index in the declaration.
+    /// Constructor, by index in the declaration.
     pub constructor: u32,
     /// Constructor arguments with their parameters' names.
     pub args: Vec<(Arc<str>, ObjectArg)>,
@@ -329,7 +329,7 @@ pub struct Object {
     pub methods: Vec<Method>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is instantiated.
+    /// Span of the instantiation.
     pub span: Span,
 }
 
@@ -351,11 +351,11 @@ pub struct Method {
     pub name: Arc<str>,
     /// Its parameters, as slots of the unit.
     pub params: Vec<Param>,
-    /// Where its result lies, if it returns one.
+    /// Layout of its result, if it returns one.
     pub returns: Option<Layout>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -370,7 +370,7 @@ pub struct Table {
     pub keys: Vec<Key>,
     /// The actions it may run.
     pub actions: Vec<TableAction>,
-    /// What runs on a miss: index into `actions` and the action data; none does nothing,
+    /// Default action: index into `actions`, and the action data; with `None` a miss has no effect,
     /// and the control plane cannot set one.
     pub default_action: Option<(u32, Vec<BigUint>)>,
     /// True if the control plane may not change it.
@@ -385,14 +385,14 @@ pub struct Table {
     pub properties: Vec<(Arc<str>, ObjectArg)>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
 /// A key element.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// What is looked at.
+    /// Key expression.
     pub expr: Expr,
     /// `exact`, `ternary`, `lpm`, `range`, `selector`, ...
     pub match_kind: Arc<str>,
@@ -400,7 +400,7 @@ pub struct Key {
     pub name: Arc<str>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -409,9 +409,9 @@ pub struct Key {
 pub struct TableAction {
     /// The name for the control plane: `SwitchIngress.send`.
     pub name: Arc<str>,
-    /// Action data: name and where it lies (always scalars).
+    /// Action data: name and layout (always scalars).
     pub data: Vec<(Arc<str>, Layout)>,
-    /// What it does.
+    /// Statements.
     pub body: Vec<Stmt>,
     /// `@defaultonly`
     pub default_only: bool,
@@ -419,7 +419,7 @@ pub struct TableAction {
     pub table_only: bool,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -436,7 +436,7 @@ pub struct Entry {
     pub priority: i64,
     /// True if the control plane may not change this entry, even where the others are open to it.
     pub is_const: bool,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -449,16 +449,16 @@ pub struct ValueSet {
     pub columns: Vec<(Scalar, Arc<str>)>,
     /// Its size.
     pub size: u64,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// Which statement.
+    /// Kind of the statement.
     pub kind: StmtKind,
-    /// Where it comes from.
+    /// Source span.
     pub span: Span,
 }
 
@@ -522,19 +522,19 @@ pub enum StmtKind {
 /// A call of an extern method or function.
 #[derive(Clone, Debug)]
 pub struct ExternCall {
-    /// Which call, for what a target prepares when the program is loaded.
+    /// Call site, for data that a target prepares when the program is loaded.
     pub site: CallSite,
     /// The object; none for an extern function. Inside a method body `this` is its own object.
     pub object: Option<ObjectId>,
     /// The method's or function's name.
     pub name: Arc<str>,
-    /// Which overload, by index in the declaration (functions: 0).
+    /// Overload, by index in the declaration (functions: 0).
     pub method: u32,
     /// Type arguments.
     pub type_args: Vec<Type>,
     /// Arguments at their parameters' places.
     pub args: Vec<Arg>,
-    /// Where the result goes, if it is used and there is one.
+    /// Layout of the result, if it is used and there is one.
     pub result: Option<Layout>,
     /// The result's type.
     pub returns: Type,
@@ -553,7 +553,7 @@ pub enum Arg {
     InOut(Layout),
     /// An object.
     Object(ObjectId),
-    /// The packet (`packet_in` or `packet_out` handed on).
+    /// The packet (a passed `packet_in` or `packet_out`).
     Packet,
     /// `_` or left out.
     Absent,
@@ -563,11 +563,11 @@ pub enum Arg {
 /// cannot fail.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Which expression.
+    /// Kind of the expression.
     pub kind: ExprKind,
     /// Its type.
     pub scalar: Scalar,
-    /// Where it comes from.
+    /// Source span.
     pub span: Span,
 }
 
@@ -604,9 +604,8 @@ pub enum ExprKind {
     Lookahead { offset: u32 },
     /// The packet's length in bytes.
     PacketLength,
-    /// What `read` reads, which belongs to a header that may be invalid: the interpreter tells its
-    /// driver where `valid` is 0. A target puts these into the program that it runs; nobody
-    /// else meets them.
+    /// `read` accesses a field of a header that may be invalid: the interpreter reports the read to
+    /// its driver if `valid` is 0. Only targets insert these, into the program that they execute.
     Guarded { valid: Box<Expr>, read: Box<Expr> },
 }
 

@@ -1,7 +1,7 @@
 //! Tokens: one file's text cut into words, numbers, strings and signs.
 //!
-//! Stands on [`crate::source`] for places. Serves the preprocessor, so a keyword is a word like any
-//! other here, and what stands between lines matters; meaning comes later, in `parse`.
+//! Uses [`crate::source`] for positions. Serves the preprocessor, so a keyword is an ordinary word
+//! here and line breaks matter; `parse` interprets the tokens.
 
 use crate::{diagnostic::Diagnostic, source::Span};
 use std::{collections::HashSet, sync::Arc};
@@ -9,15 +9,15 @@ use std::{collections::HashSet, sync::Arc};
 /// A token, with the text it has after macros are expanded.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
     /// True if it is the first on its line.
     pub starts_line: bool,
-    /// True if white space or a comment stands before it.
+    /// True if white space or a comment precedes it.
     pub spaced: bool,
     /// True for a macro's name that must not be expanded again.
     pub painted: bool,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
     /// The text of a word, number, string (with its quotes) or unknown sign; empty for others.
     pub text: Arc<str>,
@@ -35,15 +35,15 @@ impl Token {
 
 macro_rules! vocabulary {
     (signs { $($sign:ident = $sign_text:literal,)* } keywords { $($word:ident = $word_text:literal,)* }) => {
-        /// What a token is.
+        /// Kind of a token.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)] // Signs and keywords are named for themselves.
         pub enum Kind {
             /// The end of the text.
             End,
-            /// An identifier or keyword, before keywords are told apart.
+            /// An identifier or keyword, before keywords are recognised.
             Word,
-            /// An identifier, after keywords are told apart; the keyword if it may serve as a name.
+            /// An identifier, after keywords are recognised; the keyword if it may serve as a name.
             Name(Option<Keyword>),
             /// A keyword that is never a name.
             Key(Keyword),
@@ -247,7 +247,7 @@ fn without_splices(text: &str) -> String {
 #[derive(Clone, Debug)]
 pub struct Lexer {
     text: Arc<str>,
-    /// Where the text's first byte lies in the space of spans.
+    /// Offset of the text's first byte in the space of spans.
     base: u32,
     at: usize,
     /// No token yet on this line.
@@ -255,12 +255,12 @@ pub struct Lexer {
 }
 
 impl Lexer {
-    /// A lexer for `text`, which lies at `base` in the space of spans.
+    /// Creates a lexer for `text`, whose first byte has offset `base` in the space of spans.
     pub fn new(text: Arc<str>, base: u32) -> Lexer {
         Lexer { text, base, at: 0, fresh_line: true }
     }
 
-    /// Where the next token is looked for, in the space of spans.
+    /// Start of the search for the next token, in the space of spans.
     pub fn position(&self) -> u32 {
         self.base + self.at as u32
     }
@@ -282,7 +282,7 @@ impl Lexer {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Takes `expected` if it stands next, line splices or not.
+    /// Consumes `expected` if it comes next, across line splices.
     fn eat(&mut self, expected: &str) -> bool {
         let mut at = self.at;
         for byte in expected.bytes() {
@@ -446,8 +446,8 @@ impl Lexer {
         (trimmed.to_string(), Span::new(self.base + start as u32, end))
     }
 
-    /// Takes `<path>` or `"path"` as `#include` has it: no escapes, no comments. The answer is the
-    /// path, whether it stood in angle brackets, and the place.
+    /// Consumes `<path>` or `"path"` as written in `#include`: no escapes, no comments. Returns the
+    /// path, whether it was in angle brackets, and its span.
     pub fn header_name(&mut self) -> Option<(String, bool, Span)> {
         self.eat_while(|byte| matches!(byte, b' ' | b'\t'));
         let close = match self.peek()? {

@@ -6,7 +6,7 @@ use sojourn_p4::diagnostic::{RenderOptions, render_all, to_json_string};
 use sojourn_p4::preprocess::{MemoryLoader, PreprocessOptions};
 use std::path::Path;
 
-/// What a program may include.
+/// Text of the core library, for `#include`.
 const CORE: &str = include_str!("../../../../p4/include/core.p4");
 
 libfuzzer_sys::fuzz_target!(|source: &[u8]| {

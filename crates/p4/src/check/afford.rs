@@ -38,7 +38,7 @@ fn units(expr: &Expr, most: u64) -> u64 {
 }
 
 impl Checker<'_> {
-    /// Hands an operand on if the memory of its value is within what the program may take. A braced
+    /// Returns an operand if the memory of its value is within the limit of a program. A braced
     /// literal is as long as its text and is not counted again.
     pub(super) fn affordable(&mut self, operand: Operand, from: &ast::Expr) -> Operand {
         let Operand::Value(value) = operand else { return operand };

@@ -1,5 +1,5 @@
-//! Arguments and parameters: which goes where, which function is meant, which types the type
-//! parameters stand for (specification 6.7, 6.8.1, 8.20).
+//! Arguments and parameters: binding, overload resolution and type arguments (specification 6.7,
+//! 6.8.1, 8.20).
 //!
 //! First arguments are bound to parameters by place or name, which also chooses among overloads;
 //! then their types are unified with the parameters'; then each is cast to its parameter's type.
@@ -16,7 +16,7 @@ use crate::hir::{self, Arg, Expr, Object};
 use crate::source::Span;
 use crate::types::Type;
 
-/// What stands at a parameter.
+/// Argument bound to a parameter.
 #[derive(Clone, Copy)]
 pub(super) enum Slot<'e> {
     Given(&'e Argument),
@@ -24,7 +24,7 @@ pub(super) enum Slot<'e> {
     Absent,
 }
 
-/// Why arguments do not go with parameters.
+/// Error in the binding of arguments to parameters.
 enum BindError {
     Mixed(Span),
     TooMany { taken: usize, given: usize },
@@ -33,7 +33,7 @@ enum BindError {
     Twice(ast::Name),
 }
 
-/// What kind of call it is, where the rules differ.
+/// Kind of a call, where the rules differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallKind {
     /// A function or `apply`: directionless arguments are known when compiled.
@@ -42,14 +42,14 @@ pub(super) enum CallKind {
     Extern,
     /// An action called directly: directionless parameters behave as `in`.
     Action,
-    /// A constructor: all arguments are known; type arguments nobody uses may stay open.
+    /// A constructor: all arguments are known; unused type arguments may remain uninferred.
     Constructor,
     /// A constructor of a parser or control: its type arguments may follow from what it is given to.
     Block,
 }
 
-/// The type of an argument where an object left its own type open (`RegisterAction<T, _, U>`) and a
-/// number without width is handed in: 32 bits, as for the compiler's back ends.
+/// The type of a number without width, passed to an object whose own type is open
+/// (`RegisterAction<T, _, U>`): 32 bits, as in the compiler's back ends.
 fn number_of_object(param: &Param, ty: Type, object: &Substitution) -> Type {
     match &param.ty {
         Type::Var(var) if ty == Type::InfInt && object.contains_key(&var.id) => Type::Bit(32),
@@ -376,7 +376,7 @@ impl Checker<'_> {
         });
     }
 
-    /// What the type parameters were found to be; says so if one was not found.
+    /// Inferred type arguments; reports a type parameter that could not be inferred.
     fn settle(
         &mut self,
         signature: &Signature,

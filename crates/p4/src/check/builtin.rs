@@ -133,7 +133,7 @@ impl Checker<'_> {
         CallResult::Value(integer(size, Type::InfInt, span))
     }
 
-    /// What the text of `core.p4` asks of the types that its generic methods are used with.
+    /// Requirements that the text of `core.p4` places on the type arguments of its generic methods.
     pub(super) fn check_core_method(
         &mut self,
         of: &str,

@@ -1,4 +1,4 @@
-//! Calls: who is called, and what comes of it (specification 8.20, 13.6, 14.2, 15).
+//! Calls: callee resolution and the result (specification 8.20, 13.6, 14.2, 15).
 //!
 //! A callee is a name (function, action, constructor) or a member (method, `apply`). Built-in
 //! methods of headers and stacks are in `builtin`, constructors in `instance`.
@@ -19,7 +19,7 @@ use crate::types::{BlockType, ExternId, Type};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a call is.
+/// Result of a checked call.
 pub(super) enum CallResult {
     /// An expression; `void` if the call gives nothing.
     Value(Expr),
@@ -27,7 +27,7 @@ pub(super) enum CallResult {
     Object(Object, Type),
     /// `t.apply()`
     TableResult(TableId),
-    /// Something that can only stand as a statement.
+    /// A call that is only valid as a statement.
     Statement(StmtKind),
     /// Something wrong, said already.
     Broken,
@@ -298,7 +298,7 @@ impl Checker<'_> {
         called(Callee::Method { object, of: id, method }, bound, span)
     }
 
-    /// Type arguments of an extern; one that nobody fixed is open anew in each call.
+    /// Type arguments of an extern; an uninferred one is a new variable in each call.
     fn class_substitution(
         &mut self,
         params: &[crate::types::TypeVar],
@@ -338,7 +338,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a parser's or control's `apply` takes.
+    /// Parameters of a parser's or control's `apply`.
     fn apply_signature(&self, block: &BlockType) -> Rc<Signature> {
         let declared = self.parsers.iter().chain(&self.controls);
         for info in declared {

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::types::{ExternId, Type};
 
-/// The kind of place at which code stands.
+/// Kind of the code's context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContextKind {
     TopLevel,
@@ -41,11 +41,11 @@ impl ContextKind {
     }
 }
 
-/// A place with what it needs to know of its surroundings.
+/// Context of the code being checked.
 #[derive(Clone, Debug)]
 pub(super) struct CodeContext {
     pub kind: ContextKind,
-    /// What `return` must give: `Void` for nothing.
+    /// Type that `return` must have: `Void` for none.
     pub returns: Type,
     /// Loops around the place, up to the enclosing body.
     pub loops: u32,
@@ -65,7 +65,7 @@ impl CodeContext {
     }
 }
 
-/// What is called.
+/// Kind of the callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Called {
     Parser,

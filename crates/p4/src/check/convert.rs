@@ -33,7 +33,7 @@ impl Checker<'_> {
                 }
                 integer(cut, ty.clone(), span)
             }
-            // What action data shifts is computed at run time, in the width that is wanted.
+            // A shift by action data is computed at run time, in the required width.
             ExprKind::Binary(op, left, right) if !self.is_known(&number) => {
                 let (op, left, right) = (*op, (**left).clone(), (**right).clone());
                 let left = self.number_to(left, ty);
@@ -300,7 +300,7 @@ fn can_cast(from: &Type, to: &Type) -> bool {
     }
 }
 
-/// An anonymous struct: the type of `{ k = v }` that nobody gave a type.
+/// An anonymous struct: the type of a `{ k = v }` without a declared type.
 pub(super) fn anonymous(fields: Vec<crate::types::FieldType>, span: Span) -> Type {
     Type::Struct(Arc::new(FieldsType {
         declaration: crate::types::DeclarationId(0),

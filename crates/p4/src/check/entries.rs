@@ -13,7 +13,7 @@ use crate::types::Type;
 use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive};
 
-/// How priorities are counted.
+/// Numbering of priorities.
 struct Counting {
     largest_wins: bool,
     delta: i64,

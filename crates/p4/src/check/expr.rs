@@ -1,8 +1,8 @@
 //! Expressions: what each form denotes, its type, and its value where that is known
 //! (specification 8).
 //!
-//! An expression may denote more than a value: a table, a type, an instance. [`Operand`] says
-//! which; whoever needs a value asks [`Checker::expr`]. Operators, members, aggregates and calls
+//! An expression may denote more than a value: a table, a type, an instance. [`Operand`]
+//! distinguishes them; [`Checker::expr`] requires a value. Operators, members, aggregates and calls
 //! have their own files.
 
 use super::Checker;
@@ -47,7 +47,7 @@ impl Checker<'_> {
         broken(span)
     }
 
-    /// What an expression denotes.
+    /// The operand that an expression denotes.
     pub(super) fn operand(&mut self, expr: &ast::Expr, expected: Option<&Type>) -> Operand {
         if !self.enter(expr.span) {
             return Operand::Broken;
@@ -245,8 +245,7 @@ impl Checker<'_> {
         self.is_known_with(expr, false)
     }
 
-    /// [`Checker::is_known`], with action data counted as known: where it is shifted by, an `int` may
-    /// stand on its left.
+    /// [`Checker::is_known`], with action data counted as known: an `int` may be shifted by it.
     pub(super) fn is_known_or_action_data(&self, expr: &Expr) -> bool {
         self.is_known_with(expr, true)
     }

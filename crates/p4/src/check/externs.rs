@@ -18,7 +18,7 @@ pub(super) struct ExternInfo {
     pub constructors: Vec<Rc<Signature>>,
     /// Methods; overloads are separate.
     pub methods: Vec<Rc<Signature>>,
-    /// Which of the methods are abstract.
+    /// For each method, whether it is abstract.
     pub is_abstract: Vec<bool>,
     pub span: crate::source::Span,
 }
@@ -176,7 +176,7 @@ impl Checker<'_> {
         self.scopes.set(name.text.clone(), Entity::Functions(all), previous.span);
     }
 
-    /// What a function takes.
+    /// Parameters of a function.
     pub(super) fn function_signature(&self, function: FunctionRef) -> Rc<Signature> {
         match function {
             FunctionRef::Defined(index) => self.functions[index].signature.clone(),
@@ -198,7 +198,7 @@ impl ExternInfo {
     }
 }
 
-/// True if no call could tell the two apart: as many parameters, of the same names.
+/// True if no call could distinguish the two: as many parameters, of the same names.
 fn same_shape(a: &Signature, b: &Signature) -> bool {
     a.params.len() == b.params.len()
         && a.params.iter().zip(&b.params).all(|(a, b)| a.name == b.name)

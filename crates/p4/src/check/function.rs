@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
             return Some(*id);
         }
         if type_args.iter().any(super::infer::has_vars) {
-            // Inside a generic body as written, which nobody runs.
+            // Inside an uninstantiated generic body, which is never executed.
             return Some(FunctionId(0));
         }
         if self.program.functions.len() >= super::MAX_COPIES {

@@ -50,7 +50,7 @@ pub(super) struct GenericBlock<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// `parser Name(params)(constructor params) { ... }`, and controls alike.
+    /// `parser Name(params)(constructor params) { ... }`, and the same for controls.
     pub(super) fn declare_block(&mut self, text: BlockText<'a>, annotations: &'a [Annotation]) {
         let name = text.name();
         let what = match text {
@@ -115,7 +115,7 @@ impl<'a> Checker<'a> {
         let Some(generic) = self.generic_blocks.get(&declaration) else {
             return Some(entity.clone());
         };
-        // Inside a generic body as written, which nobody runs.
+        // Inside an uninstantiated generic body, which is never executed.
         if info.type_params.is_empty() || generic.broken || args.iter().any(has_vars) {
             return Some(entity.clone());
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Type arguments by the number of their parameter.
 pub(super) type Substitution = HashMap<u32, Type>;
 
-/// True if a type variable of any kind stands in it.
+/// True if the type contains a type variable of any kind.
 pub(super) fn has_vars(ty: &Type) -> bool {
     match ty {
         Type::Var(_) => true,
@@ -112,7 +112,7 @@ impl Checker<'_> {
         Type::Var(var)
     }
 
-    /// What is known of a type: inference variables replaced by what they were found to be.
+    /// The type with each inferred variable replaced by its type.
     pub(super) fn resolved(&self, ty: &Type) -> Type {
         map_vars(ty, &mut |var| match self.bindings.get(&var.id) {
             Some(Some(bound)) => Some(self.resolved(bound)),

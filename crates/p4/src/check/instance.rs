@@ -18,7 +18,7 @@ use crate::types::Type;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a constructor call makes.
+/// Result of a constructor call.
 struct Constructed {
     of: InstanceOf,
     ty: Type,
@@ -32,7 +32,7 @@ struct Constructors {
 }
 
 impl Checker<'_> {
-    /// `Type<type_args>(args)` where an expression stands.
+    /// `Type<type_args>(args)` in an expression position.
     pub(super) fn constructor_call(
         &mut self,
         entity: &TypeEntity,
@@ -133,7 +133,7 @@ impl Checker<'_> {
         let type_args = self.constructor_type_args(entity, type_params, type_args, span)?;
         let candidates: Vec<&Signature> = signatures.iter().map(|s| &**s).collect();
         let (chosen, slots) = self.choose(&candidates, args, span)?;
-        // The type parameters belong to the whole object, not to one constructor.
+        // The type parameters are the object's, not those of one constructor.
         let signature =
             Signature { type_params: type_params.clone(), ..(*signatures[chosen]).clone() };
         let outer = Substitution::new();
@@ -225,7 +225,7 @@ impl Checker<'_> {
         Some(Constructors { signatures, type_params })
     }
 
-    /// Type arguments that nobody wrote must follow from the constructor's arguments.
+    /// Checks that missing type arguments follow from the constructor's arguments.
     fn check_all_inferred(&mut self, signature: &Signature, found: &[Type], span: Span) {
         for (param, found) in signature.type_params.iter().zip(found) {
             if matches!(found, Type::Unknown | Type::InfInt) {
@@ -261,8 +261,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The object that stands at a parameter: a parser or control with type parameters gets those
-    /// of this call.
+    /// The object bound to a parameter: a parser or control with type parameters takes those of
+    /// this call.
     pub(super) fn default_object(
         &mut self,
         object: Object,

@@ -1,5 +1,4 @@
-//! The names by which a control plane knows the keys of a table (specification 18.3.1.3), and that
-//! actions have names of their own.
+//! Control-plane names of table keys (specification 18.3.1.3), and uniqueness of action names.
 
 use super::Checker;
 use super::block::BlockKind;
@@ -32,8 +31,8 @@ pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
 }
 
 impl Checker<'_> {
-    /// Two actions of one control are two names to a control plane.
-    /// Actions that do nothing need not be told apart.
+    /// Checks that two actions of one control have different control-plane names. Actions without
+    /// effect are exempt.
     pub(super) fn check_action_name(
         &mut self,
         name: &Name,
@@ -64,9 +63,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The name that follows from the key's own text; `None` for expressions that have none.
-    /// `made` is the key as it was checked, as far as it has the same form: the control plane knows a
-    /// field by its `@name`.
+    /// The name derived from the key's own text; `None` for expressions without one. `made` is the
+    /// checked key, as far as it has the same form: the control plane names a field by its `@name`.
     pub(super) fn key_name(&self, key: &Expr, made: Option<&hir::Expr>) -> Option<String> {
         let base_of = |made: Option<&'_ hir::Expr>| match &made?.kind {
             hir::ExprKind::Field(base, _)
@@ -136,7 +134,7 @@ impl Checker<'_> {
     }
 }
 
-/// What `@name` calls a field.
+/// Name of a field given by `@name`.
 fn field_name(of: &Type, field: &str) -> Option<Arc<str>> {
     let (Type::Struct(of) | Type::Header(of) | Type::HeaderUnion(of)) = of else { return None };
     let field = of.fields.iter().find(|known| &*known.name == field)?;

@@ -95,7 +95,7 @@ impl Checker<'_> {
     }
 }
 
-/// Where a keyset stands.
+/// Source span of a keyset.
 pub(super) fn span_of(keyset: &ast::Keyset) -> Span {
     match keyset {
         ast::Keyset::Value(value) => value.span,

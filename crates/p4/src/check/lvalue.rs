@@ -9,7 +9,7 @@ use crate::hir::{Expr, ExprKind, VarId, VarKind};
 use crate::source::Span;
 use crate::types::Type;
 
-/// Why something cannot be written.
+/// Reason why an expression is not assignable.
 enum ReadOnly {
     /// It is no place at all.
     NoPlace(&'static str),

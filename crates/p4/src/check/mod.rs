@@ -1,15 +1,16 @@
 //! The checker: from the syntax tree to the typed tree.
 //!
-//! One pass over the declarations in source order, as P4 wants every name declared before its use:
-//! names are resolved, types inferred, constants folded at any width, and the rules of the language
-//! kept (specification 1.2.5). It stands on `ast`, `types` and `hir`; it knows no architecture, and
-//! an error in one place must not cause messages in another ([`Type::Unknown`] fits everything).
+//! One pass over the declarations in source order, since P4 requires every name to be declared
+//! before its use. It resolves names, infers types, folds constants at any width, and enforces the
+//! rules of the language (specification 1.2.5). Uses `ast`, `types` and `hir`. Must not depend on
+//! an architecture. An error in one place must not cause messages in another ([`Type::Unknown`]
+//! matches everything).
 //!
-//! One idea a file: `scope` names, `type_ref` written types, `nesting` what may stand in what,
-//! `infer` unification, `constant` folding, `afford` its memory, `convert` casts, `expr` and its
-//! neighbours expressions, `arguments` and `call` calls, `instance` constructors, `statement` and its
-//! neighbours statements, `parser`, `control`, `table` blocks, `declare` and its neighbours
-//! declarations.
+//! One idea a file: `scope` names, `type_ref` written types, `nesting` valid containers and
+//! elements, `infer` unification, `constant` folding, `afford` its memory, `convert` casts, `expr`
+//! and its neighbours expressions, `arguments` and `call` calls, `instance` constructors,
+//! `statement` and its neighbours statements, `parser`, `control`, `table` blocks, `declare` and
+//! its neighbours declarations.
 
 mod afford;
 mod aggregate;
@@ -90,13 +91,13 @@ pub fn check(
 
 pub use named::{Named, names};
 
-/// Everything the checker knows while it goes through a program.
+/// State of the checker during its pass over a program.
 struct Checker<'a> {
     /// For the text of expressions, which names keys.
     sources: &'a SourceMap,
-    /// What has been made so far.
+    /// The program so far.
     program: hir::Program,
-    /// What has been said so far.
+    /// The diagnostics so far.
     diagnostics: Vec<Diagnostic>,
     /// Names in reach.
     scopes: scope::Scopes,
@@ -127,9 +128,9 @@ struct Checker<'a> {
     /// The control-plane names of actions by control; absolute ones and those of the top level by
     /// none.
     action_names: HashMap<(Option<hir::ControlId>, Arc<str>), crate::source::Span>,
-    /// Which parameters of a parser or control type are `@optional`.
+    /// For each parser or control type, which parameters are `@optional`.
     optional_params: HashMap<DeclarationId, Arc<[bool]>>,
-    /// Where the code being checked stands.
+    /// Context of the code being checked.
     place: code_context::CodeContext,
     /// The parser or control being checked.
     block: block::OpenBlock,
@@ -139,7 +140,7 @@ struct Checker<'a> {
     budget: afford::Budget,
     /// Parameters of actions without direction: not known when compiled, unlike others.
     action_data: HashSet<hir::VarId>,
-    /// What names were found to stand for, if somebody wants to know.
+    /// Resolved names, if the caller requests them.
     named: Option<named::Found>,
 }
 

@@ -1,6 +1,6 @@
 //! Unary and binary operators (specification 8.5 to 8.10).
 //!
-//! Which operands each takes, what implicit casts it makes, and folding when both are known.
+//! For each operator: its operand types, its implicit casts, and folding of known operands.
 
 use super::Checker;
 use super::constant::{self, FoldError};
@@ -14,7 +14,7 @@ use crate::types::{MAX_WIDTH, Type};
 use num_bigint::BigInt;
 use num_traits::Signed;
 
-/// How an operator is written.
+/// Text of an operator.
 pub(super) fn symbol(op: BinaryOp) -> &'static str {
     match op {
         BinaryOp::Mul => "*",

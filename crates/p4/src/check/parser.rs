@@ -88,7 +88,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What parsers and controls alike may declare.
+    /// Declarations allowed in both parsers and controls.
     pub(super) fn block_local(&mut self, local: &Declaration, init: &mut Vec<Stmt>) {
         match &local.kind {
             DeclarationKind::Constant { ty, name, value } => {
@@ -274,8 +274,8 @@ impl Checker<'_> {
             .collect()
     }
 
-    /// What a case is chosen by depends neither on the packet nor on a call. Local variables are
-    /// let pass, as compilers follow constants through them.
+    /// Checks that a case's keyset depends neither on the packet nor on a call. Local variables are
+    /// allowed, since compilers propagate constants through them.
     fn check_known_keyset(&mut self, keyset: &Keyset, span: Span) {
         let settled = match keyset {
             Keyset::Value(value) => self.is_settled(value),

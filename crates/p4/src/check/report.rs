@@ -89,17 +89,17 @@ pub(super) fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 impl Checker<'_> {
-    /// Hands in a message.
+    /// Adds a diagnostic.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Hands in an error that needs nothing but words.
+    /// Adds an error that consists of a message only.
     pub(super) fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.report(Diagnostic::error(code, span, message));
     }
 
-    /// Hands in a warning that needs nothing but words.
+    /// Adds a warning that consists of a message only.
     pub(super) fn warning(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.report(Diagnostic::warning(code, span, message));
     }

@@ -1,7 +1,7 @@
-//! Names and what they stand for: scopes from the inside out (specification 6.7 and 6.8).
+//! Scopes: names and their entities, resolved from the inside out (specification 6.7 and 6.8).
 //!
-//! A scope maps a name to one [`Entity`]; functions alone may share a name (overloading). Nothing
-//! here knows what an entity means.
+//! A scope maps a name to one [`Entity`]; only functions may share a name (overloading). Must not
+//! depend on the meaning of an entity.
 
 use super::Checker;
 use super::report::code;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a name stands for.
+/// Entity that a name denotes.
 #[derive(Clone, Debug)]
 pub(super) enum Entity {
     /// A variable or parameter.
@@ -41,7 +41,7 @@ pub(super) enum Entity {
 }
 
 impl Entity {
-    /// What kind of thing it is, with an article.
+    /// Kind of the entity, with an article.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Entity::Var(_) => "a variable",
@@ -228,7 +228,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a name stands for; says so if it stands for nothing.
+    /// Entity that a name denotes; reports an unknown name.
     pub(super) fn resolve(&mut self, name: &Name, global: bool) -> Entity {
         match self.scopes.find(&name.text, global) {
             Some(Declared { entity: Entity::Unfinished(what), span }) => {
@@ -265,7 +265,7 @@ impl Checker<'_> {
         self.report(diagnostic);
     }
 
-    /// Says that a name stands for the wrong kind of thing.
+    /// Reports that a name denotes the wrong kind of entity.
     pub(super) fn wrong_kind(&mut self, name: &Name, global: bool, expected: &str) {
         let Some(found) = self.scopes.find(&name.text, global).cloned() else { return };
         if matches!(found.entity, Entity::Broken) {

@@ -505,7 +505,7 @@ fn has_key(properties: &[TableProperty]) -> bool {
     properties.iter().any(|property| matches!(property, TableProperty::Key(_)))
 }
 
-/// `@name`, which nobody wrote.
+/// An implicit `@name` annotation.
 fn annotation(name: &str, span: Span) -> Annotation {
     let name = Name { text: name.into(), span };
     Annotation { name, body: AnnotationBody::Empty, span }

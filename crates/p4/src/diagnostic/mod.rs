@@ -17,7 +17,7 @@ pub use suggest::near_name;
 use crate::source::Span;
 use std::fmt;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing.
@@ -50,9 +50,9 @@ pub struct Label {
 /// A change of the source that would cure it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What it does, as a whole clause: "a name that is near: `hdr`".
+    /// Effect of the change, as a whole clause: "a name that is near: `hdr`".
     pub text: String,
-    /// What to replace; empty to insert.
+    /// Span to replace; empty to insert.
     pub span: Span,
     /// By what.
     pub replacement: String,
@@ -61,7 +61,7 @@ pub struct Suggestion {
 /// One message about the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
     /// A stable code, such as `E0301`; the stages' ranges are in the module's documentation.
     pub code: &'static str,
@@ -69,13 +69,13 @@ pub struct Diagnostic {
     pub message: String,
     /// The place it is about; a dummy span if there is none.
     pub primary: Span,
-    /// A few words beside the mark at the primary place.
+    /// Short label at the primary span.
     pub label: Option<String>,
     /// Other places that matter.
     pub labels: Vec<Label>,
     /// Facts that explain.
     pub notes: Vec<String>,
-    /// What one could do.
+    /// Suggestions.
     pub help: Vec<String>,
     /// Changes of the source that would cure it.
     pub suggestions: Vec<Suggestion>,
@@ -117,7 +117,7 @@ impl Diagnostic {
         Diagnostic::new(Severity::Note, code, span, message)
     }
 
-    /// Words beside the mark at the primary place.
+    /// Sets the label at the primary span.
     #[must_use]
     pub fn with_label(mut self, text: impl Into<String>) -> Diagnostic {
         self.label = Some(text.into());
@@ -138,7 +138,7 @@ impl Diagnostic {
         self
     }
 
-    /// What one could do.
+    /// Adds a suggestion.
     #[must_use]
     pub fn with_help(mut self, text: impl Into<String>) -> Diagnostic {
         self.help.push(text.into());

@@ -1,13 +1,13 @@
 //! Diagnostics as text for a terminal: the message, the source with the place marked, the cure.
 //!
-//! Stands on `annotate-snippets` for the drawing. What is added here: places inside macros and
-//! included files are told, and nothing is wider than the terminal.
+//! Uses `annotate-snippets` for the drawing. Adds the positions inside macros and included files,
+//! and limits lines to the width of the terminal.
 
 use super::{Diagnostic, Severity};
 use crate::source::{FileId, SourceMap, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Message, Renderer, Snippet};
 
-/// How the text shall look.
+/// Options of the rendered text.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderOptions {
     /// Columns that may be used.
@@ -56,7 +56,7 @@ pub fn render_all(
     text
 }
 
-/// Those that are drawn: all, or of too many for anybody to read the first, errors before others.
+/// Diagnostics to draw: all, or errors before others if there are too many to read.
 fn most_important(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
     if diagnostics.len() <= MOST_DRAWN {
         return diagnostics.iter().collect();
@@ -86,7 +86,7 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, options: &RenderOpti
     }
 }
 
-/// Cuts what is still too long. Colour codes take no room and are kept.
+/// Truncates lines that are still too long. Colour codes have no width and are preserved.
 fn cut(text: &str, width: usize) -> String {
     let mut shortened = String::with_capacity(text.len());
     let (mut column, mut in_code) = (0, false);
@@ -105,8 +105,8 @@ fn cut(text: &str, width: usize) -> String {
     shortened
 }
 
-/// Draws it, with source lines up to about `margin`. Labels stand beside their marks if `inline`,
-/// otherwise as notes below.
+/// Draws a diagnostic, with source lines up to about `margin`. Labels follow their marks if
+/// `inline`, otherwise they become notes below.
 fn draw(
     diagnostic: &Diagnostic,
     sources: &SourceMap,
@@ -143,7 +143,7 @@ fn draw(
     text
 }
 
-/// Labels that do not fit beside their marks, as sentences of their own.
+/// Labels that do not fit next to their marks, as sentences.
 fn demoted_labels(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<String> {
     let others = diagnostic.labels.iter().map(|label| match sources.location(label.span) {
         Some(place) => format!("line {}: {}", place.line, label.text),
@@ -225,7 +225,7 @@ fn excerpt<'a>(
     Snippet::source(window).line_start(line).path(&**path).annotations(annotations)
 }
 
-/// Where a place inside a macro is written.
+/// Source position of a span inside a macro.
 fn macro_group<'a>(diagnostic: &Diagnostic, sources: &'a SourceMap) -> Option<Group<'a>> {
     let expansions = sources.expansions(diagnostic.primary);
     let innermost = expansions.first()?;

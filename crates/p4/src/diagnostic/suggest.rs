@@ -1,6 +1,6 @@
-//! Which known name somebody probably meant who wrote an unknown one.
+//! Suggestion of the known name that an unknown name most resembles.
 //!
-//! Stands on edit distance alone; it must not know what the names name.
+//! Uses edit distance only; must not depend on the kind of name.
 
 /// The name in `known` that is nearest to `unknown`, if it is near enough to be a slip.
 ///

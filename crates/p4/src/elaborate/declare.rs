@@ -8,7 +8,7 @@ use crate::hir;
 use crate::source::Span;
 
 impl Elaborator<'_> {
-    /// Where a declaration of the scope that is lowered stands.
+    /// Source order of a declaration in the scope being lowered.
     pub(super) fn standing(&self, declaration: Span) -> SourceOrder {
         let mut path =
             self.unit.scopes.get(self.unit.current).map_or(Vec::new(), |s| s.path.clone());

@@ -1,4 +1,4 @@
-//! Which expressions do more than give a value: then their neighbours are saved in temporaries.
+//! Side effects of expressions: their neighbours are saved in temporaries.
 
 use crate::hir::{Arg, Callee, Expr, ExprKind, Object};
 

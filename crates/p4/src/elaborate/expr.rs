@@ -81,7 +81,8 @@ impl Elaborator<'_> {
         }
     }
 
-    /// What is known now is not computed later; but what the program wrote down stays.
+    /// Constant value of an expression that is folded here: a constant, a variable, an `int`, or an
+    /// expression with a name of known value. Other constant expressions remain.
     fn known_here(&self, expr: &hir::Expr) -> Option<Constant> {
         let fold = match &expr.kind {
             H::Const(_) | H::Var(_) | H::InvalidHeader => true,
@@ -237,7 +238,7 @@ impl Elaborator<'_> {
     }
 }
 
-/// True if the expression contains a name that stands for a known value.
+/// True if the expression contains a name with a known value.
 fn mentions_known(expr: &hir::Expr, at: &Elaborator<'_>) -> bool {
     match &expr.kind {
         H::Var(id) => matches!(at.bindings.get(id), Some(super::Binding::Constant(_))),

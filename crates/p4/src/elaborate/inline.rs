@@ -1,9 +1,9 @@
 //! Functions, actions and sub-controls put in place of their calls.
 //!
 //! Arguments are evaluated from left to right, then copied in; results are copied out from left to
-//! right, also after `return` and `exit` (specification 6.8, 12.4, 12.5). Where no two arguments
-//! share a slot and the callee cannot reach the caller's variables otherwise, the callee works on
-//! the arguments' own slots: nobody can tell the difference.
+//! right, also after `return` and `exit` (specification 6.8, 12.4, 12.5). If no two arguments share
+//! a slot and the callee cannot access the caller's variables otherwise, the callee uses the
+//! arguments' own slots: the result is the same.
 
 use super::call::{CopyOut, overlap};
 use super::effects::arg_has_effects;
@@ -19,15 +19,15 @@ use crate::types::Type;
 enum EvaluatedArgument {
     /// Bound.
     Done,
-    /// Read only, and lies in these slots.
+    /// Read-only, in these slots.
     In(Layout),
-    /// Written, and lies in these slots. True if it is also read.
+    /// Written, in these slots. True if it is also read.
     Out(Lvalue, Layout, bool),
     /// Written on return.
     Copied,
 }
 
-/// How parameters are bound.
+/// Binding mode of parameters.
 #[derive(Clone, Copy)]
 pub(super) struct BindingMode {
     /// The callee reaches no variables but its own.
@@ -364,7 +364,7 @@ impl Elaborator<'_> {
         self.unit.loops = loops;
         self.unit.returns.pop();
         self.close_block(label, body, span);
-        // The control plane knows tables that are not applied, too.
+        // The control plane has the tables that are not applied, too.
         for &table in &control.tables {
             self.table(table);
         }
@@ -393,7 +393,7 @@ impl Elaborator<'_> {
     }
 }
 
-/// Calls among the statements that are statements themselves and of the kind asked for.
+/// Calls among the statements that are statements themselves and of the wanted kind.
 fn count_calls(stmts: &[hir::Stmt], wanted: &dyn Fn(&Callee) -> bool) -> usize {
     use hir::StmtKind as S;
     let count = |body: &[hir::Stmt]| count_calls(body, wanted);

@@ -96,8 +96,8 @@ impl Elaborator<'_> {
             annotations: annotations.clone(),
             span: instance.span,
         });
-        // Two pipelines may use one control: then the package's name tells its tables apart.
-        // What `@name` calls a control or parser of a package is not part of its tables' names.
+        // Two pipelines may use one control: then the package's name distinguishes its tables. The
+        // `@name` of a control or parser of a package is not part of its tables' names.
         let mut full = name.to_string();
         if self.out.units[..unit.index()].iter().any(|other| other.name == name) {
             full = full_name(package, &full, &[]);
@@ -197,7 +197,7 @@ impl Elaborator<'_> {
         done
     }
 
-    /// An object that the architecture hands to a unit.
+    /// An object that the architecture passes to a unit.
     fn given_object(&mut self, id: VarId, of: usize, args: &[Type], scope: usize) -> Binding {
         let name = &self.hir.externs[of].name;
         if matches!(&**name, "packet_in" | "packet_out") {
@@ -405,7 +405,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// What an object's name stands for.
+    /// Binding that an object's name denotes.
     pub(super) fn resolve(&mut self, object: &hir::Object, span: Span) -> Option<Binding> {
         let found = match object {
             hir::Object::Instance(id) => self.resolve_instance(*id, span),

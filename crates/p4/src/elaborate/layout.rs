@@ -9,7 +9,7 @@ use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideS
 use crate::source::Span;
 use crate::types::{FieldsType, Type};
 
-/// What a layout is wanted for.
+/// Purpose of a layout.
 #[derive(Clone, Copy)]
 pub(super) struct LayoutUse {
     pub temporary: bool,

@@ -26,7 +26,7 @@ pub(super) enum FrameLocation {
 /// A part of an element chosen at run time.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
-    /// The part, as it lies in element 0.
+    /// Layout of the part in element 0.
     first: Layout,
     /// Narrow and wide slots from one element to the next.
     stride: (u32, u32),
@@ -89,7 +89,7 @@ impl FrameLocation {
         })
     }
 
-    /// The layout of the place, as it lies in element 0 if it is part of an element.
+    /// Layout of the lvalue, or of its part in element 0 of an array.
     fn layout(&self) -> Option<&Layout> {
         match self {
             FrameLocation::Fixed(layout) => Some(layout),
@@ -108,7 +108,7 @@ impl FrameLocation {
             FrameLocation::Element(element) => {
                 let range = element.first.range();
                 let bit = Scalar::Bit(1);
-                // A range only knows first and count, so the gaps are taken to belong to it.
+                // A range consists of first and count only, so the gaps count as part of it.
                 let hull = |base: u32, stride: u32, len: u32| {
                     if len == 0 { 0..0 } else { base..base + stride * element.count }
                 };
@@ -133,7 +133,7 @@ impl Elaborator<'_> {
                     Some(Lvalue::only(FrameLocation::Fixed(layout.clone())))
                 }
                 Some(_) => None,
-                // A variable that nobody has declared yet: the checker has seen its declaration.
+                // A variable without a declaration so far: the checker has seen its declaration.
                 None => {
                     let layout = self.local(*id);
                     Some(Lvalue::only(FrameLocation::Fixed(layout)))
@@ -259,7 +259,7 @@ impl Elaborator<'_> {
 
     /// Writes a value; other members of a union become invalid.
     pub(super) fn store(&mut self, lvalue: &Lvalue, value: Value, span: Span) {
-        // What is read while it is written is read first.
+        // A value that overlaps its destination is read first.
         let value = self.unaliased(&lvalue.place, value);
         let value = if lvalue.others.is_empty() { value } else { self.save(value) };
         for other in &lvalue.others {

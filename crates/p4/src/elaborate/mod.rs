@@ -1,15 +1,15 @@
 //! Elaboration: from the typed tree to the IR, every instance inlined, every value a slot.
 //!
-//! Stands on `hir` and `ir`. `main` is evaluated as specification chapter 18 says; what a package
-//! is given becomes a unit with a frame of its own. The order of evaluation, copy-in and copy-out
-//! are those of chapter 6.8; where nobody can tell the difference, arguments are passed by place
-//! instead of by copy. It must not know any architecture: of core.p4 it knows `packet_in`,
-//! `packet_out` and `verify`.
+//! Uses `hir` and `ir`. `main` is evaluated as specification chapter 18 says; each parser or
+//! control passed to a package becomes a unit with a frame of its own. The order of evaluation,
+//! copy-in and copy-out are those of chapter 6.8; if the result is the same, arguments are passed
+//! by reference instead of by copy. Must not depend on an architecture: of core.p4 it knows
+//! `packet_in`, `packet_out` and `verify`.
 //!
-//! One idea a file: `instance` packages, units, objects and their names; `constant` values known
-//! now; `layout` frames; `place` lvalues; `value` and `expr` expressions; `call` and `inline`
-//! calls; `packet` core.p4's packets; `stmt` and `loops` statements; `parser` states; `keyset`
-//! patterns; `table` tables; `declare` what the control plane is told of all this.
+//! One idea a file: `instance` packages, units, objects and their names; `constant` known values;
+//! `layout` frames; `lvalue` lvalues; `value` and `expr` expressions; `call` and `inline` calls;
+//! `packet` core.p4's packets; `stmt` and `loops` statements; `parser` states; `keyset` patterns;
+//! `table` tables; `declare` declarations for the control plane.
 
 mod call;
 mod components;
@@ -51,13 +51,13 @@ const MAX_NAME_BYTES: usize = 1 << 28;
 const MAX_SLOTS: usize = 1 << 20;
 /// Instances within instances.
 const MAX_DEPTH: usize = 64;
-/// Stack for elaboration: enough for the deepest tree that the checker hands over.
+/// Stack size of elaboration, bytes: enough for the deepest tree that the checker produces.
 const STACK: usize = 256 << 20;
 
-/// What is in the fields of a header that `setValid` makes valid, of which the language says nothing.
+/// Fields of a header after `setValid` makes it valid, which the language leaves undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fresh {
-    /// What was there.
+    /// Unchanged.
     #[default]
     Kept,
     /// Nothing.
@@ -67,8 +67,8 @@ pub enum Fresh {
 /// Elaborates a checked program.
 ///
 /// # Errors
-/// What cannot be elaborated, as diagnostics: constants that are not, frames that are too large,
-/// constructs that the IR has no form for.
+/// Diagnostics for constructs that cannot be elaborated: constants without a known value, frames
+/// that are too large, constructs without a form in the IR.
 pub fn elaborate(program: &hir::Program) -> Result<ir::Program, Vec<Diagnostic>> {
     elaborate_with(program, Fresh::default())
 }
@@ -95,7 +95,7 @@ pub fn elaborate_with(
     })
 }
 
-/// What a name of the program stands for at the moment.
+/// Current binding of a name.
 #[derive(Clone, Debug)]
 enum Binding {
     /// A variable in the frame.
@@ -113,7 +113,7 @@ enum Binding {
 /// An instance of a control or parser within a unit.
 #[derive(Debug, Default)]
 struct Scope {
-    /// What it is an instance of.
+    /// Class of the instance.
     of: Option<hir::InstanceOf>,
     /// Its full name for the control plane; empty for none.
     name: String,
@@ -125,32 +125,32 @@ struct Scope {
     tables: HashMap<hir::TableId, table::Lowered>,
     /// Value sets.
     value_sets: HashMap<hir::ValueSetId, ir::ValueSetId>,
-    /// Where variables and parameters of this instance lie.
+    /// Layouts of the instance's variables and parameters.
     vars: HashMap<VarId, Layout>,
     /// True once its objects' methods are lowered.
     entered: bool,
     /// Levels of instances above it.
     depth: usize,
-    /// Where the instances stand that lead to it.
+    /// Source positions of the enclosing instances, outermost first.
     path: Vec<u32>,
 }
 
-/// Where `exit` goes.
+/// Target of `exit`.
 #[derive(Clone, Copy, Debug)]
 struct ExitTarget {
     label: Label,
-    /// True if whoever catches it has to go on: then a flag says so.
+    /// True if the target continues afterwards: a flag then records the exit.
     flagged: bool,
 }
 
-/// Where `return` goes, and where its value is put.
+/// Target of `return`, and the destination of its value.
 #[derive(Clone, Debug)]
 struct ReturnTarget {
     label: Label,
     result: Option<Layout>,
 }
 
-/// Where `break` and `continue` go.
+/// Targets of `break` and `continue`.
 #[derive(Clone, Copy, Debug)]
 struct LoopTarget {
     leave: Label,

@@ -100,7 +100,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Looking ahead may end the parser, so it happens where it stands: into a temporary.
+    /// A lookahead may end the parser, so it is evaluated in place, into a temporary.
     fn lookahead(&mut self, ty: &Type, span: Span) -> Value {
         let shape = self.zero(ty, span);
         let mut offset = 0;

@@ -11,11 +11,12 @@ use crate::source::Span;
 use crate::types::Type;
 use std::sync::Arc;
 
-/// A table that was lowered, as those who apply it see it.
+/// A lowered table, as its applications need it.
 #[derive(Clone, Debug)]
 pub(super) struct Lowered {
     id: ir::TableId,
-    /// Where the key elements are put before the table is applied, if they have effects.
+    /// Destinations of key elements that are evaluated before the table is applied because they
+    /// have side effects.
     keys: Option<Vec<Layout>>,
     /// True if an action may exit and says so by the flag.
     exits: bool,
@@ -43,7 +44,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// The table in the scope that is lowered, made the first time it is asked for.
+    /// The table in the scope being lowered, created on first use.
     pub(super) fn table(&mut self, id: hir::TableId) -> Option<Lowered> {
         if let Some(done) = self.scope().tables.get(&id) {
             return Some(done.clone());

@@ -50,7 +50,7 @@ fn slot(slot: crate::ir::Slot, scalar: Scalar, span: Span) -> Expr {
     Expr { kind: ExprKind::Slot(slot), scalar, span }
 }
 
-/// What lies in a layout.
+/// Value stored in a layout.
 pub(super) fn of_layout(layout: &Layout, span: Span) -> Value {
     let parts = |parts: &[Layout]| parts.iter().map(|part| of_layout(part, span)).collect();
     match layout {

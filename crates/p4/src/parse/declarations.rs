@@ -1,4 +1,4 @@
-//! Declarations: what stands at top level, and what may also stand inside.
+//! Declarations: at top level and in blocks.
 
 use super::{Parsed, Parser, names::Meaning};
 use crate::{

@@ -42,7 +42,7 @@ impl Parser {
         self.fail(error.with_help("write `a ? b : (c ? d : e)`"))
     }
 
-    /// The binary operator that stands here, its precedence and its number of tokens.
+    /// The binary operator at the current token, its precedence and its number of tokens.
     fn binary_operator(&self) -> Option<(BinaryOp, u8, usize)> {
         let next = self.kind_at(1);
         Some(match self.kind() {
@@ -262,7 +262,7 @@ impl Parser {
         kind
     }
 
-    /// A name that stands for a value or, before a dot or parenthesis, for a type.
+    /// A name that denotes a value or, before a dot or parenthesis, a type.
     fn plain_name(&mut self, global: bool) -> Parsed<ExprKind> {
         let name = self.name("a name")?;
         let meaning = match global {
@@ -326,7 +326,7 @@ impl Parser {
         Ok(Argument { name, value, span: self.span_from(start) })
     }
 
-    /// `keysetExpression`: what stands before the `:` of a select case or table entry.
+    /// `keysetExpression`: the keysets in front of the `:` of a select case or table entry.
     pub(super) fn keysets(&mut self) -> Parsed<Vec<Keyset>> {
         let tuple = self.is(Kind::LParen)
             && self.behind_brackets(self.at).is_some_and(|at| {
@@ -358,7 +358,7 @@ impl Parser {
     }
 }
 
-/// True for what can stand left of `=`: names, members, indices and slices.
+/// True for expressions allowed left of `=`: names, members, indices and slices.
 pub(super) fn is_lvalue(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Name { .. } | ExprKind::This => true,

@@ -100,8 +100,8 @@ fn digits_value(
     value.ok_or_else(|| Diagnostic::error("E0310", span, "this is no number").into())
 }
 
-/// A string literal's contents: quotes removed, `\"`, `\\` and `\n` resolved. Other escapes stay
-/// as they are, for those to whom the string is handed. Characters that no reader sees are written out.
+/// A string literal's contents: quotes removed, `\"`, `\\` and `\n` resolved. Other escapes remain
+/// for the consumer of the string. Invisible characters are written out.
 pub(super) fn contents(literal: &str) -> Arc<str> {
     let inner = literal.strip_prefix('"').unwrap_or(literal);
     let inner = inner.strip_suffix('"').unwrap_or(inner);

@@ -60,7 +60,7 @@ pub fn parse_program(
 #[derive(Debug)]
 struct Reported;
 
-/// What a rule gives.
+/// Result of a grammar rule.
 type Parsed<T> = Result<T, Reported>;
 
 /// The state of a parse.
@@ -69,7 +69,7 @@ struct Parser {
     at: usize,
     names: Names,
     diagnostics: Vec<Diagnostic>,
-    /// Where the last error was reported: one token gives one error.
+    /// Index of the token of the last error: one token causes one error.
     last_error: Option<usize>,
     /// Levels open now.
     depth: usize,
@@ -109,7 +109,7 @@ impl Parser {
         program
     }
 
-    // What stands where.
+    // Access to tokens.
 
     /// The kind of the token `ahead` tokens ahead.
     fn kind_at(&self, ahead: usize) -> Kind {
@@ -151,7 +151,7 @@ impl Parser {
         matches!(self.kind(), Kind::Name(_))
     }
 
-    /// True if the token `ahead` stands directly behind the one before it.
+    /// True if the token `ahead` directly follows the one before it.
     fn joined(&self, ahead: usize) -> bool {
         self.tokens.get(self.at + ahead).is_some_and(|token| !token.spaced)
     }
@@ -215,7 +215,7 @@ impl Parser {
         result
     }
 
-    /// Refuses trees that are too high for those who walk them.
+    /// Rejects trees that are too high for the passes that walk them.
     fn check_height(&mut self, height: usize) -> Parsed<()> {
         if height <= MAX_NESTING {
             return Ok(());

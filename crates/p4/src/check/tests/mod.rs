@@ -13,7 +13,7 @@ use crate::parse::parse_program;
 use crate::preprocess::{MemoryLoader, PreprocessOptions};
 use crate::source::SourceMap;
 
-/// What programs here need of a core library.
+/// The part of a core library that these programs need.
 const CORE: &str = "error { NoError, NoMatch }\n\
     match_kind { exact, ternary, lpm, range }\n\
     action NoAction() {}\n\
@@ -43,7 +43,7 @@ fn typed(text: &str) -> hir::Program {
     program.expect("a program without errors has a typed tree")
 }
 
-/// What a user sees of a program's diagnostics.
+/// Rendered diagnostics of a program.
 fn messages(text: &str) -> String {
     let (_, sources, diagnostics) = checked(text);
     shown(&diagnostics, &sources)

@@ -7,7 +7,7 @@ use num_bigint::{BigInt, BigUint};
 use sojourn_p4::ir::{Const, Object, ObjectArg, ObjectId, Scalar};
 use thiserror::Error;
 
-/// What is wrong with an argument: a clause about it, without a stop.
+/// Error in an argument: a clause about it, without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ArgumentError(pub String);

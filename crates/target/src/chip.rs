@@ -23,7 +23,7 @@ pub enum ExponentParity {
 /// Settings of the chip that show in timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// What the chip's counter showed when the run began.
+    /// Value of the chip's counter at the start of the run.
     pub offset: Time,
     /// `tf1.tm.cfg timestamp_shift_bits`: how far `enq_tstamp` and `deq_timedelta` are shifted
     /// right before they are cut to 18 bits. 0 is the driver's default: they wrap after 262 us.

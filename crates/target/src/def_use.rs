@@ -1,4 +1,4 @@
-//! Which slots of its frame a unit reads, and which it writes.
+//! Slots of its frame that a unit reads, and those that it writes.
 //!
 //! In any way, on whatever way through the unit: what is not among them is of no matter to it.
 
@@ -64,7 +64,7 @@ pub fn read_by_call(call: &ExternCall) -> HashSet<Slot> {
     read
 }
 
-/// The narrow slots that a unit may write, and those that it hands to externs.
+/// Narrow slots that a unit may write, including those passed to externs.
 pub fn written_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
     let mut written = HashSet::new();
     visit::unit_statements(program, unit, &mut |stmt| match &stmt.kind {

@@ -11,7 +11,7 @@ pub fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u64) {
     let more = (consumed - retained) as u32;
     let (bytes, headers) = (&mut packet.bytes, written.bytes().len());
     if headers <= retained {
-        // What is behind the headers moves to their end, if it is not there.
+        // Bytes behind the headers move to the headers' end, if they are not there.
         if headers < retained {
             bytes.copy_within(retained.., headers);
             bytes.truncate(bytes.len() - (retained - headers));

@@ -12,16 +12,16 @@ use std::sync::Arc;
 /// Faults of one kind: how many, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
-    /// How often it happened.
+    /// Number of occurrences.
     pub count: u64,
-    /// What was said at the first.
+    /// Message of the first.
     pub first: Option<Arc<str>>,
-    /// Where the first happened, if that is known.
+    /// Source span of the first, if known.
     pub place: Option<Span>,
 }
 
 impl Fault {
-    /// Counts one; the first is kept.
+    /// Counts one; the first one's details are recorded.
     fn add(&mut self, place: Option<Span>, text: impl FnOnce() -> Arc<str>) {
         self.add_many(1, place, text);
     }
@@ -35,7 +35,7 @@ impl Fault {
     }
 }
 
-/// Something that the program asked for and that the target cannot do.
+/// Counters of requests by the program that the target cannot fulfil.
 ///
 /// ```
 /// use sojourn_target::{Fault, FaultKind, Faults};
@@ -87,7 +87,7 @@ impl Faults {
         self.invalid_reads.add_many(read.count, Some(read.place), text);
     }
 
-    /// A hash was asked for at `place` with fields of an invalid header, `field` the first of them.
+    /// Records a hash at `place` over fields of an invalid header, `field` the first of them.
     #[cold]
     pub fn invalid_hash(&mut self, field: &str, place: Span) {
         let text = || format!("a hash wants `{field}` while its header is invalid").into();
@@ -141,7 +141,7 @@ impl Faults {
     }
 }
 
-/// What kind of fault.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// A register was accessed twice in one pass; the second access did nothing.

@@ -1,7 +1,7 @@
 //! Headers that are no whole number of bytes, which no switch takes from a packet.
 //!
-//! Stands on the IR's layouts. The width is that of the declared fields: a field of variable size
-//! counts with its largest length. It must not know an architecture.
+//! Uses the IR's layouts. The width is that of the declared fields: a field of variable size counts
+//! with its maximum length. Must not depend on an architecture.
 
 use sojourn_p4::ast::has_annotation;
 use sojourn_p4::ir::{Program, StmtKind, UnitId};
@@ -20,7 +20,7 @@ pub struct UnalignedHeader {
     pub bits: u32,
     /// True if one of its fields is `@flexible`: the compiler fills it up.
     pub flexible: bool,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 

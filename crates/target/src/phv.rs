@@ -1,8 +1,8 @@
-//! The packet header vector: what a program knows of a packet between two passes, kept beside the
-//! packet's bytes.
+//! Packet header vector: a program's data about a packet between two passes, in addition to its
+//! bytes.
 //!
-//! In bmv2 a packet keeps its headers and metadata from ingress to egress; a switch hands them on
-//! unread, as a [`PacketMetadata`].
+//! In bmv2 a packet keeps its headers and metadata from ingress to egress; a switch forwards them
+//! as an opaque [`PacketMetadata`].
 
 use num_bigint::BigUint;
 pub use sojourn_packet::PacketMetadata;

@@ -20,15 +20,16 @@ use std::sync::Arc;
 pub struct Plane {
     target: &'static dyn Target,
     loaded: Box<dyn LoadedProgram>,
-    /// What runs in the chip's further pipes, each with tables and registers of its own, and its text.
+    /// Programs in the chip's further pipes, each with tables and registers of its own, and their
+    /// texts.
     further: Vec<(Box<dyn LoadedProgram>, Arc<SourceMap>)>,
-    /// Which pipeline each pipe runs, counted through those of all programs.
+    /// Index of each pipe's pipeline, counted across all programs.
     pipelines: Vec<usize>,
     /// Ports of a pipe.
     pipe_ports: u16,
-    /// The program's text, so that faults are told with their place.
+    /// Text of the program, for the positions of faults.
     sources: Arc<SourceMap>,
-    /// What somebody wants to see of it.
+    /// Observer, if observations are requested.
     observer: Option<Box<Observer>>,
 }
 
@@ -67,7 +68,7 @@ impl Plane {
         all.filter(|(_, of)| **of == pipeline).map(|(pipe, _)| 1 << pipe).sum()
     }
 
-    /// How many pipes there are.
+    /// Number of pipes.
     pub fn pipes(&self) -> usize {
         1 + self.further.len()
     }
@@ -80,7 +81,7 @@ impl Plane {
         }
     }
 
-    /// What runs in another pipe than the first, if the port is of such a one.
+    /// The program of another pipe than the first, if the port is in one.
     fn elsewhere(&mut self, port: u16) -> Option<&mut Box<dyn LoadedProgram>> {
         let pipe = usize::from(port / self.pipe_ports);
         let place = pipe.checked_sub(1)?;
@@ -96,7 +97,7 @@ impl Plane {
         control.batch(self.loaded.program())?.install(&mut *self.loaded)
     }
 
-    /// What it is for.
+    /// Target of the program.
     pub fn target(&self) -> &'static dyn Target {
         self.target
     }
@@ -106,7 +107,7 @@ impl Plane {
         &mut *self.loaded
     }
 
-    /// What its target made of it, for whoever knows the target.
+    /// The loaded program in its target's type.
     ///
     /// # Errors
     /// It is of another target; here it is again.
@@ -144,7 +145,7 @@ impl Plane {
         &self.sources
     }
 
-    /// With several pipes, or somebody who looks on.
+    /// Ingress pass with several pipes or an observer.
     #[inline(never)]
     fn any_ingress(
         &mut self,
@@ -179,7 +180,7 @@ impl Plane {
         out
     }
 
-    /// With several pipes, or somebody who looks on.
+    /// Egress pass with several pipes or an observer.
     #[inline(never)]
     fn any_egress(
         &mut self,
@@ -297,7 +298,7 @@ impl DataPlane for Plane {
     }
 }
 
-/// What an ingress pass has decided about a packet, in words.
+/// Decision of an ingress pass about a packet, in words.
 fn ingress_result(out: &IngressDecision, packet: &Packet) -> PassResult {
     let mut said = Vec::new();
     let admission = &out.admission;
@@ -321,7 +322,7 @@ fn ingress_result(out: &IngressDecision, packet: &Packet) -> PassResult {
     PassResult { to: with_mirror(said, out.mirror.as_deref()), bytes: goes_on.then(|| hex(packet)) }
 }
 
-/// What an egress pass has decided about a packet, in words.
+/// Decision of an egress pass about a packet, in words.
 fn egress_result(out: &EgressDecision, packet: &Packet) -> PassResult {
     let what = match out.fate {
         EgressFate::Recirculated => "recirculated",

@@ -1,13 +1,13 @@
-//! A program, compiled once: its text, its IR, its target, and everything that is asked of it.
+//! A compiled program: its text, IR and target, and all queries on them.
 //!
 //! ```text
 //! text -> tokens -> tree -> typed tree -> IR -> a target's pipeline, as often as one likes
 //!         (the language crate)                  (the target's folder)
 //! ```
 //!
-//! Which target a program is for follows from the package of its `main`. A program that its target
-//! refuses has a [`Program`] all the same: what it declares and what its state depends on is known
-//! without a target. Must not know any architecture.
+//! The package of `main` determines the target. A program that its target rejects still has a
+//! [`Program`]: its declarations and the dependencies of its state are known without a target. Must
+//! not depend on an architecture.
 
 use crate::chip::ExponentParity;
 use crate::load::{Executor, LoadError, LoadOptions, Loaded};
@@ -39,7 +39,7 @@ pub struct Program {
     digest: String,
 }
 
-/// What language and target say of a program.
+/// Diagnostics of language and target for a program.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// There was no error.
@@ -101,7 +101,7 @@ impl Program {
         }
         let (tree, map, mut diagnostics) = parsed;
         let map = Arc::new(map);
-        // That another architecture's file is not there is not what is wrong with a program.
+        // A missing include file of another architecture is not the program's fault.
         if let Some(foreign) = targets.iter().find_map(|t| t.foreign(&diagnostics, &map)) {
             diagnostics.insert(0, foreign);
         }
@@ -137,12 +137,12 @@ impl Program {
         &self.path
     }
 
-    /// What it is for; of a program that no target claims, whoever will refuse it.
+    /// Target of the program; for a program that no target claims, the one that will reject it.
     pub fn target(&self) -> &'static dyn Target {
         self.target
     }
 
-    /// What it was compiled with.
+    /// Options of the compilation.
     pub fn options(&self) -> &LoadOptions {
         &self.options
     }
@@ -184,7 +184,7 @@ impl Program {
         }
     }
 
-    /// What it offers its control plane.
+    /// Description for the control plane.
     pub fn describe(&self) -> ProgramDescription {
         describe(&self.ir)
     }
@@ -195,12 +195,12 @@ impl Program {
         Schema::new(&self.ir, declarations.strip_suffix(".p4").unwrap_or(declarations))
     }
 
-    /// Who reads and writes each of its state variables, whether a target takes it or not.
+    /// Dependencies of its state variables, whether a target accepts it or not.
     pub fn dependencies(&self) -> Dependencies {
         dependencies(&self.ir, &self.map)
     }
 
-    /// What language and target have to say about it.
+    /// Diagnostics of language and target.
     pub fn check(&self) -> Checked {
         match self.load_for(self.target, self.check_options()) {
             Ok((loaded, mut diagnostics)) => {
@@ -213,7 +213,7 @@ impl Program {
         }
     }
 
-    /// Why its target's chip may refuse it although it runs here; nothing if nothing is known.
+    /// Reason why the target's chip may reject it although it runs here; `None` if none is known.
     pub fn doubt(&self) -> Option<Diagnostic> {
         let (loaded, _) = self.load_for(self.target, self.check_options()).ok()?;
         self.target.stages(&*loaded, &self.map)?.doubt.map(|doubt| *doubt)
@@ -290,11 +290,12 @@ impl Program {
         Ok(Loaded { plane, warnings, sources: self.map.clone() })
     }
 
-    /// A control plane as a document in which every entry stands: computed ones are written out, and
-    /// in place of commands there is what they leave behind.
+    /// Converts a control plane to a document with an entry for each table entry: computed entries
+    /// are expanded, and commands are replaced by their effects.
     ///
     /// # Errors
-    /// What does not fit the program, with its place; a program that its target refuses.
+    /// Returns an error with its position if an entry does not fit the program, or if its target
+    /// rejects the program.
     pub fn written_out(&self, control: ControlPlane) -> Result<ControlPlane, ControlError> {
         if control.commands.is_none() {
             return control.written_out(&self.ir);
@@ -320,7 +321,7 @@ impl Program {
         })
     }
 
-    /// Lets `build` make something of the IR; the language's warnings come first.
+    /// Builds from the IR; the language's warnings come first.
     pub fn build_with<P>(
         &self,
         build: impl FnOnce(ir::Program, &SourceMap, &mut Vec<Diagnostic>) -> Option<P>,
@@ -333,7 +334,7 @@ impl Program {
     }
 }
 
-/// What is in headers that become valid: the word of the architecture that `main` is of.
+/// Initial fields of headers that become valid, by the architecture of `main`.
 fn fresh(typed: &hir::Program, targets: Targets) -> Fresh {
     let main = typed.main.and_then(|main| match typed.instances[main.index()].of {
         hir::InstanceOf::Package(id) => targets.claiming(&typed.packages[id.index()].name),

@@ -23,7 +23,7 @@ pub trait Target: Debug + Sync {
     /// Its name on the command line and in files: `tofino1`.
     fn name(&self) -> &'static str;
 
-    /// What messages call it: `Tofino`.
+    /// Name in messages: `Tofino`.
     fn title(&self) -> &'static str;
 
     /// The folder of shipped programs that are for it, below `p4/`.
@@ -32,7 +32,7 @@ pub trait Target: Debug + Sync {
     /// The file with its declarations, which programs include: `tna.p4`.
     fn declarations(&self) -> &'static str;
 
-    /// What its compiler defines before the first line.
+    /// Macros that its compiler predefines.
     fn macros(&self) -> &'static [&'static str];
 
     /// Whether a program whose `main` is of this package is for it.
@@ -48,10 +48,10 @@ pub trait Target: Debug + Sync {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Box<dyn LoadedProgram>>;
 
-    /// What its switch is like.
+    /// Properties of its switch.
     fn switch(&self) -> SwitchTraits;
 
-    /// What is in the fields of a header that becomes valid.
+    /// Initial fields of a header that becomes valid.
     fn fresh(&self) -> Fresh {
         Fresh::Kept
     }
@@ -61,7 +61,7 @@ pub trait Target: Debug + Sync {
         false
     }
 
-    /// What its programs cannot ask for.
+    /// Rules on its programs.
     fn rules(&self) -> Vec<&'static Rule>;
 
     /// The stages of a program that it has loaded, if it has stages.
@@ -69,7 +69,7 @@ pub trait Target: Debug + Sync {
         None
     }
 
-    /// That a program is for an architecture that nobody here has, if its errors show that.
+    /// Error for a program of an unsupported architecture, if its diagnostics show that.
     fn foreign(&self, _found: &[Diagnostic], _sources: &SourceMap) -> Option<Diagnostic> {
         None
     }
@@ -77,23 +77,22 @@ pub trait Target: Debug + Sync {
 
 /// A program as its target runs it.
 pub trait LoadedProgram: DataPlane + RuntimeControl + Debug {
-    /// What it did that its switch cannot do, counted.
+    /// Faults of the switch's limits, counted.
     fn counted(&self) -> &Faults;
 
-    /// Where a trace is put for the passes that are to be followed; none for a target whose passes
-    /// cannot be.
+    /// The trace of the passes to be traced; `None` for a target that cannot trace.
     fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
         None
     }
 
-    /// Gives it the text that it was made of, for what is worked out of that when somebody asks.
+    /// Stores the source text, for data that is computed from it on demand.
     fn keep_text(&mut self, _sources: &Arc<SourceMap>) {}
 }
 
 /// A program's stages, by estimate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stages {
-    /// What is placed where, as JSON.
+    /// Placement of the program, as JSON.
     pub json: String,
     /// The same for a terminal.
     pub text: String,
@@ -101,7 +100,7 @@ pub struct Stages {
     pub doubt: Option<Box<Diagnostic>>,
 }
 
-/// What a switch is like that runs programs for a target, as far as targets differ.
+/// Properties in which the switches of targets differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchTraits {
     /// Ports that a program can name, from 0.
@@ -114,14 +113,14 @@ pub struct SwitchTraits {
     pub queues_chosen: bool,
     /// Ports whose packets come back to ingress.
     pub recirculating: Vec<u16>,
-    /// How copies and second passes are made.
+    /// Mechanism of copies and further passes.
     pub copies: Copies,
     /// Whether a native discipline may manage the queues under a program: where packets carry what
     /// ingress wrote in front of them, it cannot find their headers.
     pub disciplines: bool,
 }
 
-/// How copies and second passes of packets are made.
+/// Mechanism of copies and further passes of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
     /// By a mirror buffer with so many entries, one resubmission, and sessions of one direction.
@@ -130,7 +129,7 @@ pub enum Copies {
     Unlimited,
 }
 
-/// A table of targets. The first one speaks up for programs that nobody claims.
+/// A table of targets. The first one reports errors of programs that no target claims.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Targets(pub &'static [&'static dyn Target]);
 

@@ -1,11 +1,12 @@
 //! Marks reads of fields whose header may be invalid, so that the interpreter notices those that
 //! are.
 //!
-//! A read gets a guard where nothing shows that the header is valid: no condition around it, no
-//! `setValid`, no extraction before it. So the usual `if (hdr.ipv4.isValid())` costs nothing. What is
-//! read stays what it is. Whole headers that are copied, compared or hashed are not fields, and a
-//! table whose key has `hdr.ipv4.isValid()` tells the cases apart itself: neither gets guards. Nor do
-//! calls of externs and methods that a target has compiled. Knows no architecture.
+//! A read gets a guard unless its header is known to be valid: by an enclosing condition, a
+//! `setValid` or an earlier extraction. So the usual `if (hdr.ipv4.isValid())` costs nothing. The
+//! value read does not change. Whole headers that are copied, compared or hashed are not fields,
+//! and a table whose key contains `hdr.ipv4.isValid()` distinguishes the cases itself: neither gets
+//! guards. Nor do calls of externs and methods that a target has compiled. Must not depend on an
+//! architecture.
 
 use sojourn_p4::ir::{
     Binary, Body, Expr, ExprKind, Label, Layout, Program, Scalar, Slot, Stmt, StmtKind, TableId,
@@ -27,7 +28,7 @@ pub fn with_guards(program: &Program) -> Program {
     guarded
 }
 
-/// Which header each slot of a unit belongs to.
+/// Header of each slot of a unit.
 struct Headers {
     validity: HashSet<Slot>,
     narrow: Vec<Option<Slot>>,
@@ -73,11 +74,11 @@ fn within(name: &str, path: &str) -> bool {
     name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// What holds where an expression is evaluated.
+/// Known facts where an expression is evaluated.
 #[derive(Clone, Copy)]
 struct Facts<'k> {
     valid: &'k Valid,
-    /// Headers that are copied whole just now, or told apart by the same key.
+    /// Headers being copied whole, or distinguished by the same key.
     exempt: &'k Valid,
 }
 
@@ -86,9 +87,9 @@ struct Guarder<'p> {
     program: &'p Program,
     unit: UnitId,
     headers: Headers,
-    /// What holds wherever a table is applied.
+    /// Facts that hold at every application of a table.
     applied: HashMap<TableId, Valid>,
-    /// What holds wherever a block is left.
+    /// Facts that hold at every exit of a block.
     left: HashMap<Label, Valid>,
 }
 
@@ -287,7 +288,7 @@ impl<'p> Guarder<'p> {
             ExprKind::Binary(Binary::Eq, a, b) if matches!(b.kind, ExprKind::Const(1)) => {
                 self.if_true(a)
             }
-            // What `&&` and `||` became where their right side has a guard.
+            // Form of `&&` and `||` whose right side has a guard.
             ExprKind::Mux(a, b, c) => match (&b.kind, &c.kind) {
                 (_, ExprKind::Const(0)) => joined(&self.if_true(a), self.if_true(b)),
                 (ExprKind::Const(1), _) => common(&self.if_true(a), &self.if_true(c)),
@@ -365,7 +366,7 @@ impl<'p> Guarder<'p> {
             return false;
         };
         let valid = match &expr.kind {
-            // Which element is meant nobody knows before.
+            // The element's index is not known statically.
             ExprKind::Element { stride, count, index, .. } => ExprKind::Element {
                 base: header,
                 stride: *stride,
@@ -400,7 +401,7 @@ fn common(a: &Valid, b: &Valid) -> Valid {
     a.intersection(b).copied().collect()
 }
 
-/// What holds behind two ways, of which one may not get there.
+/// Facts behind two paths, of which one may be unreachable.
 fn either(a: Option<Valid>, b: Option<Valid>) -> Option<Valid> {
     match (a, b) {
         (Some(a), Some(b)) => Some(common(&a, &b)),

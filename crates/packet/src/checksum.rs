@@ -1,7 +1,7 @@
-//! The Internet checksum (RFC 1071), kept as an unfolded sum so that parts can be added.
+//! Internet checksum (RFC 1071) as an unfolded sum, so that parts can be added.
 //!
-//! Hosts check and write it, disciplines mend it when they mark, and the checksum externs of P4 are
-//! made of it. Knows no header.
+//! Hosts verify and write it, disciplines update it when they mark, and P4's checksum externs use
+//! it. Must not depend on headers.
 
 /// A running ones' complement sum of 16-bit words.
 ///

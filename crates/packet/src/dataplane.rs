@@ -24,16 +24,16 @@ pub struct PortId(pub u16);
 pub struct IngressInput {
     /// Port it came in by.
     pub port: PortId,
-    /// When its last bit had arrived (the MAC's timestamp).
+    /// Arrival of its last bit (the MAC's timestamp).
     pub arrived: Time,
-    /// When the ingress parser starts on it.
+    /// Start of the ingress parser.
     pub now: Time,
     /// True for a packet on another ingress pass of its own; on Tofino its bytes then start with
     /// the resubmit data.
     pub resubmitted: bool,
 }
 
-/// Where the ingress pass sends one packet.
+/// Destinations of a packet after its ingress pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Admission {
     /// Unicast port, if one was set and not dropped.
@@ -51,7 +51,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// True if nobody gets the packet: it is dropped.
+    /// True if the packet has no destination: it is dropped.
     #[inline]
     pub fn is_nowhere(&self) -> bool {
         self.unicast.is_none() && self.replication.is_none()
@@ -69,11 +69,11 @@ pub struct Replication {
     pub l1_exclusion: u16,
     /// Level-2 exclusion id.
     pub l2_exclusion: u16,
-    /// A copy for the port of the processor, if the switch has been told which that is.
+    /// A copy for the CPU port, if one is configured.
     pub copy_to_cpu: bool,
 }
 
-/// Where a mirror request was made.
+/// Pass that requested a mirror copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MirrorDirection {
     /// The copy is the packet as received, behind the mirror header.
@@ -87,20 +87,20 @@ pub enum MirrorDirection {
 pub struct Mirror {
     /// Session, configured in the switch.
     pub session: u16,
-    /// Which deparser asked.
+    /// Deparser that requested it.
     pub direction: MirrorDirection,
     /// The copy, mirror header in front, not yet truncated.
     pub packet: Packet,
     /// Length of the mirror header in bytes.
     pub header_len: u16,
-    /// What goes with the copy beside its bytes.
+    /// Metadata of the copy in addition to its bytes.
     pub packet_metadata: PacketMetadata,
 }
 
-/// What an ingress pass decided about the packet that it was given, which lies as the pass has left it.
+/// Decision of an ingress pass about its packet, which the pass has modified in place.
 #[derive(Clone, Debug, Default)]
 pub struct IngressDecision {
-    /// Where the packet goes, bridged headers in front; if that is nowhere, it is dropped.
+    /// Destinations of the packet, bridged headers in front; without any it is dropped.
     pub admission: Admission,
     /// The packet is to go through ingress once more, on Tofino resubmit data in front. Where that
     /// may not be, `admission` counts.
@@ -129,11 +129,11 @@ pub struct EgressInput {
     pub queue: u8,
     /// Class of service it was queued under.
     pub cos: u8,
-    /// When it was enqueued.
+    /// Time of its enqueueing.
     pub enqueued: Time,
-    /// When it was dequeued.
+    /// Time of its dequeueing.
     pub dequeued: Time,
-    /// When the egress parser starts on it.
+    /// Start of the egress parser.
     pub now: Time,
     /// Queue depth when it was enqueued, in 80-byte cells.
     pub enqueue_depth: u32,
@@ -159,7 +159,7 @@ pub struct EgressInput {
     pub mirrored: bool,
 }
 
-/// What becomes of a packet behind egress.
+/// Fate of a packet after egress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EgressFate {
     /// It is dropped.
@@ -171,10 +171,10 @@ pub enum EgressFate {
     Recirculated,
 }
 
-/// What an egress pass decided about the packet that it was given, which lies as the pass has left it.
+/// Decision of an egress pass about its packet, which the pass has modified in place.
 #[derive(Clone, Debug, Default)]
 pub struct EgressDecision {
-    /// What becomes of the packet.
+    /// Fate of the packet.
     pub fate: EgressFate,
     /// At most one mirrored copy, made also of a dropped packet.
     pub mirror: Option<Box<Mirror>>,
@@ -189,27 +189,27 @@ impl From<EgressFate> for EgressDecision {
     }
 }
 
-/// What a program did while packets passed that its switch cannot do, or claimed itself would not
-/// happen: all of one kind, for a run's counters.
+/// Faults of one kind during a run, for its counters: operations that the switch does not support,
+/// or failed assertions of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FaultReport {
-    /// What kind, in the words of whoever runs the program.
+    /// Kind, in words for the user.
     pub kind: &'static str,
-    /// How many.
+    /// Number of faults.
     pub count: u64,
-    /// What was said at the first.
+    /// Message of the first.
     pub first: String,
     /// File, line and column of the first, if they are known.
     pub place: Option<String>,
 }
 
-/// What decides about packets in two passes, with a traffic manager between them.
+/// Decides about packets in two passes, with a traffic manager between them.
 ///
-/// Whoever knows what the implementor really is finds it again as [`Any`]: that is how a control
-/// plane reaches a running program.
+/// As [`Any`] it can be converted back to its concrete type: so a control plane reaches a running
+/// program.
 ///
-/// A pass is handed a packet where it lies, changes it there, and says what is to become of it. What
-/// names the packet, `id` and `flow`, stays as it is, also of one that is dropped.
+/// A pass receives a packet in place, modifies it there, and returns its fate. `id` and `flow`,
+/// which identify the packet, never change, even if it is dropped.
 ///
 /// ```
 /// use sojourn_packet::*;
@@ -229,8 +229,8 @@ pub struct FaultReport {
 /// assert!(Echo.egress(&waited(6), Packet::default()).packet.is_none());
 /// ```
 pub trait DataPlane: Any + Send {
-    /// Runs the ingress pass on a packet. What a pass before it carried lies in `packet_metadata`, and what
-    /// goes with the packet from here on is left there.
+    /// Runs the ingress pass on a packet. `packet_metadata` holds the metadata of the pass before,
+    /// and receives that for the following one.
     fn ingress_pass(
         &mut self,
         input: &IngressInput,
@@ -246,7 +246,7 @@ pub trait DataPlane: Any + Send {
         packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision;
 
-    /// The ingress pass for whoever has a packet by itself, with what a pass before it carried.
+    /// Ingress pass of a packet on its own, with the metadata of the pass before.
     fn ingress_carrying(
         &mut self,
         input: &IngressInput,
@@ -284,9 +284,9 @@ pub trait DataPlane: Any + Send {
         None
     }
 
-    /// Whether a frame leaves each pair of passes with an Ethernet header in front of what was behind the
-    /// one it came with, and nothing of that has been looked at, nor been handed on in a copy: what is there
-    /// does not matter then but for its length.
+    /// True if a frame leaves each pair of passes with an Ethernet header in front of the bytes
+    /// behind its original one, and those bytes are neither read nor passed on in a copy: only
+    /// their length matters then.
     fn reads_ethernet_alone(&self) -> bool {
         false
     }
@@ -297,12 +297,12 @@ pub trait DataPlane: Any + Send {
         None
     }
 
-    /// What the program did so far that the switch cannot do, by kind.
+    /// Faults so far, by kind.
     fn faults(&self) -> Vec<FaultReport> {
         Vec::new()
     }
 
-    /// What the program has written into its log since the last call.
+    /// Lines that the program wrote into its log since the last call.
     fn take_log(&mut self) -> ProgramLog {
         ProgramLog::default()
     }

@@ -16,7 +16,7 @@ const ETHERTYPE_TAGS: [u16; 2] = [0x8100, 0x88a8];
 const TAG_LEN: usize = 4;
 const MOST_TAGS: usize = 2;
 
-/// Where the IP header of a frame begins, in bytes.
+/// Offset of the IP header in a frame, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpHeader {
     /// IPv4, at that byte of the frame.

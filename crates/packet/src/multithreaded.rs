@@ -14,7 +14,7 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PassId(pub u64);
 
-/// How full the queues are at this instant; what a thread may read while it runs.
+/// Current queue depths, as read by a running thread.
 pub trait QueueDepths {
     /// Packets in a queue; 0 if there is no such queue.
     fn packets(&self, port: PortId, queue: u8) -> u64;
@@ -64,10 +64,10 @@ pub trait Overlapping {
         packet_metadata: PacketMetadata,
     );
 
-    /// When something happens inside next: a thread reads, writes or ends.
+    /// Time of the next internal event: a thread reads, writes or ends.
     fn next(&self) -> Option<Time>;
 
-    /// Does what is due up to `now`, up to the next pass that completes, and hands that over. The
-    /// passes may complete in another order than they were submitted in.
+    /// Processes events up to `now`, until the next pass completes, and returns that. Passes may
+    /// complete in another order than they were submitted in.
     fn complete(&mut self, now: Time, depths: &dyn QueueDepths) -> Option<(PassId, IngressOutput)>;
 }

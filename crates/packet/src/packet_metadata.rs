@@ -1,8 +1,8 @@
 //! Packet metadata: data that accompanies a packet's bytes from one pass to another.
 //!
 //! Tofino writes it in front of the packet and parses it again. In bmv2 a packet keeps its headers
-//! and metadata from ingress to egress. A switch forwards a [`PacketMetadata`] unread. Only the data plane
-//! that filled it knows its content.
+//! and metadata from ingress to egress. A switch forwards a [`PacketMetadata`] unread. Only the
+//! data plane that filled it may interpret it.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -45,7 +45,7 @@ impl PacketMetadata {
         self.0.is_none()
     }
 
-    /// What is carried, if it is a `T`.
+    /// The metadata, if it is a `T`.
     pub fn take<T: Metadata>(self) -> Option<Box<T>> {
         let any: Box<dyn Any> = self.0?;
         any.downcast().ok()

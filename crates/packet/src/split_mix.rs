@@ -1,8 +1,8 @@
 //! Random numbers that a seed determines: the same run gives the same numbers on every machine.
 //!
-//! They stand here because every floor draws some. Knows nothing of what they decide. Traffic, the dice of
-//! disciplines and BBR draw from `oorandom`, whose ranges and floats are the same everywhere too; another
-//! generator there would change the rows of every run with a seed.
+//! In this crate because every layer draws some. Must not depend on their use. Traffic, disciplines
+//! and BBR draw from `oorandom`, whose ranges and floats are platform-independent, too; another
+//! generator there would change the rows of every seeded run.
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 

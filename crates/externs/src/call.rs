@@ -1,6 +1,6 @@
 //! Calls of externs: their arguments, their results, and how wide a value is on the wire.
 //!
-//! Stands on the IR and the interpreter's context. Knows no extern.
+//! Uses the IR and the interpreter's context. Must not depend on any extern.
 
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Value};
@@ -16,7 +16,7 @@ pub fn scalar(call: &ExternCall, index: usize, ctx: &Context<'_>) -> u128 {
     }
 }
 
-/// An argument handed in as a value.
+/// An argument passed by value.
 pub fn value(call: &ExternCall, index: usize) -> Option<&Value> {
     match call.args.get(index) {
         Some(Arg::In(value)) => Some(value),
@@ -67,7 +67,7 @@ pub fn type_bits(ty: &Type) -> u32 {
     }
 }
 
-/// Width of an argument that is handed in as a value.
+/// Width of an argument passed by value, in bits.
 pub fn argument_bits(call: &ExternCall, index: usize) -> u32 {
     match call.args.get(index) {
         Some(Arg::In(value)) => value_bits(value),

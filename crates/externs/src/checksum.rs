@@ -14,8 +14,8 @@ pub fn with_words(sum: OnesComplementSum, words: u64) -> OnesComplementSum {
 
 /// A running ones' complement sum.
 ///
-/// What is added or subtracted one after the other is one run of bytes: a part behind an odd number
-/// of them begins in the lower half of a word.
+/// Consecutive additions and subtractions form one run of bytes: a part behind an odd number of
+/// them begins in the lower half of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnesComplement {
     sum: u16,
@@ -44,8 +44,8 @@ impl OnesComplement {
         self.take(sum, bytes.len());
     }
 
-    /// Takes a sum of words that stands for so many bytes; a sum of exchanged bytes is the sum
-    /// with its bytes exchanged (RFC 1071 section 2 B).
+    /// Adds a sum of words of `bytes` bytes; the sum of byte-swapped words is the byte-swapped sum
+    /// (RFC 1071 section 2 B).
     fn take(&mut self, words: OnesComplementSum, bytes: usize) {
         let part = if self.odd { words.folded().swap_bytes() } else { words.folded() };
         self.sum = OnesComplementSum::default().word(part).word(self.sum).folded();
@@ -57,7 +57,7 @@ impl OnesComplement {
         OnesComplement { odd: false, ..self }
     }
 
-    /// The sum itself, what a parser hands on as a residual.
+    /// The sum itself, which a parser passes on as a residual.
     pub fn sum(self) -> u16 {
         self.sum
     }

@@ -1,6 +1,6 @@
 //! The Internet checksum of fields in slots as code (RFC 1071).
 //!
-//! It knows no packet and no header: fields lie one behind the other, in whole words of 16 bits.
+//! Must not depend on packets or headers: the fields are adjacent, in whole words of 16 bits.
 
 use sojourn_p4::interp::Assembler;
 use sojourn_p4::interp::jit_tier::{At, Op};

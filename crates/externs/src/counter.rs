@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a counter counts (`CounterType_t`).
+/// Unit of a counter (`CounterType_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterKind {
     /// Packets.

@@ -2,8 +2,8 @@
 //! behind `Wred` and `DirectWred`: one unit of the chip, which is also its meter.
 //!
 //! Arithmetic and encoding are those of the vendor's functional model (`mau-lpf-meter.cpp`) and
-//! driver (`pipe_mgr_meter_drv_workflows.c`), in clock cycles as they are. The chip's timestamps have
-//! 28 bits and are kept young by sweeps; here they do not wrap, and nothing sweeps.
+//! driver (`pipe_mgr_meter_drv_workflows.c`), in unscaled clock cycles. The chip's timestamps have
+//! 28 bits and are refreshed by sweeps; here they do not wrap, and there are no sweeps.
 
 use serde::{Deserialize, Serialize};
 use sojourn_packet::{SplitMix64, Time};
@@ -15,12 +15,12 @@ const CLOCK: u64 = 1_220_000_000;
 const MANTISSA: u32 = 9;
 /// Exponents of a time constant have five bits.
 const LARGEST_EXPONENT: u8 = 31;
-/// What a value saturates at.
+/// Saturation limit of a value.
 const LARGEST: u64 = u32::MAX as u64;
 /// Levels of early detection have eight bits.
 const LEVEL: u64 = 255;
 
-/// What a filter makes of the values it is given.
+/// Function of a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Filtering {
@@ -35,13 +35,13 @@ pub enum Filtering {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LpfSpec {
-    /// What it makes of its values.
+    /// Function of the values.
     pub filtering: Filtering,
     /// The time constant while values are above the mean, in nanoseconds.
     pub gain: f64,
     /// The time constant while they are not, in nanoseconds.
     pub decay: f64,
-    /// How many bits the result is shifted right; 0 to 31.
+    /// Right shift of the result, in bits; 0 to 31.
     pub scale: u8,
 }
 
@@ -69,7 +69,7 @@ pub enum FilterSpec {
     Wred(WredSpec),
 }
 
-/// Why the chip cannot be set so.
+/// Reason why the chip does not support a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterError {
     /// A time constant that is no number, or too long.
@@ -139,7 +139,7 @@ impl TimeConstant {
     }
 }
 
-/// Where early detection drops, in steps of 2^exponent.
+/// Drop levels of early detection, in steps of 2^exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Levels {
     exponent: u8,
@@ -153,7 +153,7 @@ struct Levels {
     scale: u8,
 }
 
-/// Of a cell that nobody has set.
+/// Of an unconfigured cell.
 const UNSET: Levels = Levels { exponent: 24, first: 255, span: 255, last: 255, scale: 0 };
 
 impl Levels {
@@ -176,8 +176,8 @@ impl Levels {
             let largest = span.max(max);
             (0..=LARGEST_EXPONENT).find(|exponent| largest >> exponent <= LEVEL)
         };
-        // A chance that is small is had from random bits that must be 0 beside a larger one, if
-        // the levels become no coarser by it.
+        // A small probability requires random bits equal to 0 in addition to a larger probability,
+        // if the levels do not become coarser.
         let scale = (0..=7_u8).rev().find(|scale| chance * f64::from(1_u32 << scale) <= 255.0);
         let scale = scale.unwrap_or(0);
         let plain = exponent_for(span_for(chance));
@@ -263,8 +263,8 @@ impl Cell {
         mean
     }
 
-    /// How many powers of two the time since is above the time constant, none if it is too short to
-    /// count; and how much of that time is counted.
+    /// Binary logarithm of the elapsed time over the time constant, `None` if the time is too short
+    /// to count; and the part of the time that is counted.
     fn step(&self, since: u64, exponent: u8) -> (Option<i32>, u64) {
         let Some(highest) = since.checked_ilog2() else { return (None, 0) };
         // Bits of the mantissa below a cycle do not count.
@@ -315,7 +315,7 @@ fn decayed(filtering: Filtering, value: u64, given: u64, step: Option<i32>) -> u
     }
 }
 
-/// What comes out.
+/// Output of the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Output {
     /// The mean.
@@ -404,7 +404,7 @@ impl Filter {
         self.cells.get_mut(index).map(|cell| *cell = Cell::default()).is_some()
     }
 
-    /// What one cell is set to, as the chip has it; beyond the array, none.
+    /// Configuration of a cell, as stored by the chip; `None` beyond the array.
     pub fn spec(&self, index: usize) -> Option<FilterSpec> {
         let cell = self.cells.get(index)?;
         let time = |exponent| TimeConstant { mantissa: cell.mantissa, exponent }.nanoseconds();
@@ -424,8 +424,8 @@ impl Filter {
         })
     }
 
-    /// Gives a cell a value at an instant; what comes out. A cell beyond the array is one that nobody
-    /// has set.
+    /// Passes a value to a cell at a time; returns its output. A cell beyond the array behaves as
+    /// an unconfigured one.
     pub fn execute(&mut self, index: usize, now: Time, given: u32) -> u32 {
         let cycles = u128::from(now.as_nanos()) * u128::from(CLOCK) / 1_000_000_000;
         let mut beyond = Cell::default();
@@ -534,7 +534,7 @@ mod tests {
             assert!(found <= asked && found > asked * 0.998, "{asked}: {found}");
         }
         assert_eq!(TimeConstant::from_nanoseconds(4e9), Err(FilterError::TimeConstant));
-        // What the vendor's packet tests write and read again on this clock.
+        // Values that the vendor's packet tests write and read back at this clock rate.
         let read = f64::from(7.966_188_4_f32);
         assert_eq!(TimeConstant::from_nanoseconds(read).unwrap().nanoseconds() as f32, read as f32);
         assert_eq!(TimeConstant::from_nanoseconds(f64::NAN), Err(FilterError::TimeConstant));

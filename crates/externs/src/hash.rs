@@ -19,7 +19,7 @@ pub struct Crc {
     xor: u128,
     /// One entry a byte for a CRC of up to 64 bits, which is every one that is common.
     table: Option<Box<[u64; 256]>>,
-    /// The polynomial as the state lies: mirrored, or in the topmost bits.
+    /// Polynomial in the form of the state: mirrored, or in the topmost bits.
     coeff: u128,
 }
 
@@ -47,7 +47,7 @@ pub enum PolynomialError {
     /// A value has more bits than the CRC.
     #[error("the {what} value {value:#x} does not fit a CRC of {width} bits")]
     TooWide {
-        /// Which value.
+        /// The value.
         what: &'static str,
         /// The value.
         value: u128,
@@ -60,13 +60,13 @@ pub enum PolynomialError {
 }
 
 impl Polynomial {
-    /// CRC-8/SMBUS, what `HashAlgorithm_t.CRC8` stands for.
+    /// CRC-8/SMBUS, `HashAlgorithm_t.CRC8`.
     pub const CRC8: Polynomial =
         Polynomial { width: 8, coeff: 0x07, reversed: false, init: 0, xor: 0 };
-    /// CRC-16/ARC, what `HashAlgorithm_t.CRC16` stands for.
+    /// CRC-16/ARC, `HashAlgorithm_t.CRC16`.
     pub const CRC16: Polynomial =
         Polynomial { width: 16, coeff: 0x8005, reversed: true, init: 0, xor: 0 };
-    /// CRC-32/ISO-HDLC (Ethernet), what `HashAlgorithm_t.CRC32` stands for.
+    /// CRC-32/ISO-HDLC (Ethernet), `HashAlgorithm_t.CRC32`.
     pub const CRC32: Polynomial = Polynomial {
         width: 32,
         coeff: 0x04c1_1db7,
@@ -74,7 +74,7 @@ impl Polynomial {
         init: 0xffff_ffff,
         xor: 0xffff_ffff,
     };
-    /// CRC-64/ECMA-182, what `HashAlgorithm_t.CRC64` stands for.
+    /// CRC-64/ECMA-182, `HashAlgorithm_t.CRC64`.
     pub const CRC64: Polynomial =
         Polynomial { width: 64, coeff: 0x42f0_e1eb_a9ea_3693, reversed: false, init: 0, xor: 0 };
 }
@@ -102,7 +102,7 @@ impl Crc {
         if coeff & 1 == 0 {
             return Err(PolynomialError::Even(coeff));
         }
-        // Kept in the topmost bits so that widths below eight need no case of their own.
+        // In the topmost bits, so that widths below eight need no special case.
         let place = |value: u128| {
             if reversed { value.reverse_bits() >> (128 - width) } else { value << (128 - width) }
         };
@@ -117,7 +117,7 @@ impl Crc {
         Ok(Crc { width, reversed, init, xor, table, coeff })
     }
 
-    /// What it was made of.
+    /// Its parameters.
     pub fn polynomial(&self) -> Polynomial {
         let Crc { width, reversed, init, xor, coeff, .. } = *self;
         let value = |placed: u128| match reversed {
@@ -161,7 +161,7 @@ fn row(byte: u128, polynomial: u128) -> u128 {
     (0..8).fold(byte, |state, _| state << 1 ^ if state >> 127 == 1 { polynomial } else { 0 })
 }
 
-/// What a `Hash` computes.
+/// Algorithm of a `Hash`.
 #[derive(Clone, Debug)]
 pub enum Algorithm {
     /// The low bits of the input.
@@ -190,7 +190,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// The algorithm that a value of `HashAlgorithm_t` stands for; `CUSTOM` needs a polynomial.
+    /// Algorithm of a value of `HashAlgorithm_t`; `CUSTOM` needs a polynomial.
     pub fn named(name: &str, seed: u64) -> Option<Algorithm> {
         let crc = |polynomial| {
             Crc::new(polynomial).ok().map(|crc| Algorithm::Crc { crc, msb: false, extended: false })

@@ -9,7 +9,7 @@ use super::hash::{Algorithm, Crc, Polynomial};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-/// What a hash is set to; as the program has it at first.
+/// Setting of a hash; the default is that of the program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HashSetting {
@@ -21,7 +21,7 @@ pub struct HashSetting {
     pub algorithm: Option<HashFunction>,
     /// By how many bits the result is rotated towards its front.
     pub rotate: u32,
-    /// What comes of inputs that are all zeros; what the algorithm makes of them if absent.
+    /// Result for inputs that are all zeros; the algorithm's own if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
@@ -30,11 +30,11 @@ pub struct HashSetting {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HashPart {
-    /// Which input, in the program's order.
+    /// Index of the input, in the program's order.
     pub input: usize,
     /// Its first bit, counted from the last of the input.
     pub start: u32,
-    /// How many bits; those that there are, if they are fewer.
+    /// Number of bits; clipped to those present.
     pub length: u32,
     /// The place among the parts, the first most significant. Two parts with one place are symmetric;
     /// one with the place 0 is not hashed.
@@ -68,7 +68,7 @@ pub enum HashFunction {
     },
 }
 
-/// What of a hash no setting changes.
+/// Properties of a hash that no setting changes.
 #[derive(Clone, Debug)]
 pub struct HashShape {
     /// Widths of its inputs.
@@ -100,7 +100,7 @@ pub struct SetHash {
     width: u32,
     used: (u32, u32),
     rotate: u32,
-    /// What the result is XORed with, so that zeros give the seed.
+    /// XORed into the result, so that zeros give the seed.
     seed: u128,
 }
 
@@ -108,7 +108,7 @@ impl SetHash {
     /// A hash of this shape with this setting, whose algorithm is the program's unless that is set, too.
     ///
     /// # Errors
-    /// What is set is not possible, and why.
+    /// Returns an error if the setting is not possible, with the reason.
     pub fn new(
         setting: &HashSetting,
         shape: &HashShape,
@@ -195,7 +195,7 @@ impl SetHash {
         self.rotated(word ^ self.seed)
     }
 
-    /// What comes of zeros, before it is rotated: the seed.
+    /// Result for zeros, before rotation: the seed.
     pub fn seed(&self) -> u128 {
         let (low, count) = self.used;
         (self.plain(&zeros(self.bits)) ^ self.seed) & mask(low, count)
@@ -230,7 +230,7 @@ impl SetHash {
 }
 
 impl HashFunction {
-    /// What an algorithm is set by; none for those that nothing sets.
+    /// Function of an algorithm; `None` for those that cannot be set.
     pub fn from_algorithm(algorithm: &Algorithm) -> Option<HashFunction> {
         Some(match algorithm {
             Algorithm::Identity => HashFunction::Identity,

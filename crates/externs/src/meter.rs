@@ -1,7 +1,7 @@
 //! The two-rate three-colour meter (RFC 2698) behind `Meter` and `DirectMeter`.
 //!
-//! Time is handed in with each packet. Tokens are counted in integers of 1e-9 byte (or packet), so
-//! that a rate times a span in nanoseconds loses nothing.
+//! The caller passes the time with each packet. Tokens are counted in integers of 1e-9 byte (or
+//! packet), so that a rate times a span in nanoseconds is exact.
 
 use serde::{Deserialize, Serialize};
 use sojourn_packet::Time;
@@ -104,7 +104,7 @@ impl Cell {
     }
 }
 
-/// What a meter's rates are in (`MeterType_t`).
+/// Unit of a meter's rates (`MeterType_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterKind {
     /// Packets per second.
@@ -118,7 +118,7 @@ pub enum MeterKind {
 pub struct Meter {
     kind: MeterKind,
     cells: Vec<Cell>,
-    /// What is put out for red, yellow and green.
+    /// Output codes of red, yellow and green.
     codes: [u8; 3],
     /// Bytes that each packet is taken to be longer.
     longer: i32,

@@ -1,12 +1,12 @@
 //! Action profiles and selectors: which member of a group a packet's hash chooses.
 //!
-//! A member is an action with its data, kept by the caller and named by a number; a group is a
-//! list of members of which some may be down. Source: TNA p. 69-71 (`SelectorMode_t`).
+//! A member is an action with its data, stored by the caller and identified by a number; a group is
+//! a list of members, some of which may be down. Source: TNA p. 69-71 (`SelectorMode_t`).
 
 use sojourn_packet::mix;
 use std::collections::BTreeMap;
 
-/// How the members of a group share the hash values (`SelectorMode_t`).
+/// Distribution of the hash values among the members of a group (`SelectorMode_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectorMode {
     /// Hash modulo the number of members that are up; a change moves many flows.

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-/// The groups of `count` variables whose flows are `edges`, each before those that it flows into.
-/// Where there is a choice, the one with the lowest number comes first.
+/// Groups of `count` variables with flows `edges`, each before those that it flows into. If several
+/// orders are possible, the group with the lowest number comes first.
 pub fn blocks(
     count: usize,
     edges: impl Iterator<Item = (usize, usize)> + Clone,

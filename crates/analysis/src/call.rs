@@ -130,7 +130,7 @@ impl Walk<'_> {
         }
         self.memory = memory;
         self.depth -= 1;
-        // The result is the first cells that the body hands out.
+        // The result is the first of the cells that the body returns.
         let handed: Vec<Cell> = results.into_iter().flatten().collect();
         let handed: Vec<Set> = handed.iter().map(|cell| self.known(*cell)).collect();
         let all = handed.iter().fold(Set::default(), |all, set| all.with(set));
@@ -174,7 +174,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where a call leaves something.
+/// Destinations of a call's results.
 fn outputs(call: &ExternCall) -> Vec<Layout> {
     let args = call.args.iter().filter_map(|arg| match arg {
         Arg::Out(layout) | Arg::InOut(layout) => Some(layout),
@@ -183,7 +183,7 @@ fn outputs(call: &ExternCall) -> Vec<Layout> {
     call.result.iter().chain(args).cloned().collect()
 }
 
-/// The cells of a value with the number of the field that each belongs to.
+/// Cells of a value, each with the index of its field.
 fn leaves(layout: &Layout, fields: usize) -> impl Iterator<Item = (usize, Cell)> {
     let parts: Vec<Layout> = match layout {
         Layout::Struct { fields: parts, .. } if parts.len() == fields => parts.clone(),

@@ -26,7 +26,7 @@ pub struct Control {
     pub variables: Vec<Variable>,
     /// The statements that touch state or depend on it, in the order of the program.
     pub steps: Vec<Step>,
-    /// Which variable flows into which.
+    /// Flows between variables.
     pub flows: Vec<Flow>,
     /// The variables in groups, each before those that it flows into.
     pub blocks: Vec<Block>,
@@ -44,7 +44,7 @@ pub struct Variable {
     pub ty: String,
     /// Entries of the register, if the program says so.
     pub size: Option<u64>,
-    /// Where the register is declared.
+    /// Position of the register's declaration.
     pub at: Option<Place>,
 }
 
@@ -62,11 +62,11 @@ pub struct Place {
 /// A statement that touches state, or depends on it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
-    /// How many conditions it stands in.
+    /// Number of enclosing conditions.
     pub depth: u32,
     /// Its text on one line, conditions with their `if` or `else`.
     pub text: String,
-    /// Where it stands.
+    /// Source position.
     pub at: Option<Place>,
     /// Variables that are read here.
     pub reads: Vec<String>,
@@ -94,7 +94,7 @@ pub struct Flow {
     pub from: String,
     /// Written.
     pub to: String,
-    /// Where it is written, the first time.
+    /// Position of the first write.
     pub at: Option<Place>,
     /// The text there.
     pub text: String,
@@ -105,7 +105,7 @@ pub struct Flow {
 pub struct Block {
     /// The variables.
     pub variables: Vec<String>,
-    /// How many registers hold them.
+    /// Number of registers that hold them.
     pub registers: usize,
     /// True if what is written to them depends on what was read from them.
     pub read_modify_write: bool,

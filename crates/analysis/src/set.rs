@@ -1,4 +1,4 @@
-//! Sets of state variables, cheap to hand on and to unite.
+//! Sets of state variables, cheap to copy and to unite.
 
 use std::rc::Rc;
 
@@ -43,7 +43,7 @@ impl Set {
         *self = self.with(other);
     }
 
-    /// What is not in the other.
+    /// The elements that are not in the other set.
     #[must_use]
     pub fn without(&self, other: &Set) -> Set {
         let mut words = self.0.to_vec();

@@ -1,19 +1,19 @@
 //! The statements that touch state, in the order of the program.
 //!
-//! A call inside a statement belongs to the statement; a condition stays only if it depends on state or
-//! something in its arms touches state.
+//! A call inside a statement is part of the statement; a condition is included only if it depends
+//! on state or something in its arms accesses state.
 
 use super::set::Set;
 use sojourn_p4::source::Span;
 
-/// What a step is.
+/// Kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A condition; the steps one deeper run only if it holds.
     If,
-    /// A condition that is asked if the one before does not hold.
+    /// A condition evaluated if the previous one does not hold.
     ElseIf,
-    /// What runs otherwise.
+    /// The default branch.
     Else,
     /// A statement.
     Do,
@@ -22,11 +22,11 @@ pub enum Kind {
 /// A statement that touches state, or depends on it.
 #[derive(Clone, Debug)]
 pub struct Touch {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// Where it stands; a condition without what it decides over.
+    /// Source span; for a condition, without its branches.
     pub span: Span,
-    /// How many conditions it stands in.
+    /// Number of enclosing conditions.
     pub depth: u32,
     /// Variables whose memory is read here.
     pub reads: Set,

@@ -48,7 +48,7 @@ fn control(control: &Control) -> String {
     out
 }
 
-/// The file in which most of the steps stand.
+/// The file with most of the steps.
 fn main_file(control: &Control) -> &str {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     for at in control.steps.iter().filter_map(|step| step.at.as_ref()) {

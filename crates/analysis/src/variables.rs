@@ -1,7 +1,8 @@
-//! Which objects hold state, and what their fields are called.
+//! Objects that hold state, and the names of their fields.
 //!
-//! Knows the architectures' registers by name: `Register` and `DirectRegister` of TNA, `register` of
-//! v1model, `Memory` of the NPU. Counters and meters hold state too, but a program does not compute with it.
+//! Recognises the architectures' registers by name: `Register` and `DirectRegister` of TNA,
+//! `register` of v1model, `Memory` of the NPU. Counters and meters hold state too, but programs do
+//! not compute with it.
 
 use sojourn_p4::ir::{Const, Object, ObjectArg, ObjectId, Program};
 use sojourn_p4::types::Type;

@@ -21,7 +21,7 @@ pub enum Cell {
     Wide(WideSlot),
 }
 
-/// What the walk over a control found.
+/// Results of the walk over a control.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The statements that touch state.
@@ -33,7 +33,7 @@ pub struct Found {
 /// Rounds of a loop after which nothing new is expected.
 const ROUNDS: usize = 8;
 
-/// What a cell depends on.
+/// Dependencies of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// The variables that its value was computed from.
@@ -80,7 +80,7 @@ pub(super) struct Walk<'p> {
     pub context: Set,
     /// Blocks that were left under conditions, and what was known then.
     left: Vec<(Label, Set, Env)>,
-    /// Cells that stand for the memory of a register while one of its actions is gone through.
+    /// Cells that represent the memory of a register while one of its actions is analysed.
     pub memory: HashMap<Cell, usize>,
     pub found: Found,
     pub depth: u32,
@@ -220,7 +220,7 @@ impl Walk<'_> {
         self.depth -= 1;
     }
 
-    /// What is known where two ways meet.
+    /// Joins the facts of two paths.
     fn join(&mut self, other: Env, other_dead: bool) {
         match (self.dead, other_dead) {
             (false, false) => self.env = united(std::mem::take(&mut self.env), other),
@@ -229,7 +229,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The end of a block: those who left it come back, and what they depended on with them.
+    /// The end of a block: joins the paths that left it, with their dependencies.
     fn arrive(&mut self, label: Label) {
         let left = std::mem::take(&mut self.left);
         for (to, context, env) in left {
@@ -260,7 +260,7 @@ impl Walk<'_> {
         self.arrive(label);
     }
 
-    /// What the outcome of a table depends on.
+    /// Dependencies of a table's result.
     fn table(&mut self, id: TableId, span: Span) -> Set {
         let table = &self.program.tables[id.index()];
         let mut step = Touch::new(Kind::If, span, self.depth);
@@ -315,7 +315,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What is written to a variable depends on these.
+    /// Records that a value written to a variable depends on these.
     pub fn flow(&mut self, from: &Set, to: usize, span: Span) {
         for variable in from.iter() {
             self.found.flows.entry((variable, to)).or_insert(span);
@@ -362,7 +362,7 @@ impl Walk<'_> {
         let Some(known) = self.env.get(&cell) else { return };
         match self.memory.get(&cell) {
             Some(variable) if known.value == Set::single(*variable) => step.reads.add(&known.value),
-            // What this statement stands under anyway need not be said again.
+            // Dependencies that enclose this statement anyway are not recorded again.
             _ => {
                 step.uses.add(&known.value);
                 step.uses.add(&known.context.without(&self.condition()));
@@ -393,8 +393,7 @@ fn united(mut into: Env, other: Env) -> Env {
     into
 }
 
-/// The `if` of an `else if`: the last of its statements, before which only calls of its condition
-/// stand.
+/// The `if` of an `else if`: the last statement, preceded only by calls of its condition.
 fn else_if(otherwise: &[Stmt], whole: Span) -> Option<&StmtKind> {
     let (last, calls) = otherwise.split_last()?;
     let StmtKind::If { condition, .. } = &last.kind else { return None };

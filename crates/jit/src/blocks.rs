@@ -63,11 +63,11 @@ pub struct Blocks {
     pub begins: Vec<bool>,
     /// By operation: whether one that is not in front of it may jump there.
     pub looped: Vec<bool>,
-    /// Operations at which whoever executes the rest may go on.
+    /// Operations at which execution may enter from outside machine code.
     pub entries: Vec<To>,
     /// By operation: the slots that are read there or behind, before they are written.
     live: Vec<Slots>,
-    /// By operation: those of them that somebody wants as values.
+    /// By operation: the slots needed as values.
     pub values: Vec<Slots>,
     /// By operation: the slots that may be other than the frame has them.
     pub changed: Vec<Slots>,
@@ -98,12 +98,12 @@ fn is_rare_exit(code: &UnitCode, at: usize) -> bool {
     }
 }
 
-/// True if it is an end: nothing is read behind it that would have to be kept until then.
+/// True if it is an end: no slot is read after it.
 fn is_end(op: &Op) -> bool {
     matches!(op, Op::Accept | Op::Done)
 }
 
-/// Where an operation jumps to, and whether it may go on behind itself.
+/// Jump targets of an operation, and whether it may continue behind itself.
 fn flow(code: &UnitCode, at: usize) -> (Vec<To>, bool) {
     let mut op = code.ops()[at];
     if let Some(lookup) = code.lookup(at) {
@@ -161,7 +161,7 @@ impl Blocks {
     }
 }
 
-/// What is read by an operation that is executed without machine code, or behind it.
+/// Slots read by an operation that is executed without machine code, or behind it.
 fn needed(code: &UnitCode, at: usize, live: &[Slots]) -> Slots {
     let read = code.read_by(&code.ops()[at]);
     let mut needed = if read.own { Slots::own(code) } else { Slots::none(code) };
@@ -285,7 +285,7 @@ fn changed(code: &UnitCode, framed: &Slots) -> Vec<Slots> {
     changed
 }
 
-/// What an operation does to slots where it is machine code.
+/// Slots that an operation accesses as machine code.
 #[derive(Default)]
 struct Touched {
     reads: Vec<At>,
@@ -300,7 +300,7 @@ fn touched(code: &UnitCode, at: usize) -> Touched {
     if is_exit(code, at) {
         return touched;
     }
-    // An action has its own data, and nobody else reads it.
+    // An action has its own data, read only by it.
     writes.extend(code.written_by(op).into_iter().flatten());
     reads.extend(code.lookup(at).map(|lookup| lookup.key));
     match *op {

@@ -1,8 +1,8 @@
 //! Operations on slots as Cranelift's IR.
 //!
-//! The function's parameters are the slots, the two ends of the packet and the operation to begin
-//! with; it answers with the operation in front of which it stopped. In between the slots are values:
-//! `ends.rs` takes them out of the frame, and puts those back that somebody reads.
+//! The function's parameters are the slots, the two ends of the packet and the first operation; it
+//! returns the operation in front of which it stopped. In between the slots are values:
+//! `prologue.rs` loads them from the frame, and stores those that are read later.
 
 use crate::blocks::{Blocks, is_exit};
 use crate::memory::Addresses;
@@ -84,7 +84,7 @@ impl Lower<'_> {
                 }
                 open = true;
             }
-            // What stands behind a jump and is no block is never come to.
+            // Code behind a jump that does not begin a block is unreachable.
             if open {
                 open = self.operation(at);
             }
@@ -332,7 +332,7 @@ impl Lower<'_> {
         self.builder.ins().iconst(types::I64, value as i64)
     }
 
-    /// What a mask leaves of a value.
+    /// A value under a mask.
     pub fn masked(&mut self, value: Value, mask: u64) -> Value {
         match mask {
             u64::MAX => value,

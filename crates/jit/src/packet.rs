@@ -22,7 +22,7 @@ pub struct Packet {
     room: Option<[Variable; 2]>,
 }
 
-/// Where those lie.
+/// Offsets of those fields.
 const AHEAD_ENDS: [i32; 2] = [Ends::FIELDS[0] as i32, Ends::FIELDS[1] as i32];
 const ROOM_ENDS: [i32; 2] = [Ends::FIELDS[2] as i32, Ends::FIELDS[3] as i32];
 
@@ -56,7 +56,7 @@ pub fn take(lower: &mut Lower<'_>) {
     }
 }
 
-/// Tells the caller where they are now.
+/// Stores the current ends for the caller.
 pub fn give_back(lower: &mut Lower<'_>) {
     for (variable, field) in lower.packet.all() {
         let value = lower.builder.use_var(variable);

@@ -9,10 +9,10 @@ use cranelift_codegen::ir::{
 use sojourn_p4::interp::jit_tier::{At, To};
 use std::collections::BTreeMap;
 
-/// Nothing else lies where the frame is.
+/// The frame does not alias other memory.
 const FRAME: MemFlags = MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx));
 
-/// Where a half of a slot lies in the frame.
+/// Offset of a half of a slot in the frame.
 fn byte(slot: At, half: usize) -> i32 {
     16 * i32::from(slot) + 8 * half as i32
 }
@@ -33,7 +33,7 @@ impl Lower<'_> {
         self.builder.ins().brif(at, others, &[], first, &[]);
         self.begin(others);
         self.jump_to_entry(at, &entries, elsewhere);
-        // Not one of those at which anybody goes on: all of it is done without machine code.
+        // An operation that is no entry point: all of it is executed without machine code.
         self.begin(elsewhere);
         self.builder.ins().return_(&[at]);
         for (to, block) in entries {
@@ -88,7 +88,7 @@ impl Lower<'_> {
         [value as u64, (value >> 64) as u64].map(|half| self.constant(half))
     }
 
-    /// What a slot has at the beginning, if that is known.
+    /// Initial value of a slot, if it is known.
     fn first_of(&self, to: To, slot: At) -> Option<u128> {
         self.code.around().filter(|_| to == 0)?.first_of(slot)
     }
@@ -109,7 +109,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Ends in front of an operation, with the frame as whoever executes that needs it.
+    /// Stops in front of an operation, with the frame in the state that its executor needs.
     pub fn stop(&mut self, at: To) {
         let needed = self.blocks.needed(self.code, at);
         let stored: Vec<At> = needed.both(&self.blocks.changed[at as usize]).collect();

@@ -8,7 +8,7 @@ use sojourn_p4::ir::{Body, Layout, UnitId};
 use sojourn_p4::preprocess::{MemoryLoader, PreprocessOptions};
 use std::fmt::Write as _;
 
-/// Numbers by chance, from a seed (xorshift).
+/// Pseudo-random numbers from a seed (xorshift).
 struct Random(u64);
 
 impl Random {

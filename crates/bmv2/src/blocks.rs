@@ -1,10 +1,10 @@
 //! The six blocks of a `V1Switch`: their frames, and what moves between them.
 //!
-//! bmv2 keeps one packet header vector. Here a pass has one frame, on which its blocks run one behind
-//! the other: headers, metadata and standard metadata lie at the same slots in all of them, and a
-//! block's own variables behind these. A block for which that is not so has a frame of its own, and
-//! what it shares is copied. From pass to pass a packet takes its slots along as they are. It must not
-//! know what the metadata means.
+//! bmv2 has one packet header vector. Here a pass has one frame, on which its blocks run in
+//! sequence: headers, metadata and standard metadata have the same slots in all of them, and a
+//! block's own variables follow. A block that does not fit this scheme has a frame of its own, and
+//! its shared parts are copied. Between passes a packet takes its slots along unchanged. Must not
+//! depend on the meaning of the metadata.
 
 use super::standard::Standard;
 use num_bigint::BigUint;
@@ -28,7 +28,7 @@ pub struct Block {
     own_wide: Range<usize>,
     /// Headers, metadata and standard metadata, as far as it has them.
     parts: [Option<SlotRange>; 3],
-    /// These stand at the front of its frame as [`Frames::save`] keeps them.
+    /// True if the shared parts are at the front of its frame, in the order of [`Frames::save`].
     in_order: bool,
     /// Fields of the standard metadata.
     pub standard: Standard,
@@ -40,7 +40,7 @@ pub struct Block {
     pub idle: bool,
 }
 
-/// What headers add to a packet's length, each by the slot of its validity.
+/// Contributions of headers to a packet's length, each by the slot of its validity.
 #[derive(Clone, Debug, Default)]
 struct HeaderLengths {
     /// Bits of their fields but for the variable-size ones.
@@ -49,7 +49,7 @@ struct HeaderLengths {
     variable: Vec<(Slot, Slot)>,
 }
 
-/// Which part of the packet header vector a parameter is.
+/// Index of the standard metadata among the parts of the packet header vector.
 const STANDARD: usize = 2;
 
 /// The place of the ingress control among the blocks, which has all parts.
@@ -174,8 +174,8 @@ impl Frames {
         }
     }
 
-    /// Begins a pass with what an earlier one has kept of a block with the same parts. `phv` is of no
-    /// use afterwards, and neither are the block's own variables.
+    /// Begins a pass with the parts that an earlier one saved of a block with the same parameters.
+    /// `phv` is unspecified afterwards, and so are the block's own variables.
     #[inline]
     pub fn restore(&mut self, block: &Block, phv: &mut Phv) {
         if block.in_order {
@@ -260,7 +260,7 @@ impl Block {
         self.at == 0
     }
 
-    /// What it shares stands at the front of its frame.
+    /// True if its shared parts are at the front of its frame.
     pub fn in_order(&self) -> bool {
         self.in_order
     }
@@ -270,7 +270,7 @@ impl Block {
         (0..self.own.start).map(|slot| Slot(slot as u32))
     }
 
-    /// How many wide ones there are.
+    /// Number of wide shared slots.
     pub fn shared_wide_slots(&self) -> usize {
         self.own_wide.start
     }
@@ -310,7 +310,7 @@ impl Block {
         bits / 8
     }
 
-    /// Where a slot of the metadata or standard metadata lies in what [`Frames::save`] keeps.
+    /// Index of a slot of the metadata or standard metadata in the data of [`Frames::save`].
     pub fn kept_at(&self, slot: Slot) -> Option<u32> {
         let mut before = 0;
         for (number, part) in self.parts.iter().enumerate() {
@@ -344,7 +344,7 @@ impl Block {
     }
 }
 
-/// True if the parts are all that stands at the front of a frame, in their order.
+/// True if the front of a frame consists of exactly these parts, in order.
 fn in_order(parts: &[Option<SlotRange>]) -> bool {
     let (mut narrow, mut wide) = (0, 0);
     parts.iter().flatten().all(|part| {
@@ -356,7 +356,7 @@ fn in_order(parts: &[Option<SlotRange>]) -> bool {
     })
 }
 
-/// The slot behind the last part; parameters come first in a frame, one behind the other.
+/// The slot behind the last part; parameters are the first slots of a frame, in sequence.
 fn narrow_end(parts: &[Option<SlotRange>]) -> usize {
     parts
         .iter()

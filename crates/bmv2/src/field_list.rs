@@ -1,9 +1,9 @@
 //! Field lists: the metadata that goes with a clone, a resubmitted or a recirculated packet.
 //!
-//! Today's programs annotate fields of their metadata with `@field_list(1, 2)` and name a number;
-//! older ones hand a list of fields to `clone3`, `resubmit` or `recirculate`. Either way what is
-//! kept are the values that the fields have at the end of the pass. A list is the places of its
-//! fields in a packet header vector.
+//! Current programs annotate fields of their metadata with `@field_list(1, 2)` and pass a number;
+//! older ones pass a list of fields to `clone3`, `resubmit` or `recirculate`. In both cases the
+//! values of the fields at the end of the pass are preserved. A list consists of the fields'
+//! positions in a packet header vector.
 
 use super::blocks::Block;
 use super::rules::{self, Refusal};

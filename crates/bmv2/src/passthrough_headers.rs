@@ -1,5 +1,5 @@
-//! Headers that are parsed last and emitted last, and that nobody looks at in between: they may stay where
-//! they are, in front of the payload.
+//! Headers that are parsed last, emitted last, and not accessed in between: they may remain in
+//! place, in front of the payload.
 
 use super::blocks::Blocks;
 use super::runtime::Runtime;

@@ -39,7 +39,7 @@ pub struct V1Model {
     pub(super) runtime: Runtime,
     blocks: Blocks,
     joined: FusedPasses,
-    /// What the deparser writes.
+    /// Output of the deparser.
     written: PacketOut,
     /// Vectors of packets that have left, to be used again. In boxes because that is how a packet
     /// carries its own through the traffic manager.
@@ -91,7 +91,7 @@ impl V1Model {
         self.runtime.digests.take()
     }
 
-    /// What the program did that the switch cannot do, failed assertions among it.
+    /// Requests that the switch cannot fulfil, including failed assertions.
     pub fn faults(&self) -> &Faults {
         &self.runtime.faults
     }
@@ -177,7 +177,7 @@ impl V1Model {
         packet_metadata: &mut PacketMetadata,
         out: &mut IngressDecision,
     ) -> Result<(), Halt> {
-        // What a packet brings from another pass is not what a chain begins with.
+        // A chain cannot start with the metadata of another pass.
         let as_one = packet_metadata.is_empty() && self.runtime.trace.is_none();
         let ran = if as_one { self.run_ingress_chain(input, packet) } else { None };
         let arrived = packet.len().0 as u32;
@@ -200,7 +200,7 @@ impl V1Model {
         Ok(())
     }
 
-    /// What is done with a packet behind the ingress control. Says what goes with it.
+    /// Completes a packet after the ingress control. Returns its metadata for the next pass.
     fn after_ingress(
         &mut self,
         input: &IngressInput,
@@ -252,7 +252,7 @@ impl V1Model {
         let Blocks { parser, frames, .. } = &mut self.blocks;
         frames.reset(parser);
         let frame = frames.frame(parser);
-        // The parser sees the port and nothing else, and what it says of the metadata is not kept.
+        // The parser reads the port only, and its values of the standard metadata are discarded.
         parser.standard.ingress_port.set(frame, input.port.0.into());
         let front = PacketIn::new(&packet.bytes, packet.zeros);
         let (tables, runtime) = (&self.tables, &mut self.runtime);
@@ -327,7 +327,7 @@ impl V1Model {
         packet_metadata: &mut PacketMetadata,
         out: &mut EgressDecision,
     ) -> Result<(), Halt> {
-        // A packet that brings nothing along has no headers that egress could know.
+        // A packet without metadata has no headers that egress could know.
         let Some(mut phv) = std::mem::take(packet_metadata).take::<Phv>() else { return Ok(()) };
         self.begin_egress(input, &mut phv);
         let ran = if self.runtime.trace.is_none() { self.run_egress_chain() } else { None };
@@ -354,9 +354,9 @@ impl V1Model {
         Ok(())
     }
 
-    /// Runs egress control, update of checksums and deparser as one, if they are. False if the program has
-    /// asked for something that comes in front of the update; that and what is behind it has not run then,
-    /// and neither has it for a packet that is dropped.
+    /// Runs egress control, checksum update and deparser as one chain, if there is one. False if
+    /// the program requested an operation in front of the checksum update, or dropped the packet;
+    /// the update and the deparser have not run then.
     #[inline]
     fn run_egress_chain(&mut self) -> Option<Result<bool, Halt>> {
         let FusedChain { chain, .. } = self.joined.egress.as_ref()?;
@@ -406,8 +406,8 @@ impl V1Model {
         }));
     }
 
-    /// What is done with a packet that egress has not dropped, which may have been `written`. Says what
-    /// goes with it to ingress, if that is where it goes.
+    /// Completes a packet that egress has not dropped; `written` is true if it is already deparsed.
+    /// Returns its metadata for ingress, if it goes there.
     fn after_egress(
         &mut self,
         packet: &mut Packet,

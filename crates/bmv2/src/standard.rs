@@ -10,7 +10,7 @@ use sojourn_packet::dataplane::{EgressInput, IngressInput};
 use sojourn_target::fields::field;
 use std::collections::HashSet;
 
-/// Where a packet comes from (`instance_type`).
+/// Origin of a packet (`instance_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum InstanceType {
@@ -103,13 +103,13 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// The slots of what the switch tells ingress of a new packet.
+    /// Slots of the switch's inputs to ingress for a new packet.
     pub fn given_to_ingress(&self) -> impl Iterator<Item = Slot> {
         let given = [self.ingress_port, self.ingress_global_timestamp, self.packet_length];
         given.into_iter().filter_map(Field::slot)
     }
 
-    /// The slots of what it tells egress.
+    /// Slots of the switch's inputs to egress.
     pub fn given_to_egress(&self) -> impl Iterator<Item = Slot> {
         let given = [
             self.egress_global_timestamp,
@@ -125,7 +125,7 @@ impl Standard {
         given.into_iter().filter_map(Field::slot)
     }
 
-    /// What the switch tells ingress and egress, as far as it is in some slots.
+    /// The switch's inputs to ingress and egress that are among some slots.
     #[must_use]
     pub fn inputs(&self, slots: &HashSet<Slot>) -> Standard {
         let mut inputs = *self;
@@ -145,7 +145,7 @@ impl Standard {
         inputs
     }
 
-    /// Tells ingress of a new packet of so many bytes.
+    /// Sets the inputs of ingress for a new packet of `length` bytes.
     #[inline]
     pub fn set_ingress_inputs(&self, input: &IngressInput, length: u64, frame: &mut Frame) {
         self.ingress_port.set(frame, input.port.0.into());
@@ -153,7 +153,7 @@ impl Standard {
         self.packet_length.set(frame, length);
     }
 
-    /// Tells egress of a packet of so many bytes.
+    /// Sets the inputs of egress for a packet of `length` bytes.
     #[inline]
     pub fn set_egress_inputs(&self, input: &EgressInput, length: u32, frame: &mut Frame) {
         self.egress_global_timestamp.set(frame, micros(input.now));

@@ -1,7 +1,7 @@
 //! `verify_checksum`, `update_checksum` and `Checksum16`.
 //!
-//! The payload, where it counts, is everything that the parser has left. A checksum whose own field
-//! lies in a header that is not valid counts as right (bmv2).
+//! The payload, if included, is everything behind the parsed headers. A checksum in an invalid
+//! header counts as correct (bmv2).
 
 use super::{Runtime, out, store};
 use sojourn_externs::call::{answer, scalar};

@@ -16,7 +16,7 @@ pub(crate) type Slots = [(Slot, u32)];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Input {
     groups: Vec<Group>,
-    /// Which algorithm, for hashes and checksums: index into the runtime's list.
+    /// Algorithm of a hash or checksum: index into the runtime's list.
     pub algorithm: u32,
 }
 
@@ -159,7 +159,7 @@ fn slot(expr: &Expr) -> Option<Slot> {
     }
 }
 
-/// The validity slot of the header that a plain field belongs to.
+/// Slot of the validity of a plain field's header.
 pub(crate) fn header_of(expr: &Expr, unit: &Unit) -> Option<Slot> {
     header_of_slot(slot(expr)?, unit)
 }

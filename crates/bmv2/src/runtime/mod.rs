@@ -1,8 +1,8 @@
 //! Extern objects and functions of v1model while packets pass.
 //!
-//! [`Runtime`] implements the interpreter's [`Externs`]. What a call site means is worked out when
-//! the program is loaded (`prepare`); at run time one match leads to a few lines. It must not know
-//! where packets come from: a pass tells it the time and the length.
+//! [`Runtime`] implements the interpreter's [`Externs`]. Call sites are resolved when the program
+//! is loaded (`prepare`); at run time one match selects a few lines. Must not depend on the source
+//! of packets: a pass supplies time and length.
 
 mod checksum;
 mod code;
@@ -38,7 +38,7 @@ use sojourn_target::log::Log;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the call at a site does; numbers index the lists of [`Runtime`].
+/// Resolved call site; numbers are indices into the lists of [`Runtime`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Site {
     /// Nothing that a pass would call.
@@ -85,7 +85,7 @@ pub(crate) enum Site {
     Log,
 }
 
-/// Which field list a call names.
+/// Field list of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fields {
     /// This one: index into [`Runtime::field_lists`].
@@ -94,14 +94,14 @@ pub(crate) enum Fields {
     Argument(u32),
 }
 
-/// A clone that the program has asked for.
+/// Clone request of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CloneRequest {
     pub session: u16,
     pub fields: u32,
 }
 
-/// What one pass has asked for so far.
+/// Requests of one pass so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pass {
     pub now: Time,
@@ -113,16 +113,16 @@ pub(crate) struct Pass {
     pub truncate: Option<u32>,
     pub digest: Option<Digest>,
     pub checksum_error: bool,
-    /// A slot that is to be 1 once the program has asked for a copy, or to send the packet around.
+    /// Slot that becomes 1 once the program requests a copy or a further pass.
     pub requested: Option<Slot>,
 }
 
-/// What a table's hits count and meter.
+/// Direct counter and meter of a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Direct {
     pub counter: Option<u32>,
     pub meter: Option<u32>,
-    /// Where the meter's colour goes, if an action reads it.
+    /// Destination of the meter's colour, if an action reads it.
     pub color: Option<Slot>,
 }
 
@@ -135,7 +135,7 @@ pub(crate) struct Runtime {
     pub meters: Vec<(Arc<str>, Meter)>,
     /// By table; empty if no table has a direct counter or meter.
     pub direct: Vec<Direct>,
-    /// By table, when each entry was hit last, if somebody wants to know; empty if nobody does.
+    /// By table, the time of each entry's last hit; empty unless hits are recorded.
     pub hits: LastHits,
     /// The colour of the last direct meter.
     pub color: u8,
@@ -151,7 +151,7 @@ pub(crate) struct Runtime {
     pub list_numbers: BTreeMap<u8, u32>,
     /// Headers within the metadata, which bmv2 takes for headers like others.
     pub headers_within: FieldList,
-    /// Where `instance_type` lies in a packet header vector.
+    /// Index of `instance_type` in a packet header vector.
     pub instance_at: Option<u32>,
     /// A slot that is to be 1 once a checksum was found wrong.
     pub wrong_at: Option<Slot>,
@@ -161,7 +161,7 @@ pub(crate) struct Runtime {
     pub payload_zeros: u32,
     pub pass: Pass,
     pub faults: Faults,
-    /// Lies here while the next pass is to be followed.
+    /// Trace of the next pass, if that is to be traced.
     pub trace: Option<Box<Trace>>,
     pub scratch: PacketOut,
 }
@@ -189,7 +189,7 @@ impl Runtime {
         self.payload_zeros = packet.zeros.saturating_sub(taken);
     }
 
-    /// Sends the digest that ingress has asked for; of several the last.
+    /// Sends the digest that ingress requested; of several, the last.
     pub fn send_digest(&mut self) {
         if let Some(digest) = self.pass.digest.take() {
             self.digests.push(digest);

@@ -36,7 +36,7 @@ use std::sync::Arc;
 /// The colours as v1model numbers them: red, yellow, green.
 const COLORS: [u8; 3] = [2, 1, 0];
 
-/// Which list of the runtime an object's state is in, and where.
+/// List of the runtime that holds an object's state, and the index in it.
 type Places = BTreeMap<ObjectId, u32>;
 
 /// Makes the runtime of a program.
@@ -71,7 +71,7 @@ pub fn prepare(
 }
 
 fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, seed: u64) -> Runtime {
-    // The empty list stands first: what is not annotated preserves nothing.
+    // The empty list comes first: it preserves no fields.
     let (mut field_lists, mut list_numbers) = (vec![FieldList::default()], BTreeMap::new());
     for (number, list) in lists {
         list_numbers.insert(number, field_lists.len() as u32);
@@ -226,7 +226,7 @@ fn profile(object: &Object, seed: u64) -> Result<Profile, ArgumentError> {
     Ok(profile)
 }
 
-/// The algorithm that a value of `HashAlgorithm` stands for.
+/// Algorithm of a value of `HashAlgorithm`.
 fn algorithm(name: &str, seed: u64) -> Option<Algorithm> {
     let tofino = match name {
         "crc16" | "crc16_custom" => "CRC16",
@@ -240,7 +240,7 @@ fn algorithm(name: &str, seed: u64) -> Option<Algorithm> {
     Algorithm::named(tofino, seed)
 }
 
-/// Which counters and meters the tables' hits use.
+/// Direct counters and meters of the tables.
 fn direct(program: &Program, places: &Places, runtime: &mut Runtime) {
     for (index, table) in program.tables.iter().enumerate() {
         for (_, value) in &table.properties {
@@ -262,7 +262,7 @@ fn direct(program: &Program, places: &Places, runtime: &mut Runtime) {
     }
 }
 
-/// Where the actions of a table want the colour of its direct meter.
+/// Slot in which the actions of a table read the colour of its direct meter.
 fn color_slot(program: &Program, table: &sojourn_p4::ir::Table, meter: ObjectId) -> Option<Slot> {
     let mut found = None;
     visit::calls(program, &mut |unit, call| {
@@ -276,7 +276,7 @@ fn color_slot(program: &Program, table: &sojourn_p4::ir::Table, meter: ObjectId)
     found
 }
 
-/// What the calls of a program do.
+/// Resolver of a program's call sites.
 struct Prepare<'a> {
     program: &'a Program,
     blocks: &'a Blocks,
@@ -413,7 +413,7 @@ impl Prepare<'_> {
         }
     }
 
-    /// The list of fields that an older function is handed.
+    /// Field list that is an argument of an older function.
     fn old_list(&mut self, unit: UnitId, call: &ExternCall, index: usize) -> Fields {
         let Blocks { ingress, egress, .. } = self.blocks;
         let block = [ingress, egress].into_iter().find(|block| block.unit == unit);

@@ -1,7 +1,7 @@
 //! `register<T>`: an array that packets read and write.
 //!
-//! An element is any value of fixed size, kept as its scalars one behind the other. As in bmv2 an
-//! index beyond the array reads and writes nothing.
+//! An element is any value of fixed size, stored as its scalars in sequence. As in bmv2 an index
+//! beyond the array reads and writes nothing.
 
 use super::{Runtime, out};
 use num_bigint::BigUint;
@@ -22,7 +22,7 @@ pub struct RegisterArray {
     /// The scalars of an element.
     scalars: Box<[Scalar]>,
     size: usize,
-    /// How many narrow and wide scalars an element has.
+    /// Number of narrow and wide scalars of an element.
     each: (usize, usize),
     /// The elements, if each is one scalar of at most 64 bits; code that packets run on has them, too.
     words: Option<Cells>,
@@ -126,7 +126,7 @@ impl RegisterArray {
         true
     }
 
-    /// Where an element's narrow and wide scalars start.
+    /// Index of an element's first narrow and wide scalar.
     fn start(&self, index: usize) -> (usize, usize) {
         (index * self.each.0, index * self.each.1)
     }

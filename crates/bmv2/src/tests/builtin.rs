@@ -65,8 +65,8 @@ impl Shipped {
         }
     }
 
-    /// Which of the packets, one each millisecond, are dropped. The queue is long for three seconds
-    /// and empty for the next, in which nothing comes for a while.
+    /// Drop decisions for packets, one each millisecond. The queue is long for three seconds and
+    /// empty for the next, in which no packet arrives for a while.
     fn dropped(&mut self, begin: Time) -> Vec<bool> {
         (0..8_000_u64).map(|at| self.drops(begin, at)).collect()
     }

@@ -1,4 +1,4 @@
-//! Reads of fields of headers that are not valid: what counts as one, and where it is told to be.
+//! Reads of fields of invalid headers: the reads that count, and their reported positions.
 
 use super::{Parts, Pass, frame};
 

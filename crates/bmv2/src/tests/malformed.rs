@@ -1,4 +1,4 @@
-//! Packets that are too short, too long, or lie: parser errors as v1model tells them, no panic.
+//! Packets that are too short, too long, or inconsistent: parser errors of v1model, and no panic.
 
 use super::{Parts, frame};
 use sojourn_packet::Packet;
@@ -46,7 +46,7 @@ fn parts() -> Parts<'static> {
 /// The error's number and what is sent behind the note.
 fn parsed(packet: &[u8]) -> (u64, Vec<u8>) {
     let sent = parts().load().both(packet).expect("no error drops a packet");
-    // The note stands behind Ethernet, if that was parsed.
+    // The note follows Ethernet, if that was parsed.
     let at = if packet.len() >= 14 { 14 } else { 0 };
     let number = sent[at + 4..at + 8].iter().fold(0, |n, byte| n << 8 | u64::from(*byte));
     (number, sent[at + 14..].to_vec())

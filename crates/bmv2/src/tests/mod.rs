@@ -36,7 +36,7 @@ struct Parts<'t> {
     metadata: &'t str,
     /// Declarations of the parser.
     locals: &'t str,
-    /// What the parser does behind Ethernet.
+    /// Parser statements behind Ethernet.
     parser: &'t str,
     /// Other parser states.
     states: &'t str,
@@ -46,7 +46,7 @@ struct Parts<'t> {
     /// Declarations and statements of egress.
     egress: (&'t str, &'t str),
     compute: &'t str,
-    /// What is emitted behind `eth` and `note`.
+    /// Emit statements behind `eth` and `note`.
     emit: &'t str,
 }
 
@@ -155,7 +155,7 @@ impl Pass {
         self.egress_of(mirror.packet, mirror.packet_metadata)
     }
 
-    /// What both passes make of a frame; none if it is dropped.
+    /// Result of both passes for a frame; `None` if it is dropped.
     fn both(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
         let admitted = self.ingress(frame);
         admitted.packet.as_ref()?;

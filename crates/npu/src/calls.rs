@@ -10,7 +10,7 @@ use sojourn_packet::Time;
 use sojourn_target::faults::Faults;
 use std::collections::BTreeMap;
 
-/// What the call at a site does; numbers are those of the memory or the mutex.
+/// Resolved call site; numbers are those of the memory or the mutex.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Site {
     /// Nothing that a pass would call.
@@ -27,7 +27,7 @@ pub(super) enum Site {
 }
 
 impl Site {
-    /// What a call does; `places` has the numbers of memories and mutexes.
+    /// Resolves a call; `places` has the numbers of memories and mutexes.
     pub fn new(
         call: &ExternCall,
         program: &Program,
@@ -65,7 +65,7 @@ impl Site {
     }
 }
 
-/// What a thread wants of an engine.
+/// Request of a thread to an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub what: EngineOperation,
@@ -90,7 +90,7 @@ pub(super) struct Run<'s> {
     pub now: Time,
     /// The answer to the call at which the thread was suspended.
     pub answer: Option<u64>,
-    /// What it wants, if it was suspended.
+    /// Request of a suspended thread.
     pub request: Option<Request>,
     pub faults: &'s mut Faults,
 }

@@ -7,7 +7,7 @@ use sojourn_p4::source::Span;
 use sojourn_packet::{PortId, QueueDepths, Time};
 use sojourn_target::faults::Faults;
 
-/// What all threads share.
+/// State shared by all threads.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub sites: Vec<Site>,
@@ -16,7 +16,7 @@ pub(super) struct Shared {
     pub faults: Faults,
 }
 
-/// What comes of a request.
+/// Result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// The thread goes on with this; another one, which waited for a lock, may go on, too.
@@ -39,7 +39,7 @@ impl Shared {
         Run { sites: &self.sites, now, answer, request: None, faults: &mut self.faults }
     }
 
-    /// Carries a request of a thread out; `seen` is what its pass knows of cells.
+    /// Executes a thread's request; `seen` holds the cell versions that its pass has read.
     pub fn execute(
         &mut self,
         thread: ThreadId,
@@ -95,7 +95,7 @@ impl Shared {
         before
     }
 
-    /// Takes back what a thread holds at the end of its pass, and says who may go on.
+    /// Releases a thread's locks at the end of its pass, and returns the threads that may continue.
     pub fn take_back(&mut self, thread: ThreadId) -> Vec<ThreadId> {
         let held = self.locks.held_by(thread);
         held.into_iter().filter_map(|lock| self.locks.give_back(thread, lock)).collect()

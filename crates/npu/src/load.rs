@@ -102,7 +102,7 @@ fn is_number(ty: &Type) -> bool {
     }
 }
 
-/// What each call does.
+/// Resolved call sites.
 fn sites(
     program: &Program,
     ingress: UnitId,

@@ -9,7 +9,7 @@ pub(super) struct Memory {
     pub name: Arc<str>,
     mask: u64,
     cells: Vec<u64>,
-    /// How often each cell has become another value.
+    /// Number of changes of each cell's value.
     changes: Vec<u64>,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Access {
     CompareAndSwap { expected: u64, value: u64 },
 }
 
-/// What a pass knows of a cell: which change of it was the last one then.
+/// Version of a cell that a pass has read: its number of changes at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CellVersion {
     pub memory: u32,
@@ -56,7 +56,7 @@ impl Memory {
         self.cells.get(usize::try_from(index).ok()?).copied()
     }
 
-    /// Which change of the cell was the last one.
+    /// Number of changes of the cell.
     pub fn change(&self, index: u64) -> u64 {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         self.changes.get(index).copied().unwrap_or(0)

@@ -4,8 +4,8 @@
 //! packet -> parser -> ingress control, which waits and is taken up -> deparser -> queue
 //! ```
 //!
-//! Parser and deparser are run whole; only the ingress control has a place where it stands. Behind the
-//! queue nothing is done. How threads share this is `threads.rs`'s.
+//! Parser and deparser run in one step; only the ingress control has a resumable position. There is
+//! no processing behind the queue. `threads.rs` schedules the threads.
 
 use super::calls::Request;
 use super::engine::{Answer, Shared};
@@ -97,7 +97,7 @@ pub(super) struct Pass {
     /// Of the ingress control.
     pub frame: Frame,
     pub position: Position,
-    /// What it knows of cells.
+    /// Versions of the cells that it has read.
     pub seen: Vec<CellVersion>,
     /// Bits that the parser has taken.
     consumed: u64,
@@ -120,7 +120,7 @@ pub struct Npu {
     parser: Block,
     pub(super) ingress: Block,
     deparser: Block,
-    /// What the deparser writes.
+    /// Output of the deparser.
     written: PacketOut,
 }
 
@@ -148,7 +148,7 @@ impl Npu {
         }
     }
 
-    /// What the program did that the processor cannot do, and the updates that were lost.
+    /// Requests that the processor cannot fulfil, and lost updates.
     pub fn faults(&self) -> &Faults {
         &self.shared.faults
     }
@@ -222,11 +222,11 @@ impl Npu {
         IngressOutput { packet: Some(packet), admission, ..dropped }
     }
 
-    /// Runs the ingress control of a pass from where it stands, with the answer to what it asked, to
-    /// its next request or, without one, to its end.
+    /// Resumes the ingress control of a pass with the answer to its last request, up to its next
+    /// request or its end.
     ///
     /// # Errors
-    /// What ended it before its end.
+    /// Returns the halt that stopped it before its end.
     pub(super) fn resume(
         &mut self,
         pass: &mut Pass,

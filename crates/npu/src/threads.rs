@@ -18,7 +18,7 @@ use sojourn_target::phv::PacketMetadata;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-/// What a thread does next.
+/// Next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Runs the ingress control until it asks for something.
@@ -36,9 +36,9 @@ struct Thread {
     pass: Pass,
     phase: Phase,
     answer: Option<u64>,
-    /// How long the answer takes to come back.
+    /// Latency of the answer's way back.
     way_back: Time,
-    /// What its pass takes behind the ingress control.
+    /// Time of the pass after the ingress control.
     rest: Time,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Threads {
     threads: Vec<Thread>,
     idle: Vec<ThreadId>,
     buffer: VecDeque<Waiting>,
-    /// When something happens to which thread, in the order in which it was set.
+    /// Time and thread of each pending event, with a sequence number that orders equal times.
     events: BinaryHeap<Reverse<(Time, u64, ThreadId)>>,
     set: u64,
     /// Passes that have begun, in the order of their packets.

@@ -116,14 +116,14 @@ fn one_thread_in_no_time_decides_as_sequential_codel_on_the_depth() {
     assert!(drops > 20 && codel.count > 1, "{drops}");
 }
 
-/// What a pass has asked, by pass.
+/// Requests of each pass.
 fn by_pass(trace: &[Traced]) -> BTreeMap<PassId, Vec<Traced>> {
     let mut passes: BTreeMap<PassId, Vec<Traced>> = BTreeMap::new();
     trace.iter().for_each(|traced| passes.entry(traced.pass).or_default().push(*traced));
     passes
 }
 
-/// The depth that a pass was told, and when it had the answer.
+/// Queue depth read by a pass, and the time of the answer.
 fn told(requests: &[Traced]) -> (u64, u64) {
     let depth =
         requests.iter().find(|traced| matches!(traced.request.what, EngineOperation::Depth { .. }));

@@ -95,7 +95,7 @@ struct Bench<D: Fn(Time) -> u64> {
     depth: D,
     now: Time,
     passes: u64,
-    /// What left, when, in the order in which it did.
+    /// Completed passes with time and output, in the order of completion.
     left: Vec<(PassId, Time, IngressOutput)>,
 }
 

@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 /// Bytes that may wait in the socket: some ten milliseconds of 1 Gbit/s with what the kernel counts
 /// for each frame.
 const WAITING: c_int = 8 << 20;
-/// Where the EtherType lies.
+/// Offset of the EtherType, bytes.
 const TYPE: usize = 12;
 /// The type of a VLAN tag if the kernel does not say (IEEE 802.1Q).
 const VLAN: u16 = 0x8100;

@@ -21,7 +21,7 @@ impl Clock {
         Clock { start: sys::monotonic() }
     }
 
-    /// When it was started, ns of the machine's monotonic clock, which other processes read too.
+    /// Start time, ns of the machine's monotonic clock, which other processes read too.
     pub fn started(&self) -> u64 {
         self.start
     }

@@ -22,7 +22,7 @@ pub struct CpuPort {
     queued: Vec<Vec<u8>>,
 }
 
-/// What puts frames into it.
+/// Sender of frames into it.
 ///
 /// ```
 /// use sojourn_live::{CpuSender, cpu_port};

@@ -17,7 +17,7 @@ const MOST: usize = 1 << 18;
 /// Flows whose class is remembered.
 const REMEMBERED: usize = 1 << 16;
 
-/// Addresses that begin alike.
+/// Address prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
     address: IpAddr,
@@ -59,7 +59,7 @@ impl FromStr for Prefix {
 pub struct DelayClass {
     /// By how much.
     pub delay: Time,
-    /// Whose frames.
+    /// Destination prefixes of the class.
     pub prefixes: Vec<Prefix>,
 }
 
@@ -68,7 +68,7 @@ pub struct DelayClass {
 pub struct Way {
     /// At which frames follow each other; not zero. Those of no class do not wait for it.
     pub rate: Option<Rate>,
-    /// Whose frames come how much later; the first that has a destination counts.
+    /// Delay classes of frames; the first class that contains the destination applies.
     pub classes: Vec<DelayClass>,
 }
 
@@ -76,7 +76,7 @@ pub struct Way {
 struct ClassQueue {
     class: DelayClass,
     frames: VecDeque<(Time, Packet)>,
-    /// When the last one is due: nobody comes before it.
+    /// Due time of the last frame: no later frame may overtake it.
     last: Time,
 }
 
@@ -147,7 +147,7 @@ impl DelayLine {
         None
     }
 
-    /// When the next one is due.
+    /// Due time of the next frame.
     pub fn next(&self) -> Option<Time> {
         self.first().map(|(_, due)| due)
     }

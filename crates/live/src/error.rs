@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why a live switch could not be started.
+/// Reason why a live switch could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// There is no such interface.
@@ -18,7 +18,7 @@ pub enum LiveError {
     Permission {
         /// The interface.
         name: String,
-        /// What was tried.
+        /// Operation that failed.
         what: &'static str,
     },
     /// The kernel refused.
@@ -26,9 +26,9 @@ pub enum LiveError {
     Interface {
         /// The interface.
         name: String,
-        /// What was tried.
+        /// Operation that failed.
         what: &'static str,
-        /// What the kernel said.
+        /// Error of the kernel.
         error: io::Error,
     },
     /// It is no prefix.

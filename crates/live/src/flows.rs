@@ -4,12 +4,12 @@ use sojourn_packet::{FlowId, IpHeader, Packet};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Flows that are told apart; those that come later share one number.
+/// Maximum number of distinguished flows; later ones share one number.
 const MOST: usize = 1 << 16;
 /// The protocols that have ports in their first four bytes: TCP, UDP, DCCP, SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
-/// What tells a flow: addresses, protocol and ports; zeros where there are none.
+/// Flow key: addresses, protocol and ports; zeros where there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     v6: bool,
@@ -21,17 +21,17 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// That of a frame, if it is IP.
+    /// Key of a frame, if it is IP.
     pub fn new(frame: &Packet) -> Option<FlowKey> {
         key(frame)
     }
 
-    /// Where it comes from.
+    /// Source address.
     pub fn source(&self) -> IpAddr {
         self.address(0)
     }
 
-    /// Where it goes.
+    /// Destination address.
     pub fn destination(&self) -> IpAddr {
         self.address(1)
     }
@@ -81,7 +81,7 @@ impl Flows {
         FlowId(self.0.get(&key).copied().unwrap_or(next))
     }
 
-    /// The flows that were told apart, in the order of their numbers from 1 on.
+    /// Distinguished flows, in the order of their numbers from 1 on.
     pub fn told_apart(&self) -> Vec<FlowKey> {
         let mut found: Vec<_> = self.0.iter().map(|(key, number)| (*number, *key)).collect();
         found.sort_unstable_by_key(|&(number, _)| number);

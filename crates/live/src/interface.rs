@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 /// The longest frame that is taken whole: 9,000 bytes of payload, Ethernet and two VLAN tags.
 pub const LONGEST: usize = 9_000 + 14 + 8;
 
-/// A frame as it came in.
+/// A received frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
     /// Its bytes without FCS, VLAN tags in their place, cut to [`LONGEST`].
@@ -23,7 +23,7 @@ pub trait Interface: Send {
     /// The name, for messages.
     fn name(&self) -> &str;
 
-    /// What becomes readable when a frame has come.
+    /// Descriptor that becomes readable when a frame has arrived.
     fn descriptor(&self) -> RawFd;
 
     /// Takes what has come, at most a batch, and says how many frames it was.
@@ -49,8 +49,8 @@ pub trait Interface: Send {
     }
 }
 
-/// Opens what a name stands for: `tap:NAME` a TAP device, made if it is not there; else an interface
-/// that is there.
+/// Opens an interface by name: `tap:NAME` is a TAP device, created if it does not exist; any other
+/// name is an existing interface.
 ///
 /// ```
 /// use sojourn_live::{PacketSocket, is_up, open};
@@ -67,7 +67,7 @@ pub fn open(name: &str) -> Result<Box<dyn Interface>, LiveError> {
     }
 }
 
-/// Whether what a name stands for is there, up, and connected to something.
+/// Whether the interface with this name exists, is up, and is connected.
 pub fn is_up(name: &str) -> bool {
     sys::is_running(name.strip_prefix("tap:").unwrap_or(name)).unwrap_or(false)
 }

@@ -28,24 +28,24 @@ pub struct PortReport {
     pub oversized: u64,
     /// Frames whose sender left a checksum for hardware to fill in.
     pub unfinished: u64,
-    /// How often the interface failed: it was gone or down.
+    /// Number of failures of the interface: it was absent or down.
     pub failures: u64,
 }
 
 /// The whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LiveReport {
-    /// When it was started, ns of the machine's monotonic clock.
+    /// Start time, ns of the machine's monotonic clock.
     pub started: u64,
-    /// How long it has run, ns.
+    /// Time since the start, ns.
     pub elapsed: u64,
     /// In the order in which they were given.
     pub ports: Vec<PortReport>,
-    /// How much later than due frames left ports that shape, ns.
+    /// Delay of frames beyond their due time, at ports with a shaper, ns.
     pub lateness: Percentiles,
     /// It went before all threads of ordinary priority.
     pub realtime: bool,
-    /// Rows that were lost because nobody took them.
+    /// Rows lost because the buffer was full.
     pub rows_lost: u64,
     /// Arrivals that were to be recorded and are lost for the same reason.
     pub arrivals_lost: u64,

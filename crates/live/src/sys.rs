@@ -13,7 +13,7 @@ pub const BATCH: usize = 64;
 /// Room in front of a frame for a VLAN tag that the kernel has taken out.
 pub const HEADROOM: usize = 4;
 
-/// What payloads that are only counted are sent from.
+/// Source of counted zero payloads.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// Something C has a size of, all of whose bit patterns are values.
@@ -22,13 +22,13 @@ impl Plain for c_int {}
 impl Plain for libc::packet_mreq {}
 impl Plain for libc::tpacket_stats {}
 
-/// Where one frame is received into.
+/// Buffer for one received frame.
 pub struct Slot {
-    /// The frame lies behind [`HEADROOM`].
+    /// The frame starts at [`HEADROOM`].
     pub bytes: Box<[u8]>,
     /// Its length on the wire, which may be more than there is room for.
     pub length: usize,
-    /// What the kernel says beside it.
+    /// The kernel's auxiliary data.
     pub auxdata: Option<libc::tpacket_auxdata>,
     /// Aligned as control messages must be.
     control: [u64; 8],
@@ -137,7 +137,7 @@ pub fn receive(socket: &OwnedFd, slots: &mut [Slot]) -> io::Result<usize> {
     Ok(got)
 }
 
-/// What the kernel has written beside a frame.
+/// Auxiliary data of the kernel for a frame.
 fn auxdata(head: &libc::msghdr) -> Option<libc::tpacket_auxdata> {
     // SAFETY: the kernel has set the length of the control buffer to what it wrote there, and the
     // buffer is still alive; the walk stays inside, and what is read is copied.
@@ -184,8 +184,8 @@ pub fn wait(descriptors: &[RawFd], nanoseconds: u64) {
         tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
         tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
     };
-    // SAFETY: the array has as many entries as is said, and both outlive the call. Why it returns
-    // does not matter: whoever waits looks at everything then.
+    // SAFETY: the array has the stated number of entries, and both outlive the call. The result
+    // does not matter: the caller checks all descriptors afterwards.
     unsafe {
         libc::ppoll(
             polled.as_mut_ptr(),

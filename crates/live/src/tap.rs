@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, RawFd};
 /// Frames taken at once, so that one interface does not keep the others waiting.
 const BATCH: usize = 64;
 
-/// One TAP device, which is gone when this is unless somebody has made it lasting.
+/// A TAP device. It is removed on drop unless it is persistent.
 pub struct Tap {
     name: String,
     device: File,

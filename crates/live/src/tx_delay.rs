@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use sojourn_packet::Time;
 
-/// The longest that is told apart, ns: a minute.
+/// Upper bound of the histogram, ns: a minute.
 const MOST: u64 = 60_000_000_000;
 
 /// A distribution of times, to three digits.
@@ -19,10 +19,10 @@ const MOST: u64 = 60_000_000_000;
 #[derive(Clone, Debug)]
 pub struct Lateness(Histogram<u64>);
 
-/// Where a distribution lies, ns.
+/// Percentiles of a distribution, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Percentiles {
-    /// How many.
+    /// Number of values.
     pub count: u64,
     /// Half are below.
     pub median: u64,
@@ -36,7 +36,7 @@ pub struct Percentiles {
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        // The bounds are constants that are known to be allowed.
+        // The bounds are valid constants.
         Lateness(Histogram::new_with_bounds(1, MOST, 3).unwrap_or_else(|_| unreachable!()))
     }
 }
@@ -47,7 +47,7 @@ impl Lateness {
         self.0.saturating_record(late.0.clamp(1, MOST));
     }
 
-    /// Where they lie.
+    /// Percentiles of the values.
     pub fn percentiles(&self) -> Percentiles {
         if self.0.is_empty() {
             return Percentiles::default();

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What every module can be told; one without the port for it does without.
+/// Parameters of modules; a module without the port ignores the parameter.
 pub(crate) const PARAMETERS: &[Parameter] = &[
     TARGET_PARAMETER,
     INTERVAL_PARAMETER,
@@ -50,7 +50,7 @@ const LIMIT: u64 = 10_240;
 
 static LIBRARIES: Mutex<BTreeMap<&'static str, Arc<Library>>> = Mutex::new(BTreeMap::new());
 
-/// Why a module cannot be added.
+/// Reason why a module cannot be added.
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
     /// Its library.
@@ -61,8 +61,8 @@ pub enum AddError {
     Name(#[from] NameTaken),
 }
 
-/// Adds the module that is compiled in the library at `path` to the register of disciplines, for as
-/// long as the process lives. A module that is there already under `name` is kept.
+/// Adds the module in the library at `path` to the registry of disciplines, for the life of the
+/// process. An existing module named `name` remains.
 ///
 /// ```
 /// let refused = sojourn_verilog::add("mine", "no/such.so".as_ref()).unwrap_err();
@@ -102,13 +102,13 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
 pub fn declare() {
     for reference in [&reference::REFERENCE, &reference::FQ_REFERENCE] {
         if REGISTRY.find(reference.name).is_none() {
-            // Whoever was faster has added the same.
+            // A concurrent call has added the same module.
             let _ = REGISTRY.add(reference);
         }
     }
 }
 
-/// What is the same in all questions to a module: its parameters, checked.
+/// Constant part of all requests to a module: its validated parameters.
 pub(crate) fn same_in_all(settings: &Settings) -> Result<Question, DisciplineError> {
     let word = |name, least| Ok(settings.within(name, least..=u64::from(u32::MAX))? as u32);
     Ok(Question {

@@ -1,9 +1,9 @@
 //! The C ABI of `hardware/shim.cpp`: a library, and modules made from it.
 //!
-//! THE ONLY FILE OF THIS CRATE WITH `unsafe`. What it stands on: the library was compiled from our
-//! shim, so its functions have the signatures below (`aqm_abi` tells the version), throw nothing and
-//! keep no pointer that they are handed; a library is never unloaded while a module of it lives,
-//! because the module holds it.
+//! THE ONLY FILE OF THIS CRATE WITH `unsafe`. Its safety relies on these conditions: the library
+//! was compiled from our shim, so its functions have the signatures below (`aqm_abi` gives the
+//! version), throw no exceptions and retain no pointer; a library is never unloaded while a module
+//! of it exists, because the module owns a reference to it.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_void};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The version of the interface that this file is written for.
 const ABI: u32 = 2;
 
-/// Why a library cannot be used.
+/// Reason why a library cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The system cannot load it, or something is missing in it.
@@ -25,7 +25,7 @@ pub enum LoadError {
     Version(u32),
 }
 
-/// What a module is asked to do.
+/// Kind of a request to a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
@@ -58,7 +58,7 @@ pub(crate) struct Question {
     pub capable: u8,
 }
 
-/// What a module says.
+/// Answer of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Of a packet, that it is dropped, or sent, with a mark or without; and whether that was all.
@@ -67,7 +67,7 @@ pub(crate) enum Answer {
     Done,
     /// No answer within the cycles that it was given.
     Hung,
-    /// The answer hangs on a bit that nobody has set.
+    /// The answer depends on an undefined bit.
     Unknown,
     /// It ended itself (`$fatal`, `$stop`, no stable state).
     Fatal,
@@ -81,7 +81,7 @@ const HUNG: u32 = 1 << 8;
 const UNKNOWN: u32 = 1 << 9;
 const FATAL: u32 = 1 << 10;
 
-/// What a module can do besides deciding about the packet at the head of a queue.
+/// Capability bit of a module that decides about other packets than the head of the queue.
 const KEEPS_ORDER: u32 = 1;
 const SHEDS: u32 = 1 << 1;
 
@@ -129,7 +129,7 @@ impl Library {
         }
     }
 
-    /// Whether its modules keep the order of packets, and are told of each that comes.
+    /// Whether its modules keep the order of packets, and receive each arrival.
     pub fn keeps_order(&self) -> bool {
         self.can & KEEPS_ORDER != 0
     }
@@ -165,8 +165,8 @@ pub(crate) struct Module {
     state: NonNull<c_void>,
 }
 
-// SAFETY: a module is one C++ object with a context of its own and is used through `&mut`; nothing
-// of it belongs to a thread.
+// SAFETY: a module is one C++ object with a context of its own, accessed through `&mut`; it has no
+// thread-local state.
 unsafe impl Send for Module {}
 
 impl Module {
@@ -186,7 +186,7 @@ impl Module {
         (Answer::from(said), cycles)
     }
 
-    /// What it says next, if it has not said that it is done.
+    /// Its next answer, unless it is done.
     pub fn more(&mut self, most: u32) -> (Answer, u32) {
         let mut cycles = 0;
         // SAFETY: as above.
@@ -194,12 +194,12 @@ impl Module {
         (Answer::from(said), cycles)
     }
 
-    /// What it is made from.
+    /// Library of the module.
     pub fn library(&self) -> &Library {
         &self.library
     }
 
-    /// What it said when it ended itself.
+    /// Message of the module's termination.
     pub fn message(&self) -> String {
         // SAFETY: a string that ends with a zero byte and lives until the next question.
         let said = unsafe { CStr::from_ptr((self.library.said)(self.state.as_ptr())) };

@@ -1,8 +1,8 @@
 //! The native CoDel and FQ-CoDel with the control law that `hardware/control_law.sv` states, to hold modules
 //! against where its ROM makes a difference (after 1023 drops in one drop state).
 //!
-//! Stands on the native law of the switch; only INTERVAL / sqrt(count) is another. The ROM's entries
-//! are computed here from what the module says they are, by another way than there.
+//! Uses the native CoDel of the switch, except for INTERVAL / sqrt(count). The ROM's entries are
+//! computed here from the module's parameters, by another method than in the module.
 
 use crate::discipline::{PARAMETERS, same_in_all};
 use sojourn_packet::{Bytes, Time};
@@ -51,7 +51,7 @@ fn spacing(interval: Time, count: u32) -> Time {
     Time(doubled.div_ceil(2) as u64)
 }
 
-/// Decides about packets of a queue that somebody else keeps.
+/// AQM for a queue that its caller stores.
 #[derive(Debug)]
 struct Reference {
     params: Params,

@@ -1,4 +1,5 @@
-//! Packets whose order a module keeps: it knows them by numbers, and says which one is sent or dropped.
+//! Scheduler modules: the module keeps the order of packets, knows them by number, and returns
+//! which one is sent or dropped.
 
 use crate::dut::{Dut, Verdict, is_capable};
 use crate::library::{Kind, Question};
@@ -22,7 +23,7 @@ pub(crate) struct Scheduler {
     held: QueueLength,
     arrived: u64,
     overlimit: u64,
-    /// What is held when the module is not asked any more.
+    /// Packets that are left when the module fails.
     left: Backlog,
 }
 

@@ -13,8 +13,8 @@ use sojourn_net::records::{Column, ColumnFormat, Rows, Values};
 use sojourn_net::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Rows of one kind. A column's bytes are made when they are asked for, by whichever thread asks: a
-/// run that goes on need not wait for what becomes of its rows.
+/// Rows of one kind. A column's bytes are built on request, by the requesting thread: a run that
+/// continues does not wait for the processing of its rows.
 #[pyclass(frozen, eq, module = "sojourn._core")]
 pub struct Columns {
     rows: Box<dyn AnyRows>,
@@ -44,7 +44,7 @@ impl<R: Rows + Send + Sync> AnyRows for R {
 }
 
 impl Columns {
-    /// Keeps rows until somebody asks for their columns.
+    /// Stores rows until their columns are requested.
     pub fn new(rows: impl Rows + Send + Sync + 'static) -> Columns {
         Columns { rows: Box::new(rows) }
     }
@@ -61,7 +61,7 @@ impl Columns {
 pub struct PacketRoom(Arc<Mutex<Vec<PacketRows>>>);
 
 impl PacketRoom {
-    /// As many are kept as a run is ahead of who writes its rows.
+    /// Number of row batches that a run may be ahead of their writer.
     const MOST: usize = 8;
 
     /// Some of it, if there is any.
@@ -101,7 +101,7 @@ impl Drop for Returned {
 
 #[pymethods]
 impl Columns {
-    /// How many rows there are.
+    /// Number of rows.
     #[getter]
     fn count(&self) -> usize {
         self.rows.values().first().map_or(0, Values::len)
@@ -175,7 +175,7 @@ pub fn row_columns(rows: &str) -> Option<Vec<Described>> {
     }))
 }
 
-/// What became of packets, by the number in their rows.
+/// Names of packet verdicts, by the number in the rows.
 #[pyfunction]
 pub fn verdicts() -> [&'static str; Verdict::NAMES.len()] {
     Verdict::NAMES

@@ -24,7 +24,7 @@ impl Commands {
         Ok(Commands { session: Mutex::new(Session::new(program)) })
     }
 
-    /// What a line asks for: operations, and questions each with what it is about, as JSON.
+    /// Operations of a line, and its queries each with the name of its object, as JSON.
     fn read(&self, line: &str) -> PyResult<(String, String)> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut operations, mut queries) = (Vec::new(), Vec::new());

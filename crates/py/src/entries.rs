@@ -16,7 +16,7 @@ pub struct Entries {
 
 #[pymethods]
 impl Entries {
-    /// How many there are.
+    /// Number of entries.
     fn __len__(&self) -> usize {
         self.rows.iter().map(|rows| rows.len()).sum()
     }

@@ -1,7 +1,7 @@
 //! The door between the engine and Python: the extension module `sojourn._core`.
 //!
-//! It stands on the floors below and translates: JSON to configurations, columns to bytes, typed
-//! errors to exceptions. It must not have any behaviour of its own.
+//! Uses the crates below and translates: JSON to configurations, columns to bytes, typed errors to
+//! exceptions. Must not contain behaviour of its own.
 
 mod columns;
 mod commands;
@@ -101,8 +101,8 @@ mod _core {
         congestion::REGISTRY.all().into_iter().map(|c| (c.name, c.summary, c.linux)).collect()
     }
 
-    /// Adds the hardware module that is compiled in the library at `path` to the disciplines, under
-    /// `name`; one that is there already is kept.
+    /// Adds the hardware module in the library at `path` to the disciplines, under `name`; an
+    /// existing one remains.
     #[pyfunction]
     fn add_hardware_module(name: &str, path: PathBuf) -> PyResult<()> {
         sojourn_verilog::add(name, &path).map_err(|error| SojournError::new_err(error.to_string()))

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSet {
-    /// The link behind each port; nothing is between one without an entry and who is behind it.
+    /// Link behind each port; a port without an entry has no delay or rate limit.
     pub links: BTreeMap<u16, LinkConfig>,
-    /// Packets have the numbers by which other switches know them.
+    /// Packets have the ids by which other switches know them.
     pub identify: bool,
 }
 

@@ -39,7 +39,7 @@ enum State {
     Lost,
 }
 
-/// What is known of a switch that runs no longer.
+/// Final state of a stopped switch.
 struct Stopped {
     told: (LiveReport, Statistics),
     flows: Vec<FlowKey>,
@@ -58,7 +58,7 @@ pub struct LiveSwitch {
     state: Mutex<State>,
     waiting: Mutex<ByPort>,
     arrived: Mutex<Vec<Arrived>>,
-    /// What it was built from, and the interface of each port.
+    /// Its configuration, and the interface of each port.
     built: (StandaloneConfig, BTreeMap<u16, String>),
     /// The way into the controller's port, if it has one.
     cpu: Option<CpuSender>,
@@ -71,9 +71,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[pymethods]
 impl LiveSwitch {
-    /// `programs` are those that the configuration names as compiled; `around` is what lies around it,
-    /// in JSON. With `record`, what arrives is kept until it is taken. Port `cpu`, if there is one, is
-    /// that of the controllers.
+    /// `programs` are the compiled programs that the configuration names; `around` describes its
+    /// links, in JSON. With `record`, arrivals are recorded until they are taken. Port `cpu`, if
+    /// given, is the controllers'.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "they are named where it is called")]
     #[pyo3(signature = (config, interfaces, spin, programs, around = "{}", record = false, cpu = None))]
@@ -151,7 +151,7 @@ impl LiveSwitch {
         done.map_err(refused)
     }
 
-    /// What a question in JSON is answered, as JSON.
+    /// Answers a query in JSON, as JSON.
     fn read(&self, py: Python<'_>, query: &str) -> PyResult<String> {
         let query: Query = read(query)?;
         let reply = self.with(py, move |switch, _| control::read(switch, &query))?;
@@ -214,14 +214,15 @@ impl LiveSwitch {
         columns::frames(py, &frames.unwrap_or_default())
     }
 
-    /// The arrivals that were fetched, in the order in which they were handed to the switch.
+    /// Arrivals since the last call, in the order in which they were passed to the switch.
     fn take_arrivals<'py>(&self, py: Python<'py>) -> Vec<Arrival<'py>> {
         let arrived = mem::take(&mut *locked(&self.arrived));
         let told = |one: Arrived| (one.at.0, one.port.0, PyBytes::new(py, &one.packet.bytes));
         arrived.into_iter().map(told).collect()
     }
 
-    /// What the program has written into its log since the last call.
+    /// Lines that the program wrote into its log since the last call, after the number of lost
+    /// ones.
     fn take_log(&self, py: Python<'_>) -> (u64, Vec<(u64, String)>) {
         let taken = py.detach(|| match &*locked(&self.state) {
             State::Running(live) => live.with(|switch, _| switch.data_plane().take_log()),
@@ -232,7 +233,7 @@ impl LiveSwitch {
         (log.lost, lines.collect())
     }
 
-    /// What is to be said of interfaces and switch so far, as JSON.
+    /// Report of interfaces and switch so far, as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let told = py.detach(|| match &*locked(&self.state) {
             State::Running(live) => live.report().zip(live.with(|switch, _| switch.statistics())),
@@ -246,8 +247,7 @@ impl LiveSwitch {
         Ok(both.to_string())
     }
 
-    /// What the program did so far that the switch cannot do, by kind, as JSON; nothing of a switch
-    /// that has ended.
+    /// Faults of the program so far, by kind, as JSON; empty for a switch that has ended.
     fn faults(&self, py: Python<'_>) -> PyResult<String> {
         let faults = py.detach(|| match &*locked(&self.state) {
             State::Running(live) => live.with(|switch, _| switch.faults()).unwrap_or_default(),
@@ -276,7 +276,7 @@ impl LiveSwitch {
 }
 
 impl LiveSwitch {
-    /// What a server needs of it while it runs, and where the controller's frames are to go.
+    /// Device of a server while the switch runs, and the destination of the controller's frames.
     pub fn device(&self) -> Option<(LiveDevice, ToController)> {
         let State::Running(live) = &*locked(&self.state) else { return None };
         let (config, interfaces) = self.built.clone();
@@ -293,7 +293,7 @@ impl LiveSwitch {
         });
     }
 
-    /// What comes of work on the switch while it runs.
+    /// Result of work on the switch while it runs.
     fn with<T: Send + 'static>(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Operations on their way from Python to a switch: as JSON, and entries that are alike as rows.
+//! Operations from Python to a switch: as JSON, with entries of one shape as rows.
 
 use crate::packet_switch::{read, wrong};
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ pub struct Operations {
 #[derive(Default)]
 struct OperationList {
     pieces: Vec<Piece>,
-    /// How the last entry was written, if others can be like it.
+    /// Python form of the last entry, if further entries can share it.
     like: Option<Written>,
 }
 
@@ -40,7 +40,7 @@ impl Operations {
         Operations::default()
     }
 
-    /// How many there are.
+    /// Number of operations.
     fn __len__(&self) -> usize {
         self.list().pieces.iter().map(Piece::count).sum()
     }
@@ -52,8 +52,8 @@ impl Operations {
         list.like = None;
     }
 
-    /// Says how the entry that was added last is written in Python, and by their full names the key
-    /// elements of `matched`, in its order: others may follow that are written alike.
+    /// Registers the Python form of the last added entry, and the full names of the key elements of
+    /// `matched`, in its order: further entries of the same form are added as rows.
     fn written_as(
         &self,
         matched: &Bound<'_, PyAny>,
@@ -61,7 +61,7 @@ impl Operations {
         args: Option<&Bound<'_, PyAny>>,
         keys: Vec<String>,
     ) {
-        // What is written in another way goes on as JSON.
+        // An entry of another form is passed as JSON.
         let _ = self.list().written_as(matched, action, args, &keys);
     }
 
@@ -147,7 +147,7 @@ impl OperationList {
     }
 }
 
-/// How an entry is written in Python, and where its numbers stand in a row.
+/// Python form of an entry, and the positions of its numbers in a row.
 struct Written {
     keys: Vec<(Py<PyString>, usize, Form)>,
     action: Py<PyString>,
@@ -239,7 +239,7 @@ impl Written {
     }
 }
 
-/// What the two numbers of a form are called; none if it has one.
+/// Names of the two numbers of a form; `None` if it has one.
 fn names_of(form: Form) -> Option<[&'static str; 2]> {
     match form {
         Form::Exact => None,
@@ -290,7 +290,7 @@ impl OperationsArg<'_> {
     }
 }
 
-/// Why a batch is refused. Who asks for one operation need not be told which one it was.
+/// Converts the rejection of a batch to an exception. For a single operation it omits the index.
 pub fn batch_refused(batch: &[Operation]) -> impl Fn(BatchError) -> PyErr {
     let count: usize = batch.iter().map(Operation::count).sum();
     move |refused| match count {

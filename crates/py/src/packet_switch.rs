@@ -20,17 +20,17 @@ use std::sync::{Mutex, PoisonError};
 /// One program on one switch that nothing is connected to.
 #[pyclass(module = "sojourn._core")]
 pub struct PacketSwitch {
-    // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
+    // Never contended: Python may pass the object to another thread, which requires a mutex.
     bench: Mutex<packet_switch::PacketSwitch>,
     watched: Option<Watched>,
 }
 
-/// What somebody asked for and cannot have.
+/// Exception for an invalid argument.
 pub fn wrong(error: impl Display) -> PyErr {
     ConfigError::new_err(error.to_string())
 }
 
-/// What JSON says, if it is what is expected.
+/// Parses JSON of an expected type.
 pub fn read<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     serde_json::from_str(json).map_err(wrong)
 }
@@ -103,7 +103,7 @@ impl PacketSwitch {
         self.bench().apply(&batch).map_err(batch_refused(&batch))
     }
 
-    /// What a question in JSON is answered, as JSON.
+    /// Answers a query in JSON, as JSON.
     fn read(&mut self, query: &str) -> PyResult<String> {
         let reply = self.bench().read(&read(query)?).map_err(wrong)?;
         serde_json::to_string(&reply).map_err(wrong)
@@ -150,7 +150,7 @@ impl PacketSwitch {
         self.bench().now().as_nanos()
     }
 
-    /// What has left since the last call: port and frame.
+    /// Port and frame of each packet that left since the last call.
     fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<(u16, Bound<'py, PyBytes>)>> {
         let frame = |transmit: sojourn_switch::Transmit| {
             let packet = transmit.packet;
@@ -176,7 +176,7 @@ impl PacketSwitch {
         serde_json::to_string(&passes).map_err(wrong)
     }
 
-    /// What the program did so far that its target cannot do, by kind, as JSON.
+    /// Faults of the program so far, by kind, as JSON.
     fn faults(&mut self) -> PyResult<String> {
         serde_json::to_string(&self.bench().faults()).map_err(wrong)
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Why a run cannot be had, as an exception.
+/// Exception for a run that cannot be built.
 pub fn run_refused(error: &RunError) -> PyErr {
     match error {
         RunError::Program(error) => refused(error),
@@ -23,7 +23,7 @@ pub fn run_refused(error: &RunError) -> PyErr {
     }
 }
 
-/// What language or target have against a program, as an exception.
+/// Exception for a program that the language or its target rejects.
 pub fn refused(error: &LoadError) -> PyErr {
     let raised = ProgramError::new_err(error.render(&RenderOptions::default()));
     Python::attach(|py| {
@@ -40,7 +40,7 @@ fn json(of: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(of).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// A P4 program, compiled once; what its target has against it, if anything, is asked by `check`.
+/// A P4 program, compiled once; `check` returns its target's diagnostics.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct Program {
     pub program: Arc<sojourn_target::Program>,
@@ -112,7 +112,7 @@ impl Program {
         json(&self.program.text())
     }
 
-    /// What it declares for its control plane, as JSON.
+    /// Its declarations for the control plane, as JSON.
     fn declarations(&self) -> PyResult<String> {
         json(&self.program.describe())
     }
@@ -125,7 +125,7 @@ impl Program {
         })
     }
 
-    /// Its `bf-rt.json`, by which the runtime interface of Tofino knows it.
+    /// Its `bf-rt.json`, the schema of Tofino's runtime interface.
     fn bfrt(&self, py: Python<'_>) -> String {
         py.detach(|| sojourn_protocols::bfrt::text(&self.program.schema()))
     }
@@ -144,7 +144,7 @@ impl Program {
         Ok((stages.json, stages.text))
     }
 
-    /// Why its target's chip may refuse it although it runs; `None` if nothing is known.
+    /// Reason why its target's chip may reject it although it runs here; `None` if none is known.
     fn doubt(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.program.doubt())
             .map(|doubt| format!("{} ({})", doubt.message, doubt.code))
@@ -157,7 +157,7 @@ impl Program {
     }
 }
 
-/// What is said of a program.
+/// Verdict on a program.
 #[pyclass(module = "sojourn._core", frozen, get_all)]
 pub struct Verdict {
     /// There was no error.
@@ -166,7 +166,7 @@ pub struct Verdict {
     rendered: String,
     /// The same as JSON.
     diagnostics: String,
-    /// The program, if the language takes it; none if only the language was asked.
+    /// The program, if the language accepts it; `None` if only the language was checked.
     program: Option<Py<Program>>,
     /// Its stages as JSON and as text, if it fits a target that has stages.
     stages: Option<(String, String)>,
@@ -205,7 +205,7 @@ pub fn check(
     Ok(Verdict { program: Some(Py::new(py, program)?), stages, ..verdict })
 }
 
-/// What an editor asks of the program at `path`, as JSON; `texts` stand in place of files.
+/// Editor information on the program at `path`, as JSON; `texts` replace files.
 #[pyfunction]
 pub fn look(
     py: Python<'_>,
@@ -220,7 +220,7 @@ pub fn look(
     py.detach(|| sojourn_engine::editor::inspect(&path, &options, texts)).to_string()
 }
 
-/// Name and folder of shipped programs of every target, in the order in which people are told.
+/// Name of every target and folder of its built-in programs, in the order of presentation.
 #[pyfunction]
 pub fn targets() -> Vec<(&'static str, &'static str)> {
     sojourn_engine::builtin::TARGETS.iter().map(|target| (target.name(), target.folder())).collect()

@@ -10,10 +10,10 @@ use sojourn_net::records::Rows;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// An AQM that is asked about the packets of a trace, from a configuration in JSON.
+/// Replay of a trace's packets through an AQM, from a configuration in JSON.
 #[pyclass(module = "sojourn._core")]
 pub struct Replay {
-    // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
+    // Never contended: Python may pass the object to another thread, which requires a mutex.
     replay: Mutex<replay::Replay>,
 }
 
@@ -46,21 +46,21 @@ impl Replay {
         Ok(PyBytes::new(py, &decisions.map_err(refused)?))
     }
 
-    /// Mirrored copies so far: asked for, without a session, passes that they have made.
+    /// Mirrored copies so far: requested, without a session, and their passes.
     fn copies(&mut self) -> (u64, u64, u64) {
         let copies = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner).copies();
         (copies.requested, copies.no_session, copies.passes)
     }
 
-    /// What the program did so far that its target cannot do, by kind, as JSON.
+    /// Faults of the program so far, by kind, as JSON.
     fn faults(&mut self) -> PyResult<String> {
         let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
         serde_json::to_string(&replay.faults()).map_err(refused)
     }
 }
 
-/// A discipline with a queue of its own that is told when packets come and go, from a configuration in
-/// JSON.
+/// Replay of arrivals and departures through a discipline with a queue of its own, from a
+/// configuration in JSON.
 #[pyclass(module = "sojourn._core")]
 pub struct QueueReplay {
     replay: Mutex<replay::QueueReplay>,
@@ -94,7 +94,7 @@ impl QueueReplay {
         replay.counters().into_iter().collect()
     }
 
-    /// What a hardware module did wrong, as JSON.
+    /// Faults of a hardware module, as JSON.
     fn faults(&mut self) -> PyResult<String> {
         let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
         serde_json::to_string(&replay.faults()).map_err(refused)

@@ -25,20 +25,20 @@ use tokio::sync::mpsc;
 /// Frames for controllers that may wait.
 const WAITING: usize = 4_096;
 
-/// Where the frames of the controller's port go, once somebody serves controllers.
+/// Destination of the controller port's frames, once a server runs.
 pub type ToController = Arc<Mutex<Option<mpsc::Sender<Vec<u8>>>>>;
 
-/// Certificate, key, and who signs the clients' certificates.
+/// Certificate, key, and certificate authority of the clients.
 type Pem = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 
-/// What a server needs of a live switch.
+/// A live switch, as a server needs it.
 #[derive(Clone)]
 pub struct LiveDevice {
     /// A way to ask it.
     pub handle: LiveHandle,
     /// The way into the controller's port.
     pub cpu: Option<CpuSender>,
-    /// What it was built from.
+    /// Its configuration.
     pub config: StandaloneConfig,
     /// The interface of each port.
     pub interfaces: BTreeMap<u16, String>,
@@ -76,7 +76,7 @@ impl Device for LiveDevice {
     }
 }
 
-/// What means a program that is compiled, with no entries.
+/// Configuration of a compiled program, without entries.
 fn p4_aqm(program: &Compiled) -> P4Aqm {
     let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
     let options = program.options();
@@ -92,7 +92,7 @@ fn p4_aqm(program: &Compiled) -> P4Aqm {
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct ControlServer {
     address: SocketAddr,
-    /// Why there is no pipeline before a controller sets one.
+    /// Reason why there is no pipeline before a controller sets one.
     no_pipeline: Option<String>,
     missed: AtomicU64,
     serving: Mutex<Option<Serving>>,
@@ -122,9 +122,10 @@ fn read_address(text: &str) -> PyResult<SocketAddr> {
 
 #[pymethods]
 impl ControlServer {
-    /// P4Runtime. `tls` is certificate and key as PEM, and who signs the clients' certificates;
-    /// without that signer the address is a loopback one unless it is `open`. `programs` are those that
-    /// controllers may name; the first is the one that runs, and texts are compiled as it was.
+    /// P4Runtime server. `tls` is certificate and key as PEM, and the certificate authority of the
+    /// clients; without an authority the address must be a loopback one unless `open` is set.
+    /// `programs` are those that controllers may name; the first is the running one, and its
+    /// options apply to texts that controllers send.
     #[staticmethod]
     #[pyo3(signature = (switch, address, device, programs, cpu_port = None, tls = None, open = false))]
     #[expect(clippy::too_many_arguments, reason = "they are named where it is called")]
@@ -184,13 +185,13 @@ impl ControlServer {
         })
     }
 
-    /// Where it listens.
+    /// Address on which the server listens.
     #[getter]
     fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// Why P4Runtime has no pipeline before a controller sets one; none if it has.
+    /// Reason why P4Runtime has no pipeline before a controller sets one; `None` if it has one.
     #[getter]
     fn no_pipeline(&self) -> Option<&str> {
         self.no_pipeline.as_deref()

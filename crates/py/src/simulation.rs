@@ -30,20 +30,20 @@ pub fn check_config(
     py.detach(|| programs.planes(&config)).map(|_| ()).map_err(|error| run_refused(&error))
 }
 
-/// How much later than configured a flow starts under a seed, ns.
+/// Random delay of a flow's start under a seed, ns.
 #[pyfunction]
 pub fn start_jitter(seed: u64, flow: u32) -> u64 {
     sojourn_net::start_jitter(seed, flow).as_nanos()
 }
 
-/// The network of a run that says nothing of it, as JSON: every default of one stands there.
+/// Default network of a run, as JSON, with all default values.
 #[pyfunction]
 pub fn default_network() -> PyResult<String> {
     serde_json::to_string(&sojourn_net::config::NetworkSection::<Aqm>::default())
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
 }
 
-/// What the switch's hardware makes of a shaper: rate in bit/s and burst in bytes.
+/// Shaper as the switch's hardware implements it: rate in bit/s and burst in bytes.
 #[pyfunction]
 pub fn shaper_as_built(rate: u64, burst: u64) -> PyResult<(u64, u64)> {
     sojourn_engine::switch_setup::shaper_as_built(Rate(rate), burst).map_err(|refused| {
@@ -52,7 +52,7 @@ pub fn shaper_as_built(rate: u64, burst: u64) -> PyResult<(u64, u64)> {
     })
 }
 
-/// What the simulator would draw for the flows of a configuration, as JSON: a list in their order.
+/// Flows that the simulator would draw for a configuration, as JSON: a list in their order.
 #[pyfunction]
 pub fn workload(py: Python<'_>, config: &str) -> PyResult<String> {
     let config = read_config(config)?;
@@ -73,9 +73,9 @@ pub struct Configuration {
 
 #[pymethods]
 impl Configuration {
-    /// What is `beside` takes the place of empty things in the control planes of `config`: the place of
-    /// a switch that has an AQM of its own, that of a table, and the table's entries; or the commands'
-    /// text.
+    /// Entries of `beside` replace empty parts in the control planes of `config`: the index of a
+    /// switch with an AQM of its own, the index of a table, and the table's entries; or the text of
+    /// the commands.
     #[new]
     #[pyo3(signature = (config, beside = Vec::new()))]
     fn new(
@@ -117,12 +117,12 @@ impl ConfigArg<'_> {
     }
 }
 
-/// One run, from a configuration in JSON. It reads no clock: it is told how far to go.
+/// One run, from a configuration in JSON. Reads no clock: the caller sets how far it runs.
 #[pyclass(module = "sojourn._core")]
 pub struct Simulation {
-    // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
+    // Never contended: Python may pass the object to another thread, which requires a mutex.
     run: Mutex<sojourn_net::Simulation>,
-    /// What is seen of its programs, where something is to be.
+    /// Observations of its programs, if requested.
     watched: WatchedRegisters,
     room: PacketRoom,
 }
@@ -167,7 +167,8 @@ impl Simulation {
 
     /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
     fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) {
-        // Not when rows are taken: whoever is done with them at once gives their own room back.
+        // Set here, not when rows are taken: a consumer that finishes its rows at once returns
+        // their memory itself.
         let room = self.room.clone();
         let run = self.run();
         run.reuse_room(|| room.take());
@@ -186,7 +187,7 @@ impl Simulation {
         self.run().finished()
     }
 
-    /// How many observed ports there are.
+    /// Number of observed ports.
     #[getter]
     fn bottlenecks(&mut self) -> usize {
         self.run().bottlenecks()
@@ -250,8 +251,8 @@ impl Simulation {
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// What the program has written into its log since the last call: lines that were too many to
-    /// keep, then time in ns and text of each.
+    /// Lines that the program wrote into its log since the last call: the number of lost ones, then
+    /// time in ns and text of each.
     fn take_log(&mut self) -> (u64, Vec<(u64, String)>) {
         let log = self.run().take_log();
         let lines = log.lines.into_iter().map(|line| (line.at.as_nanos(), line.text));
@@ -276,7 +277,7 @@ impl Simulation {
         })
     }
 
-    /// What a question in JSON is answered, as JSON.
+    /// Answers a query in JSON, as JSON.
     fn read(&mut self, switch: u16, query: &str) -> PyResult<String> {
         let query: Query = read(query)?;
         self.with_switch(switch, |switch, _| {
@@ -298,7 +299,7 @@ impl Simulation {
         Ok(crate::packet_switch::messages(py, taken?))
     }
 
-    /// What a switch has sent to its controller since the last call: time in ns, bytes.
+    /// Packets that a switch sent to its controller since the last call: time in ns, bytes.
     fn take_controllers_packets<'py>(
         &mut self,
         py: Python<'py>,
@@ -320,7 +321,7 @@ impl Simulation {
         }
     }
 
-    /// What is counted at a switch, as JSON.
+    /// Counters of a switch, as JSON.
     fn switch_report(&mut self, switch: u16) -> PyResult<String> {
         self.with_switch(switch, |switch, _| {
             serde_json::to_string(&switch.statistics()).map_err(wrong)
@@ -335,7 +336,7 @@ impl Simulation {
     }
 }
 
-/// What a run's file of counters has.
+/// Contents of a run's file of counters.
 #[derive(serde::Serialize)]
 struct Counters {
     #[serde(flatten)]

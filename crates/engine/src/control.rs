@@ -1,8 +1,8 @@
 //! Operations of a control plane, carried out on a running switch at an instant.
 //!
-//! A batch is done wholly or not at all. What is about the program goes to the program, what is
-//! about the switch to the switch, in the order of the batch. Servers of control protocols, packet
-//! tests and a run's control plane come through here. Must not know any language or protocol.
+//! A batch is atomic. Its operations apply to the program or to the switch, in the order of the
+//! batch. Servers of control protocols, packet tests and a run's control plane use this module.
+//! Must not depend on a command language or protocol.
 
 use crate::switch_setup::{group, session};
 use sojourn_control::RuntimeControl;
@@ -12,7 +12,7 @@ use sojourn_switch::{Change, QueueChange, Replaced, ShaperConfig, Switch};
 use sojourn_target::Plane;
 use thiserror::Error;
 
-/// Why an operation cannot be carried out.
+/// Reason why an operation cannot be carried out.
 #[derive(Debug, Error)]
 pub enum OperationError {
     /// It does not fit the program.
@@ -26,18 +26,19 @@ pub enum OperationError {
     NoProgram,
 }
 
-/// Which operation of a batch was refused, and why. Nothing of the batch was done.
+/// Index of the rejected operation of a batch, and the reason. No operation of the batch has taken
+/// effect.
 #[derive(Debug, Error)]
 #[error("operation {}: {error}", .at + 1)]
 pub struct BatchError {
     /// Its place, from 0.
     pub at: usize,
-    /// Why.
+    /// Reason.
     pub error: OperationError,
 }
 
 impl BatchError {
-    /// As it is counted in plain data, where entries that are alike are one operation each.
+    /// Index counted in plain data, where each entry of a group of rows is one operation.
     fn new(batch: &[Operation], at: usize, error: OperationError) -> BatchError {
         let before: usize = batch[..at].iter().map(Operation::count).sum();
         match (&batch[at], error) {
@@ -101,8 +102,8 @@ pub fn apply(
     Ok(handles)
 }
 
-/// Operations at one instant that can be taken back together, for whoever must know what one has
-/// done before the next. They stay unless they are taken back.
+/// Operations at one time that can be rolled back together, for callers that need the result of
+/// each before the next. They take effect unless they are rolled back.
 pub struct Transaction<'s> {
     switch: &'s mut Switch,
     now: Time,
@@ -132,7 +133,7 @@ impl<'s> Transaction<'s> {
         Transaction { switch, now, revertible: true, pipes: Pipes::ALL, undo: Undo::default() }
     }
 
-    /// What is about the program is about these pipes from now on; at first about all.
+    /// Selects the pipes of the following operations on the program; the default is all.
     pub fn choose(&mut self, pipes: Pipes) {
         self.pipes = pipes;
     }
@@ -146,7 +147,7 @@ impl<'s> Transaction<'s> {
         read_of(self.switch, pipe, query)
     }
 
-    /// The same, but what is done cannot be taken back, and nothing is kept for that.
+    /// A transaction that cannot be rolled back, and records nothing for that.
     pub fn lasting(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
         Transaction { revertible: false, ..Transaction::begin(switch, now) }
     }
@@ -176,8 +177,8 @@ impl<'s> Transaction<'s> {
         if !*revertible && count <= 1 {
             return Ok(sojourn_control::execute(program(switch)?, operation, *now)?);
         }
-        // Pipes refuse alike, but for entries that clients have put into some of them only: what one
-        // refuses none does.
+        // All pipes reject the same operations, except for entries that clients added to some pipes
+        // only: if one rejects, none applies it.
         let entries = matches!(
             operation,
             Operation::AddEntry { .. }
@@ -234,7 +235,7 @@ pub fn read_of(switch: &mut Switch, pipe: usize, query: &Query) -> Result<Reply,
     Ok(sojourn_control::read(program_of(switch, pipe)?, query)?)
 }
 
-/// How many pipes run the program of a switch, each for itself; 0 without a program.
+/// Number of pipes that run the switch's program, each with its own state; 0 without a program.
 pub fn pipes(switch: &mut Switch) -> usize {
     Plane::downcast(switch.data_plane()).map_or(0, |plane| plane.pipes())
 }
@@ -287,7 +288,7 @@ pub(crate) fn is_of_the_switch(operation: &Operation) -> bool {
     change(operation).is_some()
 }
 
-/// What an operation means for the switch, if it is about the switch.
+/// Change of the switch that an operation requests, if it concerns the switch.
 fn change(operation: &Operation) -> Option<Change> {
     Some(match operation {
         Operation::SetMirrorSession(given) => Change::Session(session(given)),

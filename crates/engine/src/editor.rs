@@ -53,7 +53,7 @@ fn diagnostics_json(found: &[Diagnostic], sources: &SourceMap) -> Value {
     serde_json::from_str(&to_json_string(found, sources)).unwrap_or(Value::Null)
 }
 
-/// The names that stand in files as they are, outside of macros.
+/// Names that occur literally in files, outside macros.
 fn all_names(
     loader: &OverlayLoader,
     path: &Path,

@@ -42,8 +42,8 @@ impl Programs {
     /// its file.
     ///
     /// # Errors
-    /// What the language has against it, or that it is for another target than the configuration
-    /// wants.
+    /// Returns the language's errors, or an error if the program is for another target than the
+    /// configuration requires.
     pub fn program(&self, p4: &P4Aqm) -> Result<Arc<Program>, RunError> {
         let program = match self.known(p4) {
             Some(program) => program,
@@ -71,8 +71,9 @@ impl Programs {
         self.0.iter().find(is_meant).cloned()
     }
 
-    /// A switch's worth of the program that a configuration means, its control plane carried out;
-    /// `seed` is that of its random externs. Beside it, what of the control plane is the switch's.
+    /// Loads the program of a configuration for one switch and applies its control plane; `seed` is
+    /// that of its random externs. Also returns the part of the control plane that configures the
+    /// switch.
     ///
     /// # Errors
     /// As for [`Programs::program`], or target or control plane do not fit it.
@@ -134,8 +135,8 @@ impl Programs {
         within("pipes", u64::from(pipes), 1..=u64::from(traits.ports / traits.pipe_ports))?;
         check_pipes(pipes, beside)?;
         let mut controls = vec![control];
-        // What runs in a pipe: a program, how many pipelines others have before it, and how many of its
-        // pipes there are already.
+        // Program of a pipe, the number of pipelines of the programs before it, and the number of
+        // its pipes so far.
         let mut runs = vec![(Cow::Borrowed(p4), 0, 0)];
         for other in beside {
             let architecture = Some(plane.target().name().to_owned());
@@ -181,8 +182,8 @@ impl Programs {
         Ok((SwitchPlane { plane: Box::new(plane), set_up, discipline, later }, watched))
     }
 
-    /// Carries out on a program that nothing comes to what is asked of the running one, so that a
-    /// slip is told before the run. What is about the switch is only known there.
+    /// Applies the operations of the running control plane to an idle program, so that errors are
+    /// reported before the run. Operations on the switch are only checked there.
     fn try_later(&self, p4: &P4Aqm, seed: u64) -> Result<(), RunError> {
         if p4.later.is_empty() {
             return Ok(());
@@ -227,12 +228,13 @@ impl Programs {
     }
 }
 
-/// How many pipelines a program has; one that is of no chip has one.
+/// Number of pipelines of a program; one for a program without a chip.
 fn pipelines(program: &Program) -> usize {
     program.describe().pipelines.len().max(1)
 }
 
-/// That each further program has pipes of its own, and the first one keeps its first.
+/// Checks that each further program has pipes of its own, and that the first program keeps the
+/// first pipe.
 fn check_pipes(pipes: u16, beside: &[FurtherProgram]) -> Result<(), RunError> {
     let mut taken = std::collections::BTreeSet::from([0]);
     for other in beside {
@@ -247,12 +249,12 @@ fn check_pipes(pipes: u16, beside: &[FurtherProgram]) -> Result<(), RunError> {
     Ok(())
 }
 
-/// What is seen of a program in a run.
+/// Observations of a program in a run.
 #[derive(Clone, Debug)]
 pub struct Watched {
     /// Its text, for the places in what is seen.
     pub sources: Arc<SourceMap>,
-    /// What was seen and not yet taken.
+    /// Observations that have not been taken.
     pub seen: SharedTrace,
 }
 
@@ -291,7 +293,7 @@ fn compiled(p4: &P4Aqm) -> Result<Program, RunError> {
     })
 }
 
-/// What the language says of a program.
+/// The language's verdict on a program.
 pub struct LanguageChecked {
     /// There was no error.
     pub ok: bool,
@@ -301,8 +303,8 @@ pub struct LanguageChecked {
     pub sources: Arc<SourceMap>,
 }
 
-/// What the language says of the program at `path`, up to its type checker; whether a target takes
-/// it, or whether it is a whole program, is not asked.
+/// Checks the program at `path` up to the type checker. Neither a target nor the completeness of
+/// the program is checked.
 pub fn check_language(path: &Path, options: &PreprocessOptions) -> LanguageChecked {
     let (ok, diagnostics, sources) = match check_program(&FileLoader, path, options) {
         Ok((_, sources, warnings)) => (true, warnings, sources),

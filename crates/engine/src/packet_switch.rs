@@ -1,9 +1,8 @@
-//! A switch that nothing is connected to: packets go in by hand, everything that comes out is
-//! collected.
+//! A switch without connections: the caller injects packets and collects all output.
 //!
-//! The switch is the one of every run, driven in virtual time with nothing at its ports, so that
-//! mirroring, multicast, resubmission and recirculation do what they do there. What a packet should
-//! look like is the business of whoever drives it.
+//! The switch is the one of every run, driven in virtual time with nothing at its ports, so
+//! mirroring, multicast, resubmission and recirculation behave as in a run. The caller checks the
+//! packets.
 
 use crate::RunError;
 use crate::control::{self, BatchError, OperationError};
@@ -23,10 +22,10 @@ use sojourn_target::Plane;
 use sojourn_target::observer::TraceRequest;
 use sojourn_target::target::{Copies, SwitchTraits, Target};
 
-/// What the switch is made of: all ports that its programs can name.
+/// Configuration of the switch: all ports that its programs can name.
 #[derive(Clone, Debug)]
 pub struct PacketSwitchConfig {
-    /// What its target says of it.
+    /// Switch properties of its target.
     pub traits: SwitchTraits,
 }
 
@@ -82,7 +81,7 @@ pub struct PacketSwitch {
     now: Time,
     packets: u64,
     sent: Vec<Transmit>,
-    /// What lines of commands have made so far.
+    /// Session of the command lines so far.
     session: Option<Session>,
 }
 
@@ -176,7 +175,7 @@ impl PacketSwitch {
     /// Carries out a line of `simple_switch_CLI` now; what it answers, if it only reads.
     ///
     /// # Errors
-    /// What is wrong with the line, or that program or switch refuse it.
+    /// Returns an error for an invalid line, or if program or switch reject it.
     pub fn command(&mut self, line: &str) -> Result<Vec<String>, OperationError> {
         let mut answers = Vec::new();
         for asked in self.session()?.run(line)? {
@@ -193,7 +192,7 @@ impl PacketSwitch {
     /// The operation that a statement of STF asks for.
     ///
     /// # Errors
-    /// What does not fit the program.
+    /// Returns an error if the statement does not fit the program.
     pub fn operation_of(&mut self, statement: &Statement) -> Result<Operation, OperationError> {
         Ok(statement.operation(self.session()?.program())?)
     }
@@ -246,7 +245,7 @@ impl PacketSwitch {
         control::read(&mut self.switch, query)
     }
 
-    /// What the program did so far that its target cannot do, by kind.
+    /// Faults of the program so far, by kind.
     pub fn faults(&mut self) -> Vec<FaultReport> {
         self.switch.faults()
     }
@@ -254,7 +253,7 @@ impl PacketSwitch {
     /// Carries out what a control plane says of program and switch, now.
     ///
     /// # Errors
-    /// What does not fit one of them; what came before it stays.
+    /// Returns an error if an entry does not fit; the ones before it remain.
     pub fn configure(&mut self, given: &ControlPlane) -> Result<(), OperationError> {
         let program = control::program(&mut self.switch)?;
         let batch = given.batch(program.program())?;

@@ -1,6 +1,6 @@
 //! The traced registers of a run's programs as rows, numbered in the order in which they came up.
 //!
-//! Stands on what [`Watched`](crate::Watched) sees of each program. Knows neither file nor Python.
+//! Uses the observations of [`Watched`](crate::Watched). Must not depend on files or Python.
 
 use crate::Watched;
 
@@ -17,7 +17,7 @@ sojourn_net::rows! {
     }
 }
 
-/// What is seen of the programs of a run, where something is to be.
+/// Observations of a run's programs, if requested.
 #[derive(Debug)]
 pub struct WatchedRegisters {
     programs: Vec<Watched>,

@@ -1,7 +1,6 @@
 //! A switch on its own: what ports it has and what runs in it; what drives it is not known here.
 //!
-//! Its passes take no time of their own: whoever drives it by the wall clock spends real time on
-//! them.
+//! Its passes take no virtual time: a driver in real time spends real time on them.
 
 use crate::RunError;
 use crate::config::{Aqm, FurtherProgram};
@@ -18,7 +17,8 @@ use std::net::IpAddr;
 
 /// Of the ports that come back into ingress.
 const RECIRCULATION_RATE: Rate = Rate(100_000_000_000);
-/// What goes round is bounded below what can be run as time passes: a pass takes a microsecond or two.
+/// Recirculation is limited to a rate below what runs in real time: a pass takes a microsecond or
+/// two.
 const ROUNDS: RoundLimit = RoundLimit { at_once: 10_000, every: Time(4_000) };
 /// Ports have nine bits.
 const LAST_PORT: u64 = 511;
@@ -29,9 +29,9 @@ const LAST_PORT: u64 = 511;
 pub struct StandaloneConfig {
     /// Its ports.
     pub ports: Vec<StandalonePort>,
-    /// What runs in it: a program, or a discipline in the queues of a wire between two ports.
+    /// AQM: a program, or a discipline in the queues between two connected ports.
     pub aqm: Aqm,
-    /// Where random choices begin.
+    /// Seed of random choices.
     #[serde(default = "one")]
     pub seed: u64,
     /// Keep a copy of every frame that enters and leaves a measured port.
@@ -43,12 +43,12 @@ pub struct StandaloneConfig {
     /// Further programs, in pipes of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<FurtherProgram>,
-    /// Where a discipline's switch sends frames, if it has other than two ports.
+    /// Routes of a discipline's switch, if it does not have exactly two ports.
     #[serde(default)]
     pub routes: Vec<StandaloneRoute>,
 }
 
-/// A port for all addresses that begin alike.
+/// Output port of an address prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StandaloneRoute {
@@ -84,7 +84,7 @@ pub struct StandalonePort {
     /// Its speed in bit/s.
     #[serde(default = "speed")]
     pub speed: u64,
-    /// What leaves it comes back in at it, as at ports that have no front.
+    /// The port loops its output back to its input, like a port without a front panel connector.
     #[serde(default)]
     pub loops: bool,
 }
@@ -116,7 +116,7 @@ fn speed() -> u64 {
 /// compiled already.
 ///
 /// # Errors
-/// What is wrong with the configuration, the program or its control plane.
+/// Returns an error for an invalid configuration, program or control plane.
 pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Switch, RunError> {
     check(config)?;
     let mut switch = SwitchConfig {

@@ -1,7 +1,7 @@
 //! Control-plane configuration of the switch itself: mirror sessions, multicast groups, queues.
 //!
-//! Tables and registers belong to the program; this module configures the traffic manager. The
-//! limits of Tofino's mirror buffer and its single resubmission do not hold for bmv2.
+//! Tables and registers are the program's; this module configures the traffic manager. The limits
+//! of Tofino's mirror buffer and its single resubmission do not apply to bmv2.
 
 use sojourn_control::{Batch, ControlError, ControlPlane, Operation, QueueSetting};
 use sojourn_packet::Rate;
@@ -63,7 +63,8 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
         unlimited(switch);
     }
     match control.fair_queues {
-        // Where a control plane may choose how many there are, the packet's priority is its queue.
+        // If a control plane may choose the number of queues, the packet's priority selects its
+        // queue.
         Some(count) if traits.queues_chosen => queues(switch, count.min(PRIORITIES), |_| 0),
         Some(count) => queues(switch, count.min(traits.queues), |_| 0),
         None if traits.queues_chosen => {
@@ -107,7 +108,7 @@ pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
     MulticastGroup { id: given.id, nodes: given.nodes.iter().map(node).collect() }
 }
 
-/// What the hardware makes of a port's shaper: rate in bit/s and burst in bytes.
+/// A port's shaper as the hardware implements it: rate in bit/s and burst in bytes.
 ///
 /// ```
 /// use sojourn_engine::switch_setup::shaper_as_built;

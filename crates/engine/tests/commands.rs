@@ -18,7 +18,7 @@ fn program(name: &str) -> Program {
     Program::read(path, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the last of `lines` asks for.
+/// Requests of the last of `lines`.
 fn run(program: &str, lines: &[&str]) -> Result<Vec<Request>, String> {
     let mut session = Session::new(self::program(program).describe());
     let asked = lines.iter().map(|line| session.run(line).map_err(|error| error.to_string()));

@@ -43,7 +43,7 @@ fn add(table: &str, matched: Value, value: u8) -> Value {
     json!({"op": "add_entry", "table": table, "entry": entry})
 }
 
-/// What can be read of tables and state after the packets and operations so far.
+/// All readable state of tables and switch after the packets and operations so far.
 fn everything(switch: &mut PacketSwitch) -> Vec<Value> {
     let tables = ["by_value", "by_mask", "by_prefix", "by_range", "by_choice", "fixed", "slices"];
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Frames that nobody would send: no shipped program, and none of the packet tests, may stop for one.
+//! Malformed and unusual frames: no built-in program or packet test may stop on one.
 //!
 //! Some thousands of frames for each; `examples/noise` sends as many as one likes.
 
@@ -92,7 +92,7 @@ fn plane(program: &str) -> Plane {
     load(folder(program), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the program says to this one entry.
+/// The program's rejection of this entry, if any.
 fn refusal(plane: &mut Plane, table: &str, entry: TableEntry) -> Option<String> {
     let tables = vec![TableEntries {
         name: table.to_owned(),

@@ -1,4 +1,4 @@
-//! CoDel on one thread of a network processor, beside the discipline that the switch has itself.
+//! CoDel on one thread of a network processor, compared with the switch's own discipline.
 
 use sojourn_engine::replay::{Replay, ReplayConfig};
 use sojourn_engine::{P4Aqm, Programs, RunError, config};

@@ -1,4 +1,5 @@
-//! A discipline and a congestion control that only this test knows run as those that are shipped.
+//! A discipline and a congestion control that are registered by this test run like the built-in
+//! ones.
 
 use serde_json::json;
 use sojourn_engine::{config, simulation};

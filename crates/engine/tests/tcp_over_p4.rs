@@ -32,7 +32,7 @@ fn run_capturing(aqm: &Value, capture: bool) -> sojourn_net::PacketRows {
     run.take_packets()
 }
 
-/// How many packets had this fate, and the median time in the queue of the last second, ns.
+/// Number of packets with this fate, and the median sojourn time of the last second, ns.
 fn seen(rows: &sojourn_net::PacketRows, fate: Verdict) -> (usize, u64) {
     let fates = rows.verdict.iter().filter(|verdict| **verdict == fate as u8).count();
     let late = (0..rows.len()).filter(|row| rows.enqueued[*row] > 1_000_000_000);

@@ -1,5 +1,5 @@
-//! A target that only this test knows: one type and one line in a table, and everything that is
-//! asked of a program can be asked of one for it.
+//! A target defined by this test: one type and one line in a table suffice for all queries on its
+//! programs.
 
 use sojourn_control::RuntimeControl;
 use sojourn_control::profiles::Profiles;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A crate and those that it may know. Neither tower names the other.
+/// A crate and its permitted dependencies. Architecture and network crates do not name each other.
 const FLOORS: [(&str, &[&str]); 17] = [
     ("packet", &[]),
     ("p4", &[]),
@@ -146,7 +146,7 @@ fn the_network_tower_has_no_word_of_p4() {
         for file in files {
             let text = fs::read_to_string(&file).expect("a source file");
             for (number, line) in text.lines().enumerate() {
-                // What a comment says is for readers; what code names is a dependency.
+                // Comments are for readers; names in code are dependencies.
                 let code = line.split("//").next().unwrap_or_default();
                 let word = code.split(|c: char| !c.is_alphanumeric()).find(|word| {
                     let word = word.to_ascii_lowercase();

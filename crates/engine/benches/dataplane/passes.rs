@@ -32,7 +32,7 @@ pub fn programs(architecture: &str) -> Vec<PathBuf> {
     programs
 }
 
-/// A program with the control plane beside it; what it says otherwise goes to standard error.
+/// Loads a program with its control plane; messages go to standard error.
 pub fn loaded(program: &Path) -> Option<Plane> {
     let options = LoadOptions {
         include_paths: vec![p4_folder().join("include")],

@@ -1,6 +1,6 @@
 //! Frames to disturb a program with: noise, and valid ones with something wrong in them.
 //!
-//! Stands on a generator of random numbers alone; must not know which program will see the frame.
+//! Uses a random number generator only; must not depend on the program that receives the frame.
 
 use sojourn_packet::Packet;
 use sojourn_packet::SplitMix64;
@@ -36,7 +36,7 @@ fn bytes_of(random: &mut SplitMix64, count: usize) -> Vec<u8> {
     (0..count).map(|_| random.next() as u8).collect()
 }
 
-/// Ethernet, perhaps with VLAN tags, and what may stand behind it.
+/// Ethernet, perhaps with VLAN tags, and a valid header behind it.
 fn valid(random: &mut SplitMix64) -> Vec<u8> {
     let mut frame = bytes_of(random, 12);
     for _ in 0..below(random, 8).saturating_sub(5) {
@@ -121,7 +121,7 @@ fn disturb(random: &mut SplitMix64, frame: &mut Vec<u8>) {
                 *byte ^= 1 << below(random, 8);
             }
         }
-        // Where the lengths of IPv4, IPv6, TCP and UDP are, if they are there.
+        // Offsets of the lengths of IPv4, IPv6, TCP and UDP, if present.
         3 | 4 => {
             let places = [14, 16, 17, 18, 19, 23, 38, 39, 46];
             let place = places[below(random, places.len() as u64) as usize];

@@ -1,8 +1,9 @@
 //! A program under fire: frame after frame through its passes, with whatever the passes ask for.
 //!
-//! Between the passes stands no traffic manager but chance: waiting times and depths are drawn,
-//! calm for a while and congested for a while, so that an AQM gets into all of its states. Copies,
-//! resubmitted and recirculated packets go round; a packet that goes round too often is let go.
+//! Between the passes a random model replaces the traffic manager: waiting times and depths are
+//! drawn, with calm and congested periods, so that an AQM reaches all of its states. Copies,
+//! resubmitted and recirculated packets are processed again; a packet with too many passes is
+//! dropped.
 
 use crate::entries;
 use crate::frames::{below, frame};
@@ -22,7 +23,7 @@ const PASSES: u32 = 12;
 /// Frames of one mood: calm, or congested.
 const MOOD: u64 = 2_000;
 
-/// What has come of the frames.
+/// Results of the frames.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Frames sent in.
@@ -31,7 +32,7 @@ pub struct Tally {
     pub passes: u64,
     /// Packets that egress let out.
     pub sent: u64,
-    /// Copies asked for.
+    /// Requested copies.
     pub copies: u64,
     /// Parsers that ended in an error.
     pub parser_errors: u64,
@@ -180,7 +181,7 @@ impl Fire {
         let out = self.plane.ingress_carrying(&input, packet, packet_metadata);
         let IngressOutput { packet, admission, mirror, resubmit, packet_metadata, parser_rejected } =
             out;
-        // What goes with a packet shows in the next pass, as far as anybody reads it.
+        // The metadata of a packet is visible in the next pass, as far as it is read.
         self.note(&(&packet, admission, &resubmit, parser_rejected));
         self.tally.parser_errors += u64::from(parser_rejected);
         self.copy(mirror, turns);
@@ -201,7 +202,7 @@ impl Fire {
         }
     }
 
-    /// What the traffic manager would say.
+    /// Output of the traffic manager model.
     fn leaving(
         &mut self,
         port: PortId,
@@ -253,8 +254,8 @@ impl Fire {
         }
     }
 
-    /// What the frames have shown; a program may drop by its own claims, and read fields of invalid
-    /// headers, and do nothing else.
+    /// Checks the results; a program may fail its own assertions and read fields of invalid
+    /// headers, but have no other faults.
     fn judge(mut self, program: &Path) -> Tally {
         self.what_is_left();
         for fault in self.plane.faults() {

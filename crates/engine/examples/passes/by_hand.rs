@@ -1,4 +1,5 @@
-//! `p4/tna/p4_codel.p4` with its control plane, written by hand: what compiled code is held against.
+//! `p4/tna/p4_codel.p4` with its control plane, written by hand in Rust: the baseline for compiled
+//! code.
 //!
 //! It does what the program and the chip around it do to a packet, and no more: a wire between ports 1
 //! and 2, the bridge header, two registers per port, the math unit's curve as a table of its mantissas.

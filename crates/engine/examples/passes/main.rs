@@ -1,5 +1,5 @@
-//! Sends packets through programs, or through the yardstick that is written by hand, and nothing else:
-//! for whoever counts instructions.
+//! Sends packets through programs, or through the hand-written baseline, and does nothing else: for
+//! instruction counts.
 //!
 //!     valgrind --tool=callgrind target/release/examples/passes 20000 p4/tna/p4_codel.p4
 //!

@@ -10,7 +10,7 @@ use sojourn_packet::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayConfig {
-    /// What decides: a P4 program, or `codel`, the native law.
+    /// AQM: a P4 program, or `codel`, the native law.
     pub aqm: Aqm,
     /// Seed of the program's random externs.
     #[serde(default = "default_seed")]

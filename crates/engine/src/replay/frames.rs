@@ -1,4 +1,4 @@
-//! The packets that a trace's rows stand for: IPv4 and UDP, of the length that the row says.
+//! Packets for the rows of a trace: IPv4 and UDP, of the row's length.
 
 use sojourn_net::config::IpVersion;
 use sojourn_net::wire::{

@@ -10,12 +10,12 @@ use sojourn_packet::{Bytes, Time};
 use sojourn_switch::discipline::Discipline;
 use sojourn_switch::discipline::codel::{Params, State};
 
-/// Who decides.
+/// Native AQM of a replay.
 #[derive(Debug)]
 pub(super) enum NativeLaw {
     /// RFC 8289.
     Codel { params: Params, state: State },
-    /// A discipline that can be asked about a single packet.
+    /// A discipline that decides about single packets.
     PerPacket(Box<dyn Discipline>),
 }
 

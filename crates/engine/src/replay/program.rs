@@ -1,10 +1,10 @@
 //! A P4 program under replay: both passes of each packet, and its mirrored copies in between.
 //!
-//! The packet enters ingress at the instant that makes the difference of the two passes' clocks its
-//! sojourn time, and egress when it leaves the queue. On a chip that difference has the few hundred
-//! nanoseconds of the ingress pipeline in it, too; here all AQMs are told the same sojourn time. A
-//! copy goes through egress of its session's port a fixed time after the pass that asked for it.
-//! There is no queue of copies and none is lost.
+//! The packet enters ingress at the time that makes the difference of the two passes' clocks its
+//! sojourn time, and egress when it leaves the queue. On a chip that difference also contains the
+//! few hundred nanoseconds of the ingress pipeline; here all AQMs receive the same sojourn time. A
+//! copy passes through egress of its session's port a fixed time after the pass that requested it.
+//! There is no queue of copies, and none is lost.
 
 use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
@@ -23,10 +23,10 @@ const FCS: u32 = 4;
 /// beget copies would never come to the second one.
 const MOST_PASSES: u32 = 1_000;
 
-/// What became of mirrored copies.
+/// Counters of mirrored copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Copies {
-    /// Asked for.
+    /// Requested copies.
     pub requested: u64,
     /// Not made because the program named a session that is not configured.
     pub no_session: u64,
@@ -85,7 +85,7 @@ impl Program {
         let input = EgressInput {
             cos: admitted.admission.cos,
             enqueued: arrived,
-            // What it found on arrival is not in the trace.
+            // The depth on arrival is not in the trace.
             enqueue_depth: row.cells,
             dequeue_depth: row.cells,
             enqueue_packets: row.packets,

@@ -1,9 +1,8 @@
 //! A discipline with a queue of its own under replay: packets are put into it and taken out at given
 //! times, and what becomes of each is written down.
 //!
-//! Unlike a trace of dequeues ([`super::Replay`]) this lets a discipline choose the order. Who takes
-//! packets, and when, is said beforehand, so that two disciplines can be held against each other
-//! packet by packet.
+//! Unlike a trace of dequeues ([`super::Replay`]) this lets a discipline choose the order. The
+//! steps are fixed in advance, so that two disciplines can be compared packet by packet.
 
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
@@ -15,9 +14,9 @@ use sojourn_switch::ecn;
 const HEADERS: u32 = 42;
 
 sojourn_net::rows! {
-    /// What is done with a queue, a step each.
+    /// Steps of a queue's replay, one row each.
     pub struct StepRows {
-        /// When.
+        /// Time of the step.
         time: u64 => .time(),
         /// 0 puts a packet in, 1 one that can be marked, 2 takes one out, 3 wants room.
         step: u8,
@@ -29,7 +28,7 @@ sojourn_net::rows! {
 }
 
 sojourn_net::rows! {
-    /// What became of packets, in the order in which it was decided.
+    /// Fates of packets, in the order of decision.
     pub struct FateRows {
         /// The packet: the number of its step, from 0.
         packet: u32,
@@ -100,7 +99,7 @@ impl QueueReplay {
         self.discipline.counters()
     }
 
-    /// What it has done wrong.
+    /// Faults of the discipline.
     pub fn faults(&self) -> Vec<FaultReport> {
         self.discipline.faults()
     }

@@ -144,8 +144,8 @@ fn only_codel_has_a_law_apart_from_its_queue() {
 
 #[test]
 fn the_law_drops_at_the_times_of_the_rfc() {
-    // A packet a millisecond, all 20 ms old, from 1000 ms on: the drops of the discipline's own
-    // test of constant overload, worked out by hand there.
+    // A packet a millisecond, each with a sojourn time of 20 ms, from 1000 ms on: the drops of the
+    // discipline's own test of constant overload, computed by hand there.
     let ms = 1_000_000;
     let mut replay = Replay::new(&native("codel", &[])).unwrap();
     let mut drops = Vec::new();

@@ -7,9 +7,9 @@ use sojourn_packet::{Bytes, Time};
 /// A packet that leaves a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dequeue {
-    /// When it leaves.
+    /// Time of departure.
     pub time: Time,
-    /// How long it was in the queue.
+    /// Sojourn time in the queue.
     pub sojourn: Time,
     /// Bytes that stay behind it, frames without FCS.
     pub backlog: Bytes,
@@ -63,7 +63,7 @@ impl TraceRows {
     }
 }
 
-/// What an AQM decided about a packet, and in what state.
+/// Decision of an AQM about a packet, with its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// It is dropped.

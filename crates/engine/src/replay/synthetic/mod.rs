@@ -1,9 +1,9 @@
 //! Synthetic traces: one queue in front of a line, offered a load that a profile changes.
 //!
-//! Packets come one after the other at random gaps, wait in one queue with a limit, and leave it in
-//! order at the line's rate. All arithmetic is in whole picoseconds, so the same configuration gives
-//! the same trace on every machine. Nobody reacts to anything: there is no AQM in here, and this
-//! file must not know what a trace is for.
+//! Packets arrive at random gaps, wait in one queue with a limit, and leave it in order at the
+//! line's rate. All arithmetic is in whole picoseconds, so the same configuration gives the same
+//! trace on every machine. No sender reacts and there is no AQM; must not depend on the use of a
+//! trace.
 
 mod profile;
 
@@ -36,16 +36,16 @@ const LONGEST_TRAIN: u64 = 16;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyntheticConfig {
-    /// How the load changes.
+    /// Load over time.
     pub profile: Profile,
     /// Rate of the line, bit/s; a packet holds it with preamble, FCS and gap.
     pub rate: u64,
-    /// How long, ns.
+    /// Duration, ns.
     pub duration: u64,
     /// Seed of gaps, sizes and the profile's draws.
     pub seed: u64,
-    /// When the first packet comes, ns. By default 3.5 s, so that the clock's low 32 bits of
-    /// nanoseconds, which P4 programs work with, start again from 0 in the trace's first second.
+    /// Arrival of the first packet, ns. By default 3.5 s, so that the clock's low 32 bits of
+    /// nanoseconds, with which P4 programs compute, wrap in the trace's first second.
     #[serde(default = "default_start")]
     pub start: u64,
     /// The AQM's INTERVAL, ns, which the profile's times are multiples of. By default 100 ms.
@@ -131,7 +131,7 @@ pub struct Synthetic {
     room: u64,
     backlog: u64,
     cells: u32,
-    /// What the line has to do for those who wait, ps at the full rate.
+    /// Transmission time of the waiting packets, ps at the full rate.
     work: u64,
 }
 
@@ -236,7 +236,8 @@ impl Iterator for Synthetic {
     type Item = Dequeue;
 
     fn next(&mut self) -> Option<Dequeue> {
-        // Everybody who has come by the time the line is free for the head is in the queue then.
+        // All packets that have arrived by the time the line is free for the head are in the queue
+        // then.
         let at = loop {
             let at = self.queue.front().map(|head| self.free.max(head.arrived));
             match at {

@@ -12,7 +12,7 @@ pub(super) const FULL: u64 = 1_000;
 /// By how much a load is changed that holds the sojourn time at a level.
 pub(super) const SWING: u64 = 100;
 
-/// What a synthetic queue goes through.
+/// Load profile of a synthetic queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -25,12 +25,12 @@ pub enum Profile {
     /// The line's rate falls to as little as a twentieth and rises again; the load follows half
     /// an INTERVAL late.
     Rates,
-    /// The line stands still for up to one and a half INTERVALs while packets wait.
+    /// The line pauses for up to one and a half INTERVALs while packets wait.
     Pauses,
-    /// The sojourn time stands at TARGET and crosses it again and again; from time to time
-    /// it stays a little above for longer than an INTERVAL.
+    /// The sojourn time stays near TARGET and crosses it repeatedly; occasionally it remains a
+    /// little above for longer than an INTERVAL.
     Flicker,
-    /// More than the line carries, and it never ends: nobody reacts.
+    /// A permanent overload: no sender reacts.
     Flood,
     /// A flood through a line at a tenth of its rate, which from time to time gets all of it.
     SlowFlood,
@@ -53,7 +53,7 @@ impl Profile {
 /// A stretch of time with one load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
-    /// When it ends, ps.
+    /// End of the phase, ps.
     pub until: u64,
     /// Offered load, thousandths of the full rate.
     pub load: u64,
@@ -63,7 +63,7 @@ pub(super) struct Phase {
     pub level: Option<u64>,
     /// The load goes up and down by five times [`SWING`] to hold the queue at so many bytes.
     pub backlog: Option<u64>,
-    /// The line stands still all the while.
+    /// The line pauses throughout.
     pub pause: bool,
 }
 

@@ -19,7 +19,7 @@ use sojourn_p4::ir::Program;
 use sojourn_packet::Time;
 use std::sync::Arc;
 
-/// Operations in their order.
+/// Operations in order.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     operations: Vec<Placed>,
@@ -37,7 +37,7 @@ struct Placed {
 
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// The entry of its table with this number, counted from 1; several begin there.
+    /// The entry of its table with this number, counted from 1, or several from there on.
     Entry(usize),
     /// Line numbers in the file of commands, one for each entry of a group of rows.
     Lines(SmallVec<[u32; 2]>),
@@ -56,7 +56,7 @@ impl ControlPlane {
     /// The operations of this document on `program` and on the switch around it.
     ///
     /// # Errors
-    /// Every line of a file of commands that is wrong.
+    /// Returns an error for every invalid line of a file of commands.
     pub fn batch(&self, program: &Program) -> Result<Batch, ControlError> {
         let mut batch = Batch {
             document: ControlPlane {
@@ -123,7 +123,7 @@ impl Batch {
         self.entry(table, entry, place);
     }
 
-    /// Adds a line to the last rows, if there are some of this table: the numbers of an entry.
+    /// Appends a line's entry, as numbers, to the last rows; false if they are not of this table.
     pub(super) fn row(&mut self, table: &str, line: u32, numbers: &[u128]) -> bool {
         let Some((rows, Place::Lines(lines))) = self.last_rows(table) else { return false };
         rows.push(numbers.iter().copied());
@@ -142,7 +142,7 @@ impl Batch {
         }
     }
 
-    /// An entry that is not like the last.
+    /// Appends an entry that does not fit the last rows.
     fn entry(&mut self, table: String, entry: TableEntry, place: Place) {
         self.operations.push(Placed { operation: rows::added(table, entry), place });
     }
@@ -214,10 +214,11 @@ impl Batch {
         }
     }
 
-    /// Carries out what is the program's, before the first packet.
+    /// Executes the operations on the program, before the first packet.
     ///
     /// # Errors
-    /// The first operation that does not fit the program, with its place; those before it stay.
+    /// Returns the first operation that does not fit the program, with its position; the ones
+    /// before it remain.
     pub fn install(&self, program: &mut dyn RuntimeControl) -> Result<(), ControlError> {
         for named in &self.named {
             match named {
@@ -238,7 +239,7 @@ impl Batch {
     /// The part of the operations that configures the switch before it runs.
     ///
     /// # Errors
-    /// A session or group is taken away that is not there.
+    /// Returns an error if a missing session or group is removed.
     pub fn for_switch(&self) -> Result<ControlPlane, ControlError> {
         let mut left = ControlPlane { commands: None, ..self.document.clone() };
         for (at, Placed { operation, place }) in self.operations.iter().enumerate() {
@@ -346,7 +347,7 @@ impl Batch {
                     };
                     left.registers.retain(|known| !replaced(known));
                     let value = value.first().cloned().unwrap_or_default();
-                    // All of them 0 is how a register without values of its own begins.
+                    // A value of 0 in every cell is the default of a register.
                     if index.is_some() || value.0 != BigUint::ZERO {
                         left.registers.push(RegisterValue {
                             name: name.clone(),

@@ -1,4 +1,4 @@
-//! Description of a program's control-plane interface: names, widths, match kinds; made for JSON.
+//! Description of a program's control-plane interface as JSON: names, widths, match kinds.
 //!
 //! It is read from the IR alone, so that every architecture is described in the same terms.
 
@@ -9,12 +9,12 @@ use sojourn_p4::ir::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Everything that has a name for the control plane.
+/// All objects with a control-plane name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProgramDescription {
-    /// The package that `main` is of: `Switch`, `V1Switch`.
+    /// The package of `main`: `Switch`, `V1Switch`.
     pub package: String,
-    /// The packages that `main` is made of, by their instances' names: the pipelines of a switch.
+    /// Packages that are arguments of `main`, by their instances' names: the pipelines of a switch.
     pub pipelines: Vec<String>,
     /// All tables, in the order of the program.
     pub tables: Vec<TableDescription>,
@@ -145,7 +145,7 @@ fn table(table: &Table, program: &Program) -> TableDescription {
     }
 }
 
-/// The properties by which architectures name an action profile.
+/// True for the table properties that name an action profile.
 pub fn is_implementation(property: &str) -> bool {
     matches!(property, "implementation" | "psa_implementation")
 }

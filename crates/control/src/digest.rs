@@ -16,11 +16,11 @@ pub struct Digest {
     pub name: Arc<str>,
     /// Time at which the program sent it.
     pub at: Time,
-    /// Its fields one behind the other, filled up with zeros in front.
+    /// Its fields in sequence, padded with zeros in front.
     pub bytes: Box<[u8]>,
 }
 
-/// The messages that wait.
+/// The pending messages.
 #[derive(Clone, Debug, Default)]
 pub struct Digests(VecDeque<Digest>);
 

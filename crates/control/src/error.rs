@@ -57,7 +57,7 @@ pub enum ControlError {
     /// Several lines, each with its file and its number.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Lines(Vec<ControlError>),
-    /// An operation about the switch, put to a program.
+    /// An operation on the switch, applied to a program.
     #[error("this is for the switch around the program: sessions, groups, queues, ports")]
     ForSwitch,
     /// Entries that cannot be computed.

@@ -1,4 +1,4 @@
-//! Operations carried out on a running program, and what was there put back.
+//! Execution of operations on a running program, and their rollback.
 //!
 //! Each operation is atomic. For a batch, [`Checkpoint`] saves the state that the batch changes.
 //! Must not depend on a file format, a switch or an architecture.
@@ -29,10 +29,10 @@ use sojourn_packet::Time;
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Carries out one operation at an instant; the handle of an entry that was added.
+/// Executes one operation at a time; returns the handle of an added entry.
 ///
 /// # Errors
-/// It does not fit the program, or is about the switch; nothing has changed.
+/// Returns an error if it does not fit the program, or concerns the switch; nothing has changed.
 pub fn execute(
     program: &mut dyn RuntimeControl,
     operation: &Operation,
@@ -41,7 +41,7 @@ pub fn execute(
     execute_noting(program, operation, now, None)
 }
 
-/// The same; how tables were before goes into `undone`.
+/// The same; saves the previous state of tables in `undone`.
 fn execute_noting(
     program: &mut dyn RuntimeControl,
     operation: &Operation,
@@ -130,7 +130,7 @@ fn execute_noting(
             let entries = program.meters_entries(at);
             let (known, meter) = &mut program.parts().meters[at];
             match index {
-                // Nothing was ever set for an entry that is not there yet.
+                // An entry that does not exist yet has no setting to reset.
                 Some(index) if entries && *index >= meter.len() => {}
                 Some(index) => {
                     cell(meter.reset(*index).then_some(()), "meter", known, *index)?;
@@ -192,7 +192,7 @@ fn execute_noting(
     Ok(None)
 }
 
-/// Answers a question.
+/// Answers a query.
 ///
 /// # Errors
 /// The program has no such object or no such cell.
@@ -269,15 +269,15 @@ fn snapshots(program: &mut dyn RuntimeControl) -> Result<&mut Snapshots, Control
     program.snapshots().ok_or_else(none)
 }
 
-/// A table as it was.
+/// Previous state of a table.
 enum SavedTable {
-    /// Before one change.
+    /// One change.
     Changed(TableId, TableUndo),
-    /// All of it.
+    /// The whole table.
     Whole(TableId, Box<TableState>),
 }
 
-/// A member or a group of a profile as it was; none if it was not there.
+/// Previous state of a member or a group of a profile; `None` if it did not exist.
 enum SavedProfile {
     Member(usize, u32, Option<ActionRun>),
     Group(usize, u32, Option<Vec<(u32, bool)>>),
@@ -302,7 +302,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Carries out an operation as [`execute`] does, and keeps what it touches as it was.
+    /// Executes an operation as [`execute`] does, and saves the state that it changes.
     ///
     /// # Errors
     /// As for [`execute`].
@@ -398,7 +398,7 @@ impl Checkpoint {
         self.profiles.push(SavedProfile::Group(at, group, previous));
     }
 
-    /// Puts everything back.
+    /// Restores the saved state.
     pub fn restore(self, program: &mut dyn RuntimeControl) {
         for previous in self.tables.into_iter().rev() {
             match previous {
@@ -415,7 +415,7 @@ impl Checkpoint {
             }
         }
         for (name, setting) in self.hashes {
-            // It was set to that before.
+            // The setting was valid before.
             let _ = program.set_hash(&name, &setting);
         }
         for (name, value) in self.parameters {
@@ -576,7 +576,7 @@ fn member_run(
     Ok(ActionRun { action: at as u32, data })
 }
 
-/// All members are looked at before one of them is set.
+/// Validates all members before one of them is set.
 fn set_profile(
     program: &mut dyn RuntimeControl,
     entries: &ProfileEntries,
@@ -637,7 +637,7 @@ fn entry_read(view: EntryView) -> EntryRead {
     EntryRead { handle: view.handle.0, entry, is_const: view.is_const }
 }
 
-/// An entry that leads to a target; nothing is said of what it matches.
+/// An entry with a target, without match values.
 pub(super) fn led(target: EntryTarget) -> TableEntry {
     let mut entry = TableEntry::default();
     match target {

@@ -10,7 +10,7 @@ use sojourn_packet::Time;
 pub struct LastHits(Vec<Option<Vec<Time>>>);
 
 impl LastHits {
-    /// From now on hits of a table are noted.
+    /// Starts recording the hits of a table.
     pub fn begin(&mut self, table: TableId) {
         if self.0.len() <= table.index() {
             self.0.resize_with(table.index() + 1, || None);
@@ -24,7 +24,7 @@ impl LastHits {
         !self.0.is_empty()
     }
 
-    /// Notes what a lookup found.
+    /// Records the result of a lookup.
     #[inline]
     pub fn note(&mut self, matched: &Matched, now: Time) {
         let Some(Some(hits)) = self.0.get_mut(matched.table.index()) else { return };

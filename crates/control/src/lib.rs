@@ -74,26 +74,26 @@ pub struct ControlPlane {
     /// Port metadata that parsers extract in front of packets, on Tofino.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub port_metadata: Vec<PortMetadata>,
-    /// Values that registers start with, where they are not those of the program.
+    /// Initial values of registers that differ from the program's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub registers: Vec<RegisterValue>,
     /// Multicast groups, for the switch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub multicast_groups: Vec<MulticastGroup>,
-    /// Priority queues at each port, for the switch, up to 32; a higher one goes first. The queue of a
-    /// packet is its `priority` for a v1model program, and its `qid` on Tofino, where queues above 7
-    /// share the highest of eight priorities.
+    /// Number of priority queues at each port, for the switch, up to 32; a higher one is served
+    /// first. The queue of a packet is its `priority` for a v1model program, and its `qid` on
+    /// Tofino, where queues above 7 share the highest of eight priorities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_queues: Option<u8>,
-    /// Queues of equal weight at each port, served in turns (deficit weighted round robin): up to 32
-    /// on Tofino, where a packet's queue is its `qid`, and up to 8 in place of priority queues for a
-    /// v1model program, where it is its `priority`. bmv2 has none.
+    /// Number of queues of equal weight at each port, served by deficit weighted round robin: up to
+    /// 32 on Tofino, where a packet's queue is its `qid`, and up to 8 in place of priority queues
+    /// for a v1model program, where it is its `priority`. bmv2 has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queues: Option<u8>,
     /// Settings of queues, for the switch of a v1model program; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,
-    /// Commands of `simple_switch_CLI`, carried out behind everything above.
+    /// Commands of `simple_switch_CLI`, executed after everything above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandFile>,
 }
@@ -104,12 +104,12 @@ pub struct ControlPlane {
 pub struct CommandFile {
     /// Name used in messages.
     pub name: String,
-    /// Its text, which may be long and is read by each run of it.
+    /// Its text, which may be long and is parsed by each run.
     #[serde(with = "shared")]
     pub text: Arc<str>,
 }
 
-/// A text that is shared, as JSON has it.
+/// Serialisation of shared text.
 mod shared {
     use super::*;
 
@@ -123,7 +123,7 @@ mod shared {
 }
 
 impl ControlPlane {
-    /// The same as plain data: rows are entries like the others.
+    /// Plain-data form: rows become entries like the others.
     pub fn plain(mut self) -> ControlPlane {
         for entries in &mut self.tables {
             let rows = std::mem::take(&mut entries.rows);
@@ -133,7 +133,7 @@ impl ControlPlane {
         self
     }
 
-    /// The same with every computed entry written out, as `program` has the tables.
+    /// The same with every computed entry expanded, for the tables of `program`.
     ///
     /// # Errors
     /// Entries that cannot be computed, with their table.
@@ -199,13 +199,13 @@ pub struct QueueSetting {
     /// The queue of this priority; every queue of the port if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// Packets a second, exactly spaced; 0 takes the limit away.
+    /// Packets per second, exactly spaced; 0 removes the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets_per_second: Option<u64>,
-    /// Bit/s on the wire, exactly spaced; 0 takes the limit away.
+    /// Rate on the wire, bit/s, exactly spaced; 0 removes the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_per_second: Option<u64>,
-    /// Packets that it holds at most.
+    /// Maximum number of packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
 }
@@ -234,7 +234,7 @@ pub struct ParameterValue {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableEntries {
-    /// Its name, or as much of its end as is unique.
+    /// Its name, or a unique suffix.
     pub name: String,
     /// Entries of one shape, in front of the others; plain data lists them in `entries`.
     #[serde(skip)]
@@ -242,8 +242,8 @@ pub struct TableEntries {
     /// Entries in the order of installation.
     #[serde(default)]
     pub entries: Vec<TableEntry>,
-    /// More entries behind them, computed: `control_law` with a constant of the program and the
-    /// first and the last count.
+    /// Further, computed entries: `control_law` with a constant of the program and the first and
+    /// the last count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_from: Option<BTreeMap<String, serde_json::Value>>,
     /// Default entry, run on a miss; the program's own if absent.
@@ -255,7 +255,7 @@ pub struct TableEntries {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableEntry {
-    /// Key element to match; elements that are left out match anything.
+    /// Match value of each key element; omitted elements match anything.
     #[serde(rename = "match", default)]
     pub matches: NamedValues<MatchValue>,
     /// The action to run.
@@ -270,11 +270,11 @@ pub struct TableEntry {
     /// Instead of an action: a group of the table's action selector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupId>,
-    /// Among several ternary or range entries that match, the lowest number wins.
+    /// Among several matching ternary or range entries, the lowest number wins.
     #[serde(default)]
     pub priority: u32,
-    /// In place of `priority`, as the program's own entries and P4Runtime have it: the highest number
-    /// wins, and any wins over a `priority`.
+    /// Alternative to `priority`, used by the program's own entries and P4Runtime: the highest
+    /// number wins, and any rank wins over a `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<i32>,
 }
@@ -318,9 +318,9 @@ pub struct ActionCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum MatchValue {
-    /// This.
+    /// This value.
     Exact(Number),
-    /// This under a mask.
+    /// This value under a mask.
     Ternary {
         /// The value.
         value: Number,
@@ -406,7 +406,7 @@ pub struct ProfileEntries {
     /// Its members.
     #[serde(default)]
     pub members: Vec<ProfileMember>,
-    /// Its groups: number, and members with whether they are up.
+    /// Its groups: number, and members with their state (true for up).
     #[serde(default)]
     pub groups: Vec<(GroupId, Vec<(MemberId, bool)>)>,
 }

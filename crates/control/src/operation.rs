@@ -39,14 +39,14 @@ pub enum Operation {
         /// The entries.
         rows: Arc<Rows>,
     },
-    /// Adds entries that are computed, behind those that are there.
+    /// Adds computed entries, after the existing ones.
     AddComputed {
         /// The table.
         table: String,
         /// Parameters of the computation, as in `entries_from`.
         from: BTreeMap<String, serde_json::Value>,
     },
-    /// Gives an entry another action, member or group.
+    /// Replaces the action, member or group of an entry.
     ModifyEntry {
         /// The table.
         table: String,
@@ -55,40 +55,40 @@ pub enum Operation {
         /// Its new action or member; `match` and `priority` are ignored.
         to: TableEntry,
     },
-    /// Takes an entry out.
+    /// Deletes an entry.
     DeleteEntry {
         /// The table.
         table: String,
         /// The entry.
         at: Which,
     },
-    /// Takes out all entries that are not part of the program.
+    /// Deletes all entries that are not part of the program.
     ClearTable {
         /// The table.
         table: String,
     },
-    /// Sets what a miss leads to.
+    /// Sets the default entry.
     SetDefault {
         /// The table.
         table: String,
-        /// The action, or the member or group that says which.
+        /// The action, or the member or group.
         call: DefaultEntry,
     },
-    /// Makes the default action again what the program says.
+    /// Resets the default action to the program's.
     ResetDefault {
         /// The table.
         table: String,
     },
-    /// Sets members and groups of an action profile; members and groups that are not named stay.
+    /// Sets members and groups of an action profile; others remain.
     SetProfile(ProfileEntries),
-    /// Takes a member out of an action profile.
+    /// Deletes a member of an action profile.
     DeleteMember {
         /// The profile.
         profile: String,
         /// The member.
         member: MemberId,
     },
-    /// Takes a group out of an action selector.
+    /// Deletes a group of an action selector.
     DeleteGroup {
         /// The selector.
         profile: String,
@@ -126,7 +126,7 @@ pub enum Operation {
         /// Rates and bursts.
         spec: MeterSpec,
     },
-    /// Takes rates and bursts of one cell of a meter away, or of all: everything is green again.
+    /// Removes rates and bursts of one cell of a meter, or of all: all packets are green again.
     ResetMeter {
         /// The meter.
         name: String,
@@ -134,27 +134,27 @@ pub enum Operation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
     },
-    /// Has a meter take packets to be longer, or shorter, than they are.
+    /// Sets the adjustment of packet lengths in a meter.
     LengthenMeter {
         /// The meter.
         name: String,
         /// Bytes.
         bytes: i32,
     },
-    /// Has only some bits of the exact key elements of a table count, while it has no entries.
+    /// Restricts the bits that count in the exact key elements of a table, while it has no entries.
     SetKeyMask {
         /// The table.
         table: String,
-        /// Key elements by name, and the bits that count; of those that are not named all do.
+        /// Masks of key elements by name; unnamed elements count in full.
         masks: BTreeMap<String, Number>,
     },
-    /// Sets the port that copies for the processor (`copy_to_cpu`) go to; none do if it is absent.
+    /// Sets the port of copies for the CPU (`copy_to_cpu`); no copies are made if it is absent.
     SetCpuPort {
         /// The port.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         port: Option<u16>,
     },
-    /// Sets one cell of a low-pass filter or of random early detection, which starts anew.
+    /// Configures one cell of a low-pass filter or of random early detection, and resets its state.
     SetFilter {
         /// The filter.
         name: String,
@@ -163,7 +163,7 @@ pub enum Operation {
         /// Configuration of the filter.
         spec: FilterSpec,
     },
-    /// Makes one cell of a filter what it is at first, or all.
+    /// Resets one cell of a filter, or all, to the initial configuration.
     ResetFilter {
         /// The filter.
         name: String,
@@ -171,21 +171,21 @@ pub enum Operation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
     },
-    /// Sets a hash in place of what it was set to; as the program has it by a setting that says nothing.
+    /// Replaces the setting of a hash; an empty setting restores the program's.
     SetHash {
         /// The hash.
         name: String,
         /// The new setting.
         setting: HashSetting,
     },
-    /// Gives a constant that registers take from the control plane (`RegisterParam`) a value.
+    /// Sets a constant that registers take from the control plane (`RegisterParam`).
     SetParameter {
         /// The constant.
         name: String,
         /// Its value, cut to the width of the registers that use it.
         value: Number,
     },
-    /// Sets the 64 bits that parsers of Tofino find in front of a port's packets; 0 at first.
+    /// Sets the 64 bits of port metadata that Tofino's parsers extract; initially 0.
     SetPortMetadata {
         /// The port.
         port: u16,
@@ -206,9 +206,9 @@ pub enum Operation {
     },
     /// Arms a snapshot, in place of one of the same pass with its first stage.
     ArmSnapshot(SnapshotSetting),
-    /// Takes a snapshot away, if it is there.
+    /// Removes a snapshot, if it exists.
     DisarmSnapshot {
-        /// Of egress; else of ingress.
+        /// True for egress, false for ingress.
         #[serde(default)]
         egress: bool,
         /// Its first stage.
@@ -216,28 +216,28 @@ pub enum Operation {
     },
     /// Sets a mirror session (Tofino) or clone session (bmv2), in place of one with its number.
     SetMirrorSession(MirrorSession),
-    /// Takes a mirror session away.
+    /// Removes a mirror session.
     RemoveMirrorSession {
         /// Its number.
         session: u16,
     },
     /// Sets a multicast group, in place of one with its number.
     SetMulticastGroup(MulticastGroup),
-    /// Takes a multicast group away.
+    /// Removes a multicast group.
     RemoveMulticastGroup {
         /// Its number.
         group: u16,
     },
     /// Sets rate and depth of queues.
     SetQueue(QueueSetting),
-    /// Shapes a port, or no longer.
+    /// Sets or removes a port's shaper.
     ShapePort {
         /// The port.
         port: u16,
         /// bit/s on the wire; unshaped if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rate: Option<u64>,
-        /// Burst in bytes; a port's usual one if absent.
+        /// Burst in bytes; the default if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         burst: Option<u64>,
     },
@@ -252,7 +252,7 @@ impl Operation {
         }
     }
 
-    /// True if it is about the switch around the program.
+    /// True if it concerns the switch around the program.
     pub fn is_for_switch(&self) -> bool {
         matches!(
             self,
@@ -304,7 +304,7 @@ pub enum Query {
     Page {
         /// The table.
         table: String,
-        /// The first handle that may be among them.
+        /// The first handle of the page.
         from: u32,
         /// Maximum number of handles to examine.
         most: u32,
@@ -353,13 +353,13 @@ pub enum Query {
     Hash {
         /// The hash.
         name: String,
-        /// A number for each of its inputs that is no constant; what is not given is 0.
+        /// A number for each input that is not a constant; missing ones are 0.
         #[serde(default)]
         inputs: Vec<Number>,
     },
     /// A snapshot.
     Snapshot {
-        /// Of egress; else of ingress.
+        /// True for egress, false for ingress.
         #[serde(default)]
         egress: bool,
         /// Its first stage.
@@ -367,10 +367,10 @@ pub enum Query {
     },
     /// The stages that see a field.
     FieldStages {
-        /// In egress; else in ingress.
+        /// True for egress, false for ingress.
         #[serde(default)]
         egress: bool,
-        /// The field, as the program calls it.
+        /// Name of the field in the program.
         field: String,
     },
     /// Members and groups of an action profile.
@@ -442,7 +442,7 @@ pub struct HashRead {
 /// A table entry, read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EntryRead {
-    /// By which it is changed and deleted.
+    /// Handle for changes and deletion.
     pub handle: u32,
     /// The entry.
     pub entry: TableEntry,

@@ -26,7 +26,7 @@ pub struct Hash {
     pub fill: Fill,
 }
 
-/// Set in an entry's reference if it names a group; the rest is the number.
+/// Bit of an entry's reference that marks a group; the other bits are the number.
 pub const GROUP: u32 = 1 << 31;
 
 /// Members of one action profile and, if there is one, the groups of its selector.
@@ -42,7 +42,7 @@ pub struct Profile {
     pub hash: Option<Hash>,
 }
 
-/// All profiles, and which table uses which.
+/// All profiles, and their tables.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {
     /// The profiles.

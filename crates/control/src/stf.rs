@@ -1,8 +1,8 @@
-//! The statements of STF packet tests that change tables, `add` and `setdefault`: made operations.
+//! STF statements that change tables, `add` and `setdefault`, as operations.
 //!
-//! The rules are those of p4c's bmv2 driver: a ternary value counts in the digits that are written
-//! and are not `*`; a prefix value without a length counts in as many bits as its digits have. In STF
-//! a higher priority wins. A statement comes with its words taken apart; reads no file.
+//! The rules are those of p4c's bmv2 driver: a ternary value matches the written digits other than
+//! `*`; a prefix value without a length matches the bits of its digits. In STF a higher priority
+//! wins. A statement is already divided into words; reads no file.
 
 use super::value_parser::{index, number};
 use super::{ActionCall, ControlError, MatchValue, NamedValues, Number, Operation, TableEntry};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 const HIGHEST_PRIORITY: u32 = 1_000_000;
 
-/// One statement; what it says of keys and arguments is text still.
+/// One statement; key values and arguments are unparsed text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "statement", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Statement {
@@ -22,7 +22,7 @@ pub enum Statement {
         table: String,
         /// The higher wins; 0 if absent.
         priority: Option<u32>,
-        /// Key elements and what each has to be.
+        /// Key elements and their values.
         matches: Vec<(String, String)>,
         /// Action of the entry.
         call: Call,
@@ -51,10 +51,10 @@ fn refuse<T>(why: String) -> Result<T, ControlError> {
 }
 
 impl Statement {
-    /// The operation that it asks for.
+    /// Operation of the statement.
     ///
     /// # Errors
-    /// A name that the program does not have, or a value that does not fit.
+    /// Returns an error for an unknown name, or a value that does not fit.
     pub fn operation(&self, program: &ProgramDescription) -> Result<Operation, ControlError> {
         match self {
             Statement::Add { table, priority, matches: given, call } => {

@@ -17,7 +17,7 @@ pub enum Request {
 /// A command that only reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// One cell of a register, or all of so many.
+    /// One cell of a register, or all of its cells, whose number is given.
     Register(String, Result<usize, usize>),
     /// One cell of a counter.
     Counter(String, usize),
@@ -56,9 +56,9 @@ impl Question {
 /// Error in a command line.
 #[derive(Debug)]
 pub(super) enum CommandError {
-    /// Its words do not have the command's form; the usage is added.
+    /// Its words do not have the command's syntax; the usage is appended.
     Form(String),
-    /// They do not fit the program.
+    /// Its words do not fit the program.
     Fit(ControlError),
 }
 
@@ -89,7 +89,7 @@ pub(super) fn misfit<T>(why: String) -> Result<T, CommandError> {
 /// Result of a command.
 pub(super) type Outcome = Result<Vec<Request>, CommandError>;
 
-/// The one operation that most commands come to.
+/// Result of a command with a single operation.
 pub(super) fn one(operation: Operation) -> Outcome {
     Ok(vec![Request::Operation(operation)])
 }
@@ -113,7 +113,7 @@ pub(super) struct Multicast {
 }
 
 impl Multicast {
-    /// A group as it is now.
+    /// Operation that sets a group to its current nodes.
     pub fn group(&self, group: u16) -> Request {
         let nodes = self.groups[&group].iter().map(|handle| self.nodes[handle].clone()).collect();
         Request::Operation(Operation::SetMulticastGroup(MulticastGroup { id: group, nodes }))
@@ -140,7 +140,7 @@ impl Multicast {
         })
     }
 
-    /// The groups that a node is in.
+    /// The groups that contain a node.
     pub fn users(&self, handle: u16) -> Vec<u16> {
         let uses = |(_, nodes): &(&u16, &Vec<u16>)| nodes.contains(&handle);
         self.groups.iter().filter(uses).map(|(group, _)| *group).collect()
@@ -153,12 +153,12 @@ pub struct Session {
     pub(super) program: ProgramDescription,
     pub(super) multicast: Multicast,
     pub(super) profiles: BTreeMap<String, Profile>,
-    /// Mirror sessions so far: where they lead, in words.
+    /// Destinations of the mirror sessions so far, in words.
     pub(super) mirrors: BTreeMap<u16, String>,
 }
 
 impl Session {
-    /// Before the first line.
+    /// Creates a session, before the first line.
     pub fn new(program: ProgramDescription) -> Session {
         Session {
             program,
@@ -174,7 +174,7 @@ impl Session {
     }
 }
 
-/// `words`, unless there are too few or too many.
+/// `words`, if their number is within the limits.
 pub(super) fn take<'w, 't>(
     words: &'w [&'t str],
     least: usize,
@@ -189,7 +189,7 @@ pub(super) fn take<'w, 't>(
     Ok(words)
 }
 
-/// Exactly so many words.
+/// Exactly `N` words.
 pub(super) fn these<'t, const N: usize>(words: &[&'t str]) -> Result<[&'t str; N], CommandError> {
     let taken = take(words, N, N)?;
     let mut all = [""; N];
@@ -197,7 +197,7 @@ pub(super) fn these<'t, const N: usize>(words: &[&'t str]) -> Result<[&'t str; N
     Ok(all)
 }
 
-/// So many words and whatever follows them.
+/// The first `N` words, and the rest.
 pub(super) fn first<'w, 't, const N: usize>(
     words: &'w [&'t str],
 ) -> Result<([&'t str; N], &'w [&'t str]), CommandError> {

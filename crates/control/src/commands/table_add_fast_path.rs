@@ -12,16 +12,16 @@ use sojourn_p4::interp::tables::Form;
 
 /// Parser for a line that begins like the one before it.
 pub(super) struct RepeatedTableAdd {
-    /// Table and action as they are written.
+    /// Table and action as written.
     begins: [String; 2],
     /// The table's name.
     table: String,
-    /// In the order of the rows: which word, how it is read, and the bits that it may have.
+    /// In the order of the rows: index of the word, its form, and its width in bits.
     elements: Vec<(usize, Form, u32)>,
     /// Index of the word `=>`, and the number of words.
     arrow: usize,
     words: usize,
-    /// Whether the last word is a priority; if so, whether rows have it, which is else 0.
+    /// Whether the last word is a priority; if so, whether rows have it, or else it is 0.
     priority: Option<bool>,
 }
 
@@ -62,7 +62,7 @@ impl RepeatedTableAdd {
         })
     }
 
-    /// Adds the entry of a line to the batch's last rows; false if the line is for its command to read.
+    /// Adds the entry of a line to the batch's last rows; false if its command must parse the line.
     pub fn takes(&self, text: &str, line: u32, batch: &mut Batch) -> bool {
         let words: Words = text.split_ascii_whitespace().collect();
         let same = words.len() == self.words

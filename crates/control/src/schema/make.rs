@@ -20,7 +20,7 @@ use sojourn_p4::visit;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Externs by what they are for a control plane, as architectures call them.
+/// Externs by their control-plane kind, under the architectures' names.
 const COUNTERS: [&str; 2] = ["counter", "Counter"];
 const DIRECT_COUNTERS: [&str; 2] = ["direct_counter", "DirectCounter"];
 const METERS: [&str; 2] = ["meter", "Meter"];
@@ -28,8 +28,8 @@ const DIRECT_METERS: [&str; 2] = ["direct_meter", "DirectMeter"];
 const PARAMETER: &str = "RegisterParam";
 const ACTIONS: [&str; 2] = ["RegisterAction", "DirectRegisterAction"];
 const FILTERS: [&str; 4] = ["Lpf", "Wred", "DirectLpf", "DirectWred"];
-/// The header that brings the port of a packet to a parser that finds port metadata behind it, and
-/// the call that takes those.
+/// The header with a packet's port, in a parser that extracts port metadata behind it, and the call
+/// that extracts it.
 const PORT_HEADER: &str = "ingress_intrinsic_metadata_t";
 const PORT_METADATA: &str = "port_metadata_unpack";
 const REGISTERS: [&str; 2] = ["register", "Register"];
@@ -63,7 +63,7 @@ fn pipelines(program: &Program) -> Vec<Pipeline> {
     program.main.iter().flat_map(|main| &main.args).filter_map(of).collect()
 }
 
-/// The blocks of a package, those of packages in it among them.
+/// Collects the blocks of a package, including those of nested packages.
 fn list_blocks(package: &Package, blocks: &mut Vec<UnitId>) {
     for (_, arg) in &package.args {
         match arg {
@@ -75,7 +75,7 @@ fn list_blocks(package: &Package, blocks: &mut Vec<UnitId>) {
 }
 
 impl Schema {
-    /// The schema of a program for the architecture whose declarations have this name.
+    /// The schema of a program; `architecture` is the name of its declarations.
     pub fn new(program: &Program, architecture: &str) -> Schema {
         let mut maker = Maker { program, types: Types::default() };
         let declared = &program.declared;
@@ -217,8 +217,8 @@ impl Maker<'_> {
         Action { named: named_as(&action.name, &action.annotations), parameters }
     }
 
-    /// Counters and meters: those with cells in the order of the program, then direct ones in that of
-    /// the tables that have them, then those that no table has.
+    /// Counters and meters: those with cells in the order of the program, then direct ones in the
+    /// order of their tables, then those without a table.
     fn counted(&mut self, objects: &[&ir::Object], tables: &[Table]) -> (Vec<Counter>, Vec<Meter>) {
         let (mut counters, mut meters) = (Vec::new(), Vec::new());
         let direct = |names: [&'static str; 2]| {
@@ -341,7 +341,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Digests are calls of a function or objects; each once for each name.
+    /// Digests are calls of a function or objects; one for each name.
     fn digests(&mut self, objects: &[&ir::Object]) -> Vec<Digest> {
         let mut found: Vec<Digest> = Vec::new();
         let program = self.program;
@@ -452,8 +452,8 @@ fn functions(program: &Program) -> impl Iterator<Item = &ir::ExternCall> {
     found.into_iter()
 }
 
-/// The tables that a packet may meet, by index: applied where a condition that is known does not
-/// rule it out.
+/// The tables that a packet may reach, by index: applications under a constant false condition are
+/// excluded.
 fn applied(program: &Program) -> BTreeSet<usize> {
     fn walk(stmts: &[ir::Stmt], found: &mut BTreeSet<usize>) {
         for stmt in stmts {
@@ -549,7 +549,7 @@ fn value_set(set: &ir::ValueSet, declared: &DeclaredSet) -> ValueSet {
         Type::Struct(of) | Type::Header(of) => {
             of.fields.iter().map(|f| part(&f.name, &f.ty, &f.annotations)).collect()
         }
-        // One for each of its names, as the community's compiler has it.
+        // One for each of its names, as in the p4lang compiler.
         ty @ Type::SerializableEnum(of) => {
             of.members.iter().map(|(name, _)| part(name, ty, &[])).collect()
         }

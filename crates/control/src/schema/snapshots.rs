@@ -32,7 +32,7 @@ pub fn snapshots(program: &Program) -> Vec<Snapshot> {
     found
 }
 
-/// The fields of a control's parameters; that headers are there only of the first one.
+/// The fields of a control's parameters; the validity of headers only for the first one.
 fn fields(unit: &Unit) -> Vec<SnapshotField> {
     let (mut found, mut names) = (Vec::new(), BTreeSet::new());
     for (at, param) in unit.params.iter().enumerate() {

@@ -13,10 +13,10 @@ use sojourn_p4::interp::trace::{Called, Lookup, Named, Node, Trace, What, Write}
 use sojourn_p4::source::Span;
 use std::collections::{BTreeMap, HashMap};
 
-/// A packet that has passed a control.
+/// A packet that a control has processed.
 pub(super) struct TracedPacket<'p> {
     plan: &'p PassPlan,
-    /// Places in the plan's fields, by name.
+    /// Index of the plan's fields, by name.
     places: HashMap<&'p str, usize>,
     /// Value of each field when the control began.
     began: Vec<BigUint>,
@@ -29,7 +29,7 @@ pub(super) struct TracedPacket<'p> {
 
 struct Change {
     seen_from: u32,
-    /// None: all of them.
+    /// Changed bits; `None` for all.
     bits: Option<BigUint>,
     now: BigUint,
 }
@@ -62,7 +62,7 @@ impl<'p> TracedPacket<'p> {
         Some(traced)
     }
 
-    /// Goes through steps that are in no table; `from` is the step of the plan that was met last.
+    /// Walks steps outside tables; `from` is the last step of the plan that was found.
     fn walk(&mut self, nodes: &[Node], from: &mut usize) {
         for node in nodes {
             match &node.what {
@@ -94,14 +94,14 @@ impl<'p> TracedPacket<'p> {
         node.steps.iter().for_each(|inner| self.written(inner, step));
     }
 
-    /// The next step for which something holds, or an earlier one.
+    /// The next step for which `is_it` holds, or else an earlier one.
     fn find(&self, from: usize, is_it: impl Fn(&Step) -> bool) -> Option<usize> {
         let steps = &self.plan.steps;
         let on = steps.iter().enumerate().skip(from).find(|(_, step)| is_it(step));
         on.map(|(at, _)| at).or_else(|| steps.iter().position(is_it))
     }
 
-    /// Notes what something has written, and what is inside it.
+    /// Records the writes of a node, and of those inside it.
     fn written(&mut self, node: &Node, step: usize) {
         let seen_from = self.plan.steps.get(step).map_or(0, |step| step.stages.end() + 1);
         let mut note = |named: &Named, old: Option<&BigUint>| {
@@ -136,7 +136,7 @@ impl<'p> TracedPacket<'p> {
         (value.bits() <= u64::from(self.plan.fields[place].width)).then_some(value)
     }
 
-    /// Whether the packet is one that is waited for in a stage.
+    /// Whether the packet matches a trigger on entry to a stage.
     pub fn matches(&self, stage: u32, trigger: &[TriggerField]) -> bool {
         trigger.iter().all(|asked| {
             let Some(place) = self.places.get(asked.field.as_str()) else { return false };
@@ -174,7 +174,7 @@ impl<'p> TracedPacket<'p> {
         seen
     }
 
-    /// Of a table whose entries are in several stages the first says what was hit.
+    /// For a table whose entries are in several stages, the first stage reports the hit.
     fn step(&self, at: usize, step: &Step, stage: u32) -> StepSeen {
         let step_results = self.step_results.get(&at);
         let first = step_results.filter(|_| stage == *step.stages.start());

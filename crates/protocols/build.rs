@@ -1,6 +1,7 @@
-//! Makes Rust of the interface definitions in `proto/`: messages, and a trait and a client for each
-//! service; and keeps the definitions themselves: of P4Info, by which its text is written, and all of
-//! them, for clients in other languages. `protox` reads them, so no `protoc` is needed.
+//! Generates Rust from the interface definitions in `proto/`: messages, and a trait and a client
+//! for each service. Also writes the definitions themselves: those of P4Info, for its text form,
+//! and all of them, for clients in other languages. `protox` parses them, so `protoc` is not
+//! needed.
 //!
 //! Also writes the layout of each message (`shapes.rs`), from which a bound on its size in memory
 //! is computed: as Rust, so that the sizes are those of the types.
@@ -25,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     whole.include_imports(true).open_files(DEFINITIONS)?;
     fs::write(out.join("definitions.fds"), whole.encode_file_descriptor_set())?;
     fs::write(out.join("shapes.rs"), shapes(&read)?)?;
-    // Maps that are sorted: the same program has the same bytes.
+    // Ordered maps, so that the same program has the same bytes.
     let made = tonic_prost_build::configure().build_transport(false).btree_map(".");
     let mut names = tonic_prost_build::Config::new();
     names.enable_type_names();
@@ -40,7 +41,7 @@ type Field = (i32, bool, Option<String>);
 /// Messages by their names: the path of the type in Rust, and fields.
 type Known = BTreeMap<String, (String, Vec<Field>)>;
 
-/// In the place of the path of what a map has of each.
+/// Path that marks a map entry.
 const MAP: &str = "map";
 
 /// The table of all messages, as Rust.
@@ -84,7 +85,7 @@ fn shapes(read: &FileDescriptorSet) -> Result<String, std::fmt::Error> {
     Ok(text)
 }
 
-/// A message and those that are declared in it.
+/// Collects a message and those nested in it.
 fn list(message: &DescriptorProto, package: &str, module: &str, known: &mut Known) {
     let name = format!("{package}.{}", message.name());
     let inside = format!("{module}::{}", snake(message.name()));
@@ -107,7 +108,7 @@ fn list(message: &DescriptorProto, package: &str, module: &str, known: &mut Know
     known.insert(name, (path, fields));
 }
 
-/// Whether a message may contain another one, or be it.
+/// Whether a message may contain another one, or is it.
 fn reaches(known: &Known, from: &str, to: &str) -> bool {
     let (mut seen, mut left) = (BTreeSet::new(), vec![from]);
     while let Some(name) = left.pop() {
@@ -130,7 +131,7 @@ fn camel(name: &str) -> String {
     }
 }
 
-/// The module of what is declared in a message.
+/// Name of the module of a message's nested declarations.
 fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut made = String::new();

@@ -1,4 +1,4 @@
-//! The schemas of many programs at once, for the tools that compare them with other people's.
+//! Writes the schemas of many programs, for comparison with those of other tools.
 //!
 //! Usage: `schemas OUT -I FOLDER... PROGRAM...`. For each program OUT gets `NAME.p4info.txtpb` and
 //! `NAME.bfrt.json`, or `NAME.error` with the compiler's errors; also `NAME.refused` if the

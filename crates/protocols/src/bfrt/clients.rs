@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
-/// Clients at once.
+/// Maximum number of clients.
 const MOST: usize = 4_096;
-/// Messages that may wait for a client; more are lost.
+/// Maximum number of messages waiting for a client; further ones are lost.
 pub const WAITING: usize = 1_024;
 
 /// Message of a client's stream.
 pub type Message = Result<bfrt::StreamMessageResponse, Status>;
 
-/// The way to a client.
+/// Sender of a client's stream.
 pub type Stream = mpsc::Sender<Message>;
 
 struct Client {
@@ -36,11 +36,11 @@ impl Client {
     }
 }
 
-/// All of them, by the number that each gives itself.
+/// All clients, by the id that each chooses.
 #[derive(Default)]
 pub struct Clients {
     all: Mutex<BTreeMap<u32, Client>>,
-    /// Messages that found no room in a stream.
+    /// Messages lost because a stream's queue was full.
     missed: Arc<AtomicU64>,
 }
 
@@ -54,10 +54,10 @@ impl Clients {
         &self.missed
     }
 
-    /// A client is there from now on.
+    /// Registers a client.
     ///
     /// # Errors
-    /// Another is there with its number, or there are too many.
+    /// Another client has this id, or there are too many.
     pub fn subscribe(&self, id: u32, wants: Notifications, stream: &Stream) -> Result<(), Failure> {
         let mut all = self.all();
         if let Some(known) = all.get_mut(&id) {
@@ -76,12 +76,12 @@ impl Clients {
         Ok(())
     }
 
-    /// The client behind a stream is gone.
+    /// Removes the client of a stream.
     pub fn gone(&self, stream: &Stream) {
         self.all().retain(|_, client| !client.stream.same_channel(stream));
     }
 
-    /// A client works with a program from now on.
+    /// Binds a client to a program.
     ///
     /// # Errors
     /// It has not subscribed, or another client is bound to the program.
@@ -137,7 +137,7 @@ impl Clients {
         }
     }
 
-    /// Says something to the client behind a stream. One that takes nothing is not waited for.
+    /// Sends an update to the client of a stream, without waiting if its queue is full.
     pub fn put(&self, stream: &Stream, update: Says) {
         let message = bfrt::StreamMessageResponse { update: Some(update) };
         if stream.try_send(Ok(message)).is_err() {

@@ -1,7 +1,7 @@
 //! Names of the algorithms that a hash can be set to, and their parameters.
 //!
-//! Source: the vendor's public library for dynamic hashes, whose `crc_16_dect` and `crc_64_jones` the
-//! catalogue of CRCs (reveng.sourceforge.net) has otherwise or not at all.
+//! Source: the vendor's public library for dynamic hashes. Its `crc_16_dect` and `crc_64_jones`
+//! differ from the catalogue of CRCs (reveng.sourceforge.net), or are missing there.
 
 use sojourn_externs::hash_setting::HashFunction;
 
@@ -10,7 +10,7 @@ pub const RANDOM: &str = "RANDOM";
 const IDENTITY: &str = "IDENTITY";
 const XOR: &str = "XOR";
 
-/// Name, width, polynomial, whether it is reversed, first value, final XOR.
+/// Name, width, polynomial, reversal, initial value, final XOR.
 type Crc = (&'static str, u32, u64, bool, u64, u64);
 
 const W: u64 = u64::MAX;

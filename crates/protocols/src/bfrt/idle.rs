@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 const INTERVAL: u32 = 5_000;
 const MILLISECOND: u64 = 1_000_000;
 
-/// An entry's clock.
+/// Idle clock of an entry.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryClock {
     /// Time to live without a hit, ms; 0 for ever.
     pub ttl: u32,
     /// Remaining time to live when the clock last started, ms.
     left: u32,
-    /// Its clock runs from here, unless it was hit later.
+    /// Start of the clock, unless the entry was hit later.
     since: Time,
     /// Time since which it is idle, as notified to clients.
     idle: Option<Time>,
@@ -33,22 +33,22 @@ pub struct EntryClock {
 /// Change of an entry's idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleChange {
-    /// It was not hit for as long as it may be.
+    /// Not hit within its time to live.
     Idle,
-    /// It was hit again.
+    /// Hit again.
     Active,
 }
 
-/// The clocks of a table.
+/// Idle clocks of a table.
 #[derive(Clone, Debug, Default)]
 pub struct Idle {
-    /// They run.
+    /// True if the clocks run.
     pub enabled: bool,
     /// Clients poll; they receive no notifications.
     pub polled: bool,
     /// Polling interval of the driver, ms.
     interval: Option<u32>,
-    /// The looks are counted from here.
+    /// Start of the polling interval.
     from: Time,
     entries: BTreeMap<u32, EntryClock>,
 }
@@ -88,7 +88,7 @@ impl Idle {
         if self.polled { 0 } else { self.interval.unwrap_or(INTERVAL) }
     }
 
-    /// An entry's clock begins, or begins anew with a time.
+    /// Starts or restarts an entry's clock.
     pub fn begin(&mut self, handle: u32, ttl: u32, now: Time) {
         let aged = EntryClock { ttl, left: ttl, since: now, idle: None, active: false, asked: now };
         self.entries.insert(handle, aged);
@@ -115,7 +115,7 @@ impl Idle {
         ])
     }
 
-    /// An entry is gone.
+    /// Removes an entry's clock.
     pub fn forget(&mut self, handle: u32) {
         self.entries.remove(&handle);
     }
@@ -212,7 +212,7 @@ mod tests {
         idle.set((true, false, 1_000), |_| None, at(500));
         assert_eq!(ttl(&idle, 1_400), 10_000_u32.into());
         assert_eq!(ttl(&idle, 3_700), 7_000_u32.into());
-        // Looked at rarer from now on: a look that was due does not come.
+        // With a longer interval, a poll that was due is skipped.
         idle.set((true, false, 5_000), |_| None, at(3_900));
         assert_eq!(ttl(&idle, 8_800), 7_000_u32.into());
         assert_eq!(ttl(&idle, 8_900), 2_000_u32.into());

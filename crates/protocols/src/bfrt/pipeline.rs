@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Running program, with its schema for clients.
 #[derive(Clone)]
 pub struct Running {
-    /// The program, and the pipes that a client or the command line has named for it.
+    /// The program, and the pipes that a client or the command line assigned to it.
     pub placed: Placed,
     /// Schema shown to clients.
     pub schema: Arc<Schema>,
@@ -33,22 +33,22 @@ pub type Programs = Vec<Running>;
 pub struct Pending {
     /// Its programs.
     pub running: Programs,
-    /// The switch in which they will.
+    /// The switch that will run them.
     pub switch: Switch,
     /// Client state of each program.
     pub stores: Vec<Store>,
 }
 
-/// Programs under the names that clients call them by, and a switch like that one, at rest, that runs
-/// them. A program without a name is called as its file.
+/// Programs under their clients' names, and an idle switch like the given one that runs them. A
+/// program without a name takes that of its file.
 ///
 /// # Errors
-/// They do not run on the device.
+/// The device cannot run them.
 pub fn make(
     wanted: Vec<(Placed, Option<String>)>,
     device: &dyn Device,
 ) -> Result<(Programs, Switch), String> {
-    // The switch is built around the program in its first pipe; clients have their own order.
+    // The switch is built around the program of its first pipe; clients have their own order.
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|at| wanted[*at].0.pipes.iter().min().copied());
     let placed: Vec<Placed> = order.iter().map(|at| wanted[*at].0.clone()).collect();
@@ -87,15 +87,15 @@ pub fn make(
     Ok((made.into_iter().flatten().collect(), fresh))
 }
 
-/// The program that is called so.
+/// The running program with this name.
 pub fn called<'r>(running: &'r [Running], name: &str) -> Option<(usize, &'r Running)> {
     running.iter().enumerate().find(|(_, known)| known.schema.name == name)
 }
 
-/// The programs that configurations mean, with their names.
+/// Programs of the configurations, with their names.
 ///
 /// # Errors
-/// One names another than those that run and brings no text.
+/// A configuration without a text names a program that is not running.
 pub fn wanted(
     running: &[Running],
     configs: &[bfrt::ForwardingPipelineConfig],

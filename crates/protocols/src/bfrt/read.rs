@@ -35,12 +35,12 @@ use tonic::Code;
 pub struct Cursor {
     /// Requested entity.
     entity: bfrt::Entity,
-    /// The first handle or cell that is left.
+    /// First handle or cell still to be read.
     from: u64,
 }
 
 impl Cursor {
-    /// All of a request.
+    /// Cursor at the start of a request.
     pub fn new(entity: bfrt::Entity) -> Cursor {
         Cursor { entity, from: 0 }
     }
@@ -101,7 +101,7 @@ impl Reader<'_> {
     /// Reads a piece of the request and returns the rest.
     ///
     /// # Errors
-    /// It is not there, or nothing of that kind is read.
+    /// The object does not exist, or cannot be read.
     pub fn read(
         &mut self,
         cursor: Cursor,
@@ -166,7 +166,7 @@ impl Reader<'_> {
             }
     }
 
-    /// The pipes that are read of.
+    /// Pipes to read.
     fn pipes_of(&self, asked: &bfrt::TableEntry, table: &Table) -> Result<Pipes, Failure> {
         let target = asked.entry_tgt.as_ref().unwrap_or(self.target);
         let named = pipe_of(target, self.count)?;
@@ -175,13 +175,13 @@ impl Reader<'_> {
             (Kind::Match { .. }, _) if asked.is_default_entry => {
                 scope.read(target, self.count, Code::InvalidArgument)
             }
-            // A handle says by itself which pipes are meant.
+            // A handle contains its pipes.
             (Kind::Match { .. }, Some(bfrt::table_entry::Value::HandleId(handle)))
                 if *handle > DEFAULT_HANDLE && named.is_none() =>
             {
                 Ok(Pipes(1 << handle_inside(*handle)?.0))
             }
-            // All entries of all pipes, one pipe after the other.
+            // All entries of all pipes, pipe by pipe.
             (Kind::Match { .. }, None) if named.is_none() => Ok(Pipes::ALL),
             (Kind::Match { .. } | Kind::ValueSet, _) => {
                 scope.read(target, self.count, Code::NotFound)
@@ -195,7 +195,7 @@ impl Reader<'_> {
         Ok(control::program_of(self.switch, pipe)?.tables())
     }
 
-    /// Those of the pipes that run the program.
+    /// The pipes to read that run the program.
     fn program_pipes(&self) -> Pipes {
         Pipes(self.pipes.0 & self.schema.pipes.0)
     }
@@ -205,12 +205,12 @@ impl Reader<'_> {
         self.program_pipes().0.trailing_zeros() as usize
     }
 
-    /// Asks the first of the pipes that are read of.
+    /// Queries the first of the pipes to read.
     fn ask(&mut self, query: &Query) -> Result<Reply, Failure> {
         Ok(control::read_of(self.switch, self.asked_pipe(), query)?)
     }
 
-    /// Reads some of a table's entries; where what is left begins.
+    /// Reads some of a table's entries; returns the position of the next one.
     fn entries(
         &mut self,
         asked: &bfrt::TableEntry,

@@ -1,4 +1,4 @@
-//! The service: each call as it comes from the wire, checked, put to the switch, answered.
+//! BfRt service: validates each call, executes it on the switch, and answers.
 
 use super::clients::{Clients, Message, Stream, WAITING};
 use super::device_tables::{self, Fixed};
@@ -33,9 +33,9 @@ use tokio::sync::{Mutex as Turn, mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-/// Updates that are carried out between two packets, where they need not be one.
+/// Maximum number of updates executed between two packets, unless they are one.
 const TOGETHER: usize = 64;
-/// Entities in one message of an answer.
+/// Maximum number of entities in one message of an answer.
 const ENTITIES: usize = 512;
 /// Polling interval for digests.
 const EACH: Duration = Duration::from_millis(10);
@@ -43,7 +43,7 @@ const EACH: Duration = Duration::from_millis(10);
 const LINKS: u32 = 10;
 /// Type name of a status's details.
 const ERROR: &str = "bfrt_proto.Error";
-/// Messages to clients in one list.
+/// Maximum number of digest messages in one list.
 const LIST: usize = 1_024;
 
 /// The server.
@@ -70,15 +70,16 @@ fn gone() -> Failure {
 }
 
 impl Server {
-    /// Notifications that clients read too slowly to get.
+    /// Notifications lost because clients read too slowly.
     pub fn missed(&self) -> Arc<AtomicU64> {
         self.clients.missed().clone()
     }
 
-    /// A server in front of a switch that runs these programs.
+    /// Creates a server for a switch that runs these programs.
     ///
     /// # Errors
-    /// No other switch like that one can be made, from which it is known what registers begin with.
+    /// No switch like the given one can be built, from which the initial values of registers are
+    /// read.
     pub fn new(
         device: Arc<dyn Device>,
         number: u32,
@@ -105,11 +106,11 @@ impl Server {
     /// Schema of a program, by its index among those that requests refer to.
     fn schema(&self, of: usize) -> Result<Arc<Schema>, Failure> {
         let program = self.spoken_of().into_iter().nth(of);
-        // Others have been put in place meanwhile.
+        // Other programs may have been activated meanwhile.
         program.map(|program| program.schema).ok_or_else(gone)
     }
 
-    /// Does something with the switch and what clients have said of one of its programs.
+    /// Executes work on the switch and the client state of one of its programs.
     async fn at<T: Send + 'static>(
         &self,
         of: usize,
@@ -167,7 +168,7 @@ impl Server {
         Err(Failure::new(Code::NotFound, why))
     }
 
-    /// The place of a program.
+    /// Index of a program.
     fn program(&self, name: &str) -> Result<usize, Failure> {
         let running = self.spoken_of();
         let found = pipeline::called(&running, name).map(|(of, _)| of);
@@ -262,7 +263,7 @@ impl Server {
         }
     }
 
-    /// A message of a stream.
+    /// Handles a message of a stream.
     fn on_message(&self, stream: &Stream, given: bfrt::StreamMessageRequest) {
         // An acknowledgement needs no action: nothing waits for it.
         let Some(Asks::Subscribe(asked)) = given.update else { return };
@@ -333,8 +334,8 @@ impl Server {
         Ok(())
     }
 
-    /// Makes a switch for a program of clients, at rest, to which no packet comes. Without a hit to
-    /// packets the pipes of tables stay what clients have made of them, as with the vendor's driver.
+    /// Builds an idle switch for clients' programs. The scopes of tables remain as clients set them
+    /// until the first packet, as with the vendor's driver.
     async fn prepare(
         &self,
         configs: &[bfrt::ForwardingPipelineConfig],
@@ -457,7 +458,7 @@ impl Server {
         Ok(())
     }
 
-    /// Looks at entries that nothing has hit for as long as they may be idle.
+    /// Polls idle clocks, and notifies clients of idle entries.
     async fn look_at_idle_entries(&self) -> Result<(), Failure> {
         let is_noted = |idle: &Idle| idle.enabled && !idle.polled;
         for (of, program) in self.spoken_of().into_iter().enumerate() {
@@ -504,7 +505,7 @@ impl Server {
         .await
     }
 
-    /// Looks at the links of the ports; those that have gone down.
+    /// Polls the links of the ports; returns those that went down.
     fn look_at_links(&self, before: &mut BTreeSet<u16>) -> Vec<u16> {
         let down = self.device.down();
         let fallen: Vec<u16> = down.difference(before).copied().collect();
@@ -535,7 +536,7 @@ impl Server {
     }
 }
 
-/// Entries that have become idle, or are no longer, by their keys, and the first pipe that has each.
+/// Entries that became idle or active, by their keys, with the first pipe of each.
 fn idle_entries(
     schema: &Schema,
     store: &mut Store,
@@ -573,7 +574,7 @@ fn idle_entries(
     found
 }
 
-/// Does something with what clients have said of a program, and of what is all programs'.
+/// Executes work on the client state of a program, and of the tables that all programs share.
 fn with_store<T>(stores: &mut [Store], of: usize, work: impl FnOnce(&mut Store) -> T) -> Option<T> {
     let [first, others @ ..] = stores else { return None };
     let Some(at) = of.checked_sub(1) else { return Some(work(first)) };
@@ -591,7 +592,7 @@ fn begin(programs: &Programs, stores: &mut [Store], switch: &mut Switch) {
     }
 }
 
-/// Members and groups that are in the switch are there for clients, too.
+/// Copies members and groups in the switch into the store.
 fn begin_program(schema: &Schema, store: &mut Store, switch: &mut Switch) {
     let first = schema.pipes.0.trailing_zeros() as usize;
     for table in schema.tables.values().filter(|table| table.has_idle_times()) {
@@ -681,7 +682,7 @@ fn deadline<T>(request: &Request<T>) -> Option<Instant> {
     Instant::now().checked_add(wait + Duration::from_nanos(rest.unwrap_or(0).min(999_999_999)))
 }
 
-/// The server as the wire sees it.
+/// The server as a gRPC service.
 #[derive(Clone)]
 pub struct Service(pub Arc<Server>);
 
@@ -733,7 +734,7 @@ impl BfRuntime for Service {
         tokio::spawn(async move {
             let all = messages.into_iter().map(Ok).chain(end.map(Err));
             for message in all {
-                // One that takes no more is not waited for.
+                // A client that has disconnected is not waited for.
                 if sender.send(message).await.is_err() {
                     return;
                 }

@@ -12,7 +12,7 @@ use num_bigint::BigUint;
 use sojourn_control::MatchValue;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An entry of a table whose keys are numbers.
+/// An entry of a table with numeric keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
     /// Its action, or 0.
@@ -21,34 +21,34 @@ pub struct Entry {
     pub row: Row,
 }
 
-/// A member of a value set, behind its handle: a match for each column.
+/// A member of a value set, after its handle: a match for each column.
 pub type Member = (u32, Vec<MatchValue>);
 
-/// A snapshot of the stages, as clients have set it.
+/// A snapshot of the stages, with its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// Index of its pipeline, if there are several.
     pub pipeline: Option<usize>,
-    /// Its pipe; none if it is in all.
+    /// Its pipe; `None` for all.
     pub pipe: Option<u32>,
     /// Its first stage.
     pub first: u32,
     /// Its last stage.
     pub last: u32,
-    /// Of egress; else of ingress.
+    /// True for egress, false for ingress.
     pub egress: bool,
     /// Timer setting; the timer itself is off.
     pub timer: u64,
     /// Trigger: values and masks of fields, by field number.
     pub trigger: Row,
-    /// Whether it is, or was, armed.
+    /// Whether it is or was armed.
     pub enabled: bool,
 }
 
 /// Entries by their keys.
 pub type Entries = BTreeMap<Vec<u64>, Entry>;
 
-/// A table's number, a key, and the entry that was there.
+/// A table's id, a key, and the previous entry.
 type Changed = (u32, Vec<u64>, Option<Entry>);
 
 /// Key as stored: the first of the pipes that have the entry is appended, unless it is pipe 0.
@@ -57,23 +57,23 @@ pub fn kept_key(mut key: Vec<u64>, first: u32) -> Vec<u64> {
     key
 }
 
-/// The first of the pipes that have the entry with a key of one element.
+/// First pipe in a stored key of one element.
 pub fn pipe_in(key: &[u64]) -> u32 {
     key.get(1).map_or(0, |pipe| *pipe as u32)
 }
 
-/// All of it.
+/// Client state of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     tables: BTreeMap<u32, Entries>,
-    /// Entries as they were before each change, while a batch is carried out that may be taken back.
+    /// Previous entries of each change, during a batch that may be rolled back.
     changed: Option<Vec<Changed>>,
-    /// Members of value sets with their handles, by table and the first of the pipes that have them.
+    /// Members of value sets with their handles, by table and first pipe.
     pub members: BTreeMap<(u32, u32), Vec<Member>>,
     /// Snapshots of the stages.
     pub snapshots: Vec<Snapshot>,
-    /// Counts as clients have seen or set them last, by table and cell: packets and bytes. What the
-    /// chip has counted since is only read from the chip.
+    /// Software counts by table and cell: packets and bytes, as clients last read or set them.
+    /// Later counts are in the chip only.
     pub counted: BTreeMap<(u32, u64), (u64, u64)>,
     /// Key masks that clients set, by table and key element.
     pub key_masks: BTreeMap<u32, BTreeMap<u32, BigUint>>,
@@ -81,11 +81,11 @@ pub struct Store {
     pub idle: BTreeMap<u32, Idle>,
     /// Scopes that clients have set, by table.
     pub scopes: BTreeMap<u32, bfrt::EntryScope>,
-    /// By how much meters take packets to be longer, by table and pipe.
+    /// Adjustment of meters' packet lengths, by table and pipe.
     pub longer: BTreeMap<(u32, u32), i32>,
     /// Data of default entries other than their action: counts and rates.
     pub defaults: BTreeMap<u32, Row>,
-    /// Ports that clients have taken out of `$PORT`.
+    /// Ports that clients deleted from `$PORT`.
     pub removed_ports: BTreeSet<u16>,
     /// Clients subscribed to port status changes.
     pub tells_ports: bool,
@@ -102,7 +102,7 @@ impl Store {
         Scope::new(users.find_map(|table| self.scopes.get(&table.id)))
     }
 
-    /// Gives away what is said of the switch, and not of a program.
+    /// Moves the state of the fixed tables to `with`.
     pub fn share(&mut self, with: &mut Store) {
         for table in device_tables::numbers() {
             match self.tables.remove(&table) {
@@ -134,7 +134,7 @@ impl Store {
         self.tables.get(&table)?.get(key)
     }
 
-    /// Sets an entry, or takes it out.
+    /// Sets or deletes an entry.
     pub fn set(&mut self, table: u32, key: Vec<u64>, to: Option<Entry>) {
         let of_table = self.tables.entry(table).or_default();
         let kept = self.changed.as_ref().map(|_| key.clone());
@@ -162,7 +162,7 @@ impl Store {
         self.changed = None;
     }
 
-    /// Makes everything what it was.
+    /// Rolls a batch back.
     pub fn take_back(&mut self, before: Box<Store>) {
         for (table, key, was) in self.changed.take().into_iter().flatten().rev() {
             self.set(table, key, was);

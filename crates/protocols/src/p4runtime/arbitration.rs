@@ -8,19 +8,19 @@
 use std::collections::BTreeMap;
 use tonic::Code;
 
-/// Names a stream of a controller.
+/// Id of a controller's stream.
 pub type StreamId = u64;
 
-/// Controllers of one role that may be connected at once.
+/// Maximum number of connected controllers of one role.
 const MOST: usize = 1_024;
 
-/// Roles that are remembered.
+/// Maximum number of roles.
 const MOST_ROLES: usize = 1_024;
 
 /// Arbitration update of a controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update<C> {
-    /// The device that it wants to control.
+    /// Id of the device to control.
     pub device: u64,
     /// Its role.
     pub role: String,
@@ -33,7 +33,7 @@ pub struct Update<C> {
 /// Notification of a controller about its role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice<C> {
-    /// Whom.
+    /// Recipient.
     pub to: StreamId,
     /// The role.
     pub role: String,
@@ -92,7 +92,7 @@ impl<C: Clone> Arbitration<C> {
     /// Applies a controller's update. Returns the notifications to send, the new primary's last.
     ///
     /// # Errors
-    /// The stream ends; if it was of a controller, [`Arbitration::gone`] must follow.
+    /// The stream ends; if it was a controller's, [`Arbitration::gone`] must follow.
     pub fn update(
         &mut self,
         stream: StreamId,
@@ -176,14 +176,14 @@ impl<C: Clone> Arbitration<C> {
         Ok(known.config.as_ref())
     }
 
-    /// The stream's role and what that may do, if the stream is its primary's.
+    /// The stream's role with its permissions, if the stream is its primary's.
     pub fn primary(&self, stream: StreamId) -> Option<(&str, Option<&C>)> {
         let name = self.streams.get(&stream)?;
         let role = self.roles.get(name)?;
         (role.primary == Some(stream)).then_some((name.as_str(), role.config.as_ref()))
     }
 
-    /// The primaries of all roles, and what their roles may do.
+    /// The primaries of all roles, with their permissions.
     pub fn primaries(&self) -> impl Iterator<Item = (StreamId, Option<&C>)> {
         self.roles.values().filter_map(|role| Some((role.primary?, role.config.as_ref())))
     }
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(code(device.update(1, elsewhere)), Code::FailedPrecondition);
         assert_eq!(code(device.update(1, says("other", 1))), Code::FailedPrecondition);
         assert_eq!(code(device.update(2, says("", 1))), Code::InvalidArgument);
-        // Its own id again is no other controller's.
+        // A controller may repeat its own id.
         assert!(device.update(1, says("", 1)).is_ok());
         for stream in 2..=MOST as u64 {
             device.update(stream, says("", None)).unwrap();

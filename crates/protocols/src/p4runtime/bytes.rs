@@ -1,6 +1,6 @@
-//! Numbers as P4Runtime writes them: big-endian byte strings, the shortest that fit.
+//! P4Runtime's encoding of numbers: big-endian byte strings, as short as possible.
 //!
-//! Longer strings are taken if what is more is zeros. Source: P4Runtime 1.5, "Bytestrings".
+//! Longer strings are accepted if the excess bytes are zero. Source: P4Runtime 1.5, "Bytestrings".
 
 use num_bigint::{BigInt, BigUint, Sign};
 
@@ -15,12 +15,12 @@ pub enum BytesError {
     TooWide {
         /// The value, in hexadecimal digits.
         value: String,
-        /// The bits that there are.
+        /// Available bits.
         width: u32,
     },
 }
 
-/// The number of `bit<width>` that a byte string is.
+/// Decodes a byte string as `bit<width>`.
 ///
 /// # Errors
 /// It is empty, or its value needs more bits.

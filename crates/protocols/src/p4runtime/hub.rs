@@ -13,11 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
-/// Messages that may wait for a controller; what is not about its role is lost when there are more.
+/// Maximum number of messages waiting for a controller; further ones are lost unless they concern
+/// its role.
 pub const WAITING: usize = 1_024;
 /// Part of the queue reserved for messages about the controller's role.
 const KEPT: usize = 64;
-/// Streams at once.
+/// Maximum number of streams.
 const MOST: usize = 16_384;
 
 /// Message of a controller's stream.
@@ -27,7 +28,7 @@ pub type Message = Result<p4::StreamMessageResponse, Status>;
 pub struct Hub {
     device: u64,
     inner: Mutex<Inner>,
-    /// Messages that found no room in a stream.
+    /// Messages lost because a stream's queue was full.
     missed: Arc<AtomicU64>,
 }
 
@@ -58,7 +59,7 @@ impl Hub {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A stream, and what comes out of it.
+    /// Opens a stream; returns its id and the receiver of its messages.
     ///
     /// # Errors
     /// There are too many.
@@ -74,7 +75,7 @@ impl Hub {
         Ok((id, receiver))
     }
 
-    /// A stream is over, for a reason if there is one.
+    /// Closes a stream, with a reason if there is one.
     pub fn close(&self, id: StreamId, why: Option<Status>) {
         let mut inner = self.inner();
         if let Some(stream) = inner.streams.remove(&id)
@@ -145,7 +146,7 @@ impl Hub {
                     details: Vec::new(),
                 }),
             };
-            // One that takes nothing is not waited for.
+            // A full stream is not waited for.
             let _ = stream.try_send(Ok(message(Says::Arbitration(update))));
         }
     }
@@ -180,7 +181,7 @@ impl Hub {
     /// Checks the device id.
     ///
     /// # Errors
-    /// It is not.
+    /// It is another device.
     pub fn is_device(&self, device: u64) -> Result<(), Status> {
         if device == self.device {
             return Ok(());
@@ -194,7 +195,7 @@ impl Hub {
     /// Permissions of the role of a stream.
     ///
     /// # Errors
-    /// The stream is not of the primary of its role.
+    /// The stream is not that of the primary of its role.
     pub fn speaks(&self, id: StreamId) -> Result<Option<Access>, Failure> {
         match self.inner().arbitration.primary(id) {
             Some((_, access)) => Ok(access.cloned()),
@@ -202,14 +203,14 @@ impl Hub {
         }
     }
 
-    /// Says something to a stream, unless too much waits for it already.
+    /// Sends an update to a stream, unless its queue is full.
     pub fn say(&self, id: StreamId, update: Says) {
         if let Some(stream) = self.inner().streams.get(&id) {
             self.put(stream, message(update));
         }
     }
 
-    /// Says something to the primaries that want it.
+    /// Sends an update to the primaries selected by `wants`.
     pub fn say_to_primaries(&self, update: Says, wants: impl Fn(Option<&Access>) -> bool) {
         let inner = self.inner();
         let whole = message(update);
@@ -220,7 +221,7 @@ impl Hub {
         }
     }
 
-    /// Puts a message into a stream that has room for more than what is about its role.
+    /// Sends a message if the stream's queue has space beyond the part reserved for role messages.
     fn put(&self, stream: &mpsc::Sender<Message>, message: p4::StreamMessageResponse) {
         // Another thread may have taken the last free place in between.
         if stream.capacity() <= KEPT || stream.try_send(Ok(message)).is_err() {

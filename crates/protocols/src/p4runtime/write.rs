@@ -1,4 +1,4 @@
-//! Updates carried out on a switch: each wholly or not at all, a batch as its atomicity says.
+//! Execution of updates on a switch: each atomic, a batch by its atomicity.
 //!
 //! An update becomes operations, which are applied at once, and state that the program does not
 //! hold goes into the store. Runs in the switch's thread; must not depend on the transport.
@@ -37,7 +37,7 @@ pub struct Writer<'a> {
     pub(super) cpu: Option<u16>,
 }
 
-/// Carries out updates as they come; what came of each.
+/// Executes updates one by one; returns the result of each.
 pub fn each(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),
@@ -49,7 +49,7 @@ pub fn each(
     updates.iter().map(|update| writer.update(update, access)).collect()
 }
 
-/// Carries out all updates or none, between two packets; what came of each.
+/// Executes all updates or none, between two packets; returns the result of each.
 pub fn all(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),
@@ -72,7 +72,7 @@ pub fn all(
     vec![Ok(()); updates.len()]
 }
 
-/// Whether a batch may be carried out in pieces.
+/// Whether a batch may be executed in pieces.
 pub fn in_pieces(atomicity: Atomicity) -> bool {
     atomicity == Atomicity::ContinueOnError
 }

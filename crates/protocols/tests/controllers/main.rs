@@ -146,7 +146,7 @@ async fn what_is_written_is_read_of_every_kind_of_match() {
         assert_eq!(read, [table(entry.clone())]);
     }
     let all = one.read(vec![table(p4::TableEntry::default())]).await.unwrap();
-    // With the constant entry.
+    // Including the constant entry.
     assert_eq!(all.len(), written.len() + 1);
     let gone = written
         .iter()

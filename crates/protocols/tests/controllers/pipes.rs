@@ -74,7 +74,7 @@ async fn a_table_of_single_pipes_is_looked_up_by_the_ports_of_each() {
     }
     assert_eq!(code_of(&mut one, of_pipe(asked.clone(), ALL)).await, Code::NotFound);
     assert_eq!(code_of(&mut one, of_pipe(asked.clone(), 2)).await, Code::NotFound);
-    // Of a key alone it is said where it is.
+    // A read of a key only returns its pipe.
     let flags = bfrt::TableFlags { key_only: true, ..Default::default() };
     let keys = one.entry("exact_t", &[], "", &[]);
     let keys = bfrt::TableEntry { table_flags: Some(flags), ..keys };

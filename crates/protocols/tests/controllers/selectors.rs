@@ -1,4 +1,4 @@
-//! BfRt's groups and members: what the vendor's driver takes of them, and refuses.
+//! BfRt's groups and members: updates that the vendor's driver accepts, and those that it rejects.
 
 use crate::bench::{codes, receive};
 use crate::tofino::{Client, client, client_of, exact, frame, number, numbers};
@@ -64,7 +64,7 @@ async fn a_group_has_as_much_room_as_the_program_says() {
         (&[1, 2, 3], 2, Code::ResourceExhausted),
         (&[1, 2, 5], 8, Code::InvalidArgument),
         (&[1, 2, 3], 8, Code::Ok),
-        // No room is that of before.
+        // A size of 0 keeps the previous one.
         (&[1, 2, 3, 4], 0, Code::Ok),
     ];
     for (members, room, code) in cases {
@@ -178,7 +178,7 @@ async fn what_is_the_same_in_all_pipes_is_not_written_in_one() {
     let entry = leads(&one, "$ACTION_MEMBER_ID", 1);
     assert_eq!(one.write(Insert, in_one(entry.clone())).await, Code::InvalidArgument);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
-    // Reading is another matter.
+    // Reads are allowed.
     let asked = bfrt::TableEntry { data: None, ..entry };
     let read = one.read(in_one(asked)).await;
     assert!(read.is_ok(), "{:?}", read.map_err(|no| codes(&no)));
@@ -213,7 +213,7 @@ async fn a_batch_that_is_taken_back_leaves_members_and_groups_as_they_were() {
         let absent = bfrt::TableEntry { data: None, ..absent };
         assert_eq!(codes(&one.read(absent).await.unwrap_err()), [Code::NotFound]);
     }
-    // The chip has them as they were, too: nothing leads to member 6, and members 1 and 2 are in use.
+    // The chip is unchanged, too: member 6 is unused, and members 1 and 2 are in use.
     assert_eq!(one.write(Insert, entry(&one, 6, 6)).await, Code::Ok);
     let in_use = one.entry("members", &member(2), "", &[]);
     assert_eq!(one.write(Delete, in_use).await, Code::AlreadyExists);

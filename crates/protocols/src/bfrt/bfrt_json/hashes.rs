@@ -1,4 +1,4 @@
-//! The tables of hashes that are set while packets pass, and of what selectors choose.
+//! Tables of hashes that can be set at run time, and of selectors' choices.
 
 use super::{CHOSEN, FieldPlacement, Maker, bytes, common, field, index, kind, single};
 use crate::bfrt::crc;

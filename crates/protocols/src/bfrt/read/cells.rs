@@ -21,11 +21,12 @@ use sojourn_engine::control::{self, Pipes};
 use sojourn_switch::{APPLICATIONS, PortStatistics};
 use tonic::Code;
 
-/// Cells that are read at once.
+/// Number of cells read in one piece.
 const CELLS: u64 = 1_024;
 
 impl Reader<'_> {
-    /// Reads some of the entries of a table whose keys are numbers; where what is left begins.
+    /// Reads some of the entries of a table with numeric keys; returns the position of the next
+    /// one.
     pub(super) fn numbered(
         &mut self,
         table: &Table,
@@ -93,7 +94,7 @@ impl Reader<'_> {
         Ok(made(table, key.clone(), 0, data, query_of))
     }
 
-    /// The one entry of a table without keys, which is its default entry, too.
+    /// The only entry of a table without keys, which is its default entry, too.
     pub(super) fn keyless(
         &mut self,
         table: &Table,
@@ -109,7 +110,7 @@ impl Reader<'_> {
         Ok(default_made(table, action, row_read(fields, &row, &query_of.fields)))
     }
 
-    /// One entry of a table whose keys are numbers.
+    /// One entry of a table with numeric keys.
     pub(super) fn one(
         &mut self,
         table: &Table,
@@ -147,7 +148,7 @@ impl Reader<'_> {
         Ok(Entry { action: 0, row })
     }
 
-    /// A register's cell, a field for each of its parts.
+    /// A register's cell, with a field for each of its parts.
     pub(super) fn words(
         &mut self,
         (table, name): (&Table, &str),
@@ -195,7 +196,7 @@ impl Reader<'_> {
         Ok(filter_read(&spec))
     }
 
-    /// Rates of a cell; none that were set are the largest that the chip has.
+    /// Rates of a cell; unset ones are the chip's maximum.
     pub(super) fn rates(
         &mut self,
         name: &str,
@@ -216,7 +217,7 @@ impl Reader<'_> {
         Ok((first..).zip(rates.map(Datum::number)).collect())
     }
 
-    /// A hash, and what it makes of inputs.
+    /// A hash, and its result for given inputs.
     pub(super) fn hash(&mut self, table: &Table, inputs: Vec<Number>) -> Result<HashRead, Failure> {
         match self.ask(&Query::Hash { name: table.inner.clone(), inputs })? {
             Reply::Hash(read) => Ok(read),
@@ -284,8 +285,8 @@ impl Reader<'_> {
     }
 }
 
-/// A meter without limits, as the vendor's driver reads it: mantissas and exponents of rates and
-/// bursts at their largest, 511 bytes or packets a cycle at 1.271 GHz and 255 * 2^31.
+/// A meter without limits, as the vendor's driver reads it: maximum mantissas and exponents of
+/// rates and bursts, 511 bytes or packets a cycle at 1.271 GHz and 255 * 2^31.
 fn unlimited(unit: Unit) -> [u64; 4] {
     let (rate, burst) = match unit {
         Unit::Packets => (649_481_027_584, 255 << 31),

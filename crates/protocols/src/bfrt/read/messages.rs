@@ -18,7 +18,7 @@ pub(super) fn absent(table: &Table) -> Failure {
     Failure::new(Code::NotFound, format!("`{}` has no such entry", table.name))
 }
 
-/// An entry of a table whose keys are numbers, as a message.
+/// Message form of an entry with a numeric key.
 pub(super) fn shown(
     table: &Table,
     key: &[u64],

@@ -1,4 +1,4 @@
-//! Members of value sets, by key, by handle, or all of them.
+//! Reads of value set members: by key, by handle, or all of them.
 
 use super::messages::{absent, made};
 use super::{EntryQuery, Reader};

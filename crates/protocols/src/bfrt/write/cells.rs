@@ -54,7 +54,7 @@ impl Writer<'_> {
         self.set_words(&name, index.unwrap_or(0), &ids, &row, false)
     }
 
-    /// Sets the parts of a register's cell that are given; of a new one the others are 0.
+    /// Sets the given parts of a register's cell; in a reset cell the others are 0.
     pub(super) fn set_words(
         &mut self,
         name: &str,
@@ -166,7 +166,7 @@ impl Writer<'_> {
         Ok(found)
     }
 
-    /// Sets a cell of a counter, or all of them; what is not given becomes 0.
+    /// Sets a cell of a counter, or all of them; missing parts become 0.
     pub(super) fn set_count(
         &mut self,
         name: &str,
@@ -198,7 +198,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Resets the cell that an entry means, or all of them, where it deletes; else sets the cell.
+    /// Resets an entry's cell, or all of them, if it is a delete; else sets the cell.
     pub(super) fn reset_or_set(
         &mut self,
         (table, verb, entry): (&Table, Verb, &bfrt::TableEntry),
@@ -215,7 +215,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Sets rates of a cell of a meter; what is not given stays, and is without a limit at first.
+    /// Sets the given rates of a cell of a meter; the others remain, initially without a limit.
     pub(super) fn set_rates(
         &mut self,
         name: &str,
@@ -263,7 +263,7 @@ pub fn counted(
     Ok(sum)
 }
 
-/// The number of a meter's first field.
+/// Id of a meter's first field.
 fn first_rate(unit: Unit) -> u32 {
     match unit {
         Unit::Packets => field::METER_PPS,
@@ -271,7 +271,7 @@ fn first_rate(unit: Unit) -> u32 {
     }
 }
 
-/// Rates and bursts in BfRt's units and order; what has no limit as the largest number.
+/// Rates and bursts in BfRt's units and order; no limit is the largest number.
 pub fn spec_read(spec: &MeterSpec, unit: Unit) -> [u64; 4] {
     [spec.cir, spec.pir, spec.cbs, spec.pbs].map(|value| match (unit, value) {
         (Unit::Packets, value) | (_, value @ u64::MAX) => value,

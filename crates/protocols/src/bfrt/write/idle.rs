@@ -41,7 +41,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Gives an entry its time; a new one begins at once.
+    /// Sets an entry's time to live; a new entry's clock starts at once.
     pub(super) fn age(&mut self, table: &Table, handle: u32, row: &Row, verb: Verb) {
         if !table.has_idle_times() {
             return;

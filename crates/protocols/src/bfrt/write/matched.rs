@@ -1,4 +1,4 @@
-//! Entries of tables that packets are matched in, their default actions, and value sets.
+//! Updates of match table entries, their default actions, and value sets.
 
 use super::filters::is_filter;
 use super::{Verb, Writer, must_delete};
@@ -128,7 +128,7 @@ impl Writer<'_> {
         self.direct(table, before.handle, &data.row, false)
     }
 
-    /// The entry that is there.
+    /// The existing entry.
     fn find(&mut self, table: &Table, at: &Which) -> Result<EntryRead, Failure> {
         let name = table.inner.clone();
         let absent = || Failure::new(Code::NotFound, format!("`{}` has no such entry", table.name));
@@ -251,7 +251,7 @@ impl Writer<'_> {
         Ok(Data { action: Some((action, args)), row })
     }
 
-    /// Has some bits of the keys of a table count and the others not.
+    /// Sets the key masks of a table.
     pub(super) fn key_mask(
         &mut self,
         table: &Table,
@@ -313,8 +313,7 @@ impl Writer<'_> {
     }
 }
 
-/// Takes the arguments of an action out of values; one that is not given is 0, as in the vendor's
-/// driver.
+/// Takes the arguments of an action from values; a missing one is 0, as in the vendor's driver.
 pub(super) fn arguments(action: &Action, row: &mut Row) -> NamedValues<Number> {
     let argument = |field: &Field| match row.remove(&field.id) {
         Some(Datum::Number(value)) => (field.inner.clone(), Number(value)),

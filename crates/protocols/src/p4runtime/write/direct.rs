@@ -7,7 +7,8 @@ use crate::wire::p4::v1 as p4;
 use sojourn_control::Operation;
 
 impl Writer<'_> {
-    /// Sets what an entry counts and meters, as its message says; a new one begins at nothing.
+    /// Sets an entry's direct counter and meter from its message; a new entry's are 0 and
+    /// unconfigured.
     pub(super) fn configure_direct(
         &mut self,
         table: &Table,

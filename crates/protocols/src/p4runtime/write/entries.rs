@@ -1,4 +1,4 @@
-//! Entries of tables, and default actions.
+//! Updates of table entries and default actions.
 
 use super::Writer;
 use crate::failure::Failure;
@@ -51,7 +51,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The handle of the entry that a message is about.
+    /// Handle of a message's entry.
     ///
     /// # Errors
     /// There is none.
@@ -127,7 +127,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Keeps what the table does not.
+    /// Stores the attributes that the table does not hold.
     fn keep(
         &mut self,
         table: &Table,
@@ -157,7 +157,7 @@ impl Writer<'_> {
         self.store.set_extras(table.id, handle, extras);
     }
 
-    /// Takes away what belonged to an entry alone.
+    /// Removes the one-shot group of an entry.
     fn forget(&mut self, table: &Table, reference: Option<&Reference>) -> Result<(), Failure> {
         match (reference, table.implementation) {
             (Some(Reference::OneShot(shot)), Some(profile)) => self.remove_one_shot(profile, shot),

@@ -1,4 +1,4 @@
-//! Headers that are no whole number of bytes, which no switch takes from a packet.
+//! Headers that are not whole bytes, which no switch can extract.
 //!
 //! Uses the IR's layouts. The width is that of the declared fields: a field of variable size counts
 //! with its maximum length. Must not depend on an architecture.
@@ -18,13 +18,14 @@ pub struct UnalignedHeader {
     pub name: Arc<str>,
     /// Bits of its fields.
     pub bits: u32,
-    /// True if one of its fields is `@flexible`: the compiler fills it up.
+    /// True if one of its fields is `@flexible`: the compiler pads it.
     pub flexible: bool,
     /// Span of the declaration.
     pub span: Span,
 }
 
-/// The ragged headers among the parameters of a program's blocks and what its parsers extract.
+/// The unaligned headers among the parameters of a program's blocks and the headers that its
+/// parsers extract.
 pub fn ragged(program: &Program) -> Vec<UnalignedHeader> {
     let mut found = BTreeMap::new();
     for (index, unit) in program.units.iter().enumerate() {

@@ -21,7 +21,7 @@ use thiserror::Error;
 pub struct LoadOptions {
     /// Folders to search for included files, in order.
     pub include_paths: Vec<PathBuf>,
-    /// Macros that are defined before the first line: name and replacement.
+    /// Macros defined before the first line: name and replacement.
     pub defines: Vec<(String, String)>,
     /// Model of Tofino's math unit.
     pub math_unit: ExponentParity,
@@ -29,12 +29,12 @@ pub struct LoadOptions {
     pub clock: Clock,
     /// Executor of the program's statements.
     pub executor: Executor,
-    /// Seeds random numbers and random hashes.
+    /// Seed of random numbers and random hashes.
     pub seed: u64,
     /// Index of the pipeline, if the program has several for the pipes of a chip.
     pub pipeline: usize,
-    /// The program is looked at and not run: parts that are not simulated are warnings, and what
-    /// comes of it cannot run them.
+    /// The program is checked and not run: parts that are not simulated become warnings, and the
+    /// result cannot run them.
     pub check_only: bool,
     /// Targets that the program may be for.
     pub targets: Targets,
@@ -51,7 +51,7 @@ impl LoadOptions {
     }
 }
 
-/// A program that cannot be loaded, with everything found in it.
+/// A program that cannot be loaded, with all its diagnostics.
 #[derive(Clone, Debug, Error)]
 #[error("{}", self.summary())]
 pub struct LoadError {
@@ -84,7 +84,7 @@ impl LoadError {
     }
 }
 
-/// A program that was loaded.
+/// A loaded program.
 #[derive(Debug)]
 pub struct Loaded<P = Plane> {
     /// The data plane.
@@ -98,12 +98,12 @@ pub struct Loaded<P = Plane> {
 /// Loads the program in the file `path`, whatever its architecture.
 ///
 /// # Errors
-/// Everything that language and target have against it.
+/// Returns the errors of language and target.
 pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Plane, LoadError> {
     load_with(&FileLoader, path, options).map(|loaded| loaded.plane)
 }
 
-/// [`load`] with the warnings, and with files from anywhere.
+/// [`load`] with the warnings, and with files from any loader.
 ///
 /// # Errors
 /// As for [`load`].

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// Number of lines stored; a further line evicts the oldest.
 const KEPT_LINES: usize = 4096;
 
-/// The lines that wait.
+/// The pending lines.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     lines: VecDeque<LogLine>,
@@ -16,13 +16,13 @@ pub struct Log {
 }
 
 impl Log {
-    /// Takes what waits.
+    /// Takes the pending lines.
     pub fn take(&mut self) -> ProgramLog {
         let lost = std::mem::take(&mut self.lost);
         ProgramLog { lost, lines: self.lines.drain(..).collect() }
     }
 
-    /// Keeps a line.
+    /// Appends a line.
     pub fn push(&mut self, line: LogLine) {
         if self.lines.len() == KEPT_LINES {
             self.lines.pop_front();

@@ -80,16 +80,16 @@ pub enum PassInput {
 pub struct PassResult {
     /// Destination, in words.
     pub to: String,
-    /// Its bytes behind the pass, as hexadecimal digits; none if it goes nowhere.
+    /// Its bytes after the pass, as hexadecimal digits; `None` if it has no destination.
     pub bytes: Option<String>,
 }
 
 /// Observations since the log was last taken.
 #[derive(Debug, Default)]
 pub struct TraceLog {
-    /// The registers' cells by full name, with the field's number where a cell has several.
+    /// Full names of the registers' cells, with the field's number if a cell has several.
     pub names: Vec<String>,
-    /// Changes of their values, and the value at first.
+    /// Changes of their values, including the initial value.
     pub changes: Vec<RegisterChange>,
     /// Passes.
     pub passes: Vec<Pass>,
@@ -98,7 +98,7 @@ pub struct TraceLog {
 /// Trace log shared with the observed program.
 pub type SharedTrace = Arc<Mutex<TraceLog>>;
 
-/// Locks what was seen.
+/// Locks the log.
 pub fn lock(seen: &SharedTrace) -> MutexGuard<'_, TraceLog> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -124,10 +124,10 @@ struct LargeRegister {
 
 #[derive(Debug)]
 struct Cell {
-    /// Place of the register in the program.
+    /// Index of the register in the program.
     register: usize,
     index: usize,
-    /// The first of its fields in [`TraceLog::names`].
+    /// Index of the first of its fields in [`TraceLog::names`].
     name_index: u32,
     last: Vec<u64>,
     reported: bool,
@@ -149,7 +149,7 @@ impl Cell {
 }
 
 impl Observer {
-    /// A watch for what is wanted.
+    /// Creates an observer of the requested items.
     pub fn new(
         request: TraceRequest,
         program: &mut dyn RuntimeControl,
@@ -163,12 +163,12 @@ impl Observer {
         Ok((Observer { request, cells, large, seen: seen.clone() }, seen))
     }
 
-    /// Whether a packet is to be followed.
+    /// Whether a packet is to be traced.
     pub fn follows(&self, packet: &Packet) -> bool {
         self.request.every_packet || self.request.packets.contains(&packet.id.0)
     }
 
-    /// A pass has ended: looks what the registers hold.
+    /// Compares the registers at the end of a pass.
     pub fn poll(&mut self, now: Time, program: &mut dyn RuntimeControl) {
         if self.cells.is_empty() && self.large.is_empty() {
             return;
@@ -200,13 +200,13 @@ impl Observer {
         }
     }
 
-    /// A pass was followed.
+    /// Records a traced pass.
     pub fn passed(&self, pass: Pass) {
         lock(&self.seen).passes.push(pass);
     }
 }
 
-/// The cells that a name means, put behind those that are there.
+/// Appends the cells of a name.
 fn find(
     request: &str,
     program: &mut dyn RuntimeControl,
@@ -246,7 +246,7 @@ fn find(
     Ok(())
 }
 
-/// A name and the cells behind it.
+/// A name and its cells.
 fn split(request: &str) -> Result<(&str, Option<std::ops::RangeInclusive<usize>>), ControlError> {
     let Some((name, rest)) = request.split_once('[') else { return Ok((request, None)) };
     let inner = rest.strip_suffix(']');
@@ -284,7 +284,7 @@ impl From<&EgressInput> for PassInput {
     }
 }
 
-/// Bytes as hexadecimal digits, zeros behind them left out.
+/// Bytes as hexadecimal digits, without the zeros behind them.
 pub fn hex(packet: &Packet) -> String {
     packet.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! The blocks that a program's `main` is made of: a parser, then controls.
+//! The blocks of a program's `main`: a parser, then controls.
 //!
 //! Shared by all architectures whose package has this form. Must not depend on any of them.
 
@@ -6,11 +6,11 @@ use crate::rule::{Refusal, Rule};
 use sojourn_p4::ir::{Body, Layout, Package, PackageArg, Program, Unit, UnitId};
 use sojourn_p4::source::Span;
 
-/// `main` and its blocks in the order of their parameters; `rule` is what says how many there are.
+/// `main` and its blocks in the order of their parameters; `rule` is the rule on their number.
 ///
 /// # Errors
-/// There is no `main`, it has another number of blocks, or one is a parser where a control is
-/// wanted, or the other way round.
+/// There is no `main`, it has another number of blocks, or one is a parser instead of a control, or
+/// the other way round.
 pub fn blocks<'p, const N: usize>(
     program: &'p Program,
     rule: &'static Rule,

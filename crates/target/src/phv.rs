@@ -7,21 +7,21 @@
 use num_bigint::BigUint;
 pub use sojourn_packet::PacketMetadata;
 
-/// Headers and metadata as slots of a frame, and what the fixed parts keep with them.
+/// Headers and metadata as slots of a frame, with the state of the fixed-function parts.
 #[derive(Clone, Debug, Default)]
 pub struct Phv {
     /// Values of at most 128 bits: headers, then metadata, then standard metadata.
     pub narrow: Vec<u128>,
     /// Wider values, in the same order.
     pub wide: Vec<BigUint>,
-    /// Bits that the parser has taken off the packet's front.
+    /// Bits that the parser has consumed.
     pub consumed: u64,
-    /// Length in bytes, headers that were added and removed since counted.
+    /// Length in bytes, including headers that were added and removed since.
     pub length: u32,
     /// Length in bytes when the packet last began ingress, for counters and meters.
     pub ingress_length: u32,
-    /// The shortest length that the packet is to be cut to.
+    /// The shortest length to which the packet is to be truncated.
     pub truncated: Option<u32>,
-    /// The list of fields with which the packet is to be recirculated, once it leaves egress.
+    /// The field list of the packet's recirculation, once it leaves egress.
     pub recirculate: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! A loaded program of any architecture: its target, and what the target made of it.
+//! A loaded program of any architecture, with its target.
 
 use crate::faults::FaultReport;
 use crate::log::ProgramLog;
@@ -54,9 +54,9 @@ impl Plane {
         }
     }
 
-    /// Adds a pipe, which runs what another plane for the same target runs: its ports are those behind
-    /// the ones of the pipes that are there. So many pipelines are those of other programs before it.
-    /// Packets are followed, and registers looked at, in the first pipe only.
+    /// Adds a pipe that runs the program of another plane for the same target; its ports follow
+    /// those of the existing pipes. `before` is the number of pipelines of earlier programs.
+    /// Packets are traced, and registers observed, in the first pipe only.
     pub fn add_pipe(&mut self, plane: Plane, before: usize) {
         self.further.push((plane.loaded, plane.sources));
         self.pipelines.extend(plane.pipelines.into_iter().map(|own| before + own));
@@ -73,7 +73,7 @@ impl Plane {
         1 + self.further.len()
     }
 
-    /// The way in for a control plane to one pipe.
+    /// Control-plane access to one pipe.
     pub fn control_of(&mut self, pipe: usize) -> Option<&mut dyn RuntimeControl> {
         match pipe {
             0 => Some(&mut *self.loaded),
@@ -88,11 +88,11 @@ impl Plane {
         self.further.get_mut(place).map(|(loaded, _)| loaded)
     }
 
-    /// Installs table entries, profiles, meters, value sets and register values. What is refused
-    /// leaves the rest installed.
+    /// Installs table entries, profiles, meters, value sets and register values. The items before a
+    /// rejected one remain installed.
     ///
     /// # Errors
-    /// The first entry that does not fit the program, naming table, action or key.
+    /// Returns the first entry that does not fit the program, with table, action or key.
     pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
         control.batch(self.loaded.program())?.install(&mut *self.loaded)
     }
@@ -102,7 +102,7 @@ impl Plane {
         self.target
     }
 
-    /// The way in for a control plane while packets pass.
+    /// Control-plane access at run time.
     pub fn control(&mut self) -> &mut dyn RuntimeControl {
         &mut *self.loaded
     }
@@ -110,7 +110,7 @@ impl Plane {
     /// The loaded program in its target's type.
     ///
     /// # Errors
-    /// It is of another target; here it is again.
+    /// It is of another target; the plane is returned.
     pub fn into_loaded<L: LoadedProgram>(self) -> Result<Box<L>, Plane> {
         let any: &dyn Any = &*self.loaded;
         if !any.is::<L>() {
@@ -123,10 +123,10 @@ impl Plane {
         }
     }
 
-    /// Has packets followed and registers read from now on; what is seen comes out of the answer.
+    /// Starts tracing packets and observing registers; the observations appear in the returned log.
     ///
     /// # Errors
-    /// A register or a cell that is not there, or a target whose passes cannot be followed.
+    /// A register or a cell that does not exist, or a target whose passes cannot be traced.
     pub fn observe(&mut self, request: TraceRequest) -> Result<SharedTrace, ControlError> {
         let follows = request.every_packet || !request.packets.is_empty();
         if follows && self.loaded.trace().is_none() {
@@ -140,7 +140,7 @@ impl Plane {
         Ok(seen)
     }
 
-    /// The program's text, for the places in what was seen.
+    /// The program's text, for the positions of observations.
     pub fn sources(&self) -> &Arc<SourceMap> {
         &self.sources
     }
@@ -234,7 +234,7 @@ impl Plane {
         Pass { steps: trace.map(|mut trace| trace.take()).unwrap_or_default(), result, ..pass }
     }
 
-    /// The loaded program behind a data plane, if it is one.
+    /// The loaded program of a data plane, if it is one.
     pub fn downcast<'a>(plane: &'a mut (dyn DataPlane + 'static)) -> Option<&'a mut Plane> {
         let any: &mut dyn Any = plane;
         any.downcast_mut()

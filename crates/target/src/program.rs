@@ -5,7 +5,7 @@
 //!         (the language crate)                  (the target's folder)
 //! ```
 //!
-//! The package of `main` determines the target. A program that its target rejects still has a
+//! The package of `main` determines the target. Even a program that its target rejects has a
 //! [`Program`]: its declarations and the dependencies of its state are known without a target. Must
 //! not depend on an architecture.
 
@@ -42,11 +42,11 @@ pub struct Program {
 /// Diagnostics of language and target for a program.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// There was no error.
+    /// True if there was no error.
     pub ok: bool,
     /// Errors, warnings and notes.
     pub diagnostics: Vec<Diagnostic>,
-    /// The stages that it takes, if its target has stages and takes it.
+    /// Its stages, if its target has stages and accepts it.
     pub stages: Option<Stages>,
 }
 
@@ -54,7 +54,7 @@ impl Program {
     /// Compiles the program in the file `path`.
     ///
     /// # Errors
-    /// Everything that the language has against it.
+    /// Returns the language's diagnostics.
     pub fn read(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Program, LoadError> {
         Program::compile(&FileLoader, path, options)
     }
@@ -71,7 +71,7 @@ impl Program {
         Program::compile(&text.loader(), &text.program, &options)
     }
 
-    /// Compiles the program that `loader` has at `path`.
+    /// Compiles the program at `path` in `loader`.
     ///
     /// # Errors
     /// As for [`Program::read`].
@@ -95,7 +95,8 @@ impl Program {
             return Err(LoadError { diagnostics: Vec::new(), sources: Arc::default() });
         };
         let mut parsed = parse(first);
-        // Seen with the macros of the first, it may include the declarations of another all the same.
+        // Compiled with the macros of the first target, it may still include the declarations of
+        // another.
         if let Some(other) = targets.included(&parsed.1) {
             parsed = parse(other);
         }
@@ -132,7 +133,7 @@ impl Program {
         })
     }
 
-    /// The path that it was compiled from.
+    /// The path of its source.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -152,23 +153,23 @@ impl Program {
         &self.ir
     }
 
-    /// Its files with every place in them, for messages.
+    /// Its files, for the positions of messages.
     pub fn source_map(&self) -> &Arc<SourceMap> {
         &self.map
     }
 
-    /// The files that it was compiled from, all that it includes among them.
+    /// The files that it was compiled from, including all its includes.
     pub fn sources(&self) -> &Sources {
         &self.sources
     }
 
-    /// The SHA-256 of its text and of what else decides what the text means, in hexadecimal digits:
-    /// programs with equal digests do the same.
+    /// The SHA-256 of its text and of everything else that determines its meaning, in hexadecimal
+    /// digits: programs with equal digests are equivalent.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The program as text, to be compiled elsewhere. Bytes that are no UTF-8 are Latin-1, as the
+    /// The program as text, to be compiled elsewhere. Bytes that are not UTF-8 are Latin-1, as the
     /// compiler reads them.
     pub fn text(&self) -> ProgramText {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
@@ -189,7 +190,7 @@ impl Program {
         describe(&self.ir)
     }
 
-    /// All that it declares for its control plane, in the order of its text.
+    /// All its declarations for the control plane, in the order of its text.
     pub fn schema(&self) -> Schema {
         let declarations = self.target.declarations();
         Schema::new(&self.ir, declarations.strip_suffix(".p4").unwrap_or(declarations))
@@ -219,11 +220,11 @@ impl Program {
         self.target.stages(&*loaded, &self.map)?.doubt.map(|doubt| *doubt)
     }
 
-    /// Its stages, by estimate. A program for a target without stages is shown to one that has
-    /// some, which says what it has against it.
+    /// Its estimated stages. A program for a target without stages is checked against one with
+    /// stages, which reports its errors.
     ///
     /// # Errors
-    /// Everything that the target has against the program.
+    /// Returns the target's diagnostics.
     pub fn stages(&self) -> Result<Stages, LoadError> {
         let others = self.options.targets.iter().filter(|other| other.name() != self.target.name());
         let mut refused = None;
@@ -240,18 +241,18 @@ impl Program {
         Err(refused.unwrap_or(LoadError { diagnostics: Vec::new(), sources: self.map.clone() }))
     }
 
-    /// A switch's worth of it: tables, registers, externs as they are before the first packet.
+    /// Instantiates it for one switch: tables, registers and externs before the first packet.
     /// `seed` is that of its random externs.
     ///
     /// # Errors
-    /// Everything that the target has against the program.
+    /// Returns the target's diagnostics.
     pub fn instantiate(&self, seed: u64) -> Result<Plane, LoadError> {
         let options = LoadOptions { seed, ..self.options.clone() };
         self.instantiate_with(options).map(|loaded| loaded.plane)
     }
 
-    /// [`Program::instantiate`] with what a run chooses: a math unit, for targets that have one, and
-    /// what executes the program.
+    /// [`Program::instantiate`] with a run's choices: a math unit, for targets that have one, and
+    /// the executor.
     ///
     /// # Errors
     /// As for [`Program::instantiate`].
@@ -264,7 +265,7 @@ impl Program {
         self.instantiate_pipeline(0, seed, math_unit, executor)
     }
 
-    /// The same of one of the program's pipelines, where it has several for the pipes of a chip.
+    /// The same for one of the program's pipelines, if it has several for the pipes of a chip.
     ///
     /// # Errors
     /// As for [`Program::instantiate`].

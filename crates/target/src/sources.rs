@@ -47,7 +47,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The SHA-256 of all of them, with what else decides what they mean.
+    /// The SHA-256 of all of them, together with the other inputs that determine their meaning.
     pub fn digest(&self, others: &[&str]) -> String {
         let mut all = Sha256::new();
         let mut add = |part: &[u8]| {
@@ -62,7 +62,7 @@ impl Sources {
         hexadecimal(&all.finalize())
     }
 
-    /// Whether `loader` still has the same files, and no other one in front of them.
+    /// Whether `loader` still provides the same files, and no other file takes precedence.
     pub fn are_in(&self, loader: &dyn SourceLoader) -> bool {
         let same = |text: &SourceText| loader.load(&text.path).is_ok_and(|b| b == text.bytes);
         self.files.iter().all(same) && self.missing.iter().all(|path| loader.load(path).is_err())
@@ -76,7 +76,7 @@ impl Sources {
     }
 }
 
-/// A program as text: what it takes to compile it anywhere.
+/// A program as text, complete for compilation elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramText {
@@ -84,10 +84,10 @@ pub struct ProgramText {
     pub program: String,
     /// Contents of each file, by path.
     pub files: BTreeMap<String, String>,
-    /// Folders, as paths among `files`, in which `#include` looks.
+    /// Search path of `#include`, as paths among `files`.
     #[serde(default)]
     pub include_paths: Vec<String>,
-    /// Macros that are defined before the first line.
+    /// Macros defined before the first line.
     #[serde(default)]
     pub defines: BTreeMap<String, String>,
 }

@@ -26,7 +26,7 @@ pub trait Target: Debug + Sync {
     /// Name in messages: `Tofino`.
     fn title(&self) -> &'static str;
 
-    /// The folder of shipped programs that are for it, below `p4/`.
+    /// The folder of its built-in programs, below `p4/`.
     fn folder(&self) -> &'static str;
 
     /// The file with its declarations, which programs include: `tna.p4`.
@@ -35,11 +35,11 @@ pub trait Target: Debug + Sync {
     /// Macros that its compiler predefines.
     fn macros(&self) -> &'static [&'static str];
 
-    /// Whether a program whose `main` is of this package is for it.
+    /// Whether it claims programs whose `main` is of this package.
     fn claims(&self, package: &str) -> bool;
 
-    /// Makes a data plane of a program, or says what is against it; warnings go there, too. With
-    /// `check_only`, parts that are not simulated are warnings.
+    /// Builds a data plane of a program, or reports errors; warnings are reported, too. With
+    /// `check_only`, parts that are not simulated become warnings.
     fn load(
         &self,
         program: Program,
@@ -56,7 +56,7 @@ pub trait Target: Debug + Sync {
         Fresh::Kept
     }
 
-    /// Whether it has a math unit, which a run may choose a description of.
+    /// Whether it has a math unit, whose model a run may choose.
     fn math_unit(&self) -> bool {
         false
     }
@@ -75,7 +75,7 @@ pub trait Target: Debug + Sync {
     }
 }
 
-/// A program as its target runs it.
+/// A program as loaded by its target.
 pub trait LoadedProgram: DataPlane + RuntimeControl + Debug {
     /// Faults of the switch's limits, counted.
     fn counted(&self) -> &Faults;
@@ -89,41 +89,42 @@ pub trait LoadedProgram: DataPlane + RuntimeControl + Debug {
     fn keep_text(&mut self, _sources: &Arc<SourceMap>) {}
 }
 
-/// A program's stages, by estimate.
+/// Estimated stages of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stages {
     /// Placement of the program, as JSON.
     pub json: String,
     /// The same for a terminal.
     pub text: String,
-    /// The warning that it may not fit, if so.
+    /// The warning that it may not fit, if any.
     pub doubt: Option<Box<Diagnostic>>,
 }
 
 /// Properties in which the switches of targets differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchTraits {
-    /// Ports that a program can name, from 0.
+    /// Number of ports that a program can name, from 0.
     pub ports: u16,
-    /// Ports of a pipe, where a chip has several that each run the program for themselves; else all.
+    /// Number of ports of a pipe, if a chip has several that each run the program separately; else
+    /// of all.
     pub pipe_ports: u16,
-    /// Queues of each port, unless a control plane says otherwise.
+    /// Default number of queues of each port.
     pub queues: u8,
-    /// Whether a control plane may choose how many, 1 to 8.
+    /// Whether a control plane may choose the number, 1 to 8.
     pub queues_chosen: bool,
-    /// Ports whose packets come back to ingress.
+    /// Ports that recirculate their packets to ingress.
     pub recirculating: Vec<u16>,
     /// Mechanism of copies and further passes.
     pub copies: Copies,
-    /// Whether a native discipline may manage the queues under a program: where packets carry what
-    /// ingress wrote in front of them, it cannot find their headers.
+    /// Whether a native discipline may manage the queues under a program: if packets carry
+    /// ingress's headers in front, it cannot find theirs.
     pub disciplines: bool,
 }
 
 /// Mechanism of copies and further passes of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// By a mirror buffer with so many entries, one resubmission, and sessions of one direction.
+    /// By a mirror buffer of limited size, one resubmission, and sessions of one direction.
     Chip,
     /// In software: without limits, and every session serves both passes.
     Unlimited,
@@ -139,17 +140,17 @@ impl Targets {
         self.0.iter().copied()
     }
 
-    /// The one called `name`.
+    /// The target with this name.
     pub fn named(self, name: &str) -> Option<&'static dyn Target> {
         self.iter().find(|target| target.name() == name)
     }
 
-    /// The one that claims a package.
+    /// The target that claims a package.
     pub fn claiming(self, package: &str) -> Option<&'static dyn Target> {
         self.iter().find(|target| target.claims(package))
     }
 
-    /// The one whose declarations are among the files, if it is not the first.
+    /// The target whose declarations are among the files, if it is not the first.
     pub fn included(self, sources: &SourceMap) -> Option<&'static dyn Target> {
         let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         let names: Vec<String> = sources.files().map(|file| name(&file.path)).collect();
@@ -166,7 +167,7 @@ impl Targets {
         all
     }
 
-    /// The rule of any target with this code, in either case of its letter.
+    /// The rule of any target with this code, ignoring the case of its letter.
     pub fn rule(self, code: &str) -> Option<&'static Rule> {
         let mut rules = self.iter().flat_map(|target| target.rules());
         rules.find(|rule| rule.code.eq_ignore_ascii_case(code))

@@ -1,4 +1,4 @@
-//! Passes that were followed, as JSON: each step with its place in the program and the text there.
+//! Traced passes as JSON: each step with its source position and text.
 //!
 //! Numbers below 2^53 are JSON numbers, others are strings of digits. A viewer needs no data from
 //! the program.
@@ -82,10 +82,10 @@ fn step(node: &Node, sources: &SourceMap) -> Value {
     }
     if let Some(place) = sources.location(node.span) {
         put("place", place.to_string().into());
-        // Of what is long, a block for one, the first line says enough.
+        // For a long construct such as a block, the first line suffices.
         if !matches!(node.what, What::Unit { .. } | What::State { .. }) {
             let text = sources.text(node.span);
-            // Of a condition all of it, though it may take several lines.
+            // A condition is shown in full, though it may take several lines.
             let text = match node.what {
                 What::Branch { .. } => text.split('{').next().unwrap_or(""),
                 _ => text.lines().next().unwrap_or(""),

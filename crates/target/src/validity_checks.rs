@@ -1,4 +1,4 @@
-//! Marks reads of fields whose header may be invalid, so that the interpreter notices those that
+//! Marks reads of fields whose header may be invalid, so that the interpreter reports those that
 //! are.
 //!
 //! A read gets a guard unless its header is known to be valid: by an enclosing condition, a
@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 /// The validity slots of headers that are certainly valid.
 type Valid = HashSet<Slot>;
 
-/// The program with its doubtful reads guarded; everything else is at its place.
+/// The program with guards on its doubtful reads; everything else is unchanged.
 pub fn with_guards(program: &Program) -> Program {
     let mut guarded = program.clone();
     for index in 0..program.units.len() {
@@ -43,11 +43,11 @@ impl Headers {
         let mut current: Option<(&str, Slot)> = None;
         for (at, info) in unit.slots.iter().enumerate() {
             let slot = Slot(at as u32);
-            // A header's fields lie behind its validity.
+            // A header's fields follow its validity.
             if let Some(path) = info.name.strip_suffix(".$valid$") {
                 headers.validity.insert(slot);
                 current = Some((path, slot));
-                // Two copies of one parameter have one path: which is meant is then not known.
+                // Two copies of one parameter have one path: the intended one is then unknown.
                 by_path.entry(path).and_modify(|facts| *facts = None).or_insert(Some(slot));
             }
             let inside = current.filter(|(path, valid)| slot != *valid && within(&info.name, path));
@@ -69,7 +69,7 @@ impl Headers {
     }
 }
 
-/// True if `name` is the path of something in `path`.
+/// True if `name` is a path inside `path`.
 fn within(name: &str, path: &str) -> bool {
     name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
 }
@@ -82,7 +82,7 @@ struct Facts<'k> {
     exempt: &'k Valid,
 }
 
-/// A unit in the making.
+/// A unit under construction.
 struct Guarder<'p> {
     program: &'p Program,
     unit: UnitId,
@@ -127,7 +127,7 @@ impl<'p> Guarder<'p> {
         }
     }
 
-    /// The header whose validity the expression is.
+    /// The header whose validity the expression tests.
     fn tested_validity(&self, expr: &Expr) -> Option<Slot> {
         match &expr.kind {
             ExprKind::Slot(slot) if self.headers.validity.contains(slot) => Some(*slot),
@@ -136,9 +136,10 @@ impl<'p> Guarder<'p> {
         }
     }
 
-    /// Guards statements that begin where `valid` holds; what holds behind them, if one gets there.
+    /// Guards statements that begin where `valid` holds; returns the facts behind them, if that is
+    /// reachable.
     fn list(&mut self, stmts: &mut [Stmt], mut valid: Valid) -> Option<Valid> {
-        // A header that is copied is written part by part, validity first, all of one place.
+        // A header copy is written part by part, validity first, all with one span.
         let mut copied: (Span, Valid) = (Span::DUMMY, Valid::new());
         for stmt in stmts {
             if copied.0 != stmt.span {
@@ -256,7 +257,7 @@ impl<'p> Guarder<'p> {
         self.left.insert(label, all);
     }
 
-    /// A table is applied where `valid` holds; what holds behind it whatever action runs.
+    /// A table is applied where `valid` holds; returns the facts behind it, whatever action runs.
     fn apply(&mut self, id: TableId, valid: Valid) -> Valid {
         let mut behind = valid.clone();
         let all = match self.applied.remove(&id) {
@@ -317,7 +318,7 @@ impl<'p> Guarder<'p> {
     }
 
     /// Guards the doubtful reads of an expression; true if there is one. The right side of `&&` and
-    /// `||` then is evaluated only if it counts, as the program says.
+    /// `||` is then evaluated only if needed, as in the program.
     fn guard(&self, expr: &mut Expr, facts: Facts<'_>) -> bool {
         match &mut expr.kind {
             ExprKind::Slot(_) | ExprKind::WideSlot(_) | ExprKind::Element { .. } => {
@@ -382,7 +383,7 @@ impl<'p> Guarder<'p> {
     }
 }
 
-/// `a && b` or `a || b` as a choice.
+/// `a && b` or `a || b` as a conditional.
 fn short_circuit(op: Binary, a: Box<Expr>, b: Box<Expr>, span: Span) -> ExprKind {
     let truth =
         |value: u128| Box::new(Expr { kind: ExprKind::Const(value), scalar: Scalar::Bool, span });

@@ -1,4 +1,4 @@
-//! The form of a target's rule, and of the diagnostics about it.
+//! Form of a target's rules, and of the diagnostics about them.
 //!
 //! Uses the language crate's diagnostics. Each architecture defines its own rules.
 
@@ -47,7 +47,7 @@ pub struct Rule {
     pub reason: &'static str,
     /// Suggested alternative.
     pub cure: &'static str,
-    /// A program that breaks the rule where the macro `BROKEN` is defined, and keeps it otherwise;
+    /// A program that breaks the rule if the macro `BROKEN` is defined, and follows it otherwise;
     /// empty if there is none.
     pub program: &'static str,
 }
@@ -57,7 +57,7 @@ pub struct Rule {
 pub struct Refusal(Box<Diagnostic>);
 
 impl Refusal {
-    /// Another place that matters.
+    /// Adds a secondary span.
     #[must_use]
     pub fn with_place(self, span: Span, text: impl Into<String>) -> Refusal {
         Refusal(Box::new(self.0.with_place(span, text)))

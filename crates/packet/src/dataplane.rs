@@ -15,14 +15,14 @@ use crate::units::Time;
 use serde::Serialize;
 use std::any::Any;
 
-/// A port as the data plane numbers it (Tofino: the 9-bit `dev_port`).
+/// A port, by the data plane's number (Tofino: the 9-bit `dev_port`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PortId(pub u16);
 
 /// A packet that enters the ingress pass.
 #[derive(Clone, Copy, Debug)]
 pub struct IngressInput {
-    /// Port it came in by.
+    /// Input port.
     pub port: PortId,
     /// Arrival of its last bit (the MAC's timestamp).
     pub arrived: Time,
@@ -46,7 +46,7 @@ pub struct Admission {
     pub color: u8,
     /// Skip the egress pass (`bypass_egress`).
     pub bypass_egress: bool,
-    /// Copies, if a group was set and not dropped, or one is for the processor.
+    /// Copies, if a group was set and not dropped, or one is for the CPU.
     pub replication: Option<Replication>,
 }
 
@@ -102,13 +102,13 @@ pub struct Mirror {
 pub struct IngressDecision {
     /// Destinations of the packet, bridged headers in front; without any it is dropped.
     pub admission: Admission,
-    /// The packet is to go through ingress once more, on Tofino resubmit data in front. Where that
-    /// may not be, `admission` counts.
+    /// The packet is to pass ingress once more, on Tofino with resubmit data in front. If that is
+    /// not allowed, `admission` applies.
     pub resubmit: bool,
     /// At most one mirrored copy.
     pub mirror: Option<Box<Mirror>>,
     /// True if the parser ended in an error. On Tofino that drops the packet, unless the program
-    /// looks at the error; on v1model it never does.
+    /// reads the error; on v1model it never does.
     pub parser_rejected: bool,
 }
 
@@ -120,10 +120,10 @@ impl IngressDecision {
     }
 }
 
-/// A packet that enters the egress pass, with what the traffic manager measured.
+/// A packet that enters the egress pass, with the traffic manager's measurements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EgressInput {
-    /// Port it leaves by.
+    /// Output port.
     pub port: PortId,
     /// Queue at that port.
     pub queue: u8,
@@ -137,7 +137,7 @@ pub struct EgressInput {
     pub now: Time,
     /// Queue depth when it was enqueued, in 80-byte cells.
     pub enqueue_depth: u32,
-    /// Queue depth when it was dequeued, in cells, itself not counted.
+    /// Queue depth when it was dequeued, in cells, without itself.
     pub dequeue_depth: u32,
     /// Congestion status of the queue at enqueue, 0 (below red) to 3.
     pub enqueue_congestion: u8,
@@ -167,7 +167,7 @@ pub enum EgressFate {
     Dropped,
     /// It goes to its port's wire.
     Sent,
-    /// It goes back to ingress.
+    /// It returns to ingress.
     Recirculated,
 }
 
@@ -178,7 +178,7 @@ pub struct EgressDecision {
     pub fate: EgressFate,
     /// At most one mirrored copy, made also of a dropped packet.
     pub mirror: Option<Box<Mirror>>,
-    /// True if the parser refused the packet.
+    /// True if the parser rejected the packet.
     pub parser_rejected: bool,
 }
 
@@ -268,18 +268,18 @@ pub trait DataPlane: Any + Send {
         EgressOutput::new(decision, packet, packet_metadata)
     }
 
-    /// The ingress pass on a packet that has come in by a port.
+    /// The ingress pass on a packet that arrived at a port.
     fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
         self.ingress_carrying(input, packet, PacketMetadata::default())
     }
 
-    /// The egress pass on a packet that nothing goes with.
+    /// The egress pass on a packet without metadata.
     fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
         self.egress_carrying(input, packet, PacketMetadata::default())
     }
 
-    /// The same as one that only chooses ports, if that is all it does: the switch then spares
-    /// itself its passes.
+    /// This data plane as a [`Forwarder`], if it only chooses ports: the switch then skips its
+    /// passes.
     fn forwarder(&self) -> Option<&dyn Forwarder> {
         None
     }
@@ -291,8 +291,8 @@ pub trait DataPlane: Any + Send {
         false
     }
 
-    /// The same as one whose ingress passes take time, if they do: the switch then submits them and
-    /// does not call [`DataPlane::ingress_pass`], which runs a pass as if it were alone.
+    /// This data plane as an [`Overlapping`] one, if its ingress passes take time: the switch then
+    /// submits them and does not call [`DataPlane::ingress_pass`], which runs a pass on its own.
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
         None
     }

@@ -1,4 +1,4 @@
-//! Data planes that only choose ports: a wire, a router.
+//! Data planes that only choose ports: a wire or a router.
 //!
 //! They have no state, take no time of their own and never read a packet again after the queue, so
 //! a switch need not wait for their passes. Must not depend on ports or queues.
@@ -11,7 +11,7 @@ use crate::packet::Packet;
 use crate::packet_metadata::PacketMetadata;
 use std::any::Any;
 
-/// Chooses the port that a packet leaves by, whatever the time and whatever came before.
+/// Chooses a packet's output port, independent of time and of earlier packets.
 ///
 /// ```
 /// use sojourn_packet::{DataPlane, Forwarder, IngressInput, Packet, PortId, Time};
@@ -39,7 +39,7 @@ pub trait Forwarder: Any + Send {
         None
     }
 
-    /// Every port that may be chosen, so that a switch without it says so at the start.
+    /// All ports that may be chosen, so that a switch without one of them reports it at the start.
     fn ports(&self) -> Vec<PortId>;
 }
 

@@ -26,8 +26,8 @@ pub enum IpHeader {
 }
 
 impl IpHeader {
-    /// Finds the IP header of a frame behind at most two VLAN tags; none if the type in front is
-    /// another, or is cut off. Of the header itself nothing need be there.
+    /// Finds the IP header of a frame behind at most two VLAN tags; `None` if the EtherType is
+    /// another, or is cut off. The header itself may be missing.
     ///
     /// ```
     /// use sojourn_packet::{IpHeader, Packet};

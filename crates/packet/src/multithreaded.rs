@@ -1,8 +1,8 @@
 //! Data planes with asynchronous, overlapping ingress passes: many threads on shared memory.
 //!
-//! A pass is submitted at one instant and completes at a later one, with others in between. The
-//! data plane holds its threads and their wait conditions. The switch holds time and the metadata
-//! of the packet. Egress passes remain calls, because an egress decision holds the wire.
+//! A pass is submitted at one time and completes at a later one, with others in between. The data
+//! plane holds its threads and their wait conditions. The switch holds time and the metadata of the
+//! packet. Egress passes remain calls, because an egress decision holds the wire.
 
 use crate::dataplane::{IngressInput, PortId};
 use crate::packet::Packet;
@@ -10,7 +10,7 @@ use crate::packet_metadata::PacketMetadata;
 use crate::pass_output::IngressOutput;
 use crate::units::Time;
 
-/// Names a pass from its submission to its completion.
+/// Id of a pass from its submission to its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PassId(pub u64);
 
@@ -22,8 +22,8 @@ pub trait QueueDepths {
 
 /// A data plane whose ingress passes take time.
 ///
-/// The switch submits packets in the order of their arrival, asks for [`Overlapping::next`] after
-/// each call, and at that instant calls [`Overlapping::complete`] until nothing is left.
+/// The switch submits packets in the order of their arrival, calls [`Overlapping::next`] after each
+/// call, and at that time calls [`Overlapping::complete`] until it returns `None`.
 ///
 /// ```
 /// use sojourn_packet::*;

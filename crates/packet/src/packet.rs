@@ -13,11 +13,11 @@ pub type HeaderBytes = Vec<u8>;
 /// whole words, bytes. A packet with such a buffer can exchange it with a deparser.
 pub const HEADER_ROOM: usize = 256;
 
-/// Names one packet of a run; copies (mirror, multicast) keep the number of their original.
+/// Id of one packet of a run; copies (mirror, multicast) have the id of their original.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketId(pub u64);
 
-/// Names the flow that a packet was sent for, for measurement only: no P4 program sees it.
+/// Id of the packet's flow, for measurement only: P4 programs do not see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
@@ -34,7 +34,7 @@ pub struct FlowId(pub u32);
 pub struct Packet {
     /// Identity within the run.
     pub id: PacketId,
-    /// The flow it was sent for.
+    /// Its flow.
     pub flow: FlowId,
     /// The leading bytes, verbatim.
     pub bytes: HeaderBytes,

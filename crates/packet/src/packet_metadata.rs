@@ -17,7 +17,7 @@ use std::fmt::Debug;
 /// assert_eq!(format!("{one:?}"), "Queued(7)");
 /// ```
 pub trait Metadata: Any + Send + Debug {
-    /// The same once more, for a copy of the packet.
+    /// Clones the metadata, for a copy of the packet.
     fn duplicate(&self) -> Box<dyn Metadata>;
 }
 
@@ -39,7 +39,7 @@ impl<T: Any + Send + Debug + Clone> Metadata for T {
 pub struct PacketMetadata(Option<Box<dyn Metadata>>);
 
 impl PacketMetadata {
-    /// True if nothing is carried.
+    /// True if there is no metadata.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
@@ -60,7 +60,7 @@ impl<T: Metadata> From<Box<T>> for PacketMetadata {
 
 impl Clone for PacketMetadata {
     fn clone(&self) -> PacketMetadata {
-        // Of what is in the box: the box itself could be carried, too.
+        // Duplicates the contents: the box itself implements the trait, too.
         PacketMetadata(self.0.as_deref().map(Metadata::duplicate))
     }
 }

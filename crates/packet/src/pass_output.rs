@@ -16,7 +16,7 @@ pub struct IngressOutput {
     pub admission: Admission,
     /// At most one mirrored copy.
     pub mirror: Option<Mirror>,
-    /// The packet to go through ingress once more, on Tofino resubmit data in front.
+    /// The packet to pass ingress once more, on Tofino with resubmit data in front.
     pub resubmit: Option<Packet>,
     /// Metadata of `packet` or `resubmit` in addition to its bytes.
     pub packet_metadata: PacketMetadata,
@@ -41,7 +41,7 @@ impl IngressOutput {
         }
     }
 
-    /// The decision, and the packet that it is about; an empty one if the packet is gone.
+    /// The decision, and its packet; an empty one if the packet is gone.
     pub fn into_decision(self) -> (IngressDecision, Packet, PacketMetadata) {
         let IngressOutput {
             packet,
@@ -78,7 +78,7 @@ pub struct EgressOutput {
     pub packet_metadata: PacketMetadata,
     /// At most one mirrored copy, made also of a dropped packet.
     pub mirror: Option<Mirror>,
-    /// True if the parser refused the packet.
+    /// True if the parser rejected the packet.
     pub parser_rejected: bool,
 }
 
@@ -101,7 +101,7 @@ impl EgressOutput {
         }
     }
 
-    /// The decision, and the packet that it is about; an empty one if the packet is gone.
+    /// The decision, and its packet; an empty one if the packet is gone.
     pub fn into_decision(self) -> (EgressDecision, Packet, PacketMetadata) {
         let EgressOutput { packet, recirculate, packet_metadata, mirror, parser_rejected } = self;
         let fate = match &packet {

@@ -14,7 +14,7 @@ pub struct LogLine {
 /// Lines that a program has written since the last call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramLog {
-    /// Lines that are not here because there were too many; they came before the others.
+    /// Number of lines lost because there were too many; they preceded the others.
     pub lost: u64,
     /// The lines, in their order.
     pub lines: Vec<LogLine>,

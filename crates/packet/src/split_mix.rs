@@ -1,4 +1,4 @@
-//! Random numbers that a seed determines: the same run gives the same numbers on every machine.
+//! Seeded random numbers: the same seed gives the same numbers on every machine.
 //!
 //! In this crate because every layer draws some. Must not depend on their use. Traffic, disciplines
 //! and BBR draw from `oorandom`, whose ranges and floats are platform-independent, too; another
@@ -32,7 +32,7 @@ impl SplitMix64 {
         word
     }
 
-    /// A number from 0 to `most`, all equally likely: bits are drawn until they fit.
+    /// A number from 0 to `most`, all with equal probability: bits are drawn until they fit.
     pub fn up_to(&mut self, most: u128) -> u128 {
         let mask = u128::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
         loop {

@@ -1,4 +1,4 @@
-//! Calls of externs: their arguments, their results, and how wide a value is on the wire.
+//! Calls of externs: their arguments, their results, and the wire width of values.
 //!
 //! Uses the IR and the interpreter's context. Must not depend on any extern.
 
@@ -6,7 +6,7 @@ use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Value};
 use sojourn_p4::types::Type;
 
-/// A scalar argument; 0 if it was left out.
+/// A scalar argument; 0 if it is missing.
 #[inline]
 pub fn scalar(call: &ExternCall, index: usize, ctx: &Context<'_>) -> u128 {
     match call.args.get(index) {
@@ -24,7 +24,7 @@ pub fn value(call: &ExternCall, index: usize) -> Option<&Value> {
     }
 }
 
-/// Stores the result of a call, if anyone wants it.
+/// Stores the result of a call, if it is used.
 #[inline]
 pub fn answer(call: &ExternCall, ctx: &mut Context<'_>, result: u128) {
     if let Some(layout) = &call.result {
@@ -75,7 +75,7 @@ pub fn argument_bits(call: &ExternCall, index: usize) -> u32 {
     }
 }
 
-/// A number from a name, so that two objects get different random numbers (FNV-1a).
+/// A number derived from a name, so that two objects have different random numbers (FNV-1a).
 pub fn name_number(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |number, byte| {
         (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

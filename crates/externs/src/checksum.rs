@@ -1,11 +1,11 @@
 //! The checksum engine: 16-bit ones' complement sums (RFC 1071), also incremental (RFC 1624).
 //!
-//! A checksum over a payload that the pipeline never sees is carried as a residual: the parser
-//! subtracts the old header fields from the packet's own checksum, the deparser adds the new ones.
+//! A checksum over a payload outside the pipeline is carried as a residual: the parser subtracts
+//! the old header fields from the packet's own checksum, the deparser adds the new ones.
 
 use sojourn_packet::OnesComplementSum;
 
-/// A sum of words of 16 bits with one of words of 64.
+/// Adds a sum of 64-bit words to a sum of 16-bit words.
 #[inline]
 pub fn with_words(sum: OnesComplementSum, words: u64) -> OnesComplementSum {
     let word = |at: u32| (words >> at) as u16;
@@ -28,12 +28,12 @@ impl OnesComplement {
         OnesComplement { sum: 0, odd: false }
     }
 
-    /// Adds bytes as big-endian 16-bit words, an odd last byte filled up with a zero.
+    /// Adds bytes as big-endian 16-bit words, an odd last byte padded with a zero.
     pub fn add(&mut self, bytes: &[u8]) {
         self.take(OnesComplementSum::default().bytes(bytes), bytes.len());
     }
 
-    /// Adds words that are summed already, as words of 64 bits.
+    /// Adds the sum of 64-bit words.
     pub fn add_words(&mut self, words: u64) {
         self.take(with_words(OnesComplementSum::default(), words), 0);
     }
@@ -52,7 +52,7 @@ impl OnesComplement {
         self.odd ^= bytes % 2 == 1;
     }
 
-    /// The same sum, going on at the beginning of a word.
+    /// The same sum, continued at the beginning of a word.
     pub fn aligned(self) -> OnesComplement {
         OnesComplement { odd: false, ..self }
     }
@@ -62,7 +62,7 @@ impl OnesComplement {
         self.sum
     }
 
-    /// The complement of the sum, what a header's checksum field holds.
+    /// The complement of the sum, as in a header's checksum field.
     ///
     /// With `zeros_as_ones` (UDP, RFC 768) a result of 0 becomes 0xffff.
     pub fn checksum(self, zeros_as_ones: bool) -> u16 {
@@ -157,7 +157,7 @@ mod tests {
             let mut update = OnesComplement::new();
             update.add(&new);
             update.add(&residual.sum().to_be_bytes());
-            // Ones' complement has two zeros; both say the same.
+            // Ones' complement has two equivalent zeros.
             let same = |a: u16, b: u16| a % 0xffff == b % 0xffff;
             prop_assert!(same(update.checksum(false), whole(&new)));
         }

@@ -1,4 +1,4 @@
-//! The fixed-function blocks that architectures offer as externs, one file each.
+//! Fixed-function blocks that architectures offer as externs, one file each.
 //!
 //! They use numbers, bits and times only. Must not depend on packets, programs or tables.
 

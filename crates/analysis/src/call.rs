@@ -7,7 +7,7 @@ use sojourn_p4::ir::{Arg, Expr, ExternCall, Layout, Method, Value};
 use std::ops::Range;
 
 impl Walk<'_> {
-    /// A call of something external.
+    /// A call of an external function or method.
     pub fn call(&mut self, call: &ExternCall) {
         let state = call.object.and_then(|object| {
             let range = self.variables.behind(self.program, object)?;
@@ -73,8 +73,8 @@ impl Walk<'_> {
         self.found.steps.push(step);
     }
 
-    /// `memory.test_and_add(index, value)`, `memory.compare_and_swap(index, expected, value)`: what was
-    /// there comes out, and what is there afterwards depends on it and on all that is given.
+    /// `memory.test_and_add(index, value)`, `memory.compare_and_swap(index, expected, value)`: the
+    /// result is the previous value; the new value depends on it and on all arguments.
     fn exchange(&mut self, call: &ExternCall, range: Range<usize>) {
         let mut step = Touch::new(Kind::Do, call.span, self.depth);
         self.inputs(&mut step, call);
@@ -102,7 +102,7 @@ impl Walk<'_> {
         self.found.steps.push(step);
     }
 
-    /// A register action: its body runs on the memory.
+    /// A register action: its body operates on the memory.
     fn action(&mut self, call: &ExternCall, range: Range<usize>, methods: &[Method]) {
         let mut step = Touch::new(Kind::If, call.span, self.depth);
         self.inputs(&mut step, call);
@@ -142,7 +142,7 @@ impl Walk<'_> {
         self.found.steps.close(at);
     }
 
-    /// Anything else: what comes out depends on what goes in.
+    /// Any other extern: its outputs depend on its inputs.
     fn unknown(&mut self, call: &ExternCall) {
         let mut step = Touch::new(Kind::Do, call.span, self.depth);
         self.inputs(&mut step, call);

@@ -1,4 +1,4 @@
-//! The outcome as data.
+//! Result of the analysis as data.
 
 use super::blocks::blocks;
 use super::set::Set;
@@ -22,9 +22,9 @@ pub struct Dependencies {
 pub struct Control {
     /// Its name.
     pub name: String,
-    /// Its state variables, in the order in which the program first touches them.
+    /// Its state variables, in the order of first access.
     pub variables: Vec<Variable>,
-    /// The statements that touch state or depend on it, in the order of the program.
+    /// The statements that access state or depend on it, in the order of the program.
     pub steps: Vec<Step>,
     /// Flows between variables.
     pub flows: Vec<Flow>,
@@ -42,13 +42,13 @@ pub struct Variable {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Entries of the register, if the program says so.
+    /// Number of entries of the register, if the program gives it.
     pub size: Option<u64>,
     /// Position of the register's declaration.
     pub at: Option<Place>,
 }
 
-/// A place in the source.
+/// A source position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The file.
@@ -59,7 +59,7 @@ pub struct Place {
     pub column: u32,
 }
 
-/// A statement that touches state, or depends on it.
+/// A statement that accesses state, or depends on it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
     /// Number of enclosing conditions.
@@ -83,16 +83,16 @@ pub struct Step {
 pub struct Written {
     /// The variable.
     pub name: String,
-    /// The variables on which the new value depends, or whether there is one.
+    /// The variables on which the new value, or the write itself, depends.
     pub from: Vec<String>,
 }
 
-/// One variable flows into another: what is written there depends on what was read here.
+/// One variable flows into another: the value written there depends on the value read here.
 #[derive(Clone, Debug, Serialize)]
 pub struct Flow {
-    /// Read.
+    /// Variable read.
     pub from: String,
-    /// Written.
+    /// Variable written.
     pub to: String,
     /// Position of the first write.
     pub at: Option<Place>,
@@ -107,11 +107,11 @@ pub struct Block {
     pub variables: Vec<String>,
     /// Number of registers that hold them.
     pub registers: usize,
-    /// True if what is written to them depends on what was read from them.
+    /// True if a value written to them depends on a value read from them.
     pub read_modify_write: bool,
 }
 
-/// The data of a control; none if it has no state.
+/// The report of a control; `None` if it has no state.
 pub(super) fn control(
     program: &Program,
     unit: &Unit,
@@ -164,7 +164,7 @@ pub(super) fn control(
     })
 }
 
-/// The variables in the order in which they are first touched.
+/// The variables in the order of first access.
 fn order(steps: &[Touch]) -> Vec<usize> {
     let mut known = BTreeSet::new();
     let mut order = Vec::new();

@@ -24,7 +24,7 @@ impl Set {
         self.0.get(variable / 64).is_some_and(|word| word >> (variable % 64) & 1 == 1)
     }
 
-    /// Both together.
+    /// Union of both.
     #[must_use]
     pub fn with(&self, other: &Set) -> Set {
         let (long, short) =

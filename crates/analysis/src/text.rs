@@ -1,11 +1,11 @@
-//! The outcome as text that fits 100 columns.
+//! Result of the analysis as text of at most 100 columns.
 
 use super::report::{Block, Control, Dependencies, Step};
 use sojourn_p4::terminal::{WIDTH, wrap};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Column at which a step says what it does to state.
+/// Column of a step's accesses to state.
 const MARKS: usize = 62;
 
 impl Dependencies {
@@ -17,7 +17,7 @@ impl Dependencies {
         self.controls.iter().map(control).collect::<Vec<_>>().join("\n")
     }
 
-    /// All of it as JSON.
+    /// The whole report as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

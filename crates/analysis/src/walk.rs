@@ -1,7 +1,8 @@
 //! Dependencies of every value, statement by statement.
 //!
 //! Each variable of the frame has the set of state variables that it depends on. A statement under
-//! a condition depends on the condition too, and so does any statement after a `return` inside it.
+//! a condition depends on the condition too, and so does any statement after a conditional
+//! `return`.
 
 use super::set::Set;
 use super::steps::{Kind, Steps, Touch};
@@ -15,22 +16,22 @@ use std::collections::{BTreeMap, HashMap};
 /// A variable of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
-    /// At most 128 bits.
+    /// Of at most 128 bits.
     Narrow(Slot),
-    /// More.
+    /// Of more.
     Wide(WideSlot),
 }
 
 /// Results of the walk over a control.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The statements that touch state.
+    /// The statements that access state.
     pub steps: Steps,
-    /// From which variable to which: the first place where it flows.
+    /// For each pair of variables, the first position where one flows into the other.
     pub flows: BTreeMap<(usize, usize), Span>,
 }
 
-/// Rounds of a loop after which nothing new is expected.
+/// Iterations of a loop after which no new dependencies are expected.
 const ROUNDS: usize = 8;
 
 /// Dependencies of a cell.
@@ -38,7 +39,7 @@ const ROUNDS: usize = 8;
 pub struct Known {
     /// The variables that its value was computed from.
     pub value: Set,
-    /// Those that decided whether it was.
+    /// Variables that decide whether it was computed.
     pub context: Set,
 }
 
@@ -76,9 +77,9 @@ pub(super) struct Walk<'p> {
     pub env: Env,
     /// True behind a `return`.
     dead: bool,
-    /// On what it depends whether this statement runs.
+    /// Dependencies of this statement's execution.
     pub context: Set,
-    /// Blocks that were left under conditions, and what was known then.
+    /// Blocks left under conditions, with the facts at that point.
     left: Vec<(Label, Set, Env)>,
     /// Cells that represent the memory of a register while one of its actions is analysed.
     pub memory: HashMap<Cell, usize>,
@@ -190,7 +191,7 @@ impl Walk<'_> {
         self.found.steps.close(at);
     }
 
-    /// Arms of which one runs, under a step that decides.
+    /// Alternative branches under a deciding step.
     fn arms(&mut self, step: Touch, arms: &[&[Stmt]]) {
         let decided = step.depends();
         self.found.steps.push(step);
@@ -274,7 +275,7 @@ impl Walk<'_> {
         decided
     }
 
-    /// On what it depends whether this statement runs, those that left before included.
+    /// Dependencies of this statement's execution, including earlier exits.
     pub fn condition(&self) -> Set {
         self.left.iter().fold(self.context.clone(), |all, (_, context, _)| all.with(context))
     }
@@ -284,7 +285,7 @@ impl Walk<'_> {
         self.assign(step, cells, whole);
     }
 
-    /// A statement after which `cells` depend on what it read.
+    /// Records an assignment, after which `cells` depend on the step's reads.
     pub fn assign(&mut self, mut step: Touch, cells: &[Cell], whole: bool) {
         let value = step.reads.with(&step.uses);
         let context = step.implied.with(&self.condition());
@@ -322,7 +323,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The step, with what the expression reads.
+    /// The step with the expression's reads added.
     pub fn reading(&self, mut step: Touch, expr: &Expr) -> Touch {
         self.read(&mut step, expr);
         step

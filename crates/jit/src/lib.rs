@@ -1,4 +1,4 @@
-//! Machine code of P4 programs: what packets run on that come often.
+//! Machine code for P4 programs that run often.
 //!
 //! ```text
 //! flat code (sojourn-p4) -> blocks -> Cranelift's IR -> a function of this machine
@@ -42,7 +42,7 @@ fn isa() -> Option<OwnedTargetIsa> {
     let make = || {
         let mut flags = settings::builder();
         flags.set("opt_level", "speed").ok()?;
-        // Slots are where they are: nothing that is compiled is verified twice.
+        // The frame stays in place; generated code is verified in debug builds only.
         flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }).ok()?;
         cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
     };

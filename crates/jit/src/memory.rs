@@ -1,4 +1,4 @@
-//! Memory that outlasts a run, and functions of one word, as Cranelift's IR.
+//! Translation of accesses to persistent memory, and of functions of one word, to Cranelift's IR.
 //!
 //! Both are accessed by address; the owner of the function keeps them alive.
 
@@ -68,7 +68,7 @@ impl Lower<'_> {
         self.builder.ins().icmp(IntCC::UnsignedLessThan, index, count)
     }
 
-    /// The address of a cell that there is.
+    /// The address of an existing cell.
     fn cell(&mut self, index: Value, cells: u16) -> Value {
         let first = self.addresses.memories[usize::from(cells)].first as u64;
         let first = self.constant(first);

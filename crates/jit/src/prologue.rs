@@ -18,13 +18,13 @@ fn byte(slot: At, half: usize) -> i32 {
 }
 
 impl Lower<'_> {
-    /// Begins where the caller says.
+    /// Enters at the caller's operation.
     pub fn enter(&mut self, at: Value) {
         packet::take(self);
         let elsewhere = self.builder.create_block();
         let others = self.builder.create_block();
         self.builder.set_cold_block(others);
-        // In front of what is executed without machine code there is nothing to do.
+        // No code is needed in front of operations that are executed without machine code.
         let entries = self.blocks.entries.iter().copied();
         let entries: Vec<To> = entries.filter(|to| !is_exit(self.code, *to as usize)).collect();
         let entries: BTreeMap<To, Block> =
@@ -54,7 +54,7 @@ impl Lower<'_> {
         self.builder.ins().br_table(at, table);
     }
 
-    /// Begins with what is read as a value from an operation on.
+    /// Loads the slots that are read as values from an operation on.
     fn load_all(&mut self, to: To) {
         let values = &self.blocks.values[to as usize];
         let values: Vec<At> = values.both(values).collect();
@@ -70,7 +70,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Puts into the frame what begins there and is read, unless the caller has.
+    /// Initialises the slots in the frame that are read, unless the caller has.
     fn begin_frame(&mut self) {
         if self.code.around().is_none_or(|around| around.cleared) {
             return;
@@ -93,7 +93,7 @@ impl Lower<'_> {
         self.code.around().filter(|_| to == 0)?.first_of(slot)
     }
 
-    /// A half of a slot, out of the frame.
+    /// Loads a half of a slot from the frame.
     pub fn load(&mut self, slot: At, half: usize) -> Value {
         if half == 1 && self.code.is_short(slot) {
             return self.constant(0);
@@ -101,7 +101,7 @@ impl Lower<'_> {
         self.builder.ins().load(types::I64, FRAME, self.frame, byte(slot, half))
     }
 
-    /// A whole slot, into the frame.
+    /// Stores a whole slot in the frame.
     pub fn store(&mut self, slot: At, halves: [Value; 2]) {
         let stored = if self.code.is_short(slot) { 1 } else { 2 };
         for (half, value) in halves.into_iter().enumerate().take(stored) {
@@ -122,7 +122,7 @@ impl Lower<'_> {
         self.builder.ins().return_(&[at]);
     }
 
-    /// Ends in front of an operation if a condition holds, else goes on in a block of its own.
+    /// Stops in front of an operation if a condition holds, else continues in a block of its own.
     pub fn stop_if(&mut self, condition: Value, at: To) {
         let (stop, on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(stop);

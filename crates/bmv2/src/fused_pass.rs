@@ -23,17 +23,17 @@ pub struct FusedChain {
     pub inputs: Standard,
 }
 
-/// The chains of a program, as far as there are some.
+/// The chains of a program, where they are possible.
 #[derive(Clone, Debug, Default)]
 pub struct FusedPasses {
     /// Parser, verification of checksums and ingress control.
     pub ingress: Option<FusedChain>,
-    /// Egress control, update of checksums and deparser. Its one input says whether the packet is to be
-    /// copied or sent around.
+    /// Egress control, checksum update and deparser. Its one input says whether the packet is to be
+    /// copied or processed again.
     pub egress: Option<FusedChain>,
 }
 
-/// Joins what can be joined.
+/// Builds the chains that are possible.
 pub fn join(interpreter: &mut Interpreter, blocks: &Blocks, runtime: &Runtime) -> FusedPasses {
     let Blocks { parser, verify, ingress, egress, compute, deparser, .. } = blocks;
     let joinable = |blocks: &[&Block]| {
@@ -135,7 +135,7 @@ fn join_egress_blocks(
     Some(FusedChain { chain, inputs: egress.standard.inputs(&read) })
 }
 
-/// The block's own variables, which begin with zero.
+/// The block's own variables, which are initially zero.
 fn zeros(block: &Block) -> impl Iterator<Item = (Slot, u128)> {
     block.own_slots().map(|slot| (slot, 0))
 }
@@ -155,7 +155,7 @@ fn taken_along(interpreter: &Interpreter, blocks: &Blocks, runtime: &Runtime) ->
     ingress.shared_slots().filter(|slot| read.contains(slot)).collect()
 }
 
-/// The slots that blocks read, or calls of any.
+/// Slots read by blocks, or by calls in any block.
 fn read_by_all(interpreter: &Interpreter, blocks: &[&Block], runtime: &Runtime) -> HashSet<Slot> {
     let program = interpreter.program();
     let mut read = HashSet::new();

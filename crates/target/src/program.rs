@@ -5,8 +5,8 @@
 //!         (the language crate)                  (the target's folder)
 //! ```
 //!
-//! The package of `main` determines the target. Even a program that its target rejects has a
-//! [`Program`]: its declarations and the dependencies of its state are known without a target. Must
+//! The package of `main` determines the target. A program that its target rejects is a [`Program`]
+//! too, because its declarations and the dependencies of its state are known without a target. Must
 //! not depend on an architecture.
 
 use crate::chip::ExponentParity;

@@ -1,4 +1,4 @@
-//! Extern objects and functions of v1model while packets pass.
+//! Extern objects and functions of v1model at run time.
 //!
 //! [`Runtime`] implements the interpreter's [`Externs`]. Call sites are resolved when the program
 //! is loaded (`prepare`); at run time one match selects a few lines. Must not depend on the source
@@ -41,10 +41,10 @@ use std::sync::Arc;
 /// Resolved call site; numbers are indices into the lists of [`Runtime`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Site {
-    /// Nothing that a pass would call.
+    /// No call that a pass makes.
     #[default]
     None,
-    /// Something that is done elsewhere (a direct counter counts when its table is hit).
+    /// No operation (a direct counter counts when its table is hit).
     Nothing,
     ReadRegister(u32),
     WriteRegister(u32),
@@ -88,9 +88,9 @@ pub(crate) enum Site {
 /// Field list of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fields {
-    /// This one: index into [`Runtime::field_lists`].
+    /// This list: index into [`Runtime::field_lists`].
     List(u32),
-    /// The one whose number is this argument.
+    /// The list whose number is this argument.
     Argument(u32),
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct CloneRequest {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pass {
     pub now: Time,
-    /// Length of the packet when it began ingress, for counters and meters.
+    /// Length of the packet at the start of ingress, for counters and meters.
     pub bytes: u64,
     pub clone: Option<CloneRequest>,
     pub resubmit: Option<u32>,
@@ -149,13 +149,13 @@ pub(crate) struct Runtime {
     pub field_lists: Vec<FieldList>,
     /// Index into `field_lists` by number.
     pub list_numbers: BTreeMap<u8, u32>,
-    /// Headers within the metadata, which bmv2 takes for headers like others.
+    /// Headers inside the metadata, which bmv2 treats as headers.
     pub headers_within: FieldList,
     /// Index of `instance_type` in a packet header vector.
     pub instance_at: Option<u32>,
-    /// A slot that is to be 1 once a checksum was found wrong.
+    /// Slot that becomes 1 after a failed checksum verification.
     pub wrong_at: Option<Slot>,
-    /// Some checksum covers the payload.
+    /// True if some checksum covers the payload.
     pub wants_payload: bool,
     pub payload: Vec<u8>,
     pub payload_zeros: u32,
@@ -167,17 +167,17 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// Starts a pass of a packet that had `bytes` bytes when it began ingress.
+    /// Starts a pass of a packet with `bytes` bytes at the start of ingress.
     pub fn begin(&mut self, now: Time, bytes: u64) {
         self.pass = Pass { now, bytes, ..Pass::default() };
     }
 
-    /// True for a counter whose cells are a table's entries.
+    /// True for a counter whose cells belong to table entries.
     pub fn is_direct(&self, counter: usize) -> bool {
         self.direct.iter().any(|direct| direct.counter == Some(counter as u32))
     }
 
-    /// Keeps what the parser has left of a packet, if a checksum covers it.
+    /// Saves the payload of a packet, if a checksum covers it.
     pub fn keep_payload(&mut self, packet: &Packet, consumed: u64) {
         if !self.wants_payload {
             return;
@@ -305,13 +305,13 @@ impl Runtime {
     }
 }
 
-/// Stores the colour or number that a call puts out.
+/// Stores the colour or number that a call returns.
 #[inline]
 fn store(layout: &Layout, ctx: &mut Context<'_>, value: u128) {
     ctx.set(layout, value);
 }
 
-/// An argument that is written.
+/// An output argument.
 #[inline]
 fn out(call: &ExternCall, index: usize) -> Option<&Layout> {
     use sojourn_p4::ir::Arg;

@@ -1,7 +1,7 @@
 //! Tests of the documented behavior of `simple_switch`, on programs of a few lines.
 //!
-//! One file a subject. A program consists of the parts that a test is about; the test passes
-//! packets through it directly, without a switch.
+//! One file a subject. A program consists of the parts under test; the test passes packets through
+//! it directly, without a switch.
 
 mod after_passes;
 mod assertions;
@@ -133,7 +133,7 @@ impl Pass {
         self.plane.ingress_carrying(&input, packet, packet_metadata)
     }
 
-    /// The egress pass of what ingress has admitted, 40 us later and at port 7.
+    /// Egress pass of an admitted packet, 40 us later at port 7.
     fn egress(&mut self, admitted: IngressOutput) -> EgressOutput {
         let packet = admitted.packet.expect("a packet for egress");
         self.egress_of(packet, admitted.packet_metadata)
@@ -163,7 +163,7 @@ impl Pass {
         Some(bytes(&sent))
     }
 
-    /// The note that a frame leaves with.
+    /// The note of a frame's output.
     fn note(&mut self, frame: &[u8]) -> [u64; 5] {
         note(&self.both(frame).expect("a packet"))
     }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// One lock: which `Mutex`, and which of it.
+/// Id of a lock: the `Mutex`, and the index in it.
 pub(super) type LockId = (u32, u64);
 
-/// A thread by its number.
+/// Number of a thread.
 pub(super) type ThreadId = u32;
 
 /// The locks of a processor.
@@ -22,14 +22,14 @@ pub(super) struct Locks {
 pub(super) enum LockOutcome {
     /// The thread holds it.
     Held,
-    /// It has to wait.
+    /// The thread waits.
     Waits,
-    /// It would wait for itself, through whomever.
+    /// The thread would wait for itself, directly or through others.
     Deadlock,
 }
 
 impl Locks {
-    /// A thread asks for a lock.
+    /// Requests a lock for a thread.
     pub fn request(&mut self, thread: ThreadId, lock: LockId) -> LockOutcome {
         if self.leads_to(lock, thread) {
             return LockOutcome::Deadlock;
@@ -47,7 +47,7 @@ impl Locks {
         }
     }
 
-    /// Whether waiting for `lock` means waiting for `thread`.
+    /// Whether a wait for `lock` is a wait for `thread`.
     fn leads_to(&self, lock: LockId, thread: ThreadId) -> bool {
         let mut lock = lock;
         // There is no cycle of waiting threads, so this ends.

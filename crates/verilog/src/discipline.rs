@@ -1,4 +1,4 @@
-//! Hardware modules in the register of disciplines: their parameters and their construction.
+//! Hardware modules in the registry of disciplines: their parameters and their construction.
 //!
 //! A module either decides about the packet at the head of the crate's queue ([`DequeueAqm`]), or orders
 //! the packets itself and receives each arrival ([`Scheduler`]). Its ports determine which. Its clock
@@ -56,7 +56,7 @@ pub enum AddError {
     /// Its library.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// Something else has that name.
+    /// The name is taken.
     #[error(transparent)]
     Name(#[from] NameTaken),
 }
@@ -70,7 +70,7 @@ pub enum AddError {
 /// ```
 ///
 /// # Errors
-/// If the library cannot be used or something that is no module has the name.
+/// If the library cannot be used, or the name belongs to something other than a module.
 pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
     let mut libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
     if libraries.contains_key(name) {
@@ -78,7 +78,7 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
     }
     let library = Arc::new(Library::load(path)?);
     declare();
-    // A register's names live as long as the process.
+    // Names in the registry live as long as the process.
     let name: &'static str = name.to_owned().leak();
     let registered = Registered {
         name,
@@ -91,8 +91,8 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
     Ok(())
 }
 
-/// Puts into the register what holds without any module: the parameters, under the name of the
-/// reference that modules are compared with ([`stated_law`]).
+/// Registers the parameters that all modules share, under the name of the reference with which
+/// modules are compared ([`stated_law`]).
 ///
 /// ```
 /// sojourn_verilog::declare();

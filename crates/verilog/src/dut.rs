@@ -13,8 +13,8 @@ use sojourn_switch::ecn;
 /// four full frames at 10 Gbit/s.
 const WATCHDOG: u32 = 1_000;
 
-/// The same for one that keeps the order: it may have to pass every flow, or to forget each of them
-/// after its reset.
+/// The same for a module that keeps the order: it may have to pass every flow, or to clear each of
+/// them after its reset.
 const WATCHDOG_OF_ORDER: u32 = 100_000;
 
 /// Verdict of a module on a packet.
@@ -25,14 +25,14 @@ pub(crate) struct Verdict {
     pub mark: bool,
 }
 
-/// A module and what came of asking it.
+/// A module, with the results of its requests.
 #[derive(Debug)]
 pub(crate) struct Dut {
     /// Constant part of every request.
     fixed: Question,
     module: Module,
     watchdog: u32,
-    /// The last question has not been answered wholly.
+    /// True if the last request is not completely answered.
     open: bool,
     /// Time of the request.
     now: Time,
@@ -64,7 +64,7 @@ impl Dut {
         }
     }
 
-    /// A question, but for its kind and what comes of the packet's place.
+    /// A request, except for its kind and the packet's number.
     pub fn about(&self, now: Time, size: Bytes, capable: bool) -> Question {
         Question {
             now: now.0,
@@ -74,7 +74,7 @@ impl Dut {
         }
     }
 
-    /// Asks. What the module says of packets is had from [`Dut::next`].
+    /// Sends a request. Further verdicts come from [`Dut::next`].
     pub fn ask(&mut self, question: &Question) -> Option<Verdict> {
         if self.broken.is_some() {
             return None;
@@ -144,7 +144,7 @@ impl Dut {
         self.broken.iter().cloned().collect()
     }
 
-    /// Whether it can make room.
+    /// Whether it can shed packets.
     pub fn sheds(&self) -> bool {
         self.module.library().sheds()
     }

@@ -8,10 +8,10 @@ pub enum LiveError {
     /// There is no such interface.
     #[error("there is no interface named `{0}` here; `ip link` lists those that there are")]
     NoInterface(String),
-    /// The name cannot be an interface's.
+    /// The name is not valid for an interface.
     #[error("`{0}` is no interface's name: 1 to 15 bytes without `/` and spaces")]
     Name(String),
-    /// The process may not open it.
+    /// The process has no permission to open it.
     #[error(
         "interface `{name}`: {what} is not permitted; it takes root, or a user namespace of one's own"
     )]
@@ -31,7 +31,7 @@ pub enum LiveError {
         /// Error of the kernel.
         error: io::Error,
     },
-    /// It is no prefix.
+    /// The text is not a prefix.
     #[error("`{0}` is no prefix; write an address and how much of it: 10.0.0.0/9, fd00::/64")]
     Prefix(String),
     /// The thread could not be started.

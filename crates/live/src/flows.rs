@@ -1,4 +1,4 @@
-//! Numbers for flows, in the order in which they are first seen; for rows alone.
+//! Numbers of flows, in the order of first appearance; used in rows only.
 
 use sojourn_packet::{FlowId, IpHeader, Packet};
 use std::collections::HashMap;
@@ -13,9 +13,9 @@ const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     v6: bool,
-    /// Source and destination, which of IPv4 have four bytes each.
+    /// Source and destination, of four bytes each for IPv4.
     addresses: [u8; 32],
-    /// Of IP's header.
+    /// Protocol of the IP header.
     pub protocol: u8,
     ports: [u8; 4],
 }
@@ -36,7 +36,7 @@ impl FlowKey {
         self.address(1)
     }
 
-    /// Of source and destination; zeros of a protocol that has none.
+    /// Source and destination port; zeros for a protocol without ports.
     pub fn ports(&self) -> (u16, u16) {
         let [a, b, c, d] = self.ports;
         (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
@@ -70,8 +70,8 @@ impl FlowKey {
 pub struct Flows(HashMap<FlowKey, u32>);
 
 impl Flows {
-    /// The number of a packet's flow: 0 for all that are not IP, and from 1 on by addresses,
-    /// protocol and ports.
+    /// Number of a packet's flow: 0 for all that are not IP, and from 1 on by addresses, protocol
+    /// and ports.
     pub fn number(&mut self, frame: &Packet) -> FlowId {
         let Some(key) = key(frame) else { return FlowId(0) };
         let next = self.0.len() as u32 + 1;

@@ -1,4 +1,4 @@
-//! The wall clock: a switch between real interfaces.
+//! Live switch: a switch between real interfaces, in real time.
 //!
 //! Consists of sockets, a clock and one thread. The thread owns the
 //! [`Switch`](sojourn_switch::Switch) and drives it in real time, as the simulator does in virtual

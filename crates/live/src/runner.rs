@@ -26,31 +26,31 @@ const RETRY: Time = Time::from_millis(100);
 /// Number of buffers kept for further frames.
 const BUFFERS: usize = 4_096;
 
-/// A port of the switch and what it is connected to.
+/// A port of the switch and its interface.
 pub struct LivePort {
     /// The port.
     pub id: PortId,
     /// The interface.
     pub interface: Box<dyn Interface>,
-    /// The port shapes, so that how late its frames leave says something.
+    /// True if the port has a shaper, so that the delay of its frames is meaningful.
     pub shapes: bool,
-    /// The link behind it, of which the interfaces here have neither rate nor delay.
+    /// Emulated link behind it, with a rate and delays that the interface lacks.
     pub link: Link,
 }
 
 /// Properties of the link behind a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Towards the switch.
+    /// Direction towards the switch.
     pub incoming: Way,
-    /// Away from it.
+    /// Direction away from it.
     pub outgoing: Way,
     /// Ethernet address of the only host on the link: all frames there are sent to it, whatever
     /// address the program has written.
     pub peer: Option<[u8; 6]>,
 }
 
-/// One of the two ways of a link.
+/// Direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Towards the switch.
@@ -62,22 +62,22 @@ pub enum Direction {
 /// Change of a link's direction during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WayChange {
-    /// Another delay of a class.
+    /// New delay of a class.
     Delay(usize, Time),
-    /// Another rate; not zero.
+    /// New rate; not zero.
     Rate(Rate),
 }
 
 /// Options of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Before a timer it spins for so long instead of sleeping. Default 60 us.
+    /// Time for which the thread spins before a timer instead of sleeping. Default 60 us.
     pub spin: Time,
-    /// Goes before all threads of ordinary priority, if the process may. Default true.
+    /// Run with real-time priority, if permitted. Default true.
     pub realtime: bool,
-    /// Rows that may wait to be taken. Default 262,144.
+    /// Maximum number of rows waiting to be taken. Default 262,144.
     pub rows: usize,
-    /// Arrivals that may wait to be taken. Default 0: none is recorded.
+    /// Maximum number of arrivals waiting to be taken. Default 0: none is recorded.
     pub arrivals: usize,
     /// Packets have the ids by which other switches know them ([`identity`]) instead of their order
     /// of arrival. Default false.
@@ -102,24 +102,24 @@ impl Default for Options {
     }
 }
 
-/// Something to be done with the switch at an instant.
+/// Work on the switch at a given time.
 pub type Work = Box<dyn FnOnce(&mut Switch, Time) + Send>;
 
 /// Request to the thread.
 enum Request {
-    /// Something to be done with the switch.
+    /// Work on the switch.
     Work(Work),
     /// Requests a report of the run so far. Not a work item, because percentiles take time.
     Report(Sender<LiveReport>),
-    /// Something else of a way of a port's link, from now on.
+    /// Change of a direction of a port's link.
     Change(PortId, Direction, WayChange),
-    /// The end.
+    /// End of the run.
     Stop,
 }
 
 /// Final state of a stopped switch.
 pub struct End {
-    /// The switch as it is then.
+    /// The switch at its end.
     pub switch: Switch,
     /// Report of the run.
     pub report: LiveReport,
@@ -127,11 +127,11 @@ pub struct End {
     pub rows: Vec<Observation>,
     /// Arrivals that were not taken.
     pub arrivals: Vec<Arrived>,
-    /// The flows by number from 1 on.
+    /// Flows, by number from 1 on.
     pub flows: Vec<FlowKey>,
 }
 
-/// A switch that runs.
+/// A running switch.
 pub struct Live {
     handle: LiveHandle,
     rows: Receiver<Observation>,
@@ -139,7 +139,7 @@ pub struct Live {
     thread: Option<JoinHandle<(Switch, LiveReport, Vec<FlowKey>)>>,
 }
 
-/// A way to ask a running switch for something; as many may hold one as like.
+/// Handle for requests to a running switch, which may be cloned.
 ///
 /// ```
 /// use sojourn_live::{Live, LiveHandle, Options};
@@ -189,7 +189,7 @@ impl LiveHandle {
 }
 
 impl Live {
-    /// Lets a switch at rest run between interfaces.
+    /// Starts an idle switch between interfaces.
     ///
     /// # Errors
     /// No thread can be started.
@@ -210,7 +210,7 @@ impl Live {
         Ok(Live { handle, rows, arrivals, thread: Some(thread) })
     }
 
-    /// A way to ask the switch for something.
+    /// Handle for requests to the switch.
     pub fn handle(&self) -> &LiveHandle {
         &self.handle
     }
@@ -229,13 +229,13 @@ impl Live {
         self.handle.send(Request::Report(answer)).then(|| answered.recv().ok()).flatten()
     }
 
-    /// Changes a way of a port's link, for frames from now on.
+    /// Changes a direction of a port's link, for later frames.
     pub fn change(&self, port: PortId, direction: Direction, change: WayChange) {
         // A failed send means that the thread has ended.
         let _ = self.handle.send(Request::Change(port, direction, change));
     }
 
-    /// The rows and frames that wait.
+    /// Pending rows and frames.
     pub fn take(&self) -> Vec<Observation> {
         self.rows.try_iter().collect()
     }
@@ -245,7 +245,7 @@ impl Live {
         self.arrivals.try_iter().collect()
     }
 
-    /// Ends the thread. Nothing if it has ended by a panic.
+    /// Ends the thread. `None` if it has panicked.
     pub fn stop(mut self) -> Option<End> {
         self.handle.send(Request::Stop);
         let (switch, report, flows) = self.thread.take()?.join().ok()?;
@@ -261,15 +261,15 @@ impl Drop for Live {
     }
 }
 
-/// One port as the thread sees it.
+/// A port in the thread.
 struct Attached {
     port: LivePort,
     report: PortReport,
     /// Time of the next retry after a failure.
     retry: Time,
-    /// It was not there when it was to be opened again.
+    /// True if it was absent at the last attempt to open it.
     gone: bool,
-    /// Something is queued for it.
+    /// True if frames are queued for it.
     pending: bool,
     /// Delayed arrivals.
     incoming: DelayLine,
@@ -418,7 +418,7 @@ impl Runner {
                     }
                 }
             }
-            // The loop has seen to it.
+            // Handled by the loop.
             Request::Stop => {}
         }
     }
@@ -429,7 +429,7 @@ impl Runner {
         let mut all = 0;
         let Runner { ports, switch, clock, buffers, packets, flows, arrivals, options, .. } = self;
         for at in ports.iter_mut().filter(|at| at.retry <= now) {
-            // The socket of one that is gone says so once and then is silent.
+            // The socket of an absent interface reports it once and is then silent.
             if at.gone && !at.open_again(now) {
                 continue;
             }
@@ -518,7 +518,7 @@ impl Runner {
         }
     }
 
-    /// Sleeps until something comes or a timer is near.
+    /// Sleeps until a frame arrives or a timer is near.
     fn rest(&mut self) {
         let now = self.clock.now();
         let ways = self.ports.iter().flat_map(|at| [&at.incoming, &at.outgoing]);
@@ -530,7 +530,7 @@ impl Runner {
             Some(left) => Time(left.0 - self.options.spin.0).min(LONGEST_SLEEP),
             None => LONGEST_SLEEP,
         };
-        // One that has failed would be readable for ever.
+        // A failed one would be readable for ever.
         let asked = self.ports.iter().filter(|at| at.retry <= now);
         let asked = asked.map(|at| at.port.interface.descriptor());
         let asked: Vec<RawFd> = asked.chain([self.waiter.descriptor()]).collect();

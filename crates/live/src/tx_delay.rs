@@ -7,7 +7,7 @@ use sojourn_packet::Time;
 /// Upper bound of the histogram, ns: a minute.
 const MOST: u64 = 60_000_000_000;
 
-/// A distribution of times, to three digits.
+/// A distribution of times, with a precision of three digits.
 ///
 /// ```
 /// use sojourn_live::Lateness;
@@ -24,13 +24,13 @@ pub struct Lateness(Histogram<u64>);
 pub struct Percentiles {
     /// Number of values.
     pub count: u64,
-    /// Half are below.
+    /// Median.
     pub median: u64,
-    /// One in a hundred is above.
+    /// 99th percentile.
     pub p99: u64,
-    /// One in a thousand is above.
+    /// 99.9th percentile.
     pub p999: u64,
-    /// The largest.
+    /// Maximum.
     pub max: u64,
 }
 
@@ -42,7 +42,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Notes one.
+    /// Records a value.
     pub fn note(&mut self, late: Time) {
         self.0.saturating_record(late.0.clamp(1, MOST));
     }

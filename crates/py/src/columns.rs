@@ -1,8 +1,9 @@
-//! Rows of measurement as Python `bytes`, one per column, little-endian as Arrow wants them, and what
-//! the rows say of their columns.
+//! Measurement rows as Python `bytes`, one per column, little-endian as in Arrow, with the
+//! descriptions of the columns.
 //!
-//! pyarrow makes a table of them without copying (`arrow_tables.py`). The copy here takes 0.02 us a row,
-//! where writing one to Parquet takes 0.25: what `arrow` with its dozen crates would save.
+//! pyarrow builds a table from them without copying (`arrow_tables.py`). The copy here takes 0.02
+//! us a row, and writing a row to Parquet 0.25 us; the crate `arrow` with its dozen dependencies
+//! would save only the former.
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -49,14 +50,14 @@ impl Columns {
         Columns { rows: Box::new(rows) }
     }
 
-    /// The same of a run's packets, whose room goes back to the run behind them.
+    /// Columns of a run's packets, whose memory returns to the run afterwards.
     pub fn of_packets(rows: PacketRows, room: &PacketRoom) -> Columns {
         Columns { rows: Box::new(Returned { rows, to: room.clone() }) }
     }
 }
 
-/// Room of packet rows that were read, for those that come: memory that is new costs a run more than
-/// to fill it.
+/// Memory of processed packet rows, for reuse: allocating new memory costs a run more than filling
+/// it.
 #[derive(Clone, Default)]
 pub struct PacketRoom(Arc<Mutex<Vec<PacketRows>>>);
 
@@ -64,7 +65,7 @@ impl PacketRoom {
     /// Number of row batches that a run may be ahead of their writer.
     const MOST: usize = 8;
 
-    /// Some of it, if there is any.
+    /// A free buffer, if there is any.
     pub fn take(&self) -> Option<PacketRows> {
         self.rooms().pop()
     }
@@ -74,7 +75,7 @@ impl PacketRoom {
     }
 }
 
-/// Packet rows that leave their room behind.
+/// Packet rows that return their memory on drop.
 struct Returned {
     rows: PacketRows,
     to: PacketRoom,

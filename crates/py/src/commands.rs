@@ -1,4 +1,4 @@
-//! Lines of `simple_switch_CLI` as a Python object, for a switch that is somewhere else.
+//! `simple_switch_CLI` commands as a Python object, for a remote switch.
 
 use crate::errors::ConfigError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ fn wrong(error: impl Display) -> PyErr {
     ConfigError::new_err(error.to_string())
 }
 
-/// A session of commands against a program, which is known by its description in JSON.
+/// A session of commands against a program, given by its description in JSON.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct Commands {
     session: Mutex<Session>,

@@ -23,10 +23,10 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Arrivals that may wait to be taken, if they are recorded.
+/// Maximum number of recorded arrivals waiting to be taken.
 const ARRIVALS: usize = 1 << 18;
 
-/// Rows and frames of one port that wait to be taken.
+/// Pending rows and frames of one port.
 #[derive(Default)]
 struct Waiting {
     rows: PacketRows,
@@ -46,13 +46,13 @@ struct Stopped {
 }
 
 type ByPort = BTreeMap<u16, Waiting>;
-/// A frame that arrived: when, ns, at which port, its bytes.
+/// A received frame: time in ns, port, bytes.
 type Arrival<'py> = (u64, u16, Bound<'py, PyBytes>);
 /// A flow's source, destination, protocol, and ports.
 type FlowEnds = (String, String, u8, u16, u16);
 
-/// A switch between real interfaces, from a configuration in JSON and the interface of each port. It
-/// runs in a thread of its own from the start on.
+/// A switch between real interfaces, from a configuration in JSON and the interface of each port.
+/// It runs in a thread of its own from its construction on.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct LiveSwitch {
     state: Mutex<State>,
@@ -60,7 +60,7 @@ pub struct LiveSwitch {
     arrived: Mutex<Vec<Arrived>>,
     /// Its configuration, and the interface of each port.
     built: (StandaloneConfig, BTreeMap<u16, String>),
-    /// The way into the controller's port, if it has one.
+    /// Sender into the controller's port, if it has one.
     cpu: Option<CpuSender>,
     to_controller: ToController,
 }
@@ -138,8 +138,8 @@ impl LiveSwitch {
         serde_json::to_string(&describe(&program)).map_err(wrong)
     }
 
-    /// Carries out operations given as a list in JSON, all of them or none; the handle of each entry
-    /// that was added.
+    /// Applies operations given as a list in JSON, all of them or none; returns the handle of each
+    /// added entry.
     fn apply(&self, py: Python<'_>, operations: &str) -> PyResult<Vec<Option<u32>>> {
         let batch: Vec<Operation> = read(operations)?;
         let alone = batch.len() == 1;
@@ -158,7 +158,7 @@ impl LiveSwitch {
         serde_json::to_string(&reply.map_err(wrong)?).map_err(wrong)
     }
 
-    /// Answers to questions of one instant, as a list in JSON; null where there is none.
+    /// Answers to several queries at one time, as a list in JSON; null where there is none.
     fn read_all(&self, py: Python<'_>, queries: &str) -> PyResult<String> {
         let queries: Vec<Query> = read(queries)?;
         let replies = self.with(py, move |switch, _| {
@@ -167,12 +167,12 @@ impl LiveSwitch {
         serde_json::to_string(&replies).map_err(wrong)
     }
 
-    /// Gives a class of destinations of a way of a port's link another delay, ns, from now on.
+    /// Sets the delay, ns, of a class of destinations in a direction of a port's link.
     fn set_delay(&self, py: Python<'_>, port: u16, outgoing: bool, class: usize, delay: u64) {
         self.change(py, port, outgoing, WayChange::Delay(class, Time(delay)));
     }
 
-    /// Gives the way to the switch of a port's link another rate, bit/s, from now on.
+    /// Sets the rate, bit/s, of the direction to the switch of a port's link.
     fn set_rate(&self, py: Python<'_>, port: u16, rate: u64) {
         self.change(py, port, false, WayChange::Rate(Rate(rate.max(1))));
     }
@@ -190,7 +190,7 @@ impl LiveSwitch {
         }
     }
 
-    /// Fetches the rows and frames that wait in the ring; how many they were.
+    /// Fetches the pending rows and frames; returns their number.
     fn fetch(&self, py: Python<'_>) -> usize {
         py.detach(|| match &*locked(&self.state) {
             State::Running(live) => {
@@ -201,14 +201,14 @@ impl LiveSwitch {
         })
     }
 
-    /// The packet rows of a port that were fetched, as little-endian columns.
+    /// Fetched packet rows of a port, as little-endian columns.
     fn take_packets(&self, port: u16) -> Columns {
         let rows = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.rows));
         Columns::new(rows.unwrap_or_default())
     }
 
-    /// The captured frames of a port that were fetched: time in ns, point (0 entered, 1 left), bytes,
-    /// length on wire.
+    /// Fetched captured frames of a port: time in ns, point (0 entered, 1 left), bytes, length on
+    /// wire.
     fn take_capture<'py>(&self, py: Python<'py>, port: u16) -> Vec<columns::Frame<'py>> {
         let frames = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.frames));
         columns::frames(py, &frames.unwrap_or_default())
@@ -256,7 +256,7 @@ impl LiveSwitch {
         serde_json::to_string(&faults).map_err(wrong)
     }
 
-    /// Ends the thread; rows that still wait are fetched.
+    /// Ends the thread; pending rows are fetched.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| {
             let mut state = locked(&self.state);
@@ -307,7 +307,7 @@ impl LiveSwitch {
     }
 }
 
-/// Puts observations to the ports that they are of; how many they were.
+/// Distributes observations to their ports; returns their number.
 fn sort(waiting: &mut ByPort, observations: Vec<Observation>) -> usize {
     let count = observations.len();
     for observation in observations {
@@ -323,8 +323,8 @@ fn sort(waiting: &mut ByPort, observations: Vec<Observation>) -> usize {
     count
 }
 
-/// The rows of each port and the switch's statistics, as JSON, of a switch into which frames come at
-/// instants in virtual time: ns, port, bytes, in the order of time. It runs until `until`, ns.
+/// Drives a switch in virtual time with frames given by time in ns, port and bytes, in the order of
+/// time, until `until`, ns. Returns the rows of each port, and the switch's statistics as JSON.
 #[pyfunction]
 pub fn drive_switch(
     py: Python<'_>,
@@ -339,7 +339,7 @@ pub fn drive_switch(
     let driven = py.detach(|| {
         let mut switch = standalone(&config, &programs)?;
         let mut flows = Flows::default();
-        // As the live switch numbers them.
+        // Numbered as in the live switch.
         let frames = arrivals.into_iter().enumerate().map(|(place, (at, port, bytes))| {
             let id = PacketId(place as u64 + 1);
             let mut packet = Packet { id, bytes, ..Packet::default() };

@@ -9,10 +9,10 @@ use sojourn_engine::control::BatchError;
 use sojourn_p4::interp::tables::{Form, Rows};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Operations in their order.
+/// Operations in order.
 ///
-/// Entries that are written like the one before, by the thousand in a loop, are taken apart where they
-/// are given; everything else is JSON until it is carried out.
+/// Consecutive entries of one Python form, thousands in a loop, are converted at once; all other
+/// operations remain JSON until they are executed.
 #[pyclass(module = "sojourn._core", frozen)]
 #[derive(Default)]
 pub struct Operations {
@@ -45,7 +45,7 @@ impl Operations {
         self.list().pieces.iter().map(Piece::count).sum()
     }
 
-    /// Puts one behind the others, as JSON.
+    /// Appends an operation in JSON.
     fn add(&self, operation: String) {
         let mut list = self.list();
         list.pieces.push(Piece::Json(operation));
@@ -65,8 +65,7 @@ impl Operations {
         let _ = self.list().written_as(matched, action, args, &keys);
     }
 
-    /// Adds an entry that is written like the last one, with other numbers; false if it is not, and
-    /// nothing is done.
+    /// Appends an entry of the same form as the last one; false, without effect, if it has another.
     fn another(
         &self,
         table: &Bound<'_, PyString>,
@@ -78,7 +77,7 @@ impl Operations {
         self.list().another(table, matched, action, args, priority).is_some()
     }
 
-    /// All of them as a list in JSON.
+    /// All operations as a list in JSON.
     fn __str__(&self) -> PyResult<String> {
         let mut all = Vec::new();
         for piece in &self.list().pieces {
@@ -191,7 +190,7 @@ impl Written {
         whole.then_some(Written { keys, action, args: given, priority, width: template.width() })
     }
 
-    /// The row of an entry that is written like this one; none for another.
+    /// The row of an entry of this form; `None` for another form.
     fn numbers(
         &self,
         matched: &Bound<'_, PyAny>,
@@ -249,28 +248,28 @@ fn names_of(form: Form) -> Option<[&'static str; 2]> {
     }
 }
 
-/// Most names are one and the same object.
+/// Most names are the same object.
 fn same(name: &Bound<'_, PyAny>, known: &Py<PyString>) -> bool {
     name.is(known) || name.eq(known).unwrap_or(false)
 }
 
-/// An integer of 0 to 128 bits, and no truth value.
+/// An integer of 0 to 128 bits; booleans are excluded.
 fn number(value: &Bound<'_, PyAny>) -> Option<u128> {
     let value = value.cast_exact::<PyInt>().ok()?;
     value.extract::<u64>().map(u128::from).or_else(|_| value.extract()).ok()
 }
 
-/// Operations as Python gives them.
+/// Operations passed from Python.
 #[derive(FromPyObject)]
 pub enum OperationsArg<'py> {
-    /// As they were gathered.
+    /// A collected list.
     OperationList(PyRef<'py, Operations>),
     /// A list in JSON.
     Json(String),
 }
 
 impl OperationsArg<'_> {
-    /// All of them.
+    /// All operations.
     pub fn read(self) -> PyResult<Vec<Operation>> {
         let list = match self {
             OperationsArg::Json(text) => return read(&text),

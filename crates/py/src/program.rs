@@ -1,4 +1,4 @@
-//! A compiled program as a Python object, and refusals of language and target as exceptions.
+//! A compiled program as a Python object, and errors of language and target as exceptions.
 
 use crate::errors::{ConfigError, ProgramError};
 use pyo3::exceptions::PyRuntimeError;
@@ -60,7 +60,7 @@ impl Program {
     }
 }
 
-/// Programs that came with a configuration.
+/// Programs passed with a configuration.
 pub fn handed(programs: &[PyRef<'_, Program>]) -> Programs {
     Programs::new(programs.iter().map(|program| program.program.clone()))
 }
@@ -77,7 +77,7 @@ impl Program {
         py.detach(|| Program::compile(&path, include_paths, defines)).map_err(|e| refused(&e))
     }
 
-    /// The name of the target that it is for.
+    /// Name of its target.
     #[getter]
     fn target(&self) -> &'static str {
         self.program.target().name()
@@ -89,18 +89,18 @@ impl Program {
         self.program.target().math_unit()
     }
 
-    /// Whether the files that it was compiled from are still the same.
+    /// Whether its source files are unchanged.
     fn is_current(&self) -> bool {
         self.program.sources().are_in(&FileLoader)
     }
 
-    /// The SHA-256 of its text and of what decides what the text means.
+    /// The SHA-256 of its text and of everything else that determines its meaning.
     #[getter]
     fn digest(&self) -> &str {
         self.program.digest()
     }
 
-    /// The SHA-256 of each file that it was compiled from, by its path.
+    /// The SHA-256 of each source file, by path.
     #[getter]
     fn sources(&self) -> BTreeMap<PathBuf, String> {
         let files = self.program.sources().files.iter();
@@ -117,7 +117,7 @@ impl Program {
         json(&self.program.describe())
     }
 
-    /// Its P4Info: as text, and in binary.
+    /// Its P4Info: as text and in binary.
     fn p4info(&self, py: Python<'_>) -> (String, Vec<u8>) {
         py.detach(|| {
             let info = sojourn_protocols::p4info(&self.program.schema());
@@ -130,7 +130,7 @@ impl Program {
         py.detach(|| sojourn_protocols::bfrt::text(&self.program.schema()))
     }
 
-    /// A control plane, as JSON, with its computed entries written out.
+    /// A control plane, as JSON, with its computed entries expanded.
     fn written_out(&self, py: Python<'_>, control: &str) -> PyResult<String> {
         let wrong = |error: &dyn std::fmt::Display| ConfigError::new_err(error.to_string());
         let control: ControlPlane = serde_json::from_str(control).map_err(|e| wrong(&e))?;
@@ -150,7 +150,7 @@ impl Program {
             .map(|doubt| format!("{} ({})", doubt.message, doubt.code))
     }
 
-    /// Its state variables and what they depend on: as JSON, and as text.
+    /// Its state variables and their dependencies: as JSON and as text.
     fn dependencies(&self, py: Python<'_>) -> (String, String) {
         let found = py.detach(|| self.program.dependencies());
         (found.to_json(), found.render())
@@ -160,19 +160,19 @@ impl Program {
 /// Verdict on a program.
 #[pyclass(module = "sojourn._core", frozen, get_all)]
 pub struct Verdict {
-    /// There was no error.
+    /// True if there was no error.
     ok: bool,
-    /// The diagnostics drawn for a terminal.
+    /// The diagnostics rendered for a terminal.
     rendered: String,
-    /// The same as JSON.
+    /// The diagnostics as JSON.
     diagnostics: String,
     /// The program, if the language accepts it; `None` if only the language was checked.
     program: Option<Py<Program>>,
-    /// Its stages as JSON and as text, if it fits a target that has stages.
+    /// Its stages as JSON and as text, if it fits a target with stages.
     stages: Option<(String, String)>,
 }
 
-/// Checks the program at `path`: the language, and unless `language_only`, that its target loads it.
+/// Checks the program at `path` against the language and, unless `language_only`, its target.
 #[pyfunction]
 pub fn check(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! A replay and a synthetic trace as Python objects; rows cross as little-endian columns.
+//! Replays and synthetic traces as Python objects; rows are passed as little-endian columns.
 
 use crate::columns::columns;
 use crate::errors::ConfigError;
@@ -19,7 +19,7 @@ pub struct Replay {
 
 #[pymethods]
 impl Replay {
-    /// `programs` are those that the configuration names as compiled.
+    /// `programs` are the compiled programs that the configuration names.
     #[new]
     #[pyo3(signature = (config, programs = Vec::new()))]
     fn new(py: Python<'_>, config: &str, programs: Vec<PyRef<'_, Program>>) -> PyResult<Replay> {
@@ -75,7 +75,7 @@ impl QueueReplay {
         Ok(QueueReplay { replay: Mutex::new(replay) })
     }
 
-    /// Carries steps out: what became of packets meanwhile.
+    /// Executes steps; returns the fates of packets meanwhile.
     fn carry_out<'py>(
         &mut self,
         py: Python<'py>,
@@ -116,7 +116,7 @@ impl SyntheticTrace {
         Ok(SyntheticTrace { trace: Mutex::new(trace) })
     }
 
-    /// The next rows, at most `most`; no row at the end of the trace.
+    /// The next rows, at most `most`; none at the end of the trace.
     fn take<'py>(&mut self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyDict>> {
         let trace = self.trace.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut rows = TraceRows::default();

@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
-/// Frames for controllers that may wait.
+/// Maximum number of frames waiting for controllers.
 const WAITING: usize = 4_096;
 
 /// Destination of the controller port's frames, once a server runs.
@@ -34,9 +34,9 @@ type Pem = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 /// A live switch, as a server needs it.
 #[derive(Clone)]
 pub struct LiveDevice {
-    /// A way to ask it.
+    /// Handle for requests to it.
     pub handle: LiveHandle,
-    /// The way into the controller's port.
+    /// Sender into the controller's port.
     pub cpu: Option<CpuSender>,
     /// Its configuration.
     pub config: StandaloneConfig,
@@ -88,7 +88,7 @@ fn p4_aqm(program: &Compiled) -> P4Aqm {
     }
 }
 
-/// A server in front of a live switch, until it is closed.
+/// A control server of a live switch, until it is closed.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct ControlServer {
     address: SocketAddr,
@@ -102,7 +102,7 @@ fn refused(why: impl ToString) -> PyErr {
     ConfigError::new_err(why.to_string())
 }
 
-/// Serves on an address.
+/// Starts a server on an address.
 fn start(
     served: Served,
     address: SocketAddr,
@@ -159,8 +159,8 @@ impl ControlServer {
         })
     }
 
-    /// BfRt, for the programs that run, each with its pipes if it is not the only one; the rest as for
-    /// P4Runtime.
+    /// BfRt server for the running programs, each with its pipes if there are several; other
+    /// arguments as for P4Runtime.
     #[staticmethod]
     #[pyo3(signature = (switch, address, device, programs, tls = None, open = false))]
     fn bfrt(
@@ -197,7 +197,7 @@ impl ControlServer {
         self.no_pipeline.as_deref()
     }
 
-    /// Packets, digests and notifications that controllers read too slowly to get, until it is closed.
+    /// Packets, digests and notifications lost because controllers read too slowly.
     #[getter]
     fn missed(&self) -> u64 {
         match &*self.serving.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -206,7 +206,7 @@ impl ControlServer {
         }
     }
 
-    /// Ends it; calls that are under way get a moment.
+    /// Ends the server; calls in progress have a short time to finish.
     fn close(&self, py: Python<'_>) {
         let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(serving) = &serving {

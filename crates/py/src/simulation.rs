@@ -1,4 +1,4 @@
-//! A run as a Python object: advanced without the interpreter lock, read as columns.
+//! A run as a Python object: advanced without the interpreter lock, with columns as output.
 
 use crate::columns::{self, Columns, PacketRoom};
 use crate::entries::EntriesOrText;
@@ -18,7 +18,7 @@ use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::Switch;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Checks a run's configuration, and that its program can be loaded, without building the run.
+/// Validates a run's configuration and loads its program, without building the run.
 #[pyfunction]
 #[pyo3(signature = (config, programs = Vec::new()))]
 pub fn check_config(
@@ -65,7 +65,7 @@ fn read_config(config: &str) -> PyResult<RunConfig> {
     config::read(config).map_err(|error| ConfigError::new_err(error.to_string()))
 }
 
-/// A run's configuration, read from JSON once and checked for itself.
+/// A run's configuration, parsed from JSON and validated once.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct Configuration {
     config: Arc<RunConfig>,
@@ -101,7 +101,7 @@ impl Configuration {
     }
 }
 
-/// A configuration as JSON, or read already.
+/// A configuration as JSON, or already parsed.
 #[derive(FromPyObject)]
 pub enum ConfigArg<'py> {
     Read(PyRef<'py, Configuration>),
@@ -132,7 +132,7 @@ impl Simulation {
         self.run.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with a switch.
+    /// Executes work on a switch.
     fn with_switch<T>(
         &mut self,
         place: u16,
@@ -145,7 +145,7 @@ impl Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// `programs` are those that the configuration names as compiled.
+    /// `programs` are the compiled programs that the configuration names.
     #[new]
     #[pyo3(signature = (config, programs = Vec::new()))]
     fn new(
@@ -160,12 +160,12 @@ impl Simulation {
         Ok(Simulation { run: Mutex::new(run), watched, room: PacketRoom::default() })
     }
 
-    /// Uses up to so many threads from here on; what happens is the same with any number.
+    /// Sets the maximum number of threads; results do not depend on it.
     fn use_threads(&mut self, threads: usize) {
         self.run().use_threads(threads);
     }
 
-    /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
+    /// Runs until `until` ns, the end, or until `max_rows` packet rows are pending.
     fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) {
         // Set here, not when rows are taken: a consumer that finishes its rows at once returns
         // their memory itself.
@@ -175,7 +175,7 @@ impl Simulation {
         py.detach(|| run.advance(Time(until), max_rows));
     }
 
-    /// The instant up to which everything has happened, ns.
+    /// Current virtual time, ns.
     #[getter]
     fn now(&mut self) -> u64 {
         self.run().now().as_nanos()
@@ -193,36 +193,36 @@ impl Simulation {
         self.run().bottlenecks()
     }
 
-    /// Rows of all kinds and captured frames that wait to be taken.
+    /// Number of pending rows of all kinds and captured frames.
     #[getter]
     fn waiting(&mut self) -> usize {
         self.run().waiting()
     }
 
-    /// The packet rows that wait at a bottleneck, as little-endian columns.
+    /// Pending packet rows of a bottleneck, as little-endian columns.
     #[pyo3(signature = (bottleneck = 0))]
     fn take_packets(&mut self, bottleneck: usize) -> Columns {
         let rows = self.run().take_packets_of(bottleneck);
         Columns::of_packets(rows, &self.room)
     }
 
-    /// The flow samples that wait, as little-endian columns.
+    /// Pending flow samples, as little-endian columns.
     fn take_flows(&mut self) -> Columns {
         Columns::new(self.run().take_flows())
     }
 
-    /// The transfers and requests that wait, as little-endian columns.
+    /// Pending transfers and requests, as little-endian columns.
     fn take_exchanges(&mut self) -> Columns {
         Columns::new(self.run().take_exchanges())
     }
 
-    /// The datagrams of voices that wait, as little-endian columns.
+    /// Pending voice datagrams, as little-endian columns.
     fn take_datagrams(&mut self) -> Columns {
         Columns::new(self.run().take_datagrams())
     }
 
-    /// The captured frames that wait at a measured queue: time in ns, point (0 entered, 1 left),
-    /// bytes, length on wire.
+    /// Pending captured frames of a measured queue: time in ns, point (0 entered, 1 left), bytes,
+    /// length on wire.
     #[pyo3(signature = (bottleneck = 0))]
     fn take_capture<'py>(
         &mut self,
@@ -232,18 +232,18 @@ impl Simulation {
         columns::frames(py, &self.run().take_capture_of(bottleneck))
     }
 
-    /// The registers that rows were of so far, by full name; with several programs each behind the
-    /// number of its program.
+    /// Full names of the registers that have appeared in rows; with several programs each is
+    /// prefixed with its program's number.
     fn watched_registers(&self) -> Vec<String> {
         self.watched.names()
     }
 
-    /// The changes of registers that wait, as little-endian columns.
+    /// Pending register changes, as little-endian columns.
     fn take_registers(&mut self) -> Columns {
         Columns::new(self.watched.take())
     }
 
-    /// The passes of packets that were followed since the last call, as JSON.
+    /// Traced passes since the last call, as JSON.
     fn take_passes(&mut self) -> PyResult<String> {
         let passes: Vec<_> =
             self.watched.programs().iter().flat_map(Watched::take_passes).collect();
@@ -259,8 +259,8 @@ impl Simulation {
         (log.lost, lines.collect())
     }
 
-    /// Tables, actions, registers and the rest of a switch's program, as JSON; `switch` is its place
-    /// in the network.
+    /// Tables, actions, registers and other objects of a switch's program, as JSON; `switch` is its
+    /// index in the network.
     fn describe(&mut self, switch: u16) -> PyResult<String> {
         self.with_switch(switch, |switch, _| {
             let program = control::program(switch).map_err(wrong)?;
@@ -268,8 +268,8 @@ impl Simulation {
         })
     }
 
-    /// Carries out operations on a switch now, gathered or a list in JSON, all of them or none; the
-    /// handle of each entry that was added alone.
+    /// Applies operations to a switch now, collected or a list in JSON, all of them or none;
+    /// returns the handle of each entry that was added individually.
     fn apply(&mut self, switch: u16, operations: OperationsArg<'_>) -> PyResult<Vec<Option<u32>>> {
         let batch = operations.read()?;
         self.with_switch(switch, |switch, now| {
@@ -286,8 +286,8 @@ impl Simulation {
         })
     }
 
-    /// The messages of a switch's program to its control plane since the last call: name, time in
-    /// ns, bytes.
+    /// Messages of a switch's program to its control plane since the last call: name, time in ns,
+    /// bytes.
     fn take_digests<'py>(
         &mut self,
         py: Python<'py>,
@@ -313,7 +313,7 @@ impl Simulation {
         self.run().take_controllers_packets(switch).into_iter().map(told).collect()
     }
 
-    /// Has a frame of the controller's reach its port of a switch now.
+    /// Injects a controller's frame at its port of a switch now.
     fn packet_out(&mut self, switch: u16, frame: Vec<u8>) -> PyResult<()> {
         match self.run().packet_out(switch, frame) {
             true => Ok(()),
@@ -328,7 +328,7 @@ impl Simulation {
         })
     }
 
-    /// The counters so far with how many lines programs have logged, as JSON, a line each.
+    /// The counters so far, with the number of log lines of programs, as JSON, one a line.
     fn counters(&mut self, log_lines: u64) -> PyResult<String> {
         let report = self.run().report();
         serde_json::to_string_pretty(&Counters { report, log_lines })

@@ -1,4 +1,4 @@
-//! Operations of a control plane, carried out on a running switch at an instant.
+//! Execution of control-plane operations on a running switch.
 //!
 //! A batch is atomic. Its operations apply to the program or to the switch, in the order of the
 //! batch. Servers of control protocols, packet tests and a run's control plane use this module.
@@ -31,7 +31,7 @@ pub enum OperationError {
 #[derive(Debug, Error)]
 #[error("operation {}: {error}", .at + 1)]
 pub struct BatchError {
-    /// Its place, from 0.
+    /// Its index, from 0.
     pub at: usize,
     /// Reason.
     pub error: OperationError,
@@ -51,8 +51,8 @@ impl BatchError {
     }
 }
 
-/// Carries out a batch at `now`, all of it or nothing: for each operation the handle of the entry
-/// that it has added, if it has added one.
+/// Applies a batch at `now`, all of it or nothing; returns for each operation the handle of the
+/// entry that it added, if any.
 ///
 /// ```
 /// use sojourn_engine::control::apply;
@@ -78,13 +78,13 @@ impl BatchError {
 /// ```
 ///
 /// # Errors
-/// The first operation that is refused; program and switch are as they were.
+/// Returns the first rejected operation; program and switch are unchanged.
 pub fn apply(
     switch: &mut Switch,
     batch: &[Operation],
     now: Time,
 ) -> Result<Vec<Option<u32>>, BatchError> {
-    // An operation alone is done wholly or not at all anyway.
+    // A single operation is atomic anyway.
     let mut all = match batch.len() > 1 {
         true => Transaction::begin(switch, now),
         false => Transaction::lasting(switch, now),
@@ -112,22 +112,22 @@ pub struct Transaction<'s> {
     undo: Undo,
 }
 
-/// Pipes of a chip, where it has several, each of which runs the program for itself: a bit for each.
+/// Pipes of a chip, each of which runs the program separately: a bit for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pipes(pub u32);
 
 impl Pipes {
-    /// All that there are.
+    /// All pipes.
     pub const ALL: Pipes = Pipes(u32::MAX);
 
-    /// The numbers of those of `count` that are meant.
+    /// Numbers of the selected pipes among `count`.
     pub fn numbers(self, count: usize) -> impl Iterator<Item = usize> {
         (0..count).filter(move |pipe| self.0 >> pipe & 1 == 1)
     }
 }
 
 impl<'s> Transaction<'s> {
-    /// Nothing is done yet.
+    /// Begins a transaction.
     pub fn begin(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
         switch.advance(now);
         Transaction { switch, now, revertible: true, pipes: Pipes::ALL, undo: Undo::default() }
@@ -138,7 +138,7 @@ impl<'s> Transaction<'s> {
         self.pipes = pipes;
     }
 
-    /// Answers a question about the program in the first of the pipes.
+    /// Answers a query to the program in the first of the pipes.
     ///
     /// # Errors
     /// As for [`read`].
@@ -155,7 +155,7 @@ impl<'s> Transaction<'s> {
     /// Changes the switch.
     ///
     /// # Errors
-    /// It is refused; what came before it stays.
+    /// The change is rejected; earlier ones remain.
     pub fn change(&mut self, change: &Change) -> Result<(), OperationError> {
         let replaced = self.switch.change(self.now, change)?;
         if self.revertible {
@@ -164,10 +164,10 @@ impl<'s> Transaction<'s> {
         Ok(())
     }
 
-    /// Carries out one operation, wholly or not at all: the handle of an entry that it has added.
+    /// Applies one operation atomically; returns the handle of an added entry.
     ///
     /// # Errors
-    /// It is refused; what came before it stays.
+    /// The operation is rejected; earlier ones remain.
     pub fn apply(&mut self, operation: &Operation) -> Result<Option<u32>, OperationError> {
         if let Some(change) = change(operation) {
             return self.change(&change).map(|()| None);
@@ -208,18 +208,18 @@ impl<'s> Transaction<'s> {
         Ok(handle)
     }
 
-    /// The switch as it is now.
+    /// The switch in its present state.
     pub fn switch(&mut self) -> &mut Switch {
         self.switch
     }
 
-    /// Takes everything back: program and switch are as they were.
+    /// Rolls the transaction back: program and switch are as before.
     pub fn roll_back(self) {
         self.undo.restore(self.switch);
     }
 }
 
-/// Answers a question about the program of a switch.
+/// Answers a query to the program of a switch.
 ///
 /// # Errors
 /// The program has no such object or no such cell, or there is no program.
@@ -240,7 +240,7 @@ pub fn pipes(switch: &mut Switch) -> usize {
     Plane::downcast(switch.data_plane()).map_or(0, |plane| plane.pipes())
 }
 
-/// The pipes of a switch that run one of its program's pipelines.
+/// The pipes of a switch that run a pipeline of its program.
 pub fn running(switch: &mut Switch, pipeline: usize) -> Pipes {
     Pipes(Plane::downcast(switch.data_plane()).map_or(0, |plane| plane.running(pipeline)))
 }
@@ -267,7 +267,7 @@ pub fn program(switch: &mut Switch) -> Result<&mut dyn RuntimeControl, Operation
 
 #[derive(Default)]
 struct Undo {
-    /// Of each pipe.
+    /// Saved state of each pipe.
     before: Vec<Checkpoint>,
     replaced: Vec<Replaced>,
 }
@@ -283,7 +283,7 @@ impl Undo {
     }
 }
 
-/// Whether an operation is about the switch, and not about the program in it.
+/// Whether an operation concerns the switch, not its program.
 pub(crate) fn is_of_the_switch(operation: &Operation) -> bool {
     change(operation).is_some()
 }

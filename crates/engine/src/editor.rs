@@ -1,6 +1,6 @@
 //! Analysis of a program for an editor: diagnostics, the meaning of each name, and the stages.
 //!
-//! Unsaved texts take the place of files.
+//! Unsaved texts replace files.
 
 use serde_json::{Value, json};
 use sojourn_p4::check::{Named, names};
@@ -11,9 +11,9 @@ use sojourn_p4::source::{SourceMap, Span};
 use sojourn_target::{LoadOptions, Program};
 use std::path::{Path, PathBuf};
 
-/// All of it, as JSON: `diagnostics`, `names`, `target`, `stages`.
+/// The whole analysis as JSON: `diagnostics`, `names`, `target`, `stages`.
 ///
-/// Places are path, line and column from 1, and the line and column behind the end.
+/// Positions are path, line and column from 1, and the line and column behind the end.
 ///
 /// ```
 /// use sojourn_engine::editor::inspect;

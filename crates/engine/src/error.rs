@@ -8,13 +8,13 @@ use thiserror::Error;
 /// Reason why a run, a replay or a switch of packet tests cannot begin.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// A value of the configuration is not allowed.
+    /// A value of the configuration is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A program cannot be loaded.
     #[error(transparent)]
     Program(#[from] LoadError),
-    /// A program is for another architecture than the configuration wants.
+    /// A program is for another architecture than the configuration requires.
     #[error("aqm.architecture = {wanted}: {program} is for {found}")]
     Architecture {
         /// Target that the configuration requires.
@@ -32,7 +32,7 @@ pub enum RunError {
     Later {
         /// Time of the operation, ns.
         at: u64,
-        /// Its place in the step, from 1.
+        /// Its index in the step, from 1.
         place: usize,
         /// Reason.
         error: ControlError,
@@ -43,7 +43,7 @@ pub enum RunError {
     /// A switch of packet tests cannot be built.
     #[error(transparent)]
     Switch(#[from] sojourn_switch::ConfigError),
-    /// A discipline for the queues of a switch whose packets carry what ingress wrote in front.
+    /// A discipline under a program whose packets carry ingress's headers in front.
     #[error(
         "aqm.discipline: {program} is for {found}, whose queues drop from the tail alone; a program \
          for {others} may have a discipline under it"
@@ -56,7 +56,7 @@ pub enum RunError {
         /// Targets whose programs may have one.
         others: String,
     },
-    /// A replay of a program whose passes take time and overlap.
+    /// A replay of a program with asynchronous, overlapping passes.
     #[error(
         "{program} is for {found}, whose threads ask how full a queue is before a packet enters it: a \
          trace is of packets that leave one. A run asks the program about a queue of its own"
@@ -67,7 +67,7 @@ pub enum RunError {
         /// Target of the program.
         found: &'static str,
     },
-    /// Priority queues for a switch that has none.
+    /// Priority queues for a switch without any.
     #[error("priority queues are bmv2's; this program is for {found}")]
     NoPriorityQueues {
         /// Target of the program.

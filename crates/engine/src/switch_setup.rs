@@ -12,7 +12,7 @@ use sojourn_switch::{
 };
 use sojourn_target::target::{Copies, SwitchTraits};
 
-/// The highest number of a session of bmv2.
+/// The highest session number in bmv2.
 const LAST_SESSION: u16 = 0x7fff;
 /// As many queues as a port of `simple_switch` can have: it was seen to run with 32, and to crash with
 /// 33. A packet's `priority` has three bits, unless the architecture's file is told otherwise.
@@ -20,10 +20,10 @@ const PRIORITIES: u8 = 32;
 /// The highest priority of a queue of the chip.
 const LAST_PRIORITY: u8 = 7;
 
-/// Whether the switch of a target can do what a batch asks of it.
+/// Checks that a target's switch supports the operations of a batch.
 ///
 /// # Errors
-/// The first operation that it cannot, with its place.
+/// The first operation that it does not support, with its position.
 pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlError> {
     let numbers = match traits.copies {
         Copies::Chip => MirrorConfig::default().numbers,
@@ -55,7 +55,7 @@ pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlE
     Ok(())
 }
 
-/// Gives a switch what the control plane sets, and the limits of its target's switch.
+/// Configures a switch from the control plane, and applies the limits of its target.
 pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, traits: &SwitchTraits) {
     switch.mirror.sessions = control.mirror_sessions.iter().map(session).collect();
     switch.multicast = control.multicast_groups.iter().map(group).collect();
@@ -70,7 +70,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
         None if traits.queues_chosen => {
             priority_queues(switch, control.priority_queues.unwrap_or(traits.queues));
         }
-        // The chip has eight priorities for its queues; queues beyond share the highest.
+        // The chip has eight priorities for its queues; further queues share the highest.
         None => {
             if let Some(count) = control.priority_queues {
                 queues(switch, count.min(traits.queues), |queue| queue.min(LAST_PRIORITY));
@@ -80,7 +80,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
 }
 
-/// A mirror session as the switch takes it.
+/// Converts a mirror session to the switch's form.
 pub fn session(given: &sojourn_control::MirrorSession) -> MirrorSession {
     MirrorSession {
         id: given.session,
@@ -98,7 +98,7 @@ pub fn session(given: &sojourn_control::MirrorSession) -> MirrorSession {
     }
 }
 
-/// A multicast group as the switch takes it.
+/// Converts a multicast group to the switch's form.
 pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
     let node = |node: &sojourn_control::MulticastNode| MulticastNode {
         rid: node.rid,
@@ -118,7 +118,7 @@ pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
 /// ```
 ///
 /// # Errors
-/// It cannot express the rate or the burst.
+/// The hardware cannot represent the rate or the burst.
 pub fn shaper_as_built(rate: Rate, burst: u64) -> Result<(u64, u64), Unencodable> {
     let clock = SwitchConfig::default().core_clock;
     let built = TokenBucket::new(&ShaperConfig::bits(rate, burst), clock)?.effective();
@@ -126,7 +126,7 @@ pub fn shaper_as_built(rate: Rate, burst: u64) -> Result<(u64, u64), Unencodable
     Ok((rate.0, built.burst))
 }
 
-/// bmv2 copies and resubmits without the limits that Tofino has.
+/// Removes Tofino's limits of copies and resubmission, which bmv2 lacks.
 pub(crate) fn unlimited(switch: &mut SwitchConfig) {
     switch.resubmit_limit = u32::MAX;
     let mirror = &mut switch.mirror;
@@ -140,12 +140,13 @@ pub(crate) fn unlimited(switch: &mut SwitchConfig) {
     switch.ports.iter_mut().for_each(|port| port.recirculation = None);
 }
 
-/// Queues 0 to `count - 1` at each port, the highest first.
+/// Sets queues 0 to `count - 1` at each port, the highest served first.
 pub(crate) fn priority_queues(switch: &mut SwitchConfig, count: u8) {
     queues(switch, count.min(PRIORITIES), |queue| queue);
 }
 
-/// Queues 0 to `count - 1` at each port; the highest priority goes first, equal ones in turns.
+/// Sets queues 0 to `count - 1` at each port; the highest priority is served first, equal ones in
+/// turns.
 fn queues(switch: &mut SwitchConfig, count: u8, priority: impl Fn(u8) -> u8) {
     for port in &mut switch.ports {
         let model = port.queues.first().cloned().unwrap_or_default();

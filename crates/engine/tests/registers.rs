@@ -10,7 +10,7 @@ use sojourn_switch::discipline::{
     self, Discipline, Drops, Kind, Parameter, QueueLength, Queued, Registered,
 };
 
-/// Holds at most so many packets and drops the oldest for a newcomer.
+/// Holds a limited number of packets and drops the oldest for a new one.
 #[derive(Debug)]
 struct HeadDrop {
     most: u64,
@@ -50,7 +50,7 @@ static HEAD_DROP: Registered = Registered {
     },
 };
 
-/// A window that never changes.
+/// A constant window.
 #[derive(Debug)]
 struct Constant;
 

@@ -21,7 +21,7 @@ use sojourn_target::{Faults, LoadOptions, Program, ProgramText, Rule, Target, Ta
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A patch panel: what comes in by one port goes to the port of a constant, and back.
+/// A patch panel: a packet from one port goes to the port of a constant, and back.
 #[derive(Debug)]
 struct Panel;
 

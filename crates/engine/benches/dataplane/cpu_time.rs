@@ -1,4 +1,4 @@
-//! Time that the measuring thread has had a core, as a measurement for criterion.
+//! Criterion measurement of the measuring thread's CPU time.
 //!
 //! Linux provides it in ns (`/proc/thread-self/schedstat`, the first number); other systems use the
 //! wall clock. Must not depend on the measured code.

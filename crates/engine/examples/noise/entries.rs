@@ -12,7 +12,7 @@ use sojourn_packet::SplitMix64;
 use sojourn_target::Plane;
 use std::path::Path;
 
-/// Entries that a table without its own gets.
+/// Number of random entries of a table without its own.
 const ENTRIES: u64 = 24;
 
 /// Installs the control plane of the program, then random entries; rejected ones are ignored.
@@ -25,7 +25,7 @@ pub fn install(plane: &mut Plane, program: &Path, random: &mut SplitMix64) {
             let entries = vec![entry(table, random)];
             let tables =
                 vec![TableEntries { name: table.name.clone(), entries, ..TableEntries::default() }];
-            // An entry may be there already, or be one too many.
+            // An entry may exist already, or exceed the table's size.
             let _ = plane.configure(&ControlPlane { tables, ..ControlPlane::default() });
         }
     }

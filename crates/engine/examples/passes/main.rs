@@ -3,8 +3,8 @@
 //!
 //!     valgrind --tool=callgrind target/release/examples/passes 20000 p4/tna/p4_codel.p4
 //!
-//! The difference between two numbers of packets is what the packets cost, without loading. `-` is
-//! the yardstick: what `p4_codel.p4` does, in Rust, behind the same interface.
+//! The difference between two numbers of packets is the cost of the packets, without loading. `-`
+//! is the baseline: `p4_codel.p4` in Rust, behind the same interface.
 
 mod by_hand;
 #[path = "../../benches/dataplane/passes.rs"]

@@ -1,4 +1,4 @@
-//! The configuration of a run, its P4 programs included, as plain data that JSON carries.
+//! Configuration of a run, including its P4 programs, as plain data for JSON.
 //!
 //! `sojourn_net` configures network, flows and native disciplines; this module configures P4
 //! programs. It names files and does not read them.
@@ -32,7 +32,7 @@ pub enum Aqm {
 pub struct P4Aqm {
     /// Path of the program's source text.
     pub program: String,
-    /// The program's text if no file is to be read.
+    /// The program's text, instead of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<ProgramText>,
     /// Target that the program must be for; any if absent.
@@ -77,11 +77,11 @@ fn is_default(executor: &Executor) -> bool {
 pub struct FurtherProgram {
     /// The pipes that run it; the first pipe runs the first program.
     pub pipes: Vec<u16>,
-    /// It.
+    /// The program.
     pub p4: P4Aqm,
 }
 
-/// A batch of operations at an instant: all of them are carried out, or none.
+/// A batch of operations at a given time: all of them are applied, or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlStep {
@@ -111,10 +111,10 @@ impl P4Aqm {
 }
 
 impl Aqm {
-    /// Checks what can be checked without a program's text.
+    /// Validates everything that does not need a program's text.
     ///
     /// # Errors
-    /// A discipline or a parameter that does not exist, its value if it is not allowed, or no
+    /// Returns an error for an unknown discipline or parameter, a value out of range, or a missing
     /// program.
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
@@ -138,10 +138,10 @@ impl Aqm {
     }
 }
 
-/// Reads a run's configuration from JSON and checks it.
+/// Parses and validates a run's configuration in JSON.
 ///
 /// # Errors
-/// [`ConfigError`] names the key and what is allowed there.
+/// [`ConfigError`] names the key and the allowed values.
 pub fn read(json: &str) -> Result<RunConfig, ConfigError> {
     let config: RunConfig =
         serde_json::from_str(json).map_err(|error| ConfigError::Json(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Replay: one course of a queue put to an AQM packet by packet, without any feedback.
+//! Replay: a recorded queue presented to an AQM packet by packet, without feedback.
 //!
 //! A trace lists for each packet that left a queue the time of departure, its sojourn time and the
 //! backlog behind it. A [`Replay`] passes these packets to an AQM in turn: a P4 program through the
@@ -46,8 +46,8 @@ pub enum ReplayError {
         /// Its number, from 0.
         packet: u64,
     },
-    /// The program's ingress sent packets of the trace to a port and then dropped one of the same
-    /// flow: it decides before the queue.
+    /// The program's ingress forwarded packets of the trace and then dropped one of the same flow:
+    /// it decides before the queue.
     #[error(
         "ingress drops packet {packet} of the trace, after it has sent others like it to their \
          port: the program decides before the queue, which its drops would then change. A trace is \
@@ -57,7 +57,7 @@ pub enum ReplayError {
         /// Its number, from 0.
         packet: u64,
     },
-    /// A trace must not go back in time.
+    /// The times of a trace must not decrease.
     #[error("packet {packet} of the trace leaves the queue before the one in front of it")]
     Order {
         /// Its number, from 0.
@@ -96,16 +96,16 @@ enum Subject {
 }
 
 impl Replay {
-    /// An AQM before its first packet: its program is loaded and configured.
+    /// Creates an AQM before its first packet, with its program loaded and configured.
     ///
     /// # Errors
-    /// If the configuration is not allowed, names a discipline that has no decisions apart from its
-    /// queue, or a program that cannot be loaded.
+    /// If the configuration is invalid, names a discipline without decisions apart from its queue,
+    /// or a program that cannot be loaded.
     pub fn new(config: &ReplayConfig) -> Result<Replay, RunError> {
         Replay::with(config, &Programs::default())
     }
 
-    /// The same with programs that are compiled already.
+    /// The same with compiled programs.
     ///
     /// # Errors
     /// As for [`Replay::new`].
@@ -166,7 +166,7 @@ impl Replay {
     }
 }
 
-/// All packets of a trace are of one flow: a table that forwards the first forwards them all.
+/// All packets of a trace are of one flow, so a table that forwards the first forwards all.
 fn not_forwarded(packet: u64) -> ReplayError {
     match packet {
         0 => ReplayError::NotForwarded { packet },

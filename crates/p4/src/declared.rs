@@ -14,13 +14,13 @@ use std::sync::Arc;
 /// Declarations for the control plane, collected during elaboration.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
-    /// In step with the IR's tables.
+    /// Tables, indexed as the IR's.
     pub tables: Vec<DeclaredTable>,
     /// Source order of each object, indexed as the IR's objects.
     pub objects: Vec<SourceOrder>,
-    /// In step with the IR's value sets.
+    /// Value sets, indexed as the IR's.
     pub value_sets: Vec<DeclaredSet>,
-    /// Actions that a table may run or that a control calls, each once for each name.
+    /// Actions that a table may run or that a control calls, once for each name.
     pub actions: Vec<DeclaredAction>,
     /// Statements in actions, each with the name of its outermost action: the IR has them inlined
     /// at the call, a compiler in an action of its own.
@@ -46,7 +46,7 @@ pub struct DeclaredTable {
     pub place: SourceOrder,
     /// The types of its key elements.
     pub keys: Vec<Type>,
-    /// For each of its actions, what the list's entry is annotated with.
+    /// For each of its actions, the annotations of the list's entry.
     pub references: Vec<Arc<[Annotation]>>,
 }
 

@@ -32,7 +32,7 @@ identifiers! {
     ValueSetId;
 }
 
-/// A checked program: tables of everything declared, addressed by the identifiers above.
+/// A checked program: tables of all declarations, addressed by the identifiers above.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// All variables, parameters and constructor parameters.
@@ -57,7 +57,7 @@ pub struct Program {
     pub extern_functions: Vec<ExternFunction>,
     /// Package types.
     pub packages: Vec<Package>,
-    /// Header types in declaration order, generic ones not.
+    /// Header types in declaration order, except generic ones.
     pub headers: Vec<Arc<FieldsType>>,
     /// Errors in declaration order: an error value is its index.
     pub errors: Vec<Arc<str>>,
@@ -95,7 +95,7 @@ pub enum VarKind {
     /// A parameter of an `apply`, action, function or method. `Direction::None` on an action's
     /// parameter is action data; on a function's or block's it is compile-time known or an object.
     Parameter(Direction),
-    /// A constructor parameter: known when the instance is made.
+    /// A constructor parameter: known when the instance is created.
     ConstructorParameter,
 }
 
@@ -108,7 +108,7 @@ pub struct Instance {
     pub of: InstanceOf,
     /// The type.
     pub ty: Type,
-    /// Constructor arguments at their parameters' places.
+    /// Constructor arguments in the order of the parameters.
     pub args: Vec<Arg>,
     /// Implementations of abstract methods and other functions in the initializer.
     pub methods: Vec<MethodBody>,
@@ -216,7 +216,7 @@ pub struct State {
 /// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
-    /// Always there.
+    /// Unconditional.
     Direct(StateRef),
     /// The first case that matches; without one `error.NoMatch`.
     Select {
@@ -324,8 +324,8 @@ pub struct Table {
     pub const_entries: bool,
     /// `size`, if given.
     pub size: Option<u64>,
-    /// `largest_priority_wins` (default true) and `priority_delta` are folded into the entries'
-    /// priorities; all other properties in order.
+    /// Properties in order. `largest_priority_wins` (default true) and `priority_delta` are not
+    /// among them, but folded into the entries' priorities.
     pub properties: Vec<Property>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
@@ -340,7 +340,7 @@ pub struct Key {
     pub expr: Expr,
     /// Match kind: an index into [`Program::match_kinds`].
     pub match_kind: u32,
-    /// The name for the control plane: `@name`'s, else the source text (`hdr.ipv4.dst`).
+    /// The control-plane name: that of `@name`, or else the source text (`hdr.ipv4.dst`).
     pub name: Arc<str>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
@@ -353,8 +353,8 @@ pub struct Key {
 pub struct TableAction {
     /// The action.
     pub action: ActionId,
-    /// Arguments bound in the list to the parameters that have a direction, at their places;
-    /// `None` for action data.
+    /// Arguments bound in the list to the parameters that have a direction, in order; `None` for
+    /// action data.
     pub bound: Vec<Option<Arg>>,
     /// `@defaultonly`
     pub default_only: bool,
@@ -441,7 +441,7 @@ pub struct ExternMethod {
     pub annotations: Arc<[Annotation]>,
 }
 
-/// Parameters of something external: name, direction, type, and whether it may be left out.
+/// Parameters of an external callee: name, direction, type, and whether it is optional.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
     /// The names of the type parameters.
@@ -452,7 +452,7 @@ pub struct Signature {
     pub returns: Option<Type>,
 }
 
-/// A parameter of something external.
+/// A parameter of an external callee.
 #[derive(Clone, Debug)]
 pub struct SignatureParam {
     /// Its name.
@@ -503,10 +503,10 @@ pub struct Stmt {
 /// The forms of a statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
-    /// A variable comes into being; without a value headers in it are invalid, the rest undefined
-    /// (the interpreter makes it zero).
+    /// Declares a variable; without a value its headers are invalid, the rest undefined (the
+    /// interpreter makes it zero).
     Declare(VarId, Option<Expr>),
-    /// `target = value`; a compound assignment is written out.
+    /// `target = value`; a compound assignment is expanded.
     Assign(Expr, Expr),
     /// A call whose result is not used.
     Call(Call),
@@ -520,7 +520,7 @@ pub enum StmtKind {
     SwitchAction {
         /// The table that is applied.
         table: TableId,
-        /// Cases, fall-through written out.
+        /// Cases, with fall-through expanded.
         cases: Vec<(Vec<u32>, Vec<Stmt>)>,
         /// `default:`
         default: Vec<Stmt>,
@@ -529,16 +529,16 @@ pub enum StmtKind {
     SwitchValue {
         /// Selected expression.
         subject: Expr,
-        /// Cases, fall-through written out.
+        /// Cases, with fall-through expanded.
         cases: Vec<(Vec<BigInt>, Vec<Stmt>)>,
         /// `default:`
         default: Vec<Stmt>,
     },
     /// `for (init; condition; update) body`; `init` precedes it in its own block.
     For {
-        /// Checked before each round.
+        /// Checked before each iteration.
         condition: Expr,
-        /// Run after each round, also after `continue`.
+        /// Executed after each iteration, also after `continue`.
         update: Vec<Stmt>,
         /// The body.
         body: Vec<Stmt>,
@@ -586,7 +586,7 @@ pub struct Call {
     pub callee: Callee,
     /// Type arguments, written or inferred, with no variables left.
     pub type_args: Vec<Type>,
-    /// Arguments at their parameters' places.
+    /// Arguments in the order of the parameters.
     pub args: Vec<Arg>,
     /// The type of the result.
     pub returns: Type,
@@ -621,7 +621,7 @@ pub enum Object {
     This,
 }
 
-/// An argument at its parameter's place.
+/// An argument of a parameter.
 #[derive(Clone, Debug)]
 pub enum Arg {
     /// A value (direction `in` or none).
@@ -632,7 +632,7 @@ pub enum Arg {
     InOut(Expr),
     /// `_`
     DontCare,
-    /// An optional parameter that was left out.
+    /// A missing optional argument.
     Absent,
     /// An extern object, parser, control or package.
     Object(Object),
@@ -682,7 +682,7 @@ pub enum ExprKind {
     Aggregate(Vec<Expr>),
     /// `{#}`: an invalid header or union of the expression's type.
     InvalidHeader,
-    /// A call that gives a value.
+    /// A call with a result.
     Call(Box<Call>),
     /// `t.apply().hit`, `.miss`
     ApplyTable(TableId, ApplyResult),

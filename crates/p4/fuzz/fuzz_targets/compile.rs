@@ -1,5 +1,6 @@
-//! Any bytes as a P4 program: the preprocessor, the parser, the checker, elaboration and the
-//! messages of all of them must answer without a panic, an overflow of the stack or a hang.
+//! Fuzz target: for any bytes as a P4 program, the preprocessor, the parser, the checker,
+//! elaboration and the messages of all of them must return without a panic, an overflow of the
+//! stack or a hang.
 #![no_main]
 
 use sojourn_p4::diagnostic::{RenderOptions, render_all, to_json_string};

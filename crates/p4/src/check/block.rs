@@ -18,7 +18,7 @@ pub(super) struct BlockInfo {
     pub apply: Rc<Signature>,
     /// Parameters of the constructor.
     pub constructor: Rc<Signature>,
-    /// Its type parameters, if it has some and is not a copy: see `generic`.
+    /// Its type parameters, if it has some and is not an instantiation: see `generic`.
     pub type_params: Vec<TypeVar>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct BlockInfo {
 pub(super) struct Header {
     /// Id of the declaration; its instantiations share it.
     pub declaration: DeclarationId,
-    /// Its type parameters, empty for a copy.
+    /// Its type parameters, empty for an instantiation.
     pub type_params: Vec<TypeVar>,
     /// Type arguments: the type parameters themselves, or types in an instantiation.
     pub args: Vec<Type>,
@@ -42,7 +42,7 @@ pub(super) enum BlockKind {
     Control(ControlId),
 }
 
-/// The parser or control being checked, with what was declared in it so far.
+/// The parser or control being checked, with its declarations so far.
 #[derive(Debug, Default)]
 pub(super) struct OpenBlock {
     pub kind: BlockKind,
@@ -54,7 +54,7 @@ pub(super) struct OpenBlock {
 
 impl Checker<'_> {
     /// Checks both parameter lists of a parser or control declaration. Its type parameters are in
-    /// scope as `ty.args` of what `header` says.
+    /// scope as `ty.args` of `header`.
     pub(super) fn block_info(
         &mut self,
         name: &Name,

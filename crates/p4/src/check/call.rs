@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Result of a checked call.
 pub(super) enum CallResult {
-    /// An expression; `void` if the call gives nothing.
+    /// An expression; its type is `void` if the call has no result.
     Value(Expr),
     /// A constructor call.
     Object(Object, Type),
@@ -29,7 +29,7 @@ pub(super) enum CallResult {
     TableResult(TableId),
     /// A call that is only valid as a statement.
     Statement(StmtKind),
-    /// Something wrong, said already.
+    /// An error that is already reported.
     Broken,
 }
 
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A callee; an unknown name gets the nearest name of something that can be called.
+    /// A callee; for an unknown name the nearest callable name is suggested.
     fn callee(&mut self, callee: &ast::Expr) -> Operand {
         if let ast::ExprKind::Name { name, global } = &callee.kind
             && self.scopes.find(&name.text, *global).is_none()
@@ -88,7 +88,7 @@ impl Checker<'_> {
         self.operand(callee, None)
     }
 
-    /// Looks at the arguments of a call whose callee is not known, for errors of their own.
+    /// Checks the arguments of a call with an unknown callee, for errors of their own.
     fn check_lost_arguments(&mut self, args: &[Argument]) {
         for arg in args {
             if let Some(value) = &arg.value
@@ -147,7 +147,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `verify` ends a parser, so it must be in one (specification 13.7).
+    /// Checks that `verify`, which ends a parser, is in one (specification 13.7).
     fn check_verify_place(&mut self, span: Span) {
         let elsewhere = matches!(
             self.place.kind,
@@ -158,7 +158,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Evaluated here and now (specification 19).
+    /// Evaluates a static assertion (specification 19).
     fn static_assert(&mut self, bound: BoundCall, span: Span) -> CallResult {
         let known = |arg: Option<&Arg>| match arg {
             Some(Arg::In(Expr { kind: ExprKind::Const(value), .. })) => Some(value.clone()),
@@ -248,7 +248,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Says that something has no method of this name.
+    /// Reports that a type has no method of this name.
     pub(super) fn no_method(&mut self, what: &str, method: &Name, known: &[&str]) {
         let message = format!("{what} has no method `{}`", method.text);
         let near = near_name(&method.text, known.iter().copied()).map(str::to_string);

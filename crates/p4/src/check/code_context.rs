@@ -47,19 +47,19 @@ pub(super) struct CodeContext {
     pub kind: ContextKind,
     /// Type that `return` must have: `Void` for none.
     pub returns: Type,
-    /// Loops around the place, up to the enclosing body.
+    /// Number of enclosing loops, up to the enclosing body.
     pub loops: u32,
     /// In a method: the object's type.
     pub this: Option<(ExternId, Vec<Type>)>,
 }
 
 impl CodeContext {
-    /// A place without a result.
+    /// A context without a result.
     pub(super) fn new(kind: ContextKind) -> CodeContext {
         CodeContext { kind, returns: Type::Void, loops: 0, this: None }
     }
 
-    /// Outside everything.
+    /// Context of the top level.
     pub(super) fn top_level() -> CodeContext {
         CodeContext::new(ContextKind::TopLevel)
     }
@@ -118,7 +118,7 @@ impl Called {
 }
 
 impl Checker<'_> {
-    /// Says so if this may not be called at the present place.
+    /// Checks that the callee may be called in the present context; reports it if not.
     pub(super) fn check_call_place(&mut self, called: Called, span: Span) -> bool {
         let place = self.place.kind;
         if called.allowed(place) {
@@ -130,7 +130,7 @@ impl Checker<'_> {
         false
     }
 
-    /// Runs `work` at another place.
+    /// Runs `work` in another context.
     pub(super) fn at<T>(&mut self, place: CodeContext, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.place, place);
         let answer = work(self);

@@ -54,7 +54,7 @@ pub(super) fn underlying(ty: &Type) -> &Type {
     }
 }
 
-/// A number brought into the range of its type.
+/// A number reduced to the range of its type.
 pub(super) fn wrap(value: &BigInt, ty: &Type) -> BigInt {
     match underlying(ty) {
         Type::Bit(width) | Type::VarBit(width) => unsigned(value, *width),
@@ -194,7 +194,7 @@ fn shift_left(a: &BigInt, by: &BigInt, ty: &Type) -> Result<BigInt, FoldError> {
     Ok(a << by)
 }
 
-/// Refuses a number without a width that has more than [`MAX_WIDTH`] bits. A number with a width is
+/// Rejects a number without a width that has more than [`MAX_WIDTH`] bits. A number with a width is
 /// cut to it.
 fn bounded(bits: Option<u64>, ty: &Type) -> Result<(), FoldError> {
     match (ty, bits) {

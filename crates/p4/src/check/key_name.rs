@@ -13,7 +13,7 @@ use crate::visible::visible_name;
 use num_bigint::BigInt;
 use std::sync::Arc;
 
-/// The text of `@name("...")`, if it is there.
+/// The text of `@name("...")`, if present.
 pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
     let named = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
     let name = match &named.body {
@@ -46,14 +46,14 @@ impl Checker<'_> {
             return;
         }
         let full = name_annotation(annotations).unwrap_or_else(|| name.text.clone());
-        // Also an absolute one: actions of several controls may share it, as two of the vendor's
-        // diag.p4 do, which p4c's Tofino back end takes.
+        // Even absolute names: actions of several controls may share one, as two of the vendor's
+        // diag.p4 do, which p4c's Tofino back end accepts.
         let control = match self.block.kind {
             BlockKind::Control(id) => Some(id),
             _ => None,
         };
         let first = *self.action_names.entry((control, full.clone())).or_insert(name.span);
-        // The copies of a generic control have one text.
+        // The instantiations of a generic control have one text.
         if first != name.span {
             let message = format!("two actions have the name `{full}` for the control plane");
             let diagnostic = Diagnostic::error(code::CONTROL_PLANE_NAME, name.span, message)
@@ -121,7 +121,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A number in the base in which it is written.
+    /// A number in the base of its literal.
     fn number_name(&self, written: &Expr, value: &BigInt) -> String {
         let text = self.sources.text(written.span).to_ascii_lowercase();
         let base = |mark: &str| text.contains(mark);

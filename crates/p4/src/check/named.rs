@@ -10,7 +10,7 @@ use crate::hir::VarId;
 use crate::source::{SourceMap, Span};
 use crate::types::{FieldsType, Type};
 
-/// A name that is used, or declared.
+/// A used or declared name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// Source span.
@@ -19,7 +19,7 @@ pub struct Named {
     pub declared: Span,
     /// Kind, with an article.
     pub kind: &'static str,
-    /// Its type, of what has one.
+    /// Its type, if it has one.
     pub ty: String,
 }
 
@@ -47,7 +47,7 @@ pub fn names(program: &ast::Program, sources: &SourceMap) -> Vec<Named> {
 }
 
 impl Checker<'_> {
-    /// A name was resolved.
+    /// Records a resolved name.
     pub(super) fn note(&mut self, at: Span, found: &Declared) {
         if self.named.is_none() || found.span.is_dummy() {
             return;
@@ -65,7 +65,7 @@ impl Checker<'_> {
         all.names.push(named);
     }
 
-    /// A field was named.
+    /// Records a use of a field.
     pub(super) fn note_field(&mut self, at: Span, of: &FieldsType, ty: &Type) {
         if self.named.is_some() {
             let named = Named { at, declared: of.span, kind: "a field", ty: self.show(ty) };

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::types::Type;
 
-/// Something that has types inside.
+/// A type that contains types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Container {
     Header,
@@ -114,7 +114,7 @@ fn misplaced(ty: &Type) -> Option<(Container, Type)> {
     }
 }
 
-/// The most that a type may hold, all that is in it counted.
+/// Maximum number of parts of a type.
 pub(super) const MAX_PARTS: u64 = 1 << 17;
 
 /// Number of parts of a value of this type, including itself. Counting stops a little above `most`,
@@ -147,7 +147,7 @@ fn parts(ty: &Type, most: u64) -> u64 {
 }
 
 impl Checker<'_> {
-    /// Says so if types together hold more than `most`; `name` is what they are the type of.
+    /// Reports types that have more than `most` parts together; `name` is that of their owner.
     pub(super) fn too_large<'t>(
         &mut self,
         types: impl IntoIterator<Item = &'t Type>,

@@ -30,7 +30,7 @@ pub(super) enum Operand {
     Action(ActionId),
     /// A value set.
     ValueSet,
-    /// Something wrong, said already.
+    /// An error that is already reported.
     Broken,
 }
 

@@ -1,5 +1,5 @@
-//! Parameter lists: what a callable thing takes, and the rules for its parameters
-//! (specification 6.8 and appendix F).
+//! Parameter lists of callable entities, and the rules for parameters (specification 6.8 and
+//! appendix F).
 
 use super::Checker;
 use super::nesting::is_storable;
@@ -248,7 +248,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Makes variables of parameters and declares them in the innermost scope.
+    /// Creates variables for parameters and declares them in the innermost scope.
     pub(super) fn declare_params(
         &mut self,
         params: &[Param],

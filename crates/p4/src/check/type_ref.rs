@@ -19,11 +19,11 @@ use std::sync::Arc;
 /// Meaning of `_` in a type position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DontCare {
-    /// Nothing: an error.
+    /// Not allowed: an error.
     Refuse,
-    /// Whatever comes: in the type of a parameter.
+    /// Any type: in the type of a parameter.
     Anything,
-    /// To be found out: in a call or instantiation.
+    /// To be inferred: in a call or instantiation.
     Infer,
 }
 
@@ -143,7 +143,7 @@ impl Checker<'_> {
         self.apply_type(entity, &[], span)
     }
 
-    /// A declared type with its type arguments; says so if there are too many or too few.
+    /// A declared type with its type arguments; reports a wrong number of them.
     pub(super) fn apply_type(&mut self, entity: &TypeEntity, args: &[Type], span: Span) -> Type {
         let wanted = self.type_param_count(entity);
         if wanted != args.len() {
@@ -254,7 +254,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Like [`Checker::known_integer`], for numbers that count something.
+    /// Like [`Checker::known_integer`], for counts.
     pub(super) fn known_count(&mut self, written: &ast::Expr, what: &str) -> Option<u32> {
         let value = self.known_integer(written, what)?;
         let count = if value.is_negative() { None } else { value.to_u32() };

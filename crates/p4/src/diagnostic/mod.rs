@@ -20,11 +20,11 @@ use std::fmt;
 /// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Information.
     Note,
-    /// Legal, but probably not meant.
+    /// Legal, but suspicious.
     Warning,
-    /// The program is refused.
+    /// The program is rejected.
     Error,
 }
 
@@ -38,23 +38,23 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A place and what it has to do with the matter.
+/// A secondary span with a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// Span.
     pub span: Span,
-    /// A few words.
+    /// Label text.
     pub text: String,
 }
 
-/// A change of the source that would cure it.
+/// A source change that corrects the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     /// Effect of the change, as a whole clause: "a name that is near: `hdr`".
     pub text: String,
     /// Span to replace; empty to insert.
     pub span: Span,
-    /// By what.
+    /// Replacement text.
     pub replacement: String,
 }
 
@@ -65,24 +65,24 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// A stable code, such as `E0301`; the stages' ranges are in the module's documentation.
     pub code: &'static str,
-    /// One sentence without a final stop.
+    /// One sentence without a full stop.
     pub message: String,
-    /// The place it is about; a dummy span if there is none.
+    /// Primary span; a dummy span if there is none.
     pub primary: Span,
     /// Short label at the primary span.
     pub label: Option<String>,
-    /// Other places that matter.
+    /// Secondary spans.
     pub labels: Vec<Label>,
-    /// Facts that explain.
+    /// Explanatory notes.
     pub notes: Vec<String>,
     /// Suggestions.
     pub help: Vec<String>,
-    /// Changes of the source that would cure it.
+    /// Source changes that correct the error.
     pub suggestions: Vec<Suggestion>,
 }
 
 impl Diagnostic {
-    /// A diagnostic with nothing but a message and a place.
+    /// A diagnostic with a message and a primary span only.
     pub fn new(
         severity: Severity,
         code: &'static str,
@@ -124,14 +124,14 @@ impl Diagnostic {
         self
     }
 
-    /// Another place that matters, marked too.
+    /// Adds a secondary span.
     #[must_use]
     pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into() });
         self
     }
 
-    /// A fact that explains.
+    /// Adds an explanatory note.
     #[must_use]
     pub fn with_note(mut self, text: impl Into<String>) -> Diagnostic {
         self.notes.push(text.into());
@@ -145,7 +145,7 @@ impl Diagnostic {
         self
     }
 
-    /// A change that would cure it.
+    /// Adds a source change that corrects the error.
     #[must_use]
     pub fn with_suggestion(
         mut self,
@@ -158,7 +158,8 @@ impl Diagnostic {
         self
     }
 
-    /// Suggests the nearest of `known` in place of `unknown` at the primary place, if one is near.
+    /// Suggests the nearest of `known` as a replacement for `unknown` at the primary span, if one
+    /// is near.
     #[must_use]
     pub fn with_near_name<'a>(
         self,

@@ -2,7 +2,7 @@
 //!
 //! Uses edit distance only; must not depend on the kind of name.
 
-/// The name in `known` that is nearest to `unknown`, if it is near enough to be a slip.
+/// The name in `known` that is nearest to `unknown`, if it is near enough to be a typing error.
 ///
 /// A third of the letters may differ, and at least one; a name that differs only in upper and
 /// lower case always counts. Among equally near names the first in alphabetical order wins, so

@@ -19,7 +19,7 @@ pub(super) struct ExternalCallee {
     pub method: u32,
 }
 
-/// A place that gets its value when a call is over.
+/// A destination that is written when a call returns.
 pub(super) struct CopyOut {
     pub to: Lvalue,
     pub from: Layout,
@@ -27,7 +27,7 @@ pub(super) struct CopyOut {
 }
 
 impl Elaborator<'_> {
-    /// A call whose value is wanted, in `into` if that is given.
+    /// A call whose value is used, stored in `into` if that is given.
     pub(super) fn call(&mut self, call: &hir::Call, into: Option<&Layout>) -> Option<Value> {
         self.any_call(call, true, into)
     }
@@ -160,7 +160,7 @@ impl Elaborator<'_> {
         (done, copies)
     }
 
-    /// The slots that an extern writes: the argument's own where that makes no difference.
+    /// The slots that an extern writes: the argument's own if the result is the same.
     fn outside_place(
         &mut self,
         expr: &hir::Expr,

@@ -26,7 +26,7 @@ pub(super) fn full_name(outer: &str, local: &str, annotations: &[Annotation]) ->
 }
 
 impl Elaborator<'_> {
-    /// A package and all that it is given.
+    /// A package and its arguments.
     pub(super) fn package(&mut self, id: InstanceId, depth: usize) -> Option<ir::Package> {
         if let Some(done) = self.packages.get(&id) {
             return Some(done.clone());
@@ -122,7 +122,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Lowers the body of a unit whose outermost scope is made.
+    /// Lowers the body of a unit whose outermost scope exists.
     fn enter_unit(&mut self, scope: usize, unit: UnitId) {
         let hir = self.hir;
         let label = self.label();
@@ -228,7 +228,7 @@ impl Elaborator<'_> {
         ObjectId(self.out.objects.len() as u32 - 1)
     }
 
-    /// Makes the scope of a parser or control instance, with everything declared in it.
+    /// Creates the scope of a parser or control instance, with all its declarations.
     fn instantiate(&mut self, id: InstanceId, name: String, depth: usize) -> Option<usize> {
         let hir = self.hir;
         let instance = &hir.instances[id.index()];
@@ -291,7 +291,7 @@ impl Elaborator<'_> {
         self.hir.instances[id.index()].name.is_empty()
     }
 
-    /// Something declared in a scope.
+    /// A declaration in a scope.
     fn member(&mut self, id: InstanceId, scope: usize) -> Option<Binding> {
         if let Some(done) = self.unit.scopes[scope].members.get(&id) {
             return Some(done.clone());
@@ -299,7 +299,7 @@ impl Elaborator<'_> {
         let instance = &self.hir.instances[id.index()];
         let (outer, depth) = (&self.unit.scopes[scope].name, self.unit.scopes[scope].depth);
         let name = full_name(outer, &instance.name, &instance.annotations);
-        // Members are looked up in the scope that they are made for.
+        // Members are resolved in their own scope.
         let caller = std::mem::replace(&mut self.unit.current, scope);
         let made = self.make(id, name, depth + 1);
         self.unit.current = caller;
@@ -384,8 +384,8 @@ impl Elaborator<'_> {
         }
     }
 
-    /// The value of a table's property; an object that is made in its place has the property's name
-    /// and annotations.
+    /// The value of a table's property; an object created in it has the property's name and
+    /// annotations.
     pub(super) fn object_of_property(
         &mut self,
         arg: &hir::Arg,
@@ -427,7 +427,7 @@ impl Elaborator<'_> {
         self.member(id, self.unit.current)
     }
 
-    /// Methods of an object at top level live in the frame of the one unit that uses it.
+    /// Methods of a top-level object are placed in the frame of the only unit that uses it.
     fn top_methods(&mut self, id: InstanceId, object: ObjectId, span: Span) {
         let instance = &self.hir.instances[id.index()];
         let Some(unit) = self.unit.id.filter(|_| !instance.methods.is_empty()) else { return };
@@ -450,7 +450,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Makes a scope the one that is lowered; the answer is the one before.
+    /// Makes a scope the current one; returns the previous one.
     pub(super) fn enter(&mut self, scope: usize) -> usize {
         let hir = self.hir;
         let caller = std::mem::replace(&mut self.unit.current, scope);
@@ -527,7 +527,7 @@ impl Elaborator<'_> {
         ir::Method { name: function.name.clone(), params, returns, body, span: function.span }
     }
 
-    /// A value set of the scope that is lowered.
+    /// A value set of the current scope.
     pub(super) fn value_set(&mut self, id: hir::ValueSetId) -> Option<ir::ValueSetId> {
         if let Some(done) = self.scope().value_sets.get(&id) {
             return Some(*done);

@@ -40,16 +40,17 @@ use constant::Constant;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Statements of a whole program: inlining can multiply without end.
+/// Maximum number of statements of a program: inlining can multiply without end.
 const MAX_STATEMENTS: u32 = 400_000;
-/// Calls and instances of a whole program that are written out: those that come to no statement
-/// can double without end, too.
+/// Maximum number of inlined calls and instances of a program: those without statements can double
+/// without end, too.
 const MAX_INLINED: u32 = 1 << 16;
-/// Bytes of the names of all slots of a program: each has the name of every level above it.
+/// Maximum size of the names of all slots of a program, bytes: each includes the names of all
+/// levels above.
 const MAX_NAME_BYTES: usize = 1 << 28;
-/// Slots of a unit's frame.
+/// Maximum number of slots of a unit's frame.
 const MAX_SLOTS: usize = 1 << 20;
-/// Instances within instances.
+/// Maximum nesting of instances.
 const MAX_DEPTH: usize = 64;
 /// Stack size of elaboration, bytes: enough for the deepest tree that the checker produces.
 const STACK: usize = 256 << 20;
@@ -60,7 +61,7 @@ pub enum Fresh {
     /// Unchanged.
     #[default]
     Kept,
-    /// Nothing.
+    /// Zero.
     Zero,
 }
 
@@ -73,7 +74,7 @@ pub fn elaborate(program: &hir::Program) -> Result<ir::Program, Vec<Diagnostic>>
     elaborate_with(program, Fresh::default())
 }
 
-/// The same where an architecture says more than the language does.
+/// [`elaborate`] for an architecture that defines more than the language.
 ///
 /// # Errors
 /// As for [`elaborate`].
@@ -100,7 +101,7 @@ pub fn elaborate_with(
 enum Binding {
     /// A variable in the frame.
     Place(Layout),
-    /// A value known now.
+    /// A known value.
     Constant(Constant),
     /// An extern object.
     Object(ObjectId),
@@ -115,7 +116,7 @@ enum Binding {
 struct Scope {
     /// Class of the instance.
     of: Option<hir::InstanceOf>,
-    /// Its full name for the control plane; empty for none.
+    /// Its full name in the control plane; empty for none.
     name: String,
     /// Constructor parameters.
     constants: Vec<(VarId, Binding)>,
@@ -157,7 +158,7 @@ struct LoopTarget {
     next: Label,
 }
 
-/// The unit in the making.
+/// The unit under construction.
 #[derive(Debug, Default)]
 struct UnitState {
     id: Option<UnitId>,
@@ -165,7 +166,7 @@ struct UnitState {
     wide_slots: Vec<SlotInfo>,
     labels: u32,
     scopes: Vec<Scope>,
-    /// The scope that is being lowered.
+    /// The scope being lowered.
     current: usize,
     exit: Option<ExitTarget>,
     exit_flag: Option<ir::Slot>,
@@ -194,14 +195,14 @@ struct Elaborator<'h> {
     packages: HashMap<InstanceId, ir::Package>,
     units: HashMap<InstanceId, UnitId>,
     unit: UnitState,
-    /// Statements of the list in the making.
+    /// Statements of the list under construction.
     code: Vec<Stmt>,
     statements: u32,
     /// Bytes of the names of slots.
     name_bytes: usize,
-    /// Calls and instances that were written out.
+    /// Number of inlined calls and instances.
     inlined: u32,
-    /// True once the program is too large: nothing more is made.
+    /// True once the program is too large: no more is generated.
     exhausted: bool,
 }
 
@@ -248,7 +249,7 @@ impl<'h> Elaborator<'h> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        // The same place is lowered once per instance; one message is enough.
+        // The same position is lowered once per instance; one message is enough.
         if !self.diagnostics.contains(&diagnostic) {
             self.diagnostics.push(diagnostic);
         }
@@ -275,8 +276,8 @@ impl<'h> Elaborator<'h> {
         self.code.push(Stmt { kind, span });
     }
 
-    /// Counts a call or an instance that is to be written out at `span`; false if it is one too
-    /// many, or nothing more is made anyway.
+    /// Counts a call or an instance to be inlined at `span`; false if it exceeds the limit, or no
+    /// more is generated anyway.
     fn may_inline(&mut self, span: Span) -> bool {
         if self.exhausted {
             return false;
@@ -294,7 +295,7 @@ impl<'h> Elaborator<'h> {
         false
     }
 
-    /// The statements that `fill` appends, as a list of their own.
+    /// The statements appended by `fill`, as a separate list.
     fn nested(&mut self, fill: impl FnOnce(&mut Self)) -> Vec<Stmt> {
         let outer = std::mem::take(&mut self.code);
         fill(self);
@@ -356,7 +357,7 @@ fn plain(ty: &Type) -> &Type {
     }
 }
 
-/// The name that `@name` gives, if there is one.
+/// The name given by `@name`, if there is one.
 fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
     use crate::ast::AnnotationBody;
     let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;

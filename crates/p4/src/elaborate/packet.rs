@@ -88,7 +88,7 @@ impl Elaborator<'_> {
         );
     }
 
-    /// `nextIndex` counts on when something was extracted into `next`.
+    /// Increments `nextIndex` after an extraction into `next`.
     fn count_next(&mut self, stack: &hir::Expr, span: Span) {
         if let Some(Lvalue { place: FrameLocation::Fixed(Layout::Stack { next, .. }), .. }) =
             self.place(stack, true)

@@ -1,7 +1,7 @@
 //! Expressions, arguments and keysets.
 //!
-//! Every function here leaves the height of what it read in [`Parser::height`], which bounds the
-//! tree where the recursion does not: `a + a + a ...` is read in a loop but makes a high tree.
+//! Every function here stores the height of its subtree in [`Parser::height`], which bounds the
+//! tree where the recursion does not: `a + a + a ...` is parsed in a loop but creates a high tree.
 
 use super::{Parsed, Parser, Reported, names::Meaning, scan::begins_type};
 use crate::{
@@ -35,7 +35,7 @@ impl Parser {
         })
     }
 
-    /// The grammar lets `?` and `:` bind to neither side: `a ? b : c ? d : e` is refused.
+    /// The grammar does not associate `?` and `:` to either side: `a ? b : c ? d : e` is rejected.
     fn chained_condition(&mut self) -> Reported {
         let message = "a `?:` behind another needs parentheses";
         let error = Diagnostic::error("E0307", self.span(), message);
@@ -162,7 +162,8 @@ impl Parser {
         Ok(expr)
     }
 
-    /// A type is only a part of an expression: `Type.member`, `Type(...)`.
+    /// Rejects a type on its own, which is only a part of an expression: `Type.member`,
+    /// `Type(...)`.
     fn refuse_lone_type(&mut self, expr: &Expr) -> Parsed<()> {
         let ExprKind::Type(TypeRef { kind: TypeRefKind::Named { name, .. }, .. }) = &expr.kind
         else {
@@ -371,7 +372,7 @@ pub(super) fn is_lvalue(expr: &Expr) -> bool {
     }
 }
 
-/// True for what a statement can call: a name, or a member of a name.
+/// True for expressions that a statement can call: a name, or a member of a name.
 pub(super) fn is_callable(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Type(_)) || is_lvalue(expr)
 }

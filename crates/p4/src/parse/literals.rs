@@ -1,4 +1,4 @@
-//! Literals: what the text of a number or string is worth.
+//! Values of number and string literals.
 
 use super::{Parsed, Parser};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 use num_bigint::BigInt;
 use std::sync::Arc;
 
-/// Digits that a literal may have: reading more takes time that grows with their square.
+/// Maximum number of digits of a literal: the time to parse more grows with their square.
 const MAX_DIGITS: usize = 10_000;
 
 impl Parser {

@@ -2,7 +2,7 @@
 //!
 //! The grammar of P4 is ambiguous without this: `f < a > (b)` is a call or two comparisons, `(a) -
 //! b` a cast or a difference. A use follows its declaration (specification 6.6.1), so looking back
-//! is enough. A name that was never declared is neither; the rules then judge by shape.
+//! is enough. An undeclared name is neither; the rules then decide by its form.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -20,7 +20,7 @@ pub(super) enum Meaning {
 pub(super) struct Names {
     /// Declarations of each name, innermost last, with their scope's depth.
     meanings: HashMap<Arc<str>, Vec<(usize, Meaning)>>,
-    /// Names declared in each open scope but the outermost.
+    /// Names declared in each open scope except the outermost.
     scopes: Vec<Vec<Arc<str>>>,
 }
 
@@ -42,7 +42,7 @@ impl Names {
         }
     }
 
-    /// Open scopes; for leaving several at once after an error.
+    /// Number of open scopes, for leaving several at once after an error.
     pub fn depth(&self) -> usize {
         self.scopes.len()
     }

@@ -1,4 +1,4 @@
-//! Behaviour of the checker, on small programs of our own.
+//! Behaviour of the checker, on small programs.
 
 mod blocks;
 mod calls;
@@ -36,7 +36,7 @@ fn shown(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     render_all(diagnostics, sources, &RenderOptions::default())
 }
 
-/// The typed tree of a program that must be flawless.
+/// The typed tree of a program without errors.
 fn typed(text: &str) -> hir::Program {
     let (program, sources, diagnostics) = checked(text);
     assert!(diagnostics.is_empty(), "{}", shown(&diagnostics, &sources));

@@ -35,7 +35,7 @@ impl Target for Bmv2 {
     }
 
     fn macros(&self) -> &'static [&'static str] {
-        // Defined by p4c.
+        // p4c defines it.
         &["__TARGET_BMV2__"]
     }
 

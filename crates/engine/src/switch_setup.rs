@@ -80,7 +80,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
 }
 
-/// Converts a mirror session to the switch's form.
+/// A mirror session as the switch takes it.
 pub fn session(given: &sojourn_control::MirrorSession) -> MirrorSession {
     MirrorSession {
         id: given.session,

@@ -165,10 +165,9 @@ impl Simulation {
         self.run().use_threads(threads);
     }
 
-    /// Runs until `until` ns, the end, or until `max_rows` packet rows are pending.
+    /// Runs until `until` ns, the end, or until `max_rows` packet rows wait.
     fn advance(&mut self, py: Python<'_>, until: u64, max_rows: usize) {
-        // Set here, not when rows are taken: a consumer that finishes its rows at once returns
-        // their memory itself.
+        // Not when rows are taken: whoever is done with them at once gives their own room back.
         let room = self.room.clone();
         let run = self.run();
         run.reuse_room(|| room.take());

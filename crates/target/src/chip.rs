@@ -25,8 +25,8 @@ pub enum ExponentParity {
 pub struct Clock {
     /// Value of the chip's counter at the start of the run.
     pub offset: Time,
-    /// `tf1.tm.cfg timestamp_shift_bits`: right shift of `enq_tstamp` and `deq_timedelta` before
-    /// they are cut to 18 bits. 0 is the driver's default: they wrap after 262 us.
+    /// `tf1.tm.cfg timestamp_shift_bits`: how far `enq_tstamp` and `deq_timedelta` are shifted
+    /// right before they are cut to 18 bits. 0 is the driver's default: they wrap after 262 us.
     pub timestamp_shift: u8,
 }
 

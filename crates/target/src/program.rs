@@ -95,8 +95,7 @@ impl Program {
             return Err(LoadError { diagnostics: Vec::new(), sources: Arc::default() });
         };
         let mut parsed = parse(first);
-        // Compiled with the macros of the first target, it may still include the declarations of
-        // another.
+        // Seen with the macros of the first, it may include the declarations of another all the same.
         if let Some(other) = targets.included(&parsed.1) {
             parsed = parse(other);
         }

@@ -32,10 +32,10 @@ pub trait Target: Debug + Sync {
     /// The file with its declarations, which programs include: `tna.p4`.
     fn declarations(&self) -> &'static str;
 
-    /// Macros that its compiler predefines.
+    /// What its compiler defines before the first line.
     fn macros(&self) -> &'static [&'static str];
 
-    /// Whether it claims programs whose `main` is of this package.
+    /// Whether a program whose `main` is of this package is for it.
     fn claims(&self, package: &str) -> bool;
 
     /// Builds a data plane of a program, or reports errors; warnings are reported, too. With
@@ -114,14 +114,14 @@ pub struct SwitchTraits {
     pub queues_chosen: bool,
     /// Ports that recirculate their packets to ingress.
     pub recirculating: Vec<u16>,
-    /// Mechanism of copies and further passes.
+    /// How copies and second passes are made.
     pub copies: Copies,
     /// Whether a native discipline may manage the queues under a program: if packets carry
     /// ingress's headers in front, it cannot find theirs.
     pub disciplines: bool,
 }
 
-/// Mechanism of copies and further passes of packets.
+/// How copies and second passes of packets are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
     /// By a mirror buffer of limited size, one resubmission, and sessions of one direction.
@@ -145,7 +145,7 @@ impl Targets {
         self.iter().find(|target| target.name() == name)
     }
 
-    /// The target that claims a package.
+    /// The one that claims a package.
     pub fn claiming(self, package: &str) -> Option<&'static dyn Target> {
         self.iter().find(|target| target.claims(package))
     }

@@ -1,12 +1,12 @@
 //! Which way packets go through a network: by the fewest links; among equals by the first link
 //! that the configuration names.
 //!
-//! Stands on the network's description. It must not know rates or delays: a way does not change.
+//! Uses the network's description. Must not depend on rates or delays: a route does not change.
 
 use super::network::NetworkSection;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Who is a neighbour of whom, and through which port.
+/// Neighbours, with the ports to them.
 pub(crate) struct Graph {
     hosts: usize,
     switches: usize,

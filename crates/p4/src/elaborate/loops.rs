@@ -123,7 +123,8 @@ impl Elaborator<'_> {
         self.close_block(leave, rounds, span);
     }
 
-    /// `for (T var in collection)`, unrolled by element; the collection is evaluated once.
+    /// `for (T var in collection)`: written out, element by element; the collection is evaluated
+    /// once.
     pub(super) fn for_each(
         &mut self,
         var: VarId,

@@ -18,7 +18,7 @@ pub struct UnalignedHeader {
     pub name: Arc<str>,
     /// Bits of its fields.
     pub bits: u32,
-    /// True if one of its fields is `@flexible`: the compiler pads it.
+    /// True if one of its fields is `@flexible`: the compiler fills it up.
     pub flexible: bool,
     /// Span of the declaration.
     pub span: Span,

@@ -168,8 +168,8 @@ impl Need {
     }
 }
 
-/// Resources that a node of a pass (0 ingress, 1 egress) needs in its stage. `attached` is false
-/// for a gateway without a table to share.
+/// What a node of a pass (0 ingress, 1 egress) needs in its stage. `attached` is false for a gateway
+/// without a table to sit in.
 pub fn need(program: &Program, node: &Node, pass: usize, attached: bool) -> Need {
     let mut need = Need::default();
     let fixed = &mut need.fixed;

@@ -1,9 +1,10 @@
-//! Makes Rust of the interface definitions in `proto/`: messages, and a trait and a client for each
-//! service; and keeps the definitions themselves: of P4Info, by which its text is written, and all of
-//! them, for clients in other languages. `protox` reads them, so no `protoc` is needed.
+//! Generates Rust from the interface definitions in `proto/`: messages, and a trait and a client
+//! for each service. Also writes the definitions themselves: those of P4Info, for its text form,
+//! and all of them, for clients in other languages. `protox` parses them, so `protoc` is not
+//! needed.
 //!
-//! Beside them it writes down what each message consists of (`shapes.rs`), for a bound of what it
-//! becomes in memory: as Rust, so that the sizes are those of the types.
+//! Also writes the layout of each message (`shapes.rs`), from which a bound on its size in memory
+//! is computed: as Rust, so that the sizes are those of the types.
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FileDescriptorSet};
@@ -25,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     whole.include_imports(true).open_files(DEFINITIONS)?;
     fs::write(out.join("definitions.fds"), whole.encode_file_descriptor_set())?;
     fs::write(out.join("shapes.rs"), shapes(&read)?)?;
-    // Maps that are sorted: the same program has the same bytes.
+    // Ordered maps, so that the same program has the same bytes.
     let made = tonic_prost_build::configure().build_transport(false).btree_map(".");
     let mut names = tonic_prost_build::Config::new();
     names.enable_type_names();
@@ -33,14 +34,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A field that is kept apart from its message: its number, whether it may be there several times, and
-/// its message, if it is one.
+/// Field stored outside its message: its number, whether it is repeated, and its message type, if
+/// any.
 type Field = (i32, bool, Option<String>);
 
 /// Messages by their names: the path of the type in Rust, and fields.
 type Known = BTreeMap<String, (String, Vec<Field>)>;
 
-/// In the place of the path of what a map has of each.
+/// Path that marks a map entry.
 const MAP: &str = "map";
 
 /// The table of all messages, as Rust.
@@ -55,7 +56,7 @@ fn shapes(read: &FileDescriptorSet) -> Result<String, std::fmt::Error> {
     for (name, (path, fields)) in &known {
         let of_map = |value: &String| known.get(value).map(|(path, _)| path.as_str());
         let path = match path.as_str() {
-            // What a map has of each is a text and a value.
+            // An entry of a map is a string and a value.
             MAP => {
                 let value = fields.iter().find_map(|(_, _, value)| of_map(value.as_ref()?));
                 format!("(String, {})", value.unwrap_or("String"))
@@ -65,13 +66,13 @@ fn shapes(read: &FileDescriptorSet) -> Result<String, std::fmt::Error> {
         write!(text, "Shape {{ name: {name:?}, size: size_of::<{path}>(), fields: &[")?;
         for (number, is_many, message) in fields {
             let place = message.as_ref().and_then(|message| places.get(message));
-            // What contains itself is kept apart, too.
+            // Recursive fields are stored outside their message, too.
             let apart = *is_many || message.as_ref().is_some_and(|of| reaches(&known, of, name));
             match (place, message) {
                 (Some(place), _) => {
                     write!(text, "({number}, FieldCodec::Message({place}, {apart})), ")?
                 }
-                // Of other packages' messages nothing is known but that they are kept.
+                // Fields with messages of other packages are recorded only if repeated.
                 (None, Some(_)) | (None, None) if *is_many => {
                     write!(text, "({number}, FieldCodec::Bytes), ")?
                 }
@@ -84,7 +85,7 @@ fn shapes(read: &FileDescriptorSet) -> Result<String, std::fmt::Error> {
     Ok(text)
 }
 
-/// A message and those that are declared in it.
+/// Collects a message and those nested in it.
 fn list(message: &DescriptorProto, package: &str, module: &str, known: &mut Known) {
     let name = format!("{package}.{}", message.name());
     let inside = format!("{module}::{}", snake(message.name()));
@@ -107,7 +108,7 @@ fn list(message: &DescriptorProto, package: &str, module: &str, known: &mut Know
     known.insert(name, (path, fields));
 }
 
-/// Whether a message may contain another one, or be it.
+/// Whether a message may contain another one, or is it.
 fn reaches(known: &Known, from: &str, to: &str) -> bool {
     let (mut seen, mut left) = (BTreeSet::new(), vec![from]);
     while let Some(name) = left.pop() {
@@ -122,7 +123,7 @@ fn reaches(known: &Known, from: &str, to: &str) -> bool {
     false
 }
 
-/// What a message is called in Rust.
+/// Rust name of a message.
 fn camel(name: &str) -> String {
     match name.chars().any(char::is_lowercase) {
         true => name.to_owned(),
@@ -130,7 +131,7 @@ fn camel(name: &str) -> String {
     }
 }
 
-/// The module of what is declared in a message.
+/// Name of the module of a message's nested declarations.
 fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut made = String::new();

@@ -1,4 +1,5 @@
-//! Copies the shipped programs, scenarios and hardware modules to where the wheel's builder picks them up.
+//! Copies the built-in programs, scenarios and hardware modules to the folder that the wheel's
+//! builder packages.
 //!
 //! `pyproject.toml` takes `OUT_DIR/_data` into the package as `sojourn/_data`. A clone does not need
 //! the copies: there, the package reads `p4/`, `scenarios/` and `hardware/` in place.
@@ -26,7 +27,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
-        // Benches and their likes are for a clone.
+        // Benchmarks and scripts are for a clone only.
         if target.extension().is_some_and(|extension| extension == "py" || extension == "pyc") {
             continue;
         }

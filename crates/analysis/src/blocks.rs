@@ -1,11 +1,11 @@
-//! Circles: which variables flow into each other, and in which order the groups can follow.
+//! Cycles: variables that flow into each other, and the order of the groups.
 //!
 //! Strongly connected components after Kosaraju and Sharir, without recursion.
 
 use std::collections::BTreeSet;
 
-/// The groups of `count` variables whose flows are `edges`, each before those that it flows into.
-/// Where there is a choice, the one with the lowest number comes first.
+/// Groups of `count` variables with flows `edges`, each before those that it flows into. If several
+/// orders are possible, the group with the lowest number comes first.
 pub fn blocks(
     count: usize,
     edges: impl Iterator<Item = (usize, usize)> + Clone,
@@ -62,7 +62,7 @@ fn in_order(mut groups: Vec<Vec<usize>>, onward: &[Vec<usize>]) -> Vec<Vec<usize
     ordered
 }
 
-/// All that is reached from `start` and not yet seen, each after what is reached from it.
+/// Everything reachable from `start` and not yet seen, each after its own successors.
 fn visit(start: usize, next: &[Vec<usize>], seen: &mut [bool], finished: &mut Vec<usize>) {
     if std::mem::replace(&mut seen[start], true) {
         return;

@@ -7,7 +7,7 @@ use sojourn_p4::ir::{Arg, Expr, ExternCall, Layout, Method, Value};
 use std::ops::Range;
 
 impl Walk<'_> {
-    /// A call of something external.
+    /// A call of an external function or method.
     pub fn call(&mut self, call: &ExternCall) {
         let state = call.object.and_then(|object| {
             let range = self.variables.behind(self.program, object)?;
@@ -73,8 +73,8 @@ impl Walk<'_> {
         self.found.steps.push(step);
     }
 
-    /// `memory.test_and_add(index, value)`, `memory.compare_and_swap(index, expected, value)`: what was
-    /// there comes out, and what is there afterwards depends on it and on all that is given.
+    /// `memory.test_and_add(index, value)`, `memory.compare_and_swap(index, expected, value)`: the
+    /// result is the previous value; the new value depends on it and on all arguments.
     fn exchange(&mut self, call: &ExternCall, range: Range<usize>) {
         let mut step = Touch::new(Kind::Do, call.span, self.depth);
         self.inputs(&mut step, call);
@@ -102,7 +102,7 @@ impl Walk<'_> {
         self.found.steps.push(step);
     }
 
-    /// A register action: its body runs on the memory.
+    /// A register action: its body operates on the memory.
     fn action(&mut self, call: &ExternCall, range: Range<usize>, methods: &[Method]) {
         let mut step = Touch::new(Kind::If, call.span, self.depth);
         self.inputs(&mut step, call);
@@ -130,7 +130,7 @@ impl Walk<'_> {
         }
         self.memory = memory;
         self.depth -= 1;
-        // The result is the first cells that the body hands out.
+        // The result is the first of the cells that the body returns.
         let handed: Vec<Cell> = results.into_iter().flatten().collect();
         let handed: Vec<Set> = handed.iter().map(|cell| self.known(*cell)).collect();
         let all = handed.iter().fold(Set::default(), |all, set| all.with(set));
@@ -142,7 +142,7 @@ impl Walk<'_> {
         self.found.steps.close(at);
     }
 
-    /// Anything else: what comes out depends on what goes in.
+    /// Any other extern: its outputs depend on its inputs.
     fn unknown(&mut self, call: &ExternCall) {
         let mut step = Touch::new(Kind::Do, call.span, self.depth);
         self.inputs(&mut step, call);
@@ -174,7 +174,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where a call leaves something.
+/// Destinations of a call's results.
 fn outputs(call: &ExternCall) -> Vec<Layout> {
     let args = call.args.iter().filter_map(|arg| match arg {
         Arg::Out(layout) | Arg::InOut(layout) => Some(layout),
@@ -183,7 +183,7 @@ fn outputs(call: &ExternCall) -> Vec<Layout> {
     call.result.iter().chain(args).cloned().collect()
 }
 
-/// The cells of a value with the number of the field that each belongs to.
+/// Cells of a value, each with the index of its field.
 fn leaves(layout: &Layout, fields: usize) -> impl Iterator<Item = (usize, Cell)> {
     let parts: Vec<Layout> = match layout {
         Layout::Struct { fields: parts, .. } if parts.len() == fields => parts.clone(),

@@ -1,12 +1,12 @@
-//! State variables: who reads and writes them, in which order, and which of them form one atomic
-//! block.
+//! State variables of a program: their readers and writers, their order, and which of them form one
+//! atomic block.
 //!
-//! A state variable is a field of a register's entry. One flows into another if what is written
-//! there depends on what was read here, as a value or as a decision. Variables that flow into each
-//! other in a circle have to be read and written in one step, because a pipeline never goes back
+//! A state variable is a field of a register's entry. One flows into another if a value written
+//! there depends on a value read here, as data or as a condition. Variables that flow into each
+//! other in a cycle must be read and written in one step, because a pipeline never goes back
 //! (Kundel et al., "P4-CoDel: Experiences on Programmable Data Plane Hardware", IEEE ICC 2021,
-//! section II and Figure 2). It stands on the IR and on the names of the architectures' registers,
-//! and must not know what a chip can do: a program that no chip takes has an answer here.
+//! section II and Figure 2). Uses the IR and the names of the architectures' registers. Must not
+//! depend on a chip's limits: a program that no chip accepts can be analysed, too.
 //!
 //! | file | what |
 //! |---|---|

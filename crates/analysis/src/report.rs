@@ -1,4 +1,4 @@
-//! The outcome as data.
+//! Result of the analysis as data.
 
 use super::blocks::blocks;
 use super::set::Set;
@@ -22,11 +22,11 @@ pub struct Dependencies {
 pub struct Control {
     /// Its name.
     pub name: String,
-    /// Its state variables, in the order in which the program first touches them.
+    /// Its state variables, in the order of first access.
     pub variables: Vec<Variable>,
-    /// The statements that touch state or depend on it, in the order of the program.
+    /// The statements that access state or depend on it, in the order of the program.
     pub steps: Vec<Step>,
-    /// Which variable flows into which.
+    /// Flows between variables.
     pub flows: Vec<Flow>,
     /// The variables in groups, each before those that it flows into.
     pub blocks: Vec<Block>,
@@ -42,13 +42,13 @@ pub struct Variable {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Entries of the register, if the program says so.
+    /// Number of entries of the register, if the program gives it.
     pub size: Option<u64>,
-    /// Where the register is declared.
+    /// Position of the register's declaration.
     pub at: Option<Place>,
 }
 
-/// A place in the source.
+/// A source position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The file.
@@ -59,14 +59,14 @@ pub struct Place {
     pub column: u32,
 }
 
-/// A statement that touches state, or depends on it.
+/// A statement that accesses state, or depends on it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
-    /// How many conditions it stands in.
+    /// Number of enclosing conditions.
     pub depth: u32,
     /// Its text on one line, conditions with their `if` or `else`.
     pub text: String,
-    /// Where it stands.
+    /// Source position.
     pub at: Option<Place>,
     /// Variables that are read here.
     pub reads: Vec<String>,
@@ -83,18 +83,18 @@ pub struct Step {
 pub struct Written {
     /// The variable.
     pub name: String,
-    /// The variables on which the new value depends, or whether there is one.
+    /// The variables on which the new value, or the write itself, depends.
     pub from: Vec<String>,
 }
 
-/// One variable flows into another: what is written there depends on what was read here.
+/// One variable flows into another: the value written there depends on the value read here.
 #[derive(Clone, Debug, Serialize)]
 pub struct Flow {
-    /// Read.
+    /// Variable read.
     pub from: String,
-    /// Written.
+    /// Variable written.
     pub to: String,
-    /// Where it is written, the first time.
+    /// Position of the first write.
     pub at: Option<Place>,
     /// The text there.
     pub text: String,
@@ -105,13 +105,13 @@ pub struct Flow {
 pub struct Block {
     /// The variables.
     pub variables: Vec<String>,
-    /// How many registers hold them.
+    /// Number of registers that hold them.
     pub registers: usize,
-    /// True if what is written to them depends on what was read from them.
+    /// True if a value written to them depends on a value read from them.
     pub read_modify_write: bool,
 }
 
-/// The data of a control; none if it has no state.
+/// The report of a control; `None` if it has no state.
 pub(super) fn control(
     program: &Program,
     unit: &Unit,
@@ -164,7 +164,7 @@ pub(super) fn control(
     })
 }
 
-/// The variables in the order in which they are first touched.
+/// The variables in the order of first access.
 fn order(steps: &[Touch]) -> Vec<usize> {
     let mut known = BTreeSet::new();
     let mut order = Vec::new();

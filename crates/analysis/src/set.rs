@@ -1,4 +1,4 @@
-//! Sets of state variables, cheap to hand on and to unite.
+//! Sets of state variables, cheap to copy and to unite.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ impl Set {
         self.0.get(variable / 64).is_some_and(|word| word >> (variable % 64) & 1 == 1)
     }
 
-    /// Both together.
+    /// Union of both.
     #[must_use]
     pub fn with(&self, other: &Set) -> Set {
         let (long, short) =
@@ -43,7 +43,7 @@ impl Set {
         *self = self.with(other);
     }
 
-    /// What is not in the other.
+    /// The elements that are not in the other set.
     #[must_use]
     pub fn without(&self, other: &Set) -> Set {
         let mut words = self.0.to_vec();

@@ -1,59 +1,59 @@
-//! The statements that touch state, in the order of the program.
+//! Statements that access state, in the order of the program.
 //!
-//! A call inside a statement belongs to the statement; a condition stays only if it depends on state or
-//! something in its arms touches state.
+//! A call inside a statement is part of the statement; a condition is included only if it depends
+//! on state or something in its arms accesses state.
 
 use super::set::Set;
 use sojourn_p4::source::Span;
 
-/// What a step is.
+/// Kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A condition; the steps one deeper run only if it holds.
+    /// A condition; the steps one level deeper run only if it holds.
     If,
-    /// A condition that is asked if the one before does not hold.
+    /// A condition evaluated if the previous one does not hold.
     ElseIf,
-    /// What runs otherwise.
+    /// The default branch.
     Else,
     /// A statement.
     Do,
 }
 
-/// A statement that touches state, or depends on it.
+/// A statement that accesses state, or depends on it.
 #[derive(Clone, Debug)]
 pub struct Touch {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// Where it stands; a condition without what it decides over.
+    /// Source span; for a condition, without its branches.
     pub span: Span,
-    /// How many conditions it stands in.
+    /// Number of enclosing conditions.
     pub depth: u32,
     /// Variables whose memory is read here.
     pub reads: Set,
     /// Variables on which its value depends.
     pub uses: Set,
-    /// Variables that decided whether those values were computed.
+    /// Variables that decide whether those values are computed.
     pub implied: Set,
-    /// Variables whose memory is written here, with what the new value depends on.
+    /// Variables whose memory is written here, with the dependencies of the new value.
     pub writes: Vec<(usize, Set)>,
     /// True if the packet is dropped here.
     pub drops: bool,
 }
 
 impl Touch {
-    /// A step that touches nothing yet.
+    /// A step without accesses.
     pub fn new(kind: Kind, span: Span, depth: u32) -> Touch {
         let none = Set::default;
         let (reads, uses, implied) = (none(), none(), none());
         Touch { kind, span, depth, reads, uses, implied, writes: Vec::new(), drops: false }
     }
 
-    /// Everything that its outcome depends on.
+    /// All variables on which its result depends.
     pub fn depends(&self) -> Set {
         self.reads.with(&self.uses).with(&self.implied)
     }
 
-    /// Does what `part` does, too.
+    /// Adds the accesses of `part`.
     fn take(&mut self, mut part: Touch) {
         self.reads.add(&part.reads);
         self.uses.add(&part.uses);
@@ -75,8 +75,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Adds a step. Those before it that are parts of its text, such as the calls in a condition,
-    /// become part of it; what the body of a register action does stays below its call.
+    /// Adds a step. Earlier steps inside its text, such as the calls in a condition, become part of
+    /// it; the steps of a register action's body remain below its call.
     pub fn push(&mut self, mut step: Touch) {
         if step.is_empty() && step.kind == Kind::Do {
             return;
@@ -101,7 +101,7 @@ impl Steps {
         self.list.push(step);
     }
 
-    /// Takes a condition at `at` back if it neither depends on state nor decides over any.
+    /// Removes a condition at `at` if it neither depends on state nor controls a step.
     pub fn close(&mut self, at: usize) {
         if at + 1 == self.list.len() && self.list[at].is_empty() {
             self.list.pop();

@@ -1,11 +1,11 @@
-//! The outcome as text that fits 100 columns.
+//! Result of the analysis as text of at most 100 columns.
 
 use super::report::{Block, Control, Dependencies, Step};
 use sojourn_p4::terminal::{WIDTH, wrap};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Column at which a step says what it does to state.
+/// Column of a step's accesses to state.
 const MARKS: usize = 62;
 
 impl Dependencies {
@@ -17,7 +17,7 @@ impl Dependencies {
         self.controls.iter().map(control).collect::<Vec<_>>().join("\n")
     }
 
-    /// All of it as JSON.
+    /// The whole report as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -48,7 +48,7 @@ fn control(control: &Control) -> String {
     out
 }
 
-/// The file in which most of the steps stand.
+/// The file with most of the steps.
 fn main_file(control: &Control) -> &str {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     for at in control.steps.iter().filter_map(|step| step.at.as_ref()) {

@@ -1,7 +1,8 @@
-//! Which objects hold state, and what their fields are called.
+//! Objects that hold state, and the names of their fields.
 //!
-//! Knows the architectures' registers by name: `Register` and `DirectRegister` of TNA, `register` of
-//! v1model, `Memory` of the NPU. Counters and meters hold state too, but a program does not compute with it.
+//! Recognises the architectures' registers by name: `Register` and `DirectRegister` of TNA,
+//! `register` of v1model, `Memory` of the NPU. Counters and meters hold state too, but programs do
+//! not compute with it.
 
 use sojourn_p4::ir::{Const, Object, ObjectArg, ObjectId, Program};
 use sojourn_p4::types::Type;
@@ -11,7 +12,7 @@ use std::ops::Range;
 /// A field of a register's entry.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// The shortest name that is its own: `count`, `schedule.drop_next`.
+    /// The shortest unique name: `count`, `schedule.drop_next`.
     pub name: String,
     /// The register.
     pub register: ObjectId,
@@ -22,13 +23,13 @@ pub struct Variable {
 /// All state variables of a program.
 #[derive(Debug, Default)]
 pub struct Variables {
-    /// The variables, those of a register side by side.
+    /// The variables, with those of a register in sequence.
     pub list: Vec<Variable>,
     of: HashMap<ObjectId, Range<usize>>,
 }
 
 impl Variables {
-    /// Finds them.
+    /// Collects the state variables.
     pub fn new(program: &Program) -> Variables {
         let mut found = Variables::default();
         let mut last_parts: HashMap<&str, u32> = HashMap::new();
@@ -64,7 +65,7 @@ impl Variables {
     }
 }
 
-/// The number of entries of a register, if the program says so.
+/// The number of entries of a register, if the program gives it.
 pub fn size(object: &Object) -> Option<u64> {
     object.args.iter().find_map(|(name, arg)| match arg {
         ObjectArg::Const(Const::Scalar(_, value))

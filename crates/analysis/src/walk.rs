@@ -1,7 +1,8 @@
 //! Dependencies of every value, statement by statement.
 //!
 //! Each variable of the frame has the set of state variables that it depends on. A statement under
-//! a condition depends on the condition too, and so does any statement after a `return` inside it.
+//! a condition depends on the condition too, and so does any statement after a conditional
+//! `return`.
 
 use super::set::Set;
 use super::steps::{Kind, Steps, Touch};
@@ -15,30 +16,30 @@ use std::collections::{BTreeMap, HashMap};
 /// A variable of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
-    /// At most 128 bits.
+    /// Of at most 128 bits.
     Narrow(Slot),
-    /// More.
+    /// Of more.
     Wide(WideSlot),
 }
 
-/// What the walk over a control found.
+/// Results of the walk over a control.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The statements that touch state.
+    /// The statements that access state.
     pub steps: Steps,
-    /// From which variable to which: the first place where it flows.
+    /// For each pair of variables, the first position where one flows into the other.
     pub flows: BTreeMap<(usize, usize), Span>,
 }
 
-/// Rounds of a loop after which nothing new is expected.
+/// Iterations of a loop after which no new dependencies are expected.
 const ROUNDS: usize = 8;
 
-/// What a cell depends on.
+/// Dependencies of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// The variables that its value was computed from.
     pub value: Set,
-    /// Those that decided whether it was.
+    /// Variables that decide whether it was computed.
     pub context: Set,
 }
 
@@ -76,11 +77,11 @@ pub(super) struct Walk<'p> {
     pub env: Env,
     /// True behind a `return`.
     dead: bool,
-    /// On what it depends whether this statement runs.
+    /// Dependencies of this statement's execution.
     pub context: Set,
-    /// Blocks that were left under conditions, and what was known then.
+    /// Blocks left under conditions, with the facts at that point.
     left: Vec<(Label, Set, Env)>,
-    /// Cells that stand for the memory of a register while one of its actions is gone through.
+    /// Cells that represent the memory of a register while one of its actions is analysed.
     pub memory: HashMap<Cell, usize>,
     pub found: Found,
     pub depth: u32,
@@ -190,7 +191,7 @@ impl Walk<'_> {
         self.found.steps.close(at);
     }
 
-    /// Arms of which one runs, under a step that decides.
+    /// Alternative branches under a deciding step.
     fn arms(&mut self, step: Touch, arms: &[&[Stmt]]) {
         let decided = step.depends();
         self.found.steps.push(step);
@@ -220,7 +221,7 @@ impl Walk<'_> {
         self.depth -= 1;
     }
 
-    /// What is known where two ways meet.
+    /// Joins the facts of two paths.
     fn join(&mut self, other: Env, other_dead: bool) {
         match (self.dead, other_dead) {
             (false, false) => self.env = united(std::mem::take(&mut self.env), other),
@@ -229,7 +230,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The end of a block: those who left it come back, and what they depended on with them.
+    /// The end of a block: joins the paths that left it, with their dependencies.
     fn arrive(&mut self, label: Label) {
         let left = std::mem::take(&mut self.left);
         for (to, context, env) in left {
@@ -260,7 +261,7 @@ impl Walk<'_> {
         self.arrive(label);
     }
 
-    /// What the outcome of a table depends on.
+    /// Dependencies of a table's result.
     fn table(&mut self, id: TableId, span: Span) -> Set {
         let table = &self.program.tables[id.index()];
         let mut step = Touch::new(Kind::If, span, self.depth);
@@ -274,7 +275,7 @@ impl Walk<'_> {
         decided
     }
 
-    /// On what it depends whether this statement runs, those that left before included.
+    /// Dependencies of this statement's execution, including earlier exits.
     pub fn condition(&self) -> Set {
         self.left.iter().fold(self.context.clone(), |all, (_, context, _)| all.with(context))
     }
@@ -284,7 +285,7 @@ impl Walk<'_> {
         self.assign(step, cells, whole);
     }
 
-    /// A statement after which `cells` depend on what it read.
+    /// Records an assignment, after which `cells` depend on the step's reads.
     pub fn assign(&mut self, mut step: Touch, cells: &[Cell], whole: bool) {
         let value = step.reads.with(&step.uses);
         let context = step.implied.with(&self.condition());
@@ -315,14 +316,14 @@ impl Walk<'_> {
         }
     }
 
-    /// What is written to a variable depends on these.
+    /// Records that a value written to a variable depends on these.
     pub fn flow(&mut self, from: &Set, to: usize, span: Span) {
         for variable in from.iter() {
             self.found.flows.entry((variable, to)).or_insert(span);
         }
     }
 
-    /// The step, with what the expression reads.
+    /// The step with the expression's reads added.
     pub fn reading(&self, mut step: Touch, expr: &Expr) -> Touch {
         self.read(&mut step, expr);
         step
@@ -362,7 +363,7 @@ impl Walk<'_> {
         let Some(known) = self.env.get(&cell) else { return };
         match self.memory.get(&cell) {
             Some(variable) if known.value == Set::single(*variable) => step.reads.add(&known.value),
-            // What this statement stands under anyway need not be said again.
+            // Dependencies that enclose this statement anyway are not recorded again.
             _ => {
                 step.uses.add(&known.value);
                 step.uses.add(&known.context.without(&self.condition()));
@@ -393,8 +394,7 @@ fn united(mut into: Env, other: Env) -> Env {
     into
 }
 
-/// The `if` of an `else if`: the last of its statements, before which only calls of its condition
-/// stand.
+/// The `if` of an `else if`: the last statement, preceded only by calls of its condition.
 fn else_if(otherwise: &[Stmt], whole: Span) -> Option<&StmtKind> {
     let (last, calls) = otherwise.split_last()?;
     let StmtKind::If { condition, .. } = &last.kind else { return None };

@@ -1,4 +1,5 @@
-//! Arithmetic that p4c has no code for: division and remainder by anything but a power of two (V0205).
+//! Arithmetic that p4c does not support: division and remainder by anything but a power of two
+//! (V0205).
 
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -19,7 +20,7 @@ pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
 }
 
 fn divisions(expr: &Expr, found: &mut Vec<Diagnostic>) {
-    // p4c makes 0 of `0 / x` and `0 % x`.
+    // p4c folds `0 / x` and `0 % x` to 0.
     if let ExprKind::Binary(op @ (Binary::Div | Binary::Mod), what, by) = &expr.kind
         && !matches!(what.kind, ExprKind::Const(0))
         && !matches!(by.kind, ExprKind::Const(by) if by.is_power_of_two())

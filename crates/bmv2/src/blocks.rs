@@ -1,10 +1,10 @@
-//! The six blocks of a `V1Switch`: their frames, and what moves between them.
+//! The six blocks of a `V1Switch`: their frames, and the data passed between them.
 //!
-//! bmv2 keeps one packet header vector. Here a pass has one frame, on which its blocks run one behind
-//! the other: headers, metadata and standard metadata lie at the same slots in all of them, and a
-//! block's own variables behind these. A block for which that is not so has a frame of its own, and
-//! what it shares is copied. From pass to pass a packet takes its slots along as they are. It must not
-//! know what the metadata means.
+//! bmv2 has one packet header vector. Here a pass has one frame, on which its blocks run in
+//! sequence: headers, metadata and standard metadata have the same slots in all of them, and a
+//! block's own variables follow. A block that does not fit this scheme has a frame of its own, and
+//! its shared parts are copied. Between passes a packet takes its slots along unchanged. Must not
+//! depend on the meaning of the metadata.
 
 use super::standard::Standard;
 use num_bigint::BigUint;
@@ -21,38 +21,38 @@ use std::ops::Range;
 pub struct Block {
     /// The unit.
     pub unit: UnitId,
-    /// The number of the frame it runs on, once it has taken over from the block before.
+    /// Index of its frame, once the previous block's data is taken over.
     at: usize,
     /// Its own variables: the slots behind its parameters.
     own: Range<usize>,
     own_wide: Range<usize>,
-    /// Headers, metadata and standard metadata, as far as it has them.
+    /// Headers, metadata and standard metadata, if present.
     parts: [Option<SlotRange>; 3],
-    /// These stand at the front of its frame as [`Frames::save`] keeps them.
+    /// True if the shared parts are at the front of its frame, in the order of [`Frames::save`].
     in_order: bool,
     /// Fields of the standard metadata.
     pub standard: Standard,
-    /// Each header, for the length of the packet.
+    /// Sizes of its headers, for the length of the packet.
     headers: HeaderLengths,
-    /// It may make headers valid or invalid, or longer.
+    /// True if it may change the validity or the length of headers.
     pub resizes: bool,
-    /// It has nothing to do.
+    /// True if it does nothing.
     pub idle: bool,
 }
 
-/// What headers add to a packet's length, each by the slot of its validity.
+/// Contributions of headers to a packet's length, each by the slot of its validity.
 #[derive(Clone, Debug, Default)]
 struct HeaderLengths {
-    /// Bits of their fields but for the variable-size ones.
+    /// Bits of their fields, excluding the variable-size ones.
     fixed: Vec<(Slot, u32)>,
-    /// The slot of the length of each of these, in bits.
+    /// Slot of the length of each of these, in bits.
     variable: Vec<(Slot, Slot)>,
 }
 
-/// Which part of the packet header vector a parameter is.
+/// Index of the standard metadata among the parts of the packet header vector.
 const STANDARD: usize = 2;
 
-/// The place of the ingress control among the blocks, which has all parts.
+/// Index of the ingress control among the blocks, which has all parts.
 const FULL: usize = 2;
 
 /// The six blocks.
@@ -65,7 +65,7 @@ pub struct Blocks {
     pub egress: Block,
     pub compute: Block,
     pub deparser: Block,
-    /// The first is that of all blocks that can share one.
+    /// The first is shared by all blocks that can share one.
     pub frames: Frames,
 }
 
@@ -74,7 +74,7 @@ pub struct Blocks {
 pub struct Frames(Vec<Frame>);
 
 impl Blocks {
-    /// In the order of `V1Switch`'s parameters.
+    /// Blocks in the order of `V1Switch`'s parameters.
     pub fn new(mut blocks: [Block; 6]) -> Blocks {
         let full = blocks[FULL].parts;
         let (slots, wide_slots) = (narrow_end(&full), wide_end(&full));
@@ -104,17 +104,17 @@ impl Frames {
         &mut self.0[block.at]
     }
 
-    /// Sees to it that the frame that blocks share has so many slots.
+    /// Ensures that the shared frame has `slots` slots.
     pub fn make_room(&mut self, slots: usize) {
         grow(&mut self.0[0], (slots, 0));
     }
 
-    /// Makes the frame of a block ready for a packet.
+    /// Initialises the frame of a block for a packet.
     pub fn reset(&mut self, block: &Block) {
         self.frame(block).clear();
     }
 
-    /// Makes the block's own variables zero.
+    /// Clears the block's own variables.
     #[inline]
     pub fn clear_own(&mut self, block: &Block) {
         if block.own.is_empty() && block.own_wide.is_empty() {
@@ -125,7 +125,7 @@ impl Frames {
         frame.clear_wide_slots(block.own_wide.clone());
     }
 
-    /// Begins a block with what the one before it has left.
+    /// Begins a block with the data of the previous one.
     pub fn hand_over(&mut self, before: &Block, block: &Block) {
         if block.at == before.at {
             self.clear_own(block);
@@ -135,14 +135,14 @@ impl Frames {
         }
     }
 
-    /// Goes on with the block before, with what this one has changed.
+    /// Returns the data of this block to the previous one.
     pub fn give_back(&mut self, block: &Block, before: &Block) {
         if block.at != before.at {
             self.copy_shared(block, before);
         }
     }
 
-    /// Copies the parts that two blocks have to the second one's frame.
+    /// Copies the parts that two blocks share to the second one's frame.
     fn copy_shared(&mut self, from: &Block, to: &Block) {
         let Ok([source, target]) = self.0.get_disjoint_mut([from.at, to.at]) else { return };
         for (from, to) in from.parts.into_iter().zip(to.parts) {
@@ -152,7 +152,7 @@ impl Frames {
         }
     }
 
-    /// Keeps headers, metadata and standard metadata in `phv`.
+    /// Saves headers, metadata and standard metadata in `phv`.
     pub fn save(&self, block: &Block, phv: &mut Phv) {
         let frame = &self.0[block.at];
         phv.narrow.clear();
@@ -163,8 +163,8 @@ impl Frames {
         }
     }
 
-    /// Does what [`Frames::save`] does at the end of a pass, behind which the block's frame is of no
-    /// use: the packet takes its slots along.
+    /// As [`Frames::save`], at the end of a pass, after which the block's frame is not used: the
+    /// packet takes its slots along.
     #[inline]
     pub fn take_along(&mut self, block: &Block, phv: &mut Phv) {
         if block.in_order {
@@ -174,8 +174,8 @@ impl Frames {
         }
     }
 
-    /// Begins a pass with what an earlier one has kept of a block with the same parts. `phv` is of no
-    /// use afterwards, and neither are the block's own variables.
+    /// Begins a pass with the parts that an earlier one saved of a block with the same parameters.
+    /// `phv` is unspecified afterwards, and so are the block's own variables.
     #[inline]
     pub fn restore(&mut self, block: &Block, phv: &mut Phv) {
         if block.in_order {
@@ -198,7 +198,7 @@ impl Frames {
         }
     }
 
-    /// Exchanges the slots of a block's frame and those of a packet.
+    /// Swaps the slots of a block's frame and those of a packet.
     #[inline]
     fn exchange(&mut self, block: &Block, phv: &mut Phv) {
         let frame = self.frame(block);
@@ -211,14 +211,14 @@ impl Frames {
     }
 }
 
-/// A frame of so many narrow and wide slots.
+/// A frame with these numbers of narrow and wide slots.
 fn frame(slots: usize, wide_slots: usize) -> Frame {
     let mut frame = Frame::default();
     grow(&mut frame, (slots, wide_slots));
     frame
 }
 
-/// Sees to it that a frame has so many narrow and wide slots.
+/// Ensures that a frame has these numbers of narrow and wide slots.
 fn grow(frame: &mut Frame, (slots, wide_slots): (usize, usize)) {
     if frame.narrow.len() < slots {
         frame.narrow.resize(slots, 0);
@@ -229,8 +229,8 @@ fn grow(frame: &mut Frame, (slots, wide_slots): (usize, usize)) {
 }
 
 impl Block {
-    /// The block of a unit whose parameters are a packet or not, headers, metadata and standard
-    /// metadata, in this order; those at the end may be absent.
+    /// The block of a unit whose parameters are an optional packet, headers, metadata and standard
+    /// metadata, in this order; the last ones may be absent.
     pub fn new(interpreter: &Interpreter, unit: UnitId) -> Block {
         let program = interpreter.program();
         let declared = &program.units[unit.index()];
@@ -255,22 +255,22 @@ impl Block {
         }
     }
 
-    /// It runs on the frame of all blocks that can share one.
+    /// True if it runs on the shared frame.
     pub fn is_joined(&self) -> bool {
         self.at == 0
     }
 
-    /// What it shares stands at the front of its frame.
+    /// True if its shared parts are at the front of its frame.
     pub fn in_order(&self) -> bool {
         self.in_order
     }
 
-    /// The slots of headers, metadata and standard metadata, if these are in order.
+    /// Slots of headers, metadata and standard metadata, if these are in order.
     pub fn shared_slots(&self) -> impl Iterator<Item = Slot> {
         (0..self.own.start).map(|slot| Slot(slot as u32))
     }
 
-    /// How many wide ones there are.
+    /// Number of wide shared slots.
     pub fn shared_wide_slots(&self) -> usize {
         self.own_wide.start
     }
@@ -280,24 +280,24 @@ impl Block {
         self.own.clone().map(|slot| Slot(slot as u32))
     }
 
-    /// It has wide variables of its own.
+    /// True if it has wide variables of its own.
     pub fn has_own_wide_slots(&self) -> bool {
         !self.own_wide.is_empty()
     }
 
-    /// The slots by which [`Block::header_bytes`] goes, if it may change them.
+    /// Slots that determine [`Block::header_bytes`], if it may change them.
     pub fn header_sizes(&self) -> impl Iterator<Item = Slot> {
         let fixed = self.headers.fixed.iter().map(|(valid, _)| *valid);
         let lengths = self.headers.variable.iter().map(|(_, length)| *length);
         fixed.chain(lengths).filter(|_| self.resizes)
     }
 
-    /// Narrow and wide slots that it needs.
+    /// Numbers of narrow and wide slots that it needs.
     fn size(&self) -> (usize, usize) {
         (self.own.end, self.own_wide.end)
     }
 
-    /// Bytes that the valid headers take.
+    /// Size of the valid headers in bytes.
     pub fn header_bytes(&self, frame: &Frame) -> u32 {
         let is_valid = |valid: Slot| frame.get(valid) != 0;
         let mut bits = 0;
@@ -310,7 +310,7 @@ impl Block {
         bits / 8
     }
 
-    /// Where a slot of the metadata or standard metadata lies in what [`Frames::save`] keeps.
+    /// Index of a slot of the metadata or standard metadata in the data of [`Frames::save`].
     pub fn kept_at(&self, slot: Slot) -> Option<u32> {
         let mut before = 0;
         for (number, part) in self.parts.iter().enumerate() {
@@ -338,13 +338,13 @@ impl Block {
         None
     }
 
-    /// Numbers of narrow and wide slots that the headers take in what [`Frames::save`] keeps.
+    /// Numbers of narrow and wide slots of the headers in the data of [`Frames::save`].
     pub fn header_slots(&self) -> (usize, usize) {
         self.parts[0].map_or((0, 0), |part| (part.narrow().len(), part.wide().len()))
     }
 }
 
-/// True if the parts are all that stands at the front of a frame, in their order.
+/// True if the front of a frame consists of exactly these parts, in order.
 fn in_order(parts: &[Option<SlotRange>]) -> bool {
     let (mut narrow, mut wide) = (0, 0);
     parts.iter().flatten().all(|part| {
@@ -356,7 +356,7 @@ fn in_order(parts: &[Option<SlotRange>]) -> bool {
     })
 }
 
-/// The slot behind the last part; parameters come first in a frame, one behind the other.
+/// The slot behind the last part; parameters are the first slots of a frame, in sequence.
 fn narrow_end(parts: &[Option<SlotRange>]) -> usize {
     parts
         .iter()
@@ -387,7 +387,7 @@ fn collect_headers(layout: &Layout, headers: &mut HeaderLengths) {
     }
 }
 
-/// Bits of a field but for those of variable size, which are noted.
+/// Bits of a field, excluding those of variable size, which are recorded.
 fn measure(valid: Slot, field: &Layout, headers: &mut HeaderLengths) -> u32 {
     match field {
         Layout::VarBit { length, .. } => {

@@ -1,4 +1,4 @@
-//! The control plane of a v1model program, before the first packet and while packets pass.
+//! Control-plane access to a v1model program, before the first packet and at run time.
 
 use super::pipeline::V1Model;
 use super::runtime::RegisterArray;

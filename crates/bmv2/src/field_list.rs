@@ -1,9 +1,9 @@
 //! Field lists: the metadata that goes with a clone, a resubmitted or a recirculated packet.
 //!
-//! Today's programs annotate fields of their metadata with `@field_list(1, 2)` and name a number;
-//! older ones hand a list of fields to `clone3`, `resubmit` or `recirculate`. Either way what is
-//! kept are the values that the fields have at the end of the pass. A list is the places of its
-//! fields in a packet header vector.
+//! Current programs annotate fields of their metadata with `@field_list(1, 2)` and pass a number;
+//! older ones pass a list of fields to `clone3`, `resubmit` or `recirculate`. In both cases the
+//! values of the fields at the end of the pass are preserved. A list consists of the fields'
+//! positions in a packet header vector.
 
 use super::blocks::Block;
 use super::rules::{self, Refusal};
@@ -17,7 +17,7 @@ use sojourn_target::phv::Phv;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Places in a packet header vector.
+/// Positions in a packet header vector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldList {
     narrow: Vec<u32>,
@@ -41,7 +41,7 @@ impl FieldList {
         self.wide.extend(range.wide().filter_map(|slot| block.wide_kept_at(slot)));
     }
 
-    /// The fields that an argument of `clone3`, `resubmit` or `recirculate` names in `block`.
+    /// Fields named by an argument of `clone3`, `resubmit` or `recirculate` in `block`.
     pub fn of_value(value: &Value, block: &Block) -> FieldList {
         let mut list = FieldList::default();
         list.add_value(value, block);
@@ -86,24 +86,24 @@ impl FieldList {
     }
 }
 
-/// The headers that are declared within the metadata of a block.
+/// Headers declared inside the metadata of a block.
 pub fn headers_within(metadata: &Layout, block: &Block) -> FieldList {
     let mut list = FieldList::default();
     list.add_headers(metadata, block);
     list
 }
 
-/// Makes the metadata of a vector all zero; its headers stay.
+/// Clears the metadata of a vector; its headers remain.
 pub fn reset_metadata(phv: &mut Phv, block: &Block) {
     let (narrow, wide) = block.header_slots();
     phv.narrow[narrow..].fill(0);
     phv.wide[wide..].iter_mut().for_each(Zero::set_zero);
 }
 
-/// The values that a program's annotations may name: constants at its top and members of enums.
+/// Values that a program's annotations may name: its top-level constants and members of enums.
 type Names = BTreeMap<Arc<str>, BigInt>;
 
-/// The lists that the annotations of a block's metadata make, by their numbers.
+/// Field lists of the annotations of a block's metadata, by number.
 pub fn annotated(
     metadata: &Layout,
     block: &Block,
@@ -114,7 +114,7 @@ pub fn annotated(
     if lists.refused.is_empty() { Ok(lists.lists) } else { Err(lists.refused) }
 }
 
-/// The lists while the metadata is walked.
+/// Field lists during the walk of the metadata.
 struct Lists<'a> {
     block: &'a Block,
     names: &'a Names,

@@ -1,8 +1,8 @@
-//! Which blocks of a pass are one chain of code, and what lies between them.
+//! Fused pass: the blocks of a pass as one chain of code, with the operations between them.
 //!
-//! A chain is what the blocks do one by one, on the frame that they share. What a packet takes along is
-//! what somebody behind it reads. A pass whose packet is to be copied ends in front of the update of its
-//! checksums, and goes on block by block.
+//! A chain has the same effect as the blocks one by one, on their common frame. A packet takes
+//! along only slots that a later block reads. A pass whose packet is to be copied leaves the chain
+//! in front of the checksum update, and continues block by block.
 
 use super::blocks::{Block, Blocks};
 use super::passthrough_headers::{HeaderInPlace, untouched};
@@ -14,26 +14,26 @@ use sojourn_p4::visit;
 use sojourn_target::def_use::read_by;
 use std::collections::HashSet;
 
-/// A chain, and what is told it.
+/// A chain, with its inputs.
 #[derive(Clone, Debug)]
 pub struct FusedChain {
     /// The chain.
     pub chain: Chain,
-    /// The fields of the standard metadata that somebody reads.
+    /// Fields of the standard metadata that the chain reads.
     pub inputs: Standard,
 }
 
-/// The chains of a program, as far as there are some.
+/// The chains of a program, where they are possible.
 #[derive(Clone, Debug, Default)]
 pub struct FusedPasses {
     /// Parser, verification of checksums and ingress control.
     pub ingress: Option<FusedChain>,
-    /// Egress control, update of checksums and deparser. Its one input says whether the packet is to be
-    /// copied or sent around.
+    /// Egress control, checksum update and deparser. Its one input says whether the packet is to be
+    /// copied or processed again.
     pub egress: Option<FusedChain>,
 }
 
-/// Joins what can be joined.
+/// Builds the chains that are possible.
 pub fn join(interpreter: &mut Interpreter, blocks: &Blocks, runtime: &Runtime) -> FusedPasses {
     let Blocks { parser, verify, ingress, egress, compute, deparser, .. } = blocks;
     let joinable = |blocks: &[&Block]| {
@@ -72,7 +72,7 @@ fn join_ingress_blocks(
     let answers = [standard.egress_spec, standard.mcast_grp, standard.priority];
     left.extend(answers.into_iter().filter_map(|field| field.slot()));
     let untouched = untouched(interpreter.program(), blocks, runtime);
-    // Of a header that nobody looks at the fields are of no matter before it is extracted.
+    // The fields of a header that no block accesses do not matter before its extraction.
     let fields = untouched.iter().flat_map(HeaderInPlace::fields);
     let given: Vec<Slot> = standard.given_to_ingress().chain(fields).collect();
     let stay: Vec<Slot> = untouched.iter().map(|header| header.valid).collect();
@@ -135,12 +135,12 @@ fn join_egress_blocks(
     Some(FusedChain { chain, inputs: egress.standard.inputs(&read) })
 }
 
-/// The block's own variables, which begin with zero.
+/// The block's own variables, which are initially zero.
 fn zeros(block: &Block) -> impl Iterator<Item = (Slot, u128)> {
     block.own_slots().map(|slot| (slot, 0))
 }
 
-/// The slots that somebody reads of what a packet takes along from ingress.
+/// Slots of a packet's metadata from ingress that a later block reads.
 fn taken_along(interpreter: &Interpreter, blocks: &Blocks, runtime: &Runtime) -> Vec<Slot> {
     let Blocks { ingress, egress, compute, deparser, .. } = blocks;
     let behind = [egress, compute, deparser];
@@ -155,7 +155,7 @@ fn taken_along(interpreter: &Interpreter, blocks: &Blocks, runtime: &Runtime) ->
     ingress.shared_slots().filter(|slot| read.contains(slot)).collect()
 }
 
-/// The slots that blocks read, or calls of any.
+/// Slots read by blocks, or by calls in any block.
 fn read_by_all(interpreter: &Interpreter, blocks: &[&Block], runtime: &Runtime) -> HashSet<Slot> {
     let program = interpreter.program();
     let mut read = HashSet::new();

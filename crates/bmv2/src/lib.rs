@@ -1,8 +1,9 @@
 //! v1model, the architecture of bmv2's `simple_switch`.
 //!
-//! It stands on the language crate and on [`DataPlane`](sojourn_packet::DataPlane)'s vocabulary. What `simple_switch`
-//! does to one packet in one pass is here, after its documentation (`docs/simple_switch.md` of
-//! p4lang/behavioral-model) and, where that is silent, its source; queues, ports and clocks are not.
+//! Uses the language crate and the types of [`DataPlane`](sojourn_packet::DataPlane). Implements
+//! the processing of one packet in one pass of `simple_switch`, by its documentation
+//! (`docs/simple_switch.md` of p4lang/behavioral-model) and, where that is silent, its source;
+//! queues, ports and clocks are not part of it.
 //!
 //! | part | what it is |
 //! |---|---|

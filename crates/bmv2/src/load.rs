@@ -1,4 +1,4 @@
-//! From the IR of a v1model program to a data plane, or to diagnostics.
+//! Loading: from the IR of a v1model program to a data plane, or to diagnostics.
 
 use super::arithmetic;
 use super::blocks::{Block, Blocks};
@@ -18,7 +18,7 @@ use sojourn_target::validity_checks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Makes a data plane of an elaborated program; none if an error was found.
+/// Builds a data plane of an elaborated program; `None` if there is an error.
 pub fn build(
     mut program: Program,
     options: &LoadOptions,
@@ -40,7 +40,7 @@ pub fn build(
             return None;
         }
     };
-    // Runs nothing: what runs is made of the guarded program.
+    // Used for analysis only: the guarded program is executed.
     let interpreter = Interpreter::with_executor(Arc::new(program), Executor::Tree);
     let blocks = Blocks::new(units.map(|unit| Block::new(&interpreter, unit)));
     let program = interpreter.program();

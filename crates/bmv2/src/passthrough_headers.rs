@@ -1,5 +1,5 @@
-//! Headers that are parsed last and emitted last, and that nobody looks at in between: they may stay where
-//! they are, in front of the payload.
+//! Headers that are parsed last, emitted last, and not accessed in between: they may remain in
+//! place, in front of the payload.
 
 use super::blocks::Blocks;
 use super::runtime::Runtime;
@@ -37,12 +37,12 @@ impl HeaderInPlace {
     }
 }
 
-/// Such headers of a program. At most one of them is valid: none is extracted but as the last thing that
-/// the parser does.
+/// Such headers of a program. At most one of them is valid: each is extracted only as the last
+/// action of the parser.
 pub fn untouched(program: &Program, blocks: &Blocks, runtime: &Runtime) -> Vec<HeaderInPlace> {
     let Blocks { parser, verify, ingress, egress, compute, deparser, .. } = blocks;
     let unit = |unit: UnitId| &program.units[unit.index()];
-    // Else a header has other slots in one than in another.
+    // Otherwise a header's slots differ between the blocks.
     let all = [parser, verify, ingress, egress, compute, deparser];
     if !all.iter().all(|block| block.is_joined()) {
         return Vec::new();
@@ -66,7 +66,7 @@ pub fn untouched(program: &Program, blocks: &Blocks, runtime: &Runtime) -> Vec<H
     last.filter_map(|header| HeaderInPlace::new(header)).collect()
 }
 
-/// The headers that a deparser emits, in order; none if it does anything else.
+/// Headers emitted by a deparser, in order; `None` if it does anything else.
 fn emitted(deparser: &Unit) -> Option<Vec<&Layout>> {
     let Body::Control { stmts, .. } = &deparser.body else { return None };
     let mut headers = Vec::new();
@@ -88,7 +88,7 @@ fn add_headers<'l>(layout: &'l Layout, headers: &mut Vec<&'l Layout>) -> Option<
     Some(())
 }
 
-/// True if the parser does nothing with a header but extract it, whole bytes of it, and accept.
+/// True if the parser's only operation on a header is to extract it, in whole bytes, and accept.
 fn is_last(parser: &Unit, header: &Layout) -> bool {
     let Body::Parser(body) = &parser.body else { return false };
     let slots = header.range();
@@ -96,7 +96,7 @@ fn is_last(parser: &Unit, header: &Layout) -> bool {
         StmtKind::Extract { header, .. } => header.range().overlaps(&slots),
         _ => false,
     };
-    // A parser begins with headers that are not valid.
+    // A parser begins with invalid headers.
     let invalidates =
         |kind: &StmtKind| matches!(kind, StmtKind::Set(_, Expr { kind: ExprKind::Const(0), .. }));
     let writes = |stmt: &Stmt| {

@@ -1,4 +1,4 @@
-//! A loaded program as a data plane: the two passes of a packet, and what happens behind each.
+//! A loaded program as a data plane: the two passes of a packet, and the actions after each.
 //!
 //! ```text
 //! ingress   packet -> parser -> verify checksums -> ingress control
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The order of precedence is that of `simple_switch` (its documentation, "Pseudocode for what
-//! happens at the end of ingress and egress processing"). A parser's error drops nothing: ingress
-//! sees it in `parser_error` and goes on with what was extracted.
+//! happens at the end of ingress and egress processing"). A parser's error does not drop the
+//! packet: ingress reads it in `parser_error` and continues with the extracted headers.
 
 use super::blocks::Blocks;
 use super::field_list::{FieldList, reset_metadata};
@@ -39,10 +39,10 @@ pub struct V1Model {
     pub(super) runtime: Runtime,
     blocks: Blocks,
     joined: FusedPasses,
-    /// What the deparser writes.
+    /// Output of the deparser.
     written: PacketOut,
-    /// Vectors of packets that have left, to be used again. In boxes because that is how a packet
-    /// carries its own through the traffic manager.
+    /// Vectors of earlier packets, for reuse. They are boxed, as packets carry them through the
+    /// traffic manager.
     #[expect(clippy::vec_box, reason = "taken out and put back whole, box and all")]
     spare: Vec<Box<Phv>>,
 }
@@ -69,18 +69,18 @@ impl V1Model {
         self.runtime.registers.iter()
     }
 
-    /// The register whose name is, or ends in, `name`.
+    /// The register with this name or suffix.
     pub fn register_mut(&mut self, name: &str) -> Option<&mut RegisterArray> {
         self.runtime.registers.iter_mut().find(|register| fits(register.name(), name))
     }
 
-    /// A cell of the counter whose name is, or ends in, `name`; for a direct counter the cell of
-    /// the entry with this handle.
+    /// A cell of the counter with this name or suffix; for a direct counter the cell of the entry
+    /// with this handle.
     pub fn counter(&self, name: &str, index: usize) -> Option<Count> {
         self.runtime.counters.iter().find(|(known, _)| fits(known, name))?.1.get(index)
     }
 
-    /// The meter whose name is, or ends in, `name`; a direct meter's cells are its table's entries.
+    /// The meter with this name or suffix; a direct meter's cells are its table's entries.
     pub fn meter_mut(&mut self, name: &str) -> Option<&mut Meter> {
         let meters = &mut self.runtime.meters;
         meters.iter_mut().find(|(known, _)| fits(known, name)).map(|(_, meter)| meter)
@@ -91,13 +91,13 @@ impl V1Model {
         self.runtime.digests.take()
     }
 
-    /// What the program did that the switch cannot do, failed assertions among it.
+    /// Requests that the switch cannot fulfil, including failed assertions.
     pub fn faults(&self) -> &Faults {
         &self.runtime.faults
     }
 
-    /// Runs parser, verification of checksums and ingress control as one, if they are. Says what was
-    /// parsed; the rest has not run if the parser has rejected.
+    /// Runs parser, checksum verification and ingress control as one chain, if there is one.
+    /// Returns the parser's result; the rest has not run if the parser rejected.
     #[inline]
     fn run_ingress_chain(
         &mut self,
@@ -123,8 +123,8 @@ impl V1Model {
         self.interpreter.run_parser(parser.unit, frame, front, tables, runtime)
     }
 
-    /// Runs verification of checksums and ingress control behind the parser. Says what was parsed, and
-    /// what the packet's length became with other headers.
+    /// Runs checksum verification and ingress control after the parser. Returns the parser's
+    /// result, and the packet's length with its new headers.
     fn behind_parser(&mut self, packet: &Packet, parsed: Parsed) -> Result<(Parsed, u32), Halt> {
         let Blocks { parser, verify, ingress, frames, .. } = &mut self.blocks;
         let (tables, runtime) = (&self.tables, &mut self.runtime);
@@ -147,7 +147,7 @@ impl V1Model {
         Ok((parsed, (packet.len().0 as u32 + after).saturating_sub(before)))
     }
 
-    /// Makes the parser's frame ready: with what another pass has left, or for a new packet.
+    /// Initialises the parser's frame: with the data of another pass, or for a new packet.
     fn begin_ingress(
         &mut self,
         input: &IngressInput,
@@ -177,7 +177,7 @@ impl V1Model {
         packet_metadata: &mut PacketMetadata,
         out: &mut IngressDecision,
     ) -> Result<(), Halt> {
-        // What a packet brings from another pass is not what a chain begins with.
+        // A chain cannot start with the metadata of another pass.
         let as_one = packet_metadata.is_empty() && self.runtime.trace.is_none();
         let ran = if as_one { self.run_ingress_chain(input, packet) } else { None };
         let arrived = packet.len().0 as u32;
@@ -200,7 +200,7 @@ impl V1Model {
         Ok(())
     }
 
-    /// What is done with a packet behind the ingress control. Says what goes with it.
+    /// Completes a packet after the ingress control. Returns its metadata for the next pass.
     fn after_ingress(
         &mut self,
         input: &IngressInput,
@@ -241,7 +241,7 @@ impl V1Model {
         Ok(PacketMetadata::from(phv))
     }
 
-    /// The clone of a packet at the end of ingress: as it began ingress, parsed again.
+    /// Clone of a packet at the end of ingress: the packet as received, parsed again.
     fn clone_of_ingress(
         &mut self,
         request: CloneRequest,
@@ -252,7 +252,7 @@ impl V1Model {
         let Blocks { parser, frames, .. } = &mut self.blocks;
         frames.reset(parser);
         let frame = frames.frame(parser);
-        // The parser sees the port and nothing else, and what it says of the metadata is not kept.
+        // The parser reads the port only, and its values of the standard metadata are discarded.
         parser.standard.ingress_port.set(frame, input.port.0.into());
         let front = PacketIn::new(&packet.bytes, packet.zeros);
         let (tables, runtime) = (&self.tables, &mut self.runtime);
@@ -280,7 +280,7 @@ impl V1Model {
         phv
     }
 
-    /// A vector with the headers of `phv` whose metadata is zero but for a list of fields.
+    /// A vector with the headers of `phv` and zero metadata, except for a field list.
     fn preserved(&mut self, phv: &Phv, list: u32, instance: InstanceType) -> Box<Phv> {
         let mut preserved = self.new_phv();
         let Phv { narrow, wide, .. } = &mut *preserved;
@@ -292,7 +292,7 @@ impl V1Model {
         preserved
     }
 
-    /// Makes the metadata of `preserved` zero, but for a list of fields of `original`.
+    /// Clears the metadata of `preserved`, except for a field list of `original`.
     fn keep_fields(&self, original: &Phv, preserved: &mut Phv, list: u32, instance: InstanceType) {
         reset_metadata(preserved, &self.blocks.ingress);
         let list: Option<&FieldList> = self.runtime.field_lists.get(list as usize);
@@ -309,7 +309,7 @@ impl V1Model {
         }
     }
 
-    /// Puts a packet's headers and metadata into the egress control's frame.
+    /// Moves a packet's headers and metadata to the egress control's frame.
     fn begin_egress(&mut self, input: &EgressInput, phv: &mut Phv) {
         self.runtime.begin(input.now, u64::from(phv.ingress_length));
         self.runtime.pass.truncate = phv.truncated;
@@ -328,7 +328,7 @@ impl V1Model {
         packet_metadata: &mut PacketMetadata,
         out: &mut EgressDecision,
     ) -> Result<(), Halt> {
-        // A packet that brings nothing along has no headers that egress could know.
+        // A packet without metadata has no headers that egress could know.
         let Some(mut phv) = std::mem::take(packet_metadata).take::<Phv>() else { return Ok(()) };
         self.begin_egress(input, &mut phv);
         let ran = if self.runtime.trace.is_none() { self.run_egress_chain() } else { None };
@@ -355,9 +355,9 @@ impl V1Model {
         Ok(())
     }
 
-    /// Runs egress control, update of checksums and deparser as one, if they are. False if the program has
-    /// asked for something that comes in front of the update; that and what is behind it has not run then,
-    /// and neither has it for a packet that is dropped.
+    /// Runs egress control, checksum update and deparser as one chain, if there is one. False if
+    /// the program requested an operation in front of the checksum update, or dropped the packet;
+    /// the update and the deparser have not run then.
     #[inline]
     fn run_egress_chain(&mut self) -> Option<Result<bool, Halt>> {
         let FusedChain { chain, .. } = self.joined.egress.as_ref()?;
@@ -385,7 +385,7 @@ impl V1Model {
         Ok(())
     }
 
-    /// The clone of a packet at the end of egress, with what the pass has left.
+    /// Clone of a packet at the end of egress, with the results of the pass.
     fn clone_of_egress(
         &mut self,
         request: CloneRequest,
@@ -396,7 +396,7 @@ impl V1Model {
         let Blocks { egress, frames, .. } = &self.blocks;
         frames.save(egress, phv);
         let mut preserved = self.preserved(phv, request.fields, InstanceType::EgressClone);
-        // It is not parsed again: all headers are those that the pass has left.
+        // It is not parsed again: all headers are the results of the pass.
         self.runtime.headers_within.copy(phv, &mut preserved);
         out.mirror = Some(Box::new(Mirror {
             session: request.session,
@@ -408,8 +408,8 @@ impl V1Model {
         }));
     }
 
-    /// What is done with a packet that egress has not dropped, which may have been `written`. Says what
-    /// goes with it to ingress, if that is where it goes.
+    /// Completes a packet that egress has not dropped; `written` is true if it is already deparsed.
+    /// Returns its metadata for ingress, if it goes there.
     fn after_egress(
         &mut self,
         packet: &mut Packet,

@@ -1,10 +1,10 @@
-//! Tables with an action profile or selector do nothing on a miss, whatever their `default_action`.
+//! Removes default actions of tables with an action profile or selector, which have no effect.
 //!
-//! p4c says so when it compiles for bmv2 ("Target does not support default_action ... due to action
-//! profiles") and writes none; `simple_switch` then runs nothing until a control plane sets a
-//! default *member* (`MatchTableIndirect::lookup`). What follows such a miss is what follows the
-//! whole `switch` on `action_run`: p4c writes it as `base_default_next`, its `default` is for actions
-//! that have no label.
+//! p4c reports this when it compiles for bmv2 ("Target does not support default_action ... due to
+//! action profiles") and omits them; `simple_switch` then runs no action until a control plane sets
+//! a default *member* (`MatchTableIndirect::lookup`). After such a miss execution continues behind
+//! the whole `switch` on `action_run`: p4c generates it as `base_default_next`, and its `default`
+//! is for actions without a label.
 
 use super::rules;
 use super::runtime::is_profile;
@@ -16,7 +16,7 @@ use sojourn_p4::ir::{
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
-/// Takes the default actions of such tables away, with a warning for each that would do something.
+/// Removes the default actions of such tables, with a warning for each that is not empty.
 pub(super) fn take_away(program: &mut Program) -> Vec<Diagnostic> {
     let objects = &program.objects;
     let profiled: HashSet<usize> =
@@ -42,7 +42,7 @@ fn has_profile(table: &Table, objects: &[Object]) -> bool {
     })
 }
 
-/// The variables that hold which action of such a table ran.
+/// Collects the variables that hold the action of such a table.
 fn collect_tested(stmts: &[Stmt], profiled: &HashSet<usize>, tested: &mut HashSet<Slot>) {
     visit::statements(stmts, &mut |stmt| {
         if let StmtKind::Apply { table, action: Some(slot), .. } = stmt.kind
@@ -53,7 +53,7 @@ fn collect_tested(stmts: &[Stmt], profiled: &HashSet<usize>, tested: &mut HashSe
     });
 }
 
-/// Gives the `switch` on such a variable an empty case for no action at all.
+/// Adds an empty case for the absence of an action to each `switch` on such a variable.
 fn pass_switches_on_a_miss(stmts: &mut [Stmt], tested: &HashSet<Slot>) {
     for stmt in stmts {
         match &mut stmt.kind {

@@ -10,7 +10,7 @@ use sojourn_packet::dataplane::{EgressInput, IngressInput};
 use sojourn_target::fields::field;
 use std::collections::HashSet;
 
-/// Where a packet comes from (`instance_type`).
+/// Origin of a packet (`instance_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum InstanceType {
@@ -20,24 +20,24 @@ pub enum InstanceType {
     IngressClone = 1,
     /// Cloned at the end of egress.
     EgressClone = 2,
-    /// Back from egress.
+    /// Returned from egress.
     Recirculated = 4,
     /// A copy of a multicast group.
     Replication = 5,
-    /// Once more from ingress.
+    /// A further ingress pass.
     Resubmitted = 6,
 }
 
-/// The port that means "drop": all ones in `egress_spec`.
+/// Port number that drops the packet: all ones in `egress_spec`.
 pub const DROP_PORT: u128 = 511;
 
-/// A time as the switch shows it.
+/// A time in the switch's unit, us.
 #[inline]
 pub fn micros(time: Time) -> u64 {
     time.as_nanos() / 1_000
 }
 
-/// A field that may be absent, with the mask of its width, or of 64 bits if that is more.
+/// An optional field, with the mask of its width, or of 64 bits if that is wider.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Field(Option<(Slot, u64)>);
 
@@ -60,7 +60,7 @@ impl Field {
         self.0.map(|(slot, _)| slot)
     }
 
-    /// Its value; 0 if the program does not have it.
+    /// Its value; 0 if the program lacks it.
     #[inline]
     pub fn get(self, frame: &Frame) -> u128 {
         self.0.map_or(0, |(slot, _)| frame.get(slot))
@@ -74,7 +74,7 @@ impl Field {
         }
     }
 
-    /// It is absent unless its slot is one of some.
+    /// The field if its slot is among these, else an absent one.
     fn only(self, slots: &HashSet<Slot>) -> Field {
         Field(self.0.filter(|(slot, _)| slots.contains(slot)))
     }
@@ -103,13 +103,13 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// The slots of what the switch tells ingress of a new packet.
+    /// Slots of the switch's inputs to ingress for a new packet.
     pub fn given_to_ingress(&self) -> impl Iterator<Item = Slot> {
         let given = [self.ingress_port, self.ingress_global_timestamp, self.packet_length];
         given.into_iter().filter_map(Field::slot)
     }
 
-    /// The slots of what it tells egress.
+    /// Slots of the switch's inputs to egress.
     pub fn given_to_egress(&self) -> impl Iterator<Item = Slot> {
         let given = [
             self.egress_global_timestamp,
@@ -125,7 +125,7 @@ impl Standard {
         given.into_iter().filter_map(Field::slot)
     }
 
-    /// What the switch tells ingress and egress, as far as it is in some slots.
+    /// The switch's inputs to ingress and egress that are among some slots.
     #[must_use]
     pub fn inputs(&self, slots: &HashSet<Slot>) -> Standard {
         let mut inputs = *self;
@@ -145,7 +145,7 @@ impl Standard {
         inputs
     }
 
-    /// Tells ingress of a new packet of so many bytes.
+    /// Sets the inputs of ingress for a new packet of `length` bytes.
     #[inline]
     pub fn set_ingress_inputs(&self, input: &IngressInput, length: u64, frame: &mut Frame) {
         self.ingress_port.set(frame, input.port.0.into());
@@ -153,7 +153,7 @@ impl Standard {
         self.packet_length.set(frame, length);
     }
 
-    /// Tells egress of a packet of so many bytes.
+    /// Sets the inputs of egress for a packet of `length` bytes.
     #[inline]
     pub fn set_egress_inputs(&self, input: &EgressInput, length: u32, frame: &mut Frame) {
         self.egress_global_timestamp.set(frame, micros(input.now));
@@ -164,7 +164,7 @@ impl Standard {
         self.deq_qdepth.set(frame, input.dequeue_packets.into());
         self.egress_rid.set(frame, input.rid.into());
         self.egress_port.set(frame, input.port.0.into());
-        // Any port but the one that means "drop"; bmv2's choice, cut to nine bits.
+        // Any port but the drop port; bmv2's choice, cut to nine bits.
         self.egress_spec.set(frame, DROP_PORT as u64 + 1);
         self.packet_length.set(frame, length.into());
     }

@@ -1,4 +1,4 @@
-//! bmv2's `simple_switch` as a target: what programs for it are called, and what it is like.
+//! bmv2's `simple_switch` as a target: its names and its properties.
 
 use super::load::build;
 use super::pipeline::V1Model;
@@ -44,7 +44,7 @@ impl Target for Bmv2 {
     }
 
     fn fresh(&self) -> Fresh {
-        // As bmv2 has it, on which programs for this architecture rely.
+        // As in bmv2; programs for this architecture rely on it.
         Fresh::Zero
     }
 

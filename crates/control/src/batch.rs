@@ -19,13 +19,13 @@ use sojourn_p4::ir::Program;
 use sojourn_packet::Time;
 use std::sync::Arc;
 
-/// Operations in their order.
+/// Operations in order.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     operations: Vec<Placed>,
-    /// What the document says of itself; nothing of it is to be done.
+    /// The document's own metadata; none of it is an operation.
     document: ControlPlane,
-    /// What the document names: it has to be there even if nothing is asked of it.
+    /// Objects that the document names. Each must exist, even without an operation on it.
     named: Vec<Named>,
 }
 
@@ -37,11 +37,11 @@ struct Placed {
 
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// The entry of its table with this number, counted from 1; several begin there.
+    /// The entry of its table with this number, counted from 1, or several from there on.
     Entry(usize),
-    /// A line of the file of commands; of entries that are alike, the line of each.
+    /// Line numbers in the file of commands, one for each entry of a group of rows.
     Lines(SmallVec<[u32; 2]>),
-    /// The item itself says where it stands.
+    /// The item itself carries its position.
     Item,
 }
 
@@ -53,10 +53,10 @@ enum Named {
 }
 
 impl ControlPlane {
-    /// What it asks of `program` and of the switch around it.
+    /// The operations of this document on `program` and on the switch around it.
     ///
     /// # Errors
-    /// Every line of a file of commands that is wrong.
+    /// Returns an error for every invalid line of a file of commands.
     pub fn batch(&self, program: &Program) -> Result<Batch, ControlError> {
         let mut batch = Batch {
             document: ControlPlane {
@@ -109,7 +109,7 @@ impl Batch {
         self.item(Operation::SetProfile(entries.clone()));
     }
 
-    /// What a line of the file of commands asks for.
+    /// Appends the operation of a line of the file of commands.
     pub(super) fn line(&mut self, line: u32, operation: Operation) {
         let place = Place::Lines(smallvec![line]);
         let Operation::AddEntry { table, entry } = operation else {
@@ -123,7 +123,7 @@ impl Batch {
         self.entry(table, entry, place);
     }
 
-    /// Adds a line to the last rows, if there are some of this table: the numbers of an entry.
+    /// Appends a line's entry, as numbers, to the last rows; false if they are not of this table.
     pub(super) fn row(&mut self, table: &str, line: u32, numbers: &[u128]) -> bool {
         let Some((rows, Place::Lines(lines))) = self.last_rows(table) else { return false };
         rows.push(numbers.iter().copied());
@@ -131,7 +131,7 @@ impl Batch {
         true
     }
 
-    /// The rows that came last, if they are of this table, and where they stand.
+    /// The last rows added and their position, if they are of this table.
     pub(super) fn last_rows(&mut self, table_name: &str) -> Option<(&mut Rows, &mut Place)> {
         let Placed { operation, place } = self.operations.last_mut()?;
         match operation {
@@ -142,7 +142,7 @@ impl Batch {
         }
     }
 
-    /// An entry that is not like the last.
+    /// Appends an entry that does not fit the last rows.
     fn entry(&mut self, table: String, entry: TableEntry, place: Place) {
         self.operations.push(Placed { operation: rows::added(table, entry), place });
     }
@@ -185,7 +185,7 @@ impl Batch {
         self.operations.iter().map(|placed| &placed.operation)
     }
 
-    /// `why` with the place that asked for the operation `at`.
+    /// Wraps `why` with the position of the operation `at`.
     pub fn refused(&self, at: usize, why: ControlError) -> ControlError {
         match (&self.operations[at].place, why) {
             (Place::Lines(lines), why) => {
@@ -214,10 +214,11 @@ impl Batch {
         }
     }
 
-    /// Carries out what is the program's, before the first packet.
+    /// Executes the operations on the program, before the first packet.
     ///
     /// # Errors
-    /// The first operation that does not fit the program, with its place; those before it stay.
+    /// Returns the first operation that does not fit the program, with its position; the ones
+    /// before it remain.
     pub fn install(&self, program: &mut dyn RuntimeControl) -> Result<(), ControlError> {
         for named in &self.named {
             match named {
@@ -235,14 +236,14 @@ impl Batch {
         Ok(())
     }
 
-    /// What the operations leave at the switch, which is configured before it runs.
+    /// The part of the operations that configures the switch before it runs.
     ///
     /// # Errors
-    /// A session or group is taken away that is not there.
+    /// Returns an error if a missing session or group is removed.
     pub fn for_switch(&self) -> Result<ControlPlane, ControlError> {
         let mut left = ControlPlane { commands: None, ..self.document.clone() };
         for (at, Placed { operation, place }) in self.operations.iter().enumerate() {
-            // What a document says twice is for the switch to refuse; a command replaces.
+            // A document's duplicates are left for the switch to refuse; a command replaces.
             let replaces = matches!(place, Place::Lines(_));
             match operation {
                 Operation::SetMirrorSession(session) => {
@@ -273,8 +274,8 @@ impl Batch {
         Ok(left)
     }
 
-    /// What the operations leave behind in `program`, in which they have been carried out, and at
-    /// the switch: as a document that says the same, entry by entry.
+    /// The state of `program` and of the switch after the operations, which must already have been
+    /// carried out in `program`, as a document that lists it entry by entry.
     ///
     /// # Errors
     /// As for [`Batch::for_switch`].
@@ -346,7 +347,7 @@ impl Batch {
                     };
                     left.registers.retain(|known| !replaced(known));
                     let value = value.first().cloned().unwrap_or_default();
-                    // All of them 0 is how a register without values of its own begins.
+                    // A value of 0 in every cell is the default of a register.
                     if index.is_some() || value.0 != BigUint::ZERO {
                         left.registers.push(RegisterValue {
                             name: name.clone(),

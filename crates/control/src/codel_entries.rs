@@ -1,8 +1,9 @@
 //! CoDel's control law as table entries: INTERVAL / sqrt(count) for every count a key can be.
 //!
-//! Integers alone, so that the entries are the same on every machine: RFC 8289 section 5.6, rounded
-//! to the nearest nanosecond. The interval is a constant of the program and no number, so that
-//! program and table cannot differ. It must not know in which switch a count is looked up.
+//! Uses integers only, so that the entries are equal on every machine: RFC 8289 section 5.6,
+//! rounded to the nearest nanosecond. The interval is a constant of the program, not a number in
+//! the document, so that program and table cannot differ. Must not depend on the switch in which a
+//! count is looked up.
 
 use crate::runtime_control::LAST_HANDLE;
 use serde_json::Value;
@@ -11,16 +12,16 @@ use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
 use sojourn_p4::ir::{Layout, Program, Table};
 use std::collections::BTreeMap;
 
-/// Bits of a large count that are looked at, its leading one included: right to 0.1 %.
+/// Significant bits of a large count, its leading one included: accurate to 0.1 %.
 const LEADING_BITS: u32 = 9;
 
 /// Bits behind the binary point of a square root.
 const FRACTION: u32 = 32;
 
-/// What `entries_from` may name.
+/// Generators that `entries_from` may name.
 const GENERATORS: [&str; 1] = ["control_law"];
 
-/// Entries that are computed, by the generator's name and its options.
+/// Computed entries, by the generator's name and its options.
 pub(super) type EntriesFrom = BTreeMap<String, Value>;
 
 /// An interval from which entries are computed, and the first and the last count.
@@ -30,10 +31,10 @@ struct ControlLaw {
     last: u64,
 }
 
-/// The entries that `from` stands for, in a table of a program.
+/// Computes the entries that `from` describes for a table of a program.
 ///
 /// # Errors
-/// What is wrong with it, in words for the person who wrote it.
+/// Returns an error that says what is wrong with `from`.
 pub(super) fn entries(
     from: &EntriesFrom,
     table: &Table,
@@ -83,7 +84,7 @@ fn law(options: &Value, program: &Program) -> Result<ControlLaw, String> {
     let Some((_, value)) = value else {
         return Err(format!("the program has no constant \"{name}\"{}", hint(name, known())));
     };
-    // Below 2^60 its square, times four, has room; 2^60 ns are 36 years.
+    // Below 2^60, four times the square fits; 2^60 ns are 36 years.
     let interval = value.to_string().parse::<u64>().ok().filter(|value| value >> 60 == 0);
     let Some(interval) = interval else {
         return Err(format!("the constant {name} is {value}, which is no interval in ns"));
@@ -91,7 +92,7 @@ fn law(options: &Value, program: &Program) -> Result<ControlLaw, String> {
     Ok(ControlLaw { interval: interval.into(), first, last })
 }
 
-/// What the control law is told.
+/// Options of the control law.
 const OPTIONS: [&str; 2] = ["interval", "counts"];
 
 fn is_identifier(name: &str) -> bool {
@@ -100,8 +101,8 @@ fn is_identifier(name: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A table with an exact key gets an entry a count, one with a ternary key an entry for each pattern
-/// of leading bits.
+/// A table with an exact key gets an entry for each count, one with a ternary key an entry for each
+/// pattern of leading bits.
 fn control_law(law: &ControlLaw, table: &Table) -> Result<Rows, String> {
     let [key] = &table.keys[..] else {
         let keys = table.keys.len();
@@ -143,7 +144,7 @@ fn control_law(law: &ControlLaw, table: &Table) -> Result<Rows, String> {
     }
 }
 
-/// The number of counts, if a table has room for an entry for each.
+/// Number of counts, if the table has space for an entry for each.
 fn room(law: &ControlLaw, table: &Table) -> Result<usize, String> {
     let counts = u128::from(law.last - law.first) + 1;
     let most = table.size.unwrap_or(u64::MAX).min(LAST_HANDLE as u64 + 1);
@@ -160,11 +161,11 @@ const ONE_ACTION: &str = "control_law wants a table with one action with one par
 
 /// INTERVAL / sqrt(count), rounded to the nearest, halves up.
 ///
-/// With x = interval / sqrt(count), floor(2 x) is the integer square root of the integer quotient
-/// 4 interval^2 / count: no square lies between a number and its integer part.
+/// With x = interval / sqrt(count), floor(2 x) is the integer square root of the integer quotient 4
+/// interval^2 / count: no square lies between a number and its integer part.
 fn spacing(law: &ControlLaw, count: u64) -> u128 {
     let square = 4 * law.interval * law.interval;
-    // Words of a machine where they are wide enough: every interval up to 2.1 s.
+    // Native words where they are wide enough: every interval up to 2.1 s.
     match u64::try_from(square) {
         Ok(square) => (square / count).isqrt().div_ceil(2).into(),
         Err(_) => (square / u128::from(count)).isqrt().div_ceil(2),
@@ -173,8 +174,8 @@ fn spacing(law: &ControlLaw, count: u64) -> u128 {
 
 /// Pattern, mask and value for each pattern of leading bits of a count of `width` bits.
 ///
-/// The value of a group of counts is the one whose largest relative error is least, the harmonic
-/// mean of the group's ends: at most 1 / 2^(bits + 1), and the half nanosecond of rounding.
+/// The value for a group of counts minimises the largest relative error, the harmonic mean of the
+/// group's ends: at most 1 / 2^(bits + 1), and the half nanosecond of rounding.
 fn by_leading_bits(law: &ControlLaw, width: u32) -> impl Iterator<Item = [u128; 3]> {
     (law.first.ilog2()..width).flat_map(move |exponent| {
         let group = 1u64 << exponent.saturating_sub(LEADING_BITS - 1);

@@ -1,4 +1,4 @@
-//! Description of a program's control-plane interface: names, widths, match kinds; made for JSON.
+//! Description of a program's control-plane interface as JSON: names, widths, match kinds.
 //!
 //! It is read from the IR alone, so that every architecture is described in the same terms.
 
@@ -9,12 +9,12 @@ use sojourn_p4::ir::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Everything that has a name for the control plane.
+/// All objects with a control-plane name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProgramDescription {
-    /// The package that `main` is of: `Switch`, `V1Switch`.
+    /// The package of `main`: `Switch`, `V1Switch`.
     pub package: String,
-    /// The packages that `main` is made of, by their instances' names: the pipelines of a switch.
+    /// Packages that are arguments of `main`, by their instances' names: the pipelines of a switch.
     pub pipelines: Vec<String>,
     /// All tables, in the order of the program.
     pub tables: Vec<TableDescription>,
@@ -37,7 +37,7 @@ pub struct TableDescription {
     pub actions: Vec<ActionDescription>,
     /// `size`, if given.
     pub size: Option<u64>,
-    /// How many entries the program brings along; they have the first handles.
+    /// Number of entries in the program's text; they have the first handles.
     pub entries: usize,
     /// True if its entries are part of the program.
     pub const_entries: bool,
@@ -63,7 +63,7 @@ pub struct KeyDescription {
 pub struct ActionDescription {
     /// Its full name.
     pub name: String,
-    /// What the control plane gives it, in order.
+    /// Parameters that the control plane sets, in order.
     pub parameters: Vec<ParameterDescription>,
     /// True if it can only be the default action.
     pub default_only: bool,
@@ -85,7 +85,7 @@ pub struct ObjectDescription {
     pub name: String,
     /// The extern's name: `Register`, `counter`, `direct_meter`.
     pub of: String,
-    /// How many cells it has, if its constructor says.
+    /// Number of cells, if the constructor gives it.
     pub size: Option<u64>,
 }
 
@@ -145,7 +145,7 @@ fn table(table: &Table, program: &Program) -> TableDescription {
     }
 }
 
-/// The properties by which architectures name an action profile.
+/// True for the table properties that name an action profile.
 pub fn is_implementation(property: &str) -> bool {
     matches!(property, "implementation" | "psa_implementation")
 }

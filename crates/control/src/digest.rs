@@ -1,12 +1,12 @@
-//! Messages of a program to its control plane, kept until they are fetched.
+//! Queue of a program's messages to its control plane, until they are fetched.
 //!
-//! A message is bytes with a name and an instant; who asks for it is not known here.
+//! A message is bytes with a name and a time. Must not depend on the protocol that fetches it.
 
 use sojourn_packet::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Digests that are kept for the control plane; the oldest goes when there are more.
+/// Number of digests held for the control plane; a further one evicts the oldest.
 const KEPT_DIGESTS: usize = 4096;
 
 /// A message to the control plane.
@@ -14,13 +14,13 @@ const KEPT_DIGESTS: usize = 4096;
 pub struct Digest {
     /// The `Digest` object; for v1model the type of the data.
     pub name: Arc<str>,
-    /// When.
+    /// Time at which the program sent it.
     pub at: Time,
-    /// Its fields one behind the other, filled up with zeros in front.
+    /// Its fields in sequence, padded with zeros in front.
     pub bytes: Box<[u8]>,
 }
 
-/// The messages that wait.
+/// The pending messages.
 #[derive(Clone, Debug, Default)]
 pub struct Digests(VecDeque<Digest>);
 

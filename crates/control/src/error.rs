@@ -18,13 +18,13 @@ pub enum ControlError {
         table: String,
         /// The entry, counted from 1.
         number: usize,
-        /// What does not fit.
+        /// The mismatch.
         why: Box<TableError>,
     },
     /// A profile, meter or other object that the program does not have.
     #[error("there is no {what} `{name}`{}", near.as_ref().map_or_else(String::new, |n| format!(" (did you mean `{n}`?)")))]
     Unknown {
-        /// What was looked for.
+        /// Kind of the object that was looked up.
         what: &'static str,
         /// Its name.
         name: String,
@@ -41,7 +41,7 @@ pub enum ControlError {
         /// The entry, counted from 1.
         number: usize,
     },
-    /// In the words of whoever read a line of text.
+    /// Message of the parser of a line of text.
     #[error("{0}")]
     Message(String),
     /// About a line of a file of commands.
@@ -51,13 +51,13 @@ pub enum ControlError {
         file: String,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The underlying error.
         why: Box<ControlError>,
     },
     /// Several lines, each with its file and its number.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Lines(Vec<ControlError>),
-    /// An operation about the switch, put to a program.
+    /// An operation on the switch, applied to a program.
     #[error("this is for the switch around the program: sessions, groups, queues, ports")]
     ForSwitch,
     /// Entries that cannot be computed.
@@ -65,13 +65,13 @@ pub enum ControlError {
     Computed {
         /// The table.
         table: String,
-        /// What is wrong with what they are computed from.
+        /// Fault in the parameters of the computation.
         why: String,
     },
     /// A cell that a register or counter does not have.
     #[error("{what} `{name}` has no cell {index}")]
     Cell {
-        /// What kind of object it is.
+        /// Kind of the object.
         what: &'static str,
         /// Its name.
         name: String,
@@ -85,7 +85,7 @@ pub enum ControlError {
         name: String,
         /// The cell.
         index: usize,
-        /// What it cannot.
+        /// The operation that the filter lacks.
         why: FilterError,
     },
     /// A cell that a meter does not have.

@@ -1,7 +1,7 @@
-//! Operations carried out on a running program, and what was there put back.
+//! Execution of operations on a running program, and their rollback.
 //!
-//! Each operation alone is done wholly or not at all. For a batch of them, [`Checkpoint`] keeps what
-//! the batch touches as it was. Knows no file, no switch and no architecture.
+//! Each operation is atomic. For a batch, [`Checkpoint`] saves the state that the batch changes.
+//! Must not depend on a file format, a switch or an architecture.
 
 use super::operation::{EntryRead, Matched, Operation, Query, Reply, Which};
 use super::{
@@ -29,10 +29,10 @@ use sojourn_packet::Time;
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Carries out one operation at an instant; the handle of an entry that was added.
+/// Executes one operation at a time; returns the handle of an added entry.
 ///
 /// # Errors
-/// It does not fit the program, or is about the switch; nothing has changed.
+/// Returns an error if it does not fit the program, or concerns the switch; nothing has changed.
 pub fn execute(
     program: &mut dyn RuntimeControl,
     operation: &Operation,
@@ -41,7 +41,7 @@ pub fn execute(
     execute_noting(program, operation, now, None)
 }
 
-/// The same; how tables were before goes into `undone`.
+/// The same; saves the previous state of tables in `undone`.
 fn execute_noting(
     program: &mut dyn RuntimeControl,
     operation: &Operation,
@@ -130,7 +130,7 @@ fn execute_noting(
             let entries = program.meters_entries(at);
             let (known, meter) = &mut program.parts().meters[at];
             match index {
-                // Nothing was ever set for an entry that is not there yet.
+                // An entry that does not exist yet has no setting to reset.
                 Some(index) if entries && *index >= meter.len() => {}
                 Some(index) => {
                     cell(meter.reset(*index).then_some(()), "meter", known, *index)?;
@@ -192,7 +192,7 @@ fn execute_noting(
     Ok(None)
 }
 
-/// Answers a question.
+/// Answers a query.
 ///
 /// # Errors
 /// The program has no such object or no such cell.
@@ -269,21 +269,21 @@ fn snapshots(program: &mut dyn RuntimeControl) -> Result<&mut Snapshots, Control
     program.snapshots().ok_or_else(none)
 }
 
-/// A table as it was.
+/// Previous state of a table.
 enum SavedTable {
-    /// Before one change.
+    /// One change.
     Changed(TableId, TableUndo),
-    /// All of it.
+    /// The whole table.
     Whole(TableId, Box<TableState>),
 }
 
-/// A member or a group of a profile as it was; none if it was not there.
+/// Previous state of a member or a group of a profile; `None` if it did not exist.
 enum SavedProfile {
     Member(usize, u32, Option<ActionRun>),
     Group(usize, u32, Option<Vec<(u32, bool)>>),
 }
 
-/// What operations touch, as it was before them.
+/// Saved state of the objects that a batch changes.
 #[derive(Default)]
 pub struct Checkpoint {
     /// In the order of the changes.
@@ -302,7 +302,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Carries out an operation as [`execute`] does, and keeps what it touches as it was.
+    /// Executes an operation as [`execute`] does, and saves the state that it changes.
     ///
     /// # Errors
     /// As for [`execute`].
@@ -316,8 +316,8 @@ impl Checkpoint {
         execute_noting(program, operation, now, Some(&mut self.tables))
     }
 
-    /// Keeps what `operation` will touch, unless that is kept already, but for single entries. What
-    /// does not exist is not kept: the operation will be refused.
+    /// Saves the state that `operation` changes, unless it is saved already; single entries are
+    /// left out. An object that does not exist is not saved, since the operation will be refused.
     fn record(&mut self, program: &mut dyn RuntimeControl, operation: &Operation) {
         match operation {
             Operation::ClearTable { table } | Operation::SetKeyMask { table, .. } => {
@@ -398,7 +398,7 @@ impl Checkpoint {
         self.profiles.push(SavedProfile::Group(at, group, previous));
     }
 
-    /// Puts everything back.
+    /// Restores the saved state.
     pub fn restore(self, program: &mut dyn RuntimeControl) {
         for previous in self.tables.into_iter().rev() {
             match previous {
@@ -415,11 +415,11 @@ impl Checkpoint {
             }
         }
         for (name, setting) in self.hashes {
-            // It was set to that before.
+            // The setting was valid before.
             let _ = program.set_hash(&name, &setting);
         }
         for (name, value) in self.parameters {
-            // It was there when it was kept.
+            // The parameter existed when it was saved.
             let _ = program.set_parameter(&name, value);
         }
         for (port, value) in self.port_metadata {
@@ -526,7 +526,7 @@ fn which(
     }
 }
 
-/// Adds entries that are alike; how the table was.
+/// Adds entries of one shape; returns the table's state before.
 fn add_rows(
     program: &mut dyn RuntimeControl,
     id: TableId,
@@ -552,7 +552,7 @@ fn computed(
     codel_entries::entries(from, described, tables.program()).map_err(refused)
 }
 
-/// What a member runs, in terms of the table that uses the profile.
+/// The action of a member, in terms of the table that uses the profile.
 fn member_run(
     member: &ProfileMember,
     table: Option<TableId>,
@@ -576,7 +576,7 @@ fn member_run(
     Ok(ActionRun { action: at as u32, data })
 }
 
-/// All members are looked at before one of them is set.
+/// Validates all members before one of them is set.
 fn set_profile(
     program: &mut dyn RuntimeControl,
     entries: &ProfileEntries,
@@ -637,7 +637,7 @@ fn entry_read(view: EntryView) -> EntryRead {
     EntryRead { handle: view.handle.0, entry, is_const: view.is_const }
 }
 
-/// An entry that leads to a target; nothing is said of what it matches.
+/// An entry with a target, without match values.
 pub(super) fn led(target: EntryTarget) -> TableEntry {
     let mut entry = TableEntry::default();
     match target {
@@ -651,7 +651,7 @@ pub(super) fn led(target: EntryTarget) -> TableEntry {
     entry
 }
 
-/// What an entry says of a key element; nothing if that may be anything.
+/// Value that an entry requires of a key element; `None` for any value.
 pub(super) fn value_of(matched: &Match) -> Option<MatchValue> {
     let number = |value: &BigUint| Number(value.clone());
     Some(match matched {

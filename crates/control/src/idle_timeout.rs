@@ -1,16 +1,16 @@
-//! When table entries were hit last, for tables whose idle entries somebody asks for.
+//! Time of the last hit of table entries, for tables with idle timeouts.
 
 use sojourn_p4::interp::Matched;
 use sojourn_p4::interp::tables::EntryHandle;
 use sojourn_p4::ir::TableId;
 use sojourn_packet::Time;
 
-/// Instants by table and entry; nothing for tables that nobody asks about.
+/// Times by table and entry; `None` for tables without an idle timeout.
 #[derive(Clone, Debug, Default)]
 pub struct LastHits(Vec<Option<Vec<Time>>>);
 
 impl LastHits {
-    /// From now on hits of a table are noted.
+    /// Starts recording the hits of a table.
     pub fn begin(&mut self, table: TableId) {
         if self.0.len() <= table.index() {
             self.0.resize_with(table.index() + 1, || None);
@@ -18,13 +18,13 @@ impl LastHits {
         self.0[table.index()].get_or_insert_with(Vec::new);
     }
 
-    /// True if somebody asks about a table.
+    /// True if the hits of any table are recorded.
     #[inline]
     pub fn are_noted(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Notes what a lookup found.
+    /// Records the result of a lookup.
     #[inline]
     pub fn note(&mut self, matched: &Matched, now: Time) {
         let Some(Some(hits)) = self.0.get_mut(matched.table.index()) else { return };
@@ -35,7 +35,7 @@ impl LastHits {
         hits[entry.index()] = now;
     }
 
-    /// When an entry was hit last, if it has been since it is noted.
+    /// Time of an entry's last hit since recording began.
     pub fn last(&self, table: TableId, entry: EntryHandle) -> Option<Time> {
         let hits = self.0.get(table.index())?.as_ref()?;
         hits.get(entry.index()).copied().filter(|at| *at > Time::ZERO)

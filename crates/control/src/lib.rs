@@ -1,8 +1,9 @@
 //! The control plane: table entries, profiles, meters, sessions and queues by name, as data.
 //!
-//! A [`ControlPlane`] is what a file says that a run starts with, as plain data; it becomes a
-//! [`Batch`] of [`Operation`]s, which is carried out once. As on Tofino (`$MATCH_PRIORITY` of BfRt) and in bmv2, a *lower* priority number wins. Mirror
-//! sessions, multicast groups and queues belong to the switch and are only carried along.
+//! A [`ControlPlane`] is the initial configuration of a run, as plain data; it becomes a [`Batch`]
+//! of [`Operation`]s, which is carried out once. As on Tofino (`$MATCH_PRIORITY` of BfRt) and in
+//! bmv2, a *lower* priority number wins. Mirror sessions, multicast groups and queues are the
+//! switch's; this crate only carries them.
 
 mod batch;
 mod codel_entries;
@@ -47,7 +48,7 @@ use sojourn_p4::ir::Program;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a control plane installs before the first packet.
+/// Configuration that is installed before the first packet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlPlane {
@@ -70,29 +71,29 @@ pub struct ControlPlane {
     /// Values of `RegisterParam`s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub register_params: Vec<ParameterValue>,
-    /// What parsers find in front of ports' packets, on Tofino.
+    /// Port metadata that parsers extract in front of packets, on Tofino.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub port_metadata: Vec<PortMetadata>,
-    /// Values that registers start with, where they are not those of the program.
+    /// Initial values of registers that differ from the program's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub registers: Vec<RegisterValue>,
     /// Multicast groups, for the switch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub multicast_groups: Vec<MulticastGroup>,
-    /// Priority queues at each port, for the switch, up to 32; a higher one goes first. The queue of a
-    /// packet is its `priority` for a v1model program, and its `qid` on Tofino, where queues above 7
-    /// share the highest of eight priorities.
+    /// Number of priority queues at each port, for the switch, up to 32; a higher one is served
+    /// first. The queue of a packet is its `priority` for a v1model program, and its `qid` on
+    /// Tofino, where queues above 7 share the highest of eight priorities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_queues: Option<u8>,
-    /// Queues of equal weight at each port, served in turns (deficit weighted round robin): up to 32
-    /// on Tofino, where a packet's queue is its `qid`, and up to 8 in place of priority queues for a
-    /// v1model program, where it is its `priority`. bmv2 has none.
+    /// Number of queues of equal weight at each port, served by deficit weighted round robin: up to
+    /// 32 on Tofino, where a packet's queue is its `qid`, and up to 8 in place of priority queues
+    /// for a v1model program, where it is its `priority`. bmv2 has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queues: Option<u8>,
     /// Settings of queues, for the switch of a v1model program; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,
-    /// Commands of `simple_switch_CLI`, carried out behind everything above.
+    /// Commands of `simple_switch_CLI`, executed after everything above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandFile>,
 }
@@ -101,14 +102,14 @@ pub struct ControlPlane {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandFile {
-    /// What messages call it.
+    /// Name used in messages.
     pub name: String,
-    /// Its text, which may be long and is read by each run of it.
+    /// Its text, which may be long and is parsed by each run.
     #[serde(with = "shared")]
     pub text: Arc<str>,
 }
 
-/// A text that is shared, as JSON has it.
+/// Serialisation of shared text.
 mod shared {
     use super::*;
 
@@ -122,7 +123,7 @@ mod shared {
 }
 
 impl ControlPlane {
-    /// The same as plain data: rows are entries like the others.
+    /// Plain-data form: rows become entries like the others.
     pub fn plain(mut self) -> ControlPlane {
         for entries in &mut self.tables {
             let rows = std::mem::take(&mut entries.rows);
@@ -132,7 +133,7 @@ impl ControlPlane {
         self
     }
 
-    /// The same with every computed entry written out, as `program` has the tables.
+    /// The same with every computed entry expanded, for the tables of `program`.
     ///
     /// # Errors
     /// Entries that cannot be computed, with their table.
@@ -159,7 +160,7 @@ impl ControlPlane {
 pub struct RegisterValue {
     /// The register's name.
     pub name: String,
-    /// Which cell; all of them if absent.
+    /// Cell index; all cells if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
     /// The value.
@@ -188,7 +189,7 @@ pub struct MulticastNode {
 }
 
 /// Rate and depth of queues of the switch, as `set_queue_rate` and `set_queue_depth` of bmv2 set
-/// them, and a bit rate beside it.
+/// them, or a rate in bit/s.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSetting {
@@ -198,13 +199,13 @@ pub struct QueueSetting {
     /// The queue of this priority; every queue of the port if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// Packets a second, exactly spaced; 0 takes the limit away.
+    /// Packets per second, exactly spaced; 0 removes the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets_per_second: Option<u64>,
-    /// Bit/s on the wire, exactly spaced; 0 takes the limit away.
+    /// Rate on the wire, bit/s, exactly spaced; 0 removes the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_per_second: Option<u64>,
-    /// Packets that it holds at most.
+    /// Maximum number of packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
 }
@@ -233,19 +234,19 @@ pub struct ParameterValue {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableEntries {
-    /// Its name, or as much of its end as is unique.
+    /// Its name, or a unique suffix.
     pub name: String,
-    /// Entries that are alike, in front of the others; plain data has them among those.
+    /// Entries of one shape, in front of the others; plain data lists them in `entries`.
     #[serde(skip)]
     pub rows: Vec<Arc<Rows>>,
     /// Entries in the order of installation.
     #[serde(default)]
     pub entries: Vec<TableEntry>,
-    /// More entries behind them, computed: `control_law` with a constant of the program and the
-    /// first and the last count.
+    /// Further, computed entries: `control_law` with a constant of the program and the first and
+    /// the last count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_from: Option<BTreeMap<String, serde_json::Value>>,
-    /// What a miss leads to, unless the program says.
+    /// Default entry, run on a miss; the program's own if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<DefaultEntry>,
 }
@@ -254,7 +255,7 @@ pub struct TableEntries {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableEntry {
-    /// Key element to match; elements that are left out match anything.
+    /// Match value of each key element; omitted elements match anything.
     #[serde(rename = "match", default)]
     pub matches: NamedValues<MatchValue>,
     /// The action to run.
@@ -269,16 +270,16 @@ pub struct TableEntry {
     /// Instead of an action: a group of the table's action selector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupId>,
-    /// Among several ternary or range entries that match, the lowest number wins.
+    /// Among several matching ternary or range entries, the lowest number wins.
     #[serde(default)]
     pub priority: u32,
-    /// In place of `priority`, as the program's own entries and P4Runtime have it: the highest number
-    /// wins, and any wins over a `priority`.
+    /// Alternative to `priority`, used by the program's own entries and P4Runtime: the highest
+    /// number wins, and any rank wins over a `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<i32>,
 }
 
-/// What a miss leads to: an action, or what a member or a group runs.
+/// Default entry: an action, a member or a group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DefaultEntry {
@@ -313,13 +314,13 @@ pub struct ActionCall {
     pub args: NamedValues<Number>,
 }
 
-/// What one key element has to be.
+/// Match value of one key element.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum MatchValue {
-    /// This.
+    /// This value.
     Exact(Number),
-    /// This under a mask.
+    /// This value under a mask.
     Ternary {
         /// The value.
         value: Number,
@@ -330,7 +331,7 @@ pub enum MatchValue {
     Prefix {
         /// The value.
         value: Number,
-        /// How many leading bits.
+        /// Number of leading bits.
         prefix: u32,
     },
     /// Between two values, both included.
@@ -366,13 +367,13 @@ impl MatchValue {
 pub struct MirrorSession {
     /// Number that the program names.
     pub session: u16,
-    /// Which pass may use it (Tofino; bmv2's sessions serve both).
+    /// Pass that may use it (Tofino; bmv2's sessions serve both).
     #[serde(default)]
     pub direction: SessionDirection,
     /// Port that the copies go to; absent if they go to a multicast group only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// Multicast group that copies go to, also beside a port (bmv2).
+    /// Multicast group that receives copies, alone or in addition to a port (bmv2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u16>,
     /// Queue at that port.
@@ -383,7 +384,7 @@ pub struct MirrorSession {
     pub max_length: Option<u32>,
 }
 
-/// Which pass may use a mirror session.
+/// Pass that may use a mirror session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionDirection {
@@ -405,7 +406,7 @@ pub struct ProfileEntries {
     /// Its members.
     #[serde(default)]
     pub members: Vec<ProfileMember>,
-    /// Its groups: number, and members with whether they are up.
+    /// Its groups: number, and members with their state (true for up).
     #[serde(default)]
     pub groups: Vec<(GroupId, Vec<(MemberId, bool)>)>,
 }
@@ -416,7 +417,7 @@ pub struct ProfileEntries {
 pub struct ProfileMember {
     /// Its number.
     pub id: MemberId,
-    /// What it runs.
+    /// Name of its action.
     pub action: String,
     /// Arguments by name.
     #[serde(default)]
@@ -429,13 +430,13 @@ pub struct ProfileMember {
 pub struct MeterCell {
     /// The meter's name.
     pub name: String,
-    /// Which cell.
+    /// Cell index.
     pub index: usize,
     /// Its rates and bursts.
     pub spec: MeterSpec,
 }
 
-/// What parsers find in front of a port's packets.
+/// Port metadata that parsers extract in front of a port's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortMetadata {
@@ -451,9 +452,9 @@ pub struct PortMetadata {
 pub struct FilterCell {
     /// The filter's name.
     pub name: String,
-    /// Which cell.
+    /// Cell index.
     pub index: usize,
-    /// What it does.
+    /// Configuration of the filter.
     pub spec: FilterSpec,
 }
 

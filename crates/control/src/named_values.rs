@@ -1,7 +1,7 @@
-//! Values by name, a handful for each of many entries: a sorted list with room for what is in it.
+//! Values by name, a few for each of many entries: a sorted list of exact capacity.
 //!
-//! A tree would have room for eleven in its first node, more than a kilobyte for the two of an entry,
-//! of which a control plane may have tens of thousands. Written and read as a map.
+//! A tree's first node would have space for eleven, more than a kilobyte for the two of an entry,
+//! of which a control plane may have tens of thousands. Serialised as a map.
 
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -42,7 +42,7 @@ impl<T> NamedValues<T> {
         self.place(name).is_ok()
     }
 
-    /// Gives a name a value; the one that it had.
+    /// Sets the value of a name; returns the previous one.
     pub fn insert(&mut self, name: String, value: T) -> Option<T> {
         match self.place(&name) {
             Ok(place) => Some(std::mem::replace(&mut self.0[place].1, value)),
@@ -64,7 +64,7 @@ impl<T> Index<&str> for NamedValues<T> {
     type Output = T;
 
     /// # Panics
-    /// Where there is no value of this name.
+    /// If no value has this name.
     fn index(&self, name: &str) -> &T {
         self.get(name).expect("a value of this name")
     }

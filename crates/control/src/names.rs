@@ -31,7 +31,7 @@ impl HasName for &ObjectDescription {
 }
 
 impl ProgramDescription {
-    /// The table that `name`, or the end of a name, means.
+    /// The table with this name or suffix.
     ///
     /// # Errors
     /// There is none, or there are several.
@@ -39,7 +39,7 @@ impl ProgramDescription {
         find("there is no table", name, &self.tables)
     }
 
-    /// The object of a kind (`register`, `counter`, `meter`) that `name` means.
+    /// The object of a kind (`register`, `counter`, `meter`) with this name or suffix.
     ///
     /// # Errors
     /// There is none, or there are several.
@@ -48,7 +48,7 @@ impl ProgramDescription {
         self.object_of(&kinds, &format!("there is no {kind}"), name)
     }
 
-    /// The action profile or selector that `name` means.
+    /// The action profile or selector with this name or suffix.
     ///
     /// # Errors
     /// There is none, or there are several.
@@ -70,7 +70,7 @@ impl ProgramDescription {
 }
 
 impl TableDescription {
-    /// The action that `name`, or the end of a name, means in this table.
+    /// The action of this table with this name or suffix.
     ///
     /// # Errors
     /// There is none, or there are several.
@@ -78,7 +78,7 @@ impl TableDescription {
         find(&format!("table {} has no action", self.name), name, &self.actions)
     }
 
-    /// The key element that `name` means, by the rules of p4c's drivers: `$0` is `[0]`, a header's
+    /// The key element of a name, by the rules of p4c's drivers: `$0` is `[0]`, a header's
     /// `$valid$` or `valid` is its validity.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl ActionDescription {
     }
 }
 
-/// `$0` as `[0]`, the place in a header stack.
+/// Converts `$0` to `[0]`, an index into a header stack.
 fn with_brackets(name: &str) -> String {
     let mut parts = name.split('$');
     let mut written = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! A number of any width, as files and JSON write it.
+//! A number of any width, as written in files and JSON.
 
 use num_bigint::BigUint;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

@@ -31,7 +31,7 @@ pub enum Operation {
         /// The entry.
         entry: TableEntry,
     },
-    /// Adds entries that are alike, all of them or none. Plain data has an `AddEntry` for each.
+    /// Adds entries of one shape, all of them or none. Plain data has an `AddEntry` for each.
     #[serde(skip)]
     AddEntries {
         /// The table.
@@ -39,56 +39,56 @@ pub enum Operation {
         /// The entries.
         rows: Arc<Rows>,
     },
-    /// Adds entries that are computed, behind those that are there.
+    /// Adds computed entries, after the existing ones.
     AddComputed {
         /// The table.
         table: String,
-        /// What they are computed from, as in `entries_from`.
+        /// Parameters of the computation, as in `entries_from`.
         from: BTreeMap<String, serde_json::Value>,
     },
-    /// Gives an entry another action, member or group.
+    /// Replaces the action, member or group of an entry.
     ModifyEntry {
         /// The table.
         table: String,
-        /// Which entry.
+        /// The entry.
         at: Which,
-        /// What it leads to from now on; `match` and `priority` do not count.
+        /// Its new action or member; `match` and `priority` are ignored.
         to: TableEntry,
     },
-    /// Takes an entry out.
+    /// Deletes an entry.
     DeleteEntry {
         /// The table.
         table: String,
-        /// Which entry.
+        /// The entry.
         at: Which,
     },
-    /// Takes out all entries that are not part of the program.
+    /// Deletes all entries that are not part of the program.
     ClearTable {
         /// The table.
         table: String,
     },
-    /// Sets what a miss leads to.
+    /// Sets the default entry.
     SetDefault {
         /// The table.
         table: String,
-        /// The action, or the member or group that says which.
+        /// The action, or the member or group.
         call: DefaultEntry,
     },
-    /// Makes the default action again what the program says.
+    /// Resets the default action to the program's.
     ResetDefault {
         /// The table.
         table: String,
     },
-    /// Sets members and groups of an action profile; members and groups that are not named stay.
+    /// Sets members and groups of an action profile; others remain.
     SetProfile(ProfileEntries),
-    /// Takes a member out of an action profile.
+    /// Deletes a member of an action profile.
     DeleteMember {
         /// The profile.
         profile: String,
         /// The member.
         member: MemberId,
     },
-    /// Takes a group out of an action selector.
+    /// Deletes a group of an action selector.
     DeleteGroup {
         /// The selector.
         profile: String,
@@ -99,7 +99,7 @@ pub enum Operation {
     WriteRegister {
         /// The register.
         name: String,
-        /// Which cell; all of them if absent.
+        /// Cell index; all cells if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
         /// A number for each field.
@@ -109,7 +109,7 @@ pub enum Operation {
     WriteCounter {
         /// The counter.
         name: String,
-        /// Which cell; of a direct counter, the entry's handle; all of them if absent.
+        /// Cell index; for a direct counter, the entry's handle; all cells if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
         /// Packets.
@@ -121,71 +121,71 @@ pub enum Operation {
     SetMeter {
         /// The meter.
         name: String,
-        /// Which cell; of a direct meter, the entry's handle.
+        /// Cell index; for a direct meter, the entry's handle.
         index: usize,
         /// Rates and bursts.
         spec: MeterSpec,
     },
-    /// Takes rates and bursts of one cell of a meter away, or of all: everything is green again.
+    /// Removes rates and bursts of one cell of a meter, or of all: all packets are green again.
     ResetMeter {
         /// The meter.
         name: String,
-        /// Which cell; of a direct meter, the entry's handle; all of them if absent.
+        /// Cell index; for a direct meter, the entry's handle; all cells if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
     },
-    /// Has a meter take packets to be longer, or shorter, than they are.
+    /// Sets the adjustment of packet lengths in a meter.
     LengthenMeter {
         /// The meter.
         name: String,
         /// Bytes.
         bytes: i32,
     },
-    /// Has only some bits of the exact key elements of a table count, while it has no entries.
+    /// Restricts the bits that count in the exact key elements of a table, while it has no entries.
     SetKeyMask {
         /// The table.
         table: String,
-        /// Key elements by name, and the bits that count; of those that are not named all do.
+        /// Masks of key elements by name; unnamed elements count in full.
         masks: BTreeMap<String, Number>,
     },
-    /// Sets the port that copies for the processor (`copy_to_cpu`) go to; none do if it is absent.
+    /// Sets the port of copies for the CPU (`copy_to_cpu`); no copies are made if it is absent.
     SetCpuPort {
         /// The port.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         port: Option<u16>,
     },
-    /// Sets one cell of a low-pass filter or of random early detection, which starts anew.
+    /// Configures one cell of a low-pass filter or of random early detection, and resets its state.
     SetFilter {
         /// The filter.
         name: String,
-        /// Which cell; of a direct filter, the entry's handle.
+        /// Cell index; for a direct filter, the entry's handle.
         index: usize,
-        /// What it does.
+        /// Configuration of the filter.
         spec: FilterSpec,
     },
-    /// Makes one cell of a filter what it is at first, or all.
+    /// Resets one cell of a filter, or all, to the initial configuration.
     ResetFilter {
         /// The filter.
         name: String,
-        /// Which cell; of a direct filter, the entry's handle; all of them if absent.
+        /// Cell index; for a direct filter, the entry's handle; all cells if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
     },
-    /// Sets a hash in place of what it was set to; as the program has it by a setting that says nothing.
+    /// Replaces the setting of a hash; an empty setting restores the program's.
     SetHash {
         /// The hash.
         name: String,
-        /// What it becomes.
+        /// The new setting.
         setting: HashSetting,
     },
-    /// Gives a constant that registers take from the control plane (`RegisterParam`) a value.
+    /// Sets a constant that registers take from the control plane (`RegisterParam`).
     SetParameter {
         /// The constant.
         name: String,
         /// Its value, cut to the width of the registers that use it.
         value: Number,
     },
-    /// Sets the 64 bits that parsers of Tofino find in front of a port's packets; 0 at first.
+    /// Sets the 64 bits of port metadata that Tofino's parsers extract; initially 0.
     SetPortMetadata {
         /// The port.
         port: u16,
@@ -206,9 +206,9 @@ pub enum Operation {
     },
     /// Arms a snapshot, in place of one of the same pass with its first stage.
     ArmSnapshot(SnapshotSetting),
-    /// Takes a snapshot away, if it is there.
+    /// Removes a snapshot, if it exists.
     DisarmSnapshot {
-        /// Of egress; else of ingress.
+        /// True for egress, false for ingress.
         #[serde(default)]
         egress: bool,
         /// Its first stage.
@@ -216,35 +216,35 @@ pub enum Operation {
     },
     /// Sets a mirror session (Tofino) or clone session (bmv2), in place of one with its number.
     SetMirrorSession(MirrorSession),
-    /// Takes a mirror session away.
+    /// Removes a mirror session.
     RemoveMirrorSession {
         /// Its number.
         session: u16,
     },
     /// Sets a multicast group, in place of one with its number.
     SetMulticastGroup(MulticastGroup),
-    /// Takes a multicast group away.
+    /// Removes a multicast group.
     RemoveMulticastGroup {
         /// Its number.
         group: u16,
     },
     /// Sets rate and depth of queues.
     SetQueue(QueueSetting),
-    /// Shapes a port, or no longer.
+    /// Sets or removes a port's shaper.
     ShapePort {
         /// The port.
         port: u16,
         /// bit/s on the wire; unshaped if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rate: Option<u64>,
-        /// Burst in bytes; a port's usual one if absent.
+        /// Burst in bytes; the default if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         burst: Option<u64>,
     },
 }
 
 impl Operation {
-    /// How many operations it is as plain data.
+    /// Number of operations in its plain-data form.
     pub fn count(&self) -> usize {
         match self {
             Operation::AddEntries { rows, .. } => rows.len(),
@@ -252,7 +252,7 @@ impl Operation {
         }
     }
 
-    /// True if it is about the switch around the program.
+    /// True if it concerns the switch around the program.
     pub fn is_for_switch(&self) -> bool {
         matches!(
             self,
@@ -266,7 +266,7 @@ impl Operation {
     }
 }
 
-/// Which entry of a table: by the handle that adding it gave, or by what it matches.
+/// Reference to a table entry: by its handle or by its match key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Which {
@@ -276,7 +276,7 @@ pub enum Which {
     Match(Matched),
 }
 
-/// What an entry matches, among those of one priority.
+/// Match key of an entry, unique within its priority.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matched {
@@ -291,7 +291,7 @@ pub struct Matched {
     pub rank: Option<i32>,
 }
 
-/// What can be asked without changing anything.
+/// Query that changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "read", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Query {
@@ -304,19 +304,19 @@ pub enum Query {
     Page {
         /// The table.
         table: String,
-        /// The first handle that may be among them.
+        /// The first handle of the page.
         from: u32,
-        /// How many handles are looked at.
+        /// Maximum number of handles to examine.
         most: u32,
     },
     /// The entry with this match and priority.
     Entry {
         /// The table.
         table: String,
-        /// What it matches.
+        /// Match key of the entry.
         at: Matched,
     },
-    /// What a miss runs in a table.
+    /// Default entry of a table.
     Default {
         /// The table.
         table: String,
@@ -342,24 +342,24 @@ pub enum Query {
         /// The cell.
         index: usize,
     },
-    /// What one cell of a filter is set to, as the chip has it.
+    /// Configuration of one cell of a filter, as stored by the chip.
     Filter {
         /// The filter.
         name: String,
         /// The cell; of a direct filter, the entry's handle.
         index: usize,
     },
-    /// How a hash is set, and what it makes of inputs.
+    /// Setting of a hash, and its result for given inputs.
     Hash {
         /// The hash.
         name: String,
-        /// A number for each of its inputs that is no constant; what is not given is 0.
+        /// A number for each input that is not a constant; missing ones are 0.
         #[serde(default)]
         inputs: Vec<Number>,
     },
     /// A snapshot.
     Snapshot {
-        /// Of egress; else of ingress.
+        /// True for egress, false for ingress.
         #[serde(default)]
         egress: bool,
         /// Its first stage.
@@ -367,10 +367,10 @@ pub enum Query {
     },
     /// The stages that see a field.
     FieldStages {
-        /// In egress; else in ingress.
+        /// True for egress, false for ingress.
         #[serde(default)]
         egress: bool,
-        /// The field, as the program calls it.
+        /// Name of the field in the program.
         field: String,
     },
     /// Members and groups of an action profile.
@@ -399,14 +399,14 @@ pub enum Reply {
     Page {
         /// The entries.
         page: Vec<EntryRead>,
-        /// Where the next page begins.
+        /// First handle of the next page.
         next: Option<u32>,
     },
-    /// What a miss leads to, if anything.
+    /// Default entry, if there is one.
     Default(Option<DefaultEntry>),
     /// A number for each field of a register.
     Register(Vec<Number>),
-    /// What a counter has counted.
+    /// Value of a counter.
     Counter(Count),
     /// Rates and bursts.
     Meter(MeterSpec),
@@ -427,22 +427,22 @@ pub enum Reply {
 /// A hash, read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HashRead {
-    /// What it is set to.
+    /// Current setting.
     pub setting: HashSetting,
     /// Widths of its inputs in bits.
     pub inputs: Vec<u32>,
-    /// Its algorithm, whoever has set it; none if no setting says that.
+    /// Algorithm in effect, from any source; `None` if no setting names one.
     pub function: Option<HashFunction>,
-    /// What it makes of the inputs, in the bits that the program uses.
+    /// Hash of the inputs, in the bits that the program uses.
     pub value: Number,
-    /// What it makes of zeros before it is rotated, in the same bits.
+    /// Hash of zeros before rotation, in the same bits.
     pub seed: Number,
 }
 
 /// A table entry, read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EntryRead {
-    /// By which it is changed and deleted.
+    /// Handle for changes and deletion.
     pub handle: u32,
     /// The entry.
     pub entry: TableEntry,

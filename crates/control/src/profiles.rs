@@ -6,7 +6,7 @@ use sojourn_p4::interp::{ActionRun, Context, PacketOut};
 use sojourn_p4::ir::{ObjectId, TableId};
 use std::collections::BTreeMap;
 
-/// Where an input that is no whole number of bytes is filled up with zeros.
+/// Position of the zero padding of an input that is not a whole number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// In front of the first bit (TNA).
@@ -18,15 +18,15 @@ pub enum Fill {
 /// A hash object.
 #[derive(Clone, Debug)]
 pub struct Hash {
-    /// What it computes.
+    /// Hash algorithm.
     pub algorithm: Algorithm,
     /// Width of its result in bits.
     pub width: u32,
-    /// How its input becomes bytes.
+    /// Conversion of its input to bytes.
     pub fill: Fill,
 }
 
-/// Set in an entry's reference if it names a group; the rest is the number.
+/// Bit of an entry's reference that marks a group; the other bits are the number.
 pub const GROUP: u32 = 1 << 31;
 
 /// Members of one action profile and, if there is one, the groups of its selector.
@@ -34,7 +34,7 @@ pub const GROUP: u32 = 1 << 31;
 pub struct Profile {
     /// Its name for the control plane.
     pub name: String,
-    /// What each member runs.
+    /// Action of each member.
     pub members: BTreeMap<MemberId, ActionRun>,
     /// The groups.
     pub selector: Option<Selector>,
@@ -42,19 +42,19 @@ pub struct Profile {
     pub hash: Option<Hash>,
 }
 
-/// All profiles, and which table uses which.
+/// All profiles, and their tables.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {
     /// The profiles.
     pub profiles: Vec<Profile>,
     /// The profile object (or selector) of each table that has one.
     pub of_table: BTreeMap<TableId, usize>,
-    /// Where each object's profile is.
+    /// Index of each object's profile.
     pub of_object: BTreeMap<ObjectId, usize>,
 }
 
 impl Profiles {
-    /// What an entry's reference leads to.
+    /// Resolves an entry's reference to an action.
     pub fn select(
         &self,
         table: TableId,

@@ -1,5 +1,5 @@
-//! Entries of a table as rows of numbers, for as long as they are alike: what names and numbers of any
-//! width say of each is a kilobyte, and files have tens of thousands.
+//! Table entries of one shape as rows of numbers: an entry with names and wide numbers takes a
+//! kilobyte, and files have tens of thousands.
 
 use super::execute::{led, value_of};
 use super::{MatchValue, Number, Operation, TableEntry};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The numbers of an entry.
 type Numbers = SmallVec<[u128; 8]>;
 
-/// An entry as the first of its rows; none if it has more to say than rows can.
+/// An entry as the first of its rows; `None` if rows cannot represent it.
 fn begun(entry: &TableEntry) -> Option<Rows> {
     let numbers = numbers(entry, entry.priority != 0)?;
     let mut rows = Rows::new(EntryTemplate {
@@ -23,7 +23,7 @@ fn begun(entry: &TableEntry) -> Option<Rows> {
     Some(rows)
 }
 
-/// Puts an operation behind others; an entry that is like the one before it becomes a row of the same.
+/// Appends an operation; an entry of the same shape as the previous one becomes a row of it.
 pub fn append(operations: &mut Vec<Operation>, operation: Operation) {
     let Operation::AddEntry { table, entry } = operation else {
         return operations.push(operation);
@@ -37,7 +37,7 @@ pub fn append(operations: &mut Vec<Operation>, operation: Operation) {
     operations.push(added(table, entry));
 }
 
-/// The operation that adds an entry, which others can join if it is plain enough.
+/// Operation that adds an entry, as rows if they can represent it.
 pub(super) fn added(table: String, entry: TableEntry) -> Operation {
     match begun(&entry) {
         Some(rows) => Operation::AddEntries { table, rows: Arc::new(rows) },
@@ -45,7 +45,7 @@ pub(super) fn added(table: String, entry: TableEntry) -> Operation {
     }
 }
 
-/// Adds an entry to rows that it is like; false if it is not.
+/// Appends an entry to rows of its shape; false if it has another.
 pub(super) fn append_similar(rows: &mut Rows, entry: &TableEntry) -> bool {
     let template = rows.template();
     let keys = template.keys.iter().map(|(name, form)| (name.as_str(), *form));
@@ -63,7 +63,7 @@ pub(super) fn append_similar(rows: &mut Rows, entry: &TableEntry) -> bool {
     }
 }
 
-/// The entries that rows stand for.
+/// Expands rows into entries.
 pub fn written_out(rows: &Rows) -> impl Iterator<Item = TableEntry> + '_ {
     (0..rows.len()).map(|at| {
         let spec = rows.spec(at);

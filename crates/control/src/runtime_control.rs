@@ -20,7 +20,7 @@ use sojourn_packet::Time;
 use std::any::Any;
 use std::sync::Arc;
 
-/// The way into a running program.
+/// Control-plane access to a running program.
 pub trait RuntimeControl {
     /// The program.
     fn program(&self) -> &Arc<Program>;
@@ -28,14 +28,14 @@ pub trait RuntimeControl {
     /// Its tables and value sets.
     fn tables(&mut self) -> &mut Tables;
 
-    /// What every architecture has beside registers.
+    /// Objects that every architecture has, registers excepted.
     fn parts(&mut self) -> Parts<'_>;
 
     /// Its registers, in the order of the program.
     fn registers(&mut self) -> Vec<&mut dyn RegisterCells>;
 
-    /// Whether the cells of a counter, by its place in [`Parts`], are those of table entries and
-    /// there as soon as somebody asks for them.
+    /// Whether the cells of a counter, by its index in [`Parts`], belong to table entries and are
+    /// created on first access.
     fn counts_entries(&self, _counter: usize) -> bool {
         false
     }
@@ -58,7 +58,7 @@ pub trait RuntimeControl {
         Err(ControlError::unknown("register parameter", name, &[]))
     }
 
-    /// Gives such a constant a value.
+    /// Sets such a constant.
     ///
     /// # Errors
     /// There is no such constant.
@@ -66,7 +66,7 @@ pub trait RuntimeControl {
         Err(ControlError::unknown("register parameter", name, &[]))
     }
 
-    /// Sets a hash; what it was set to.
+    /// Sets a hash; returns the previous setting.
     ///
     /// # Errors
     /// There is no such hash, or the setting is not possible.
@@ -78,19 +78,18 @@ pub trait RuntimeControl {
         Err(ControlError::unknown("hash", name, &[]))
     }
 
-    /// How a hash is set, and what it makes of a number for each of its inputs that is no
-    /// constant.
+    /// Setting of a hash, and its result for one number per input that is not a constant.
     ///
     /// # Errors
-    /// There is no such hash, or an input is no such number.
+    /// There is no such hash, or an input is invalid.
     fn hash(&self, name: &str, _inputs: &[BigUint]) -> Result<HashRead, ControlError> {
         Err(ControlError::unknown("hash", name, &[]))
     }
 
-    /// Sets the 64 bits that a port puts in front of its packets; what they were.
+    /// Sets the 64 bits of a port's metadata; returns the previous ones.
     ///
     /// # Errors
-    /// There is no such port, or the target's ports put nothing there.
+    /// There is no such port, or the target has no port metadata.
     fn set_port_metadata(&mut self, _port: u16, _value: u64) -> Result<u64, ControlError> {
         Err(ControlError::Message("ports of this target have no metadata of their own".to_owned()))
     }
@@ -101,12 +100,12 @@ pub trait RuntimeControl {
         Vec::new()
     }
 
-    /// From now on it is noted when entries of a table are hit. False if this target cannot.
+    /// Starts recording the hits of a table. False if this target cannot.
     fn note_hits(&mut self, _table: TableId) -> bool {
         false
     }
 
-    /// When an entry was hit last, if it has been since it is noted.
+    /// Time of an entry's last hit since recording began.
     fn last_hit(&self, _table: TableId, _entry: EntryHandle) -> Option<Time> {
         None
     }
@@ -116,15 +115,16 @@ pub trait RuntimeControl {
         None
     }
 
-    /// The first thing that the program did and the target cannot do, if there was one.
+    /// The first fault of the program, if there was one.
     fn fault(&self) -> Option<String> {
         None
     }
 
-    /// Installs what `control` says, in addition to what is there.
+    /// Installs `control` in addition to the present state.
     ///
     /// # Errors
-    /// The first item that does not fit the program; what came before it stays.
+    /// Returns an error for the first item that does not fit the program; the ones before it
+    /// remain.
     fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError>
     where
         Self: Sized,
@@ -199,12 +199,12 @@ pub trait RuntimeControl {
 /// Handles of table entries have 24 bits, as in bmv2.
 pub const LAST_HANDLE: usize = (1 << 24) - 1;
 
-/// A register as a control plane sees it: cells of one number, or one for each field.
+/// Control-plane view of a register: cells of one number, or one for each field.
 pub trait RegisterCells {
     /// Its full name.
     fn name(&self) -> &str;
 
-    /// How many cells it has.
+    /// Number of cells.
     fn cells(&self) -> usize;
 
     /// One cell; none beyond the register.
@@ -213,17 +213,17 @@ pub trait RegisterCells {
     /// Sets one cell, cut to the register's width; false beyond the register.
     fn write(&mut self, index: usize, value: &[BigUint]) -> bool;
 
-    /// The register with all its cells, to be put back.
+    /// A copy of all cells, for `restore`.
     fn save(&self) -> Box<dyn Any + Send>;
 
-    /// The cells that are not as they were when it was saved; they are saved as they are now.
+    /// Cells that differ from the saved copy, which is then updated.
     fn changes(&self, saved: &mut (dyn Any + Send)) -> Vec<usize>;
 
-    /// Makes it what it was when it was saved.
+    /// Restores a saved copy.
     fn restore(&mut self, saved: Box<dyn Any + Send>);
 }
 
-/// The register that a name, or the end of one, means.
+/// The register with this name or suffix.
 pub fn find_register<'p>(
     registers: Vec<&'p mut dyn RegisterCells>,
     name: &str,
@@ -234,17 +234,17 @@ pub fn find_register<'p>(
     Ok(registers.swap_remove(at))
 }
 
-/// Where the counter is that a name, or the end of one, means.
+/// Index of the counter with this name or with a name that ends in it.
 pub fn find_counter(counters: &[(Arc<str>, Counter)], name: &str) -> Result<usize, ControlError> {
     find_name(counters.iter().map(|(known, _)| &**known), "counter", name)
 }
 
-/// Registers of one kind as a control plane sees them.
+/// Registers of one kind in the control-plane view.
 pub fn as_cells<R: RegisterCells>(registers: &mut [R]) -> Vec<&mut dyn RegisterCells> {
     registers.iter_mut().map(|register| register as &mut dyn RegisterCells).collect()
 }
 
-/// What a control plane can change in a program of any architecture.
+/// State of a program of any architecture that a control plane can change.
 #[derive(Debug)]
 pub struct Parts<'p> {
     /// Tables and value sets.
@@ -259,7 +259,7 @@ pub struct Parts<'p> {
     pub filters: &'p mut [(Arc<str>, Filter)],
 }
 
-/// An entry as the tables take it; none unless it names exactly one of action, member and group.
+/// An entry in the tables' form; `None` unless it names exactly one of action, member and group.
 pub fn entry_spec(entry: &TableEntry) -> Option<EntrySpec> {
     let target = target(entry.action.as_deref(), &entry.args, (entry.member, entry.group))?;
     let keys =
@@ -267,7 +267,7 @@ pub fn entry_spec(entry: &TableEntry) -> Option<EntrySpec> {
     Some(EntrySpec { keys, target, priority: rank(entry.priority, entry.rank) })
 }
 
-/// What a miss leads to as the tables take it; none unless it names exactly one of action, member and
+/// Default entry in the tables' form; `None` unless it names exactly one of action, member and
 /// group.
 pub fn default_target(entry: &DefaultEntry) -> Option<EntryTarget> {
     target(entry.action.as_deref(), &entry.args, (entry.member, entry.group))
@@ -286,17 +286,17 @@ fn target(
     }
 }
 
-/// A priority or a rank as the tables take it: the highest wins.
+/// A priority or a rank in the tables' form: the highest wins.
 pub fn rank(priority: u32, rank: Option<i32>) -> i64 {
     rank.map_or(-i64::from(priority), i64::from)
 }
 
-/// Arguments of an action as the tables take them.
+/// Arguments of an action in the tables' form.
 pub fn named(args: &NamedValues<Number>) -> Vec<(String, BigUint)> {
     args.iter().map(|(name, value)| (name.to_owned(), value.0.clone())).collect()
 }
 
-/// Where the name is that is, or ends in, the wanted one.
+/// Index of the name that equals, or ends in, the wanted one.
 ///
 /// ```
 /// use sojourn_control::runtime_control::find_name;
@@ -308,7 +308,7 @@ pub fn named(args: &NamedValues<Number>) -> Vec<(String, BigUint)> {
 /// ```
 ///
 /// # Errors
-/// There is none; `what` and the nearest name are in the message.
+/// There is none; the message contains `what` and the nearest name.
 pub fn find_name<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
     what: &'static str,
@@ -318,7 +318,7 @@ pub fn find_name<'a>(
     let end = |name: &str| name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'));
     let found = exact.or_else(|| names.clone().position(end));
     found.ok_or_else(|| {
-        // What is wanted is the end of a name: it is compared with ends of as many parts.
+        // The wanted name is a suffix: it is compared with suffixes of as many components.
         let parts = wanted.split('.').count();
         let tail = |name: &'a str| match name.rmatch_indices('.').nth(parts - 1) {
             Some((dot, _)) => &name[dot + 1..],
@@ -329,10 +329,10 @@ pub fn find_name<'a>(
     })
 }
 
-/// `found`, or that `what` `name` has no cell `index`.
+/// `found`, or an error that `what` `name` has no cell `index`.
 ///
 /// # Errors
-/// Nothing was found.
+/// `found` is `None`.
 pub fn cell<T>(
     found: Option<T>,
     what: &'static str,

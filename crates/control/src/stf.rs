@@ -1,8 +1,8 @@
-//! The statements of STF packet tests that change tables, `add` and `setdefault`: made operations.
+//! STF statements that change tables, `add` and `setdefault`, as operations.
 //!
-//! The rules are those of p4c's bmv2 driver: a ternary value counts in the digits that are written
-//! and are not `*`; a prefix value without a length counts in as many bits as its digits have. In STF
-//! a higher priority wins. A statement comes with its words taken apart; reads no file.
+//! The rules are those of p4c's bmv2 driver: a ternary value matches the written digits other than
+//! `*`; a prefix value without a length matches the bits of its digits. In STF a higher priority
+//! wins. A statement is already divided into words; reads no file.
 
 use super::value_parser::{index, number};
 use super::{ActionCall, ControlError, MatchValue, NamedValues, Number, Operation, TableEntry};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 const HIGHEST_PRIORITY: u32 = 1_000_000;
 
-/// One statement; what it says of keys and arguments is text still.
+/// One statement; key values and arguments are unparsed text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "statement", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Statement {
@@ -22,16 +22,16 @@ pub enum Statement {
         table: String,
         /// The higher wins; 0 if absent.
         priority: Option<u32>,
-        /// Key elements and what each has to be.
+        /// Key elements and their values.
         matches: Vec<(String, String)>,
-        /// What the entry does.
+        /// Action of the entry.
         call: Call,
     },
     /// `setdefault TABLE ACTION(ARG:VALUE, ...)`
     SetDefault {
         /// The table.
         table: String,
-        /// What a miss does.
+        /// Action of the default entry.
         call: Call,
     },
 }
@@ -51,10 +51,10 @@ fn refuse<T>(why: String) -> Result<T, ControlError> {
 }
 
 impl Statement {
-    /// The operation that it asks for.
+    /// Operation of the statement.
     ///
     /// # Errors
-    /// A name that the program does not have, or a value that does not fit.
+    /// Returns an error for an unknown name, or a value that does not fit.
     pub fn operation(&self, program: &ProgramDescription) -> Result<Operation, ControlError> {
         match self {
             Statement::Add { table, priority, matches: given, call } => {
@@ -110,7 +110,7 @@ impl Call {
     }
 }
 
-/// What a text asks of a key element, by the element's match kind.
+/// Match value of a text, by the key element's match kind.
 fn matched(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError> {
     let KeyDescription { name, match_kind: kind, width } = key;
     let what = format!("key {name}");
@@ -148,7 +148,7 @@ fn matched(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError>
     }
 }
 
-/// The digits behind `0x`, `0o` or `0b`, and the bits that each of them stands for.
+/// The digits behind `0x`, `0o` or `0b`, and the bits per digit.
 fn digits(text: &str) -> Option<(&str, u32)> {
     let bits = match text.get(..2)? {
         "0x" | "0X" => 4,
@@ -167,7 +167,7 @@ fn ternary(key: &KeyDescription, text: &str) -> Result<MatchValue, ControlError>
     };
     let counts = |digit| BigUint::from(if digit == '*' { 0u8 } else { (1 << bits) - 1 });
     let mask = digits.chars().fold(BigUint::ZERO, |mask, digit| (mask << bits) | counts(digit));
-    // Leading digits may stand beyond the key's width: three nibbles for nine bits.
+    // Leading digits may exceed the key's width: three nibbles for nine bits.
     Ok(MatchValue::Ternary { value: of_key(&text.replace('*', "0"))?, mask: Number(mask & full) })
 }
 

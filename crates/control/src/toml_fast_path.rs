@@ -1,29 +1,29 @@
-//! Entries taken out of a control plane's TOML before it is parsed: those that are written as nearly all
-//! are, by the thousand.
+//! Extracts the entries of a control plane's TOML that have the usual plain form, thousands in some
+//! files, before it is parsed.
 //!
-//! This is no parser of TOML. A section `[[tables.entries]]` is taken if each of its lines is one of a
-//! few plain forms, and if nothing but plain lines and other such sections stand between it and a line
-//! `[[tables]]`. Such a line can stand in an array or in a string: in an array it is wrong, and it is
-//! left where it is to be told; where there are strings of several lines nothing is taken. What is left
-//! is for a parser, which finds the same tables without these entries.
+//! This is not a TOML parser. A section `[[tables.entries]]` is taken if each of its lines has one
+//! of a few plain forms, and only plain lines and other such sections separate it from a line
+//! `[[tables]]`. Such a line can also occur in an array or in a string: in an array it is an error
+//! and is left for the parser to report; if the text has multi-line strings, nothing is taken. The
+//! rest goes to a parser, which finds the same tables without these entries.
 
 use smallvec::SmallVec;
 use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
 use std::sync::Arc;
 
-/// A text without the entries that were taken from it.
+/// A text without its extracted entries.
 #[derive(Clone, Debug, Default)]
 pub struct Extracted {
-    /// What is left.
+    /// Remaining text.
     pub left: String,
-    /// For each `[[tables]]` its first entries, which were taken.
+    /// For each `[[tables]]` its leading entries, which were extracted.
     pub tables: Vec<Vec<Arc<Rows>>>,
 }
 
 const TABLE: &str = "[[tables]]";
 const ENTRY: &str = "[[tables.entries]]";
 
-/// Takes entries out of a text.
+/// Extracts entries from a text.
 ///
 /// ```
 /// use sojourn_control::take_entries;
@@ -60,7 +60,7 @@ pub fn take_entries(text: &str) -> Extracted {
     extracted
 }
 
-/// The next line without the spaces around it, and what is behind it.
+/// The next line without surrounding spaces, and the rest.
 fn next_line(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;
@@ -81,17 +81,17 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// A text from the first sign on that is no space.
+/// The text without leading spaces.
 fn without_blanks(text: &str) -> &str {
     &text[text.bytes().take_while(|byte| is_blank(*byte)).count()..]
 }
 
-/// A line with nothing on it but a comment.
+/// A line that is empty except for a comment.
 fn is_nothing(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') && line.bytes().all(is_printed)
 }
 
-/// What may stand in strings and comments.
+/// True for bytes allowed in strings and comments.
 fn is_printed(byte: u8) -> bool {
     byte == b'\t' || byte >= b' ' && byte != 0x7f
 }
@@ -101,7 +101,7 @@ fn is_name(line: &str) -> bool {
     at.key() == Some("name") && at.sign('=') && at.string().is_some() && at.is_at_end()
 }
 
-/// Whether a line begins a section that has nothing to say of the entry before.
+/// Whether a line begins a section that cannot belong to the entry before it.
 fn is_of_something_else(line: &str) -> bool {
     let name = line.trim_start_matches('[');
     let own = |of: &str| bare(of) > 0 && &of[..bare(of)] != "entries";
@@ -111,27 +111,27 @@ fn is_of_something_else(line: &str) -> bool {
     }
 }
 
-/// The length of the bare key that a text begins with.
+/// Length of the bare key at the start of a text.
 fn bare(text: &str) -> usize {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     text.bytes().take_while(|byte| plain(*byte)).count()
 }
 
-/// An entry as it is written.
+/// An entry as written.
 #[derive(Default)]
 struct Section<'t> {
     keys: Vec<(&'t str, Form)>,
     action: Option<&'t str>,
     args: Vec<&'t str>,
-    /// The numbers of the keys.
+    /// Numbers of the keys.
     matched: Vec<u128>,
-    /// Those of the arguments.
+    /// Numbers of the arguments.
     given: Vec<u128>,
     priority: Option<u32>,
 }
 
 impl<'t> Section<'t> {
-    /// Reads the lines of a section, if all of them are plain: what is behind it.
+    /// Reads the lines of a section, if all of them are plain; returns the rest.
     fn read_from(&mut self, text: &'t str) -> Option<&'t str> {
         self.keys.clear();
         self.args.clear();
@@ -175,7 +175,7 @@ impl<'t> Section<'t> {
         at.is_at_end().then_some(())
     }
 
-    /// What an entry says of a key element.
+    /// Match value of a key element in an entry.
     fn key(&mut self, name: &'t str, at: &mut Cursor<'t>) -> Option<()> {
         let form = if at.0.starts_with('{') {
             let [(one, first), (two, second)] = at.pair()?;
@@ -199,7 +199,7 @@ impl<'t> Section<'t> {
         is_new.then(|| self.keys.push((name, form)))
     }
 
-    /// Adds the entry to rows that it is like, or as the first of others.
+    /// Appends the entry to rows of its shape, or starts new rows.
     fn put_into(&self, all: &mut Vec<Arc<Rows>>) {
         let action = self.action.unwrap_or("");
         let last = all.last_mut().and_then(Arc::get_mut).filter(|rows| {
@@ -229,7 +229,7 @@ impl<'t> Section<'t> {
     }
 }
 
-/// What is left of a line.
+/// Remainder of a line.
 struct Cursor<'t>(&'t str);
 
 impl<'t> Cursor<'t> {
@@ -237,7 +237,7 @@ impl<'t> Cursor<'t> {
         self.0 = without_blanks(self.0);
     }
 
-    /// Takes as many bytes, and spaces behind them.
+    /// Takes `bytes` bytes, and the spaces behind them.
     fn take(&mut self, bytes: usize) -> &'t str {
         let (extracted, rest) = self.0.split_at(bytes);
         self.0 = rest;
@@ -257,7 +257,7 @@ impl<'t> Cursor<'t> {
         is_nothing(self.0)
     }
 
-    /// A key of one part.
+    /// A key with one part.
     fn key(&mut self) -> Option<&'t str> {
         if self.0.starts_with(['"', '\'']) {
             return self.string();
@@ -266,7 +266,7 @@ impl<'t> Cursor<'t> {
         (length > 0).then(|| self.take(length))
     }
 
-    /// A string that is written as it is.
+    /// A string without escapes.
     fn string(&mut self) -> Option<&'t str> {
         let (quote, rest) = self.0.as_bytes().split_first()?;
         let plain = |byte: &&u8| is_printed(**byte) && **byte != b'\\' && *byte != quote;
@@ -275,18 +275,18 @@ impl<'t> Cursor<'t> {
         whole.then(|| &self.take(length + 2)[1..=length])
     }
 
-    /// An integer of 64 bits without a sign.
+    /// An unsigned integer of 64 bits.
     fn integer(&mut self) -> Option<u64> {
         let (radix, begins) = if self.0.starts_with("0x") { (16, 2) } else { (10, 0) };
         let is_digit = |byte: u8| char::from(byte).is_digit(radix);
         let length = self.0.bytes().skip(begins).take_while(|byte| is_digit(*byte)).count();
         let digits = &self.take(begins + length)[begins..];
-        // Zeros in front are no TOML; what goes on behind the digits, as a point does, is no integer.
+        // TOML has no leading zeros; digits followed by a point or the like are no integer.
         let plain = radix == 16 || digits == "0" || !digits.starts_with('0');
         u64::from_str_radix(digits, radix).ok().filter(|_| plain)
     }
 
-    /// Two numbers by name.
+    /// Two named numbers.
     fn pair(&mut self) -> Option<[(&'t str, u64); 2]> {
         let mut pairs = SmallVec::<[(&str, u64); 2]>::new();
         self.table(|name, at| {
@@ -296,7 +296,7 @@ impl<'t> Cursor<'t> {
         pairs.into_inner().ok()
     }
 
-    /// An inline table, each value of which `read` takes.
+    /// An inline table, whose values `read` parses.
     fn table(
         &mut self,
         mut read: impl FnMut(&'t str, &mut Cursor<'t>) -> Option<()>,
@@ -326,7 +326,7 @@ mod tests {
         toml::from_str(text)
     }
 
-    /// The same control plane by way of what is taken, and how many entries are.
+    /// The same control plane by way of extraction, and the number of extracted entries.
     fn by_way_of_rows(text: &str) -> (Result<ControlPlane, toml::de::Error>, usize) {
         let extracted = take_entries(text);
         let count = extracted.tables.iter().flatten().map(|rows| rows.len()).sum();

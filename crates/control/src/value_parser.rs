@@ -1,24 +1,25 @@
-//! Numbers as people write them for a control plane: digits, addresses, truth values.
+//! Numbers in control-plane text: digits, addresses, truth values.
 //!
-//! Knows widths, not names; a message says what would be right and is completed by the caller.
+//! Depends on widths, not on names; a message says what would be right, and the caller adds the
+//! name.
 
 use super::{ControlError, Number};
 use num_bigint::BigUint;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Characters of a number that a message repeats.
+/// Maximum number of characters of a number repeated in a message.
 const LONGEST: usize = 100;
-/// Characters of a number at all: some 4,000 bits and more than any key has.
+/// Maximum number of characters of a number: some 4,000 bits, more than any key has.
 const MOST: usize = 4_000;
 
 fn refuse<T>(why: String) -> Result<T, ControlError> {
     Err(ControlError::Message(why))
 }
 
-/// The number that `text` writes for `what`, of at most `width` bits.
+/// Parses `text` as a number of at most `width` bits; `what` names it in messages.
 ///
-/// Digits in decimal, `0x`, `0b` or `0o`; `true` and `false`; for 32, 48 and 128 bits also an IPv4,
-/// MAC or IPv6 address.
+/// Accepts digits in decimal, `0x`, `0b` or `0o`; `true` and `false`; for 32, 48 and 128 bits also
+/// an IPv4, MAC or IPv6 address.
 pub(super) fn number(text: &str, what: &str, width: Option<u32>) -> Result<Number, ControlError> {
     if text.len() > MOST {
         return refuse(format!("{what}: a number of {} characters", text.len()));
@@ -39,9 +40,9 @@ pub(super) fn number(text: &str, what: &str, width: Option<u32>) -> Result<Numbe
     Ok(Number(value))
 }
 
-/// What [`number`] says, if there is nothing wrong with it and it has at most 128 bits.
+/// Result of [`number`] for valid text of at most 128 bits.
 pub(super) fn narrow(text: &str, width: u32) -> Option<u128> {
-    // As many digits fit for certain; an address has other signs in it.
+    // So many digits always fit; an address contains other characters.
     let plain = (1..=38).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if !plain {
         return u128::try_from(number(text, "", Some(width)).ok()?.0).ok();
@@ -78,12 +79,12 @@ pub(super) fn handle(text: &str, what: &str) -> Result<u32, ControlError> {
     Ok(index(text, what, u32::MAX.into())? as u32)
 }
 
-/// A cell of an array.
+/// An index into an array.
 pub(super) fn place(text: &str) -> Result<usize, ControlError> {
     Ok(index(text, "index", u64::MAX)? as usize)
 }
 
-/// Whether it is below 0, and how far from it.
+/// Sign (true if negative) and magnitude.
 fn digits(text: &str) -> Option<(bool, BigUint)> {
     let folded = text.to_lowercase();
     match &*folded {
@@ -101,7 +102,7 @@ fn digits(text: &str) -> Option<(bool, BigUint)> {
         Some("0b") => (2, &unsigned[2..]),
         _ => (10, unsigned),
     };
-    // A second sign is for nobody to read.
+    // A second sign is an error.
     let plain = digits.starts_with(|c: char| c.is_ascii_hexdigit());
     let value = plain.then(|| BigUint::parse_bytes(digits.as_bytes(), radix)).flatten()?;
     Some((negative && value != BigUint::ZERO, value))

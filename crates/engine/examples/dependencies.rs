@@ -1,5 +1,5 @@
-//! Prints the state variables of a program and what depends on what:
-//! `dependencies PROGRAM.p4 [INCLUDE_FOLDER]...`
+//! Prints the state variables of a program and their dependencies: `dependencies PROGRAM.p4
+//! [INCLUDE_FOLDER]...`
 
 use sojourn_p4::diagnostic::RenderOptions;
 use sojourn_target::{LoadOptions, Program};

@@ -1,6 +1,6 @@
-//! Loads each program named on the command line and says what stands against it; for a folder, all
-//! programs in it. `-IDIR` adds a folder to search for included files. Ends with how many could be
-//! loaded.
+//! Loads each program named on the command line, or all programs in a folder, and prints its
+//! errors. `-IDIR` adds a folder to search for included files. The last line is the number of
+//! programs that load.
 
 use sojourn_p4::diagnostic::RenderOptions;
 use sojourn_target::{LoadOptions, load};

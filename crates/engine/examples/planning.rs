@@ -5,7 +5,7 @@ use sojourn_engine::{Aqm, P4Aqm, Programs};
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-/// How often each step is taken; the least is told.
+/// Number of repetitions of each step; the minimum is printed.
 const TIMES: usize = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {

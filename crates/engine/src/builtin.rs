@@ -1,6 +1,6 @@
 //! Table of the built-in targets.
 //!
-//! A new architecture is its crate and one line here. Only this file names architectures.
+//! A new architecture needs its crate and one line here. Only this file names architectures.
 
 use sojourn_bmv2::Bmv2;
 use sojourn_npu::NetworkProcessor;

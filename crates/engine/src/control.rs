@@ -1,8 +1,8 @@
-//! Operations of a control plane, carried out on a running switch at an instant.
+//! Execution of control-plane operations on a running switch.
 //!
-//! A batch is done wholly or not at all. What is about the program goes to the program, what is
-//! about the switch to the switch, in the order of the batch. Servers of control protocols, packet
-//! tests and a run's control plane come through here. Must not know any language or protocol.
+//! A batch is atomic. Its operations apply to the program or to the switch, in the order of the
+//! batch. Servers of control protocols, packet tests and a run's control plane use this module.
+//! Must not depend on a command language or protocol.
 
 use crate::switch_setup::{group, session};
 use sojourn_control::RuntimeControl;
@@ -12,7 +12,7 @@ use sojourn_switch::{Change, QueueChange, Replaced, ShaperConfig, Switch};
 use sojourn_target::Plane;
 use thiserror::Error;
 
-/// Why an operation cannot be carried out.
+/// Reason why an operation cannot be carried out.
 #[derive(Debug, Error)]
 pub enum OperationError {
     /// It does not fit the program.
@@ -26,18 +26,19 @@ pub enum OperationError {
     NoProgram,
 }
 
-/// Which operation of a batch was refused, and why. Nothing of the batch was done.
+/// Index of the rejected operation of a batch, and the reason. No operation of the batch has taken
+/// effect.
 #[derive(Debug, Error)]
 #[error("operation {}: {error}", .at + 1)]
 pub struct BatchError {
-    /// Its place, from 0.
+    /// Its index, from 0.
     pub at: usize,
-    /// Why.
+    /// Reason.
     pub error: OperationError,
 }
 
 impl BatchError {
-    /// As it is counted in plain data, where entries that are alike are one operation each.
+    /// Index counted in plain data, where each entry of a group of rows is one operation.
     fn new(batch: &[Operation], at: usize, error: OperationError) -> BatchError {
         let before: usize = batch[..at].iter().map(Operation::count).sum();
         match (&batch[at], error) {
@@ -50,8 +51,8 @@ impl BatchError {
     }
 }
 
-/// Carries out a batch at `now`, all of it or nothing: for each operation the handle of the entry
-/// that it has added, if it has added one.
+/// Applies a batch at `now`, all of it or nothing; returns for each operation the handle of the
+/// entry that it added, if any.
 ///
 /// ```
 /// use sojourn_engine::control::apply;
@@ -77,13 +78,13 @@ impl BatchError {
 /// ```
 ///
 /// # Errors
-/// The first operation that is refused; program and switch are as they were.
+/// Returns the first rejected operation; program and switch are unchanged.
 pub fn apply(
     switch: &mut Switch,
     batch: &[Operation],
     now: Time,
 ) -> Result<Vec<Option<u32>>, BatchError> {
-    // An operation alone is done wholly or not at all anyway.
+    // A single operation is atomic anyway.
     let mut all = match batch.len() > 1 {
         true => Transaction::begin(switch, now),
         false => Transaction::lasting(switch, now),
@@ -101,8 +102,8 @@ pub fn apply(
     Ok(handles)
 }
 
-/// Operations at one instant that can be taken back together, for whoever must know what one has
-/// done before the next. They stay unless they are taken back.
+/// Operations at one time that can be rolled back together, for callers that need the result of
+/// each before the next. They take effect unless they are rolled back.
 pub struct Transaction<'s> {
     switch: &'s mut Switch,
     now: Time,
@@ -111,33 +112,33 @@ pub struct Transaction<'s> {
     undo: Undo,
 }
 
-/// Pipes of a chip, where it has several, each of which runs the program for itself: a bit for each.
+/// Pipes of a chip, each of which runs the program separately: a bit for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pipes(pub u32);
 
 impl Pipes {
-    /// All that there are.
+    /// All pipes.
     pub const ALL: Pipes = Pipes(u32::MAX);
 
-    /// The numbers of those of `count` that are meant.
+    /// Numbers of the selected pipes among `count`.
     pub fn numbers(self, count: usize) -> impl Iterator<Item = usize> {
         (0..count).filter(move |pipe| self.0 >> pipe & 1 == 1)
     }
 }
 
 impl<'s> Transaction<'s> {
-    /// Nothing is done yet.
+    /// Begins a transaction.
     pub fn begin(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
         switch.advance(now);
         Transaction { switch, now, revertible: true, pipes: Pipes::ALL, undo: Undo::default() }
     }
 
-    /// What is about the program is about these pipes from now on; at first about all.
+    /// Selects the pipes of the following operations on the program; the default is all.
     pub fn choose(&mut self, pipes: Pipes) {
         self.pipes = pipes;
     }
 
-    /// Answers a question about the program in the first of the pipes.
+    /// Answers a query to the program in the first of the pipes.
     ///
     /// # Errors
     /// As for [`read`].
@@ -146,7 +147,7 @@ impl<'s> Transaction<'s> {
         read_of(self.switch, pipe, query)
     }
 
-    /// The same, but what is done cannot be taken back, and nothing is kept for that.
+    /// A transaction that cannot be rolled back, and records nothing for that.
     pub fn lasting(switch: &'s mut Switch, now: Time) -> Transaction<'s> {
         Transaction { revertible: false, ..Transaction::begin(switch, now) }
     }
@@ -154,7 +155,7 @@ impl<'s> Transaction<'s> {
     /// Changes the switch.
     ///
     /// # Errors
-    /// It is refused; what came before it stays.
+    /// The change is rejected; earlier ones remain.
     pub fn change(&mut self, change: &Change) -> Result<(), OperationError> {
         let replaced = self.switch.change(self.now, change)?;
         if self.revertible {
@@ -163,10 +164,10 @@ impl<'s> Transaction<'s> {
         Ok(())
     }
 
-    /// Carries out one operation, wholly or not at all: the handle of an entry that it has added.
+    /// Applies one operation atomically; returns the handle of an added entry.
     ///
     /// # Errors
-    /// It is refused; what came before it stays.
+    /// The operation is rejected; earlier ones remain.
     pub fn apply(&mut self, operation: &Operation) -> Result<Option<u32>, OperationError> {
         if let Some(change) = change(operation) {
             return self.change(&change).map(|()| None);
@@ -176,8 +177,8 @@ impl<'s> Transaction<'s> {
         if !*revertible && count <= 1 {
             return Ok(sojourn_control::execute(program(switch)?, operation, *now)?);
         }
-        // Pipes refuse alike, but for entries that clients have put into some of them only: what one
-        // refuses none does.
+        // All pipes reject the same operations, except for entries that clients added to some pipes
+        // only: if one rejects, none applies it.
         let entries = matches!(
             operation,
             Operation::AddEntry { .. }
@@ -207,18 +208,18 @@ impl<'s> Transaction<'s> {
         Ok(handle)
     }
 
-    /// The switch as it is now.
+    /// The switch in its present state.
     pub fn switch(&mut self) -> &mut Switch {
         self.switch
     }
 
-    /// Takes everything back: program and switch are as they were.
+    /// Rolls the transaction back: program and switch are as before.
     pub fn roll_back(self) {
         self.undo.restore(self.switch);
     }
 }
 
-/// Answers a question about the program of a switch.
+/// Answers a query to the program of a switch.
 ///
 /// # Errors
 /// The program has no such object or no such cell, or there is no program.
@@ -234,12 +235,12 @@ pub fn read_of(switch: &mut Switch, pipe: usize, query: &Query) -> Result<Reply,
     Ok(sojourn_control::read(program_of(switch, pipe)?, query)?)
 }
 
-/// How many pipes run the program of a switch, each for itself; 0 without a program.
+/// Number of pipes that run the switch's program, each with its own state; 0 without a program.
 pub fn pipes(switch: &mut Switch) -> usize {
     Plane::downcast(switch.data_plane()).map_or(0, |plane| plane.pipes())
 }
 
-/// The pipes of a switch that run one of its program's pipelines.
+/// The pipes of a switch that run a pipeline of its program.
 pub fn running(switch: &mut Switch, pipeline: usize) -> Pipes {
     Pipes(Plane::downcast(switch.data_plane()).map_or(0, |plane| plane.running(pipeline)))
 }
@@ -266,7 +267,7 @@ pub fn program(switch: &mut Switch) -> Result<&mut dyn RuntimeControl, Operation
 
 #[derive(Default)]
 struct Undo {
-    /// Of each pipe.
+    /// Saved state of each pipe.
     before: Vec<Checkpoint>,
     replaced: Vec<Replaced>,
 }
@@ -282,12 +283,12 @@ impl Undo {
     }
 }
 
-/// Whether an operation is about the switch, and not about the program in it.
+/// Whether an operation concerns the switch, not its program.
 pub(crate) fn is_of_the_switch(operation: &Operation) -> bool {
     change(operation).is_some()
 }
 
-/// What an operation means for the switch, if it is about the switch.
+/// Change of the switch that an operation requests, if it concerns the switch.
 fn change(operation: &Operation) -> Option<Change> {
     Some(match operation {
         Operation::SetMirrorSession(given) => Change::Session(session(given)),

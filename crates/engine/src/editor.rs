@@ -1,6 +1,6 @@
 //! Analysis of a program for an editor: diagnostics, the meaning of each name, and the stages.
 //!
-//! Unsaved texts take the place of files.
+//! Unsaved texts replace files.
 
 use serde_json::{Value, json};
 use sojourn_p4::check::{Named, names};
@@ -11,9 +11,9 @@ use sojourn_p4::source::{SourceMap, Span};
 use sojourn_target::{LoadOptions, Program};
 use std::path::{Path, PathBuf};
 
-/// All of it, as JSON: `diagnostics`, `names`, `target`, `stages`.
+/// The whole analysis as JSON: `diagnostics`, `names`, `target`, `stages`.
 ///
-/// Places are path, line and column from 1, and the line and column behind the end.
+/// Positions are path, line and column from 1, and the line and column behind the end.
 ///
 /// ```
 /// use sojourn_engine::editor::inspect;
@@ -53,7 +53,7 @@ fn diagnostics_json(found: &[Diagnostic], sources: &SourceMap) -> Value {
     serde_json::from_str(&to_json_string(found, sources)).unwrap_or(Value::Null)
 }
 
-/// The names that stand in files as they are, outside of macros.
+/// Names that occur literally in files, outside macros.
 fn all_names(
     loader: &OverlayLoader,
     path: &Path,

@@ -1,27 +1,27 @@
-//! Why a run cannot be had.
+//! Errors of building a run.
 
 use sojourn_control::ControlError;
 use sojourn_net::ConfigError;
 use sojourn_target::LoadError;
 use thiserror::Error;
 
-/// Why a run, a replay or a switch of packet tests cannot begin.
+/// Reason why a run, a replay or a switch of packet tests cannot begin.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// A value of the configuration is not allowed.
+    /// A value of the configuration is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A program cannot be loaded.
     #[error(transparent)]
     Program(#[from] LoadError),
-    /// A program is for another architecture than the configuration wants.
+    /// A program is for another architecture than the configuration requires.
     #[error("aqm.architecture = {wanted}: {program} is for {found}")]
     Architecture {
-        /// What the configuration wants.
+        /// Target that the configuration requires.
         wanted: String,
         /// The program's path.
         program: String,
-        /// What it is for.
+        /// Target of the program.
         found: &'static str,
     },
     /// A control plane does not fit its program.
@@ -30,20 +30,20 @@ pub enum RunError {
     /// An operation of a control plane's later steps does not fit its program.
     #[error("control at {at} ns: operation {place}: {error}")]
     Later {
-        /// When it would be carried out, ns.
+        /// Time of the operation, ns.
         at: u64,
-        /// Its place in the step, from 1.
+        /// Its index in the step, from 1.
         place: usize,
-        /// Why not.
+        /// Reason.
         error: ControlError,
     },
-    /// A register that is to be told over time, or a packet that is to be followed, cannot be.
+    /// A register that cannot be recorded, or a packet that cannot be traced.
     #[error("trace: {0}")]
     Trace(ControlError),
     /// A switch of packet tests cannot be built.
     #[error(transparent)]
     Switch(#[from] sojourn_switch::ConfigError),
-    /// A discipline for the queues of a switch whose packets carry what ingress wrote in front.
+    /// A discipline under a program whose packets carry ingress's headers in front.
     #[error(
         "aqm.discipline: {program} is for {found}, whose queues drop from the tail alone; a program \
          for {others} may have a discipline under it"
@@ -51,12 +51,12 @@ pub enum RunError {
     NoDisciplines {
         /// The program's path.
         program: String,
-        /// What it is for.
+        /// Target of the program.
         found: &'static str,
-        /// What programs are for that may have one.
+        /// Targets whose programs may have one.
         others: String,
     },
-    /// A replay of a program whose passes take time and overlap.
+    /// A replay of a program with asynchronous, overlapping passes.
     #[error(
         "{program} is for {found}, whose threads ask how full a queue is before a packet enters it: a \
          trace is of packets that leave one. A run asks the program about a queue of its own"
@@ -64,18 +64,18 @@ pub enum RunError {
     NoQueueToAsk {
         /// The program's path.
         program: String,
-        /// What it is for.
+        /// Target of the program.
         found: &'static str,
     },
-    /// Priority queues for a switch that has none.
+    /// Priority queues for a switch without any.
     #[error("priority queues are bmv2's; this program is for {found}")]
     NoPriorityQueues {
-        /// What it is for.
+        /// Target of the program.
         found: &'static str,
     },
 }
 
-/// What stands in front of a message that has no place of its own.
+/// Prefix of a message without a position of its own.
 fn about(error: &ControlError) -> &'static str {
     match error {
         ControlError::Line { .. } | ControlError::Lines(_) => "",

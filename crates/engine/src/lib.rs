@@ -14,7 +14,8 @@
 //! | [`registers`] | values of traced registers as rows |
 //! | [`replay`] | the packets of a trace put to an AQM one by one |
 //!
-//! It depends on both towers of crates and must not depend on Python, a clock or a socket.
+//! It depends on the architecture and the network crates, and must not depend on Python, a clock or
+//! a socket.
 
 pub mod builtin;
 pub mod config;

@@ -1,4 +1,4 @@
-//! P4 programs put into the switches of a run: compiled, or taken as they were compiled before.
+//! Loads the P4 programs of a run's switches: compiles them, or takes compiled ones.
 
 use crate::RunError;
 use crate::config::{Aqm, ControlStep, FurtherProgram, P4Aqm, RunConfig};
@@ -18,8 +18,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Programs that are compiled already: a configuration that says the same path, folders and macros
-/// means one of them.
+/// Compiled programs: a configuration with the same path, folders and macros refers to one of them.
 ///
 /// ```
 /// use sojourn_engine::{P4Aqm, Programs, load};
@@ -33,17 +32,16 @@ use std::sync::Arc;
 pub struct Programs(Vec<Arc<Program>>);
 
 impl Programs {
-    /// These.
+    /// Creates a set of compiled programs.
     pub fn new(programs: impl IntoIterator<Item = Arc<Program>>) -> Programs {
         Programs(programs.into_iter().collect())
     }
 
-    /// The program that a configuration means: one that is compiled already, else from its text or
-    /// its file.
+    /// The program of a configuration: a compiled one, or else compiled from its text or file.
     ///
     /// # Errors
-    /// What the language has against it, or that it is for another target than the configuration
-    /// wants.
+    /// Returns the language's errors, or an error if the program is for another target than the
+    /// configuration requires.
     pub fn program(&self, p4: &P4Aqm) -> Result<Arc<Program>, RunError> {
         let program = match self.known(p4) {
             Some(program) => program,
@@ -71,17 +69,18 @@ impl Programs {
         self.0.iter().find(is_meant).cloned()
     }
 
-    /// A switch's worth of the program that a configuration means, its control plane carried out;
-    /// `seed` is that of its random externs. Beside it, what of the control plane is the switch's.
+    /// Loads the program of a configuration for one switch and applies its control plane; `seed` is
+    /// that of its random externs. Also returns the part of the control plane that configures the
+    /// switch.
     ///
     /// # Errors
-    /// As for [`Programs::program`], or target or control plane do not fit it.
+    /// As for [`Programs::program`]; also if target or control plane do not fit the program.
     pub fn plane(&self, p4: &P4Aqm, seed: u64) -> Result<(Plane, ControlPlane), RunError> {
         self.plane_of(p4, seed, 0)
     }
 
-    /// The same for one of the chip's pipes that run the program, counted from 0. Where the program has
-    /// several pipelines, pipes run them in turn, as the vendor's `p4c-gen-bfrt-conf` distributes them
+    /// The same for one of the chip's pipes with the program, counted from 0. If the program has
+    /// several pipelines, pipes run them in turn, as the vendor's `p4c-gen-bfrt-conf` assigns them
     /// for Tofino 1.
     fn plane_of(
         &self,
@@ -99,18 +98,18 @@ impl Programs {
         Ok((plane, for_switch))
     }
 
-    /// The same, ready for a switch.
+    /// The same, in the form that a switch needs.
     ///
     /// # Errors
-    /// As for [`Programs::plane`], or the program's packets cannot have a discipline under it.
+    /// As for [`Programs::plane`]; also if the program does not support a discipline under it.
     pub fn handed_over(&self, p4: &P4Aqm, seed: u64) -> Result<SwitchPlane, RunError> {
         self.handed_over_to(p4, seed, 1, &[])
     }
 
-    /// The same for a chip of several pipes, some of which may run further programs.
+    /// The same for a chip with several pipes, some of which may run further programs.
     ///
     /// # Errors
-    /// As for [`Programs::handed_over`], or the target has not as many pipes, or a pipe has two
+    /// As for [`Programs::handed_over`]; also if the target has fewer pipes, or a pipe has two
     /// programs.
     pub fn handed_over_to(
         &self,
@@ -134,8 +133,8 @@ impl Programs {
         within("pipes", u64::from(pipes), 1..=u64::from(traits.ports / traits.pipe_ports))?;
         check_pipes(pipes, beside)?;
         let mut controls = vec![control];
-        // What runs in a pipe: a program, how many pipelines others have before it, and how many of its
-        // pipes there are already.
+        // Program of a pipe, the number of pipelines of the programs before it, and the number of
+        // its pipes so far.
         let mut runs = vec![(Cow::Borrowed(p4), 0, 0)];
         for other in beside {
             let architecture = Some(plane.target().name().to_owned());
@@ -183,8 +182,8 @@ impl Programs {
         Ok((handed, watched))
     }
 
-    /// Carries out on a program that nothing comes to what is asked of the running one, so that a
-    /// slip is told before the run. What is about the switch is only known there.
+    /// Applies the operations of the running control plane to an idle program, so that errors are
+    /// reported before the run. Operations on the switch are only checked there.
     fn try_later(&self, p4: &P4Aqm, seed: u64) -> Result<(), RunError> {
         if p4.later.is_empty() {
             return Ok(());
@@ -205,12 +204,12 @@ impl Programs {
     /// The programs of a run, one for each switch that runs one.
     ///
     /// # Errors
-    /// The first that cannot be loaded or configured.
+    /// Returns the first error of loading or configuration.
     pub fn planes(&self, config: &RunConfig) -> Result<Vec<SwitchPlane>, RunError> {
         Ok(self.planes_watched(config)?.into_iter().map(|(handed, _)| handed).collect())
     }
 
-    /// The same, each with what is seen of it if something is to be.
+    /// The same, each with its observations, if requested.
     pub(crate) fn planes_watched(
         &self,
         config: &RunConfig,
@@ -221,7 +220,7 @@ impl Programs {
             Aqm::Native(_) => None,
         });
         let handed_over = |(p4, pipes): (&P4Aqm, u16)| {
-            // A target that numbers its ports in one go has one pipe.
+            // A target with contiguous port numbers has one pipe.
             let one = self.program(p4)?.target().switch().pipe_ports != PIPE_PORTS;
             self.handed_over_watched(p4, config.seed, if one { 1 } else { pipes }, &[])
         };
@@ -229,12 +228,13 @@ impl Programs {
     }
 }
 
-/// How many pipelines a program has; one that is of no chip has one.
+/// Number of pipelines of a program; one for a program without a chip.
 fn pipelines(program: &Program) -> usize {
     program.describe().pipelines.len().max(1)
 }
 
-/// That each further program has pipes of its own, and the first one keeps its first.
+/// Checks that each further program has pipes of its own, and that the first program keeps the
+/// first pipe.
 fn check_pipes(pipes: u16, beside: &[FurtherProgram]) -> Result<(), RunError> {
     let mut taken = std::collections::BTreeSet::from([0]);
     for other in beside {
@@ -249,28 +249,28 @@ fn check_pipes(pipes: u16, beside: &[FurtherProgram]) -> Result<(), RunError> {
     Ok(())
 }
 
-/// What is seen of a program in a run.
+/// Observations of a program in a run.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// Its text, for the places in what is seen.
+    /// Its text, for the positions of observations.
     pub sources: Arc<SourceMap>,
-    /// What was seen and not yet taken.
+    /// Observations that have not been taken.
     pub seen: SharedTrace,
 }
 
 impl Watched {
-    /// The passes that were seen since they were last taken, as JSON.
+    /// Passes since the last call, as JSON.
     pub fn take_passes(&self) -> Vec<serde_json::Value> {
         let passes = std::mem::take(&mut observer::lock(&self.seen).passes);
         passes.iter().map(|pass| trace_json::pass(pass, &self.sources)).collect()
     }
 
-    /// The changes of registers that were seen since they were last taken.
+    /// Register changes since the last call.
     pub fn take_changes(&self) -> Vec<RegisterChange> {
         std::mem::take(&mut observer::lock(&self.seen).changes)
     }
 
-    /// The registers that are looked at, in the order that changes count them.
+    /// Observed registers, in the order in which changes count them.
     pub fn registers(&self) -> Vec<String> {
         observer::lock(&self.seen).names.clone()
     }
@@ -293,18 +293,18 @@ fn compiled(p4: &P4Aqm) -> Result<Program, RunError> {
     })
 }
 
-/// What the language says of a program.
+/// The language's verdict on a program.
 pub struct LanguageChecked {
-    /// There was no error.
+    /// True if there was no error.
     pub ok: bool,
     /// Errors, warnings and notes.
     pub diagnostics: Vec<Diagnostic>,
-    /// The files that they point into.
+    /// Source files of the diagnostics.
     pub sources: Arc<SourceMap>,
 }
 
-/// What the language says of the program at `path`, up to its type checker; whether a target takes
-/// it, or whether it is a whole program, is not asked.
+/// Checks the program at `path` up to the type checker. Neither a target nor the completeness of
+/// the program is checked.
 pub fn check_language(path: &Path, options: &PreprocessOptions) -> LanguageChecked {
     let (ok, diagnostics, sources) = match check_program(&FileLoader, path, options) {
         Ok((_, sources, warnings)) => (true, warnings, sources),

@@ -1,9 +1,8 @@
-//! A switch that nothing is connected to: packets go in by hand, everything that comes out is
-//! collected.
+//! A switch without connections: the caller injects packets and collects all output.
 //!
-//! The switch is the one of every run, driven in virtual time with nothing at its ports, so that
-//! mirroring, multicast, resubmission and recirculation do what they do there. What a packet should
-//! look like is the business of whoever drives it.
+//! The switch is the one of every run, driven in virtual time with nothing at its ports, so
+//! mirroring, multicast, resubmission and recirculation behave as in a run. The caller checks the
+//! packets.
 
 use crate::RunError;
 use crate::control::{self, BatchError, OperationError};
@@ -23,20 +22,20 @@ use sojourn_target::Plane;
 use sojourn_target::observer::TraceRequest;
 use sojourn_target::target::{Copies, SwitchTraits, Target};
 
-/// What the switch is made of: all ports that its programs can name.
+/// Configuration of the switch: all ports that its programs can name.
 #[derive(Clone, Debug)]
 pub struct PacketSwitchConfig {
-    /// What its target says of it.
+    /// Switch properties of its target.
     pub traits: SwitchTraits,
 }
 
 impl PacketSwitchConfig {
-    /// The switch that programs for a target run on.
+    /// The switch of a target's programs.
     pub fn new(target: &dyn Target) -> PacketSwitchConfig {
         PacketSwitchConfig { traits: target.switch() }
     }
 
-    /// The same with so many queues at each port, if that is said; a higher number goes first.
+    /// The same with `count` queues at each port, if given; a higher number is served first.
     ///
     /// # Errors
     /// The target's switch has no priority queues.
@@ -54,13 +53,13 @@ impl PacketSwitchConfig {
     }
 }
 
-/// Every port runs at this speed: queues build up only where a test sends faster.
+/// Speed of every port: queues build up only if a test sends faster.
 const SPEED: Rate = Rate(100_000_000_000);
 
-/// From a recirculation port's egress to ingress.
+/// Delay from a recirculation port's egress to ingress.
 const LOOP: Time = Time(400);
 
-/// A switch and the packets that have come out of it.
+/// A switch and the packets that have left it.
 ///
 /// ```
 /// use sojourn_engine::{PacketSwitch, PacketSwitchConfig};
@@ -82,20 +81,20 @@ pub struct PacketSwitch {
     now: Time,
     packets: u64,
     sent: Vec<Transmit>,
-    /// What lines of commands have made so far.
+    /// Session of the command lines so far.
     session: Option<Session>,
 }
 
 impl PacketSwitch {
-    /// A switch at rest that runs `plane`.
+    /// Creates an idle switch that runs `plane`.
     ///
     /// # Errors
-    /// The configuration contradicts itself.
+    /// The configuration is inconsistent.
     pub fn new(plane: Plane, config: &PacketSwitchConfig) -> Result<PacketSwitch, ConfigError> {
         PacketSwitch::running(Box::new(plane), config)
     }
 
-    /// A switch at rest that runs any data plane.
+    /// Creates an idle switch that runs any data plane.
     fn running(
         plane: Box<dyn DataPlane>,
         config: &PacketSwitchConfig,
@@ -121,12 +120,12 @@ impl PacketSwitch {
         Ok(PacketSwitch { switch, now: Time::ZERO, packets: 0, sent: Vec::new(), session: None })
     }
 
-    /// The instant up to which everything has happened.
+    /// Current virtual time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// A frame arrives at `port` now; its consequences need [`PacketSwitch::settle`].
+    /// Injects a frame at `port` now; its processing needs [`PacketSwitch::settle`].
     pub fn receive(&mut self, port: PortId, frame: &[u8]) {
         self.packets += 1;
         let bytes = frame.to_vec();
@@ -135,7 +134,7 @@ impl PacketSwitch {
         self.collect();
     }
 
-    /// Lets time pass until nothing is left to do, at most for `limit`; false if something is.
+    /// Runs until no event is pending, for at most `limit`; false if one is.
     pub fn settle(&mut self, limit: Time) -> bool {
         let end = self.now + limit;
         while let Some(due) = self.switch.next_timer() {
@@ -148,12 +147,12 @@ impl PacketSwitch {
         true
     }
 
-    /// Lets `span` pass.
+    /// Advances the time by `span`.
     pub fn wait(&mut self, span: Time) {
         self.advance_to(self.now + span);
     }
 
-    /// Everything that has left since the last call, in the order of departure.
+    /// All packets that have left since the last call, in the order of departure.
     pub fn take(&mut self) -> Vec<Transmit> {
         std::mem::take(&mut self.sent)
     }
@@ -163,21 +162,21 @@ impl PacketSwitch {
         &mut self.switch
     }
 
-    /// Carries out a batch of operations now, all of it or nothing: for each the handle of the
-    /// entry that it has added, if it has added one.
+    /// Applies a batch of operations now, all of it or nothing; returns for each the handle of the
+    /// entry that it added, if any.
     ///
     /// # Errors
-    /// The first operation that is refused.
+    /// Returns the first rejected operation.
     pub fn apply(&mut self, batch: &[Operation]) -> Result<Vec<Option<u32>>, BatchError> {
         let done = control::apply(&mut self.switch, batch, self.now);
         self.collect();
         done
     }
 
-    /// Carries out a line of `simple_switch_CLI` now; what it answers, if it only reads.
+    /// Executes a line of `simple_switch_CLI` now; returns its output, if it only reads.
     ///
     /// # Errors
-    /// What is wrong with the line, or that program or switch refuse it.
+    /// Returns an error for an invalid line, or if program or switch reject it.
     pub fn command(&mut self, line: &str) -> Result<Vec<String>, OperationError> {
         let mut answers = Vec::new();
         for asked in self.session()?.run(line)? {
@@ -191,10 +190,10 @@ impl PacketSwitch {
         Ok(answers)
     }
 
-    /// The operation that a statement of STF asks for.
+    /// Operation of an STF statement.
     ///
     /// # Errors
-    /// What does not fit the program.
+    /// Returns an error if the statement does not fit the program.
     pub fn operation_of(&mut self, statement: &Statement) -> Result<Operation, OperationError> {
         Ok(statement.operation(self.session()?.program())?)
     }
@@ -239,7 +238,7 @@ impl PacketSwitch {
         })
     }
 
-    /// Answers a question about the program.
+    /// Answers a query to the program.
     ///
     /// # Errors
     /// It has no such object or no such cell.
@@ -247,15 +246,15 @@ impl PacketSwitch {
         control::read(&mut self.switch, query)
     }
 
-    /// What the program did so far that its target cannot do, by kind.
+    /// Faults of the program so far, by kind.
     pub fn faults(&mut self) -> Vec<FaultReport> {
         self.switch.faults()
     }
 
-    /// Carries out what a control plane says of program and switch, now.
+    /// Applies a control plane to program and switch now.
     ///
     /// # Errors
-    /// What does not fit one of them; what came before it stays.
+    /// Returns an error if an entry does not fit; the ones before it remain.
     pub fn configure(&mut self, given: &ControlPlane) -> Result<(), OperationError> {
         let program = control::program(&mut self.switch)?;
         let batch = given.batch(program.program())?;
@@ -265,17 +264,17 @@ impl PacketSwitch {
         self.apply(&of_switch).map(|_| ()).map_err(|refused| refused.error)
     }
 
-    /// Has every packet followed from now on, pass by pass.
+    /// Enables tracing of all later packets, pass by pass.
     ///
     /// # Errors
-    /// The switch runs no program, or one whose passes cannot be followed.
+    /// The switch runs no program, or one whose passes cannot be traced.
     pub fn follow(&mut self) -> Result<Watched, OperationError> {
         let plane = Plane::downcast(self.switch.data_plane()).ok_or(OperationError::NoProgram)?;
         let seen = plane.observe(TraceRequest { every_packet: true, ..TraceRequest::default() })?;
         Ok(Watched { sources: plane.sources().clone(), seen })
     }
 
-    /// The way into the program for a control plane.
+    /// Control-plane access to the program.
     pub fn control(&mut self) -> Option<&mut dyn RuntimeControl> {
         Plane::downcast(self.switch.data_plane()).map(Plane::control)
     }
@@ -300,7 +299,7 @@ mod tests {
         PacketMetadata,
     };
 
-    /// Sends what comes in by port `n` to port `n + 1`; what comes from 68 to port 2.
+    /// Forwards from port `n` to port `n + 1`, and from 68 to port 2.
     struct Next;
 
     impl DataPlane for Next {

@@ -1,15 +1,15 @@
-//! The traced registers of a run's programs as rows, numbered in the order in which they came up.
+//! Traced registers of a run's programs as rows, numbered in the order of appearance.
 //!
-//! Stands on what [`Watched`](crate::Watched) sees of each program. Knows neither file nor Python.
+//! Uses the observations of [`Watched`](crate::Watched). Must not depend on files or Python.
 
 use crate::Watched;
 
 sojourn_net::rows! {
-    /// Values of traced registers, each from an instant on.
+    /// Values of traced registers, each valid from a time on.
     pub struct RegisterRows {
-        /// The pass after which the value was there.
+        /// Time of the pass that set the value.
         time: u64 => .time().means("of the pass after which the value was there"),
-        /// The register: its place in [`WatchedRegisters::names`].
+        /// Index of the register in [`WatchedRegisters::names`].
         register: u32
             => .names().means("its full name, with the cell of one that has several"),
         /// The value.
@@ -17,16 +17,16 @@ sojourn_net::rows! {
     }
 }
 
-/// What is seen of the programs of a run, where something is to be.
+/// Observations of a run's programs, if requested.
 #[derive(Debug)]
 pub struct WatchedRegisters {
     programs: Vec<Watched>,
-    /// Registers in the order in which they came up: program and place there.
+    /// Registers in the order of appearance: program, and index in it.
     known: Vec<(usize, u32)>,
 }
 
 impl WatchedRegisters {
-    /// Those of `programs`.
+    /// Observations of `programs`.
     pub fn new(programs: Vec<Watched>) -> WatchedRegisters {
         WatchedRegisters { programs, known: Vec::new() }
     }
@@ -36,7 +36,7 @@ impl WatchedRegisters {
         &self.programs
     }
 
-    /// The changes of values since they were last taken.
+    /// Changes of values since the last call.
     pub fn take(&mut self) -> RegisterRows {
         let mut rows = RegisterRows::default();
         for (program, watched) in self.programs.iter().enumerate() {
@@ -55,8 +55,8 @@ impl WatchedRegisters {
         rows
     }
 
-    /// The registers that rows were of so far, by full name; with several programs each behind the
-    /// number of its program.
+    /// Full names of the registers that have appeared in rows; with several programs each is
+    /// prefixed with its program's number.
     pub fn names(&self) -> Vec<String> {
         let names: Vec<Vec<String>> = self.programs.iter().map(Watched::registers).collect();
         let several = names.len() > 1;

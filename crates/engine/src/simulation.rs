@@ -1,4 +1,4 @@
-//! A configured run in virtual time: its programs loaded and put into the simulator's switches.
+//! A configured run in virtual time: loads its programs into the simulator's switches.
 
 use crate::RunError;
 use crate::config::{Aqm, RunConfig};
@@ -26,12 +26,13 @@ use sojourn_net::Simulation;
 /// `examples/tcp_over_p4.rs` does it with a P4 program.
 ///
 /// # Errors
-/// The first program that cannot be loaded or configured, or what the network refuses.
+/// The first program that cannot be loaded or configured, or an error of the network's
+/// configuration.
 pub fn simulation(config: &RunConfig) -> Result<Simulation, RunError> {
     simulation_with(config, &Programs::default())
 }
 
-/// [`simulation`] with programs that are compiled already.
+/// [`simulation`] with compiled programs.
 ///
 /// ```
 /// use sojourn_engine::{Programs, config, simulation_with};
@@ -53,7 +54,7 @@ pub fn simulation_with(config: &RunConfig, programs: &Programs) -> Result<Simula
     Ok(watched_simulation(config, programs)?.0)
 }
 
-/// [`simulation_with`], with what is seen of each program that something is to be seen of.
+/// [`simulation_with`], with the requested observations of each program.
 ///
 /// ```
 /// use sojourn_engine::{Aqm, P4Aqm, Programs, Watched, WatchedRegisters, config};

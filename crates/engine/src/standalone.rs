@@ -1,7 +1,6 @@
-//! A switch on its own: what ports it has and what runs in it; what drives it is not known here.
+//! Standalone switch: its ports, and its program or discipline. Must not depend on its driver.
 //!
-//! Its passes take no time of their own: whoever drives it by the wall clock spends real time on
-//! them.
+//! Its passes take no virtual time: a driver in real time spends real time on them.
 
 use crate::RunError;
 use crate::config::{Aqm, FurtherProgram};
@@ -16,9 +15,10 @@ use sojourn_switch::{
 };
 use std::net::IpAddr;
 
-/// Of the ports that come back into ingress.
+/// Rate of recirculation ports.
 const RECIRCULATION_RATE: Rate = Rate(100_000_000_000);
-/// What goes round is bounded below what can be run as time passes: a pass takes a microsecond or two.
+/// Recirculation is limited to a rate below what runs in real time: a pass takes a microsecond or
+/// two.
 const ROUNDS: RoundLimit = RoundLimit { at_once: 10_000, every: Time(4_000) };
 /// Ports have nine bits.
 const LAST_PORT: u64 = 511;
@@ -29,32 +29,33 @@ const LAST_PORT: u64 = 511;
 pub struct StandaloneConfig {
     /// Its ports.
     pub ports: Vec<StandalonePort>,
-    /// What runs in it: a program, or a discipline in the queues of a wire between two ports.
+    /// AQM: a program, or a discipline in the queues between two connected ports.
     pub aqm: Aqm,
-    /// Where random choices begin.
+    /// Seed of random choices.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Keep a copy of every frame that enters and leaves a measured port.
+    /// Record every frame that enters and leaves a measured port.
     #[serde(default)]
     pub capture: bool,
-    /// Pipes of the chip, each of which runs the program for itself on the packets of its ports.
+    /// Number of pipes of the chip, each of which runs the program separately on the packets of its
+    /// ports.
     #[serde(default = "one_pipe")]
     pub pipes: u16,
     /// Further programs, in pipes of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<FurtherProgram>,
-    /// Where a discipline's switch sends frames, if it has other than two ports.
+    /// Routes of a discipline's switch, if it does not have exactly two ports.
     #[serde(default)]
     pub routes: Vec<StandaloneRoute>,
 }
 
-/// A port for all addresses that begin alike.
+/// Output port of an address prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StandaloneRoute {
-    /// An address.
+    /// Address of the prefix.
     pub to: IpAddr,
-    /// So many of its bits count.
+    /// Number of leading bits that count.
     pub bits: u8,
     /// The port.
     pub port: u16,
@@ -66,13 +67,14 @@ pub struct StandaloneRoute {
 pub struct StandalonePort {
     /// Its number.
     pub id: u16,
-    /// Rate of its shaper, bit/s; without this and a pace it is not shaped, and not measured.
+    /// Rate of its shaper, bit/s; without this and `packets_per_second` it is neither shaped nor
+    /// measured.
     #[serde(default)]
     pub rate: Option<u64>,
-    /// Packets that may leave it in a second.
+    /// Packets per second of its shaper.
     #[serde(default)]
     pub packets_per_second: Option<u64>,
-    /// Measured if it is shaped.
+    /// Whether it is measured, if it has a shaper.
     #[serde(default = "yes")]
     pub rows: bool,
     /// Burst of that shaper in bytes.
@@ -84,13 +86,13 @@ pub struct StandalonePort {
     /// Its speed in bit/s.
     #[serde(default = "speed")]
     pub speed: u64,
-    /// What leaves it comes back in at it, as at ports that have no front.
+    /// The port loops its output back to its input, like a port without a front panel connector.
     #[serde(default)]
     pub loops: bool,
 }
 
 impl StandalonePort {
-    /// Whether packets wait in front of it, so that an AQM manages its queues.
+    /// Whether it has a shaper, so that an AQM manages its queues.
     pub fn is_shaped(&self) -> bool {
         self.rate.is_some() || self.packets_per_second.is_some()
     }
@@ -112,11 +114,11 @@ fn speed() -> u64 {
     100_000_000_000
 }
 
-/// Builds the switch, at rest, with its program configured, if it has one: one of `programs` if it is
-/// compiled already.
+/// Builds the idle switch with its program, if any, configured: one of `programs` if it is compiled
+/// already.
 ///
 /// # Errors
-/// What is wrong with the configuration, the program or its control plane.
+/// Returns an error for an invalid configuration, program or control plane.
 pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Switch, RunError> {
     check(config)?;
     let (mut handed_over, mut cell) = (None, CELL);
@@ -164,8 +166,8 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
     Ok(Switch::with_disciplines(switch, plane, disciplines)?)
 }
 
-/// Drives a switch at rest in virtual time, as the simulator does, with frames that arrive at instants
-/// in order; what was measured until `until`.
+/// Drives an idle switch in virtual time, as the simulator does, with frames in order of time;
+/// returns the measurements until `until`.
 ///
 /// ```
 /// use sojourn_engine::{Programs, StandaloneConfig, drive, standalone};
@@ -232,7 +234,7 @@ fn front(port: &StandalonePort, cell: Bytes, capture: bool) -> PortConfig {
     }
 }
 
-/// Without a program: a wire between two ports, where there is nothing to choose, or routes.
+/// Without a program: a wire between two ports, or routes.
 fn forwarder(config: &StandaloneConfig) -> Result<Box<dyn DataPlane>, ConfigError> {
     match &config.ports[..] {
         [one, other] => Ok(Box::new(CrossConnect::between(PortId(one.id), PortId(other.id)))),
@@ -286,7 +288,7 @@ mod tests {
         let out: Vec<_> = switch.take_transmits().collect();
         let ports: Vec<_> = out.iter().map(|transmit| transmit.port.0).collect();
         assert_eq!(ports, [2, 2, 2, 2]);
-        // 1,520 bytes each as the shaper counts them.
+        // 1,520 bytes each, as counted by the shaper.
         let apart = out[3].start.0 - out[2].start.0;
         assert!((121_000..122_200).contains(&apart), "{apart} ns");
     }

@@ -1,7 +1,7 @@
 //! Control-plane configuration of the switch itself: mirror sessions, multicast groups, queues.
 //!
-//! Tables and registers belong to the program; this module configures the traffic manager. The
-//! limits of Tofino's mirror buffer and its single resubmission do not hold for bmv2.
+//! Tables and registers are the program's; this module configures the traffic manager. The limits
+//! of Tofino's mirror buffer and its single resubmission do not apply to bmv2.
 
 use sojourn_control::{Batch, ControlError, ControlPlane, Operation, QueueSetting};
 use sojourn_packet::Rate;
@@ -14,7 +14,7 @@ use sojourn_switch::{
 use sojourn_target::target::{Copies, ShaperRegisters, SwitchTraits};
 use std::collections::BTreeSet;
 
-/// The highest number of a session of bmv2.
+/// The highest session number in bmv2.
 const LAST_SESSION: u16 = 0x7fff;
 /// As many queues as a port of `simple_switch` can have: it was seen to run with 32, and to crash with
 /// 33. A packet's `priority` has three bits, unless the architecture's file is told otherwise.
@@ -22,10 +22,10 @@ const PRIORITIES: u8 = 32;
 /// The highest priority of a queue of the chip.
 const LAST_PRIORITY: u8 = 7;
 
-/// Whether the switch of a target can do what a batch asks of it.
+/// Checks that a target's switch supports the operations of a batch.
 ///
 /// # Errors
-/// The first operation that it cannot, with its place.
+/// The first operation that it does not support, with its position.
 pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlError> {
     let numbers = match (traits.copies, traits.traffic_manager) {
         (Copies::Unlimited, _) => 0..=LAST_SESSION,
@@ -58,7 +58,7 @@ pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlE
     Ok(())
 }
 
-/// Gives a switch what the control plane sets, and the limits of its target's switch.
+/// Configures a switch from the control plane, and applies the limits of its target.
 pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, traits: &SwitchTraits) {
     switch.mirror.sessions = control.mirror_sessions.iter().map(session).collect();
     switch.multicast = control.multicast_groups.iter().map(group).collect();
@@ -67,13 +67,14 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
     }
     adopt(switch, traits);
     match control.fair_queues {
-        // Where a control plane may choose how many there are, the packet's priority is its queue.
+        // If a control plane may choose the number of queues, the packet's priority selects its
+        // queue.
         Some(count) if traits.queues_chosen => queues(switch, count.min(PRIORITIES), |_| 0),
         Some(count) => queues(switch, count.min(traits.queues), |_| 0),
         None if traits.queues_chosen => {
             priority_queues(switch, control.priority_queues.unwrap_or(traits.queues));
         }
-        // The chip has eight priorities for its queues; queues beyond share the highest.
+        // The chip has eight priorities for its queues; further queues share the highest.
         None => {
             if let Some(count) = control.priority_queues {
                 queues(switch, count.min(traits.queues), |queue| queue.min(LAST_PRIORITY));
@@ -138,7 +139,7 @@ pub fn session(given: &sojourn_control::MirrorSession) -> MirrorSession {
     }
 }
 
-/// A multicast group as the switch takes it.
+/// Converts a multicast group to the switch's form.
 pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
     let node = |node: &sojourn_control::MulticastNode| MulticastNode {
         rid: node.rid,
@@ -148,7 +149,7 @@ pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
     MulticastGroup { id: given.id, nodes: given.nodes.iter().map(node).collect() }
 }
 
-/// What the hardware makes of a port's shaper: rate in bit/s and burst in bytes.
+/// A port's shaper as the hardware implements it: rate in bit/s and burst in bytes.
 ///
 /// ```
 /// use sojourn_engine::switch_setup::shaper_as_built;
@@ -158,7 +159,7 @@ pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
 /// ```
 ///
 /// # Errors
-/// It cannot express the rate or the burst.
+/// The hardware cannot represent the rate or the burst.
 pub fn shaper_as_built(rate: Rate, burst: u64) -> Result<(u64, u64), Unencodable> {
     let hardware = SwitchConfig::default().shapers;
     let built = TokenBucket::new(&ShaperConfig::bits(rate, burst), hardware)?.effective();
@@ -166,7 +167,7 @@ pub fn shaper_as_built(rate: Rate, burst: u64) -> Result<(u64, u64), Unencodable
     Ok((rate.0, built.burst))
 }
 
-/// bmv2 copies and resubmits without the limits that Tofino has.
+/// Removes Tofino's limits of copies and resubmission, which bmv2 lacks.
 pub(crate) fn unlimited(switch: &mut SwitchConfig) {
     switch.resubmit_limit = u32::MAX;
     let mirror = &mut switch.mirror;
@@ -180,12 +181,13 @@ pub(crate) fn unlimited(switch: &mut SwitchConfig) {
     switch.ports.iter_mut().for_each(|port| port.recirculation = None);
 }
 
-/// Queues 0 to `count - 1` at each port, the highest first.
+/// Sets queues 0 to `count - 1` at each port, the highest served first.
 pub(crate) fn priority_queues(switch: &mut SwitchConfig, count: u8) {
     queues(switch, count.min(PRIORITIES), |queue| queue);
 }
 
-/// Queues 0 to `count - 1` at each port; the highest priority goes first, equal ones in turns.
+/// Sets queues 0 to `count - 1` at each port; the highest priority is served first, equal ones in
+/// turns.
 fn queues(switch: &mut SwitchConfig, count: u8, priority: impl Fn(u8) -> u8) {
     for port in &mut switch.ports {
         let model = port.queues.first().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Programs that are unfinished, huge or for something else: an answer within seconds, and never a
+//! Programs that are incomplete, huge or invalid: each gives an answer within seconds, and none a
 //! panic.
 
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};
@@ -6,7 +6,7 @@ use sojourn_tofino::{LoadError, LoadOptions, Loaded, fit, load_with};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Each takes a second or two; a machine that does much else at the time is given a minute.
+/// Each takes a second or two; a loaded machine has a minute.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn folder(name: &str) -> PathBuf {
@@ -34,7 +34,7 @@ fn program(declarations: &str, apply: &str) -> String {
     )
 }
 
-/// Loads it and estimates its stages, within the patience.
+/// Loads the program and estimates its stages, within the time limit.
 fn answered(text: &str) -> Result<fit::Fit, LoadError> {
     let begin = Instant::now();
     let answer = load(text).map(|loaded| fit::estimate(&loaded));
@@ -176,14 +176,14 @@ fn deep_nesting_is_answered() {
     for depth in [50, 5000] {
         let open: String = (0..depth).map(|n| format!("if (meta.size == {n}) {{\n")).collect();
         let text = program("", &format!("{open} dprs.drop_ctl = 1; {}", "}".repeat(depth)));
-        // Accepted or refused with a message, within the patience.
+        // Accepted or rejected with a message, within the time limit.
         if let Err(error) = answered(&text) {
             assert!(!error.diagnostics.is_empty());
         }
     }
 }
 
-/// The text of a shipped program with the files that it includes behind its AQM in their places.
+/// The text of a built-in program with the files included behind its AQM in place.
 fn with_its_skeleton(name: &str) -> String {
     let read = |path: &str| std::fs::read_to_string(folder("p4/tna").join(path)).unwrap();
     ["common/egress.p4", "common/switch.p4"].iter().fold(read(name), |text, path| {

@@ -1,4 +1,4 @@
-//! The yardstick of `examples/passes` does what `p4/tna/p4_codel.p4` does.
+//! The baseline of `examples/passes` behaves like `p4/tna/p4_codel.p4`.
 
 #[path = "../examples/passes/by_hand.rs"]
 mod by_hand;

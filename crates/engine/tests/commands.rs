@@ -1,4 +1,4 @@
-//! Commands of `simple_switch_CLI`: each becomes the operation that bmv2 carries out.
+//! Commands of `simple_switch_CLI`: each becomes the operation that bmv2 executes.
 
 use sojourn_control::commands::{Request, Session};
 use sojourn_control::{
@@ -18,7 +18,7 @@ fn program(name: &str) -> Program {
     Program::read(path, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the last of `lines` asks for.
+/// Requests of the last of `lines`.
 fn run(program: &str, lines: &[&str]) -> Result<Vec<Request>, String> {
     let mut session = Session::new(self::program(program).describe());
     let asked = lines.iter().map(|line| session.run(line).map_err(|error| error.to_string()));
@@ -263,7 +263,7 @@ fn rates_per_microsecond_are_exact_to_the_last_digit() {
         }
     };
     assert_eq!(spec("0.000001:1 2:1"), (1, 2_000_000));
-    // Between two numbers, the even one.
+    // Halfway between two numbers, the even one.
     assert_eq!(spec("0.0000005:1 0.0000015:1"), (0, 2));
     assert!(run("v1model/state", &["meter_set_rates rate 0 1:1 0.5:1"]).is_err());
 }

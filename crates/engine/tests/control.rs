@@ -1,5 +1,5 @@
-//! Operations of a control plane on a running switch: each does what it says, a batch does all or
-//! nothing, and what is written can be read.
+//! Control-plane operations on a running switch: the effect of each, atomic batches, and reads of
+//! written state.
 
 use serde_json::{Value, json};
 use sojourn_control::{Operation, Query};
@@ -30,7 +30,7 @@ fn ask(switch: &mut PacketSwitch, of: Value) -> Value {
     serde_json::to_value(switch.read(&query).expect("an answer")).expect("JSON")
 }
 
-/// The note of the frame that comes out for one of this kind and key.
+/// The note of the output for a frame of this kind and key.
 fn note(switch: &mut PacketSwitch, kind: u8, key: u16) -> u8 {
     let [high, low] = key.to_be_bytes();
     switch.receive(PortId(1), &[kind, high, low, 5]);
@@ -43,7 +43,7 @@ fn add(table: &str, matched: Value, value: u8) -> Value {
     json!({"op": "add_entry", "table": table, "entry": entry})
 }
 
-/// What can be read of tables and state after the packets and operations so far.
+/// All readable state of tables and switch after the packets and operations so far.
 fn everything(switch: &mut PacketSwitch) -> Vec<Value> {
     let tables = ["by_value", "by_mask", "by_prefix", "by_range", "by_choice", "fixed", "slices"];
     let mut all = Vec::new();
@@ -128,7 +128,7 @@ fn a_batch_that_is_refused_at_its_end_leaves_tables_as_they_were() {
     assert!(refused.to_string().starts_with("operation 8: "), "{refused}");
     assert_eq!(everything(&mut switch), before);
     assert_eq!([1, 2, 3].map(|key| note(&mut switch, 2, key)), [1, 2, 0xff]);
-    // A handle that the batch had used is free again.
+    // The handle that the batch used is free again.
     let handles = switch.apply(&operations(json!([add("by_mask", key(3), 3)]))).unwrap();
     assert_eq!(handles, [Some(2)]);
 }
@@ -201,7 +201,7 @@ fn members_and_groups_are_set_read_and_taken_away() {
     assert_eq!(again["groups"].as_array().map(Vec::len), Some(1));
 }
 
-/// Frames that leave by each port when one comes in by port 1.
+/// Number of frames that leave by each port when one enters by port 1.
 fn sent(switch: &mut PacketSwitch) -> Vec<u16> {
     switch.receive(PortId(1), &[1; 64]);
     assert!(switch.settle(Time::from_secs(10)));
@@ -226,7 +226,7 @@ fn sessions_groups_and_queues_of_a_refused_batch_are_as_they_were() {
     ]);
     let refused = switch.apply(&operations(batch)).unwrap_err();
     assert!(refused.at == 6 && refused.to_string().contains("no multicast group 5"), "{refused}");
-    // Session and group are there to be taken away; the port is as fast as before.
+    // Session and group exist and can be removed; the port has its former speed.
     let began = switch.now();
     assert_eq!((sent(&mut switch), sent(&mut switch)), (vec![9], vec![9]));
     assert!(switch.now() - began < Time::from_millis(1));

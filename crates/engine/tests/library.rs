@@ -1,4 +1,4 @@
-//! The library as a Rust user calls it: load, describe, check and control a shipped program.
+//! The library in Rust: loads, describes, checks and controls a built-in program.
 
 use sojourn_engine::builtin::{TARGETS, load_options};
 use std::error::Error;

@@ -1,5 +1,5 @@
 //! A program that loops forever on a switch whose passes take no time: the switch reports it and
-//! serves other packets.
+//! continues to serve other packets.
 
 use serde_json::json;
 use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, standalone};

@@ -1,4 +1,4 @@
-//! A port that loops: what leaves it comes back in at it.
+//! A looped port: its output returns as its input.
 
 use serde_json::json;
 use sojourn_control::Operation;
@@ -7,8 +7,8 @@ use sojourn_engine::{Aqm, P4Aqm, Programs, StandaloneConfig, standalone};
 use sojourn_packet::{Packet, PortId, Time};
 use std::path::Path;
 
-/// Frames that leave port 1 when one has come in there; port 2 is where the program sends it, and what
-/// comes in at port 2 goes to port 1.
+/// Number of frames that leave port 1 after one has entered it; the program forwards it to port 2,
+/// and frames from port 2 to port 1.
 fn left_at_port_1(loops: bool) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let p4 = P4Aqm {

@@ -1,6 +1,6 @@
-//! Frames that nobody would send: no shipped program, and none of the packet tests, may stop for one.
+//! Malformed and unusual frames: no built-in program or packet test may stop on one.
 //!
-//! Some thousands of frames for each; `examples/noise` sends as many as one likes.
+//! Some thousands of frames for each; `examples/noise` sends any number.
 
 #[path = "../examples/noise/entries.rs"]
 mod entries;
@@ -21,8 +21,8 @@ use sojourn_target::{Executor, LoadOptions, Plane, load};
 const ALWAYS_ABOVE_TARGET: [&str; 2] =
     ["tests/stf/v1model/codel_act.p4", "tests/stf/v1model/codel_act_slides.p4"];
 
-/// All programs of a folder; each is reached beyond its parser, and beyond its drops. Says which
-/// read a field of an invalid header.
+/// Runs all programs of a folder; each is reached beyond its parser, and beyond its drops. Returns
+/// those that read a field of an invalid header.
 fn all_withstand(name: &str, frames: u64) -> Vec<String> {
     let programs = programs(&folder(name));
     assert!(!programs.is_empty(), "{name}");
@@ -92,7 +92,7 @@ fn plane(program: &str) -> Plane {
     load(folder(program), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the program says to this one entry.
+/// The program's rejection of this entry, if any.
 fn refusal(plane: &mut Plane, table: &str, entry: TableEntry) -> Option<String> {
     let tables = vec![TableEntries {
         name: table.to_owned(),

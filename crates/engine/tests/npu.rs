@@ -1,4 +1,4 @@
-//! CoDel on one thread of a network processor, beside the discipline that the switch has itself.
+//! CoDel on one thread of a network processor, compared with the switch's own discipline.
 
 use sojourn_engine::replay::{Replay, ReplayConfig};
 use sojourn_engine::{P4Aqm, Programs, RunError, config};
@@ -9,7 +9,7 @@ use sojourn_switch::discipline::codel;
 
 const PACKET_TIME: u64 = 121_120;
 
-/// `p4/npu/codel.p4` on one thread that takes no time.
+/// `p4/npu/codel.p4` on one thread without latency.
 fn program() -> P4Aqm {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4");
     let forward = |from: u64, to: u64| serde_json::json!({"match": {"npu.ingress_port": from}, "action": "send", "args": {"port": to}});
@@ -29,7 +29,8 @@ fn program() -> P4Aqm {
     }
 }
 
-/// A queue that swells for 0.6 s, ebbs for 2.4, so that each dropping state begins anew, and ripples.
+/// A queue that grows for 0.6 s, shrinks for 2.4, so that each dropping state begins anew, and
+/// oscillates.
 fn depth(now: Time) -> u64 {
     let swell = if (now.0 / 600_000_000).is_multiple_of(5) { 60 } else { 10 };
     swell + mix(now.0 / 2_000_000) % 20

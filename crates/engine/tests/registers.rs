@@ -1,4 +1,5 @@
-//! A discipline and a congestion control that only this test knows run as those that are shipped.
+//! A discipline and a congestion control that are registered by this test run like the built-in
+//! ones.
 
 use serde_json::json;
 use sojourn_engine::{config, simulation};
@@ -9,7 +10,7 @@ use sojourn_switch::discipline::{
     self, Discipline, Drops, Kind, Parameter, QueueLength, Queued, Registered,
 };
 
-/// Holds at most so many packets and drops the oldest for a newcomer.
+/// Holds a limited number of packets and drops the oldest for a new one.
 #[derive(Debug)]
 struct HeadDrop {
     most: u64,
@@ -49,7 +50,7 @@ static HEAD_DROP: Registered = Registered {
     },
 };
 
-/// A window that never changes.
+/// A constant window.
 #[derive(Debug)]
 struct Constant;
 

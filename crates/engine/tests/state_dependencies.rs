@@ -26,8 +26,8 @@ fn dependencies(program: Result<Program, sojourn_target::LoadError>) -> Dependen
     program.unwrap_or_else(|error| panic!("{}", error.render(&Default::default()))).dependencies()
 }
 
-/// The only control with state of a program with these declarations and statements in egress. It
-/// need not be one that the chip takes.
+/// The only control with state of a program with these declarations and statements in egress. The
+/// chip need not accept it.
 fn egress(declarations: &str, apply: &str) -> Control {
     let text = with_egress(declarations, apply);
     let loader = OverlayLoader(MemoryLoader::new().with("program.p4", text));
@@ -183,11 +183,12 @@ fn the_text_fits_100_columns() {
 
 #[test]
 fn an_npus_shared_memory_is_state_and_its_exchanges_read_and_write() {
-    // As on any target: what decides when the drops come is one block.
+    // As on any target: the variables that determine the times of drops form one block.
     let published = shipped("npu/codel.p4");
     let control = vec!["state_of", "drop_next_of", "count_of", "lastcount_of"];
     assert_eq!(groups(&published), [vec!["first_above_time_of"], control]);
-    // Compared and swapped is one word with all of it; how often it was given up is added to.
+    // The compared and swapped word contains all state; the number of failed attempts is added to
+    // separately.
     let swapped = shipped("npu/codel_cas.p4");
     assert_eq!(groups(&swapped), [["state_of"], ["gave_up"]]);
     assert!(swapped.blocks.iter().all(|block| block.read_modify_write));

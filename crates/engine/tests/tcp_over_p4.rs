@@ -11,7 +11,7 @@ fn run(aqm: &Value) -> sojourn_net::PacketRows {
     run_capturing(aqm, false)
 }
 
-/// The same with what a capture of all frames needs, or without.
+/// The same, with or without the data for a capture of all frames.
 fn run_capturing(aqm: &Value, capture: bool) -> sojourn_net::PacketRows {
     let flow = json!({"kind": "tcp", "rtt": 20_000_000});
     let config = json!({
@@ -32,7 +32,7 @@ fn run_capturing(aqm: &Value, capture: bool) -> sojourn_net::PacketRows {
     run.take_packets()
 }
 
-/// How many packets had this fate, and the median time in the queue of the last second, ns.
+/// Number of packets with this fate, and the median sojourn time of the last second, ns.
 fn seen(rows: &sojourn_net::PacketRows, fate: Verdict) -> (usize, u64) {
     let fates = rows.verdict.iter().filter(|verdict| **verdict == fate as u8).count();
     let late = (0..rows.len()).filter(|row| rows.enqueued[*row] > 1_000_000_000);
@@ -44,7 +44,7 @@ fn seen(rows: &sojourn_net::PacketRows, fate: Verdict) -> (usize, u64) {
     (fates, waited[waited.len() / 2])
 }
 
-/// A program as a wire between ports 1 and 2, its copies, if it makes any, back through the recirculation
+/// A program as a wire between ports 1 and 2, with its copies, if any, through the recirculation
 /// port.
 fn wire(program: &str) -> Value {
     let forward = |from: u64, to: u64| json!({"match": {"ig_intr_md.ingress_port": from}, "action": "send", "args": {"port": to}});
@@ -88,7 +88,7 @@ fn a_program_gives_the_same_rows_each_time() {
     assert_eq!(first, run(&codel_act()));
 }
 
-/// The P4 router between the two ports, with a discipline in its queues or without.
+/// The P4 router between the two ports, with or without a discipline in its queues.
 fn router(discipline: Option<&str>) -> Value {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4");
     let route = |address: &str, port: u64| {
@@ -111,7 +111,7 @@ fn router(discipline: Option<&str>) -> Value {
     aqm
 }
 
-/// CoDel-ACT whose control plane does something one second after the start.
+/// CoDel-ACT with control-plane operations one second after the start.
 fn with_later(operations: Value) -> Value {
     let mut aqm = codel_act();
     aqm["later"] = json!([{"at": 1_000_000_000, "operations": operations}]);

@@ -1,5 +1,5 @@
-//! A target that only this test knows: one type and one line in a table, and everything that is
-//! asked of a program can be asked of one for it.
+//! A target defined by this test: one type and one line in a table suffice for all queries on its
+//! programs.
 
 use sojourn_control::RuntimeControl;
 use sojourn_control::profiles::Profiles;
@@ -21,7 +21,7 @@ use sojourn_target::{Faults, LoadOptions, Program, ProgramText, Rule, Target, Ta
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A patch panel: what comes in by one port goes to the port of a constant, and back.
+/// A patch panel: a packet from one port goes to the port of a constant, and back.
 #[derive(Debug)]
 struct Panel;
 

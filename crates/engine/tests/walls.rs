@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A crate and those that it may know. Neither tower names the other.
+/// A crate and its permitted dependencies. Architecture and network crates do not name each other.
 const FLOORS: [(&str, &[&str]); 17] = [
     ("packet", &[]),
     ("p4", &[]),
@@ -70,7 +70,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The crates of the house that a text names: what follows `sojourn_` in a path.
+/// The workspace crates that a text names: the words behind `sojourn_` in paths.
 fn named(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -128,7 +128,7 @@ fn no_path_in_the_code_looks_up_or_across() {
             }
         }
     }
-    // The search has found what is certainly there.
+    // The search found files that certainly exist.
     assert!(seen["net"] > 20 && seen["switch"] > 10 && seen["engine"] > 10, "{seen:?}");
 }
 
@@ -146,7 +146,7 @@ fn the_network_tower_has_no_word_of_p4() {
         for file in files {
             let text = fs::read_to_string(&file).expect("a source file");
             for (number, line) in text.lines().enumerate() {
-                // What a comment says is for readers; what code names is a dependency.
+                // Comments are for readers; names in code are dependencies.
                 let code = line.split("//").next().unwrap_or_default();
                 let word = code.split(|c: char| !c.is_alphanumeric()).find(|word| {
                     let word = word.to_ascii_lowercase();
@@ -198,7 +198,7 @@ fn an_architecture_is_named_in_its_crate_and_in_the_table() {
             read += 1;
             let text = fs::read_to_string(&file).expect("a source file");
             for (number, line) in text.lines().enumerate() {
-                // Comments and messages address people; only code makes a dependency.
+                // Comments and messages are for readers; only code is a dependency.
                 let code = line.split("//").next().unwrap_or_default();
                 let code: String = code.split('"').step_by(2).collect::<Vec<_>>().join(" ");
                 let named = code.split(|c: char| !c.is_alphanumeric() && c != '_');

@@ -1,12 +1,12 @@
-//! Calls of externs: their arguments, their results, and how wide a value is on the wire.
+//! Calls of externs: their arguments, their results, and the wire width of values.
 //!
-//! Stands on the IR and the interpreter's context. Knows no extern.
+//! Uses the IR and the interpreter's context. Must not depend on any extern.
 
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, Expr, ExternCall, Value};
 use sojourn_p4::types::Type;
 
-/// A scalar argument; 0 if it was left out.
+/// A scalar argument; 0 if it is missing.
 #[inline]
 pub fn scalar(call: &ExternCall, index: usize, ctx: &Context<'_>) -> u128 {
     match call.args.get(index) {
@@ -16,7 +16,7 @@ pub fn scalar(call: &ExternCall, index: usize, ctx: &Context<'_>) -> u128 {
     }
 }
 
-/// An argument handed in as a value.
+/// An argument passed by value.
 pub fn value(call: &ExternCall, index: usize) -> Option<&Value> {
     match call.args.get(index) {
         Some(Arg::In(value)) => Some(value),
@@ -24,7 +24,7 @@ pub fn value(call: &ExternCall, index: usize) -> Option<&Value> {
     }
 }
 
-/// Stores the result of a call, if anyone wants it.
+/// Stores the result of a call, if it is used.
 #[inline]
 pub fn answer(call: &ExternCall, ctx: &mut Context<'_>, result: u128) {
     if let Some(layout) = &call.result {
@@ -67,7 +67,7 @@ pub fn type_bits(ty: &Type) -> u32 {
     }
 }
 
-/// Width of an argument that is handed in as a value.
+/// Width of an argument passed by value, in bits.
 pub fn argument_bits(call: &ExternCall, index: usize) -> u32 {
     match call.args.get(index) {
         Some(Arg::In(value)) => value_bits(value),
@@ -75,7 +75,7 @@ pub fn argument_bits(call: &ExternCall, index: usize) -> u32 {
     }
 }
 
-/// A number from a name, so that two objects get different random numbers (FNV-1a).
+/// A number derived from a name, so that two objects have different random numbers (FNV-1a).
 pub fn name_number(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |number, byte| {
         (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

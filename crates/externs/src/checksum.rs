@@ -1,11 +1,11 @@
 //! The checksum engine: 16-bit ones' complement sums (RFC 1071), also incremental (RFC 1624).
 //!
-//! A checksum over a payload that the pipeline never sees is carried as a residual: the parser
-//! subtracts the old header fields from the packet's own checksum, the deparser adds the new ones.
+//! A checksum over a payload outside the pipeline is carried as a residual: the parser subtracts
+//! the old header fields from the packet's own checksum, the deparser adds the new ones.
 
 use sojourn_packet::OnesComplementSum;
 
-/// A sum of words of 16 bits with one of words of 64.
+/// Adds a sum of 64-bit words to a sum of 16-bit words.
 #[inline]
 pub fn with_words(sum: OnesComplementSum, words: u64) -> OnesComplementSum {
     let word = |at: u32| (words >> at) as u16;
@@ -14,8 +14,8 @@ pub fn with_words(sum: OnesComplementSum, words: u64) -> OnesComplementSum {
 
 /// A running ones' complement sum.
 ///
-/// What is added or subtracted one after the other is one run of bytes: a part behind an odd number
-/// of them begins in the lower half of a word.
+/// Consecutive additions and subtractions form one run of bytes: a part behind an odd number of
+/// them begins in the lower half of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnesComplement {
     sum: u16,
@@ -28,12 +28,12 @@ impl OnesComplement {
         OnesComplement { sum: 0, odd: false }
     }
 
-    /// Adds bytes as big-endian 16-bit words, an odd last byte filled up with a zero.
+    /// Adds bytes as big-endian 16-bit words, an odd last byte padded with a zero.
     pub fn add(&mut self, bytes: &[u8]) {
         self.take(OnesComplementSum::default().bytes(bytes), bytes.len());
     }
 
-    /// Adds words that are summed already, as words of 64 bits.
+    /// Adds the sum of 64-bit words.
     pub fn add_words(&mut self, words: u64) {
         self.take(with_words(OnesComplementSum::default(), words), 0);
     }
@@ -44,25 +44,25 @@ impl OnesComplement {
         self.take(sum, bytes.len());
     }
 
-    /// Takes a sum of words that stands for so many bytes; a sum of exchanged bytes is the sum
-    /// with its bytes exchanged (RFC 1071 section 2 B).
+    /// Adds a sum of words of `bytes` bytes; the sum of byte-swapped words is the byte-swapped sum
+    /// (RFC 1071 section 2 B).
     fn take(&mut self, words: OnesComplementSum, bytes: usize) {
         let part = if self.odd { words.folded().swap_bytes() } else { words.folded() };
         self.sum = OnesComplementSum::default().word(part).word(self.sum).folded();
         self.odd ^= bytes % 2 == 1;
     }
 
-    /// The same sum, going on at the beginning of a word.
+    /// The same sum, continued at the beginning of a word.
     pub fn aligned(self) -> OnesComplement {
         OnesComplement { odd: false, ..self }
     }
 
-    /// The sum itself, what a parser hands on as a residual.
+    /// The sum itself, which a parser passes on as a residual.
     pub fn sum(self) -> u16 {
         self.sum
     }
 
-    /// The complement of the sum, what a header's checksum field holds.
+    /// The complement of the sum, as in a header's checksum field.
     ///
     /// With `zeros_as_ones` (UDP, RFC 768) a result of 0 becomes 0xffff.
     pub fn checksum(self, zeros_as_ones: bool) -> u16 {
@@ -157,7 +157,7 @@ mod tests {
             let mut update = OnesComplement::new();
             update.add(&new);
             update.add(&residual.sum().to_be_bytes());
-            // Ones' complement has two zeros; both say the same.
+            // Ones' complement has two equivalent zeros.
             let same = |a: u16, b: u16| a % 0xffff == b % 0xffff;
             prop_assert!(same(update.checksum(false), whole(&new)));
         }

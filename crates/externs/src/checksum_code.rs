@@ -1,6 +1,6 @@
-//! The Internet checksum of fields in slots as code (RFC 1071).
+//! Bytecode of the Internet checksum over fields in slots (RFC 1071).
 //!
-//! It knows no packet and no header: fields lie one behind the other, in whole words of 16 bits.
+//! Must not depend on packets or headers: the fields are adjacent, in whole words of 16 bits.
 
 use sojourn_p4::interp::Assembler;
 use sojourn_p4::interp::jit_tier::{At, Op};
@@ -9,9 +9,9 @@ use sojourn_p4::ir::Slot;
 /// Bits of the words that are added up.
 pub const WORD: u32 = 16;
 
-/// Adds fields to a sum of which only the remainder by 2^16 - 1 counts, and whether it is 0. So a field
-/// counts as often as what it is shifted by within its last word, and whole words of it count once. Says
-/// by how much the sum may have grown.
+/// Adds fields to a sum, of which only the remainder modulo 2^16 - 1 matters, and whether it is 0.
+/// A field is shifted by its distance from the end of its last word, and its whole words are added
+/// unshifted. Returns the maximum growth of the sum.
 pub fn add(fields: &[(Slot, u32)], sum: At, to: &mut Assembler<'_, '_>) -> Option<u64> {
     let (mut bit, mut most, part) = (0, 0, to.temporary()?);
     for (slot, width) in fields {
@@ -21,7 +21,7 @@ pub fn add(fields: &[(Slot, u32)], sum: At, to: &mut Assembler<'_, '_>) -> Optio
         bit += width;
         let by = ((WORD - bit % WORD) % WORD) as u8;
         let field = At::try_from(slot.0).ok()?;
-        // Parts that stay below 2^48 when they are shifted.
+        // Parts that stay below 2^48 when shifted.
         for low in (0..*width).step_by(32) {
             let bits = (width - low).min(32);
             let mut b = field;
@@ -41,8 +41,7 @@ pub fn add(fields: &[(Slot, u32)], sum: At, to: &mut Assembler<'_, '_>) -> Optio
     Some(most)
 }
 
-/// Makes the checksum of a sum that is at most so much: that of its words with their carries,
-/// complemented.
+/// Computes the checksum of a sum of at most `most`: folds the carries and complements.
 pub fn complement(sum: At, mut most: u64, to: &mut Assembler<'_, '_>) -> Option<()> {
     let [high, low] = [to.temporary()?, to.temporary()?];
     let mut fold = |right: u32| {
@@ -50,7 +49,7 @@ pub fn complement(sum: At, mut most: u64, to: &mut Assembler<'_, '_>) -> Option<
         to.push(Op::AndConst { to: low, a: sum, value: (1 << right) - 1 });
         to.push(Op::Add { to: sum, a: high, b: low, cut: 0 });
     };
-    // One carry more leaves no other.
+    // After one more carry there is no other.
     const ALL: u64 = (1 << WORD) - 1;
     while most > 2 * ALL {
         let right = if most >> 40 > 0 { 32 } else { WORD };

@@ -1,8 +1,8 @@
-//! Counters of packets and bytes, as `Counter` and `DirectCounter` keep them.
+//! Counters of packets and bytes, for `Counter` and `DirectCounter`.
 
 use serde::{Deserialize, Serialize};
 
-/// What a counter counts (`CounterType_t`).
+/// Unit of a counter (`CounterType_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterKind {
     /// Packets.
@@ -51,8 +51,8 @@ impl Counter {
         Counter { kind, cells: vec![Count::default(); size] }
     }
 
-    /// Counts a packet of `bytes` bytes; `adjust` bytes are taken off the length. An index beyond
-    /// the array counts nothing, as on the chip.
+    /// Counts a packet of `bytes` bytes; `adjust` bytes are subtracted from the length. An index
+    /// beyond the array counts nothing, as on the chip.
     pub fn count(&mut self, index: usize, bytes: u64, adjust: u64) {
         let Some(cell) = self.cells.get_mut(index) else { return };
         if self.kind != CounterKind::Bytes {

@@ -1,65 +1,65 @@
-//! The low-pass filter behind `Lpf` and `DirectLpf`, and random early detection on what it gives,
-//! behind `Wred` and `DirectWred`: one unit of the chip, which is also its meter.
+//! The low-pass filter of `Lpf` and `DirectLpf`, and random early detection on its output, of
+//! `Wred` and `DirectWred`: one unit of the chip, which is also its meter.
 //!
 //! Arithmetic and encoding are those of the vendor's functional model (`mau-lpf-meter.cpp`) and
-//! driver (`pipe_mgr_meter_drv_workflows.c`), in clock cycles as they are. The chip's timestamps have
-//! 28 bits and are kept young by sweeps; here they do not wrap, and nothing sweeps.
+//! driver (`pipe_mgr_meter_drv_workflows.c`), in unscaled clock cycles. The chip's timestamps have
+//! 28 bits and are refreshed by sweeps; here they do not wrap, and there are no sweeps.
 
 use serde::{Deserialize, Serialize};
 use sojourn_packet::{SplitMix64, Time};
 use std::fmt;
 
-/// Cycles of the chip's clock in a second, as its driver has it (facts, section 3).
+/// Clock rate of the chip in Hz, from its driver (facts, section 3).
 const CLOCK: u64 = 1_220_000_000;
 /// Bits of a time constant's mantissa.
 const MANTISSA: u32 = 9;
 /// Exponents of a time constant have five bits.
 const LARGEST_EXPONENT: u8 = 31;
-/// What a value saturates at.
+/// Saturation limit of a value.
 const LARGEST: u64 = u32::MAX as u64;
 /// Levels of early detection have eight bits.
 const LEVEL: u64 = 255;
 
-/// What a filter makes of the values it is given.
+/// Function of a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Filtering {
-    /// Their sum, which decays: in the long run their rate times the time constant.
+    /// Their decaying sum: in the long run their rate times the time constant.
     Rate,
-    /// Their mean, weighted by how long ago they were.
+    /// Their mean, weighted by age.
     #[default]
     Sample,
 }
 
-/// A low-pass filter's cell as a control plane sets it.
+/// Configuration of a low-pass filter's cell by a control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LpfSpec {
-    /// What it makes of its values.
+    /// Function of the values.
     pub filtering: Filtering,
     /// The time constant while values are above the mean, in nanoseconds.
     pub gain: f64,
-    /// The time constant while they are not, in nanoseconds.
+    /// The time constant otherwise, in nanoseconds.
     pub decay: f64,
-    /// How many bits the result is shifted right; 0 to 31.
+    /// Right shift of the result, in bits; 0 to 31.
     pub scale: u8,
 }
 
-/// A cell of random early detection as a control plane sets it.
+/// Configuration of a cell of random early detection by a control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WredSpec {
     /// The time constant of the mean, in nanoseconds.
     pub time_constant: f64,
-    /// Nothing is dropped up to this mean.
+    /// Lower threshold of the mean, up to which no packet is dropped.
     pub min: u32,
-    /// Everything is dropped above this one.
+    /// Upper threshold of the mean, above which every packet is dropped.
     pub max: u32,
     /// The probability at `max`, above 0 and at most 1.
     pub probability: f64,
 }
 
-/// A cell of either.
+/// Configuration of a cell of either kind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum FilterSpec {
@@ -69,18 +69,18 @@ pub enum FilterSpec {
     Wred(WredSpec),
 }
 
-/// Why the chip cannot be set so.
+/// Reason why the chip does not support a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterError {
-    /// A time constant that is no number, or too long.
+    /// A time constant that is not a number, or too long.
     TimeConstant,
-    /// Gain and decay time are not a power of two apart: they share a mantissa.
+    /// Gain and decay time differ by a factor other than a power of two: they share a mantissa.
     Mantissa,
     /// More than 31 bits.
     Scale,
     /// A probability of 0, or above 1.
     Probability,
-    /// `max` is below `min`, or the same with a probability below 1.
+    /// `max` is below `min`, or equal with a probability below 1.
     Thresholds,
     /// A cell of the other kind.
     Kind,
@@ -113,8 +113,8 @@ struct TimeConstant {
 }
 
 impl TimeConstant {
-    /// The next one below so many nanoseconds; below a cycle it is one. The driver multiplies in
-    /// single precision, which decides where a value that was read is set again.
+    /// The next one below a time in nanoseconds; at least one cycle. The driver multiplies in
+    /// single precision, which matters when a value that was read is written back.
     fn from_nanoseconds(nanoseconds: f64) -> Result<TimeConstant, FilterError> {
         let cycles = f64::from(nanoseconds as f32 * CLOCK as f32) / 1e9;
         if !cycles.is_finite() || nanoseconds < 0.0 {
@@ -139,21 +139,21 @@ impl TimeConstant {
     }
 }
 
-/// Where early detection drops, in steps of 2^exponent.
+/// Drop levels of early detection, in steps of 2^exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Levels {
     exponent: u8,
-    /// Nothing is dropped up to here.
+    /// No packet is dropped up to this level.
     first: u8,
-    /// From `first` to where everything would be dropped.
+    /// From `first` to the level at which every packet would be dropped.
     span: u8,
-    /// Everything is dropped above this.
+    /// Every packet is dropped above this level.
     last: u8,
-    /// So many random bits must be 0, too.
+    /// Number of random bits that must also be 0.
     scale: u8,
 }
 
-/// Of a cell that nobody has set.
+/// Of an unconfigured cell.
 const UNSET: Levels = Levels { exponent: 24, first: 255, span: 255, last: 255, scale: 0 };
 
 impl Levels {
@@ -166,7 +166,7 @@ impl Levels {
         if max < min || max == min && percent < 100.0 {
             return Err(FilterError::Thresholds);
         }
-        // The part of the random byte's values below the threshold, at `max`.
+        // Number of values of the random byte below the threshold, at `max`.
         let chance = (percent / 100.0 * LEVEL as f64).max(1.0);
         let span_for = |chance: f64| match percent < 100.0 {
             true => (LEVEL as f64 * (max - min) as f64 / chance) as u64,
@@ -176,8 +176,8 @@ impl Levels {
             let largest = span.max(max);
             (0..=LARGEST_EXPONENT).find(|exponent| largest >> exponent <= LEVEL)
         };
-        // A chance that is small is had from random bits that must be 0 beside a larger one, if
-        // the levels become no coarser by it.
+        // A small probability requires random bits equal to 0 in addition to a larger probability,
+        // if the levels do not become coarser.
         let scale = (0..=7_u8).rev().find(|scale| chance * f64::from(1_u32 << scale) <= 255.0);
         let scale = scale.unwrap_or(0);
         let plain = exponent_for(span_for(chance));
@@ -192,7 +192,7 @@ impl Levels {
         Ok(Levels { exponent, first: level(min), span: level(span), last: level(max), scale })
     }
 
-    /// Lower threshold, upper threshold and the probability at that.
+    /// Lower threshold, upper threshold and the probability there.
     fn read(self) -> (u32, u32, f64) {
         let value = |level: u8| u32::from(level) << self.exponent;
         let (min, max) = (value(self.first), value(self.last));
@@ -223,7 +223,7 @@ struct Cell {
     scale: u8,
     levels: Levels,
     value: u32,
-    /// The cycle that the value is of; none before the first, which counts whole.
+    /// Cycle of the value; `None` before the first one, which counts in full.
     stamp: Option<u64>,
 }
 
@@ -243,7 +243,7 @@ impl Default for Cell {
 }
 
 impl Cell {
-    /// The mean with one more value, of 33 bits as the chip has it.
+    /// The mean with one more value, of 33 bits as on the chip.
     fn update(&mut self, now: u64, given: u32) -> u64 {
         let (value, given) = (u64::from(self.value), u64::from(given));
         let exponent = match (self.filtering, given > value) {
@@ -263,11 +263,11 @@ impl Cell {
         mean
     }
 
-    /// How many powers of two the time since is above the time constant, none if it is too short to
-    /// count; and how much of that time is counted.
+    /// Binary logarithm of the elapsed time over the time constant, `None` if the time is too short
+    /// to count; and the part of the time that is counted.
     fn step(&self, since: u64, exponent: u8) -> (Option<i32>, u64) {
         let Some(highest) = since.checked_ilog2() else { return (None, 0) };
-        // Bits of the mantissa below a cycle do not count.
+        // Mantissa bits below a cycle are ignored.
         let kept = 0x200 | (0x1ff_u32 << 9 >> exponent.min(9)) & 0x1ff;
         let mantissa = u128::from((1 << MANTISSA | u32::from(self.mantissa)) & kept);
         let counted = |power: u32| (mantissa << power >> MANTISSA) as u64;
@@ -286,7 +286,7 @@ impl Cell {
     }
 }
 
-/// e^-x by the shifts that the chip has for it: x is 2^`step`.
+/// e^-x by the chip's shifts, where x is 2^`step`.
 fn decayed(filtering: Filtering, value: u64, given: u64, step: Option<i32>) -> u64 {
     let Some(step) = step else {
         return match filtering {
@@ -315,7 +315,7 @@ fn decayed(filtering: Filtering, value: u64, given: u64, step: Option<i32>) -> u
     }
 }
 
-/// What comes out.
+/// Output of the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Output {
     /// The mean.
@@ -336,7 +336,7 @@ impl Filter {
     /// Bytes of memory that a cell takes.
     pub const CELL_BYTES: u64 = size_of::<Cell>() as u64;
 
-    /// `size` cells of an `Lpf`, which pass on what they are given.
+    /// `size` cells of an `Lpf`, which pass their inputs on.
     pub fn lpf(size: usize) -> Filter {
         let random = SplitMix64::new(0);
         Filter { cells: vec![Cell::default(); size], output: Output::Mean, random }
@@ -358,10 +358,10 @@ impl Filter {
         self.cells.is_empty()
     }
 
-    /// Sets one cell, which starts anew; false if there is no such cell.
+    /// Configures one cell and resets its state; false if there is no such cell.
     ///
     /// # Errors
-    /// The chip cannot be set so.
+    /// The chip does not support the configuration.
     pub fn configure(&mut self, index: usize, spec: &FilterSpec) -> Result<bool, FilterError> {
         let made = match (spec, self.output) {
             (FilterSpec::Lpf(spec), Output::Mean) => {
@@ -399,12 +399,12 @@ impl Filter {
         Ok(self.cells.get_mut(index).map(|cell| *cell = made).is_some())
     }
 
-    /// Makes one cell what it is at first; false if there is no such cell.
+    /// Resets one cell to its initial configuration; false if there is no such cell.
     pub fn reset(&mut self, index: usize) -> bool {
         self.cells.get_mut(index).map(|cell| *cell = Cell::default()).is_some()
     }
 
-    /// What one cell is set to, as the chip has it; beyond the array, none.
+    /// Configuration of a cell, as stored by the chip; `None` beyond the array.
     pub fn spec(&self, index: usize) -> Option<FilterSpec> {
         let cell = self.cells.get(index)?;
         let time = |exponent| TimeConstant { mantissa: cell.mantissa, exponent }.nanoseconds();
@@ -424,8 +424,8 @@ impl Filter {
         })
     }
 
-    /// Gives a cell a value at an instant; what comes out. A cell beyond the array is one that nobody
-    /// has set.
+    /// Passes a value to a cell at a time; returns its output. A cell beyond the array behaves as
+    /// an unconfigured one.
     pub fn execute(&mut self, index: usize, now: Time, given: u32) -> u32 {
         let cycles = u128::from(now.as_nanos()) * u128::from(CLOCK) / 1_000_000_000;
         let mut beyond = Cell::default();
@@ -461,14 +461,14 @@ mod tests {
         filter
     }
 
-    /// Gives `value` once a microsecond; the mean after so many.
+    /// Passes `value` in once a microsecond; returns the mean after `count` times.
     fn after(filter: &mut Filter, from: u64, count: u64, value: u32) -> f64 {
         let last = (from..from + count).map(|at| filter.execute(0, Time::from_micros(at), value));
         f64::from(last.last().unwrap_or(0))
     }
 
-    /// The model's own test gives a value a microsecond to a filter of 1 ms and compares with what
-    /// such a filter is; here the values are larger, so that whole numbers do not hide the course.
+    /// The model's own test passes a value a microsecond to a filter of 1 ms and compares with an
+    /// ideal filter; here the values are larger, so that rounding does not hide the course.
     #[test]
     fn a_rate_filter_sums_up_what_decays_with_its_time_constant() {
         let mut filter = lpf(Filtering::Rate, MILLISECOND, MILLISECOND);
@@ -534,7 +534,7 @@ mod tests {
             assert!(found <= asked && found > asked * 0.998, "{asked}: {found}");
         }
         assert_eq!(TimeConstant::from_nanoseconds(4e9), Err(FilterError::TimeConstant));
-        // What the vendor's packet tests write and read again on this clock.
+        // Values that the vendor's packet tests write and read back at this clock rate.
         let read = f64::from(7.966_188_4_f32);
         assert_eq!(TimeConstant::from_nanoseconds(read).unwrap().nanoseconds() as f32, read as f32);
         assert_eq!(TimeConstant::from_nanoseconds(f64::NAN), Err(FilterError::TimeConstant));
@@ -551,7 +551,7 @@ mod tests {
         filter
     }
 
-    /// The share that is dropped at a mean that does not move.
+    /// The share of drops at a constant mean.
     fn share(filter: &Filter, mean: u32) -> f64 {
         let mut filter = filter.clone();
         let dropped = (0..20_000_u64).map(|at| filter.execute(0, Time::from_micros(at), mean));

@@ -1,10 +1,10 @@
 //! The hash engine: CRCs of any polynomial up to 128 bits, XOR folding, identity and random.
 //!
-//! On the chip every one of them is a matrix over single bits computed when the program is built;
-//! here each is computed from the input as bytes: the fields one behind the other, the first most
-//! significant, filled up with zeros *in front* so that the last field ends on a byte boundary. Sources: TNA (extern `Hash`,
-//! `CRCPolynomial`), the chip's public hash library (bit order, defaults), and the CRC catalogue of
-//! reveng.sourceforge.net (check values in the tests).
+//! On the chip each is a matrix over single bits, computed when the program is built; here each is
+//! computed from the input as bytes: the fields in sequence, the first most significant, padded
+//! with zeros *in front* so that the last field ends on a byte boundary. Sources: TNA (extern
+//! `Hash`, `CRCPolynomial`), the chip's public hash library (bit order, defaults), and the CRC
+//! catalogue of reveng.sourceforge.net (check values in the tests).
 
 use super::checksum::OnesComplement;
 use sojourn_packet::SplitMix64;
@@ -17,28 +17,28 @@ pub struct Crc {
     reversed: bool,
     init: u128,
     xor: u128,
-    /// One entry a byte for a CRC of up to 64 bits, which is every one that is common.
+    /// One entry a byte for a CRC of up to 64 bits, which includes every common one.
     table: Option<Box<[u64; 256]>>,
-    /// The polynomial as the state lies: mirrored, or in the topmost bits.
+    /// Polynomial in the form of the state: mirrored, or in the topmost bits.
     coeff: u128,
 }
 
-/// The parameters of a CRC, named as `CRCPolynomial` names them.
+/// The parameters of a CRC, with the names of `CRCPolynomial`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Polynomial {
     /// Width in bits, 1 to 128.
     pub width: u32,
     /// The polynomial without its leading term.
     pub coeff: u128,
-    /// Bytes are taken lowest bit first, and the result is mirrored.
+    /// Bytes are processed lowest bit first, and the result is mirrored.
     pub reversed: bool,
     /// Value before the first byte.
     pub init: u128,
-    /// Value that the result is XORed with.
+    /// Value XORed into the result.
     pub xor: u128,
 }
 
-/// A polynomial that the chip cannot be configured with.
+/// A polynomial that the chip does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PolynomialError {
     /// The hardware's matrix needs the constant term.
@@ -47,26 +47,26 @@ pub enum PolynomialError {
     /// A value has more bits than the CRC.
     #[error("the {what} value {value:#x} does not fit a CRC of {width} bits")]
     TooWide {
-        /// Which value.
+        /// The value.
         what: &'static str,
         /// The value.
         value: u128,
         /// Width of the CRC.
         width: u32,
     },
-    /// A width the engine does not have.
+    /// An unsupported width.
     #[error("a CRC of {0} bits; the widest is 128")]
     Width(u32),
 }
 
 impl Polynomial {
-    /// CRC-8/SMBUS, what `HashAlgorithm_t.CRC8` stands for.
+    /// CRC-8/SMBUS, `HashAlgorithm_t.CRC8`.
     pub const CRC8: Polynomial =
         Polynomial { width: 8, coeff: 0x07, reversed: false, init: 0, xor: 0 };
-    /// CRC-16/ARC, what `HashAlgorithm_t.CRC16` stands for.
+    /// CRC-16/ARC, `HashAlgorithm_t.CRC16`.
     pub const CRC16: Polynomial =
         Polynomial { width: 16, coeff: 0x8005, reversed: true, init: 0, xor: 0 };
-    /// CRC-32/ISO-HDLC (Ethernet), what `HashAlgorithm_t.CRC32` stands for.
+    /// CRC-32/ISO-HDLC (Ethernet), `HashAlgorithm_t.CRC32`.
     pub const CRC32: Polynomial = Polynomial {
         width: 32,
         coeff: 0x04c1_1db7,
@@ -74,7 +74,7 @@ impl Polynomial {
         init: 0xffff_ffff,
         xor: 0xffff_ffff,
     };
-    /// CRC-64/ECMA-182, what `HashAlgorithm_t.CRC64` stands for.
+    /// CRC-64/ECMA-182, `HashAlgorithm_t.CRC64`.
     pub const CRC64: Polynomial =
         Polynomial { width: 64, coeff: 0x42f0_e1eb_a9ea_3693, reversed: false, init: 0, xor: 0 };
 }
@@ -102,7 +102,7 @@ impl Crc {
         if coeff & 1 == 0 {
             return Err(PolynomialError::Even(coeff));
         }
-        // Kept in the topmost bits so that widths below eight need no case of their own.
+        // In the topmost bits, so that widths below eight need no special case.
         let place = |value: u128| {
             if reversed { value.reverse_bits() >> (128 - width) } else { value << (128 - width) }
         };
@@ -117,7 +117,7 @@ impl Crc {
         Ok(Crc { width, reversed, init, xor, table, coeff })
     }
 
-    /// What it was made of.
+    /// Its parameters.
     pub fn polynomial(&self) -> Polynomial {
         let Crc { width, reversed, init, xor, coeff, .. } = *self;
         let value = |placed: u128| match reversed {
@@ -161,36 +161,36 @@ fn row(byte: u128, polynomial: u128) -> u128 {
     (0..8).fold(byte, |state, _| state << 1 ^ if state >> 127 == 1 { polynomial } else { 0 })
 }
 
-/// What a `Hash` computes.
+/// Algorithm of a `Hash`.
 #[derive(Clone, Debug)]
 pub enum Algorithm {
     /// The low bits of the input.
     Identity,
-    /// The first eight bytes of the input, or what there is of them (bmv2's `identity`).
+    /// The first eight bytes of the input, or fewer if it is shorter (bmv2's `identity`).
     Leading,
     /// The Internet checksum: the complement of the ones' complement sum of 16-bit words.
     Checksum,
     /// A fixed random matrix over the input bits, different for each instance.
     Random {
-        /// Seeds the matrix.
+        /// Seed of the matrix.
         seed: u64,
     },
-    /// XOR of all words of this many bits, the last word filled up with zeros behind it.
+    /// XOR of all words of this many bits, the last word padded with zeros behind it.
     Xor(u32),
-    /// A CRC; `msb` takes its highest bits where the output is narrower, `extended` repeats it
-    /// where the output is wider.
+    /// A CRC; `msb` takes its highest bits if the output is narrower, `extended` repeats it if the
+    /// output is wider.
     Crc {
         /// The CRC.
         crc: Crc,
         /// Highest instead of lowest bits.
         msb: bool,
-        /// Repeat instead of filling up with zeros.
+        /// Repeat instead of padding with zeros.
         extended: bool,
     },
 }
 
 impl Algorithm {
-    /// The algorithm that a value of `HashAlgorithm_t` stands for; `CUSTOM` needs a polynomial.
+    /// Algorithm of a value of `HashAlgorithm_t`; `CUSTOM` needs a polynomial.
     pub fn named(name: &str, seed: u64) -> Option<Algorithm> {
         let crc = |polynomial| {
             Crc::new(polynomial).ok().map(|crc| Algorithm::Crc { crc, msb: false, extended: false })
@@ -209,7 +209,7 @@ impl Algorithm {
         }
     }
 
-    /// A CRC that is repeated where the output is wider, as TNA's `CRC16` and its like are.
+    /// A CRC that is repeated if the output is wider, like TNA's `CRC16`.
     #[must_use]
     pub fn repeating(self) -> Algorithm {
         match self {
@@ -278,7 +278,7 @@ fn random_matrix(seed: u64, bytes: &[u8]) -> u128 {
     word
 }
 
-/// The words are counted from the first bit of the input; the last one is filled up behind it.
+/// Words are counted from the first bit of the input; the last one is padded behind it.
 fn xor_fold(bytes: &[u8], bits: u32, fold: u32) -> u128 {
     let skipped = bytes.len() as u32 * 8 - bits.min(bytes.len() as u32 * 8);
     let mut word = 0;

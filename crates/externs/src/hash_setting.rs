@@ -1,5 +1,4 @@
-//! Control-plane settings of a hash while packets pass: other inputs, another algorithm, a seed, a
-//! rotation.
+//! Run-time settings of a hash: other inputs, another algorithm, a seed, a rotation.
 //!
 //! The inputs are a sequence of bits; this module must not depend on programs. Source: the vendor's
 //! public driver and its library for dynamic hashes (`update_symmetric_bits`, `determine_seed`,
@@ -9,7 +8,7 @@ use super::hash::{Algorithm, Crc, Polynomial};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-/// What a hash is set to; as the program has it at first.
+/// Setting of a hash; the default is that of the program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HashSetting {
@@ -19,9 +18,9 @@ pub struct HashSetting {
     /// Another algorithm than the program's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<HashFunction>,
-    /// By how many bits the result is rotated towards its front.
+    /// Rotation of the result towards its front, in bits.
     pub rotate: u32,
-    /// What comes of inputs that are all zeros; what the algorithm makes of them if absent.
+    /// Result for inputs that are all zeros; the algorithm's own if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
@@ -30,14 +29,14 @@ pub struct HashSetting {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HashPart {
-    /// Which input, in the program's order.
+    /// Index of the input, in the program's order.
     pub input: usize,
     /// Its first bit, counted from the last of the input.
     pub start: u32,
-    /// How many bits; those that there are, if they are fewer.
+    /// Number of bits; clipped to those present.
     pub length: u32,
-    /// The place among the parts, the first most significant. Two parts with one place are symmetric;
-    /// one with the place 0 is not hashed.
+    /// Position among the parts, the first most significant. Two parts with the same position are
+    /// symmetric; a part with position 0 is not hashed.
     pub order: u32,
 }
 
@@ -57,27 +56,28 @@ pub enum HashFunction {
         width: u32,
         /// The polynomial without its leading term.
         coeff: u64,
-        /// Bytes are taken lowest bit first, and the result is mirrored.
+        /// Bytes are processed lowest bit first, and the result is mirrored.
         reversed: bool,
         /// Value before the first byte.
         init: u64,
-        /// Value that the result is XORed with.
+        /// Value XORed into the result.
         xor: u64,
         /// Repeated where the hash is wider.
         extended: bool,
     },
 }
 
-/// What of a hash no setting changes.
+/// Properties of a hash that no setting changes.
 #[derive(Clone, Debug)]
 pub struct HashShape {
     /// Widths of its inputs.
     pub inputs: Vec<u32>,
     /// Width of its result.
     pub width: u32,
-    /// The bits of the result that the program uses: the lowest, and how many. The chip computes no others.
+    /// The bits of the result that the program uses: the lowest, and their number. The chip
+    /// computes no others.
     pub used: (u32, u32),
-    /// Seeds the matrix of [`HashFunction::Random`].
+    /// Seed of the matrix of [`HashFunction::Random`].
     pub seed: u64,
 }
 
@@ -87,12 +87,13 @@ impl HashShape {
     }
 }
 
-/// A hash as it is set, ready for packets.
+/// A hash with its setting, ready for packets.
 #[derive(Clone, Debug)]
 pub struct SetHash {
-    /// Places in the joined inputs, from their front, and lengths; none if all are hashed as they come.
+    /// Offsets in the joined inputs, from their front, and lengths; `None` if all are hashed in
+    /// order.
     parts: Option<Vec<(u32, u32)>>,
-    /// Places in what is hashed that are symmetric, from its front, and their length.
+    /// Symmetric pairs: two offsets in the hashed bits, from their front, and their length.
     pairs: Vec<(u32, u32, u32)>,
     /// Bits that are hashed.
     bits: u32,
@@ -100,15 +101,16 @@ pub struct SetHash {
     width: u32,
     used: (u32, u32),
     rotate: u32,
-    /// What the result is XORed with, so that zeros give the seed.
+    /// XORed into the result, so that zeros give the seed.
     seed: u128,
 }
 
 impl SetHash {
-    /// A hash of this shape with this setting, whose algorithm is the program's unless that is set, too.
+    /// A hash of this shape with this setting; the algorithm is the program's unless it is set,
+    /// too.
     ///
     /// # Errors
-    /// What is set is not possible, and why.
+    /// Returns an error if the setting is not possible, with the reason.
     pub fn new(
         setting: &HashSetting,
         shape: &HashShape,
@@ -174,7 +176,7 @@ impl SetHash {
         self.parts.is_none()
     }
 
-    /// The hash of joined inputs, filled up with zeros in front to whole bytes.
+    /// The hash of joined inputs, padded with zeros in front to whole bytes.
     pub fn compute(&self, inputs: &[u8], bits: u32) -> u128 {
         let word = match &self.parts {
             None => self.plain(inputs),
@@ -195,13 +197,13 @@ impl SetHash {
         self.rotated(word ^ self.seed)
     }
 
-    /// What comes of zeros, before it is rotated: the seed.
+    /// Result for zeros, before rotation: the seed.
     pub fn seed(&self) -> u128 {
         let (low, count) = self.used;
         (self.plain(&zeros(self.bits)) ^ self.seed) & mask(low, count)
     }
 
-    /// Symmetric parts both become their XOR.
+    /// Replaces both of two symmetric parts by their XOR.
     fn mix(&self, bytes: &mut [u8]) {
         let front = bytes.len() as u32 * 8 - self.bits;
         for (first, second, length) in &self.pairs {
@@ -214,7 +216,7 @@ impl SetHash {
     }
 
     fn plain(&self, bytes: &[u8]) -> u128 {
-        // Of no bits the chip's matrix makes nothing, whatever the algorithm begins with.
+        // Without input bits the chip's matrix gives 0, whatever the algorithm's initial value.
         if self.bits == 0 { 0 } else { self.algorithm.hash(bytes, self.bits, self.width) }
     }
 
@@ -230,7 +232,7 @@ impl SetHash {
 }
 
 impl HashFunction {
-    /// What an algorithm is set by; none for those that nothing sets.
+    /// Function of an algorithm; `None` for those that cannot be set.
     pub fn from_algorithm(algorithm: &Algorithm) -> Option<HashFunction> {
         Some(match algorithm {
             Algorithm::Identity => HashFunction::Identity,
@@ -271,7 +273,7 @@ impl HashFunction {
     }
 }
 
-/// Parts with the lengths that they have.
+/// Parts with their actual lengths.
 fn checked(given: &[HashPart], inputs: &[u32]) -> Result<Vec<HashPart>, String> {
     let mut known: Vec<HashPart> = Vec::new();
     for part in given {
@@ -281,7 +283,7 @@ fn checked(given: &[HashPart], inputs: &[u32]) -> Result<Vec<HashPart>, String> 
             return Err(format!("bit {} of an input of {wide} bits", part.start));
         }
         let length = part.length.min(wide - part.start);
-        // Nothing of an input is that it is not hashed.
+        // A part without bits is not hashed.
         let order = if length == 0 { 0 } else { part.order };
         let part = HashPart { length, order, ..*part };
         let overlaps = |other: &&HashPart| {

@@ -1,6 +1,6 @@
-//! The fixed-function blocks that architectures offer as externs, one file each.
+//! Fixed-function blocks that architectures offer as externs, one file each.
 //!
-//! They know numbers, bits and instants only: no packet, no program, no table.
+//! They use numbers, bits and times only. Must not depend on packets, programs or tables.
 
 pub mod call;
 pub mod checksum;

@@ -1,12 +1,12 @@
-//! The two-rate three-colour meter (RFC 2698) behind `Meter` and `DirectMeter`.
+//! Two-rate three-colour meter (RFC 2698) of `Meter` and `DirectMeter`.
 //!
-//! Time is handed in with each packet. Tokens are counted in integers of 1e-9 byte (or packet), so
-//! that a rate times a span in nanoseconds loses nothing.
+//! The caller passes the time with each packet. Tokens are counted in integers of 1e-9 byte (or
+//! packet), so that a rate times a span in nanoseconds is exact.
 
 use serde::{Deserialize, Serialize};
 use sojourn_packet::Time;
 
-/// Packet colour as TNA encodes it (`MeterColor_t`).
+/// Packet colour in TNA's encoding (`MeterColor_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Color {
@@ -19,7 +19,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// The colour of an encoding; TNA's two yellows are one.
+    /// The colour of a code; TNA's two yellows are one.
     pub fn from_code(code: u8) -> Color {
         match code & 3 {
             0 => Color::Green,
@@ -46,7 +46,7 @@ impl MeterSpec {
     /// Checks that the peak rate is at least the committed rate (RFC 2698, section 2).
     ///
     /// # Errors
-    /// The two rates, in words.
+    /// An error with the two rates.
     pub fn check(&self) -> Result<(), String> {
         let MeterSpec { cir, pir, .. } = self;
         match pir < cir {
@@ -61,7 +61,7 @@ impl MeterSpec {
 /// Tokens of one unit.
 const UNIT: u128 = 1_000_000_000;
 
-/// One meter cell. Without a spec everything is green, as the chip is after reset.
+/// One meter cell. Without a spec every packet is green, as on the chip after reset.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cell {
     spec: Option<MeterSpec>,
@@ -104,7 +104,7 @@ impl Cell {
     }
 }
 
-/// What a meter's rates are in (`MeterType_t`).
+/// Unit of a meter's rates (`MeterType_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterKind {
     /// Packets per second.
@@ -113,14 +113,14 @@ pub enum MeterKind {
     Bytes,
 }
 
-/// An array of meter cells with the bytes that it reports for the colours.
+/// An array of meter cells, with the output codes of the colours.
 #[derive(Clone, Debug)]
 pub struct Meter {
     kind: MeterKind,
     cells: Vec<Cell>,
-    /// What is put out for red, yellow and green.
+    /// Output codes of red, yellow and green.
     codes: [u8; 3],
-    /// Bytes that each packet is taken to be longer.
+    /// Adjustment added to each packet's length, bytes.
     longer: i32,
 }
 
@@ -134,7 +134,7 @@ impl Meter {
         Meter { kind, cells: vec![Cell::default(); size], codes, longer: 0 }
     }
 
-    /// The same meter reporting other values.
+    /// The same meter with other output codes.
     pub fn with_codes(mut self, red: u8, yellow: u8, green: u8) -> Meter {
         self.codes = [red, yellow, green];
         self
@@ -150,7 +150,7 @@ impl Meter {
         self.cells.is_empty()
     }
 
-    /// Takes packets to be so many bytes longer, or shorter, than they are; what it was.
+    /// Sets the adjustment of packet lengths, bytes; returns the previous one.
     pub fn lengthen(&mut self, bytes: i32) -> i32 {
         std::mem::replace(&mut self.longer, bytes)
     }
@@ -160,12 +160,12 @@ impl Meter {
         self.cells.get_mut(index).map(|cell| cell.configure(spec, now)).is_some()
     }
 
-    /// Takes rates and bursts of one cell away; false if there is no such cell.
+    /// Removes rates and bursts of one cell; false if there is no such cell.
     pub fn reset(&mut self, index: usize) -> bool {
         self.cells.get_mut(index).map(|cell| *cell = Cell::default()).is_some()
     }
 
-    /// Rates and bursts of one cell, if there is such a cell and it has been given some.
+    /// Rates and bursts of one cell, if it exists and is configured.
     pub fn spec(&self, index: usize) -> Option<MeterSpec> {
         self.cells.get(index)?.spec
     }

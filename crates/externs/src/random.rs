@@ -1,4 +1,4 @@
-//! The extern `Random<W>` of both architectures, by a generator that the seed determines.
+//! The extern `Random<W>` of both architectures, with a seeded generator.
 
 use sojourn_packet::SplitMix64;
 

@@ -1,25 +1,25 @@
-//! Action profiles and selectors: which member of a group a packet's hash chooses.
+//! Action profiles and selectors: a packet's hash chooses a member of a group.
 //!
-//! A member is an action with its data, kept by the caller and named by a number; a group is a
-//! list of members of which some may be down. Source: TNA p. 69-71 (`SelectorMode_t`).
+//! A member is an action with its data, stored by the caller and identified by a number; a group is
+//! a list of members, some of which may be down. Source: TNA p. 69-71 (`SelectorMode_t`).
 
 use sojourn_packet::mix;
 use std::collections::BTreeMap;
 
-/// How the members of a group share the hash values (`SelectorMode_t`).
+/// Distribution of the hash values among the members of a group (`SelectorMode_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectorMode {
     /// Hash modulo the number of members that are up; a change moves many flows.
     Fair,
-    /// A flow keeps its member as long as that one is up: a hash that falls on a member that is
-    /// down is hashed again.
+    /// A flow keeps its member as long as that is up: a hash that selects a member that is down is
+    /// hashed again.
     Resilient,
 }
 
-/// Names an action with its data.
+/// Id of an action with its data.
 pub type MemberId = u32;
 
-/// Names a group.
+/// Id of a group.
 pub type GroupId = u32;
 
 /// The groups of one action selector.
@@ -27,7 +27,7 @@ pub type GroupId = u32;
 pub struct Selector {
     mode: SelectorMode,
     groups: BTreeMap<GroupId, Vec<(MemberId, bool)>>,
-    /// In how many groups each member is, counted as often as it is in one.
+    /// Number of groups that contain each member, counted with repetitions.
     uses: BTreeMap<MemberId, u32>,
 }
 
@@ -37,8 +37,7 @@ impl Selector {
         Selector { mode, groups: BTreeMap::new(), uses: BTreeMap::new() }
     }
 
-    /// Sets the members of a group and which of them are up. Their order is that of their numbers,
-    /// as in bmv2.
+    /// Sets the members of a group and their states. They are ordered by number, as in bmv2.
     pub fn set_group(&mut self, group: GroupId, mut members: Vec<(MemberId, bool)>) {
         members.sort_unstable();
         for (member, _) in &members {
@@ -59,17 +58,17 @@ impl Selector {
         }
     }
 
-    /// Whether a group has a member, up or down.
+    /// Whether a group contains a member, up or down.
     pub fn is_used(&self, member: MemberId) -> bool {
         self.uses.contains_key(&member)
     }
 
-    /// The members of a group and which of them are up; none if there is no such group.
+    /// The members of a group and their states; `None` if there is no such group.
     pub fn group(&self, group: GroupId) -> Option<&[(MemberId, bool)]> {
         self.groups.get(&group).map(Vec::as_slice)
     }
 
-    /// Takes a group out; false if there was none.
+    /// Removes a group; false if there was none.
     pub fn remove_group(&mut self, group: GroupId) -> bool {
         let before = self.groups.remove(&group);
         self.release(before.as_deref().unwrap_or(&[]));
@@ -81,7 +80,7 @@ impl Selector {
         self.groups.iter().map(|(group, members)| (*group, members.clone()))
     }
 
-    /// Takes one member up or down; false if the group does not have it.
+    /// Sets one member up or down; false if the group does not have it.
     pub fn set_up(&mut self, group: GroupId, member: MemberId, up: bool) -> bool {
         let members = self.groups.get_mut(&group);
         let slot = members.and_then(|members| members.iter_mut().find(|(id, _)| *id == member));

@@ -17,7 +17,7 @@ impl Slots {
         Slots(vec![0; code.slots().div_ceil(64)].into())
     }
 
-    /// The unit's own.
+    /// The unit's own slots.
     fn own(code: &UnitCode) -> Slots {
         let mut slots = Slots::none(code);
         let own = (0..code.slots() as At).take_while(|at| !code.is_temporary(*at));
@@ -46,7 +46,7 @@ impl Slots {
         self.0[usize::from(at) / 64] >> (at % 64) & 1 != 0
     }
 
-    /// Those that are in both, in order.
+    /// Slots in both sets, in order.
     pub fn both<'a>(&'a self, others: &'a Slots) -> impl Iterator<Item = At> + 'a {
         let words = self.0.iter().zip(&others.0).map(|(a, b)| a & b).enumerate();
         words.flat_map(|(number, word)| {
@@ -56,22 +56,22 @@ impl Slots {
     }
 }
 
-/// A unit's code, cut into blocks.
+/// A unit's code, divided into blocks.
 #[derive(Debug)]
 pub struct Blocks {
     /// By operation: whether a block begins there.
     pub begins: Vec<bool>,
-    /// By operation: whether one that is not in front of it may jump there.
+    /// By operation: whether a later operation may jump there.
     pub looped: Vec<bool>,
-    /// Operations at which whoever executes the rest may go on.
+    /// Operations at which execution may enter from outside machine code.
     pub entries: Vec<To>,
-    /// By operation: the slots that are read there or behind, before they are written.
+    /// By operation: the slots read there or later, before they are written.
     live: Vec<Slots>,
-    /// By operation: those of them that somebody wants as values.
+    /// By operation: the slots needed as values.
     pub values: Vec<Slots>,
-    /// By operation: the slots that may be other than the frame has them.
+    /// By operation: the slots that may differ from the frame.
     pub changed: Vec<Slots>,
-    /// Slots that are never other than the frame has them.
+    /// Slots that never differ from the frame.
     pub framed: Slots,
 }
 
@@ -87,7 +87,7 @@ pub fn is_exit(code: &UnitCode, at: usize) -> bool {
     }
 }
 
-/// True if machine code may stop in front of the operation, which it is for as a rule.
+/// True if machine code rarely stops in front of the operation, although it may.
 fn is_rare_exit(code: &UnitCode, at: usize) -> bool {
     match code.ops()[at] {
         Op::Read { .. } | Op::Emit { .. } | Op::EmitEach { .. } => true,
@@ -98,12 +98,12 @@ fn is_rare_exit(code: &UnitCode, at: usize) -> bool {
     }
 }
 
-/// True if it is an end: nothing is read behind it that would have to be kept until then.
+/// True if it is an end: no slot is read after it.
 fn is_end(op: &Op) -> bool {
     matches!(op, Op::Accept | Op::Done)
 }
 
-/// Where an operation jumps to, and whether it may go on behind itself.
+/// Jump targets of an operation, and whether it may continue behind itself.
 fn flow(code: &UnitCode, at: usize) -> (Vec<To>, bool) {
     let mut op = code.ops()[at];
     if let Some(lookup) = code.lookup(at) {
@@ -113,7 +113,7 @@ fn flow(code: &UnitCode, at: usize) -> (Vec<To>, bool) {
         Op::Jump { to } => (vec![to], false),
         Op::SetEach { to, .. } | Op::Read { to, .. } | Op::EmitEach { to, .. } => (vec![to], false),
         _ if is_exit(code, at) => (Vec::new(), false),
-        // Past the question whether it has failed.
+        // Continues behind the check of its failure.
         Op::Eval { .. } => (vec![at as To + 2], false),
         _ => (op.target().copied().into_iter().collect(), true),
     }
@@ -150,24 +150,24 @@ impl Blocks {
         Blocks { begins, looped, entries, live, values, changed, framed }
     }
 
-    /// The slots in the frame that are read at the beginning or behind.
+    /// The slots in the frame that are read at the beginning or later.
     pub fn framed_at_first(&self) -> impl Iterator<Item = At> {
         self.framed.both(&self.live[0])
     }
 
-    /// The slots that the frame has to have where machine code stops in front of an operation.
+    /// The slots that the frame must hold where machine code stops in front of an operation.
     pub fn needed(&self, code: &UnitCode, at: To) -> Slots {
         needed(code, at as usize, &self.live)
     }
 }
 
-/// What is read by an operation that is executed without machine code, or behind it.
+/// Slots read by an operation that is executed without machine code, or behind it.
 fn needed(code: &UnitCode, at: usize, live: &[Slots]) -> Slots {
     let read = code.read_by(&code.ops()[at]);
     let mut needed = if read.own { Slots::own(code) } else { Slots::none(code) };
     read.slots.into_iter().for_each(|slot| needed.add(slot));
     code.behind(at, |to| {
-        // A call that suspends is made again: that reads what it reads.
+        // A suspended call is repeated, and reads its slots again.
         if to as usize != at {
             needed.add_all(&live[to as usize]);
         }
@@ -175,8 +175,8 @@ fn needed(code: &UnitCode, at: usize, live: &[Slots]) -> Slots {
     needed
 }
 
-/// By operation: what is read there or behind, if an operation reads what `reads` says: as machine
-/// code, or by stopping there with what is read behind it. From the last operation to the first, until
+/// By operation: the slots read there or later, where `reads` gives those of an operation, either
+/// as machine code or, by a stop, together with those read afterwards. Iterates backwards until
 /// nothing changes.
 fn read_behind(code: &UnitCode, reads: impl Fn(usize, &[Slots]) -> Slots) -> Vec<Slots> {
     let ops = code.ops();
@@ -202,7 +202,7 @@ fn read_behind(code: &UnitCode, reads: impl Fn(usize, &[Slots]) -> Slots) -> Vec
     live
 }
 
-/// By operation: what is read there or behind.
+/// By operation: the slots read there or later.
 fn live(code: &UnitCode) -> Vec<Slots> {
     read_behind(code, |at, live| {
         let mut read = if is_exit(code, at) || is_rare_exit(code, at) {
@@ -215,7 +215,7 @@ fn live(code: &UnitCode) -> Vec<Slots> {
     })
 }
 
-/// By operation: what is read there or behind as a value.
+/// By operation: the slots read there or later as values.
 fn values(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Vec<Slots> {
     let read: Vec<Slots> = (0..code.ops().len())
         .map(|at| {
@@ -232,8 +232,8 @@ fn values(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Vec<Slots> {
     read_behind(code, |at, _| read[at].clone())
 }
 
-/// The slots that would have to be put into the frame where machine code stops as a rule. At an end those
-/// of them that come out of the packet, of which there are too many to be values until then.
+/// The slots that a regular stop would have to store in the frame. At an end, those of them that
+/// come from the packet: too many to remain values until then.
 fn framed(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Slots {
     let mut extracted = Slots::none(code);
     for at in 0..code.ops().len() {
@@ -253,14 +253,13 @@ fn framed(code: &UnitCode, live: &[Slots], changed: &[Slots]) -> Slots {
     framed
 }
 
-/// By operation: the slots that machine code may have changed on the way there, since it began or
-/// went on, but for those that lie in the frame. From the first operation to the last, until nothing
-/// changes.
+/// By operation: the slots that machine code may have changed since it was entered, except those
+/// kept in the frame. Iterates forwards until nothing changes.
 fn changed(code: &UnitCode, framed: &Slots) -> Vec<Slots> {
     let ops = code.ops();
     let mut changed = vec![Slots::none(code); ops.len() + 1];
     if let Some(around) = code.around().filter(|around| !around.cleared) {
-        // The frame still has what the packet before has left.
+        // The frame still contains the previous packet's values.
         let mut begun = Slots::none(code);
         around.begun.iter().cloned().flatten().for_each(|slot| begun.add(slot));
         begun.remove_all(framed);
@@ -285,11 +284,11 @@ fn changed(code: &UnitCode, framed: &Slots) -> Vec<Slots> {
     changed
 }
 
-/// What an operation does to slots where it is machine code.
+/// Slots that an operation accesses as machine code.
 #[derive(Default)]
 struct Touched {
     reads: Vec<At>,
-    /// Wholly.
+    /// Slots written in full.
     writes: Vec<At>,
 }
 
@@ -300,7 +299,7 @@ fn touched(code: &UnitCode, at: usize) -> Touched {
     if is_exit(code, at) {
         return touched;
     }
-    // An action has its own data, and nobody else reads it.
+    // An action has its own data, read only by it.
     writes.extend(code.written_by(op).into_iter().flatten());
     reads.extend(code.lookup(at).map(|lookup| lookup.key));
     match *op {
@@ -339,7 +338,7 @@ fn touched(code: &UnitCode, at: usize) -> Touched {
         | Op::Equal { a, b, .. }
         | Op::Less { a, b, .. }
         | Op::LessSigned { a, b, .. } => reads.extend([a, b]),
-        // They keep what is there: a part of it, or all where there is no such cell.
+        // They keep the previous value in part, or in full if there is no such cell.
         Op::Insert { to, a, .. } | Op::Load { to, a, .. } => reads.extend([a, to]),
         Op::Store { a, b, .. } => reads.extend([a, b]),
         Op::Copy { from, count, .. } => reads.extend(from..from + count),

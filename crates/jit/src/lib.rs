@@ -1,14 +1,14 @@
-//! Machine code of P4 programs: what packets run on that come often.
+//! Machine code for P4 programs that run often.
 //!
 //! ```text
 //! flat code (sojourn-p4) -> blocks -> Cranelift's IR -> a function of this machine
 //! ```
 //!
-//! `blocks.rs` cuts code into blocks, `lower.rs` makes Cranelift's IR of operations on slots, `cells.rs`
-//! of those on memory, `tables.rs` of lookups and `packet.rs` of headers, `ends.rs` of beginning and stopping; `function.rs`
-//! holds what has come of it. An operation that needs more than that ends a block: the function answers
-//! with its number. Knows no architecture; what is
-//! right is said by the interpreter, and this does the same, faster.
+//! `blocks.rs` divides code into blocks, `lower.rs` translates operations on slots to Cranelift's
+//! IR, `memory.rs` those on memory, `tables.rs` lookups, `packet.rs` headers, and `prologue.rs`
+//! entry and exit; `function.rs` holds the result. An operation that needs more ends a block: the
+//! function returns its index. Must not depend on an architecture. The interpreter defines the
+//! semantics; machine code only executes faster.
 
 mod blocks;
 mod function;
@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compiler;
 
-/// The compiler, for whoever keeps one.
+/// The compiler, as a static for callers that need one.
 pub static COMPILER: Compiler = Compiler;
 
 impl jit_tier::Compiler for Compiler {
@@ -36,13 +36,13 @@ impl jit_tier::Compiler for Compiler {
     }
 }
 
-/// What this machine understands, if Cranelift knows the machine.
+/// Instruction set of this machine, if Cranelift supports it.
 fn isa() -> Option<OwnedTargetIsa> {
     static ISA: OnceLock<Option<OwnedTargetIsa>> = OnceLock::new();
     let make = || {
         let mut flags = settings::builder();
         flags.set("opt_level", "speed").ok()?;
-        // Slots are where they are: nothing that is compiled is verified twice.
+        // The frame stays in place; generated code is verified in debug builds only.
         flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }).ok()?;
         cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
     };

@@ -1,8 +1,8 @@
-//! Operations on slots as Cranelift's IR.
+//! Translation of operations on slots to Cranelift's IR.
 //!
-//! The function's parameters are the slots, the two ends of the packet and the operation to begin
-//! with; it answers with the operation in front of which it stopped. In between the slots are values:
-//! `ends.rs` takes them out of the frame, and puts those back that somebody reads.
+//! The function's parameters are the slots, the two ends of the packet and the first operation; it
+//! returns the operation in front of which it stopped. In between the slots are values:
+//! `prologue.rs` loads them from the frame, and stores those that are read later.
 
 use crate::blocks::{Blocks, is_exit};
 use crate::memory::Addresses;
@@ -24,7 +24,7 @@ pub fn signature(module: &impl Module) -> Signature {
     signature
 }
 
-/// Makes the function's body.
+/// Generates the function's body.
 pub fn function(
     code: &UnitCode,
     addresses: &Addresses,
@@ -47,12 +47,12 @@ pub fn function(
         Lower { code, addresses, blocks, builder, frame, ends, labels, slots, packet, at: 0 };
     lower.enter(at);
     lower.all();
-    // Those that are jumped to from behind.
+    // Blocks that are targets of backward jumps.
     lower.builder.seal_all_blocks();
     lower.builder.finalize();
 }
 
-/// A function in the making.
+/// A function under construction.
 pub struct Lower<'a> {
     pub code: &'a UnitCode,
     pub addresses: &'a Addresses,
@@ -65,7 +65,7 @@ pub struct Lower<'a> {
     /// Bits 0 to 63 and 64 to 127 of each slot.
     slots: Vec<[Variable; 2]>,
     pub packet: Packet,
-    /// The operation that is being made.
+    /// The operation being translated.
     at: usize,
 }
 
@@ -84,21 +84,21 @@ impl Lower<'_> {
                 }
                 open = true;
             }
-            // What stands behind a jump and is no block is never come to.
+            // Code behind a jump that does not begin a block is unreachable.
             if open {
                 open = self.operation(at);
             }
         }
     }
 
-    /// Goes on in a block that nothing more will jump to: said at once, for a value that a block might
-    /// have from elsewhere costs time to find out about.
+    /// Continues in a block without further predecessors. It is sealed at once, since an unsealed
+    /// block costs time when a variable is looked up.
     pub fn begin(&mut self, block: Block) {
         self.builder.switch_to_block(block);
         self.builder.seal_block(block);
     }
 
-    /// One operation; false if the block ends with it.
+    /// Translates one operation; false if the block ends with it.
     fn operation(&mut self, at: usize) -> bool {
         self.at = at;
         let op = self.code.ops()[at];
@@ -160,7 +160,7 @@ impl Lower<'_> {
         false
     }
 
-    /// An operation whose result is a slot's.
+    /// Translates an operation whose result is a slot.
     fn compute(&mut self, op: Op) {
         match op {
             Op::Set { to, value } => {
@@ -317,13 +317,13 @@ impl Lower<'_> {
                 self.set_halves(to, [value, high]);
             }
             Op::Copy { to, from, count } => {
-                // They may overlap.
+                // The ranges may overlap.
                 let values: Vec<_> = (from..from + count).map(|slot| self.halves(slot)).collect();
                 for (slot, halves) in (to..).zip(values) {
                     self.set_halves(slot, halves);
                 }
             }
-            // All others end a block.
+            // All other operations end a block.
             _ => {}
         }
     }
@@ -332,11 +332,11 @@ impl Lower<'_> {
         self.builder.ins().iconst(types::I64, value as i64)
     }
 
-    /// What a mask leaves of a value.
+    /// A value under a mask.
     pub fn masked(&mut self, value: Value, mask: u64) -> Value {
         match mask {
             u64::MAX => value,
-            // Shorter than an `and` with a constant of 64 bits.
+            // Shorter than an `and` with a 64-bit constant.
             0xffff_ffff => {
                 let half = self.builder.ins().ireduce(types::I32, value);
                 self.builder.ins().uextend(types::I64, half)

@@ -1,6 +1,6 @@
-//! Memory that outlasts a run, and functions of one word, as Cranelift's IR.
+//! Translation of accesses to persistent memory, and of functions of one word, to Cranelift's IR.
 //!
-//! Both are called by their addresses: whoever has the function keeps them.
+//! Both are accessed by address; the owner of the function keeps them alive.
 
 use crate::lower::Lower;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -14,12 +14,12 @@ pub struct Memory {
     pub cells: usize,
 }
 
-/// What code refers to by address.
+/// Addresses that code refers to.
 #[derive(Clone, Debug)]
 pub struct Addresses {
     pub memories: Vec<Memory>,
     pub functions: Vec<usize>,
-    /// What applies a function, the first argument, to a word, the second.
+    /// Function that applies its first argument, a function, to its second, a word.
     pub apply: usize,
 }
 
@@ -68,7 +68,7 @@ impl Lower<'_> {
         self.builder.ins().icmp(IntCC::UnsignedLessThan, index, count)
     }
 
-    /// The address of a cell that there is.
+    /// The address of an existing cell.
     fn cell(&mut self, index: Value, cells: u16) -> Value {
         let first = self.addresses.memories[usize::from(cells)].first as u64;
         let first = self.constant(first);

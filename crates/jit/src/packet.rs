@@ -1,4 +1,4 @@
-//! Headers as Cranelift's IR: a packet's bytes into slots, and slots into a packet's bytes.
+//! Translation of headers to Cranelift's IR: packet bytes to slots, and slots to packet bytes.
 //!
 //! If the packet has too few bytes, or the buffer too little room, the function stops and the
 //! caller executes the operation.
@@ -12,22 +12,21 @@ use sojourn_p4::interp::jit_tier::{
 };
 use sojourn_p4::interp::jit_tier::{To, UnitCode, Writer};
 
-/// Bytes that may be written behind a header's last one: it is written in words of eight.
+/// Bytes behind a header's end that may be overwritten: it is written in words of eight.
 const BEHIND: usize = 8;
 
-/// The ends of the packet while the function runs, those that it has to do with: pointers, and how
-/// many bytes there are.
+/// Ends of the packet that the function uses: pointers, and numbers of bytes.
 pub struct Packet {
     ahead: Option<[Variable; 2]>,
     room: Option<[Variable; 2]>,
 }
 
-/// Where those lie.
+/// Offsets of those fields.
 const AHEAD_ENDS: [i32; 2] = [Ends::FIELDS[0] as i32, Ends::FIELDS[1] as i32];
 const ROOM_ENDS: [i32; 2] = [Ends::FIELDS[2] as i32, Ends::FIELDS[3] as i32];
 
 impl Packet {
-    /// Of code.
+    /// Allocates the variables that the code needs.
     pub fn new(code: &UnitCode, word: &mut impl FnMut() -> Variable) -> Packet {
         let reads = |op: &Op| {
             matches!(op, Op::Read { .. } | Op::Skip { .. } | Op::Eval { .. } | Op::Stay { .. })
@@ -47,7 +46,7 @@ impl Packet {
     }
 }
 
-/// Begins with the ends that the caller has.
+/// Loads the caller's ends.
 pub fn take(lower: &mut Lower<'_>) {
     for (variable, field) in lower.packet.all() {
         let flags = MemFlags::trusted();
@@ -56,7 +55,7 @@ pub fn take(lower: &mut Lower<'_>) {
     }
 }
 
-/// Tells the caller where they are now.
+/// Stores the current ends for the caller.
 pub fn give_back(lower: &mut Lower<'_>) {
     for (variable, field) in lower.packet.all() {
         let value = lower.builder.use_var(variable);
@@ -91,7 +90,7 @@ pub fn read(lower: &mut Lower<'_>, at: To, run: u32, to: To) {
     lower.jump(to);
 }
 
-/// Moves the end of what is read.
+/// Advances the read end.
 fn pass(lower: &mut Lower<'_>, bytes: i64) {
     let Some(end) = lower.packet.ahead else { return };
     for (variable, moved) in end.into_iter().zip([bytes, -bytes]) {
@@ -112,7 +111,7 @@ pub fn skip(lower: &mut Lower<'_>, at: To, bytes: u64) {
     lower.jump(at + 1);
 }
 
-/// Goes on past a header that is there.
+/// Continues behind a header that stays in the packet.
 pub fn stay(lower: &mut Lower<'_>, bytes: u32, to: To, next: To) {
     let Some([_, left]) = lower.packet.ahead else { return };
     let left = lower.builder.use_var(left);
@@ -120,7 +119,7 @@ pub fn stay(lower: &mut Lower<'_>, bytes: u32, to: To, next: To) {
     lower.branch(short, next, to);
 }
 
-/// Looks at bits of the packet, and goes on behind the question whether they were there.
+/// Reads bits of the packet ahead of the cursor, and continues behind the check of their presence.
 pub fn look_ahead(lower: &mut Lower<'_>, at: To, to: At) {
     let (Some([ahead, left]), Some((begin, end))) =
         (lower.packet.ahead, lower.code.looks_ahead(at as usize))
@@ -140,7 +139,7 @@ pub fn look_ahead(lower: &mut Lower<'_>, at: To, to: At) {
     lower.jump(at + 2);
 }
 
-/// A field of what is in front of the packet.
+/// A field of the packet's front.
 fn front_field(lower: &mut Lower<'_>, field: &FrontRead) -> Value {
     let [first, second] = field.words.map(|word| lower.word(word));
     let (skew, width) = (i64::from(field.skew), i64::from(field.width));
@@ -163,7 +162,7 @@ fn number(lower: &mut Lower<'_>, ty: Type, ahead: Value, byte: i32) -> Value {
 
 fn short_field(lower: &mut Lower<'_>, ahead: Value, field: &Read) -> Value {
     let byte = i32::from(field.byte);
-    // Whole bytes, and none but those.
+    // Whole bytes only.
     let whole = match (field.right, field.mask) {
         (0, 0xff) => Some(types::I8),
         (0, 0xffff) => Some(types::I16),
@@ -180,7 +179,7 @@ fn short_field(lower: &mut Lower<'_>, ahead: Value, field: &Read) -> Value {
         0 => word,
         _ => lower.builder.ins().ushr_imm(word, i64::from(right)),
     };
-    // Of as many bits as the shift leaves nothing is to be taken away.
+    // If the shift leaves only the field's bits, no mask is needed.
     if field.mask == u64::MAX >> right { value } else { lower.masked(value, field.mask) }
 }
 
@@ -195,7 +194,7 @@ fn long_field(lower: &mut Lower<'_>, ahead: Value, field: &LongRead) -> [Value; 
     [low, high]
 }
 
-/// Writes the valid ones of some headers.
+/// Writes the valid headers of a list.
 pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) {
     let Some([room_end, free_end]) = lower.packet.room else { return };
     let emitted = lower.code.emitted(header, count);
@@ -230,7 +229,7 @@ pub fn emit(lower: &mut Lower<'_>, at: To, (header, count): (u32, u16), to: To) 
     lower.jump(to);
 }
 
-/// Leaves a header where it is, if it is valid: as if it had not been read.
+/// Gives a valid header back to the packet, as if it had not been read.
 fn take_back(lower: &mut Lower<'_>, valid: At, bytes: usize, kept: Elision) {
     if kept == Elision::Always {
         return pass(lower, -(bytes as i64));
@@ -266,7 +265,7 @@ fn write(lower: &mut Lower<'_>, room: Value, writer: &Writer) {
     }
 }
 
-/// The eight bytes that a piece of a slot is a part of.
+/// The eight bytes with a piece of a slot.
 fn turned(lower: &mut Lower<'_>, writer: &Writer, piece: &Piece) -> Value {
     let turn = i64::from(piece.turn);
     if writer.short {

@@ -9,22 +9,22 @@ use cranelift_codegen::ir::{
 use sojourn_p4::interp::jit_tier::{At, To};
 use std::collections::BTreeMap;
 
-/// Nothing else lies where the frame is.
+/// The frame does not alias other memory.
 const FRAME: MemFlags = MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx));
 
-/// Where a half of a slot lies in the frame.
+/// Offset of a half of a slot in the frame.
 fn byte(slot: At, half: usize) -> i32 {
     16 * i32::from(slot) + 8 * half as i32
 }
 
 impl Lower<'_> {
-    /// Begins where the caller says.
+    /// Enters at the caller's operation.
     pub fn enter(&mut self, at: Value) {
         packet::take(self);
         let elsewhere = self.builder.create_block();
         let others = self.builder.create_block();
         self.builder.set_cold_block(others);
-        // In front of what is executed without machine code there is nothing to do.
+        // No code is needed in front of operations that are executed without machine code.
         let entries = self.blocks.entries.iter().copied();
         let entries: Vec<To> = entries.filter(|to| !is_exit(self.code, *to as usize)).collect();
         let entries: BTreeMap<To, Block> =
@@ -33,7 +33,7 @@ impl Lower<'_> {
         self.builder.ins().brif(at, others, &[], first, &[]);
         self.begin(others);
         self.jump_to_entry(at, &entries, elsewhere);
-        // Not one of those at which anybody goes on: all of it is done without machine code.
+        // An operation that is no entry point: all of it is executed without machine code.
         self.begin(elsewhere);
         self.builder.ins().return_(&[at]);
         for (to, block) in entries {
@@ -54,7 +54,7 @@ impl Lower<'_> {
         self.builder.ins().br_table(at, table);
     }
 
-    /// Begins with what is read as a value from an operation on.
+    /// Loads the slots that are read as values from an operation on.
     fn load_all(&mut self, to: To) {
         let values = &self.blocks.values[to as usize];
         let values: Vec<At> = values.both(values).collect();
@@ -70,7 +70,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Puts into the frame what begins there and is read, unless the caller has.
+    /// Initialises the slots in the frame that are read, unless the caller has.
     fn begin_frame(&mut self) {
         if self.code.around().is_none_or(|around| around.cleared) {
             return;
@@ -88,12 +88,12 @@ impl Lower<'_> {
         [value as u64, (value >> 64) as u64].map(|half| self.constant(half))
     }
 
-    /// What a slot has at the beginning, if that is known.
+    /// Initial value of a slot, if it is known.
     fn first_of(&self, to: To, slot: At) -> Option<u128> {
         self.code.around().filter(|_| to == 0)?.first_of(slot)
     }
 
-    /// A half of a slot, out of the frame.
+    /// Loads a half of a slot from the frame.
     pub fn load(&mut self, slot: At, half: usize) -> Value {
         if half == 1 && self.code.is_short(slot) {
             return self.constant(0);
@@ -101,7 +101,7 @@ impl Lower<'_> {
         self.builder.ins().load(types::I64, FRAME, self.frame, byte(slot, half))
     }
 
-    /// A whole slot, into the frame.
+    /// Stores a whole slot in the frame.
     pub fn store(&mut self, slot: At, halves: [Value; 2]) {
         let stored = if self.code.is_short(slot) { 1 } else { 2 };
         for (half, value) in halves.into_iter().enumerate().take(stored) {
@@ -109,7 +109,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Ends in front of an operation, with the frame as whoever executes that needs it.
+    /// Stops in front of an operation, with the frame in the state that its executor needs.
     pub fn stop(&mut self, at: To) {
         let needed = self.blocks.needed(self.code, at);
         let stored: Vec<At> = needed.both(&self.blocks.changed[at as usize]).collect();
@@ -122,7 +122,7 @@ impl Lower<'_> {
         self.builder.ins().return_(&[at]);
     }
 
-    /// Ends in front of an operation if a condition holds, else goes on in a block of its own.
+    /// Stops in front of an operation if a condition holds, else continues in a block of its own.
     pub fn stop_if(&mut self, condition: Value, at: To) {
         let (stop, on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(stop);

@@ -1,4 +1,5 @@
-//! Tables as Cranelift's IR: a lookup in the inline cache, if the caller provides one.
+//! Translation of table lookups to Cranelift's IR: a search in the inline cache, if the caller
+//! provides one.
 //!
 //! On a miss the function stops, and the caller executes the lookup and fills the cache.
 
@@ -9,10 +10,10 @@ use cranelift_frontend::Switch;
 use sojourn_p4::interp::jit_tier::inline_cache::{FACTOR, LINE, SHIFT, TABLE};
 use sojourn_p4::interp::jit_tier::{Ends, Lookup, To};
 
-/// Bytes of a word.
+/// Size of a word in bytes.
 const WORD: i64 = 8;
 
-/// Goes on where the action begins that a table's key leads to.
+/// Jumps to the action of a table's key.
 pub fn apply(lower: &mut Lower<'_>, at: To, lookup: &Lookup<'_>) {
     let key = lower.word(lookup.key);
     let known = word(lower, lower.ends, Ends::INLINE_CACHE as i64);
@@ -23,7 +24,7 @@ pub fn apply(lower: &mut Lower<'_>, at: To, lookup: &Lookup<'_>) {
     let spread = lower.builder.ins().imul(key, factor);
     let place = lower.builder.ins().ushr_imm(spread, i64::from(SHIFT));
     let place = lower.builder.ins().imul_imm(place, LINE as i64 * WORD);
-    // Behind the line with the changes.
+    // Behind the line with the change count.
     let line = lower.builder.ins().iadd(table, place);
     let line = lower.builder.ins().iadd_imm(line, LINE as i64 * WORD);
     let changes = word(lower, table, 0);

@@ -1,4 +1,4 @@
-//! Machine code and flat code do what the tree does, on programs that chance has written.
+//! Machine code and bytecode have the same results as the tree, on random programs.
 
 use sojourn_jit::COMPILER;
 use sojourn_p4::compile_with;
@@ -8,7 +8,7 @@ use sojourn_p4::ir::{Body, Layout, UnitId};
 use sojourn_p4::preprocess::{MemoryLoader, PreprocessOptions};
 use std::fmt::Write as _;
 
-/// Numbers by chance, from a seed (xorshift).
+/// Pseudo-random numbers from a seed (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// Names and widths of what a program computes with: unsigned, then signed.
+/// Names and widths of the variables of a program: unsigned, then signed.
 const UNSIGNED: [(&str, u32); 8] = [
     ("h.a", 1),
     ("h.b", 7),
@@ -196,7 +196,7 @@ fn program(random: &mut Random) -> String {
         Pipe(P(), C(), D()) main;", statements(random, 2))
 }
 
-/// Everything that can be seen of a packet that has gone through.
+/// All observable results of a processed packet.
 fn run(interpreter: &Interpreter, packet: &[u8], units: [UnitId; 3]) -> String {
     let program = interpreter.program();
     let tables = Tables::new(program.clone());

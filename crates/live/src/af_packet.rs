@@ -1,4 +1,4 @@
-//! An interface by a packet socket: batches in, batches out, past the kernel's own queues.
+//! Packet socket on an interface: batched receive and send, without the kernel's own queues.
 
 use crate::LiveError;
 use crate::interface::{Arrival, Interface, LONGEST};
@@ -7,12 +7,12 @@ use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-/// Bytes that may wait in the socket: some ten milliseconds of 1 Gbit/s with what the kernel counts
-/// for each frame.
+/// Receive buffer of the socket, bytes: some ten milliseconds of 1 Gbit/s with the kernel's
+/// overhead for each frame.
 const WAITING: c_int = 8 << 20;
-/// Where the EtherType lies.
+/// Offset of the EtherType, bytes.
 const TYPE: usize = 12;
-/// The type of a VLAN tag if the kernel does not say (IEEE 802.1Q).
+/// EtherType of a VLAN tag if the kernel does not give one (IEEE 802.1Q).
 const VLAN: u16 = 0x8100;
 
 /// A packet socket on one interface.
@@ -24,10 +24,11 @@ pub struct PacketSocket {
 }
 
 impl PacketSocket {
-    /// Opens an interface that is there: all its frames come here, also those for others.
+    /// Opens an existing interface: the socket receives all its frames, including those for other
+    /// hosts.
     ///
     /// # Errors
-    /// It is not there, or the process may not.
+    /// It does not exist, or the process has no permission.
     pub fn open(name: &str) -> Result<PacketSocket, LiveError> {
         let refused = |what| move |error| LiveError::refused(name, what, error);
         let index = sys::interface_index(name).map_err(refused("finding it"))?;
@@ -39,7 +40,7 @@ impl PacketSocket {
             .map_err(refused("ignoring what is sent"))?;
         sys::set(&socket, packet, libc::PACKET_QDISC_BYPASS, &on)
             .map_err(refused("sending past the queueing discipline"))?;
-        // As much as is allowed, if it is not as much as is wanted.
+        // The maximum allowed size, if that is below the requested one.
         let level = libc::SOL_SOCKET;
         if sys::set(&socket, level, libc::SO_RCVBUFFORCE, &WAITING).is_err() {
             sys::set(&socket, level, libc::SO_RCVBUF, &WAITING)
@@ -77,7 +78,7 @@ impl Interface for PacketSocket {
         Ok(got)
     }
 
-    /// An interface that was taken away and comes back has another number.
+    /// An interface that was removed and added again has another index.
     fn reopen(&mut self) -> bool {
         let anew = PacketSocket::open(&self.name).map(|anew| self.socket = anew.socket);
         anew.is_ok()
@@ -92,7 +93,7 @@ impl Interface for PacketSocket {
         while done < self.queued.len() {
             match sys::send(&self.socket, &self.queued[done..]) {
                 Ok(sent) => done += sent,
-                // The first of them cannot be sent; the next may.
+                // The first frame cannot be sent; the next may.
                 Err(_) => {
                     done += 1;
                     refused += 1;
@@ -108,8 +109,7 @@ impl Interface for PacketSocket {
     }
 }
 
-/// A received frame as it was on the wire: a VLAN tag that the kernel has taken out goes back to
-/// where it was.
+/// A received frame as it was on the wire: a VLAN tag that the kernel removed is inserted again.
 fn arrival(slot: &mut Slot) -> Arrival<'_> {
     let held = slot.length.min(slot.bytes.len() - HEADROOM);
     let status = slot.auxdata.map_or(0, |auxdata| auxdata.tp_status);

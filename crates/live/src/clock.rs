@@ -1,9 +1,9 @@
-//! The time since the start, by a clock that is never set.
+//! Time since the start, by a monotonic clock.
 
 use crate::sys;
 use sojourn_packet::Time;
 
-/// Monotonic: steps of the wall clock do not reach it.
+/// A monotonic clock: not affected by steps of the wall clock.
 ///
 /// ```
 /// let clock = sojourn_live::Clock::start();
@@ -21,7 +21,7 @@ impl Clock {
         Clock { start: sys::monotonic() }
     }
 
-    /// When it was started, ns of the machine's monotonic clock, which other processes read too.
+    /// Start time, ns of the machine's monotonic clock, which other processes read too.
     pub fn started(&self) -> u64 {
         self.start
     }

@@ -6,12 +6,13 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Frames that may wait to enter the switch.
+/// Maximum number of frames waiting to enter the switch.
 const WAITING: usize = 1_024;
-/// Frames taken at once, so that one interface does not keep the others waiting.
+/// Maximum number of frames in a batch, so that one interface does not delay the others.
 const BATCH: usize = 64;
 
-/// Takes the frames that the switch sends to the port; false if it cannot. Must not block.
+/// Consumer of the frames that the switch sends to the port; false if it cannot take one. Must not
+/// block.
 pub type Take = Box<dyn FnMut(Vec<u8>) -> bool + Send>;
 
 /// The port.
@@ -22,7 +23,7 @@ pub struct CpuPort {
     queued: Vec<Vec<u8>>,
 }
 
-/// What puts frames into it.
+/// Sender of frames into it.
 ///
 /// ```
 /// use sojourn_live::{CpuSender, cpu_port};
@@ -38,10 +39,10 @@ pub struct CpuSender {
     waker: Waker,
 }
 
-/// A port whose frames go to `take`, and what puts frames into it.
+/// Creates a port whose frames go to `take`, and the sender into it.
 ///
 /// # Errors
-/// There are no descriptors left.
+/// No descriptors are left.
 pub fn cpu_port(take: Take) -> io::Result<(CpuPort, CpuSender)> {
     let (sender, frames) = sync_channel(WAITING);
     let (waker, waiter) = pair()?;
@@ -50,7 +51,7 @@ pub fn cpu_port(take: Take) -> io::Result<(CpuPort, CpuSender)> {
 }
 
 impl CpuSender {
-    /// A frame for the switch; false if too many wait or the switch is gone.
+    /// Sends a frame to the switch; false if too many wait or the switch has ended.
     pub fn send(&self, frame: Vec<u8>) -> bool {
         let taken = self.frames.try_send(frame).is_ok();
         self.waker.wake();

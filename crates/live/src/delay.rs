@@ -12,12 +12,12 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Frames that one class holds at most; what comes on top is dropped and counted.
+/// Maximum number of frames in one class; further ones are dropped and counted.
 const MOST: usize = 1 << 18;
-/// Flows whose class is remembered.
+/// Maximum number of flows whose class is cached.
 const REMEMBERED: usize = 1 << 16;
 
-/// Addresses that begin alike.
+/// Address prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
     address: IpAddr,
@@ -25,7 +25,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// True if the address begins like this.
+    /// True if the address has this prefix.
     pub fn contains(&self, address: IpAddr) -> bool {
         let differ = |bits: u32, of: u128| of.checked_shr(bits - u32::from(self.length));
         match (self.address, address) {
@@ -54,21 +54,21 @@ impl FromStr for Prefix {
     }
 }
 
-/// Destinations whose frames come later.
+/// Destinations with a delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayClass {
-    /// By how much.
+    /// Delay of their frames.
     pub delay: Time,
-    /// Whose frames.
+    /// Destination prefixes of the class.
     pub prefixes: Vec<Prefix>,
 }
 
 /// One direction of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Way {
-    /// At which frames follow each other; not zero. Those of no class do not wait for it.
+    /// Rate of the direction; not zero. Frames without a class are not subject to it.
     pub rate: Option<Rate>,
-    /// Whose frames come how much later; the first that has a destination counts.
+    /// Delay classes of frames; the first class that contains the destination applies.
     pub classes: Vec<DelayClass>,
 }
 
@@ -76,7 +76,7 @@ pub struct Way {
 struct ClassQueue {
     class: DelayClass,
     frames: VecDeque<(Time, Packet)>,
-    /// When the last one is due: nobody comes before it.
+    /// Due time of the last frame: no later frame may overtake it.
     last: Time,
 }
 
@@ -98,14 +98,14 @@ struct ClassQueue {
 pub struct DelayLine {
     line: Option<Serializer>,
     classes: Vec<ClassQueue>,
-    /// The class of each flow, once it is known.
+    /// The class of each flow, once determined.
     class_by_flow: Vec<Option<Option<usize>>>,
-    /// Frames for which there was no room.
+    /// Frames dropped because the line was full.
     pub dropped: u64,
 }
 
 impl DelayLine {
-    /// Nothing is held.
+    /// Creates an empty line.
     pub fn new(way: Way) -> DelayLine {
         let queue = |class| ClassQueue { class, frames: VecDeque::new(), last: Time::ZERO };
         let classes = way.classes.into_iter().map(queue).collect();
@@ -117,14 +117,14 @@ impl DelayLine {
         }
     }
 
-    /// Gives a class another delay, for frames from now on.
+    /// Sets the delay of a class, for later frames.
     pub fn set(&mut self, class: usize, delay: Time) {
         if let Some(queue) = self.classes.get_mut(class) {
             queue.class.delay = delay;
         }
     }
 
-    /// Another rate, for frames from now on; not zero.
+    /// Sets the rate, for later frames; not zero.
     pub fn set_rate(&mut self, rate: Rate) {
         match &mut self.line {
             Some(line) => line.set_rate(rate),
@@ -132,7 +132,7 @@ impl DelayLine {
         }
     }
 
-    /// Holds a frame that came at `now`; gives it back if it is not to be held.
+    /// Delays a frame that arrived at `now`; returns it if it has no delay.
     pub fn hold(&mut self, now: Time, frame: Packet) -> Option<Packet> {
         let Some(class) = self.class_of(&frame) else { return Some(frame) };
         let queue = &mut self.classes[class];
@@ -147,7 +147,7 @@ impl DelayLine {
         None
     }
 
-    /// When the next one is due.
+    /// Due time of the next frame.
     pub fn next(&self) -> Option<Time> {
         self.first().map(|(_, due)| due)
     }
@@ -244,8 +244,8 @@ mod tests {
     fn frames_of_all_classes_follow_each_other_at_the_rate_of_the_link() {
         let mut flows = Flows::default();
         let classes = vec![class(10, "10.0.0.1/32"), class(0, "10.0.0.2/32")];
-        // The shortest frame takes 84 bytes of the line, 12 of them the gap behind it: 672 us at
-        // 1 Mbit/s.
+        // The shortest frame takes 84 bytes on the wire, 12 of them the gap behind it: 672 us at 1
+        // Mbit/s.
         let mut line = DelayLine::new(Way { rate: Some(Rate(1_000_000)), classes });
         line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, 1]));
         line.hold(Time::ZERO, udp(&mut flows, [10, 0, 0, 2]));

@@ -2,23 +2,23 @@
 
 use std::io;
 
-/// Why a live switch could not be started.
+/// Reason why a live switch could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// There is no such interface.
     #[error("there is no interface named `{0}` here; `ip link` lists those that there are")]
     NoInterface(String),
-    /// The name cannot be an interface's.
+    /// The name is not valid for an interface.
     #[error("`{0}` is no interface's name: 1 to 15 bytes without `/` and spaces")]
     Name(String),
-    /// The process may not open it.
+    /// The process has no permission to open it.
     #[error(
         "interface `{name}`: {what} is not permitted; it takes root, or a user namespace of one's own"
     )]
     Permission {
         /// The interface.
         name: String,
-        /// What was tried.
+        /// Operation that failed.
         what: &'static str,
     },
     /// The kernel refused.
@@ -26,12 +26,12 @@ pub enum LiveError {
     Interface {
         /// The interface.
         name: String,
-        /// What was tried.
+        /// Operation that failed.
         what: &'static str,
-        /// What the kernel said.
+        /// Error of the kernel.
         error: io::Error,
     },
-    /// It is no prefix.
+    /// The text is not a prefix.
     #[error("`{0}` is no prefix; write an address and how much of it: 10.0.0.0/9, fd00::/64")]
     Prefix(String),
     /// The thread could not be started.

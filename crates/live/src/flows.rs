@@ -1,42 +1,42 @@
-//! Numbers for flows, in the order in which they are first seen; for rows alone.
+//! Numbers of flows, in the order of first appearance; used in rows only.
 
 use sojourn_packet::{FlowId, IpHeader, Packet};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Flows that are told apart; those that come later share one number.
+/// Maximum number of distinguished flows; later ones share one number.
 const MOST: usize = 1 << 16;
 /// The protocols that have ports in their first four bytes: TCP, UDP, DCCP, SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
-/// What tells a flow: addresses, protocol and ports; zeros where there are none.
+/// Flow key: addresses, protocol and ports; zeros where there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     v6: bool,
-    /// Source and destination, which of IPv4 have four bytes each.
+    /// Source and destination, of four bytes each for IPv4.
     addresses: [u8; 32],
-    /// Of IP's header.
+    /// Protocol of the IP header.
     pub protocol: u8,
     ports: [u8; 4],
 }
 
 impl FlowKey {
-    /// That of a frame, if it is IP.
+    /// Key of a frame, if it is IP.
     pub fn new(frame: &Packet) -> Option<FlowKey> {
         key(frame)
     }
 
-    /// Where it comes from.
+    /// Source address.
     pub fn source(&self) -> IpAddr {
         self.address(0)
     }
 
-    /// Where it goes.
+    /// Destination address.
     pub fn destination(&self) -> IpAddr {
         self.address(1)
     }
 
-    /// Of source and destination; zeros of a protocol that has none.
+    /// Source and destination port; zeros for a protocol without ports.
     pub fn ports(&self) -> (u16, u16) {
         let [a, b, c, d] = self.ports;
         (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
@@ -70,8 +70,8 @@ impl FlowKey {
 pub struct Flows(HashMap<FlowKey, u32>);
 
 impl Flows {
-    /// The number of a packet's flow: 0 for all that are not IP, and from 1 on by addresses,
-    /// protocol and ports.
+    /// Number of a packet's flow: 0 for all that are not IP, and from 1 on by addresses, protocol
+    /// and ports.
     pub fn number(&mut self, frame: &Packet) -> FlowId {
         let Some(key) = key(frame) else { return FlowId(0) };
         let next = self.0.len() as u32 + 1;
@@ -81,7 +81,7 @@ impl Flows {
         FlowId(self.0.get(&key).copied().unwrap_or(next))
     }
 
-    /// The flows that were told apart, in the order of their numbers from 1 on.
+    /// Distinguished flows, in the order of their numbers from 1 on.
     pub fn told_apart(&self) -> Vec<FlowKey> {
         let mut found: Vec<_> = self.0.iter().map(|(key, number)| (*number, *key)).collect();
         found.sort_unstable_by_key(|&(number, _)| number);

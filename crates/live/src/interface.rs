@@ -4,53 +4,56 @@ use crate::{LiveError, PacketSocket, sys, tap::Tap};
 use std::io;
 use std::os::fd::RawFd;
 
-/// The longest frame that is taken whole: 9,000 bytes of payload, Ethernet and two VLAN tags.
+/// Maximum size of a frame received in full: 9,000 bytes of payload, Ethernet and two VLAN tags.
 pub const LONGEST: usize = 9_000 + 14 + 8;
 
-/// A frame as it came in.
+/// A received frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
-    /// Its bytes without FCS, VLAN tags in their place, cut to [`LONGEST`].
+    /// Its bytes without FCS, VLAN tags in place, truncated to [`LONGEST`].
     pub bytes: &'a [u8],
-    /// Its length before it was cut.
+    /// Its original length.
     pub length: usize,
-    /// The sender has left a checksum for hardware to fill in, and there is none.
+    /// True if the sender left the checksum to hardware that does not exist.
     pub unfinished: bool,
 }
 
-/// Something that frames come from and go to. It never blocks.
+/// A source and destination of frames. It never blocks.
 pub trait Interface: Send {
-    /// The name, for messages.
+    /// Name for messages.
     fn name(&self) -> &str;
 
-    /// What becomes readable when a frame has come.
+    /// Descriptor that becomes readable when a frame has arrived.
     fn descriptor(&self) -> RawFd;
 
-    /// Takes what has come, at most a batch, and says how many frames it was.
+    /// Receives at most a batch of frames; returns their number.
     ///
     /// # Errors
-    /// The interface is gone or down; it may come back.
+    /// The interface is absent or down; it may return.
     fn receive(&mut self, take: &mut dyn FnMut(Arrival<'_>)) -> io::Result<usize>;
 
-    /// Opens it anew after a failure; says whether it was there. What cannot vanish stays as it is.
+    /// Opens it again after a failure; returns whether it exists. An interface that cannot vanish
+    /// does nothing.
     fn reopen(&mut self) -> bool {
         true
     }
 
-    /// Takes a frame to be sent with the next [`Interface::flush`]: its bytes and `zeros` more.
+    /// Queues a frame for the next [`Interface::flush`]: its bytes and `zeros` more.
     fn queue(&mut self, bytes: Vec<u8>, zeros: usize);
 
-    /// Sends what was queued and gives the buffers back; says how many could not be sent.
+    /// Sends the queued frames and returns their buffers in `empty`; returns the number of frames
+    /// that could not be sent.
     fn flush(&mut self, empty: &mut Vec<Vec<u8>>) -> usize;
 
-    /// Frames that the kernel has dropped since the last call, because they were not taken in time.
+    /// Frames that the kernel has dropped since the last call because they were not received in
+    /// time.
     fn lost(&mut self) -> u64 {
         0
     }
 }
 
-/// Opens what a name stands for: `tap:NAME` a TAP device, made if it is not there; else an interface
-/// that is there.
+/// Opens an interface by name: `tap:NAME` is a TAP device, created if it does not exist; any other
+/// name is an existing interface.
 ///
 /// ```
 /// use sojourn_live::{PacketSocket, is_up, open};
@@ -59,7 +62,7 @@ pub trait Interface: Send {
 /// ```
 ///
 /// # Errors
-/// It is not there, or may not be opened.
+/// It does not exist, or cannot be opened.
 pub fn open(name: &str) -> Result<Box<dyn Interface>, LiveError> {
     match name.strip_prefix("tap:") {
         Some(tap) => Ok(Box::new(Tap::open(checked(tap)?)?)),
@@ -67,7 +70,7 @@ pub fn open(name: &str) -> Result<Box<dyn Interface>, LiveError> {
     }
 }
 
-/// Whether what a name stands for is there, up, and connected to something.
+/// Whether the interface with this name exists, is up, and is connected.
 pub fn is_up(name: &str) -> bool {
     sys::is_running(name.strip_prefix("tap:").unwrap_or(name)).unwrap_or(false)
 }

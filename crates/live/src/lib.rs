@@ -1,9 +1,9 @@
-//! The wall clock: a switch between real interfaces.
+//! Live switch: a switch between real interfaces, in real time.
 //!
-//! Sockets, a clock and one thread, nothing else. The thread owns the [`Switch`](sojourn_switch::Switch)
-//! and is its driver, as the simulator is in virtual time: frames that arrive are handed in, timers
-//! are kept, what the switch transmits goes out. It must not know P4, TCP or scenarios, nor who
-//! takes the rows.
+//! Consists of sockets, a clock and one thread. The thread owns the
+//! [`Switch`](sojourn_switch::Switch) and drives it in real time, as the simulator does in virtual
+//! time: it passes arriving frames to the switch, runs its timers, and transmits its output. Must
+//! not depend on P4, TCP or scenarios, nor on the consumer of the rows.
 //!
 //! ```
 //! use sojourn_live::{Interface, Link, Live, LivePort, Options, cpu_port};

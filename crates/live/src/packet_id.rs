@@ -8,10 +8,10 @@
 use sojourn_packet::{IpHeader, Packet};
 use std::hash::{DefaultHasher, Hasher};
 
-/// Of TCP with its timestamp option, or of UDP and the number in its payload.
+/// Bytes of a TCP header with its timestamp option, or of UDP and the number in its payload.
 const TRANSPORT: usize = 32;
 
-/// The number of a frame; the same in every process of one build.
+/// Id of a frame; equal in every process of one build.
 ///
 /// ```
 /// use sojourn_live::identity;
@@ -47,7 +47,7 @@ pub fn identity(frame: &Packet) -> u64 {
 mod tests {
     use super::*;
 
-    /// A datagram over IPv4 with that identification and number.
+    /// A datagram over IPv4 with this identification and number.
     fn datagram(id: u8, number: u8) -> Packet {
         let mut bytes = vec![0; 12];
         bytes.extend([0x08, 0x00, 0x45, 0, 0, 36, 0, id, 0x40, 0, 64, 17, 0x12, 0x34]);

@@ -10,45 +10,45 @@ pub struct PortReport {
     pub port: u16,
     /// Its interface.
     pub interface: String,
-    /// Frames and bytes that came in.
+    /// Frames and bytes received.
     pub received: u64,
     /// See `received`.
     pub received_bytes: u64,
-    /// Frames and bytes that went out.
+    /// Frames and bytes sent.
     pub sent: u64,
     /// See `sent`.
     pub sent_bytes: u64,
-    /// Frames that the kernel dropped because the switch did not take them in time.
+    /// Frames that the kernel dropped because the switch did not receive them in time.
     pub lost: u64,
-    /// Frames that the interface did not take.
+    /// Frames that the interface rejected.
     pub not_sent: u64,
-    /// Frames for which the way that they were to be held on had no room.
+    /// Frames dropped because their delay line was full.
     pub not_held: u64,
-    /// Frames longer than an interface's, which only offloads make.
+    /// Frames longer than the interface's limit, which only offloads produce.
     pub oversized: u64,
-    /// Frames whose sender left a checksum for hardware to fill in.
+    /// Frames whose sender left the checksum to hardware.
     pub unfinished: u64,
-    /// How often the interface failed: it was gone or down.
+    /// Number of failures of the interface: it was absent or down.
     pub failures: u64,
 }
 
-/// The whole.
+/// Report of the whole switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LiveReport {
-    /// When it was started, ns of the machine's monotonic clock.
+    /// Start time, ns of the machine's monotonic clock.
     pub started: u64,
-    /// How long it has run, ns.
+    /// Time since the start, ns.
     pub elapsed: u64,
-    /// In the order in which they were given.
+    /// Ports, in the order of the configuration.
     pub ports: Vec<PortReport>,
-    /// How much later than due frames left ports that shape, ns.
+    /// Delay of frames beyond their due time, at ports with a shaper, ns.
     pub lateness: Percentiles,
-    /// It went before all threads of ordinary priority.
+    /// True if the thread ran with real-time priority.
     pub realtime: bool,
-    /// Rows that were lost because nobody took them.
+    /// Rows lost because the buffer was full.
     pub rows_lost: u64,
-    /// Arrivals that were to be recorded and are lost for the same reason.
+    /// Recorded arrivals lost for the same reason.
     pub arrivals_lost: u64,
-    /// Frames for ports that have no interface.
+    /// Frames for ports without an interface.
     pub nowhere: u64,
 }

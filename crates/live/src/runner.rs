@@ -19,38 +19,38 @@ use std::os::fd::RawFd;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// How long the thread sleeps at most, so that it hears that it is to stop.
+/// Longest sleep of the thread, which bounds its reaction to a stop request.
 const LONGEST_SLEEP: Time = Time::from_millis(10);
-/// After a failure of an interface it is asked again only this much later.
+/// Time between retries of a failed interface.
 const RETRY: Time = Time::from_millis(100);
-/// Buffers that are kept for frames to come.
+/// Number of buffers kept for further frames.
 const BUFFERS: usize = 4_096;
 
-/// A port of the switch and what it is connected to.
+/// A port of the switch and its interface.
 pub struct LivePort {
     /// The port.
     pub id: PortId,
     /// The interface.
     pub interface: Box<dyn Interface>,
-    /// The port shapes, so that how late its frames leave says something.
+    /// True if the port has a shaper, so that the delay of its frames is meaningful.
     pub shapes: bool,
-    /// The link behind it, of which the interfaces here have neither rate nor delay.
+    /// Emulated link behind it, with a rate and delays that the interface lacks.
     pub link: Link,
 }
 
-/// What lies between a port and who is behind it.
+/// Properties of the link behind a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Towards the switch.
+    /// Direction towards the switch.
     pub incoming: Way,
-    /// Away from it.
+    /// Direction away from it.
     pub outgoing: Way,
-    /// The Ethernet address of the only one who is there: all that is sent there is for them,
-    /// whatever the program has written into it.
+    /// Ethernet address of the only host on the link: all frames there are sent to it, whatever
+    /// address the program has written.
     pub peer: Option<[u8; 6]>,
 }
 
-/// One of the two ways of a link.
+/// Direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Towards the switch.
@@ -59,38 +59,37 @@ pub enum Direction {
     Outgoing,
 }
 
-/// What becomes of a way while the run goes on.
+/// Change of a link's direction during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WayChange {
-    /// Another delay of a class.
+    /// New delay of a class.
     Delay(usize, Time),
-    /// Another rate; not zero.
+    /// New rate; not zero.
     Rate(Rate),
 }
 
-/// How the thread works.
+/// Options of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Before a timer it spins for so long instead of sleeping. Default 60 us.
+    /// Time for which the thread spins before a timer instead of sleeping. Default 60 us.
     pub spin: Time,
-    /// Goes before all threads of ordinary priority, if the process may. Default true.
+    /// Run with real-time priority, if permitted. Default true.
     pub realtime: bool,
-    /// Rows that may wait to be taken. Default 262,144.
+    /// Maximum number of rows waiting to be taken. Default 262,144.
     pub rows: usize,
-    /// Arrivals that may wait to be taken. Default 0: none is recorded.
+    /// Maximum number of arrivals waiting to be taken. Default 0: none is recorded.
     pub arrivals: usize,
-    /// Packets have the numbers by which other switches know them ([`identity`]), in place of those
-    /// of their arrival. Default false.
+    /// Packets have the ids by which other switches know them ([`identity`]) instead of their order
+    /// of arrival. Default false.
     pub identify: bool,
 }
 
-/// A frame that was handed to the switch: with all of them the run can be made again in virtual
-/// time.
+/// A frame that was passed to the switch: from all of them the run can be repeated in virtual time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// When.
+    /// Time of arrival.
     pub at: Time,
-    /// Where.
+    /// Input port.
     pub port: PortId,
     /// The frame.
     pub packet: Packet,
@@ -103,36 +102,36 @@ impl Default for Options {
     }
 }
 
-/// Something to be done with the switch at an instant.
+/// Work on the switch at a given time.
 pub type Work = Box<dyn FnOnce(&mut Switch, Time) + Send>;
 
-/// What the thread is asked for.
+/// Request to the thread.
 enum Request {
-    /// Something to be done with the switch.
+    /// Work on the switch.
     Work(Work),
-    /// What is to be said so far. Apart from work, because percentiles take their time.
+    /// Requests a report of the run so far. Not a work item, because percentiles take time.
     Report(Sender<LiveReport>),
-    /// Something else of a way of a port's link, from now on.
+    /// Change of a direction of a port's link.
     Change(PortId, Direction, WayChange),
-    /// The end.
+    /// End of the run.
     Stop,
 }
 
-/// What is left when a switch has been stopped.
+/// Final state of a stopped switch.
 pub struct End {
-    /// The switch as it is then.
+    /// The switch at its end.
     pub switch: Switch,
-    /// What is to be said of the run.
+    /// Report of the run.
     pub report: LiveReport,
-    /// The rows that nobody had taken.
+    /// Rows that were not taken.
     pub rows: Vec<Observation>,
-    /// The arrivals that nobody had taken.
+    /// Arrivals that were not taken.
     pub arrivals: Vec<Arrived>,
-    /// The flows by number from 1 on.
+    /// Flows, by number from 1 on.
     pub flows: Vec<FlowKey>,
 }
 
-/// A switch that runs.
+/// A running switch.
 pub struct Live {
     handle: LiveHandle,
     rows: Receiver<Observation>,
@@ -140,7 +139,7 @@ pub struct Live {
     thread: Option<JoinHandle<(Switch, LiveReport, Vec<FlowKey>)>>,
 }
 
-/// A way to ask a running switch for something; as many may hold one as like.
+/// Handle for requests to a running switch, which may be cloned.
 ///
 /// ```
 /// use sojourn_live::{Live, LiveHandle, Options};
@@ -168,21 +167,21 @@ impl LiveHandle {
         sent
     }
 
-    /// Hands in something to be done with the switch between two frames, at the instant that is
-    /// handed to it. False if the thread is gone; whoever hands in much waits for answers between.
+    /// Submits work on the switch, executed between two frames at the time passed to it. False if
+    /// the thread has ended. A caller with many work items must wait for results in between.
     pub fn submit(&self, work: Work) -> bool {
         self.send(Request::Work(work))
     }
 
-    /// Does something with the switch between two frames, at the instant that is handed in, and
-    /// returns what came of it; nothing if the thread is gone.
+    /// Executes work on the switch between two frames, at the time passed to it, and returns its
+    /// result; `None` if the thread has ended.
     pub fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Switch, Time) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = channel();
         let work = move |switch: &mut Switch, now: Time| {
-            // Who asked may have gone.
+            // The caller may have dropped its request.
             let _ = answer.send(work(switch, now));
         };
         self.submit(Box::new(work)).then(|| answered.recv().ok()).flatten()
@@ -190,7 +189,7 @@ impl LiveHandle {
 }
 
 impl Live {
-    /// Lets a switch at rest run between interfaces.
+    /// Starts an idle switch between interfaces.
     ///
     /// # Errors
     /// No thread can be started.
@@ -211,7 +210,7 @@ impl Live {
         Ok(Live { handle, rows, arrivals, thread: Some(thread) })
     }
 
-    /// A way to ask the switch for something.
+    /// Handle for requests to the switch.
     pub fn handle(&self) -> &LiveHandle {
         &self.handle
     }
@@ -224,29 +223,29 @@ impl Live {
         self.handle.with(work)
     }
 
-    /// What is to be said of interfaces and departures so far; nothing if the thread is gone.
+    /// Report of interfaces and departures so far; `None` if the thread has ended.
     pub fn report(&self) -> Option<LiveReport> {
         let (answer, answered) = channel();
         self.handle.send(Request::Report(answer)).then(|| answered.recv().ok()).flatten()
     }
 
-    /// Changes a way of a port's link, for frames from now on.
+    /// Changes a direction of a port's link, for later frames.
     pub fn change(&self, port: PortId, direction: Direction, change: WayChange) {
-        // A thread that has ended holds nobody up.
+        // A failed send means that the thread has ended.
         let _ = self.handle.send(Request::Change(port, direction, change));
     }
 
-    /// The rows and frames that wait.
+    /// Pending rows and frames.
     pub fn take(&self) -> Vec<Observation> {
         self.rows.try_iter().collect()
     }
 
-    /// The arrivals that wait, in the order in which they were handed to the switch.
+    /// Pending arrivals, in the order in which they were passed to the switch.
     pub fn take_arrivals(&self) -> Vec<Arrived> {
         self.arrivals.try_iter().collect()
     }
 
-    /// Ends the thread. Nothing if it has ended by a panic.
+    /// Ends the thread. `None` if it has panicked.
     pub fn stop(mut self) -> Option<End> {
         self.handle.send(Request::Stop);
         let (switch, report, flows) = self.thread.take()?.join().ok()?;
@@ -256,30 +255,30 @@ impl Live {
 }
 
 impl Drop for Live {
-    /// A switch that nobody owns ends, whoever still has a way to ask it.
+    /// Dropping the owner ends the switch, even if other handles remain.
     fn drop(&mut self) {
         self.handle.send(Request::Stop);
     }
 }
 
-/// One port as the thread sees it.
+/// A port in the thread.
 struct Attached {
     port: LivePort,
     report: PortReport,
-    /// Asked again then, after a failure.
+    /// Time of the next retry after a failure.
     retry: Time,
-    /// It was not there when it was to be opened again.
+    /// True if it was absent at the last attempt to open it.
     gone: bool,
-    /// Something is queued for it.
+    /// True if frames are queued for it.
     pending: bool,
-    /// What has come and is held.
+    /// Delayed arrivals.
     incoming: DelayLine,
-    /// What has left the switch and is held.
+    /// Delayed departures.
     outgoing: DelayLine,
 }
 
 impl Attached {
-    /// Hands a frame to the interface, which sends it with the next flush.
+    /// Passes a frame to the interface, which sends it with the next flush.
     fn send(&mut self, mut packet: Packet) {
         if let (Some(peer), Some(to)) = (&self.port.link.peer, packet.bytes.first_chunk_mut()) {
             *to = *peer;
@@ -288,8 +287,8 @@ impl Attached {
         self.pending = true;
     }
 
-    /// Opens the interface anew, if it is there; it is asked again only later, because one that is
-    /// down is there and fails at once.
+    /// Opens the interface again, if it exists; the next retry is later, because an interface that
+    /// is down exists and fails at once.
     fn open_again(&mut self, now: Time) -> bool {
         self.gone = !self.port.interface.reopen();
         self.retry = now + RETRY;
@@ -297,7 +296,7 @@ impl Attached {
     }
 }
 
-/// Where arrivals are recorded, if they are.
+/// Recorder of arrivals, if enabled.
 struct Arrivals {
     to: Option<SyncSender<Arrived>>,
     lost: u64,
@@ -368,7 +367,7 @@ impl Runner {
 
     fn run(mut self) -> (Switch, LiveReport, Vec<FlowKey>) {
         self.realtime = self.options.realtime && sys::realtime().is_ok();
-        // What waited in the sockets before the start is not of this run.
+        // Frames queued in the sockets before the start are not part of this run.
         self.ports.iter_mut().for_each(|at| {
             at.port.interface.lost();
         });
@@ -404,7 +403,7 @@ impl Runner {
             }
             Request::Report(to) => {
                 let report = self.report();
-                // Who asked may have gone.
+                // The caller may have dropped its request.
                 let _ = to.send(report);
             }
             Request::Change(port, direction, change) => {
@@ -419,18 +418,18 @@ impl Runner {
                     }
                 }
             }
-            // The loop has seen to it.
+            // Handled by the loop.
             Request::Stop => {}
         }
     }
 
-    /// Hands in what has come, a batch of each port.
+    /// Passes received frames to the switch, one batch for each port.
     fn receive(&mut self) -> usize {
         let now = self.clock.now();
         let mut all = 0;
         let Runner { ports, switch, clock, buffers, packets, flows, arrivals, options, .. } = self;
         for at in ports.iter_mut().filter(|at| at.retry <= now) {
-            // The socket of one that is gone says so once and then is silent.
+            // The socket of an absent interface reports it once and is then silent.
             if at.gone && !at.open_again(now) {
                 continue;
             }
@@ -470,7 +469,7 @@ impl Runner {
         all
     }
 
-    /// Hands in what was held and is due.
+    /// Passes delayed frames that are due to the switch.
     fn release(&mut self) {
         for at in &mut self.ports {
             while let Some(packet) = at.incoming.due(self.clock.now()) {
@@ -481,7 +480,7 @@ impl Runner {
         }
     }
 
-    /// Sends what the switch has handed out.
+    /// Sends the frames that the switch has transmitted.
     fn transmit(&mut self) {
         for transmit in self.switch.take_transmits() {
             let Some(at) = self.ports.iter_mut().find(|at| at.port.id == transmit.port) else {
@@ -519,7 +518,7 @@ impl Runner {
         }
     }
 
-    /// Sleeps until something comes or a timer is near.
+    /// Sleeps until a frame arrives or a timer is near.
     fn rest(&mut self) {
         let now = self.clock.now();
         let ways = self.ports.iter().flat_map(|at| [&at.incoming, &at.outgoing]);
@@ -531,7 +530,7 @@ impl Runner {
             Some(left) => Time(left.0 - self.options.spin.0).min(LONGEST_SLEEP),
             None => LONGEST_SLEEP,
         };
-        // One that has failed would be readable for ever.
+        // A failed one would be readable for ever.
         let asked = self.ports.iter().filter(|at| at.retry <= now);
         let asked = asked.map(|at| at.port.interface.descriptor());
         let asked: Vec<RawFd> = asked.chain([self.waiter.descriptor()]).collect();

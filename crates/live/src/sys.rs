@@ -1,5 +1,5 @@
-//! The corner in which the kernel is called: each function is one call, with the pointers that it
-//! takes made from slices that outlive it. Nothing outside this file is unsafe.
+//! System calls: each function is one call, with pointers into slices that outlive it. All unsafe
+//! code of the crate is in this file.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -7,59 +7,59 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::{mem, ptr};
 
-/// Frames that go through one call.
+/// Maximum number of frames in one call.
 pub const BATCH: usize = 64;
 
-/// Room in front of a frame for a VLAN tag that the kernel has taken out.
+/// Bytes in front of a frame, for a VLAN tag that the kernel has removed.
 pub const HEADROOM: usize = 4;
 
-/// What payloads that are only counted are sent from.
+/// Source of counted zero payloads.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Something C has a size of, all of whose bit patterns are values.
+/// A C type for which all bit patterns are valid.
 pub trait Plain: Copy {}
 impl Plain for c_int {}
 impl Plain for libc::packet_mreq {}
 impl Plain for libc::tpacket_stats {}
 
-/// Where one frame is received into.
+/// Buffer for one received frame.
 pub struct Slot {
-    /// The frame lies behind [`HEADROOM`].
+    /// The frame starts at [`HEADROOM`].
     pub bytes: Box<[u8]>,
-    /// Its length on the wire, which may be more than there is room for.
+    /// Its length on the wire, which may exceed the buffer.
     pub length: usize,
-    /// What the kernel says beside it.
+    /// The kernel's auxiliary data.
     pub auxdata: Option<libc::tpacket_auxdata>,
-    /// Aligned as control messages must be.
+    /// Aligned for control messages.
     control: [u64; 8],
 }
 
 impl Slot {
-    /// Room for frames of that many bytes.
+    /// Buffer for frames of up to `longest` bytes.
     pub fn new(longest: usize) -> Slot {
         let bytes = vec![0; HEADROOM + longest].into_boxed_slice();
         Slot { bytes, length: 0, auxdata: None, control: [0; 8] }
     }
 }
 
-/// A frame to be sent: its bytes and how many zeros follow.
+/// A frame to be sent: its bytes and the number of zeros behind them.
 pub type Outgoing = (Vec<u8>, usize);
 
 fn checked(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// A raw packet socket that receives nothing yet.
+/// A raw packet socket that does not receive yet.
 pub fn packet_socket() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no pointers; the descriptor is ours alone.
+    // SAFETY: no pointers; the descriptor is owned here.
     unsafe {
         let fd = checked(libc::socket(libc::AF_PACKET, kind, 0))?;
         Ok(OwnedFd::from_raw_fd(fd))
     }
 }
 
-/// The number of an interface.
+/// Index of an interface.
 pub fn interface_index(name: &str) -> io::Result<c_int> {
     let name = std::ffi::CString::new(name)?;
     // SAFETY: the string ends in NUL and outlives the call.
@@ -69,7 +69,7 @@ pub fn interface_index(name: &str) -> io::Result<c_int> {
 
 /// Lets a packet socket receive all protocols of an interface.
 pub fn bind_to(socket: &OwnedFd, index: c_int) -> io::Result<()> {
-    // SAFETY: zero is a value of each of the fields.
+    // SAFETY: zero is valid for each of the fields.
     let mut address: libc::sockaddr_ll = unsafe { mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
@@ -94,7 +94,7 @@ pub fn set<T: Plain>(socket: &OwnedFd, level: c_int, name: c_int, value: &T) -> 
 pub fn dropped(socket: &OwnedFd) -> io::Result<u64> {
     let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut size = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `size` bytes into what is of that size.
+    // SAFETY: the kernel writes at most `size` bytes into a value of that size.
     let done = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -107,10 +107,10 @@ pub fn dropped(socket: &OwnedFd) -> io::Result<u64> {
     checked(done).map(|_| u64::from(statistics.tp_drops))
 }
 
-/// Takes what has come, at most a slot each; says how many.
+/// Receives at most one frame for each slot; returns their number.
 pub fn receive(socket: &OwnedFd, slots: &mut [Slot]) -> io::Result<usize> {
     let count = slots.len().min(BATCH);
-    // SAFETY: zero is a value of both: no buffers.
+    // SAFETY: zero is valid for both: no buffers.
     let (mut heads, mut parts): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) =
         unsafe { (mem::zeroed(), mem::zeroed()) };
     for ((slot, part), head) in slots[..count].iter_mut().zip(&mut parts).zip(&mut heads) {
@@ -121,7 +121,7 @@ pub fn receive(socket: &OwnedFd, slots: &mut [Slot]) -> io::Result<usize> {
         head.msg_hdr.msg_control = slot.control.as_mut_ptr().cast();
         head.msg_hdr.msg_controllen = size_of_val(&slot.control);
     }
-    // The flag makes the lengths those on the wire.
+    // With the flag, lengths are those on the wire.
     let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
     // SAFETY: every head points to one part and one control buffer, which live in `parts` and
     // `slots` until the call returns.
@@ -137,10 +137,10 @@ pub fn receive(socket: &OwnedFd, slots: &mut [Slot]) -> io::Result<usize> {
     Ok(got)
 }
 
-/// What the kernel has written beside a frame.
+/// Auxiliary data of the kernel for a frame.
 fn auxdata(head: &libc::msghdr) -> Option<libc::tpacket_auxdata> {
-    // SAFETY: the kernel has set the length of the control buffer to what it wrote there, and the
-    // buffer is still alive; the walk stays inside, and what is read is copied.
+    // SAFETY: the kernel has set the length of the control buffer to the bytes written, and the
+    // buffer is still alive; the walk stays inside it, and the data is copied.
     unsafe {
         let first = libc::CMSG_FIRSTHDR(ptr::from_ref(head)).as_ref()?;
         let whole = libc::CMSG_LEN(size_of::<libc::tpacket_auxdata>() as u32) as usize;
@@ -153,10 +153,10 @@ fn auxdata(head: &libc::msghdr) -> Option<libc::tpacket_auxdata> {
     }
 }
 
-/// Sends frames; says how many of the first went.
+/// Sends frames; returns the number sent, from the first on.
 pub fn send(socket: &OwnedFd, frames: &[Outgoing]) -> io::Result<usize> {
     let count = frames.len().min(BATCH);
-    // SAFETY: zero is a value of both: no buffers.
+    // SAFETY: zero is valid for both: no buffers.
     let (mut heads, mut parts): ([libc::mmsghdr; BATCH], [[libc::iovec; 2]; BATCH]) =
         unsafe { (mem::zeroed(), mem::zeroed()) };
     for (((bytes, zeros), part), head) in frames[..count].iter().zip(&mut parts).zip(&mut heads) {
@@ -168,7 +168,7 @@ pub fn send(socket: &OwnedFd, frames: &[Outgoing]) -> io::Result<usize> {
         head.msg_hdr.msg_iovlen = 2;
     }
     // SAFETY: every head points to two parts in `parts`, which point into `frames` and `ZEROS`; the
-    // kernel only reads what a message to be sent points to.
+    // kernel only reads the data of an outgoing message.
     let sent = unsafe {
         let flags = libc::MSG_DONTWAIT;
         libc::sendmmsg(socket.as_raw_fd(), heads.as_mut_ptr(), count as u32, flags as _)
@@ -176,7 +176,7 @@ pub fn send(socket: &OwnedFd, frames: &[Outgoing]) -> io::Result<usize> {
     checked(sent).map(|sent| sent as usize)
 }
 
-/// Waits until something can be read or `nanoseconds` have passed.
+/// Waits until a descriptor is readable or `nanoseconds` have passed.
 pub fn wait(descriptors: &[RawFd], nanoseconds: u64) {
     let polled = |&fd: &RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut polled: Vec<_> = descriptors.iter().map(polled).collect();
@@ -184,8 +184,8 @@ pub fn wait(descriptors: &[RawFd], nanoseconds: u64) {
         tv_sec: (nanoseconds / 1_000_000_000) as libc::time_t,
         tv_nsec: (nanoseconds % 1_000_000_000) as libc::c_long,
     };
-    // SAFETY: the array has as many entries as is said, and both outlive the call. Why it returns
-    // does not matter: whoever waits looks at everything then.
+    // SAFETY: the array has the stated number of entries, and both outlive the call. The result
+    // does not matter: the caller checks all descriptors afterwards.
     unsafe {
         libc::ppoll(
             polled.as_mut_ptr(),
@@ -196,20 +196,20 @@ pub fn wait(descriptors: &[RawFd], nanoseconds: u64) {
     }
 }
 
-/// Whether an interface is up and its link, too.
+/// Whether an interface and its link are up.
 pub fn is_running(name: &str) -> io::Result<bool> {
-    // SAFETY: no pointers; the descriptor is ours alone.
+    // SAFETY: no pointers; the descriptor is owned here.
     let socket = unsafe {
         let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
         OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_INET, kind, 0))?)
     };
-    // SAFETY: zero is a value of the request, and of each member of its union.
+    // SAFETY: zero is valid for the request, and for each member of its union.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     let most = request.ifr_name.len() - 1;
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(most)) {
         *to = from as libc::c_char;
     }
-    // SAFETY: the request is what this call takes, and outlives it.
+    // SAFETY: the request has the type that this call requires, and outlives it.
     checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
     // SAFETY: this call has written the flags.
     let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
@@ -219,33 +219,33 @@ pub fn is_running(name: &str) -> io::Result<bool> {
 /// The machine's monotonic clock, ns.
 pub fn monotonic() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel writes one timespec, which outlives the call. This clock is always there.
+    // SAFETY: the kernel writes one timespec, which outlives the call. This clock always exists.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Lets the calling thread go before all threads of ordinary priority, and before hosts of a run that
-/// do, too, with the least real-time priority.
+/// Gives the calling thread the lowest real-time priority, above all threads of ordinary priority
+/// and a run's hosts.
 pub fn realtime() -> io::Result<()> {
     let wanted = libc::sched_param { sched_priority: 2 };
     // SAFETY: the parameter outlives the call; 0 is the calling thread.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const wanted) }).map(|_| ())
 }
 
-/// The device that TAP interfaces come from, connected to the one of that name.
+/// Opens the TUN/TAP device and attaches it to the interface with this name.
 pub fn tap(name: &str) -> io::Result<OwnedFd> {
-    // SAFETY: the path ends in NUL; the descriptor is ours alone.
+    // SAFETY: the path ends in NUL; the descriptor is owned here.
     let device = unsafe {
         let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
         OwnedFd::from_raw_fd(checked(libc::open(c"/dev/net/tun".as_ptr(), flags))?)
     };
-    // SAFETY: zero is a value of the request, and of each member of its union.
+    // SAFETY: zero is valid for the request, and for each member of its union.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = from as libc::c_char;
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
-    // SAFETY: the request is what this call takes; the name is shorter than its field.
+    // SAFETY: the request has the type that this call requires; the name is shorter than its field.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
     Ok(device)
 }

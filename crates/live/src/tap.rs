@@ -6,10 +6,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 
-/// Frames taken at once, so that one interface does not keep the others waiting.
+/// Maximum number of frames in a batch, so that one interface does not delay the others.
 const BATCH: usize = 64;
 
-/// One TAP device, which is gone when this is unless somebody has made it lasting.
+/// A TAP device. It is removed on drop unless it is persistent.
 pub struct Tap {
     name: String,
     device: File,
@@ -18,10 +18,10 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Connects to the device of that name, which is made if it is not there.
+    /// Attaches to the device with this name, which is created if it does not exist.
     ///
     /// # Errors
-    /// The process may not.
+    /// The process has no permission.
     pub fn open(name: &str) -> Result<Tap, LiveError> {
         let device = sys::tap(name)
             .map_err(|error| LiveError::refused(name, "connecting to a TAP device", error))?;

@@ -4,10 +4,10 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 use sojourn_packet::Time;
 
-/// The longest that is told apart, ns: a minute.
+/// Upper bound of the histogram, ns: a minute.
 const MOST: u64 = 60_000_000_000;
 
-/// A distribution of times, to three digits.
+/// A distribution of times, with a precision of three digits.
 ///
 /// ```
 /// use sojourn_live::Lateness;
@@ -19,35 +19,35 @@ const MOST: u64 = 60_000_000_000;
 #[derive(Clone, Debug)]
 pub struct Lateness(Histogram<u64>);
 
-/// Where a distribution lies, ns.
+/// Percentiles of a distribution, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Percentiles {
-    /// How many.
+    /// Number of values.
     pub count: u64,
-    /// Half are below.
+    /// Median.
     pub median: u64,
-    /// One in a hundred is above.
+    /// 99th percentile.
     pub p99: u64,
-    /// One in a thousand is above.
+    /// 99.9th percentile.
     pub p999: u64,
-    /// The largest.
+    /// Maximum.
     pub max: u64,
 }
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        // The bounds are constants that are known to be allowed.
+        // The bounds are valid constants.
         Lateness(Histogram::new_with_bounds(1, MOST, 3).unwrap_or_else(|_| unreachable!()))
     }
 }
 
 impl Lateness {
-    /// Notes one.
+    /// Records a value.
     pub fn note(&mut self, late: Time) {
         self.0.saturating_record(late.0.clamp(1, MOST));
     }
 
-    /// Where they lie.
+    /// Percentiles of the values.
     pub fn percentiles(&self) -> Percentiles {
         if self.0.is_empty() {
             return Percentiles::default();

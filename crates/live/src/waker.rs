@@ -23,7 +23,7 @@ pub struct Waiter {
 /// A waker and its waiter.
 ///
 /// # Errors
-/// There are no descriptors left.
+/// No descriptors are left.
 pub fn pair() -> io::Result<(Waker, Waiter)> {
     let (to, from) = UnixStream::pair()?;
     to.set_nonblocking(true)?;

@@ -13,7 +13,7 @@ use std::hint::black_box;
 /// Runs of each line, of which the shortest counts.
 const REPEAT: usize = 3;
 
-/// What counts as disturbance of a measurement and not as growth.
+/// Threshold between disturbance of a measurement and growth.
 const NOISE: f64 = 1.1;
 
 /// CUBIC flows with round-trip times of 50 to 100 ms behind one CoDel.
@@ -24,7 +24,7 @@ struct Line {
     milliseconds: u64,
 }
 
-/// How fast the time of a table's lines may grow from its first.
+/// Allowed growth of a table's times from its first line on.
 #[derive(Clone, Copy)]
 enum Bound {
     /// With the packets.
@@ -50,7 +50,7 @@ impl Bound {
     }
 }
 
-/// What a run of a line took.
+/// Cost of a line's run.
 struct Cost {
     packets: u64,
     nanoseconds: u64,
@@ -89,7 +89,7 @@ impl Line {
     }
 }
 
-/// What each line takes. They take turns, so that a disturbance is not one line's alone.
+/// Cost of each line. The lines run in turns, so that a disturbance does not affect a single line.
 fn costs(lines: &[Line]) -> Vec<Cost> {
     let configs: Vec<RunConfig> = lines.iter().map(Line::config).collect();
     let mut best: Vec<Cost> = configs.iter().map(run).collect();

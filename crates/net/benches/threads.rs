@@ -57,7 +57,7 @@ impl Line {
     }
 }
 
-/// What a run took.
+/// Cost of a run.
 #[derive(Clone, Copy)]
 struct Cost {
     packets: usize,
@@ -81,7 +81,7 @@ fn run(config: &RunConfig, threads: usize) -> Cost {
     Cost { packets, clock: begin.elapsed(), processor: processor_time() - before }
 }
 
-/// How long all threads of this process have been on a processor, in the kernel's ticks of 10 ms.
+/// CPU time of all threads of this process, in the kernel's ticks of 10 ms.
 fn processor_time() -> Duration {
     let text = std::fs::read_to_string("/proc/self/stat").expect("a Linux kernel");
     let (_, behind_name) = text.rsplit_once(')').expect("the process's name");

@@ -1,14 +1,15 @@
 //! The queue of future events: earliest first, and among equal instants in order of insertion, or of
 //! when a place among them was taken.
 //!
-//! A hierarchical timing wheel (Varghese and Lauck 1987), because flows are many, each with timers that
-//! are hardly ever due, and a heap's cost grows with them. (What hosts wait for all the time is in a
-//! [winner tree](crate::winner_tree).) Level `l` has a slot for each value of the `l`-th digit of an instant,
-//! written in base 64. An event lies on the level of the highest digit in which its instant differs from
-//! the present; time does not go backwards, so all that lie on a level are earlier than all on the levels
-//! above. When the events of a slot become the earliest, they are taken out of the wheel and sorted if
-//! they are few, which they are nearly always; else they move down. Events are numbered as they are put
-//! in, and among equal instants the numbers decide. It must not know what an event is.
+//! A hierarchical timing wheel (Varghese and Lauck 1987), because there are many flows with timers
+//! that hardly ever expire, and a heap's cost grows with them. (Frequent events of hosts are in a
+//! [winner tree](crate::winner_tree).) Level `l` has a slot for each value of the `l`-th digit of a
+//! time, written in base 64. An event is on the level of the highest digit in which its time
+//! differs from the present; time does not go backwards, so all events of a level are earlier than
+//! all on the levels above. When the events of a slot become the earliest, they are taken out of
+//! the wheel and sorted if they are few, as they usually are; else they move down. Events are
+//! numbered in the order of insertion, and equal times are ordered by number. Must not depend on
+//! the kind of an event.
 
 use sojourn_packet::Time;
 use std::cmp::Ordering;
@@ -20,11 +21,11 @@ const DIGIT: u32 = 6;
 const SLOTS: usize = 1 << DIGIT;
 /// Digits of a 64-bit instant.
 const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
-/// At most so many events of a slot are sorted, and at most so many are kept sorted.
+/// Maximum number of events of a slot that are sorted, and of sorted events.
 const FEW: usize = 16;
 const MANY: usize = 64;
 
-/// The level that each bit of an instant belongs to.
+/// Level of each bit of a time.
 const LEVEL_OF: [u8; 64] = {
     let mut levels = [0; 64];
     let mut bit = 0;
@@ -41,8 +42,8 @@ fn digit(at: Time, level: usize) -> usize {
     (at.0 >> (level as u32 * DIGIT)) as usize % SLOTS
 }
 
-/// A place among the events of an instant. Numbers wrap: of two that are compared neither was taken two
-/// billion events before the other, or it does not matter which comes first, since it is the same always.
+/// Order among the events of one time. Numbers wrap: of two that are compared neither was assigned
+/// two billion events before the other, or their order does not matter, since it is deterministic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Number(pub(crate) u32);
 
@@ -57,10 +58,10 @@ impl Number {
 /// together in memory from smaller fields and then copied waits for the memory.
 pub(crate) type EventWords = (u32, u64);
 
-/// What a queue keeps.
+/// Element of a queue.
 pub(crate) trait AsWords {
     fn words(self) -> EventWords;
-    /// What has these words.
+    /// Converts the words back.
     fn from_words(words: EventWords) -> Self;
 }
 
@@ -92,7 +93,7 @@ pub(crate) struct EventQueue<E> {
     number: Number,
     /// The instant of the earliest event; the end of time if there is none.
     first: Time,
-    /// The events before `horizon`, the next one last: most of what is put there comes first.
+    /// Events before `horizon`, the next one last: most insertions there are the next event.
     near: Vec<Entry>,
     horizon: Time,
     /// Not behind any event: what the levels of those in the wheel are counted from.
@@ -225,7 +226,7 @@ impl<E: AsWords> EventQueue<E> {
         events.reserve(FEW / 4);
     }
 
-    /// Puts the near events into the wheel: they have become too many to be kept sorted.
+    /// Moves the near events into the wheel: there are too many to keep sorted.
     #[cold]
     fn spread(&mut self) {
         self.horizon = self.present;
@@ -423,12 +424,12 @@ mod tests {
         }
     }
 
-    /// How far ahead of the last event taken the next one is put: nothing, near, far.
+    /// Distance of the next insertion from the last event taken: none, near, far.
     fn ahead() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), 0..70u64, 0..5_000u64, 0..10_000_000u64, any::<u64>()]
     }
 
-    /// How many events are put at a time, one instant behind the other: more than are kept sorted, too.
+    /// Number of consecutive insertions, which may exceed the limit of sorted events.
     fn burst() -> impl Strategy<Value = u64> {
         prop_oneof![20 => Just(1), 1 => 2..200u64]
     }

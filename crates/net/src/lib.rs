@@ -1,10 +1,10 @@
 //! Virtual time: links, hosts, TCP and applications around switches.
 //!
 //! A [`Simulation`] takes a [`RunConfig`](config::RunConfig) and a data plane for each switch that
-//! has one, and yields rows of measurement as it advances. It stands on the switch floor and below; it reads
-//! no clock and no file, starts no thread, and must not know wall-clock time, what a data plane is
-//! made of, Python or Parquet.
-//! The same configuration and seed give the same rows, to the byte, everywhere.
+//! has one, and yields rows of measurement as it advances. It depends on the switch crate and those
+//! below; it reads no clock and no file and starts no thread. Must not depend on wall-clock time,
+//! on a data plane's implementation, Python or Parquet. The same configuration and seed give the
+//! same rows, to the byte, everywhere.
 //!
 //! Rare paths are marked `#[cold]` or `#[inline(never)]`, because what every packet goes through is
 //! about as large as a processor's instruction cache.

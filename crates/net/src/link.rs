@@ -9,7 +9,7 @@ use sojourn_switch::tm::serializer::Serializer;
 pub(crate) struct Link {
     line: Serializer,
     delay: Time,
-    /// When the last frame arrives: none overtakes it.
+    /// Arrival of the last frame: no later frame overtakes it.
     last: Time,
 }
 

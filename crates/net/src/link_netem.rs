@@ -27,7 +27,7 @@ pub(crate) struct RandomLink {
     last: Last,
     /// Frames since the last reordered one.
     since: u32,
-    /// When the last frame arrives, if none overtakes it.
+    /// Arrival of the last frame, if frames cannot overtake each other.
     latest: Time,
     counts: RandomCounts,
 }
@@ -54,7 +54,7 @@ pub(crate) struct RandomCounts {
     pub(crate) reordered: u64,
 }
 
-/// When a frame arrives: not at all, once or twice.
+/// Arrivals of a frame: none, one or two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrivals {
     pub(crate) frame: Option<Time>,
@@ -87,7 +87,7 @@ impl RandomLink {
         self.counts.lost += u64::from(lost);
         let mut arrivals = Arrivals::default();
         if twice && !lost {
-            // The copy is handed to netem anew, before the frame itself is delayed.
+            // The copy passes netem from the start, before the frame itself is delayed.
             let gone = drawn(&mut self.draws, &mut self.last.loss, loss, loss_correlation);
             self.counts.lost += u64::from(gone);
             arrivals.copy = (!gone).then(|| self.arrival(through, delay));

@@ -28,7 +28,8 @@ pub struct RunReport {
     /// Packets that the egress pass dropped at the recirculation port: copies that had done their
     /// work there and did not come back to ingress.
     pub recirculation_drops: u64,
-    /// How long mirrored copies were under way, during which a program's state is unsynchronised.
+    /// Time for which mirrored copies were in transit, during which a program's state is
+    /// unsynchronised.
     pub unsynchronised: SpanReport,
     /// Packets for which a parser ended in an error; Tofino drops them unless the program looks at
     /// the error, v1model goes on with them.
@@ -39,8 +40,7 @@ pub struct RunReport {
     pub unroutable_packets: u64,
     /// The first of them: its switch, port, queue, and what chose them.
     pub unroutable_first: Option<String>,
-    /// What programs did that their switch cannot do, or claimed would not happen: switch by
-    /// switch, by kind.
+    /// Faults of programs, including failed assertions: switch by switch, by kind.
     pub faults: Vec<FaultReport>,
     /// The bottleneck shaper's rate as hardware quantises it, or the mean rate of its link's trace,
     /// bit/s; 0 without either.
@@ -59,7 +59,7 @@ pub struct RunReport {
     pub reverse_drops: u64,
     /// Frames that reached a host which could not read them: a bad checksum or length.
     pub malformed_frames: u64,
-    /// Frames that reached no host: their addresses belong to nobody.
+    /// Frames that reached no host: their addresses are unknown.
     pub stray_frames: u64,
     /// Frames that were sent into links which were down.
     #[serde(skip_serializing_if = "is_zero")]
@@ -81,7 +81,7 @@ pub struct RunReport {
 pub struct BottleneckReport {
     /// Its switch.
     pub switch: String,
-    /// What is at the other end of its link.
+    /// Other end of its link.
     pub towards: String,
     /// The shaper's rate as hardware quantises it, at the end, or the mean rate of the link's trace,
     /// bit/s; 0 without either.
@@ -101,9 +101,9 @@ pub struct BottleneckReport {
 /// arrived or are on their way. A queue's drops are not among the losses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LinkReport {
-    /// Where the direction begins.
+    /// Start of the direction.
     pub from: String,
-    /// Where it ends.
+    /// End of the direction.
     pub to: String,
     /// Frames that the link took.
     pub frames: u64,
@@ -118,7 +118,7 @@ pub struct LinkReport {
 /// Spans of one kind: how many, how long together, the longest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SpanReport {
-    /// How many there were.
+    /// Number of occurrences.
     pub count: u64,
     /// Their sum, ns.
     pub total: u64,
@@ -129,9 +129,9 @@ pub struct SpanReport {
 /// Totals of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FlowReport {
-    /// When its application started, jitter included, ns.
+    /// Start of its application, jitter included, ns.
     pub started: u64,
-    /// Payload bytes handed to the receiving application.
+    /// Payload bytes delivered to the receiving application.
     pub delivered: u64,
     /// Data segments or datagrams sent for the first time.
     pub segments: u64,

@@ -11,14 +11,14 @@ use crate::event::Number;
 use sojourn_packet::Time;
 use std::hint::select_unpredictable;
 
-/// When something happens, and its place among the events of that instant.
+/// Time of an event, and its order among the events of that time.
 pub(crate) type Instant = (Time, Number);
 
 /// Identifies a waiting entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Leaf(u32);
 
-/// No instant that somebody waits for is behind this one: 580 years.
+/// Upper bound of all pending times: 580 years.
 pub(crate) const LAST: Time = Time(u64::MAX - (1 << 32));
 
 /// A waiting entry or a free leaf.
@@ -35,8 +35,8 @@ impl Entry {
         Entry { at: at.min(LAST), number_and_leaf }
     }
 
-    /// What stands at a free leaf: behind all that wait, and at an instant of its own, for of two that
-    /// are equal the numbers would be asked.
+    /// Content of a free leaf: later than all pending ones, and with a time of its own, since equal
+    /// times would be ordered by number.
     fn free(leaf: u32) -> Entry {
         Entry { at: Time(u64::MAX - u64::from(leaf)), number_and_leaf: 0 }
     }
@@ -92,13 +92,13 @@ impl<T: Copy> WinnerTree<T> {
         WinnerTree { pairs, winner: Entry::free(0), values, free }
     }
 
-    /// The instant of the first of all; behind [`LAST`] if nobody waits.
+    /// Time of the first of all; later than [`LAST`] if none is pending.
     #[inline]
     pub(crate) fn next_time(&self) -> Time {
         self.winner.at
     }
 
-    /// The first of all, if somebody waits: for what, and who.
+    /// The first of all, if any is pending: its time and its owner.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Instant, T)> {
         let Entry { at, number_and_leaf } = self.winner;
@@ -158,7 +158,7 @@ impl<T: Copy> WinnerTree<T> {
         before as u32
     }
 
-    /// What stands at a leaf.
+    /// Content of a leaf.
     fn entry(&self, leaf: usize) -> Entry {
         let node = self.pairs.len() + leaf;
         self.pairs[node / 2].0[node % 2]
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// What is done to one that may wait.
+    /// Operation on an element that may be pending.
     #[derive(Clone, Debug)]
     enum Step {
         Waits { name: u32, at: u64 },

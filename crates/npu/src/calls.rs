@@ -1,4 +1,4 @@
-//! From a call in the program to a request, and from its answer back to the call.
+//! Conversion of a program's calls to requests, and of answers back to results.
 
 use super::memory::Access;
 use super::rules::{self, Refusal};
@@ -10,10 +10,10 @@ use sojourn_packet::Time;
 use sojourn_target::faults::Faults;
 use std::collections::BTreeMap;
 
-/// What the call at a site does; numbers are those of the memory or the mutex.
+/// Resolved call site; numbers are those of the memory or the mutex.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Site {
-    /// Nothing that a pass would call.
+    /// No call that a pass makes.
     #[default]
     None,
     Now,
@@ -27,7 +27,7 @@ pub(super) enum Site {
 }
 
 impl Site {
-    /// What a call does; `places` has the numbers of memories and mutexes.
+    /// Resolves a call; `places` has the numbers of memories and mutexes.
     pub fn new(
         call: &ExternCall,
         program: &Program,
@@ -65,11 +65,11 @@ impl Site {
     }
 }
 
-/// What a thread wants of an engine.
+/// Request of a thread to an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub what: EngineOperation,
-    /// The call, for what is said of it.
+    /// Source span of the call, for messages.
     pub span: Span,
 }
 
@@ -82,15 +82,15 @@ pub(super) enum EngineOperation {
     Unlock { mutex: u32, index: u64 },
 }
 
-/// The externs as one run of a thread meets them: the first call that wants something suspends it,
-/// unless the answer has come.
+/// Externs of one run of a thread: the first call with a request suspends it, unless the answer has
+/// arrived.
 #[derive(Debug)]
 pub(super) struct Run<'s> {
     pub sites: &'s [Site],
     pub now: Time,
-    /// The answer to the call at which the thread was suspended.
+    /// Answer to the call that suspended the thread.
     pub answer: Option<u64>,
-    /// What it wants, if it was suspended.
+    /// Request of a suspended thread.
     pub request: Option<Request>,
     pub faults: &'s mut Faults,
 }

@@ -1,4 +1,4 @@
-//! The control plane of an NPU program: its tables, and its memories as registers.
+//! Control-plane access to an NPU program: its tables, and its memories as registers.
 
 use super::memory::Memory;
 use super::plane::Npu;

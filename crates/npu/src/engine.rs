@@ -1,4 +1,4 @@
-//! Execution of the requests of threads: one request at one instant, for any thread.
+//! Execution of threads' requests: one request at a time.
 
 use super::calls::{EngineOperation, Request, Run, Site};
 use super::memory::{Access, CellVersion, Memory};
@@ -7,7 +7,7 @@ use sojourn_p4::source::Span;
 use sojourn_packet::{PortId, QueueDepths, Time};
 use sojourn_target::faults::Faults;
 
-/// What all threads share.
+/// State shared by all threads.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub sites: Vec<Site>,
@@ -16,12 +16,12 @@ pub(super) struct Shared {
     pub faults: Faults,
 }
 
-/// What comes of a request.
+/// Result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The thread goes on with this; another one, which waited for a lock, may go on, too.
+    /// The thread continues with this value; another one that waited for a lock may continue, too.
     GoesOn { value: u64, woken: Option<ThreadId> },
-    /// The thread waits until a lock is given back.
+    /// The thread waits until a lock is released.
     Waits,
     /// The thread would wait for ever.
     Deadlock,
@@ -34,12 +34,12 @@ impl Answer {
 }
 
 impl Shared {
-    /// The externs for a run that begins or goes on now.
+    /// Externs for a run that begins or continues now.
     pub fn externs(&mut self, now: Time, answer: Option<u64>) -> Run<'_> {
         Run { sites: &self.sites, now, answer, request: None, faults: &mut self.faults }
     }
 
-    /// Carries a request of a thread out; `seen` is what its pass knows of cells.
+    /// Executes a thread's request; `seen` holds the cell versions that its pass has read.
     pub fn execute(
         &mut self,
         thread: ThreadId,
@@ -80,7 +80,8 @@ impl Shared {
     ) -> u64 {
         let Some(cells) = self.memories.get_mut(memory as usize) else { return 0 };
         let known = seen.iter().position(|seen| (seen.memory, seen.index) == (memory, index));
-        // Written after another thread has changed what this one had read: that change is gone.
+        // Written after another thread changed the value that this one had read: that change is
+        // lost.
         if let (Access::Write(_), Some(known)) = (access, known)
             && seen[known].change != cells.change(index)
         {
@@ -95,7 +96,7 @@ impl Shared {
         before
     }
 
-    /// Takes back what a thread holds at the end of its pass, and says who may go on.
+    /// Releases a thread's locks at the end of its pass, and returns the threads that may continue.
     pub fn take_back(&mut self, thread: ThreadId) -> Vec<ThreadId> {
         let held = self.locks.held_by(thread);
         held.into_iter().filter_map(|lock| self.locks.give_back(thread, lock)).collect()

@@ -11,7 +11,8 @@
 //! | `calls.rs` | from a call in the program to a request |
 //! | `control.rs` | the control plane |
 //!
-//! Must not know queues: how full one is, it is told ([`QueueDepths`](sojourn_packet::QueueDepths)).
+//! Must not depend on queues: their depths are inputs
+//! ([`QueueDepths`](sojourn_packet::QueueDepths)).
 
 mod calls;
 mod control_plane;

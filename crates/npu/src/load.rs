@@ -1,4 +1,4 @@
-//! From the IR of an NPU program to a data plane, or to diagnostics.
+//! Loading: from the IR of an NPU program to a data plane, or to diagnostics.
 
 use super::calls::Site;
 use super::engine::Shared;
@@ -20,10 +20,10 @@ use sojourn_target::package::blocks;
 use sojourn_target::validity_checks;
 use std::collections::BTreeMap;
 
-/// The widest cell that an engine reads or changes at once.
+/// The widest cell that an engine accesses at once, bits.
 const CELL_BITS: u32 = 64;
 
-/// Makes a data plane of an elaborated program; none if an error was found.
+/// Builds a data plane of an elaborated program; `None` if there is an error.
 pub(super) fn build(
     program: Program,
     options: &LoadOptions,
@@ -50,7 +50,7 @@ pub(super) fn build(
     Some(Npu::new(interpreter, units, shared, processor, options.seed))
 }
 
-/// The memories, and the numbers of memories and mutexes.
+/// Memories, and the numbers of memories and mutexes.
 fn objects(
     program: &Program,
     budget: &mut MemoryBudget,
@@ -102,7 +102,7 @@ fn is_number(ty: &Type) -> bool {
     }
 }
 
-/// What each call does.
+/// Resolved call sites.
 fn sites(
     program: &Program,
     ingress: UnitId,

@@ -1,4 +1,4 @@
-//! Memory that all threads share: cells, what one access does to them, and which updates get lost.
+//! Memory shared by all threads: cells, accesses, and detection of lost updates.
 
 use sojourn_p4::interp::arith;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ pub(super) struct Memory {
     pub name: Arc<str>,
     mask: u64,
     cells: Vec<u64>,
-    /// How often each cell has become another value.
+    /// Number of changes of each cell's value.
     changes: Vec<u64>,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Access {
     CompareAndSwap { expected: u64, value: u64 },
 }
 
-/// What a pass knows of a cell: which change of it was the last one then.
+/// Version of a cell that a pass has read: its number of changes at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CellVersion {
     pub memory: u32,
@@ -31,7 +31,7 @@ pub(super) struct CellVersion {
 }
 
 impl Memory {
-    /// The cells that an earlier state of it has otherwise, which then has them, too.
+    /// Cells that differ from an earlier copy, which is then updated.
     pub fn differs_from(&self, earlier: &mut Memory) -> Vec<usize> {
         let both = self.cells.iter().zip(&earlier.cells).enumerate();
         let found = both.filter(|(_, (now, then))| now != then).map(|(at, _)| at).collect();
@@ -40,7 +40,7 @@ impl Memory {
     }
 
     pub const MOST_CELLS: usize = 1 << 26;
-    /// Bytes of memory that a cell takes, with the number of its changes.
+    /// Bytes of memory of a cell, including its number of changes.
     pub const CELL_BYTES: u64 = 2 * size_of::<u64>() as u64;
 
     pub fn new(name: Arc<str>, width: u32, size: usize) -> Memory {
@@ -56,14 +56,13 @@ impl Memory {
         self.cells.get(usize::try_from(index).ok()?).copied()
     }
 
-    /// Which change of the cell was the last one.
+    /// Number of changes of the cell.
     pub fn change(&self, index: u64) -> u64 {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         self.changes.get(index).copied().unwrap_or(0)
     }
 
-    /// Carries an access out. Answers what was there before; 0 beyond the last cell, where nothing
-    /// is changed.
+    /// Executes an access. Returns the previous value; 0 beyond the last cell, without a change.
     pub fn access(&mut self, index: u64, access: Access) -> u64 {
         let Some(before) = self.get(index) else { return 0 };
         let after = match access {
@@ -77,7 +76,7 @@ impl Memory {
         before
     }
 
-    /// Makes a cell `value`, cut to its width; false beyond the last one.
+    /// Sets a cell to `value`, cut to its width; false beyond the last one.
     pub fn set(&mut self, index: u64, value: u64) -> bool {
         let Ok(index) = usize::try_from(index) else { return false };
         let (Some(cell), Some(changes)) = (self.cells.get_mut(index), self.changes.get_mut(index))

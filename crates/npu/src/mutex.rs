@@ -1,35 +1,35 @@
-//! Locks: who holds them, and who waits, in the order in which they asked.
+//! Locks: their holders, and the waiting threads in the order of their requests.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// One lock: which `Mutex`, and which of it.
+/// Id of a lock: the `Mutex`, and the index in it.
 pub(super) type LockId = (u32, u64);
 
-/// A thread by its number.
+/// Number of a thread.
 pub(super) type ThreadId = u32;
 
 /// The locks of a processor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Locks {
-    /// Those that are held: by whom, and who waits.
+    /// Held locks: the holder, and the waiting threads.
     held: BTreeMap<LockId, (ThreadId, VecDeque<ThreadId>)>,
-    /// What each thread that waits waits for.
+    /// Lock that each waiting thread waits for.
     waits: BTreeMap<ThreadId, LockId>,
 }
 
-/// What comes of asking for a lock.
+/// Result of a lock request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockOutcome {
     /// The thread holds it.
     Held,
-    /// It has to wait.
+    /// The thread waits.
     Waits,
-    /// It would wait for itself, through whomever.
+    /// The thread would wait for itself, directly or through others.
     Deadlock,
 }
 
 impl Locks {
-    /// A thread asks for a lock.
+    /// Requests a lock for a thread.
     pub fn request(&mut self, thread: ThreadId, lock: LockId) -> LockOutcome {
         if self.leads_to(lock, thread) {
             return LockOutcome::Deadlock;
@@ -47,10 +47,10 @@ impl Locks {
         }
     }
 
-    /// Whether waiting for `lock` means waiting for `thread`.
+    /// Whether a wait for `lock` is a wait for `thread`.
     fn leads_to(&self, lock: LockId, thread: ThreadId) -> bool {
         let mut lock = lock;
-        // Nobody waits in a circle, so this ends.
+        // There is no cycle of waiting threads, so this ends.
         while let Some((holder, _)) = self.held.get(&lock) {
             if *holder == thread {
                 return true;
@@ -63,8 +63,8 @@ impl Locks {
         false
     }
 
-    /// A thread gives a lock back; whoever has waited longest holds it now. Nothing happens if it
-    /// does not hold it.
+    /// Releases a lock; the thread that has waited longest becomes its holder. Has no effect if the
+    /// thread does not hold it.
     pub fn give_back(&mut self, thread: ThreadId, lock: LockId) -> Option<ThreadId> {
         let (holder, queue) = self.held.get_mut(&lock).filter(|(holder, _)| *holder == thread)?;
         match queue.pop_front() {

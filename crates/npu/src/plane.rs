@@ -1,11 +1,11 @@
-//! A loaded program as a data plane: what happens to one packet, whichever thread has it.
+//! A loaded program as a data plane: the processing of one packet, independent of its thread.
 //!
 //! ```text
 //! packet -> parser -> ingress control, which waits and is taken up -> deparser -> queue
 //! ```
 //!
-//! Parser and deparser are run whole; only the ingress control has a place where it stands. Behind the
-//! queue nothing is done. How threads share this is `threads.rs`'s.
+//! Parser and deparser run in one step; only the ingress control has a resumable position. There is
+//! no processing behind the queue. `threads.rs` schedules the threads.
 
 use super::calls::Request;
 use super::engine::{Answer, Shared};
@@ -30,10 +30,10 @@ use sojourn_target::fields::field;
 use sojourn_target::package::shared_parts;
 use sojourn_target::phv::PacketMetadata;
 
-/// `NPU_DROP_PORT`; also where a packet goes that the program sends nowhere.
+/// `NPU_DROP_PORT`; also the default output port.
 const DROP_PORT: u128 = 0xffff;
 
-/// A unit with a frame, and where headers, metadata and `npu_metadata_t` lie in it.
+/// A unit with a frame, and the layouts of headers, metadata and `npu_metadata_t` in it.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub unit: UnitId,
@@ -67,8 +67,8 @@ impl NpuMetadata {
 }
 
 impl Block {
-    /// The block of a unit whose parameters are a packet or not, then headers, metadata, and the
-    /// processor's metadata or not.
+    /// The block of a unit whose parameters are an optional packet, headers, metadata, and the
+    /// optional processor metadata.
     pub fn new(interpreter: &Interpreter, unit: UnitId) -> Block {
         let declared = &interpreter.program().units[unit.index()];
         let layouts = shared_parts(declared);
@@ -80,7 +80,7 @@ impl Block {
         }
     }
 
-    /// Copies what `from` shares with this block into a frame of this block's.
+    /// Copies the parts shared with `from` to a frame of this block.
     fn take_over(&self, from: &Block, source: &Frame, target: &mut Frame) {
         for (a, b) in from.parts.into_iter().zip(self.parts) {
             if let (Some(a), Some(b)) = (a, b) {
@@ -94,15 +94,15 @@ impl Block {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pass {
     pub packet: Packet,
-    /// Of the ingress control.
+    /// Frame of the ingress control.
     pub frame: Frame,
     pub position: Position,
-    /// What it knows of cells.
+    /// Versions of the cells that it has read.
     pub seen: Vec<CellVersion>,
-    /// Bits that the parser has taken.
+    /// Bits that the parser consumed.
     consumed: u64,
     parser_rejected: bool,
-    /// It was ended before its end.
+    /// True if it was stopped.
     pub halted: bool,
 }
 
@@ -115,12 +115,12 @@ pub struct Npu {
     pub(super) processor: Processor,
     pub(super) random: SplitMix64,
     pub(super) threads: Threads,
-    /// None: there are no action profiles. A control plane asks all the same.
+    /// Empty: there are no action profiles, but the control plane's interface has them.
     pub(super) profiles: Profiles,
     parser: Block,
     pub(super) ingress: Block,
     deparser: Block,
-    /// What the deparser writes.
+    /// Output of the deparser.
     written: PacketOut,
 }
 
@@ -148,12 +148,12 @@ impl Npu {
         }
     }
 
-    /// What the program did that the processor cannot do, and the updates that were lost.
+    /// Requests that the processor cannot fulfil, and lost updates.
     pub fn faults(&self) -> &Faults {
         &self.shared.faults
     }
 
-    /// Parses a packet and makes `pass` ready for its ingress control.
+    /// Parses a packet and initialises `pass` for its ingress control.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -189,7 +189,7 @@ impl Npu {
         pass.seen.clear();
     }
 
-    /// Writes the headers of a pass that has ended, and says where its packet goes.
+    /// Deparses a completed pass, and returns its packet's destination.
     pub(super) fn end(&mut self, now: Time, pass: &mut Pass) -> IngressOutput {
         let parser_rejected = pass.parser_rejected;
         let dropped = IngressOutput { parser_rejected, ..IngressOutput::default() };
@@ -222,11 +222,11 @@ impl Npu {
         IngressOutput { packet: Some(packet), admission, ..dropped }
     }
 
-    /// Runs the ingress control of a pass from where it stands, with the answer to what it asked, to
-    /// its next request or, without one, to its end.
+    /// Resumes the ingress control of a pass with the answer to its last request, up to its next
+    /// request or its end.
     ///
     /// # Errors
-    /// What ended it before its end.
+    /// Returns the halt that stopped it before its end.
     pub(super) fn resume(
         &mut self,
         pass: &mut Pass,
@@ -243,7 +243,7 @@ impl Npu {
     }
 }
 
-/// Queues of which nothing is known.
+/// Queues of unknown depth.
 struct NoQueues;
 
 impl QueueDepths for NoQueues {
@@ -252,11 +252,11 @@ impl QueueDepths for NoQueues {
     }
 }
 
-/// The number of a pass that is run alone, as of a thread; no other has it.
+/// Thread number of a pass that runs on its own; no other thread has it.
 const ALONE: ThreadId = ThreadId::MAX;
 
 impl DataPlane for Npu {
-    /// The pass as if it were alone: no request takes time, and every queue is empty.
+    /// Runs the pass on its own: no request takes time, and every queue is empty.
     fn ingress_pass(
         &mut self,
         input: &IngressInput,

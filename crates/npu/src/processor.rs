@@ -1,4 +1,4 @@
-//! The figures of a processor: how many threads, and how long things take.
+//! Parameters of a processor: number of threads, and latencies.
 
 use super::rules::{self, Refusal};
 use num_bigint::BigUint;
@@ -7,7 +7,7 @@ use sojourn_packet::{SplitMix64, Time};
 use sojourn_target::arguments::number;
 use std::ops::RangeInclusive;
 
-/// A time that is drawn anew each time, all from least to most equally likely.
+/// A time drawn uniformly from a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UniformTime {
     least: u64,
@@ -20,25 +20,25 @@ impl UniformTime {
     }
 }
 
-/// The parameters of the package `NPU` that are numbers.
+/// Numeric parameters of the package `NPU`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Processor {
-    /// Packets that are worked on at once.
+    /// Number of threads.
     pub threads: usize,
-    /// Packets that may wait for a thread.
+    /// Maximum number of packets waiting for a thread.
     pub input_buffer: usize,
-    /// A pass without its accesses.
+    /// Time of a pass without its accesses.
     pub processing: UniformTime,
-    /// An access, there and back.
+    /// Latency of an access, both ways.
     pub access: UniformTime,
-    /// Packets leave in the order in which they came.
+    /// True if packets leave in the order of arrival.
     pub in_order: bool,
 }
 
 const A_SECOND: u64 = 1_000_000_000;
 
 impl Processor {
-    /// The figures of an instance; what it leaves out has the declaration's default.
+    /// Parameters of an instance; missing ones have the declaration's default.
     pub fn new(main: &Package) -> Result<Processor, Refusal> {
         let figure = |name, range| figure(main, name, range);
         let drawn = |least, most| {

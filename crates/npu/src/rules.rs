@@ -1,4 +1,5 @@
-//! Rules that an NPU program must follow, each with its code, its reason, its cure and a program.
+//! Rules that an NPU program must follow, each with its code, its reason, the alternative and a
+//! program.
 //!
 //! Codes: `N01` the package, `N02` externs.
 

@@ -1,4 +1,4 @@
-//! The processor as a target: what programs for it are called, and what its switch is like.
+//! The processor as a target: its names and the properties of its switch.
 
 use super::load::build;
 use super::plane::Npu;

@@ -1,12 +1,12 @@
-//! Passes that overlap: each thread has one, and waits for what it asks of an engine.
+//! Overlapping passes: each thread has one, and waits for its requests to an engine.
 //!
 //! ```text
 //! packet -> [input buffer] -> thread: parse, half its time | ingress ... | other half, deparse -> order
 //!                                                       serve_request -> engine -> answer
 //! ```
 //!
-//! Everything happens at an instant of virtual time, and what happens at one instant happens in the
-//! order in which it was set, so the same seed gives the same run.
+//! All events have a virtual time, and events of equal time occur in the order in which they were
+//! scheduled, so the same seed gives the same run.
 
 use super::calls::Request;
 use super::engine::Answer;
@@ -18,27 +18,27 @@ use sojourn_target::phv::PacketMetadata;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-/// What a thread does next.
+/// Next action of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Runs the ingress control until it asks for something.
+    /// Run the ingress control until its next request.
     Runs,
-    /// Its request reaches the engine.
+    /// The request reaches the engine.
     Asks(Request),
-    /// Its pass ends.
+    /// The pass ends.
     Ends,
 }
 
-/// A thread at work.
+/// A busy thread.
 #[derive(Debug)]
 struct Thread {
     id: PassId,
     pass: Pass,
     phase: Phase,
     answer: Option<u64>,
-    /// How long the answer takes to come back.
+    /// Latency of the answer's way back.
     way_back: Time,
-    /// What its pass takes behind the ingress control.
+    /// Time of the pass after the ingress control.
     rest: Time,
 }
 
@@ -48,7 +48,7 @@ impl Thread {
     }
 }
 
-/// A packet that waits for a thread.
+/// A packet waiting for a thread.
 #[derive(Debug)]
 struct Waiting {
     id: PassId,
@@ -56,26 +56,26 @@ struct Waiting {
     packet: Packet,
 }
 
-/// The threads of a processor, and what waits in front of and behind them.
+/// Threads of a processor, with the packets waiting before and after them.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     threads: Vec<Thread>,
     idle: Vec<ThreadId>,
     buffer: VecDeque<Waiting>,
-    /// When something happens to which thread, in the order in which it was set.
+    /// Time and thread of each pending event, with a sequence number that orders equal times.
     events: BinaryHeap<Reverse<(Time, u64, ThreadId)>>,
     set: u64,
-    /// Passes that have begun, in the order of their packets.
+    /// Passes in progress, in the order of their packets.
     order: VecDeque<PassId>,
-    /// Those that have ended before one that came earlier.
+    /// Completed passes that wait for earlier ones.
     ended: BTreeMap<PassId, IngressOutput>,
     ready: VecDeque<(PassId, IngressOutput)>,
-    /// Every request in the order in which the engines carried it out.
+    /// Every request, in the order of execution.
     #[cfg(test)]
     pub trace: Vec<Traced>,
 }
 
-/// A request that was carried out at an instant, and when the thread had its answer.
+/// An executed request, and the time at which the thread received its answer.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Traced {
@@ -91,7 +91,7 @@ impl Threads {
         self.wake(at, thread);
     }
 
-    /// Something happens to a thread, in the phase that it is in.
+    /// Schedules the next phase of a thread.
     fn wake(&mut self, at: Time, thread: ThreadId) {
         self.events.push(Reverse((at, self.set, thread)));
         self.set += 1;
@@ -105,7 +105,7 @@ impl Threads {
         })
     }
 
-    /// A pass has ended; what may leave, leaves.
+    /// Completes a pass, and releases the packets that may leave.
     fn end(&mut self, id: PassId, out: IngressOutput, in_order: bool) {
         if !in_order {
             self.ready.push_back((id, out));
@@ -121,7 +121,7 @@ impl Threads {
 }
 
 impl Npu {
-    /// Gives a packet to a thread.
+    /// Assigns a packet to a thread.
     fn start(&mut self, now: Time, waiting: Waiting) {
         let thread = match self.threads.idle.pop() {
             Some(thread) => thread,
@@ -151,7 +151,7 @@ impl Npu {
         }
     }
 
-    /// Runs a thread until it asks for something or ends.
+    /// Runs a thread until its next request or its end.
     fn run(&mut self, at: Time, id: ThreadId) {
         let answer = self.threads.threads[id as usize].answer.take();
         let mut pass = std::mem::take(&mut self.threads.threads[id as usize].pass);
@@ -172,7 +172,7 @@ impl Npu {
         self.threads.threads[id as usize].pass = pass;
     }
 
-    /// A thread's request has reached the engine.
+    /// Serves a thread's request at the engine.
     fn serve_request(
         &mut self,
         at: Time,
@@ -203,7 +203,7 @@ impl Npu {
         }
     }
 
-    /// A thread has the lock that it waited for.
+    /// Resumes a thread that has acquired its lock.
     fn wake_up(&mut self, at: Time, id: ThreadId) {
         let thread = &mut self.threads.threads[id as usize];
         thread.answer = Some(0);
@@ -211,7 +211,7 @@ impl Npu {
         self.threads.set(back, id, Phase::Runs);
     }
 
-    /// The ingress control of a thread has ended, or was ended.
+    /// Handles the end of a thread's ingress control.
     fn finish(&mut self, at: Time, id: ThreadId) {
         for woken in self.shared.take_back(id) {
             self.wake_up(at, woken);
@@ -220,7 +220,7 @@ impl Npu {
         self.threads.set(at + rest, id, Phase::Ends);
     }
 
-    /// A pass has ended: its thread takes the next packet.
+    /// Ends a pass: its thread takes the next packet.
     fn retire(&mut self, at: Time, id: ThreadId) {
         let thread = &mut self.threads.threads[id as usize];
         let (done, mut pass) = (thread.id, std::mem::take(&mut thread.pass));

@@ -1,7 +1,7 @@
-//! Makes P4 programs executable: `elaborate [-I DIR]... [-D NAME[=VALUE]]... FILE...`.
+//! Elaborates P4 programs: `elaborate [-I DIR]... [-D NAME[=VALUE]]... FILE...`.
 //!
-//! One line per program: what it became, or which stage refused it. Exit status 0 if no program
-//! that passes the checker fails in elaboration.
+//! One line per program: its size, or the stage that rejected it. Exit status 0 if no program that
+//! passes the checker fails in elaboration.
 
 use sojourn_p4::diagnostic::{RenderOptions, render_all};
 use sojourn_p4::elaborate::elaborate;

@@ -8,12 +8,12 @@ use crate::source::Span;
 use num_bigint::BigInt;
 use std::sync::{Arc, OnceLock};
 
-/// An identifier where it stands.
+/// An identifier with its source span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The text, without a leading dot.
     pub text: Arc<str>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -29,7 +29,7 @@ pub struct Program {
 pub struct Annotation {
     /// The name after `@`.
     pub name: Name,
-    /// What follows the name.
+    /// Body, behind the name.
     pub body: AnnotationBody,
     /// The whole annotation.
     pub span: Span,
@@ -65,7 +65,7 @@ pub fn annotation_text(annotations: &[Annotation], name: &str, key: &str) -> Opt
 pub enum AnnotationBody {
     /// `@name`
     Empty,
-    /// `@name(...)`: the tokens as they stand; string literals are kept with their quotes removed.
+    /// `@name(...)`: unparsed tokens; string literals have their quotes removed.
     Tokens(Vec<AnnotationToken>),
     /// `@name[e, e]`
     Expressions(Vec<AnnotationValue>),
@@ -76,7 +76,7 @@ pub enum AnnotationBody {
 /// A value in a structured annotation.
 #[derive(Clone, Debug)]
 pub struct AnnotationValue {
-    /// The expression as it stands.
+    /// The unevaluated expression.
     pub written: Expr,
     /// Its value, once the annotation is checked.
     pub value: OnceLock<AnnotationConstant>,
@@ -110,7 +110,7 @@ pub struct AnnotationToken {
     pub text: Arc<str>,
     /// True for a string literal.
     pub is_string: bool,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -119,13 +119,13 @@ pub struct AnnotationToken {
 pub struct Declaration {
     /// Its annotations, in order.
     pub annotations: Vec<Annotation>,
-    /// What it declares.
+    /// Kind of the declaration.
     pub kind: DeclarationKind,
     /// The whole declaration.
     pub span: Span,
 }
 
-/// What a declaration declares.
+/// Kind of a declaration.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // Each variant shows its form; the fields are named for its parts.
 pub enum DeclarationKind {
@@ -171,7 +171,7 @@ pub enum DeclarationKind {
     Table { name: Name, properties: Vec<TableProperty> },
 }
 
-/// What a `typedef` names.
+/// Target of a `typedef`.
 #[derive(Clone, Debug)]
 pub enum TypedefTarget {
     /// A type that exists.
@@ -180,7 +180,7 @@ pub enum TypedefTarget {
     Declaration(Box<Declaration>),
 }
 
-/// Which kind of type with fields.
+/// Kind of a type with fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldsKind {
     /// `header`
@@ -305,7 +305,7 @@ pub enum Transition {
 /// `keyset : name;`
 #[derive(Clone, Debug)]
 pub struct SelectCase {
-    /// What is matched; one element per key, or a single `Keyset::Default` for all.
+    /// Keysets, one per key, or a single `Keyset::Default` for all.
     pub keysets: Vec<Keyset>,
     /// The next state.
     pub next: Name,
@@ -390,9 +390,9 @@ pub struct Entry {
     pub is_const: bool,
     /// `priority = e :`
     pub priority: Option<Expr>,
-    /// What is matched; one element per key.
+    /// Keysets, one per key.
     pub keysets: Vec<Keyset>,
-    /// What is done.
+    /// Action of the entry.
     pub action: ActionRef,
     /// Annotations behind the action.
     pub annotations: Vec<Annotation>,
@@ -403,9 +403,9 @@ pub struct Entry {
 /// A reference to a type.
 #[derive(Clone, Debug)]
 pub struct TypeRef {
-    /// Which type.
+    /// Kind of the type reference.
     pub kind: TypeRefKind,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -459,7 +459,7 @@ pub struct Block {
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// Which statement.
+    /// Kind of the statement.
     pub kind: StatementKind,
     /// The whole statement.
     pub span: Span,
@@ -511,7 +511,7 @@ pub enum StatementKind {
     },
 }
 
-/// What a `for ... in` runs over.
+/// Collection of a `for ... in`.
 #[derive(Clone, Debug)]
 pub enum ForCollection {
     /// A list, tuple or header stack.
@@ -545,9 +545,9 @@ pub struct Argument {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Which expression.
+    /// Kind of the expression.
     pub kind: ExprKind,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -567,7 +567,7 @@ pub enum ExprKind {
     Dots,
     /// `name` or `.name`
     Name { name: Name, global: bool },
-    /// A type where an expression stands: `Type.member`, or a constructor's callee.
+    /// A type in an expression position: `Type.member`, or a constructor's callee.
     Type(TypeRef),
     /// `error.Member`
     ErrorMember(Name),
@@ -585,7 +585,7 @@ pub enum ExprKind {
     KeyValueList { entries: Vec<(Name, Expr)>, has_dots: bool },
     /// `{#}`
     InvalidHeader,
-    /// `( e )`: kept, because `(a)` is no name where the grammar asks for one
+    /// `( e )`: represented, because `(a)` is not a name where the grammar requires one.
     Paren(Box<Expr>),
     /// `-e`, `~e`, ...
     Unary(UnaryOp, Box<Expr>),
@@ -597,7 +597,7 @@ pub enum ExprKind {
     Cast(TypeRef, Box<Expr>),
     /// `f<T>(args)`; also a constructor call `Type(args)` with callee [`ExprKind::Type`] or a name
     Call { callee: Box<Expr>, type_args: Vec<TypeRef>, args: Vec<Argument> },
-    /// What an unreadable expression became after an error was reported.
+    /// Placeholder of a malformed expression, after its error is reported.
     Error,
 }
 

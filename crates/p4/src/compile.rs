@@ -1,7 +1,7 @@
-//! From a path to an executable program in one call.
+//! Compilation from a path to an executable program in one call.
 //!
-//! Stands on all stages and adds nothing of its own: preprocess, parse, check, elaborate, each only
-//! if the one before has found no error.
+//! Runs the stages in order: preprocess, parse, check, elaborate, each only if the one before
+//! reported no error. Adds nothing of its own.
 
 use crate::diagnostic::{Diagnostic, RenderOptions, render_all};
 use crate::hir;
@@ -11,7 +11,7 @@ use crate::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A program that can run, and where it came from.
+/// An executable program with its sources.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The IR.
@@ -22,11 +22,11 @@ pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Why a program was refused: diagnostics, at least one of them an error.
+/// Compilation failure: diagnostics, at least one of them an error.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}", self.text(&RenderOptions::default()))]
 pub struct CompileError {
-    /// What was found, errors and others, in the order of finding.
+    /// All diagnostics, in the order of detection.
     pub diagnostics: Vec<Diagnostic>,
     /// The sources that the diagnostics point into.
     pub sources: Box<SourceMap>,
@@ -39,7 +39,7 @@ impl CompileError {
     }
 }
 
-/// Reads and checks the program at `path`.
+/// Parses and checks the program at `path`.
 ///
 /// ```
 /// use sojourn_p4::check_program;
@@ -52,7 +52,7 @@ impl CompileError {
 /// ```
 ///
 /// # Errors
-/// Every error that the preprocessor, the parser and the checker find.
+/// Returns all errors of the preprocessor, the parser and the checker.
 pub fn check_program(
     loader: &dyn SourceLoader,
     path: &Path,
@@ -71,7 +71,7 @@ pub fn check_program(
     }
 }
 
-/// Makes the program at `path` executable; files are asked of `loader`.
+/// Compiles the program at `path`; `loader` supplies the files.
 ///
 /// ```
 /// use sojourn_p4::compile_with;
@@ -87,7 +87,7 @@ pub fn check_program(
 /// ```
 ///
 /// # Errors
-/// Every error that the first stage with errors finds.
+/// Returns all errors of the first stage with errors.
 pub fn compile_with(
     loader: &dyn SourceLoader,
     path: &Path,
@@ -103,7 +103,7 @@ pub fn compile_with(
     }
 }
 
-/// Makes the program at `path` executable.
+/// Compiles the program at `path`.
 ///
 /// ```
 /// use sojourn_p4::{CompileError, compile};

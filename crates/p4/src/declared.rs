@@ -11,19 +11,19 @@ use crate::types::{FieldsType, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is declared, filled while the program is elaborated.
+/// Declarations for the control plane, collected during elaboration.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
-    /// In step with the IR's tables.
+    /// Tables, indexed as the IR's.
     pub tables: Vec<DeclaredTable>,
-    /// In step with the IR's objects: where each stands.
+    /// Source order of each object, indexed as the IR's objects.
     pub objects: Vec<SourceOrder>,
-    /// In step with the IR's value sets.
+    /// Value sets, indexed as the IR's.
     pub value_sets: Vec<DeclaredSet>,
-    /// Actions that a table may run or that a control calls, each once for each name.
+    /// Actions that a table may run or that a control calls, once for each name.
     pub actions: Vec<DeclaredAction>,
-    /// The statements that stand in actions, each with the name of its outermost action: the IR has
-    /// them in place of the call, a compiler in an action of its own.
+    /// Statements in actions, each with the name of its outermost action: the IR has them inlined
+    /// at the call, a compiler in an action of its own.
     pub in_actions: HashMap<Span, Span>,
     /// Loops over a list or over numbers without a width, each with the unit that it stands in: the IR
     /// has their rounds, a compiler may refuse the loop.
@@ -32,8 +32,8 @@ pub struct Declared {
     pub headers: Vec<Arc<FieldsType>>,
 }
 
-/// Where something is declared: sorts what a program declares by unit, and within one as its text has
-/// it if what an instance brings along stood in the instance's place.
+/// Source order of a declaration: by unit, and within a unit in the order of the text, with the
+/// declarations of an instance at the position of the instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceOrder {
     /// The unit; none at top level.
@@ -45,18 +45,18 @@ pub struct SourceOrder {
 /// A table.
 #[derive(Clone, Debug)]
 pub struct DeclaredTable {
-    /// Where it stands.
+    /// Source order.
     pub place: SourceOrder,
     /// The types of its key elements.
     pub keys: Vec<Type>,
-    /// For each of its actions, what the list's entry is annotated with.
+    /// For each of its actions, the annotations of the list's entry.
     pub references: Vec<Arc<[Annotation]>>,
 }
 
 /// A value set.
 #[derive(Clone, Debug)]
 pub struct DeclaredSet {
-    /// Where it stands.
+    /// Source order.
     pub place: SourceOrder,
     /// The type of a member.
     pub element: Type,
@@ -69,9 +69,9 @@ pub struct DeclaredSet {
 pub struct DeclaredAction {
     /// The name for the control plane.
     pub name: Arc<str>,
-    /// Where it stands; an action of the top level stands before all else in the unit that uses it.
+    /// Source order; a top-level action precedes everything else in the unit that uses it.
     pub place: SourceOrder,
-    /// What a table gives it.
+    /// Parameters that a table sets.
     pub params: Vec<DeclaredParam>,
     /// True if a control calls it, too.
     pub called: bool,

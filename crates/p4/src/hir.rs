@@ -1,9 +1,9 @@
 //! The typed tree: a program after names are resolved, types inferred and constants folded.
 //!
-//! Every expression has its type, every implicit cast is explicit, every argument stands at its
-//! parameter's place, generic functions are instantiated per set of type arguments. What is still
-//! open are constructor parameters and instances: elaboration (`crate::elaborate`) gives each
-//! instance its own copy. The checker makes this tree; it knows no architecture.
+//! Every expression has its type, every implicit cast is explicit, every argument is at its
+//! parameter's position, and generic functions are instantiated per set of type arguments.
+//! Constructor parameters and instances are still open: elaboration (`crate::elaborate`) gives each
+//! instance its own copy. The checker builds this tree. Must not depend on an architecture.
 
 use crate::ast::{Annotation, BinaryOp, Direction, UnaryOp, annotation_text};
 use crate::source::Span;
@@ -32,7 +32,7 @@ identifiers! {
     ValueSetId;
 }
 
-/// A checked program: tables of everything declared, addressed by the identifiers above.
+/// A checked program: tables of all declarations, addressed by the identifiers above.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// All variables, parameters and constructor parameters.
@@ -57,7 +57,7 @@ pub struct Program {
     pub extern_functions: Vec<ExternFunction>,
     /// Package types.
     pub packages: Vec<Package>,
-    /// Header types in declaration order, generic ones not.
+    /// Header types in declaration order, except generic ones.
     pub headers: Vec<Arc<FieldsType>>,
     /// Errors in declaration order: an error value is its index.
     pub errors: Vec<Arc<str>>,
@@ -67,8 +67,8 @@ pub struct Program {
     pub top_level: Vec<InstanceId>,
     /// The top-level instantiation called `main`.
     pub main: Option<InstanceId>,
-    /// Constants that are numbers, and members of enums with values as `Enum.member`, of the top
-    /// level: for those who ask the program for a value by name.
+    /// Numeric top-level constants, and members of enums with values as `Enum.member`, for lookup
+    /// by name.
     pub constants: BTreeMap<Arc<str>, BigInt>,
 }
 
@@ -79,15 +79,15 @@ pub struct Var {
     pub name: Arc<str>,
     /// Its type.
     pub ty: Type,
-    /// What it is.
+    /// Kind.
     pub kind: VarKind,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// What kind of variable.
+/// Kind of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarKind {
     /// Declared in a block, parser or control.
@@ -95,7 +95,7 @@ pub enum VarKind {
     /// A parameter of an `apply`, action, function or method. `Direction::None` on an action's
     /// parameter is action data; on a function's or block's it is compile-time known or an object.
     Parameter(Direction),
-    /// A constructor parameter: known when the instance is made.
+    /// A constructor parameter: known when the instance is created.
     ConstructorParameter,
 }
 
@@ -104,21 +104,21 @@ pub enum VarKind {
 pub struct Instance {
     /// Its name; empty for `Ctrl()` as an argument, and the type's name for direct application.
     pub name: Arc<str>,
-    /// What is made; type arguments applied.
+    /// Instantiated class, with type arguments applied.
     pub of: InstanceOf,
     /// The type.
     pub ty: Type,
-    /// Constructor arguments at their parameters' places.
+    /// Constructor arguments in the order of the parameters.
     pub args: Vec<Arg>,
     /// Implementations of abstract methods and other functions in the initializer.
     pub methods: Vec<MethodBody>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// What an instantiation makes.
+/// Class of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum InstanceOf {
@@ -148,11 +148,11 @@ pub struct Function {
     pub name: Arc<str>,
     /// Its parameters.
     pub params: Vec<VarId>,
-    /// What it returns.
+    /// Return type.
     pub returns: Type,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -165,11 +165,11 @@ pub struct Action {
     pub params: Vec<VarId>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// The control it stands in; none at top level.
+    /// Enclosing control; `None` at top level.
     pub control: Option<ControlId>,
     /// Its annotations (`@name`, `@hidden`).
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -194,7 +194,7 @@ pub struct Parser {
     pub start: u32,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -205,22 +205,22 @@ pub struct State {
     pub name: Arc<str>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where it goes.
+    /// Transition at the end.
     pub transition: Transition,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// Where a state goes.
+/// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
-    /// Always there.
+    /// Unconditional.
     Direct(StateRef),
     /// The first case that matches; without one `error.NoMatch`.
     Select {
-        /// What is looked at.
+        /// Selected expressions.
         keys: Vec<Expr>,
         /// Cases in order.
         cases: Vec<SelectCase>,
@@ -245,13 +245,13 @@ pub enum StateRef {
 pub struct SelectCase {
     /// One keyset per key.
     pub keysets: Vec<Keyset>,
-    /// Where it goes.
+    /// Next state.
     pub next: StateRef,
     /// The whole case.
     pub span: Span,
 }
 
-/// What one key is matched against; expressions have the key's type.
+/// Pattern of one key; expressions have the key's type.
 #[derive(Clone, Debug)]
 pub enum Keyset {
     /// Equal to this.
@@ -262,8 +262,8 @@ pub enum Keyset {
     Range(Expr, Expr),
     /// Anything.
     Any,
-    /// In this value set (matches all keys at once where the set's element is a tuple or struct:
-    /// then it stands alone in [`SelectCase::keysets`]).
+    /// Member of this value set. If the set's element is a tuple or struct it matches all keys at
+    /// once, and is then the only one in [`SelectCase::keysets`].
     ValueSet(ValueSetId),
 }
 
@@ -278,7 +278,7 @@ pub struct ValueSet {
     pub size: Expr,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -303,7 +303,7 @@ pub struct Control {
     pub body: Vec<Stmt>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -324,12 +324,12 @@ pub struct Table {
     pub const_entries: bool,
     /// `size`, if given.
     pub size: Option<u64>,
-    /// `largest_priority_wins` (default true) and `priority_delta` are folded into the entries'
-    /// priorities; all other properties in order.
+    /// Properties in order. `largest_priority_wins` (default true) and `priority_delta` are not
+    /// among them, but folded into the entries' priorities.
     pub properties: Vec<Property>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -340,11 +340,11 @@ pub struct Key {
     pub expr: Expr,
     /// Match kind: an index into [`Program::match_kinds`].
     pub match_kind: u32,
-    /// The name for the control plane: `@name`'s, else the source text (`hdr.ipv4.dst`).
+    /// The control-plane name: that of `@name`, or else the source text (`hdr.ipv4.dst`).
     pub name: Arc<str>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -353,16 +353,16 @@ pub struct Key {
 pub struct TableAction {
     /// The action.
     pub action: ActionId,
-    /// Arguments bound in the list to the parameters that have a direction, at their places;
-    /// `None` for action data.
+    /// Arguments bound in the list to the parameters that have a direction, in order; `None` for
+    /// action data.
     pub bound: Vec<Option<Arg>>,
     /// `@defaultonly`
     pub default_only: bool,
     /// `@tableonly`
     pub table_only: bool,
-    /// What the list's own entry is annotated with.
+    /// Annotations of this list's entry.
     pub annotations: Arc<[Annotation]>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -375,7 +375,7 @@ pub struct DefaultAction {
     pub data: Vec<Expr>,
     /// True if the control plane may not change it.
     pub is_const: bool,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -407,7 +407,7 @@ pub struct Property {
     pub is_const: bool,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -424,7 +424,7 @@ pub struct ExternObject {
     pub methods: Vec<ExternMethod>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -441,18 +441,18 @@ pub struct ExternMethod {
     pub annotations: Arc<[Annotation]>,
 }
 
-/// Parameters of something external: name, direction, type, and whether it may be left out.
+/// Parameters of an external callee: name, direction, type, and whether it is optional.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
     /// The names of the type parameters.
     pub type_params: Vec<Arc<str>>,
     /// Parameters.
     pub params: Vec<SignatureParam>,
-    /// What it returns; `None` is `void`.
+    /// Return type; `None` is `void`.
     pub returns: Option<Type>,
 }
 
-/// A parameter of something external.
+/// A parameter of an external callee.
 #[derive(Clone, Debug)]
 pub struct SignatureParam {
     /// Its name.
@@ -474,7 +474,7 @@ pub struct ExternFunction {
     pub signature: Signature,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -487,7 +487,7 @@ pub struct Package {
     pub signature: Signature,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -501,7 +501,7 @@ impl Package {
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// Which statement.
+    /// Kind of the statement.
     pub kind: StmtKind,
     /// The whole statement.
     pub span: Span,
@@ -510,10 +510,10 @@ pub struct Stmt {
 /// The forms of a statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
-    /// A variable comes into being; without a value headers in it are invalid, the rest undefined
-    /// (the interpreter makes it zero).
+    /// Declares a variable; without a value its headers are invalid, the rest undefined (the
+    /// interpreter makes it zero).
     Declare(VarId, Option<Expr>),
-    /// `target = value`; a compound assignment is written out.
+    /// `target = value`; a compound assignment is expanded.
     Assign(Expr, Expr),
     /// A call whose result is not used.
     Call(Call),
@@ -527,25 +527,25 @@ pub enum StmtKind {
     SwitchAction {
         /// The table that is applied.
         table: TableId,
-        /// Cases, fall-through written out.
+        /// Cases, with fall-through expanded.
         cases: Vec<(Vec<u32>, Vec<Stmt>)>,
         /// `default:`
         default: Vec<Stmt>,
     },
     /// `switch` on a value: labels are constants of the subject's type.
     SwitchValue {
-        /// What is looked at.
+        /// Selected expression.
         subject: Expr,
-        /// Cases, fall-through written out.
+        /// Cases, with fall-through expanded.
         cases: Vec<(Vec<BigInt>, Vec<Stmt>)>,
         /// `default:`
         default: Vec<Stmt>,
     },
-    /// `for (init; condition; update) body`; `init` stands before it in its own block.
+    /// `for (init; condition; update) body`; `init` precedes it in its own block.
     For {
-        /// Checked before each round.
+        /// Checked before each iteration.
         condition: Expr,
-        /// Run after each round, also after `continue`.
+        /// Executed after each iteration, also after `continue`.
         update: Vec<Stmt>,
         /// The body.
         body: Vec<Stmt>,
@@ -589,11 +589,11 @@ pub enum StmtKind {
 /// A call.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What is called.
+    /// Callee.
     pub callee: Callee,
     /// Type arguments, written or inferred, with no variables left.
     pub type_args: Vec<Type>,
-    /// Arguments at their parameters' places.
+    /// Arguments in the order of the parameters.
     pub args: Vec<Arg>,
     /// The type of the result.
     pub returns: Type,
@@ -601,7 +601,7 @@ pub struct Call {
     pub span: Span,
 }
 
-/// What is called.
+/// Callee of a call.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Callee {
@@ -617,7 +617,7 @@ pub enum Callee {
     Apply(Object),
 }
 
-/// An object that is called or handed on.
+/// An object that is called or passed on.
 #[derive(Clone, Debug)]
 pub enum Object {
     /// An instance.
@@ -628,7 +628,7 @@ pub enum Object {
     This,
 }
 
-/// An argument at its parameter's place.
+/// An argument of a parameter.
 #[derive(Clone, Debug)]
 pub enum Arg {
     /// A value (direction `in` or none).
@@ -639,7 +639,7 @@ pub enum Arg {
     InOut(Expr),
     /// `_`
     DontCare,
-    /// An optional parameter that was left out.
+    /// A missing optional argument.
     Absent,
     /// An extern object, parser, control or package.
     Object(Object),
@@ -648,11 +648,11 @@ pub enum Arg {
 /// An expression with its type.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Which expression.
+    /// Kind of the expression.
     pub kind: ExprKind,
     /// Its type.
     pub ty: Type,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
@@ -689,13 +689,13 @@ pub enum ExprKind {
     Aggregate(Vec<Expr>),
     /// `{#}`: an invalid header or union of the expression's type.
     InvalidHeader,
-    /// A call that gives a value.
+    /// A call with a result.
     Call(Box<Call>),
     /// `t.apply().hit`, `.miss`
     ApplyTable(TableId, ApplyResult),
 }
 
-/// Which part of a table's result.
+/// Part of a table's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApplyResult {
     /// `.hit`

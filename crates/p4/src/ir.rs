@@ -1,10 +1,10 @@
 //! The intermediate representation: every instance inlined, every value a slot of a frame.
 //!
-//! Each parser or control that a package is given becomes one [`Unit`] with a flat frame: a scalar
-//! of up to 128 bits is one narrow slot, a wider one a wide slot, a struct or header a range of
-//! slots. Sub-parsers, sub-controls, functions and actions are inlined; control flow is structured
-//! (blocks one can leave, loops one can repeat), which is easy to walk and easy to compile. What an
-//! extern object does is not known here: a call to it is a statement that the target executes.
+//! Each parser or control passed to a package becomes one [`Unit`] with a flat frame: a scalar of
+//! up to 128 bits is one narrow slot, a wider one a wide slot, a struct or header a range of slots.
+//! Sub-parsers, sub-controls, functions and actions are inlined; control flow is structured (blocks
+//! and loops with exits), which is easy to walk and easy to compile. Must not depend on the
+//! behaviour of extern objects: a call to one is a statement that the target executes.
 
 use crate::ast::{Annotation, Direction};
 use crate::declared::Declared;
@@ -31,7 +31,7 @@ identifiers! {
     StateId;
     /// A block or loop that can be left, unique in its unit.
     Label;
-    /// A place in the program where something external is called, unique in the program.
+    /// A call of an external callee, unique in the program.
     CallSite;
 }
 
@@ -40,7 +40,7 @@ identifiers! {
 pub struct Program {
     /// The instance called `main`.
     pub main: Option<Package>,
-    /// Parsers and controls given to packages.
+    /// Parsers and controls that are arguments of packages.
     pub units: Vec<Unit>,
     /// Extern objects of all units, and those at top level.
     pub objects: Vec<Object>,
@@ -52,10 +52,10 @@ pub struct Program {
     pub errors: Vec<Arc<str>>,
     /// The number of call sites.
     pub call_sites: u32,
-    /// Constants that are numbers, and members of enums with values as `Enum.member`, of the top
-    /// level: for those who ask the program for a value by name.
+    /// Numeric top-level constants, and members of enums with values as `Enum.member`, for lookup
+    /// by name.
     pub constants: BTreeMap<Arc<str>, BigInt>,
-    /// What is declared for the control plane and no executor needs.
+    /// Declarations for the control plane that no executor needs.
     pub declared: Declared,
 }
 
@@ -72,7 +72,7 @@ pub struct Package {
     pub args: Vec<(Arc<str>, PackageArg)>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is instantiated.
+    /// Span of the instantiation.
     pub span: Span,
 }
 
@@ -87,7 +87,7 @@ pub enum PackageArg {
     Object(ObjectId),
     /// A value.
     Const(Const),
-    /// Left out.
+    /// Missing.
     Absent,
 }
 
@@ -113,7 +113,7 @@ pub enum Scalar {
     Bool,
     /// Unsigned: `bit<W>`; enums and errors are `Bit(32)` or their representation.
     Bit(u32),
-    /// Two's complement: `int<W>`, kept as the W-bit pattern, zero-extended.
+    /// Two's complement: `int<W>`, stored as the W-bit pattern, zero-extended.
     Int(u32),
 }
 
@@ -140,26 +140,26 @@ impl Scalar {
     }
 }
 
-/// A parser or control, complete in itself.
+/// A parser or control with everything inlined.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// The declaration's name.
     pub name: Arc<str>,
     /// Its runtime parameters.
     pub params: Vec<Param>,
-    /// What each narrow slot holds, for messages and measurement.
+    /// Contents of each narrow slot, for messages and measurement.
     pub slots: Vec<SlotInfo>,
-    /// What each wide slot holds.
+    /// Contents of each wide slot.
     pub wide_slots: Vec<SlotInfo>,
-    /// What it does.
+    /// Body.
     pub body: Body,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// What a unit does.
+/// Body of a unit.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Body {
@@ -177,7 +177,7 @@ pub struct ParserBody {
     pub init: Vec<Stmt>,
     /// All states.
     pub states: Vec<State>,
-    /// Where it starts.
+    /// Start state.
     pub start: StateId,
 }
 
@@ -188,21 +188,21 @@ pub struct State {
     pub name: Arc<str>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where it goes.
+    /// Transition at the end.
     pub transition: Transition,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// Where a state goes.
+/// Transition of a state.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Transition {
-    /// Always there.
+    /// Unconditional.
     Direct(Next),
-    /// The first case all of whose patterns match; without one the parser errs with `NoMatch`.
+    /// The first case whose patterns all match; without one the parser fails with `NoMatch`.
     Select { keys: Vec<Expr>, cases: Vec<SelectCase>, span: Span },
 }
 
@@ -211,9 +211,9 @@ pub enum Transition {
 pub enum Next {
     /// Another state.
     State(StateId),
-    /// The parser is done.
+    /// Accepts.
     Accept,
-    /// The parser gives up; the error is what it was.
+    /// Rejects; the error is unchanged.
     Reject,
 }
 
@@ -222,11 +222,11 @@ pub enum Next {
 pub struct SelectCase {
     /// One pattern per key.
     pub patterns: Vec<Pattern>,
-    /// Where it goes.
+    /// Next state.
     pub next: Next,
 }
 
-/// What a key is matched against. Values are bit patterns of the key's width.
+/// Pattern of a key. Values are bit patterns of the key's width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// Equal.
@@ -250,26 +250,26 @@ pub struct Param {
     pub direction: Direction,
     /// Its type.
     pub ty: Type,
-    /// Where it lies in the frame.
+    /// Layout in the frame.
     pub layout: Layout,
 }
 
-/// What a slot holds.
+/// Contents of a slot.
 #[derive(Clone, Debug)]
 pub struct SlotInfo {
     /// A path such as `hdr.ipv4.ttl`, `meta.now`, `hdr.ipv4.$valid$`.
     pub name: Arc<str>,
     /// Its type.
     pub scalar: Scalar,
-    /// True for slots the elaborator made up.
+    /// True for slots generated by elaboration.
     pub temporary: bool,
-    /// Where the variable is declared.
+    /// Span of the variable's declaration.
     pub span: Span,
 }
 
-/// Where a value of any type lies in the frame. Equal types have layouts that differ only by where
-/// they start, and each layout covers one contiguous range of narrow slots and one of wide slots,
-/// so a value is copied by copying two ranges.
+/// Location of a value of any type in the frame. Equal types have layouts that differ only in their
+/// start, and each layout covers one contiguous range of narrow slots and one of wide slots, so a
+/// value is copied by copying two ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Layout {
@@ -277,8 +277,8 @@ pub enum Layout {
     Narrow(Slot, Scalar),
     /// A wider scalar.
     Wide(WideSlot, Scalar),
-    /// A variable-size bit string: its length in bits now, its value (always a wide slot), its
-    /// largest length.
+    /// A variable-size bit string: its present length in bits, its value (always a wide slot), its
+    /// maximum length.
     VarBit { length: Slot, value: WideSlot, max: u32 },
     /// A header: its validity, then its fields in order.
     Header { valid: Slot, fields: Vec<Layout>, ty: Type },
@@ -288,11 +288,11 @@ pub enum Layout {
     Struct { fields: Vec<Layout>, ty: Type },
     /// A stack: `nextIndex`, then its elements.
     Stack { next: Slot, elements: Vec<Layout>, ty: Type },
-    /// An extern object such as `packet_in`: nothing in the frame.
+    /// An extern object such as `packet_in`: not in the frame.
     Object,
 }
 
-/// A value that is handed to something external, shaped like its type.
+/// A value passed to an external callee, shaped like its type.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The variants say what their fields are.
 pub enum Value {
@@ -319,11 +319,11 @@ pub struct Object {
     pub of: Arc<str>,
     /// Type arguments.
     pub type_args: Vec<Type>,
-    /// The name for the control plane: `SwitchEgress.codel.dropping`.
+    /// The control-plane name: `SwitchEgress.codel.dropping`.
     pub name: Arc<str>,
-    /// The unit it lives in; none at top level.
+    /// The enclosing unit; `None` at top level.
     pub unit: Option<UnitId>,
-    /// Which constructor, by index in the declaration.
+    /// Constructor, by index in the declaration.
     pub constructor: u32,
     /// Constructor arguments with their parameters' names.
     pub args: Vec<(Arc<str>, ObjectArg)>,
@@ -331,7 +331,7 @@ pub struct Object {
     pub methods: Vec<Method>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is instantiated.
+    /// Span of the instantiation.
     pub span: Span,
 }
 
@@ -342,7 +342,7 @@ pub enum ObjectArg {
     Const(Const),
     /// Another object (a `RegisterAction`'s register).
     Object(ObjectId),
-    /// Left out.
+    /// Missing.
     Absent,
 }
 
@@ -353,26 +353,26 @@ pub struct Method {
     pub name: Arc<str>,
     /// Its parameters, as slots of the unit.
     pub params: Vec<Param>,
-    /// Where its result lies, if it returns one.
+    /// Layout of its result, if it returns one.
     pub returns: Option<Layout>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
 /// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The name for the control plane: `SwitchIngress.forward`.
+    /// The control-plane name: `SwitchIngress.forward`.
     pub name: Arc<str>,
-    /// The unit it lives in.
+    /// The enclosing unit.
     pub unit: UnitId,
     /// Its key.
     pub keys: Vec<Key>,
     /// The actions it may run.
     pub actions: Vec<TableAction>,
-    /// What runs on a miss: index into `actions` and the action data; none does nothing,
+    /// Default action: index into `actions`, and the action data; with `None` a miss has no effect,
     /// and the control plane cannot set one.
     pub default_action: Option<(u32, Vec<BigUint>)>,
     /// True if the control plane may not change it.
@@ -387,33 +387,33 @@ pub struct Table {
     pub properties: Vec<(Arc<str>, ObjectArg)>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
 /// A key element.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// What is looked at.
+    /// Key expression.
     pub expr: Expr,
     /// `exact`, `ternary`, `lpm`, `range`, `selector`, ...
     pub match_kind: Arc<str>,
-    /// The name for the control plane.
+    /// The control-plane name.
     pub name: Arc<str>,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
 /// An action of a table, inlined.
 #[derive(Clone, Debug)]
 pub struct TableAction {
-    /// The name for the control plane: `SwitchIngress.send`.
+    /// The control-plane name: `SwitchIngress.send`.
     pub name: Arc<str>,
-    /// Action data: name and where it lies (always scalars).
+    /// Action data: name and layout (always scalars).
     pub data: Vec<(Arc<str>, Layout)>,
-    /// What it does.
+    /// Statements.
     pub body: Vec<Stmt>,
     /// `@defaultonly`
     pub default_only: bool,
@@ -421,7 +421,7 @@ pub struct TableAction {
     pub table_only: bool,
     /// Its annotations.
     pub annotations: Arc<[Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -436,31 +436,31 @@ pub struct Entry {
     pub data: Vec<BigUint>,
     /// Larger wins.
     pub priority: i64,
-    /// True if the control plane may not change this entry, even where the others are open to it.
+    /// True if the control plane may not change this entry, even if it may change the others.
     pub is_const: bool,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
 }
 
 /// A parser value set.
 #[derive(Clone, Debug)]
 pub struct ValueSet {
-    /// The name for the control plane.
+    /// The control-plane name.
     pub name: Arc<str>,
     /// The scalars of an element and the match kind of each (`exact` unless annotated `@match`).
     pub columns: Vec<(Scalar, Arc<str>)>,
     /// Its size.
     pub size: u64,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// Which statement.
+    /// Kind of the statement.
     pub kind: StmtKind,
-    /// Where it comes from.
+    /// Source span.
     pub span: Span,
 }
 
@@ -468,50 +468,50 @@ pub struct Stmt {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // Each variant says what its fields are.
 pub enum StmtKind {
-    /// A narrow slot gets a value of its width.
+    /// Sets a narrow slot to a value of its width.
     Set(Slot, Expr),
-    /// A wide slot gets a value of its width.
+    /// Sets a wide slot to a value of its width.
     SetWide(WideSlot, Expr),
-    /// `slot[high:low] = value`, the other bits stay.
+    /// `slot[high:low] = value`; the other bits do not change.
     SetSlice { target: Slot, high: u32, low: u32, value: Expr },
     /// The same for a wide slot.
     SetWideSlice { target: WideSlot, high: u32, low: u32, value: Expr },
-    /// A slot chosen at run time: `base + stride * index`; nothing happens beyond `count`.
+    /// Sets a slot chosen at run time: `base + stride * index`; no effect beyond `count`.
     SetElement { base: Slot, stride: u32, count: u32, index: Expr, value: Expr },
     /// The same for a wide slot.
     SetWideElement { base: WideSlot, stride: u32, count: u32, index: Expr, value: Expr },
-    /// Copies two equal ranges of slots (a struct assigned whole): (from, to, how many).
+    /// Copies two equal ranges of slots (assignment of a whole struct): from, to, and their number.
     Copy { narrow: (Slot, Slot, u32), wide: (WideSlot, WideSlot, u32) },
     /// `if`
     If { condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
     /// `switch` on a value.
     Switch { subject: Expr, cases: Vec<(Vec<BigUint>, Vec<Stmt>)>, default: Vec<Stmt> },
-    /// Statements that [`StmtKind::Leave`] can leave: an inlined call whose `return` does so, a loop
-    /// whose `break` does, or one round of a loop whose `continue` does.
+    /// Statements that [`StmtKind::Leave`] can leave: an inlined call left by `return`, a loop left
+    /// by `break`, or an iteration left by `continue`.
     Block { label: Label, body: Vec<Stmt> },
-    /// Runs the body again and again until it is left.
+    /// Repeats the body until it is left.
     Loop { label: Label, body: Vec<Stmt> },
-    /// Goes behind the block or loop with this label.
+    /// Continues behind the block or loop with this label.
     Leave(Label),
-    /// Applies a table. `hit` gets 1 or 0, `action` the index of the action that ran (the default
-    /// action's on a miss), if anyone asks.
+    /// Applies a table. `hit` becomes 1 or 0, `action` the index of the action that ran (the
+    /// default action's on a miss), if they are used.
     Apply { table: TableId, hit: Option<Slot>, action: Option<Slot> },
-    /// Calls something external.
+    /// Calls an external callee.
     Call(ExternCall),
-    /// `pkt.extract(header)` of a header that takes so many bits; sets validity, errs with
+    /// `pkt.extract(header)` of a header with this width; sets its validity, or fails with
     /// `PacketTooShort`.
     Extract { header: Layout, bits: u32 },
     /// `pkt.extract(header, bits)` with a variable-size field.
     ExtractVar { header: Layout, bits: Expr },
-    /// `pkt.extract(stack.next)`; errs with `StackOutOfBounds`.
+    /// `pkt.extract(stack.next)`; fails with `StackOutOfBounds` if there is no next element.
     ExtractNext { stack: Layout },
     /// `pkt.extract(_)` of a header type: skips its bits.
     Skip { header: Type, bits: u32 },
     /// `pkt.advance(bits)`
     Advance { bits: Expr },
-    /// `verify(condition, error)`: the error value if the condition is false.
+    /// `verify(condition, error)`: fails with the error if the condition is false.
     Verify { condition: Expr, error: Expr },
-    /// Errs with `StackOutOfBounds` if `stack.last` or `stack.next` does not exist.
+    /// Fails with `StackOutOfBounds` if `stack.last` or `stack.next` does not exist.
     CheckStack { next: Slot, count: u32, last: bool },
     /// `pkt.emit(...)`: appends the valid headers of the value in order.
     Emit(Layout),
@@ -524,19 +524,19 @@ pub enum StmtKind {
 /// A call of an extern method or function.
 #[derive(Clone, Debug)]
 pub struct ExternCall {
-    /// Which call, for what a target prepares when the program is loaded.
+    /// Call site, for data that a target prepares when the program is loaded.
     pub site: CallSite,
-    /// The object; none for an extern function. Inside a method body `this` is its own object.
+    /// The object; `None` for an extern function. Inside a method body `this` is its own object.
     pub object: Option<ObjectId>,
     /// The method's or function's name.
     pub name: Arc<str>,
-    /// Which overload, by index in the declaration (functions: 0).
+    /// Overload, by index in the declaration (functions: 0).
     pub method: u32,
     /// Type arguments.
     pub type_args: Vec<Type>,
-    /// Arguments at their parameters' places.
+    /// Arguments in the order of the parameters.
     pub args: Vec<Arg>,
-    /// Where the result goes, if it is used and there is one.
+    /// Layout of the result, if it is used and there is one.
     pub result: Option<Layout>,
     /// The result's type.
     pub returns: Type,
@@ -549,15 +549,15 @@ pub struct ExternCall {
 pub enum Arg {
     /// A value.
     In(Value),
-    /// A place that is written.
+    /// A location that is written.
     Out(Layout),
-    /// A place that is read and written.
+    /// A location that is read and written.
     InOut(Layout),
     /// An object.
     Object(ObjectId),
-    /// The packet (`packet_in` or `packet_out` handed on).
+    /// The packet (a passed `packet_in` or `packet_out`).
     Packet,
-    /// `_` or left out.
+    /// `_` or missing.
     Absent,
 }
 
@@ -565,11 +565,11 @@ pub enum Arg {
 /// cannot fail.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Which expression.
+    /// Kind of the expression.
     pub kind: ExprKind,
     /// Its type.
     pub scalar: Scalar,
-    /// Where it comes from.
+    /// Source span.
     pub span: Span,
 }
 
@@ -600,15 +600,14 @@ pub enum ExprKind {
     /// The operand made narrower (cut), wider (sign-extended if the operand is signed), or read as
     /// another scalar of the same width.
     Cast(Box<Expr>),
-    /// Bits of the packet from `offset` behind the cursor, not consumed; the statement list has a
-    /// [`StmtKind::Verify`]-like check before it where the packet may be too short (`CheckLookahead`
-    /// is implied: evaluating it beyond the end makes the parser err with `PacketTooShort`).
+    /// Bits of the packet from `offset` behind the cursor, not consumed. Evaluating it beyond the
+    /// end of the packet makes the parser fail with `PacketTooShort`, so no separate check precedes
+    /// it.
     Lookahead { offset: u32 },
     /// The packet's length in bytes.
     PacketLength,
-    /// What `read` reads, which belongs to a header that may be invalid: the interpreter tells its
-    /// driver where `valid` is 0. A target puts these into the program that it runs; nobody
-    /// else meets them.
+    /// `read` accesses a field of a header that may be invalid: the interpreter reports the read to
+    /// its driver if `valid` is 0. Only targets insert these, into the program that they execute.
     Guarded { valid: Box<Expr>, read: Box<Expr> },
 }
 

@@ -1,30 +1,30 @@
-//! Tokens: one file's text cut into words, numbers, strings and signs.
+//! Tokeniser: divides one file's text into words, numbers, strings and punctuation.
 //!
-//! Stands on [`crate::source`] for places. Serves the preprocessor, so a keyword is a word like any
-//! other here, and what stands between lines matters; meaning comes later, in `parse`.
+//! Uses [`crate::source`] for positions. Serves the preprocessor, so a keyword is an ordinary word
+//! here and line breaks matter; `parse` interprets the tokens.
 
 use crate::{diagnostic::Diagnostic, source::Span};
 use std::{collections::HashSet, sync::Arc};
 
-/// A token, with the text it has after macros are expanded.
+/// A token, with its text after macro expansion.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
     /// True if it is the first on its line.
     pub starts_line: bool,
-    /// True if white space or a comment stands before it.
+    /// True if white space or a comment precedes it.
     pub spaced: bool,
     /// True for a macro's name that must not be expanded again.
     pub painted: bool,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
-    /// The text of a word, number, string (with its quotes) or unknown sign; empty for others.
+    /// The text of a word, number, string (with its quotes) or unknown character; empty for others.
     pub text: Arc<str>,
 }
 
 impl Token {
-    /// The token as it is written.
+    /// The token's source text.
     pub fn spelling(&self) -> &str {
         match self.kind {
             Kind::Word | Kind::Number | Kind::String | Kind::Unknown | Kind::Name(_) => &self.text,
@@ -35,15 +35,15 @@ impl Token {
 
 macro_rules! vocabulary {
     (signs { $($sign:ident = $sign_text:literal,)* } keywords { $($word:ident = $word_text:literal,)* }) => {
-        /// What a token is.
+        /// Kind of a token.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)] // Signs and keywords are named for themselves.
         pub enum Kind {
             /// The end of the text.
             End,
-            /// An identifier or keyword, before keywords are told apart.
+            /// An identifier or keyword, before keywords are recognised.
             Word,
-            /// An identifier, after keywords are told apart; the keyword if it may serve as a name.
+            /// An identifier, after keywords are recognised; the keyword if it may serve as a name.
             Name(Option<Keyword>),
             /// A keyword that is never a name.
             Key(Keyword),
@@ -51,7 +51,7 @@ macro_rules! vocabulary {
             Number,
             /// A string literal.
             String,
-            /// A character that no token begins with.
+            /// A character that cannot begin a token.
             Unknown,
             $($sign,)*
         }
@@ -62,7 +62,7 @@ macro_rules! vocabulary {
         pub enum Keyword { $($word,)* }
 
         impl Kind {
-            /// The spelling of a sign or keyword; empty for other kinds.
+            /// The spelling of a punctuation mark or keyword; empty for other kinds.
             pub const fn sign(self) -> &'static str {
                 match self {
                     $(Kind::$sign => $sign_text,)*
@@ -81,7 +81,7 @@ macro_rules! vocabulary {
                 match self { $(Keyword::$word => $word_text,)* }
             }
 
-            /// The keyword that is spelled so.
+            /// The keyword with this spelling.
             pub fn from_text(text: &str) -> Option<Keyword> {
                 match text { $($word_text => Some(Keyword::$word),)* _ => None }
             }
@@ -120,14 +120,14 @@ vocabulary! {
 }
 
 impl Keyword {
-    /// True for the keywords that the grammar also takes as names.
+    /// True for the keywords that the grammar also allows as names.
     pub const fn may_be_name(self) -> bool {
         use Keyword::*;
         matches!(self, Apply | Key | Actions | State | Entries | Type | Priority | List)
     }
 }
 
-/// Turns a word into a name, a keyword or `_`; other tokens stay what they are.
+/// Turns a word into a name, a keyword or `_`; other tokens do not change.
 pub fn classify(token: &mut Token) {
     if token.kind != Kind::Word {
         return;
@@ -140,7 +140,7 @@ pub fn classify(token: &mut Token) {
     };
 }
 
-/// One copy of each text.
+/// Set of shared texts.
 #[derive(Debug, Default)]
 pub struct Interner(HashSet<Arc<str>>);
 
@@ -156,9 +156,9 @@ impl Interner {
     }
 }
 
-/// Signs by their first byte, longest first.
+/// Punctuation by its first byte, longest first.
 ///
-/// `>>` is no token: `bit<bit<8>>` ends two lists. The parser joins two adjacent `>` to a shift.
+/// `>>` is not a token: `bit<bit<8>>` ends two lists. The parser joins two adjacent `>` to a shift.
 const SIGNS: &[Kind] = &[
     Kind::Mask,
     Kind::AndAnd,
@@ -214,8 +214,8 @@ const SIGNS: &[Kind] = &[
     Kind::Hash,
 ];
 
-/// The bytes of a line splice, if `text` begins with one: a backslash and the line break behind it.
-/// White space between them is passed over, as C compilers do.
+/// Length of a line splice, if `text` begins with one: a backslash and the line break behind it.
+/// White space between them is skipped, as in C compilers.
 fn splice(text: &[u8]) -> Option<usize> {
     let behind = text.strip_prefix(b"\\")?;
     let spaces = behind.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
@@ -236,7 +236,7 @@ fn without_splices(text: &str) -> String {
     joined
 }
 
-/// Cuts one text into tokens, on demand.
+/// Tokeniser of one text, on demand.
 ///
 /// ```
 /// use sojourn_p4::lex::{Interner, Lexer};
@@ -247,7 +247,7 @@ fn without_splices(text: &str) -> String {
 #[derive(Clone, Debug)]
 pub struct Lexer {
     text: Arc<str>,
-    /// Where the text's first byte lies in the space of spans.
+    /// Offset of the text's first byte in the space of spans.
     base: u32,
     at: usize,
     /// No token yet on this line.
@@ -255,12 +255,12 @@ pub struct Lexer {
 }
 
 impl Lexer {
-    /// A lexer for `text`, which lies at `base` in the space of spans.
+    /// Creates a lexer for `text`, whose first byte has offset `base` in the space of spans.
     pub fn new(text: Arc<str>, base: u32) -> Lexer {
         Lexer { text, base, at: 0, fresh_line: true }
     }
 
-    /// Where the next token is looked for, in the space of spans.
+    /// Start of the search for the next token, in the space of spans.
     pub fn position(&self) -> u32 {
         self.base + self.at as u32
     }
@@ -282,7 +282,7 @@ impl Lexer {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Takes `expected` if it stands next, line splices or not.
+    /// Consumes `expected` if it comes next, across line splices.
     fn eat(&mut self, expected: &str) -> bool {
         let mut at = self.at;
         for byte in expected.bytes() {
@@ -321,7 +321,7 @@ impl Lexer {
         self.at > start
     }
 
-    /// Skips the rest of a comment whose `/*` has been taken.
+    /// Skips the rest of a comment whose `/*` is consumed.
     fn skip_block_comment(&mut self, problems: &mut Vec<Diagnostic>) {
         let start = self.at;
         match self.text[start..].find("*/") {
@@ -343,7 +343,7 @@ impl Lexer {
         self.token(spaced, interner, problems)
     }
 
-    /// The next token of this line; `None` at its end, which is not taken.
+    /// The next token of this line; `None` at its end, which is not consumed.
     pub fn next_in_line(
         &mut self,
         interner: &mut Interner,
@@ -435,7 +435,8 @@ impl Lexer {
         }
     }
 
-    /// The raw rest of the line with its place, comments and all; takes the text, not the break.
+    /// The raw rest of the line with its span, including comments; consumes the text, not the line
+    /// break.
     pub fn rest_of_line(&mut self) -> (String, Span) {
         self.eat_while(|byte| matches!(byte, b' ' | b'\t'));
         let start = self.at;
@@ -446,8 +447,8 @@ impl Lexer {
         (trimmed.to_string(), Span::new(self.base + start as u32, end))
     }
 
-    /// Takes `<path>` or `"path"` as `#include` has it: no escapes, no comments. The answer is the
-    /// path, whether it stood in angle brackets, and the place.
+    /// Consumes `<path>` or `"path"` as written in `#include`: no escapes, no comments. Returns the
+    /// path, whether it was in angle brackets, and its span.
     pub fn header_name(&mut self) -> Option<(String, bool, Span)> {
         self.eat_while(|byte| matches!(byte, b' ' | b'\t'));
         let close = match self.peek()? {
@@ -463,8 +464,8 @@ impl Lexer {
         Some((path, close == '>', self.span_from(start)))
     }
 
-    /// Skips lines up to the next that begins with `#`, strings and words unread, and takes that
-    /// sign. False at the end of the text.
+    /// Skips lines up to the next that begins with `#`, without tokenising, and consumes the `#`.
+    /// False at the end of the text.
     pub fn skip_to_directive(&mut self) -> bool {
         let mut ignored = Vec::new();
         loop {

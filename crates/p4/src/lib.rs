@@ -1,7 +1,7 @@
 //! The P4-16 language: source text to diagnostics, typed tree, IR; and an interpreter for it.
 //!
-//! Stands on nothing but general libraries. It knows no architecture: what a target offers reaches
-//! it as declarations in the files that a program includes.
+//! Depends on general-purpose libraries only. Must not depend on an architecture: a target's
+//! externs reach it as declarations in the files that a program includes.
 //!
 //! ```
 //! use sojourn_p4::interp::{Frame, Interpreter, NoExterns, Tables};

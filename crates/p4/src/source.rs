@@ -1,14 +1,15 @@
 //! Source text and places in it: one numbering of bytes for all files of a program.
 //!
-//! Every file that a program includes gets its own stretch of one 32-bit space, in the order of
-//! reading; a [`Span`] is a range of that space, small enough to sit in every token and tree node.
-//! This file must not know what the text means, nor how places are printed (`diagnostic` does).
+//! Every file that a program includes has its own section of one 32-bit space, in the order of
+//! reading; a [`Span`] is a range of that space, small enough for every token and tree node. Must
+//! not depend on the meaning of the text, nor on how positions are printed (`diagnostic` does
+//! that).
 
 use std::{fmt, sync::Arc};
 
-/// A range of bytes `start..end` in the space that a source map hands out.
+/// A range of bytes `start..end` in the space of a source map.
 ///
-/// Offset 0 belongs to no file, so that [`Span::DUMMY`] is never a real place.
+/// Offset 0 is in no file, so [`Span::DUMMY`] is never a real position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
     /// First byte.
@@ -54,7 +55,7 @@ impl fmt::Debug for Span {
     }
 }
 
-/// Which file of a [`SourceMap`], in the order of reading.
+/// Index of a file in a [`SourceMap`], in the order of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(u32);
 
@@ -67,11 +68,11 @@ pub struct SourceFile {
     pub text: Arc<str>,
     /// The `#include` that brought it, unless it is the program itself.
     pub included_from: Option<Span>,
-    /// Where its first byte lies in the space of spans.
+    /// Offset of its first byte in the space of spans.
     pub start: u32,
     /// Offsets (in the file) at which lines begin.
     lines: Vec<u32>,
-    /// What `#line` said, in order of offset.
+    /// `#line` directives, in order of offset.
     renumbered: Vec<Renumbering>,
 }
 
@@ -92,7 +93,7 @@ pub struct Expansion {
     pub site: Span,
     /// The replacement text in the macro's definition.
     pub definition: Span,
-    /// Where the replacement's first byte lies in the space of spans.
+    /// Offset of the replacement's first byte in the space of spans.
     start: u32,
 }
 
@@ -130,7 +131,7 @@ pub struct SourceMap {
     files: Vec<SourceFile>,
     /// In order of their start; each lasts until one before the next.
     stretches: Vec<(u32, Stretch)>,
-    /// First offset that nobody has.
+    /// First free offset.
     end: u32,
 }
 
@@ -278,7 +279,7 @@ impl SourceMap {
         found
     }
 
-    /// Where the text of `span` is written: inside a macro's definition if it came from one.
+    /// Span of the text of `span` in the source: inside a macro's definition if it came from one.
     pub fn spelling(&self, span: Span) -> Span {
         let Some(Stretch::Expansion(expansion)) = self.stretch(span.start) else { return span };
         if self.stretch_index(span.start) != self.stretch_index(span.end) {
@@ -319,7 +320,7 @@ impl SourceMap {
         file.text.get(range).unwrap_or("")
     }
 
-    /// What stands before `span` in its file.
+    /// Text in front of `span` in its file.
     pub fn text_before(&self, span: Span) -> &str {
         let Some((id, span)) = self.in_file(span) else { return "" };
         let file = self.file(id);
@@ -343,7 +344,7 @@ impl SourceFile {
         start..end.max(start)
     }
 
-    /// What `#line` makes of the place `at`: the path, and what to add to the line.
+    /// Position of `at` according to `#line`: the path, and the offset to add to the line.
     pub fn presumed(&self, at: u32) -> (&Arc<str>, i64) {
         let offset = at.saturating_sub(self.start);
         let index = self.renumbered.partition_point(|entry| entry.offset <= offset);

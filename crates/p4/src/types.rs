@@ -1,7 +1,7 @@
-//! The types of P4-16 as the checker knows them and the typed tree carries them.
+//! Types of P4-16, in the checker and in the typed tree.
 //!
-//! Nominal types are compared by the declaration they come from and their type arguments; structural
-//! types by shape. Nothing here knows how a value is stored: that is the IR's business.
+//! Nominal types are compared by their declaration and type arguments; structural types by shape.
+//! Must not depend on how values are stored: the IR decides that.
 
 use crate::ast::has_annotation;
 use crate::source::Span;
@@ -44,7 +44,7 @@ pub enum Type {
     SerializableEnum(Arc<EnumType>),
     /// `type T name`: a type of its own
     New(Arc<NewType>),
-    /// `struct`; with an empty name the type of a `{ k = v }` nobody gave a type
+    /// `struct`; with an empty name, the type of a `{ k = v }` without a declared type
     Struct(Arc<FieldsType>),
     /// `header`
     Header(Arc<FieldsType>),
@@ -101,7 +101,7 @@ macro_rules! identifiers {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub u32);
         impl $name {
-            /// As an index into the table it belongs to.
+            /// Converts to an index into its table.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -125,7 +125,7 @@ identifiers! {
 /// An enumeration.
 #[derive(Clone, Debug)]
 pub struct EnumType {
-    /// Which declaration.
+    /// Id of the declaration.
     pub declaration: DeclarationId,
     /// Its name.
     pub name: Arc<str>,
@@ -133,18 +133,18 @@ pub struct EnumType {
     pub underlying: Option<Type>,
     /// Members in order, with their value: as declared if serializable, else 0, 1, 2...
     pub members: Vec<(Arc<str>, BigInt)>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
 /// `type T name;`
 #[derive(Clone, Debug)]
 pub struct NewType {
-    /// Which declaration.
+    /// Id of the declaration.
     pub declaration: DeclarationId,
     /// Its name.
     pub name: Arc<str>,
-    /// The type it stands on.
+    /// The underlying type.
     pub target: Type,
     /// Its annotations.
     pub annotations: Arc<[crate::ast::Annotation]>,
@@ -153,7 +153,7 @@ pub struct NewType {
 /// A struct, header or header union, its type arguments applied.
 #[derive(Clone, Debug)]
 pub struct FieldsType {
-    /// Which declaration.
+    /// Id of the declaration.
     pub declaration: DeclarationId,
     /// Its name.
     pub name: Arc<str>,
@@ -163,7 +163,7 @@ pub struct FieldsType {
     pub fields: Vec<FieldType>,
     /// The type's annotations.
     pub annotations: Arc<[crate::ast::Annotation]>,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
@@ -194,7 +194,7 @@ pub struct FieldType {
 /// A parser's or control's type: what `apply` takes and, for declarations, the constructor.
 #[derive(Clone, Debug)]
 pub struct BlockType {
-    /// Which declaration.
+    /// Id of the declaration.
     pub declaration: DeclarationId,
     /// Its name.
     pub name: Arc<str>,

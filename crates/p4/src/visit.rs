@@ -1,6 +1,6 @@
 //! Walks over the IR that several parts of this folder need: every statement, every expression.
 //!
-//! Knows the shape of the IR and nothing of its meaning.
+//! Depends on the shape of the IR, not on its meaning.
 
 use crate::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Layout, Program, Slot, Stmt, StmtKind, Table, Unit,
@@ -65,7 +65,7 @@ pub fn statements_outside_methods<'p>(
     }
 }
 
-/// Calls `see` for every external call of the program, with the unit it belongs to.
+/// Calls `see` for every external call of the program, with its unit.
 pub fn calls<'p>(program: &'p Program, see: &mut dyn FnMut(UnitId, &'p ExternCall)) {
     for index in 0..program.units.len() {
         let unit = UnitId(index as u32);

@@ -320,7 +320,7 @@ fn a_frame_that_is_too_large_is_refused() {
     assert!(error.to_string().contains("frame"), "{error}");
 }
 
-/// What is said of a program whose `level`s each use the one below twice, 40 deep.
+/// Diagnostics of a program whose `level`s each use the one below twice, 40 deep.
 fn doubled(first: &str, level: impl Fn(usize) -> String, control: &str) -> String {
     let levels: String = (1..40).map(level).collect();
     let text =

@@ -25,7 +25,7 @@ struct Run {
     error: Option<String>,
 }
 
-/// What a file expects.
+/// Expected result of a file.
 #[derive(Debug, Default)]
 struct Expectations {
     ok: bool,

@@ -1,4 +1,4 @@
-//! A run that is followed tells every step, and does what one does that is not followed.
+//! A traced run reports every step, and has the same result as an untraced one.
 
 mod common;
 
@@ -73,7 +73,7 @@ fn run(packet: &[u8], follow: bool) -> (Vec<Frame>, u32, Vec<Node>) {
     copy_layout(parsed, &units[0].params[1].layout, frame, &units[1].params[0].layout);
     interpreter.run_control(UnitId(1), frame, None, tables, &mut counts).expect("it ends");
     let seen = counts.trace.map(|mut trace| trace.take()).unwrap_or_default();
-    // What code needs behind a unit's own slots is nobody's.
+    // Slots behind a unit's own are temporaries of the code.
     let own = interpreter.program().units.iter().map(|unit| unit.slots.len());
     frames.iter_mut().zip(own).for_each(|(frame, own)| frame.narrow.truncate(own));
     (machine.frames, counts.sum, seen)

@@ -1,7 +1,7 @@
-//! The Internet checksum (RFC 1071), kept as an unfolded sum so that parts can be added.
+//! Internet checksum (RFC 1071) as an unfolded sum, so that parts can be added.
 //!
-//! Hosts check and write it, disciplines mend it when they mark, and the checksum externs of P4 are
-//! made of it. Knows no header.
+//! Hosts verify and write it, disciplines update it when they mark, and P4's checksum externs use
+//! it. Must not depend on headers.
 
 /// A running ones' complement sum of 16-bit words.
 ///
@@ -14,7 +14,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OnesComplementSum(
-    /// In the machine's own order of bytes: they are swapped once at the end (section 2 B), and until then
+    /// In native byte order: the bytes are swapped once at the end (section 2 B), and until then
     /// the sum may be taken in any width (section 2 C).
     u64,
 );
@@ -35,7 +35,7 @@ impl OnesComplementSum {
         for eight in eights {
             sum = sum.add(u64::from_ne_bytes(*eight));
         }
-        // Neither of both has more than 32 bits.
+        // Neither has more than 32 bits.
         let mut short = u64::from(last);
         for four in fours {
             short += u64::from(u32::from_ne_bytes(*four));
@@ -52,7 +52,7 @@ impl OnesComplementSum {
     /// Adds pairs of words, the first one of each in the highest bits.
     #[inline(always)]
     pub fn pairs<const N: usize>(self, pairs: [u32; N]) -> OnesComplementSum {
-        // Less than 2^32 of them have a sum of 64 bits.
+        // Fewer than 2^32 of them have a sum of 64 bits.
         self.add(pairs.iter().map(|pair| u64::from(pair.to_be())).sum())
     }
 
@@ -87,8 +87,8 @@ impl OnesComplementSum {
     }
 }
 
-/// The sum in 16 bits. To add what is above them to what is below, until nothing is above, leaves the
-/// remainder by 2^16 - 1, and that instead of 0 if there was anything.
+/// The sum in 16 bits: the high part is added to the low part until nothing is left above. The
+/// result is the remainder modulo 2^16 - 1, except that a sum other than 0 never gives 0.
 #[inline]
 fn folded(sum: u64) -> u16 {
     let remainder = (sum % 0xffff) as u16;

@@ -15,25 +15,25 @@ use crate::units::Time;
 use serde::Serialize;
 use std::any::Any;
 
-/// A port as the data plane numbers it (Tofino: the 9-bit `dev_port`).
+/// A port, by the data plane's number (Tofino: the 9-bit `dev_port`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PortId(pub u16);
 
 /// A packet that enters the ingress pass.
 #[derive(Clone, Copy, Debug)]
 pub struct IngressInput {
-    /// Port it came in by.
+    /// Input port.
     pub port: PortId,
-    /// When its last bit had arrived (the MAC's timestamp).
+    /// Arrival of its last bit (the MAC's timestamp).
     pub arrived: Time,
-    /// When the ingress parser starts on it.
+    /// Start of the ingress parser.
     pub now: Time,
     /// True for a packet on another ingress pass of its own; on Tofino its bytes then start with
     /// the resubmit data.
     pub resubmitted: bool,
 }
 
-/// Where the ingress pass sends one packet.
+/// Destinations of a packet after its ingress pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Admission {
     /// Unicast port, if one was set and not dropped.
@@ -46,12 +46,12 @@ pub struct Admission {
     pub color: u8,
     /// Skip the egress pass (`bypass_egress`).
     pub bypass_egress: bool,
-    /// Copies, if a group was set and not dropped, or one is for the processor.
+    /// Copies, if a group was set and not dropped, or one is for the CPU.
     pub replication: Option<Replication>,
 }
 
 impl Admission {
-    /// True if nobody gets the packet: it is dropped.
+    /// True if the packet has no destination: it is dropped.
     #[inline]
     pub fn is_nowhere(&self) -> bool {
         self.unicast.is_none() && self.replication.is_none()
@@ -69,11 +69,11 @@ pub struct Replication {
     pub l1_exclusion: u16,
     /// Level-2 exclusion id.
     pub l2_exclusion: u16,
-    /// A copy for the port of the processor, if the switch has been told which that is.
+    /// A copy for the CPU port, if one is configured.
     pub copy_to_cpu: bool,
 }
 
-/// Where a mirror request was made.
+/// Pass that requested a mirror copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MirrorDirection {
     /// The copy is the packet as received, behind the mirror header.
@@ -87,13 +87,13 @@ pub enum MirrorDirection {
 pub struct Mirror {
     /// Session, configured in the switch.
     pub session: u16,
-    /// Which deparser asked.
+    /// Deparser that requested it.
     pub direction: MirrorDirection,
     /// The copy, mirror header in front, not yet truncated.
     pub packet: Packet,
     /// Length of the mirror header in bytes.
     pub header_len: u16,
-    /// What goes with the copy beside its bytes.
+    /// Metadata of the copy in addition to its bytes.
     pub packet_metadata: PacketMetadata,
     /// What the packet sets in place of its session.
     pub overrides: MirrorOverrides,
@@ -110,18 +110,18 @@ pub struct MirrorOverrides {
     pub cos: Option<u8>,
 }
 
-/// What an ingress pass decided about the packet that it was given, which lies as the pass has left it.
+/// Decision of an ingress pass about its packet, which the pass has modified in place.
 #[derive(Clone, Debug, Default)]
 pub struct IngressDecision {
-    /// Where the packet goes, bridged headers in front; if that is nowhere, it is dropped.
+    /// Destinations of the packet, bridged headers in front; without any it is dropped.
     pub admission: Admission,
-    /// The packet is to go through ingress once more, on Tofino resubmit data in front. Where that
-    /// may not be, `admission` counts.
+    /// The packet is to pass ingress once more, on Tofino with resubmit data in front. If that is
+    /// not allowed, `admission` applies.
     pub resubmit: bool,
     /// At most one mirrored copy.
     pub mirror: Option<Box<Mirror>>,
     /// True if the parser ended in an error. On Tofino that drops the packet, unless the program
-    /// looks at the error; on v1model it never does.
+    /// reads the error; on v1model it never does.
     pub parser_rejected: bool,
 }
 
@@ -133,24 +133,24 @@ impl IngressDecision {
     }
 }
 
-/// A packet that enters the egress pass, with what the traffic manager measured.
+/// A packet that enters the egress pass, with the traffic manager's measurements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EgressInput {
-    /// Port it leaves by.
+    /// Output port.
     pub port: PortId,
     /// Queue at that port.
     pub queue: u8,
     /// Class of service it was queued under.
     pub cos: u8,
-    /// When it was enqueued.
+    /// Time of its enqueueing.
     pub enqueued: Time,
-    /// When it was dequeued.
+    /// Time of its dequeueing.
     pub dequeued: Time,
-    /// When the egress parser starts on it.
+    /// Start of the egress parser.
     pub now: Time,
     /// Queue depth when it was enqueued, in 80-byte cells.
     pub enqueue_depth: u32,
-    /// Queue depth when it was dequeued, in cells, itself not counted.
+    /// Queue depth when it was dequeued, in cells, without itself.
     pub dequeue_depth: u32,
     /// Congestion status of the queue at enqueue, 0 (below red) to 3.
     pub enqueue_congestion: u8,
@@ -172,7 +172,7 @@ pub struct EgressInput {
     pub mirrored: bool,
 }
 
-/// What becomes of a packet behind egress.
+/// Fate of a packet after egress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EgressFate {
     /// It is dropped.
@@ -180,18 +180,18 @@ pub enum EgressFate {
     Dropped,
     /// It goes to its port's wire.
     Sent,
-    /// It goes back to ingress.
+    /// It returns to ingress.
     Recirculated,
 }
 
-/// What an egress pass decided about the packet that it was given, which lies as the pass has left it.
+/// Decision of an egress pass about its packet, which the pass has modified in place.
 #[derive(Clone, Debug, Default)]
 pub struct EgressDecision {
-    /// What becomes of the packet.
+    /// Fate of the packet.
     pub fate: EgressFate,
     /// At most one mirrored copy, made also of a dropped packet.
     pub mirror: Option<Box<Mirror>>,
-    /// True if the parser refused the packet.
+    /// True if the parser rejected the packet.
     pub parser_rejected: bool,
 }
 
@@ -202,27 +202,27 @@ impl From<EgressFate> for EgressDecision {
     }
 }
 
-/// What a program did while packets passed that its switch cannot do, or claimed itself would not
-/// happen: all of one kind, for a run's counters.
+/// Faults of one kind during a run, for its counters: operations that the switch does not support,
+/// or failed assertions of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FaultReport {
-    /// What kind, in the words of whoever runs the program.
+    /// Kind, in words for the user.
     pub kind: &'static str,
-    /// How many.
+    /// Number of faults.
     pub count: u64,
-    /// What was said at the first.
+    /// Message of the first.
     pub first: String,
     /// File, line and column of the first, if they are known.
     pub place: Option<String>,
 }
 
-/// What decides about packets in two passes, with a traffic manager between them.
+/// Decides about packets in two passes, with a traffic manager between them.
 ///
-/// Whoever knows what the implementor really is finds it again as [`Any`]: that is how a control
-/// plane reaches a running program.
+/// As [`Any`] it can be converted back to its concrete type: so a control plane reaches a running
+/// program.
 ///
-/// A pass is handed a packet where it lies, changes it there, and says what is to become of it. What
-/// names the packet, `id` and `flow`, stays as it is, also of one that is dropped.
+/// A pass receives a packet in place, modifies it there, and returns its fate. `id` and `flow`,
+/// which identify the packet, never change, even if it is dropped.
 ///
 /// ```
 /// use sojourn_packet::*;
@@ -242,8 +242,8 @@ pub struct FaultReport {
 /// assert!(Echo.egress(&waited(6), Packet::default()).packet.is_none());
 /// ```
 pub trait DataPlane: Any + Send {
-    /// Runs the ingress pass on a packet. What a pass before it carried lies in `packet_metadata`, and what
-    /// goes with the packet from here on is left there.
+    /// Runs the ingress pass on a packet. `packet_metadata` holds the metadata of the pass before,
+    /// and receives that for the following one.
     fn ingress_pass(
         &mut self,
         input: &IngressInput,
@@ -259,7 +259,7 @@ pub trait DataPlane: Any + Send {
         packet_metadata: &mut PacketMetadata,
     ) -> EgressDecision;
 
-    /// The ingress pass for whoever has a packet by itself, with what a pass before it carried.
+    /// Ingress pass of a packet on its own, with the metadata of the pass before.
     fn ingress_carrying(
         &mut self,
         input: &IngressInput,
@@ -281,41 +281,41 @@ pub trait DataPlane: Any + Send {
         EgressOutput::new(decision, packet, packet_metadata)
     }
 
-    /// The ingress pass on a packet that has come in by a port.
+    /// The ingress pass on a packet that arrived at a port.
     fn ingress(&mut self, input: &IngressInput, packet: Packet) -> IngressOutput {
         self.ingress_carrying(input, packet, PacketMetadata::default())
     }
 
-    /// The egress pass on a packet that nothing goes with.
+    /// The egress pass on a packet without metadata.
     fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
         self.egress_carrying(input, packet, PacketMetadata::default())
     }
 
-    /// The same as one that only chooses ports, if that is all it does: the switch then spares
-    /// itself its passes.
+    /// This data plane as a [`Forwarder`], if it only chooses ports: the switch then skips its
+    /// passes.
     fn forwarder(&self) -> Option<&dyn Forwarder> {
         None
     }
 
-    /// Whether a frame leaves each pair of passes with an Ethernet header in front of what was behind the
-    /// one it came with, and nothing of that has been looked at, nor been handed on in a copy: what is there
-    /// does not matter then but for its length.
+    /// True if a frame leaves each pair of passes with an Ethernet header in front of the bytes
+    /// behind its original one, and those bytes are neither read nor passed on in a copy: only
+    /// their length matters then.
     fn reads_ethernet_alone(&self) -> bool {
         false
     }
 
-    /// The same as one whose ingress passes take time, if they do: the switch then submits them and
-    /// does not call [`DataPlane::ingress_pass`], which runs a pass as if it were alone.
+    /// This data plane as an [`Overlapping`] one, if its ingress passes take time: the switch then
+    /// submits them and does not call [`DataPlane::ingress_pass`], which runs a pass on its own.
     fn overlapping(&mut self) -> Option<&mut dyn Overlapping> {
         None
     }
 
-    /// What the program did so far that the switch cannot do, by kind.
+    /// Faults so far, by kind.
     fn faults(&self) -> Vec<FaultReport> {
         Vec::new()
     }
 
-    /// What the program has written into its log since the last call.
+    /// Lines that the program wrote into its log since the last call.
     fn take_log(&mut self) -> ProgramLog {
         ProgramLog::default()
     }

@@ -1,7 +1,7 @@
-//! Data planes that only choose ports: a wire, a router.
+//! Data planes that only choose ports: a wire or a router.
 //!
-//! They have no state, take no time of their own and never look at a packet again behind the queue,
-//! so a switch need not wait for their passes. Must not know how ports or queues work.
+//! They have no state, take no time of their own and never read a packet again after the queue, so
+//! a switch need not wait for their passes. Must not depend on ports or queues.
 
 use crate::dataplane::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
@@ -11,7 +11,7 @@ use crate::packet::Packet;
 use crate::packet_metadata::PacketMetadata;
 use std::any::Any;
 
-/// Chooses the port that a packet leaves by, whatever the time and whatever came before.
+/// Chooses a packet's output port, independent of time and of earlier packets.
 ///
 /// ```
 /// use sojourn_packet::{DataPlane, Forwarder, IngressInput, Packet, PortId, Time};
@@ -31,15 +31,15 @@ use std::any::Any;
 /// assert_eq!(out.admission.unicast, Some(PortId(9)));
 /// ```
 pub trait Forwarder: Any + Send {
-    /// Where a packet that came in by a port leaves; nowhere if there is no way.
+    /// Output port of a packet that came in by a port; `None` if it has no route.
     fn port(&self, came_by: PortId, packet: &Packet) -> Option<PortId>;
 
-    /// Where every packet leaves that came in by a port, if that is known whatever the packet.
+    /// Output port of all packets from an input port, if it does not depend on the packet.
     fn peer(&self, _came_by: PortId) -> Option<PortId> {
         None
     }
 
-    /// Every port that may be chosen, so that a switch without it says so at the start.
+    /// All ports that may be chosen, so that a switch without one of them reports it at the start.
     fn ports(&self) -> Vec<PortId>;
 }
 

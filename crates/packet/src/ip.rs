@@ -16,7 +16,7 @@ const ETHERTYPE_TAGS: [u16; 2] = [0x8100, 0x88a8];
 const TAG_LEN: usize = 4;
 const MOST_TAGS: usize = 2;
 
-/// Where the IP header of a frame begins, in bytes.
+/// Offset of the IP header in a frame, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpHeader {
     /// IPv4, at that byte of the frame.
@@ -26,8 +26,8 @@ pub enum IpHeader {
 }
 
 impl IpHeader {
-    /// Finds the IP header of a frame behind at most two VLAN tags; none if the type in front is
-    /// another, or is cut off. Of the header itself nothing need be there.
+    /// Finds the IP header of a frame behind at most two VLAN tags; `None` if the EtherType is
+    /// another, or is cut off. The header itself may be missing.
     ///
     /// ```
     /// use sojourn_packet::{IpHeader, Packet};

@@ -7,7 +7,7 @@
 //! - A [`Registry`] holds the choices that are made by name.
 //! - The offset of an IP header and its checksum are computed in one place.
 //!
-//! This crate must not depend on the code that makes, forwards or reads a packet, nor on the
+//! This crate must not depend on the code that creates, forwards or reads packets, nor on the
 //! implementation of a data plane.
 
 mod checksum;

@@ -1,8 +1,8 @@
 //! Data planes with asynchronous, overlapping ingress passes: many threads on shared memory.
 //!
-//! A pass is submitted at one instant and completes at a later one, with others in between. The
-//! data plane holds its threads and their wait conditions. The switch holds time and the metadata
-//! of the packet. Egress passes remain calls, because an egress decision holds the wire.
+//! A pass is submitted at one time and completes at a later one, with others in between. The data
+//! plane holds its threads and their wait conditions. The switch holds time and the metadata of the
+//! packet. Egress passes remain calls, because an egress decision holds the wire.
 
 use crate::dataplane::{IngressInput, PortId};
 use crate::packet::Packet;
@@ -10,11 +10,11 @@ use crate::packet_metadata::PacketMetadata;
 use crate::pass_output::IngressOutput;
 use crate::units::Time;
 
-/// Names a pass from its submission to its completion.
+/// Id of a pass from its submission to its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PassId(pub u64);
 
-/// How full the queues are at this instant; what a thread may read while it runs.
+/// Current queue depths, as read by a running thread.
 pub trait QueueDepths {
     /// Packets in a queue; 0 if there is no such queue.
     fn packets(&self, port: PortId, queue: u8) -> u64;
@@ -22,8 +22,8 @@ pub trait QueueDepths {
 
 /// A data plane whose ingress passes take time.
 ///
-/// The switch submits packets in the order of their arrival, asks for [`Overlapping::next`] after
-/// each call, and at that instant calls [`Overlapping::complete`] until nothing is left.
+/// The switch submits packets in the order of their arrival, calls [`Overlapping::next`] after each
+/// call, and at that time calls [`Overlapping::complete`] until it returns `None`.
 ///
 /// ```
 /// use sojourn_packet::*;
@@ -64,10 +64,10 @@ pub trait Overlapping {
         packet_metadata: PacketMetadata,
     );
 
-    /// When something happens inside next: a thread reads, writes or ends.
+    /// Time of the next internal event: a thread reads, writes or ends.
     fn next(&self) -> Option<Time>;
 
-    /// Does what is due up to `now`, up to the next pass that completes, and hands that over. The
-    /// passes may complete in another order than they were submitted in.
+    /// Processes events up to `now`, until the next pass completes, and returns that. Passes may
+    /// complete in another order than they were submitted in.
     fn complete(&mut self, now: Time, depths: &dyn QueueDepths) -> Option<(PassId, IngressOutput)>;
 }

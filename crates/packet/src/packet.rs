@@ -5,23 +5,23 @@
 
 use crate::units::Bytes;
 
-/// The bytes in front of the payload. They stay where they are while their packet is handed from
-/// place to place; who makes many packets uses the buffers of those that are gone once more.
+/// Bytes in front of the payload. They stay in place while their packet moves between components; a
+/// source of many packets reuses the buffers of earlier ones.
 pub type HeaderBytes = Vec<u8>;
 
-/// Room for Ethernet, IPv6, TCP with options and a bridged header, and as much as who writes headers a
-/// word at a time wants behind them. A packet with that room and a deparser exchange their buffers.
+/// Buffer size for Ethernet, IPv6, TCP with options and a bridged header, with room for writers of
+/// whole words, bytes. A packet with such a buffer can exchange it with a deparser.
 pub const HEADER_ROOM: usize = 256;
 
-/// Names one packet of a run; copies (mirror, multicast) keep the number of their original.
+/// Id of one packet of a run; copies (mirror, multicast) have the id of their original.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketId(pub u64);
 
-/// Names the flow that a packet was sent for, for measurement only: no P4 program sees it.
+/// Id of the packet's flow, for measurement only: P4 programs do not see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
-/// A packet as it lies on a wire, from the first byte of Ethernet to the last byte before the FCS.
+/// A packet on a link, from the first byte of Ethernet to the last byte before the FCS.
 ///
 /// ```
 /// use sojourn_packet::{Bytes, Packet};
@@ -34,11 +34,11 @@ pub struct FlowId(pub u32);
 pub struct Packet {
     /// Identity within the run.
     pub id: PacketId,
-    /// The flow it was sent for.
+    /// Its flow.
     pub flow: FlowId,
     /// The leading bytes, verbatim.
     pub bytes: HeaderBytes,
-    /// How many zero bytes follow `bytes`.
+    /// Number of zero bytes after `bytes`.
     pub zeros: u32,
 }
 
@@ -54,7 +54,7 @@ impl Packet {
         self.bytes.is_empty() && self.zeros == 0
     }
 
-    /// The packet without its bytes, for whoever only needs to know which it was.
+    /// The packet without its bytes, for uses that need its identity only.
     #[inline]
     pub fn name(&self) -> Packet {
         Packet { id: self.id, flow: self.flow, ..Packet::default() }

@@ -1,8 +1,8 @@
 //! Packet metadata: data that accompanies a packet's bytes from one pass to another.
 //!
 //! Tofino writes it in front of the packet and parses it again. In bmv2 a packet keeps its headers
-//! and metadata from ingress to egress. A switch forwards a [`PacketMetadata`] unread. Only the data plane
-//! that filled it knows its content.
+//! and metadata from ingress to egress. A switch forwards a [`PacketMetadata`] unread. Only the
+//! data plane that filled it may interpret it.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -17,7 +17,7 @@ use std::fmt::Debug;
 /// assert_eq!(format!("{one:?}"), "Queued(7)");
 /// ```
 pub trait Metadata: Any + Send + Debug {
-    /// The same once more, for a copy of the packet.
+    /// Clones the metadata, for a copy of the packet.
     fn duplicate(&self) -> Box<dyn Metadata>;
 }
 
@@ -39,13 +39,13 @@ impl<T: Any + Send + Debug + Clone> Metadata for T {
 pub struct PacketMetadata(Option<Box<dyn Metadata>>);
 
 impl PacketMetadata {
-    /// True if nothing is carried.
+    /// True if there is no metadata.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// What is carried, if it is a `T`.
+    /// The metadata, if it is a `T`.
     pub fn take<T: Metadata>(self) -> Option<Box<T>> {
         let any: Box<dyn Any> = self.0?;
         any.downcast().ok()
@@ -60,7 +60,7 @@ impl<T: Metadata> From<Box<T>> for PacketMetadata {
 
 impl Clone for PacketMetadata {
     fn clone(&self) -> PacketMetadata {
-        // Of what is in the box: the box itself could be carried, too.
+        // Duplicates the contents: the box itself implements the trait, too.
         PacketMetadata(self.0.as_deref().map(Metadata::duplicate))
     }
 }

@@ -7,25 +7,25 @@ use crate::dataplane::{Admission, EgressDecision, EgressFate, IngressDecision, M
 use crate::packet::Packet;
 use crate::packet_metadata::PacketMetadata;
 
-/// What came of an ingress pass.
+/// Result of an ingress pass.
 #[derive(Clone, Debug, Default)]
 pub struct IngressOutput {
-    /// The packet for the traffic manager, bridged headers in front; absent if nobody wants it.
+    /// Packet for the traffic manager, bridged headers in front; absent if it has no destination.
     pub packet: Option<Packet>,
-    /// Where it goes.
+    /// Destinations.
     pub admission: Admission,
     /// At most one mirrored copy.
     pub mirror: Option<Mirror>,
-    /// The packet to go through ingress once more, on Tofino resubmit data in front.
+    /// The packet to pass ingress once more, on Tofino with resubmit data in front.
     pub resubmit: Option<Packet>,
-    /// What goes with `packet` or with `resubmit` beside its bytes.
+    /// Metadata of `packet` or `resubmit` in addition to its bytes.
     pub packet_metadata: PacketMetadata,
     /// True if the parser ended in an error.
     pub parser_rejected: bool,
 }
 
 impl IngressOutput {
-    /// Of a decision about a packet that lies here as the pass has left it.
+    /// Output of a decision about a packet that the pass has modified in place.
     pub fn new(
         decision: IngressDecision,
         packet: Packet,
@@ -41,7 +41,7 @@ impl IngressOutput {
         }
     }
 
-    /// The decision, and the packet that it is about; an empty one if the packet is gone.
+    /// The decision, and its packet; an empty one if the packet is gone.
     pub fn into_decision(self) -> (IngressDecision, Packet, PacketMetadata) {
         let IngressOutput {
             packet,
@@ -60,7 +60,7 @@ impl IngressOutput {
     }
 }
 
-/// What came of an egress pass.
+/// Result of an egress pass.
 ///
 /// ```
 /// use sojourn_packet::{PacketMetadata, EgressFate, EgressOutput, Packet};
@@ -74,16 +74,16 @@ pub struct EgressOutput {
     pub packet: Option<Packet>,
     /// True if `packet` goes back to ingress instead of to its port's wire.
     pub recirculate: bool,
-    /// What goes with a recirculated packet beside its bytes.
+    /// Metadata of a recirculated packet in addition to its bytes.
     pub packet_metadata: PacketMetadata,
     /// At most one mirrored copy, made also of a dropped packet.
     pub mirror: Option<Mirror>,
-    /// True if the parser refused the packet.
+    /// True if the parser rejected the packet.
     pub parser_rejected: bool,
 }
 
 impl EgressOutput {
-    /// Of a decision about a packet that lies here as the pass has left it.
+    /// Output of a decision about a packet that the pass has modified in place.
     pub fn new(
         decision: EgressDecision,
         packet: Packet,
@@ -101,7 +101,7 @@ impl EgressOutput {
         }
     }
 
-    /// The decision, and the packet that it is about; an empty one if the packet is gone.
+    /// The decision, and its packet; an empty one if the packet is gone.
     pub fn into_decision(self) -> (EgressDecision, Packet, PacketMetadata) {
         let EgressOutput { packet, recirculate, packet_metadata, mirror, parser_rejected } = self;
         let fate = match &packet {

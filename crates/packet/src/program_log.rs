@@ -5,16 +5,16 @@ use crate::units::Time;
 /// A line of a program's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// When it was written.
+    /// Time of writing.
     pub at: Time,
     /// The line.
     pub text: String,
 }
 
-/// What a program has written since it was last asked.
+/// Lines that a program has written since the last call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramLog {
-    /// Lines that are not here because there were too many; they came before the others.
+    /// Number of lines lost because there were too many; they preceded the others.
     pub lost: u64,
     /// The lines, in their order.
     pub lines: Vec<LogLine>,

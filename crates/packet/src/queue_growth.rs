@@ -5,10 +5,10 @@
 
 use std::collections::VecDeque;
 
-/// The least that a queue grows by.
+/// Minimum growth of a queue.
 const LEAST: usize = 8;
 
-/// Has room for one more in a queue.
+/// Reserves space for one more element.
 ///
 /// ```
 /// use sojourn_packet::make_room;

@@ -1,4 +1,4 @@
-//! Registry of named choices: those that a crate ships and those that users add.
+//! Registry of named choices: built-in ones and those that users add.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -13,7 +13,7 @@ pub trait Named {
 #[error("`{0}` is registered already")]
 pub struct NameTaken(pub &'static str);
 
-/// A register, for the whole process: what is added stays, and nothing is replaced.
+/// A registry for the whole process: added items remain, and none is replaced.
 ///
 /// ```
 /// use sojourn_packet::{Named, Registry};
@@ -36,12 +36,12 @@ pub struct Registry<T: 'static> {
 }
 
 impl<T: Named> Registry<T> {
-    /// A register of what a crate ships.
+    /// Creates a registry of built-in items.
     pub const fn new(shipped: &'static [T]) -> Registry<T> {
         Registry { shipped, added: RwLock::new(Vec::new()) }
     }
 
-    /// Adds one.
+    /// Adds an item.
     ///
     /// # Errors
     /// If its name is taken.
@@ -55,20 +55,20 @@ impl<T: Named> Registry<T> {
         Ok(())
     }
 
-    /// The first of those that are shipped.
+    /// The first built-in item.
     ///
     /// # Panics
-    /// If nothing is shipped.
+    /// If there are no built-in items.
     pub const fn first(&self) -> &'static T {
         &self.shipped[0]
     }
 
-    /// The one of that name.
+    /// The item with this name.
     pub fn find(&self, name: &str) -> Option<&'static T> {
         self.all().into_iter().find(|one| one.name() == name)
     }
 
-    /// All, those that are shipped first.
+    /// All items, built-in ones first.
     pub fn all(&self) -> Vec<&'static T> {
         let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
         self.shipped.iter().chain(added.iter().copied()).collect()

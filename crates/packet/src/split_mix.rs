@@ -1,8 +1,8 @@
-//! Random numbers that a seed determines: the same run gives the same numbers on every machine.
+//! Seeded random numbers: the same seed gives the same numbers on every machine.
 //!
-//! They stand here because every floor draws some. Knows nothing of what they decide. Traffic, the dice of
-//! disciplines and BBR draw from `oorandom`, whose ranges and floats are the same everywhere too; another
-//! generator there would change the rows of every run with a seed.
+//! In this crate because every layer draws some. Must not depend on their use. Traffic, disciplines
+//! and BBR draw from `oorandom`, whose ranges and floats are platform-independent, too; another
+//! generator there would change the rows of every seeded run.
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -32,7 +32,7 @@ impl SplitMix64 {
         word
     }
 
-    /// A number from 0 to `most`, all equally likely: bits are drawn until they fit.
+    /// A number from 0 to `most`, all with equal probability: bits are drawn until they fit.
     pub fn up_to(&mut self, most: u128) -> u128 {
         let mask = u128::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);
         loop {

@@ -1,8 +1,8 @@
-//! The schemas of many programs at once, for the tools that compare them with other people's.
+//! Writes the schemas of many programs, for comparison with those of other tools.
 //!
 //! Usage: `schemas OUT -I FOLDER... PROGRAM...`. For each program OUT gets `NAME.p4info.txtpb` and
-//! `NAME.bfrt.json`, or `NAME.error` with what the language has against it; `NAME.refused` beside the schemas of one that its
-//! target refuses.
+//! `NAME.bfrt.json`, or `NAME.error` with the compiler's errors; also `NAME.refused` if the
+//! program's target refuses it.
 
 use sojourn_protocols::{bfrt, p4info, p4info_text};
 use sojourn_target::{LoadOptions, Program};

@@ -11,29 +11,29 @@ use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder};
 use tonic_prost::ProstCodec;
 
-/// Bytes in memory that any message may become.
+/// Decoded size allowed for any message, bytes.
 const ANY: usize = 32 << 20;
-/// Bytes in memory for each of its own beyond them. Lists grow to twice what is in them, and while they
-/// do their contents are there twice: three times as many for a moment.
+/// Further decoded size allowed for each byte of the message. Growing lists take twice their
+/// contents, and three times while they are copied.
 const TIMES: usize = 32;
-/// Messages that are in each other are decoded so deep and no deeper.
+/// Maximum nesting depth of messages.
 const DEPTH: usize = 100;
 
-/// What a message consists of.
+/// Layout of a message.
 struct Shape {
     name: &'static str,
-    /// Its bytes in memory, with what is not kept apart from it.
+    /// Its size in memory, with inline fields, bytes.
     size: usize,
-    /// By number, the fields that are messages, and others that a message may have several of.
+    /// Fields with messages, and other repeated fields, by number.
     fields: &'static [(u32, FieldCodec)],
 }
 
-/// How a field is kept.
+/// Storage of a field.
 #[derive(Clone, Copy)]
 enum FieldCodec {
-    /// A message of this shape, apart from the one that it is in or within it.
+    /// A message of this shape; true if it is stored outside its parent.
     Message(usize, bool),
-    /// A text, or bytes.
+    /// A string or bytes.
     Bytes,
 }
 
@@ -69,7 +69,7 @@ where
     }
 }
 
-/// A decoder that weighs a message before the other decodes it.
+/// A decoder that checks a message's decoded size first.
 #[derive(Clone, Debug)]
 pub struct BoundedDecoder<D> {
     inner: D,
@@ -81,7 +81,7 @@ impl<D: Decoder<Error = Status>> Decoder for BoundedDecoder<D> {
     type Error = Status;
 
     fn decode(&mut self, bytes: &mut DecodeBuf<'_>) -> Result<Option<D::Item>, Status> {
-        // A message is in one piece by now.
+        // A message is contiguous at this point.
         let message = bytes.chunk();
         let most = ANY + TIMES * message.len();
         if self.shape.is_some_and(|shape| !fits(shape, message, most)) {
@@ -93,19 +93,19 @@ impl<D: Decoder<Error = Status>> Decoder for BoundedDecoder<D> {
     }
 }
 
-/// The shape of a message with a name.
+/// The shape of the message with this name.
 fn shape_of(name: &str) -> Option<usize> {
     SHAPES.binary_search_by(|shape| shape.name.cmp(name)).ok()
 }
 
-/// Whether a message becomes `most` bytes in memory at most.
+/// Whether a message decodes to at most `most` bytes.
 fn fits(shape: usize, message: &[u8], most: usize) -> bool {
     let mut left = most;
     weigh(shape, message, DEPTH, &mut left)
 }
 
-/// Takes what a message becomes from what is left; false if that is not enough. One that is broken, or
-/// too deep, is told of by who decodes it, up to where it is.
+/// Subtracts a message's decoded size from `left`; false if it does not fit. Of a malformed or too
+/// deep message only the part before the fault counts: the decoder reports the fault.
 fn weigh(shape: usize, mut message: &[u8], depth: usize, left: &mut usize) -> bool {
     while message.has_remaining() {
         let Ok((number, wire)) = decode_key(&mut message) else { return true };
@@ -123,7 +123,7 @@ fn weigh(shape: usize, mut message: &[u8], depth: usize, left: &mut usize) -> bo
             Some((_, FieldCodec::Message(inner, true))) => SHAPES[*inner].size,
             Some((_, FieldCodec::Bytes)) => size_of::<Vec<u8>>() + part.len(),
             Some((_, FieldCodec::Message(_, false))) => 0,
-            // Bytes, or numbers one behind the other, which have eight times as many at most.
+            // Bytes, or packed numbers, which take at most eight times as much.
             None => 8 * part.len(),
         };
         let Some(now) = left.checked_sub(own) else { return false };
@@ -196,7 +196,7 @@ mod tests {
         assert!(fits(shape, b"\xff\xff", 0));
     }
 
-    /// The memory that this process has, in bytes.
+    /// Resident memory of this process, bytes.
     fn resident() -> usize {
         let told = std::fs::read_to_string("/proc/self/statm").unwrap();
         told.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_becomes_no_more_in_memory_than_is_said() {
-        // A key of fields that say nothing: two bytes for each on the wire.
+        // A key of empty fields: two bytes for each on the wire.
         let fields = vec![bfrt::KeyField::default(); 2 << 20];
         let shape = shape_of("bfrt_proto.TableKey").unwrap();
         let message = bfrt::TableKey { fields }.encode_to_vec();

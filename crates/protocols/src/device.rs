@@ -6,15 +6,15 @@ use sojourn_target::Program;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Something to be done with the switch at an instant, between two packets.
+/// Work on the switch at a time between two packets.
 pub type Work = Box<dyn FnOnce(&mut Switch, Time) + Send>;
 
 /// A program, and the pipes of the chip that run it.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// It.
+    /// The program.
     pub program: Arc<Program>,
-    /// The pipes; of the first of several all that no other has.
+    /// The pipes; for the first of several programs, all that no other has.
     pub pipes: Vec<u16>,
 }
 
@@ -25,19 +25,19 @@ impl Placed {
     }
 }
 
-/// A switch that somebody else drives.
+/// A switch that another thread drives.
 pub trait Device: Send + Sync + 'static {
-    /// Hands in work. False if the switch is gone; then the work is dropped.
+    /// Submits work. False if the switch has ended; the work is then dropped.
     fn submit(&self, work: Work) -> bool;
 
-    /// A switch like this one that runs another program, at rest and with empty tables; or several,
-    /// where those behind the first have pipes of their own.
+    /// Builds an idle switch like this one with another program and empty tables; or with several,
+    /// of which all but the first have pipes of their own.
     ///
     /// # Errors
-    /// They do not run on it.
+    /// The switch cannot run them.
     fn build(&self, programs: &[Placed]) -> Result<Switch, String>;
 
-    /// Has a frame of the controller's enter the switch at the controller's port. False if it cannot.
+    /// Injects a controller's frame at the controller's port. False if that fails.
     fn packet_out(&self, frame: Vec<u8>) -> bool;
 
     /// The ports whose links are down.

@@ -1,4 +1,4 @@
-//! Why something is refused, with the canonical code, and how gRPC says it.
+//! Errors of requests: the canonical code, the reason, and their gRPC form.
 
 use crate::wire::google::rpc;
 use crate::wire::p4::v1 as p4;
@@ -9,40 +9,41 @@ use sojourn_p4::interp::tables::TableError;
 use std::fmt::Display;
 use tonic::{Code, Status};
 
-/// Whose error codes those are that are not canonical: there are none.
+/// Error space of codes that are not canonical: none are in use.
 const SPACE: &str = "sojourn";
 
-/// Why something is refused.
+/// Error of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The canonical code.
     pub code: Code,
-    /// Why, in words for the person who asked.
+    /// Reason, for the client's user.
     pub why: String,
 }
 
 impl Failure {
-    /// With a code.
+    /// Creates an error with a code.
     pub fn new(code: Code, why: impl Display) -> Failure {
         Failure { code, why: why.to_string() }
     }
 
-    /// An argument that is wrong.
+    /// An invalid argument.
     pub fn invalid(why: impl Display) -> Failure {
         Failure::new(Code::InvalidArgument, why)
     }
 
-    /// Something that is not supported.
+    /// An unsupported feature.
     pub fn unimplemented(why: impl Display) -> Failure {
         Failure::new(Code::Unimplemented, why)
     }
 
-    /// An object that is not there.
+    /// A missing object.
     pub fn no(what: &str, id: u32) -> Failure {
         Failure::new(Code::NotFound, format!("there is no {what} with the id {id:#x}"))
     }
 
-    /// As one element of the details of a status; BfRt's message has the same fields on the wire.
+    /// Its form as an element of a status's details; BfRt's message has the same fields on the
+    /// wire.
     pub fn detail(&self) -> p4::Error {
         let (space, message) = (SPACE.to_owned(), self.why.clone());
         p4::Error { canonical_code: self.code as i32, message, space, ..p4::Error::default() }
@@ -55,8 +56,8 @@ impl From<Failure> for Status {
     }
 }
 
-/// The status of a batch: nothing if all went well, else an error for each request of it, in the
-/// message `of` that the protocol has for that.
+/// Status of a batch: success if every request succeeded, else an error for each request, in the
+/// protocol's message type `of`.
 ///
 /// ```
 /// use sojourn_protocols::failure::{Failure, status};
@@ -80,7 +81,7 @@ pub fn status(results: &[Result<(), Failure>], of: &str) -> Result<(), Status> {
             Err(failure) => failure.detail().encode_to_vec(),
         },
     };
-    // What goes into a header must stay small; a client that sends more asks for what it can take.
+    // A header must stay small; a client that sends larger batches sets its own limit.
     let details = rpc::Status {
         code: Code::Unknown as i32,
         message: message.clone(),

@@ -1,7 +1,7 @@
-//! Numbers for named things, as the community's compilers give them: a hash of the name, an `@id` in
-//! its place where somebody wrote one.
+//! Ids of named objects, computed as the p4lang compilers do: a hash of the name, or the object's
+//! `@id`.
 //!
-//! P4Info and `bf-rt.json` number by the same rule. Knows neither.
+//! P4Info and `bf-rt.json` assign ids by the same rule. Must not depend on either.
 
 use sojourn_control::schema::Annotation;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,15 +18,15 @@ pub fn hash(name: &str) -> u32 {
     hash.wrapping_add(hash << 15)
 }
 
-/// Numbers of 32 bits for the names of one kind of things: the kind's own byte, then 24 bits of the
-/// hash. Names that collide take the next free number, in the order of the names.
+/// Ids of 32 bits for the names of one kind of objects: the kind's byte, then 24 bits of the hash.
+/// Names that collide take the next free id, in the order of the names.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
     given: BTreeMap<String, u32>,
 }
 
 impl Ids {
-    /// Numbers for `names`, each with the number that its program asks for, if it asks.
+    /// Ids of `names`, each with the id that its program requests, if any.
     pub fn new<'n>(prefix: u8, names: impl IntoIterator<Item = (&'n str, Option<u32>)>) -> Ids {
         let prefix = u32::from(prefix) << 24;
         let (mut given, mut taken) = (BTreeMap::new(), BTreeSet::new());
@@ -59,20 +59,20 @@ impl Ids {
         Ids { given }
     }
 
-    /// The number of a name; 0, which nothing has, for a name that is not known.
+    /// Id of a name; 0, which no object has, for an unknown name.
     pub fn id(&self, name: &str) -> u32 {
         self.given.get(name).copied().unwrap_or(0)
     }
 }
 
-/// The number that `@id` asks for.
+/// Id requested by `@id`.
 pub fn asked(annotations: &[Annotation]) -> Option<u32> {
     let annotation = annotations.iter().find(|annotation| annotation.name == "id")?;
     annotation.number().and_then(|id| u32::try_from(id).ok())
 }
 
-/// Numbers of parts that are numbered from 1: an `@id` goes before, the others take the next place
-/// that nobody has.
+/// Ids of parts that are numbered from 1: an `@id` has priority, the others take the next free
+/// number.
 pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [Annotation]>) -> Vec<u32> {
     let asked: Vec<Option<u32>> = parts.into_iter().map(asked).collect();
     let mut taken: BTreeSet<u32> = asked.iter().flatten().copied().collect();
@@ -92,14 +92,14 @@ pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [Annotation]>) -> Vec<u3
     asked.iter().map(number).collect()
 }
 
-/// For each name the shortest end of it, in whole words, that no other of the names ends in.
+/// For each name the shortest suffix, in whole components, that no other name has.
 #[derive(Clone, Debug, Default)]
 pub struct Aliases {
     ends: BTreeMap<String, u32>,
 }
 
 impl Aliases {
-    /// The ends of all `names`.
+    /// Aliases of all `names`.
     pub fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Aliases {
         let mut ends = BTreeMap::new();
         let names: BTreeSet<&str> = names.into_iter().collect();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn ids_are_those_of_files_that_the_community_publishes() {
-        // `NoAction` as an action has 21257015 in all of them.
+        // `NoAction` has id 21257015 as an action in all of them.
         let ids = Ids::new(0x01, [("NoAction", None), ("IngressI.aux.a", None)]);
         assert_eq!((ids.id("NoAction"), ids.id("IngressI.aux.a")), (21_257_015, 27_422_362));
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Control protocols in front of the control operations: a program's objects with the names and
-//! numbers of P4Runtime and BfRt, and the messages of both on the wire.
+//! Control protocols on top of the control operations: a program's objects with the names and ids
+//! of P4Runtime and BfRt, and the messages of both on the wire.
 //!
 //! | module | content |
 //! |---|---|
@@ -28,7 +28,7 @@ pub use p4info::{bytes as p4info_bytes, p4info, text as p4info_text};
 
 /// The messages and services of the interface definitions in `proto/`, one module for each package.
 ///
-/// Nesting follows the packages' names, because the messages name each other by them.
+/// The modules are nested by package name, because the messages refer to each other by these names.
 #[allow(missing_docs, clippy::all)]
 pub mod wire {
     /// Package `google.rpc`: a status with details, and the codes.
@@ -58,7 +58,7 @@ pub mod wire {
     }
 }
 
-/// The interface definitions, a `FileDescriptorSet` with everything that they import.
+/// The interface definitions, a `FileDescriptorSet` with all their imports.
 pub const DEFINITIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/definitions.fds"));
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Servers on an address: threads of their own, TLS, and an end.
+//! Servers on an address: their threads, TLS, and shutdown.
 
 use crate::accept::connections;
 use crate::wire::bfrt_proto::bf_runtime_server::BfRuntimeServer;
@@ -17,21 +17,22 @@ use tokio::sync::{mpsc, oneshot};
 use tonic::service::Routes;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
-/// The longest message of P4Runtime, either way. A table of 100,000 entries has 10 MB.
+/// Maximum size of a P4Runtime message in either direction, bytes. A table of 100,000 entries has
+/// 10 MB.
 const LONGEST: usize = 64 << 20;
-/// The longest request of BfRt. Of the vendor's tests the longest asks for 2,000,000 keys at once,
-/// which are 70 MB.
+/// Maximum size of a BfRt request, bytes. The longest of the vendor's tests asks for 2,000,000 keys
+/// at once, which are 70 MB.
 const LONGEST_BFRT: usize = 128 << 20;
-/// The longest answer of BfRt: what the vendor's client takes.
+/// Maximum size of a BfRt answer, bytes: the limit of the vendor's client.
 const LONGEST_ANSWER: usize = 1 << 30;
-/// Calls at once on one connection.
+/// Maximum number of concurrent calls on one connection.
 const CALLS: u32 = 16_384;
-/// The time without a frame after which a client is asked whether it is there. One that does not
-/// answer loses its connection, and with it its election id or client id.
+/// Time without a frame after which a client is pinged. A client that does not answer loses its
+/// connection, and with it its election id or client id.
 const PING: Duration = Duration::from_secs(10);
-/// The time for the answer, and for a TLS handshake.
+/// Time limit of the answer, and of a TLS handshake.
 const PONG: Duration = Duration::from_secs(10);
-/// How long calls may go on after the end.
+/// Time that calls may take to finish after the end.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Certificates as PEM.
@@ -41,14 +42,14 @@ pub struct Tls {
     pub certificate: Vec<u8>,
     /// Its key.
     pub key: Vec<u8>,
-    /// Who must have signed the clients' certificates; anybody may connect if absent.
+    /// Certificate authority of the clients' certificates; any client may connect if absent.
     pub clients: Option<Vec<u8>>,
 }
 
-/// Why a server does not start.
+/// Error at the start of a server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Whoever reaches the address could control the switch.
+    /// The server would listen on a reachable address without client certificates.
     #[error(
         "{0} is not a loopback address, and whoever reaches it controls the switch unless clients \
          show certificates: name who signs them, or say that this is meant"
@@ -57,20 +58,20 @@ pub enum ServeError {
     /// It cannot listen there.
     #[error("{address}: {error}")]
     Address {
-        /// Where.
+        /// Requested address.
         address: SocketAddr,
-        /// Why not.
+        /// Reason.
         error: io::Error,
     },
-    /// There are no threads left.
+    /// No thread could be started.
     #[error("threads for a server: {0}")]
     Threads(io::Error),
-    /// The certificates are none.
+    /// The certificates are invalid.
     #[error("certificates: {0}")]
     Tls(String),
 }
 
-/// A server that runs; it ends when this is dropped.
+/// A running server, which ends on drop.
 pub struct Serving {
     address: SocketAddr,
     missed: Arc<AtomicU64>,
@@ -79,12 +80,12 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Where it listens.
+    /// Address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Packets, digests and notifications for controllers that read too slowly to get them.
+    /// Packets, digests and notifications lost because controllers read too slowly.
     pub fn missed(&self) -> u64 {
         self.missed.load(Relaxed)
     }
@@ -93,20 +94,20 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         if let Some(end) = self.end.take() {
-            // It may have ended by itself.
+            // It may have ended already.
             let _ = end.send(());
         }
         if let Some(runtime) = self.runtime.take() {
-            // Whoever drops this may be in a runtime of its own, which must not wait.
+            // The caller may drop this inside a runtime of its own, which must not block.
             let ending = std::thread::spawn(move || runtime.shutdown_timeout(GRACE));
             let _ = ending.join();
         }
     }
 }
 
-/// A service, and what goes on beside its calls.
+/// A service, and the tasks that run in addition to its calls.
 pub struct Served {
-    /// What its threads are called.
+    /// Name of its threads.
     name: &'static str,
     routes: Routes,
     missed: Arc<AtomicU64>,
@@ -114,7 +115,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// P4Runtime; `packets` are the frames that the switch sends to its controller.
+    /// P4Runtime; `packets` receives the frames that the switch sends to its controller.
     pub fn p4runtime(
         server: Arc<p4runtime::service::Server>,
         packets: mpsc::Receiver<Vec<u8>>,
@@ -175,7 +176,8 @@ impl Served {
 /// ```
 ///
 /// # Errors
-/// It cannot listen there, or may not without certificates of the clients: `open` says that it may.
+/// The address is not available, or is reachable without clients' certificates and `open` is not
+/// set.
 pub fn serve(
     served: Served,
     address: SocketAddr,
@@ -216,7 +218,7 @@ pub fn serve(
     runtime.spawn(served.beside);
     let missed = served.missed;
     let serving = builder.add_routes(served.routes).serve_with_incoming_shutdown(incoming, async {
-        // Whoever could end it is gone: then it ends, too.
+        // The sender is dropped: the server ends, too.
         let _ = ended.await;
     });
     runtime.spawn(serving);
@@ -224,7 +226,7 @@ pub fn serve(
     Ok(Serving { address, missed, runtime: Some(runtime), end: Some(end) })
 }
 
-/// An error with those behind it.
+/// An error with its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

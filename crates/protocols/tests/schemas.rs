@@ -1,5 +1,5 @@
-//! Schemas of programs: that of a program which has everything, whole; and of every shipped program
-//! that they are sound.
+//! Schemas of programs: the whole schema of one with every feature, and the validity of every
+//! built-in program's.
 
 use prost::Message;
 use sojourn_control::Schema;
@@ -30,7 +30,8 @@ fn shipped() -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|extension| extension == "p4")).collect()
 }
 
-/// What a test expects, in a file beside it; `SCHEMAS=write` writes it again, to be looked at.
+/// Compares with the expectation in a file next to the test; `SCHEMAS=write` rewrites it for
+/// review.
 fn expect(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
     if std::env::var("SCHEMAS").is_ok_and(|value| value == "write") {
@@ -48,8 +49,8 @@ fn a_program_with_everything_has_the_schemas_that_are_written_beside_it() {
     expect("annotated.bf-rt.json", &bfrt::text(&schema));
 }
 
-/// The values are those that p4c 1.2.5 gives for the annotation of the table; elsewhere they are the
-/// same by specification 20.2: whatever is known when a program is compiled.
+/// The values are those of p4c 1.2.5 for the annotation of the table; elsewhere they are the same
+/// by specification 20.2: any compile-time known value.
 #[test]
 fn every_value_of_a_structured_annotation_is_folded_wherever_it_stands() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/structured.p4");
@@ -68,7 +69,7 @@ fn every_value_of_a_structured_annotation_is_folded_wherever_it_stands() {
     }
 }
 
-/// The values of a structured annotation, one behind the other.
+/// The values of a structured annotation, in sequence.
 fn shown(annotation: &p4::StructuredAnnotation) -> String {
     use p4::expression::Value;
     use p4::structured_annotation::Body;

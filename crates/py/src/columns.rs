@@ -1,8 +1,9 @@
-//! Rows of measurement as Python `bytes`, one per column, little-endian as Arrow wants them, and what
-//! the rows say of their columns.
+//! Measurement rows as Python `bytes`, one per column, little-endian as in Arrow, with the
+//! descriptions of the columns.
 //!
-//! pyarrow makes a table of them without copying (`arrow_tables.py`). The copy here takes 0.02 us a row,
-//! where writing one to Parquet takes 0.25: what `arrow` with its dozen crates would save.
+//! pyarrow builds a table from them without copying (`arrow_tables.py`). The copy here takes 0.02
+//! us a row, and writing a row to Parquet 0.25 us; the crate `arrow` with its dozen dependencies
+//! would save only the former.
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -13,8 +14,8 @@ use sojourn_net::records::{Column, ColumnFormat, Rows, Values};
 use sojourn_net::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, PacketRows, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Rows of one kind. A column's bytes are made when they are asked for, by whichever thread asks: a
-/// run that goes on need not wait for what becomes of its rows.
+/// Rows of one kind. A column's bytes are built on request, by the requesting thread: a run that
+/// continues does not wait for the processing of its rows.
 #[pyclass(frozen, eq, module = "sojourn._core")]
 pub struct Columns {
     rows: Box<dyn AnyRows>,
@@ -44,27 +45,27 @@ impl<R: Rows + Send + Sync> AnyRows for R {
 }
 
 impl Columns {
-    /// Keeps rows until somebody asks for their columns.
+    /// Stores rows until their columns are requested.
     pub fn new(rows: impl Rows + Send + Sync + 'static) -> Columns {
         Columns { rows: Box::new(rows) }
     }
 
-    /// The same of a run's packets, whose room goes back to the run behind them.
+    /// Columns of a run's packets, whose memory returns to the run afterwards.
     pub fn of_packets(rows: PacketRows, room: &PacketRoom) -> Columns {
         Columns { rows: Box::new(Returned { rows, to: room.clone() }) }
     }
 }
 
-/// Room of packet rows that were read, for those that come: memory that is new costs a run more than
-/// to fill it.
+/// Memory of processed packet rows, for reuse: allocating new memory costs a run more than filling
+/// it.
 #[derive(Clone, Default)]
 pub struct PacketRoom(Arc<Mutex<Vec<PacketRows>>>);
 
 impl PacketRoom {
-    /// As many are kept as a run is ahead of who writes its rows.
+    /// Number of row batches that a run may be ahead of their writer.
     const MOST: usize = 8;
 
-    /// Some of it, if there is any.
+    /// A free buffer, if there is any.
     pub fn take(&self) -> Option<PacketRows> {
         self.rooms().pop()
     }
@@ -74,7 +75,7 @@ impl PacketRoom {
     }
 }
 
-/// Packet rows that leave their room behind.
+/// Packet rows that return their memory on drop.
 struct Returned {
     rows: PacketRows,
     to: PacketRoom,
@@ -101,7 +102,7 @@ impl Drop for Returned {
 
 #[pymethods]
 impl Columns {
-    /// How many rows there are.
+    /// Number of rows.
     #[getter]
     fn count(&self) -> usize {
         self.rows.values().first().map_or(0, Values::len)
@@ -175,7 +176,7 @@ pub fn row_columns(rows: &str) -> Option<Vec<Described>> {
     }))
 }
 
-/// What became of packets, by the number in their rows.
+/// Names of packet verdicts, by the number in the rows.
 #[pyfunction]
 pub fn verdicts() -> [&'static str; Verdict::NAMES.len()] {
     Verdict::NAMES

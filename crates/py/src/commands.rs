@@ -1,4 +1,4 @@
-//! Lines of `simple_switch_CLI` as a Python object, for a switch that is somewhere else.
+//! `simple_switch_CLI` commands as a Python object, for a remote switch.
 
 use crate::errors::ConfigError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ fn wrong(error: impl Display) -> PyErr {
     ConfigError::new_err(error.to_string())
 }
 
-/// A session of commands against a program, which is known by its description in JSON.
+/// A session of commands against a program, given by its description in JSON.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct Commands {
     session: Mutex<Session>,
@@ -24,7 +24,7 @@ impl Commands {
         Ok(Commands { session: Mutex::new(Session::new(program)) })
     }
 
-    /// What a line asks for: operations, and questions each with what it is about, as JSON.
+    /// Operations of a line, and its queries each with the name of its object, as JSON.
     fn read(&self, line: &str) -> PyResult<(String, String)> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut operations, mut queries) = (Vec::new(), Vec::new());

@@ -16,12 +16,12 @@ pub struct Entries {
 
 #[pymethods]
 impl Entries {
-    /// How many there are.
+    /// Number of entries.
     fn __len__(&self) -> usize {
         self.rows.iter().map(|rows| rows.len()).sum()
     }
 
-    /// All of them as the control plane writes them, a list in JSON.
+    /// All entries as a list in JSON, in the control plane's form.
     fn json(&self) -> PyResult<String> {
         let mut entries = Vec::with_capacity(self.__len__());
         for rows in &self.rows {
@@ -40,7 +40,7 @@ impl Entries {
     }
 }
 
-/// A text that Python holds and does not read.
+/// A text that Python holds without reading it.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct Text {
     pub text: Arc<str>,
@@ -58,7 +58,7 @@ impl Text {
     }
 }
 
-/// Either of them.
+/// Entries or a text.
 #[derive(FromPyObject)]
 pub enum EntriesOrText<'py> {
     /// Entries of a table.
@@ -68,8 +68,8 @@ pub enum EntriesOrText<'py> {
 }
 
 impl EntriesOrText<'_> {
-    /// Puts it into a control plane: entries into the table with this place, the text into the
-    /// commands. None if there is no such place.
+    /// Inserts it into a control plane: entries into the table with this index, the text into the
+    /// commands. `None` if there is no such table.
     pub fn put_into(&self, control: &mut ControlPlane, table: usize) -> Option<()> {
         match self {
             EntriesOrText::Entries(entries) => {
@@ -81,8 +81,9 @@ impl EntriesOrText<'_> {
     }
 }
 
-/// Takes entries that are plainly written out of a control plane's TOML: what is left of the text, and
-/// for each `[[tables]]` its first entries, which were taken, if any were. None are of what is no UTF-8.
+/// Extracts entries in plain form from a control plane's TOML: returns the remaining text, and for
+/// each `[[tables]]` its leading entries that were extracted, if any. Nothing is extracted from
+/// text that is not UTF-8.
 #[pyfunction]
 pub fn take_entries(py: Python<'_>, text: &[u8]) -> (String, Vec<Option<Entries>>) {
     let taken =

@@ -1,4 +1,4 @@
-//! The exceptions that the door raises. All of them are for things that a user can put right.
+//! Exceptions of the extension module. All of them are for errors that a user can correct.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

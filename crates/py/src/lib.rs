@@ -1,7 +1,7 @@
-//! The door between the engine and Python: the extension module `sojourn._core`.
+//! The extension module `sojourn._core`: the interface between the engine and Python.
 //!
-//! It stands on the floors below and translates: JSON to configurations, columns to bytes, typed
-//! errors to exceptions. It must not have any behaviour of its own.
+//! Uses the crates below and translates: JSON to configurations, columns to bytes, typed errors to
+//! exceptions. Must not contain behaviour of its own.
 
 mod agent;
 mod columns;
@@ -72,11 +72,11 @@ mod _core {
         Ok(())
     }
 
-    /// Name, kind, unit, default and one line of a parameter.
+    /// Name, kind, unit, default and one-line description of a parameter.
     type Parameter = (&'static str, &'static str, &'static str, Option<u64>, &'static str);
 
-    /// Name, one line and parameters of every native queue discipline, and of what every hardware module
-    /// is compared with, whose parameters are those of every module.
+    /// Name, one-line description and parameters of every native queue discipline, and of the
+    /// reference of hardware modules, whose parameters are those of every module.
     #[pyfunction]
     fn native_disciplines() -> Vec<(&'static str, &'static str, Vec<Parameter>)> {
         let parameters = |d: &Registered| {
@@ -88,33 +88,33 @@ mod _core {
         REGISTRY.all().into_iter().map(|d| (d.name, d.summary, parameters(d))).collect()
     }
 
-    /// The interface definitions of P4Runtime and BfRt, a `FileDescriptorSet` with everything that
-    /// they import.
+    /// The interface definitions of P4Runtime and BfRt, a `FileDescriptorSet` with all their
+    /// imports.
     #[pyfunction]
     fn definitions(py: Python<'_>) -> Bound<'_, PyBytes> {
         PyBytes::new(py, sojourn_protocols::DEFINITIONS)
     }
 
-    /// The commands of `simple_switch_CLI` that are known.
+    /// Names of the supported `simple_switch_CLI` commands.
     #[pyfunction]
     fn switch_commands() -> Vec<&'static str> {
         sojourn_control::commands::names().collect()
     }
 
-    /// Name, one line and the Linux kernel's name of every congestion control.
+    /// Name, one-line description and the Linux kernel's name of every congestion control.
     #[pyfunction]
     fn congestion_controls() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
         congestion::REGISTRY.all().into_iter().map(|c| (c.name, c.summary, c.linux)).collect()
     }
 
-    /// Adds the hardware module that is compiled in the library at `path` to the disciplines, under
-    /// `name`; one that is there already is kept.
+    /// Adds the hardware module in the library at `path` to the disciplines, under `name`; an
+    /// existing one remains.
     #[pyfunction]
     fn add_hardware_module(name: &str, path: PathBuf) -> PyResult<()> {
         sojourn_verilog::add(name, &path).map_err(|error| SojournError::new_err(error.to_string()))
     }
 
-    /// Name, value, least and most of a parameter that is outside what is allowed, if one is.
+    /// Name, value, minimum and maximum of a parameter that is out of range, if there is one.
     #[pyfunction]
     fn check_discipline(
         name: &str,

@@ -5,13 +5,13 @@ use sojourn_live::{DelayClass, Link, LiveError, Way};
 use sojourn_packet::{Rate, Time};
 use std::collections::BTreeMap;
 
-/// All of it.
+/// All links.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSet {
-    /// The link behind each port; nothing is between one without an entry and who is behind it.
+    /// Link behind each port; a port without an entry has no delay or rate limit.
     pub links: BTreeMap<u16, LinkConfig>,
-    /// Packets have the numbers by which other switches know them.
+    /// Packets have the ids by which other switches know them.
     pub identify: bool,
 }
 
@@ -25,21 +25,21 @@ pub struct LinkConfig {
     peer: Option<[u8; 6]>,
 }
 
-/// One way of it.
+/// One direction of it.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct WayConfig {
     /// bit/s
     rate: Option<u64>,
-    /// Delays in ns, each with the prefixes that it is for.
+    /// Delays in ns, each with its prefixes.
     classes: Vec<(u64, Vec<String>)>,
 }
 
 impl LinkConfig {
-    /// As the live switch takes it.
+    /// The link in the live switch's form.
     ///
     /// # Errors
-    /// Something is no prefix.
+    /// A prefix is invalid.
     pub fn link(self) -> Result<Link, LiveError> {
         Ok(Link { incoming: self.incoming.way()?, outgoing: self.outgoing.way()?, peer: self.peer })
     }

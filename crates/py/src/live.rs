@@ -23,10 +23,10 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Arrivals that may wait to be taken, if they are recorded.
+/// Maximum number of recorded arrivals waiting to be taken.
 const ARRIVALS: usize = 1 << 18;
 
-/// Rows and frames of one port that wait to be taken.
+/// Pending rows and frames of one port.
 #[derive(Default)]
 struct Waiting {
     rows: PacketRows,
@@ -39,28 +39,28 @@ enum State {
     Lost,
 }
 
-/// What is known of a switch that runs no longer.
+/// Final state of a stopped switch.
 struct Stopped {
     told: (LiveReport, Statistics),
     flows: Vec<FlowKey>,
 }
 
 type ByPort = BTreeMap<u16, Waiting>;
-/// A frame that arrived: when, ns, at which port, its bytes.
+/// A received frame: time in ns, port, bytes.
 type Arrival<'py> = (u64, u16, Bound<'py, PyBytes>);
 /// A flow's source, destination, protocol, and ports.
 type FlowEnds = (String, String, u8, u16, u16);
 
-/// A switch between real interfaces, from a configuration in JSON and the interface of each port. It
-/// runs in a thread of its own from the start on.
+/// A switch between real interfaces, from a configuration in JSON and the interface of each port.
+/// It runs in a thread of its own from its construction on.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct LiveSwitch {
     state: Mutex<State>,
     waiting: Mutex<ByPort>,
     arrived: Mutex<Vec<Arrived>>,
-    /// What it was built from, and the interface of each port.
+    /// Its configuration, and the interface of each port.
     built: (StandaloneConfig, BTreeMap<u16, String>),
-    /// The way into the controller's port, if it has one.
+    /// Sender into the controller's port, if it has one.
     cpu: Option<CpuSender>,
     to_controller: ToController,
 }
@@ -71,9 +71,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[pymethods]
 impl LiveSwitch {
-    /// `programs` are those that the configuration names as compiled; `around` is what lies around it,
-    /// in JSON. With `record`, what arrives is kept until it is taken. Port `cpu`, if there is one, is
-    /// that of the controllers.
+    /// `programs` are the compiled programs that the configuration names; `around` describes its
+    /// links, in JSON. With `record`, arrivals are recorded until they are taken. Port `cpu`, if
+    /// given, is the controllers'.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "they are named where it is called")]
     #[pyo3(signature = (config, interfaces, spin, programs, around = "{}", record = false, cpu = None))]
@@ -138,8 +138,8 @@ impl LiveSwitch {
         serde_json::to_string(&describe(&program)).map_err(wrong)
     }
 
-    /// Carries out operations given as a list in JSON, all of them or none; the handle of each entry
-    /// that was added.
+    /// Applies operations given as a list in JSON, all of them or none; returns the handle of each
+    /// added entry.
     fn apply(&self, py: Python<'_>, operations: &str) -> PyResult<Vec<Option<u32>>> {
         let batch: Vec<Operation> = read(operations)?;
         let alone = batch.len() == 1;
@@ -151,14 +151,14 @@ impl LiveSwitch {
         done.map_err(refused)
     }
 
-    /// What a question in JSON is answered, as JSON.
+    /// Answers a query in JSON, as JSON.
     fn read(&self, py: Python<'_>, query: &str) -> PyResult<String> {
         let query: Query = read(query)?;
         let reply = self.with(py, move |switch, _| control::read(switch, &query))?;
         serde_json::to_string(&reply.map_err(wrong)?).map_err(wrong)
     }
 
-    /// Answers to questions of one instant, as a list in JSON; null where there is none.
+    /// Answers to several queries at one time, as a list in JSON; null where there is none.
     fn read_all(&self, py: Python<'_>, queries: &str) -> PyResult<String> {
         let queries: Vec<Query> = read(queries)?;
         let replies = self.with(py, move |switch, _| {
@@ -167,12 +167,12 @@ impl LiveSwitch {
         serde_json::to_string(&replies).map_err(wrong)
     }
 
-    /// Gives a class of destinations of a way of a port's link another delay, ns, from now on.
+    /// Sets the delay, ns, of a class of destinations in a direction of a port's link.
     fn set_delay(&self, py: Python<'_>, port: u16, outgoing: bool, class: usize, delay: u64) {
         self.change(py, port, outgoing, WayChange::Delay(class, Time(delay)));
     }
 
-    /// Gives the way to the switch of a port's link another rate, bit/s, from now on.
+    /// Sets the rate, bit/s, of the direction to the switch of a port's link.
     fn set_rate(&self, py: Python<'_>, port: u16, rate: u64) {
         self.change(py, port, false, WayChange::Rate(Rate(rate.max(1))));
     }
@@ -190,7 +190,7 @@ impl LiveSwitch {
         }
     }
 
-    /// Fetches the rows and frames that wait in the ring; how many they were.
+    /// Fetches the pending rows and frames; returns their number.
     fn fetch(&self, py: Python<'_>) -> usize {
         py.detach(|| match &*locked(&self.state) {
             State::Running(live) => {
@@ -201,27 +201,28 @@ impl LiveSwitch {
         })
     }
 
-    /// The packet rows of a port that were fetched, as little-endian columns.
+    /// Fetched packet rows of a port, as little-endian columns.
     fn take_packets(&self, port: u16) -> Columns {
         let rows = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.rows));
         Columns::new(rows.unwrap_or_default())
     }
 
-    /// The captured frames of a port that were fetched: time in ns, point (0 entered, 1 left), bytes,
-    /// length on wire.
+    /// Fetched captured frames of a port: time in ns, point (0 entered, 1 left), bytes, length on
+    /// wire.
     fn take_capture<'py>(&self, py: Python<'py>, port: u16) -> Vec<columns::Frame<'py>> {
         let frames = locked(&self.waiting).get_mut(&port).map(|at| mem::take(&mut at.frames));
         columns::frames(py, &frames.unwrap_or_default())
     }
 
-    /// The arrivals that were fetched, in the order in which they were handed to the switch.
+    /// Arrivals since the last call, in the order in which they were passed to the switch.
     fn take_arrivals<'py>(&self, py: Python<'py>) -> Vec<Arrival<'py>> {
         let arrived = mem::take(&mut *locked(&self.arrived));
         let told = |one: Arrived| (one.at.0, one.port.0, PyBytes::new(py, &one.packet.bytes));
         arrived.into_iter().map(told).collect()
     }
 
-    /// What the program has written into its log since the last call.
+    /// Lines that the program wrote into its log since the last call, after the number of lost
+    /// ones.
     fn take_log(&self, py: Python<'_>) -> (u64, Vec<(u64, String)>) {
         let taken = py.detach(|| match &*locked(&self.state) {
             State::Running(live) => live.with(|switch, _| switch.data_plane().take_log()),
@@ -232,7 +233,7 @@ impl LiveSwitch {
         (log.lost, lines.collect())
     }
 
-    /// What is to be said of interfaces and switch so far, as JSON.
+    /// Report of interfaces and switch so far, as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let told = py.detach(|| match &*locked(&self.state) {
             State::Running(live) => live.report().zip(live.with(|switch, _| switch.statistics())),
@@ -246,8 +247,7 @@ impl LiveSwitch {
         Ok(both.to_string())
     }
 
-    /// What the program did so far that the switch cannot do, by kind, as JSON; nothing of a switch
-    /// that has ended.
+    /// Faults of the program so far, by kind, as JSON; empty for a switch that has ended.
     fn faults(&self, py: Python<'_>) -> PyResult<String> {
         let faults = py.detach(|| match &*locked(&self.state) {
             State::Running(live) => live.with(|switch, _| switch.faults()).unwrap_or_default(),
@@ -256,7 +256,7 @@ impl LiveSwitch {
         serde_json::to_string(&faults).map_err(wrong)
     }
 
-    /// Ends the thread; rows that still wait are fetched.
+    /// Ends the thread; pending rows are fetched.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| {
             let mut state = locked(&self.state);
@@ -276,7 +276,7 @@ impl LiveSwitch {
 }
 
 impl LiveSwitch {
-    /// What a server needs of it while it runs, and where the controller's frames are to go.
+    /// Device of a server while the switch runs, and the destination of the controller's frames.
     pub fn device(&self) -> Option<(LiveDevice, ToController)> {
         let State::Running(live) = &*locked(&self.state) else { return None };
         let (config, interfaces) = self.built.clone();
@@ -293,7 +293,7 @@ impl LiveSwitch {
         });
     }
 
-    /// What comes of work on the switch while it runs.
+    /// Result of work on the switch while it runs.
     fn with<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -307,7 +307,7 @@ impl LiveSwitch {
     }
 }
 
-/// Puts observations to the ports that they are of; how many they were.
+/// Distributes observations to their ports; returns their number.
 fn sort(waiting: &mut ByPort, observations: Vec<Observation>) -> usize {
     let count = observations.len();
     for observation in observations {
@@ -323,8 +323,8 @@ fn sort(waiting: &mut ByPort, observations: Vec<Observation>) -> usize {
     count
 }
 
-/// The rows of each port and the switch's statistics, as JSON, of a switch into which frames come at
-/// instants in virtual time: ns, port, bytes, in the order of time. It runs until `until`, ns.
+/// Drives a switch in virtual time with frames given by time in ns, port and bytes, in the order of
+/// time, until `until`, ns. Returns the rows of each port, and the switch's statistics as JSON.
 #[pyfunction]
 pub fn drive_switch(
     py: Python<'_>,
@@ -339,7 +339,7 @@ pub fn drive_switch(
     let driven = py.detach(|| {
         let mut switch = standalone(&config, &programs)?;
         let mut flows = Flows::default();
-        // As the live switch numbers them.
+        // Numbered as in the live switch.
         let frames = arrivals.into_iter().enumerate().map(|(place, (at, port, bytes))| {
             let id = PacketId(place as u64 + 1);
             let mut packet = Packet { id, bytes, ..Packet::default() };

@@ -1,4 +1,4 @@
-//! Operations on their way from Python to a switch: as JSON, and entries that are alike as rows.
+//! Operations from Python to a switch: as JSON, with entries of one shape as rows.
 
 use crate::packet_switch::{read, wrong};
 use pyo3::prelude::*;
@@ -9,10 +9,10 @@ use sojourn_engine::control::BatchError;
 use sojourn_p4::interp::tables::{Form, Rows};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Operations in their order.
+/// Operations in order.
 ///
-/// Entries that are written like the one before, by the thousand in a loop, are taken apart where they
-/// are given; everything else is JSON until it is carried out.
+/// Consecutive entries of one Python form, thousands in a loop, are converted at once; all other
+/// operations remain JSON until they are executed.
 #[pyclass(module = "sojourn._core", frozen)]
 #[derive(Default)]
 pub struct Operations {
@@ -22,7 +22,7 @@ pub struct Operations {
 #[derive(Default)]
 struct OperationList {
     pieces: Vec<Piece>,
-    /// How the last entry was written, if others can be like it.
+    /// Python form of the last entry, if further entries can share it.
     like: Option<Written>,
 }
 
@@ -40,20 +40,20 @@ impl Operations {
         Operations::default()
     }
 
-    /// How many there are.
+    /// Number of operations.
     fn __len__(&self) -> usize {
         self.list().pieces.iter().map(Piece::count).sum()
     }
 
-    /// Puts one behind the others, as JSON.
+    /// Appends an operation in JSON.
     fn add(&self, operation: String) {
         let mut list = self.list();
         list.pieces.push(Piece::Json(operation));
         list.like = None;
     }
 
-    /// Says how the entry that was added last is written in Python, and by their full names the key
-    /// elements of `matched`, in its order: others may follow that are written alike.
+    /// Registers the Python form of the last added entry, and the full names of the key elements of
+    /// `matched`, in its order: further entries of the same form are added as rows.
     fn written_as(
         &self,
         matched: &Bound<'_, PyAny>,
@@ -61,12 +61,11 @@ impl Operations {
         args: Option<&Bound<'_, PyAny>>,
         keys: Vec<String>,
     ) {
-        // What is written in another way goes on as JSON.
+        // An entry of another form is passed as JSON.
         let _ = self.list().written_as(matched, action, args, &keys);
     }
 
-    /// Adds an entry that is written like the last one, with other numbers; false if it is not, and
-    /// nothing is done.
+    /// Appends an entry of the same form as the last one; false, without effect, if it has another.
     fn another(
         &self,
         table: &Bound<'_, PyString>,
@@ -78,7 +77,7 @@ impl Operations {
         self.list().another(table, matched, action, args, priority).is_some()
     }
 
-    /// All of them as a list in JSON.
+    /// All operations as a list in JSON.
     fn __str__(&self) -> PyResult<String> {
         let mut all = Vec::new();
         for piece in &self.list().pieces {
@@ -147,7 +146,7 @@ impl OperationList {
     }
 }
 
-/// How an entry is written in Python, and where its numbers stand in a row.
+/// Python form of an entry, and the positions of its numbers in a row.
 struct Written {
     keys: Vec<(Py<PyString>, usize, Form)>,
     action: Py<PyString>,
@@ -191,7 +190,7 @@ impl Written {
         whole.then_some(Written { keys, action, args: given, priority, width: template.width() })
     }
 
-    /// The row of an entry that is written like this one; none for another.
+    /// The row of an entry of this form; `None` for another form.
     fn numbers(
         &self,
         matched: &Bound<'_, PyAny>,
@@ -239,7 +238,7 @@ impl Written {
     }
 }
 
-/// What the two numbers of a form are called; none if it has one.
+/// Names of the two numbers of a form; `None` if it has one.
 fn names_of(form: Form) -> Option<[&'static str; 2]> {
     match form {
         Form::Exact => None,
@@ -249,28 +248,28 @@ fn names_of(form: Form) -> Option<[&'static str; 2]> {
     }
 }
 
-/// Most names are one and the same object.
+/// Most names are the same object.
 fn same(name: &Bound<'_, PyAny>, known: &Py<PyString>) -> bool {
     name.is(known) || name.eq(known).unwrap_or(false)
 }
 
-/// An integer of 0 to 128 bits, and no truth value.
+/// An integer of 0 to 128 bits; booleans are excluded.
 fn number(value: &Bound<'_, PyAny>) -> Option<u128> {
     let value = value.cast_exact::<PyInt>().ok()?;
     value.extract::<u64>().map(u128::from).or_else(|_| value.extract()).ok()
 }
 
-/// Operations as Python gives them.
+/// Operations passed from Python.
 #[derive(FromPyObject)]
 pub enum OperationsArg<'py> {
-    /// As they were gathered.
+    /// A collected list.
     OperationList(PyRef<'py, Operations>),
     /// A list in JSON.
     Json(String),
 }
 
 impl OperationsArg<'_> {
-    /// All of them.
+    /// All operations.
     pub fn read(self) -> PyResult<Vec<Operation>> {
         let list = match self {
             OperationsArg::Json(text) => return read(&text),
@@ -290,7 +289,7 @@ impl OperationsArg<'_> {
     }
 }
 
-/// Why a batch is refused. Who asks for one operation need not be told which one it was.
+/// Converts the rejection of a batch to an exception. For a single operation it omits the index.
 pub fn batch_refused(batch: &[Operation]) -> impl Fn(BatchError) -> PyErr {
     let count: usize = batch.iter().map(Operation::count).sum();
     move |refused| match count {

@@ -1,6 +1,7 @@
-//! A switch on a bench as a Python object: packets in and out one by one, and its control plane.
+//! Packet test switch as a Python object: packets in and out one by one, and its control plane.
 //!
-//! Requests are JSON as in a control-plane file; numbers wider than Python's door are digits.
+//! Requests are JSON as in a control-plane file; numbers that are too wide for the interface are
+//! strings of digits.
 
 use crate::errors::ConfigError;
 use crate::operations::{OperationsArg, batch_refused};
@@ -17,20 +18,20 @@ use sojourn_switch::PortId;
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
-/// One program on one switch that nothing is connected to.
+/// One program on one switch without connections.
 #[pyclass(module = "sojourn._core")]
 pub struct PacketSwitch {
-    // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
+    // Never contended: Python may pass the object to another thread, which requires a mutex.
     bench: Mutex<packet_switch::PacketSwitch>,
     watched: Option<Watched>,
 }
 
-/// What somebody asked for and cannot have.
+/// Exception for an invalid argument.
 pub fn wrong(error: impl Display) -> PyErr {
     ConfigError::new_err(error.to_string())
 }
 
-/// What JSON says, if it is what is expected.
+/// Parses JSON of an expected type.
 pub fn read<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     serde_json::from_str(json).map_err(wrong)
 }
@@ -56,7 +57,7 @@ impl PacketSwitch {
 
 #[pymethods]
 impl PacketSwitch {
-    /// `priority_queues` is for targets whose switch has some: queues of each port.
+    /// `priority_queues` is the number of queues of each port, for targets whose switch has some.
     #[new]
     #[pyo3(signature = (program, priority_queues = None))]
     fn new(
@@ -85,25 +86,25 @@ impl PacketSwitch {
         self.bench().configure(&control).map_err(wrong)
     }
 
-    /// Carries out a line of `simple_switch_CLI`; what it answers, if it only reads.
+    /// Executes a line of `simple_switch_CLI`; returns its output, if it only reads.
     fn command(&mut self, line: &str) -> PyResult<Vec<String>> {
         self.bench().command(line).map_err(wrong)
     }
 
-    /// The operation, as JSON, that a statement of STF asks for.
+    /// Operation of an STF statement, as JSON.
     fn operation_of(&mut self, statement: &str) -> PyResult<String> {
         let operation = self.bench().operation_of(&read(statement)?).map_err(wrong)?;
         serde_json::to_string(&operation).map_err(wrong)
     }
 
-    /// Carries out operations, gathered or a list in JSON, all of them or none; the handle of each
-    /// entry that was added alone.
+    /// Applies operations, collected or a list in JSON, all of them or none; returns the handle of
+    /// each entry that was added individually.
     fn apply(&mut self, operations: OperationsArg<'_>) -> PyResult<Vec<Option<u32>>> {
         let batch = operations.read()?;
         self.bench().apply(&batch).map_err(batch_refused(&batch))
     }
 
-    /// What a question in JSON is answered, as JSON.
+    /// Answers a query in JSON, as JSON.
     fn read(&mut self, query: &str) -> PyResult<String> {
         let reply = self.bench().read(&read(query)?).map_err(wrong)?;
         serde_json::to_string(&reply).map_err(wrong)
@@ -127,30 +128,30 @@ impl PacketSwitch {
         Ok(messages(py, self.control()?.take_digests()))
     }
 
-    /// A frame arrives.
+    /// Injects a frame.
     fn receive(&mut self, port: u16, frame: &[u8]) {
         self.bench().receive(PortId(port), frame);
     }
 
-    /// Lets at most `limit` ns pass until nothing is left to do; false if something is.
+    /// Runs for at most `limit` ns until no event is pending; false if one is.
     fn settle(&mut self, py: Python<'_>, limit: u64) -> bool {
         let bench = self.bench();
         py.detach(|| bench.settle(Time(limit)))
     }
 
-    /// Lets `span` ns pass.
+    /// Advances the time by `span` ns.
     fn wait(&mut self, py: Python<'_>, span: u64) {
         let bench = self.bench();
         py.detach(|| bench.wait(Time(span)));
     }
 
-    /// The instant up to which everything has happened, ns.
+    /// Current virtual time, ns.
     #[getter]
     fn now(&mut self) -> u64 {
         self.bench().now().as_nanos()
     }
 
-    /// What has left since the last call: port and frame.
+    /// Port and frame of each packet that left since the last call.
     fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<(u16, Bound<'py, PyBytes>)>> {
         let frame = |transmit: sojourn_switch::Transmit| {
             let packet = transmit.packet;
@@ -164,19 +165,19 @@ impl PacketSwitch {
         self.bench().take().into_iter().map(frame).collect()
     }
 
-    /// Has every packet followed from now on.
+    /// Enables tracing of all later packets.
     fn follow(&mut self) -> PyResult<()> {
         self.watched = Some(self.bench().follow().map_err(wrong)?);
         Ok(())
     }
 
-    /// The passes since the last call, as JSON.
+    /// Traced passes since the last call, as JSON.
     fn take_passes(&mut self) -> PyResult<String> {
         let passes = self.watched.as_ref().map(Watched::take_passes).unwrap_or_default();
         serde_json::to_string(&passes).map_err(wrong)
     }
 
-    /// What the program did so far that its target cannot do, by kind, as JSON.
+    /// Faults of the program so far, by kind, as JSON.
     fn faults(&mut self) -> PyResult<String> {
         serde_json::to_string(&self.bench().faults()).map_err(wrong)
     }

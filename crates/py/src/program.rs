@@ -1,4 +1,4 @@
-//! A compiled program as a Python object, and refusals of language and target as exceptions.
+//! A compiled program as a Python object, and errors of language and target as exceptions.
 
 use crate::errors::{ConfigError, ProgramError};
 use pyo3::exceptions::PyRuntimeError;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Why a run cannot be had, as an exception.
+/// Exception for a run that cannot be built.
 pub fn run_refused(error: &RunError) -> PyErr {
     match error {
         RunError::Program(error) => refused(error),
@@ -23,7 +23,7 @@ pub fn run_refused(error: &RunError) -> PyErr {
     }
 }
 
-/// What language or target have against a program, as an exception.
+/// Exception for a program that the language or its target rejects.
 pub fn refused(error: &LoadError) -> PyErr {
     let raised = ProgramError::new_err(error.render(&RenderOptions::default()));
     Python::attach(|py| {
@@ -40,7 +40,7 @@ fn json(of: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(of).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// A P4 program, compiled once; what its target has against it, if anything, is asked by `check`.
+/// A P4 program, compiled once; `check` returns its target's diagnostics.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct Program {
     pub program: Arc<sojourn_target::Program>,
@@ -61,7 +61,7 @@ impl Program {
     }
 }
 
-/// Programs that came with a configuration.
+/// Programs passed with a configuration.
 pub fn handed(programs: &[PyRef<'_, Program>]) -> Programs {
     Programs::new(programs.iter().map(|program| program.program.clone()))
 }
@@ -78,7 +78,7 @@ impl Program {
         py.detach(|| Program::compile(&path, include_paths, defines, None)).map_err(|e| refused(&e))
     }
 
-    /// The name of the target that it is for.
+    /// Name of its target.
     #[getter]
     fn target(&self) -> &'static str {
         self.program.target().name()
@@ -90,18 +90,18 @@ impl Program {
         self.program.target().math_unit()
     }
 
-    /// Whether the files that it was compiled from are still the same.
+    /// Whether its source files are unchanged.
     fn is_current(&self) -> bool {
         self.program.sources().are_in(&FileLoader)
     }
 
-    /// The SHA-256 of its text and of what decides what the text means.
+    /// The SHA-256 of its text and of everything else that determines its meaning.
     #[getter]
     fn digest(&self) -> &str {
         self.program.digest()
     }
 
-    /// The SHA-256 of each file that it was compiled from, by its path.
+    /// The SHA-256 of each source file, by path.
     #[getter]
     fn sources(&self) -> BTreeMap<PathBuf, String> {
         let files = self.program.sources().files.iter();
@@ -113,12 +113,12 @@ impl Program {
         json(&self.program.text())
     }
 
-    /// What it declares for its control plane, as JSON.
+    /// Its declarations for the control plane, as JSON.
     fn declarations(&self) -> PyResult<String> {
         json(&self.program.describe())
     }
 
-    /// Its P4Info: as text, and in binary.
+    /// Its P4Info: as text and in binary.
     fn p4info(&self, py: Python<'_>) -> (String, Vec<u8>) {
         py.detach(|| {
             let info = sojourn_protocols::p4info(&self.program.schema());
@@ -126,12 +126,12 @@ impl Program {
         })
     }
 
-    /// Its `bf-rt.json`, by which the runtime interface of Tofino knows it.
+    /// Its `bf-rt.json`, the schema of Tofino's runtime interface.
     fn bfrt(&self, py: Python<'_>) -> String {
         py.detach(|| sojourn_protocols::bfrt::text(&self.program.schema()))
     }
 
-    /// A control plane, as JSON, with its computed entries written out.
+    /// A control plane, as JSON, with its computed entries expanded.
     fn written_out(&self, py: Python<'_>, control: &str) -> PyResult<String> {
         let wrong = |error: &dyn std::fmt::Display| ConfigError::new_err(error.to_string());
         let control: ControlPlane = serde_json::from_str(control).map_err(|e| wrong(&e))?;
@@ -145,35 +145,35 @@ impl Program {
         Ok((stages.json, stages.text))
     }
 
-    /// Why its target's chip may refuse it although it runs; `None` if nothing is known.
+    /// Reason why its target's chip may reject it although it runs here; `None` if none is known.
     fn doubt(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.program.doubt())
             .map(|doubt| format!("{} ({})", doubt.message, doubt.code))
     }
 
-    /// Its state variables and what they depend on: as JSON, and as text.
+    /// Its state variables and their dependencies: as JSON and as text.
     fn dependencies(&self, py: Python<'_>) -> (String, String) {
         let found = py.detach(|| self.program.dependencies());
         (found.to_json(), found.render())
     }
 }
 
-/// What is said of a program.
+/// Verdict on a program.
 #[pyclass(module = "sojourn._core", frozen, get_all)]
 pub struct Verdict {
-    /// There was no error.
+    /// True if there was no error.
     ok: bool,
-    /// The diagnostics drawn for a terminal.
+    /// The diagnostics rendered for a terminal.
     rendered: String,
-    /// The same as JSON.
+    /// The diagnostics as JSON.
     diagnostics: String,
-    /// The program, if the language takes it; none if only the language was asked.
+    /// The program, if the language accepts it; `None` if only the language was checked.
     program: Option<Py<Program>>,
-    /// Its stages as JSON and as text, if it fits a target that has stages.
+    /// Its stages as JSON and as text, if it fits a target with stages.
     stages: Option<(String, String)>,
 }
 
-/// Checks the program at `path`: the language, and unless `language_only`, that its target loads it.
+/// Checks the program at `path` against the language and, unless `language_only`, its target.
 #[pyfunction]
 pub fn check(
     py: Python<'_>,
@@ -208,7 +208,7 @@ pub fn check(
     Ok(Verdict { program: Some(Py::new(py, program)?), stages, ..verdict })
 }
 
-/// What an editor asks of the program at `path`, as JSON; `texts` stand in place of files.
+/// Editor information on the program at `path`, as JSON; `texts` replace files.
 #[pyfunction]
 pub fn look(
     py: Python<'_>,
@@ -223,7 +223,7 @@ pub fn look(
     py.detach(|| sojourn_engine::editor::inspect(&path, &options, texts)).to_string()
 }
 
-/// Name and folder of shipped programs of every target, in the order in which people are told.
+/// Name of every target and folder of its built-in programs, in the order of presentation.
 #[pyfunction]
 pub fn targets() -> Vec<(&'static str, &'static str)> {
     sojourn_engine::builtin::TARGETS.iter().map(|target| (target.name(), target.folder())).collect()

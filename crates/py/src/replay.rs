@@ -1,4 +1,4 @@
-//! A replay and a synthetic trace as Python objects; rows cross as little-endian columns.
+//! Replays and synthetic traces as Python objects; rows are passed as little-endian columns.
 
 use crate::columns::columns;
 use crate::errors::ConfigError;
@@ -10,16 +10,16 @@ use sojourn_net::records::Rows;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// An AQM that is asked about the packets of a trace, from a configuration in JSON.
+/// Replay of a trace's packets through an AQM, from a configuration in JSON.
 #[pyclass(module = "sojourn._core")]
 pub struct Replay {
-    // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
+    // Never contended: Python may pass the object to another thread, which requires a mutex.
     replay: Mutex<replay::Replay>,
 }
 
 #[pymethods]
 impl Replay {
-    /// `programs` are those that the configuration names as compiled.
+    /// `programs` are the compiled programs that the configuration names.
     #[new]
     #[pyo3(signature = (config, programs = Vec::new()))]
     fn new(py: Python<'_>, config: &str, programs: Vec<PyRef<'_, Program>>) -> PyResult<Replay> {
@@ -46,21 +46,21 @@ impl Replay {
         Ok(PyBytes::new(py, &decisions.map_err(refused)?))
     }
 
-    /// Mirrored copies so far: asked for, without a session, passes that they have made.
+    /// Mirrored copies so far: requested, without a session, and their passes.
     fn copies(&mut self) -> (u64, u64, u64) {
         let copies = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner).copies();
         (copies.requested, copies.no_session, copies.passes)
     }
 
-    /// What the program did so far that its target cannot do, by kind, as JSON.
+    /// Faults of the program so far, by kind, as JSON.
     fn faults(&mut self) -> PyResult<String> {
         let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
         serde_json::to_string(&replay.faults()).map_err(refused)
     }
 }
 
-/// A discipline with a queue of its own that is told when packets come and go, from a configuration in
-/// JSON.
+/// Replay of arrivals and departures through a discipline with a queue of its own, from a
+/// configuration in JSON.
 #[pyclass(module = "sojourn._core")]
 pub struct QueueReplay {
     replay: Mutex<replay::QueueReplay>,
@@ -75,7 +75,7 @@ impl QueueReplay {
         Ok(QueueReplay { replay: Mutex::new(replay) })
     }
 
-    /// Carries steps out: what became of packets meanwhile.
+    /// Executes steps; returns the fates of packets meanwhile.
     fn carry_out<'py>(
         &mut self,
         py: Python<'py>,
@@ -94,7 +94,7 @@ impl QueueReplay {
         replay.counters().into_iter().collect()
     }
 
-    /// What a hardware module did wrong, as JSON.
+    /// Faults of a hardware module, as JSON.
     fn faults(&mut self) -> PyResult<String> {
         let replay = self.replay.get_mut().unwrap_or_else(PoisonError::into_inner);
         serde_json::to_string(&replay.faults()).map_err(refused)
@@ -116,7 +116,7 @@ impl SyntheticTrace {
         Ok(SyntheticTrace { trace: Mutex::new(trace) })
     }
 
-    /// The next rows, at most `most`; no row at the end of the trace.
+    /// The next rows, at most `most`; none at the end of the trace.
     fn take<'py>(&mut self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyDict>> {
         let trace = self.trace.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut rows = TraceRows::default();

@@ -22,23 +22,23 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
-/// Frames for controllers that may wait.
+/// Maximum number of frames waiting for controllers.
 const WAITING: usize = 4_096;
 
-/// Where the frames of the controller's port go, once somebody serves controllers.
+/// Destination of the controller port's frames, once a server runs.
 pub type ToController = Arc<Mutex<Option<mpsc::Sender<Vec<u8>>>>>;
 
-/// Certificate, key, and who signs the clients' certificates.
+/// Certificate, key, and certificate authority of the clients.
 type Pem = (Vec<u8>, Vec<u8>, Option<Vec<u8>>);
 
-/// What a server needs of a live switch.
+/// A live switch, as a server needs it.
 #[derive(Clone)]
 pub struct LiveDevice {
-    /// A way to ask it.
+    /// Handle for requests to it.
     pub handle: LiveHandle,
-    /// The way into the controller's port.
+    /// Sender into the controller's port.
     pub cpu: Option<CpuSender>,
-    /// What it was built from.
+    /// Its configuration.
     pub config: StandaloneConfig,
     /// The interface of each port.
     pub interfaces: BTreeMap<u16, String>,
@@ -76,7 +76,7 @@ impl Device for LiveDevice {
     }
 }
 
-/// What means a program that is compiled, with no entries.
+/// Configuration of a compiled program, without entries.
 fn p4_aqm(program: &Compiled) -> P4Aqm {
     let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
     let options = program.options();
@@ -88,11 +88,11 @@ fn p4_aqm(program: &Compiled) -> P4Aqm {
     }
 }
 
-/// A server in front of a live switch, until it is closed.
+/// A control server of a live switch, until it is closed.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct ControlServer {
     address: SocketAddr,
-    /// Why there is no pipeline before a controller sets one.
+    /// Reason why there is no pipeline before a controller sets one.
     no_pipeline: Option<String>,
     missed: AtomicU64,
     serving: Mutex<Option<Serving>>,
@@ -102,7 +102,7 @@ fn refused(why: impl ToString) -> PyErr {
     ConfigError::new_err(why.to_string())
 }
 
-/// Serves on an address.
+/// Starts a server on an address.
 fn start(
     served: Served,
     address: SocketAddr,
@@ -122,9 +122,10 @@ fn read_address(text: &str) -> PyResult<SocketAddr> {
 
 #[pymethods]
 impl ControlServer {
-    /// P4Runtime. `tls` is certificate and key as PEM, and who signs the clients' certificates;
-    /// without that signer the address is a loopback one unless it is `open`. `programs` are those that
-    /// controllers may name; the first is the one that runs, and texts are compiled as it was.
+    /// P4Runtime server. `tls` is certificate and key as PEM, and the certificate authority of the
+    /// clients; without an authority the address must be a loopback one unless `open` is set.
+    /// `programs` are those that controllers may name; the first is the running one, and its
+    /// options apply to texts that controllers send.
     #[staticmethod]
     #[pyo3(signature = (switch, address, device, programs, cpu_port = None, tls = None, open = false))]
     #[expect(clippy::too_many_arguments, reason = "they are named where it is called")]
@@ -158,8 +159,8 @@ impl ControlServer {
         })
     }
 
-    /// BfRt, for the programs that run, each with its pipes if it is not the only one; the rest as for
-    /// P4Runtime.
+    /// BfRt server for the running programs, each with its pipes if there are several; other
+    /// arguments as for P4Runtime.
     #[staticmethod]
     #[pyo3(signature = (switch, address, device, programs, tls = None, open = false))]
     fn bfrt(
@@ -184,19 +185,19 @@ impl ControlServer {
         })
     }
 
-    /// Where it listens.
+    /// Address on which the server listens.
     #[getter]
     fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// Why P4Runtime has no pipeline before a controller sets one; none if it has.
+    /// Reason why P4Runtime has no pipeline before a controller sets one; `None` if it has one.
     #[getter]
     fn no_pipeline(&self) -> Option<&str> {
         self.no_pipeline.as_deref()
     }
 
-    /// Packets, digests and notifications that controllers read too slowly to get, until it is closed.
+    /// Packets, digests and notifications lost because controllers read too slowly.
     #[getter]
     fn missed(&self) -> u64 {
         match &*self.serving.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -205,7 +206,7 @@ impl ControlServer {
         }
     }
 
-    /// Ends it; calls that are under way get a moment.
+    /// Ends the server; calls in progress have a short time to finish.
     fn close(&self, py: Python<'_>) {
         let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(serving) = &serving {

@@ -1,4 +1,4 @@
-//! A run as a Python object: advanced without the interpreter lock, read as columns.
+//! A run as a Python object: advanced without the interpreter lock, with columns as output.
 
 use crate::columns::{self, Columns, PacketRoom};
 use crate::entries::EntriesOrText;
@@ -18,7 +18,7 @@ use sojourn_packet::{Packet, Rate, Time};
 use sojourn_switch::Switch;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Checks a run's configuration, and that its program can be loaded, without building the run.
+/// Validates a run's configuration and loads its program, without building the run.
 #[pyfunction]
 #[pyo3(signature = (config, programs = Vec::new()))]
 pub fn check_config(
@@ -30,27 +30,27 @@ pub fn check_config(
     py.detach(|| programs.planes(&config)).map(|_| ()).map_err(|error| run_refused(&error))
 }
 
-/// How much later than configured a flow starts under a seed, ns.
+/// Random delay of a flow's start under a seed, ns.
 #[pyfunction]
 pub fn start_jitter(seed: u64, flow: u32) -> u64 {
     sojourn_net::start_jitter(seed, flow).as_nanos()
 }
 
-/// The network of a run that says nothing of it, as JSON: every default of one stands there.
+/// Default network of a run, as JSON, with all default values.
 #[pyfunction]
 pub fn default_network() -> PyResult<String> {
     serde_json::to_string(&sojourn_net::config::NetworkSection::<Aqm>::default())
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
 }
 
-/// What the switch's hardware makes of a shaper: rate in bit/s and burst in bytes.
+/// Shaper as the switch's hardware implements it: rate in bit/s and burst in bytes.
 #[pyfunction]
 pub fn shaper_as_built(rate: u64, burst: u64) -> PyResult<(u64, u64)> {
     sojourn_engine::switch_setup::shaper_as_built(Rate(rate), burst)
         .map_err(|refused| ConfigError::new_err(refused.to_string()))
 }
 
-/// What the simulator would draw for the flows of a configuration, as JSON: a list in their order.
+/// Flows that the simulator would draw for a configuration, as JSON: a list in their order.
 #[pyfunction]
 pub fn workload(py: Python<'_>, config: &str) -> PyResult<String> {
     let config = read_config(config)?;
@@ -63,7 +63,7 @@ fn read_config(config: &str) -> PyResult<RunConfig> {
     config::read(config).map_err(|error| ConfigError::new_err(error.to_string()))
 }
 
-/// A run's configuration, read from JSON once and checked for itself.
+/// A run's configuration, parsed from JSON and validated once.
 #[pyclass(module = "sojourn._core", frozen)]
 pub struct Configuration {
     config: Arc<RunConfig>,
@@ -71,9 +71,9 @@ pub struct Configuration {
 
 #[pymethods]
 impl Configuration {
-    /// What is `beside` takes the place of empty things in the control planes of `config`: the place of
-    /// a switch that has an AQM of its own, that of a table, and the table's entries; or the commands'
-    /// text.
+    /// Entries of `beside` replace empty parts in the control planes of `config`: the index of a
+    /// switch with an AQM of its own, the index of a table, and the table's entries; or the text of
+    /// the commands.
     #[new]
     #[pyo3(signature = (config, beside = Vec::new()))]
     fn new(
@@ -99,7 +99,7 @@ impl Configuration {
     }
 }
 
-/// A configuration as JSON, or read already.
+/// A configuration as JSON, or already parsed.
 #[derive(FromPyObject)]
 pub enum ConfigArg<'py> {
     Read(PyRef<'py, Configuration>),
@@ -115,12 +115,12 @@ impl ConfigArg<'_> {
     }
 }
 
-/// One run, from a configuration in JSON. It reads no clock: it is told how far to go.
+/// One run, from a configuration in JSON. Reads no clock: the caller sets how far it runs.
 #[pyclass(module = "sojourn._core")]
 pub struct Simulation {
-    // Never locked: Python may hand the object to another thread, and a mutex is what allows that.
+    // Never contended: Python may pass the object to another thread, which requires a mutex.
     run: Mutex<sojourn_net::Simulation>,
-    /// What is seen of its programs, where something is to be.
+    /// Observations of its programs, if requested.
     watched: WatchedRegisters,
     room: PacketRoom,
 }
@@ -130,7 +130,7 @@ impl Simulation {
         self.run.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with a switch.
+    /// Executes work on a switch.
     fn with_switch<T>(
         &mut self,
         place: u16,
@@ -143,7 +143,7 @@ impl Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// `programs` are those that the configuration names as compiled.
+    /// `programs` are the compiled programs that the configuration names.
     #[new]
     #[pyo3(signature = (config, programs = Vec::new()))]
     fn new(
@@ -158,7 +158,7 @@ impl Simulation {
         Ok(Simulation { run: Mutex::new(run), watched, room: PacketRoom::default() })
     }
 
-    /// Uses up to so many threads from here on; what happens is the same with any number.
+    /// Sets the maximum number of threads; results do not depend on it.
     fn use_threads(&mut self, threads: usize) {
         self.run().use_threads(threads);
     }
@@ -177,7 +177,7 @@ impl Simulation {
         }
     }
 
-    /// The instant up to which everything has happened, ns.
+    /// Current virtual time, ns.
     #[getter]
     fn now(&mut self) -> u64 {
         self.run().now().as_nanos()
@@ -189,42 +189,42 @@ impl Simulation {
         self.run().finished()
     }
 
-    /// How many observed ports there are.
+    /// Number of observed ports.
     #[getter]
     fn bottlenecks(&mut self) -> usize {
         self.run().bottlenecks()
     }
 
-    /// Rows of all kinds and captured frames that wait to be taken.
+    /// Number of pending rows of all kinds and captured frames.
     #[getter]
     fn waiting(&mut self) -> usize {
         self.run().waiting()
     }
 
-    /// The packet rows that wait at a bottleneck, as little-endian columns.
+    /// Pending packet rows of a bottleneck, as little-endian columns.
     #[pyo3(signature = (bottleneck = 0))]
     fn take_packets(&mut self, bottleneck: usize) -> Columns {
         let rows = self.run().take_packets_of(bottleneck);
         Columns::of_packets(rows, &self.room)
     }
 
-    /// The flow samples that wait, as little-endian columns.
+    /// Pending flow samples, as little-endian columns.
     fn take_flows(&mut self) -> Columns {
         Columns::new(self.run().take_flows())
     }
 
-    /// The transfers and requests that wait, as little-endian columns.
+    /// Pending transfers and requests, as little-endian columns.
     fn take_exchanges(&mut self) -> Columns {
         Columns::new(self.run().take_exchanges())
     }
 
-    /// The datagrams of voices that wait, as little-endian columns.
+    /// Pending voice datagrams, as little-endian columns.
     fn take_datagrams(&mut self) -> Columns {
         Columns::new(self.run().take_datagrams())
     }
 
-    /// The captured frames that wait at a measured queue: time in ns, point (0 entered, 1 left),
-    /// bytes, length on wire.
+    /// Pending captured frames of a measured queue: time in ns, point (0 entered, 1 left), bytes,
+    /// length on wire.
     #[pyo3(signature = (bottleneck = 0))]
     fn take_capture<'py>(
         &mut self,
@@ -234,18 +234,18 @@ impl Simulation {
         columns::frames(py, &self.run().take_capture_of(bottleneck))
     }
 
-    /// The registers that rows were of so far, by full name; with several programs each behind the
-    /// number of its program.
+    /// Full names of the registers that have appeared in rows; with several programs each is
+    /// prefixed with its program's number.
     fn watched_registers(&self) -> Vec<String> {
         self.watched.names()
     }
 
-    /// The changes of registers that wait, as little-endian columns.
+    /// Pending register changes, as little-endian columns.
     fn take_registers(&mut self) -> Columns {
         Columns::new(self.watched.take())
     }
 
-    /// The passes of packets that were followed since the last call, as JSON.
+    /// Traced passes since the last call, as JSON.
     fn take_passes(&mut self) -> PyResult<String> {
         let passes: Vec<_> =
             self.watched.programs().iter().flat_map(Watched::take_passes).collect();
@@ -253,16 +253,16 @@ impl Simulation {
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// What the program has written into its log since the last call: lines that were too many to
-    /// keep, then time in ns and text of each.
+    /// Lines that the program wrote into its log since the last call: the number of lost ones, then
+    /// time in ns and text of each.
     fn take_log(&mut self) -> (u64, Vec<(u64, String)>) {
         let log = self.run().take_log();
         let lines = log.lines.into_iter().map(|line| (line.at.as_nanos(), line.text));
         (log.lost, lines.collect())
     }
 
-    /// Tables, actions, registers and the rest of a switch's program, as JSON; `switch` is its place
-    /// in the network.
+    /// Tables, actions, registers and other objects of a switch's program, as JSON; `switch` is its
+    /// index in the network.
     fn describe(&mut self, switch: u16) -> PyResult<String> {
         self.with_switch(switch, |switch, _| {
             let program = control::program(switch).map_err(wrong)?;
@@ -270,8 +270,8 @@ impl Simulation {
         })
     }
 
-    /// Carries out operations on a switch now, gathered or a list in JSON, all of them or none; the
-    /// handle of each entry that was added alone.
+    /// Applies operations to a switch now, collected or a list in JSON, all of them or none;
+    /// returns the handle of each entry that was added individually.
     fn apply(&mut self, switch: u16, operations: OperationsArg<'_>) -> PyResult<Vec<Option<u32>>> {
         let batch = operations.read()?;
         self.with_switch(switch, |switch, now| {
@@ -279,7 +279,7 @@ impl Simulation {
         })
     }
 
-    /// What a question in JSON is answered, as JSON.
+    /// Answers a query in JSON, as JSON.
     fn read(&mut self, switch: u16, query: &str) -> PyResult<String> {
         let query: Query = read(query)?;
         self.with_switch(switch, |switch, _| {
@@ -288,8 +288,8 @@ impl Simulation {
         })
     }
 
-    /// The messages of a switch's program to its control plane since the last call: name, time in
-    /// ns, bytes.
+    /// Messages of a switch's program to its control plane since the last call: name, time in ns,
+    /// bytes.
     fn take_digests<'py>(
         &mut self,
         py: Python<'py>,
@@ -301,7 +301,7 @@ impl Simulation {
         Ok(crate::packet_switch::messages(py, taken?))
     }
 
-    /// What a switch has sent to its controller since the last call: time in ns, bytes.
+    /// Packets that a switch sent to its controller since the last call: time in ns, bytes.
     fn take_controllers_packets<'py>(
         &mut self,
         py: Python<'py>,
@@ -315,7 +315,7 @@ impl Simulation {
         self.run().take_controllers_packets(switch).into_iter().map(told).collect()
     }
 
-    /// Has a frame of the controller's reach its port of a switch now.
+    /// Injects a controller's frame at its port of a switch now.
     fn packet_out(&mut self, switch: u16, frame: Vec<u8>) -> PyResult<()> {
         match self.run().packet_out(switch, frame) {
             true => Ok(()),
@@ -323,14 +323,14 @@ impl Simulation {
         }
     }
 
-    /// What is counted at a switch, as JSON.
+    /// Counters of a switch, as JSON.
     fn switch_report(&mut self, switch: u16) -> PyResult<String> {
         self.with_switch(switch, |switch, _| {
             serde_json::to_string(&switch.statistics()).map_err(wrong)
         })
     }
 
-    /// The counters so far with how many lines programs have logged, as JSON, a line each.
+    /// The counters so far, with the number of log lines of programs, as JSON, one a line.
     fn counters(&mut self, log_lines: u64) -> PyResult<String> {
         let report = self.run().report();
         serde_json::to_string_pretty(&Counters { report, log_lines })
@@ -338,7 +338,7 @@ impl Simulation {
     }
 }
 
-/// What a run's file of counters has.
+/// Contents of a run's file of counters.
 #[derive(serde::Serialize)]
 struct Counters {
     #[serde(flatten)]

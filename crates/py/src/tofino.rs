@@ -1,4 +1,4 @@
-//! The stateful ALU on a raw configuration, for anyone with vectors of their own.
+//! The stateful ALU on a raw configuration, for external test vectors.
 
 use crate::errors::ConfigError;
 use pyo3::prelude::*;

@@ -6,9 +6,9 @@
 //!     cargo run -p sojourn-switch --example second_sources -- trace NAME plain|mixed|classic
 //!     cargo run -p sojourn-switch --example second_sources -- table
 //!
-//! And a queue that somebody else has recorded, for `bench/second_sources/kernel_run.py`: lines of
-//! `in TIME PACKET SIZE FLOW` and `out TIME` come in, lines of `sent TIME PACKET` and
-//! `drop TIME PACKET` go out.
+//! Also replays an externally recorded queue, for `bench/second_sources/kernel_run.py`: reads lines
+//! of `in TIME PACKET SIZE FLOW` and `out TIME`, and writes lines of `sent TIME PACKET` and `drop
+//! TIME PACKET`.
 //!
 //!     cargo run -p sojourn-switch --example second_sources -- follow DISCIPLINE NAME=VALUE...
 

@@ -48,9 +48,9 @@ pub struct SwitchConfig {
     pub ifg_compensation: u32,
     /// Mirror sessions and their buffer.
     pub mirror: MirrorConfig,
-    /// How often a packet may be resubmitted. Default 1, as on Tofino.
+    /// Maximum number of resubmissions of a packet. Default 1, as on Tofino.
     pub resubmit_limit: u32,
-    /// How often packets may go round in all.
+    /// Limit of returning packets in total.
     pub rounds: RoundLimit,
     /// Multicast groups of the packet replication engine.
     pub multicast: Vec<MulticastGroup>,
@@ -77,8 +77,8 @@ impl Default for SwitchConfig {
     }
 }
 
-/// How many packets may come round: copies of mirror sessions, resubmitted and recirculated ones.
-/// What comes beyond is dropped.
+/// Limit of returning packets: copies of mirror sessions, resubmitted and recirculated ones.
+/// Packets beyond it are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundLimit {
     /// So many at one instant, if there were none for long. Default 10,000.
@@ -225,7 +225,7 @@ impl Default for MirrorConfig {
     }
 }
 
-/// Which requests a mirror session serves.
+/// Requests that a mirror session serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionDirection {
     /// Requests of the ingress deparser.
@@ -247,7 +247,7 @@ impl SessionDirection {
     }
 }
 
-/// Where the copies of one session go.
+/// Destination of the copies of one session.
 ///
 /// ```
 /// use sojourn_packet::MirrorDirection;
@@ -260,11 +260,11 @@ impl SessionDirection {
 pub struct MirrorSession {
     /// Session number.
     pub id: u16,
-    /// Which requests it serves.
+    /// Requests that it serves.
     pub direction: SessionDirection,
     /// Egress port of the copies; none if they go to a multicast group only.
     pub port: Option<PortId>,
-    /// Multicast group that copies go to, also beside a port.
+    /// Multicast group of copies, alone or in addition to a port.
     pub group: Option<u16>,
     /// Queue at that port.
     pub queue: u8,
@@ -321,7 +321,7 @@ pub struct ExclusionSet {
     pub ports: Vec<PortId>,
 }
 
-/// Why a configuration is refused.
+/// Reason why a configuration is rejected.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ConfigError {
     /// Two ports with one number.
@@ -376,7 +376,7 @@ pub enum ConfigError {
     /// Something refers to a port or queue that does not exist.
     #[error("{what} refers to port {} queue {queue}, which is not configured", .port.0)]
     NoSuchQueue {
-        /// Who refers.
+        /// The referring item.
         what: &'static str,
         /// The port.
         port: PortId,
@@ -394,7 +394,7 @@ pub enum ConfigError {
     /// A session, group or exclusion set is defined twice.
     #[error("{what} {id} is defined twice")]
     Duplicate {
-        /// What it is.
+        /// Kind of the item.
         what: &'static str,
         /// Its number.
         id: u16,

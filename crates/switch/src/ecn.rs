@@ -1,6 +1,6 @@
 //! The ECN field of a frame (RFC 3168): reading it, and setting Congestion Experienced.
 //!
-//! Frames without an IP header have no such field. This file must not know why a packet is marked.
+//! Frames without an IP header have no such field. Must not depend on the reason for a mark.
 
 use sojourn_packet::{IpHeader, OnesComplementSum, Packet};
 

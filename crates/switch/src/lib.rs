@@ -1,13 +1,13 @@
 //! The switch: ports, traffic manager, mirroring, recirculation and native queue disciplines.
 //!
-//! Sans-IO. [`Switch`] is a state machine fed with instants and packets; it reads no clock, opens
-//! no socket and must not know who drives it, virtual time or a wall clock. What the packets mean
-//! is the business of the [`DataPlane`](sojourn_packet::DataPlane) it is given: a program, or a
+//! Sans-IO. [`Switch`] is a state machine driven by times and packets; it reads no clock and opens
+//! no socket. Must not depend on its driver, virtual time or a wall clock. The
+//! [`DataPlane`](sojourn_packet::DataPlane) interprets the packets: a program, or a
 //! [`CrossConnect`] or [`Routes`].
 //!
-//! The driver's loop: hand in what arrives with [`Switch::receive`], call [`Switch::advance`] when
-//! [`Switch::next_timer`] is due, and after either take everything from
-//! [`Switch::take_transmits`] and [`Switch::take_observations`].
+//! The driver's loop: pass arrivals to [`Switch::receive`], call [`Switch::advance`] when
+//! [`Switch::next_timer`] is due, and after either take everything from [`Switch::take_transmits`]
+//! and [`Switch::take_observations`].
 //!
 //! ```
 //! use sojourn_packet::{Packet, PortId, Rate, Time};

@@ -14,14 +14,13 @@ pub struct Transmit {
     pub port: PortId,
     /// The frame, without FCS.
     pub packet: Packet,
-    /// When its preamble starts to occupy the wire.
+    /// Start of its preamble on the wire.
     pub start: Time,
-    /// When the last bit of its FCS is on the wire; it has arrived that long plus the wire's
-    /// propagation delay later.
+    /// End of its FCS on the wire; it arrives later by the wire's propagation delay.
     pub end: Time,
 }
 
-/// What became of a packet at an observed port.
+/// Fate of a packet at an observed port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Verdict {
@@ -33,13 +32,13 @@ pub enum Verdict {
     Tail = 2,
     /// Sent with a Congestion Experienced mark that it did not have on arrival at the switch.
     Mark = 3,
-    /// Dropped by a P4 program in ingress, before any queue: by a queue management that decides
-    /// there, or because it is forwarded nowhere. Which of them, the switch cannot know.
+    /// Dropped by a P4 program in ingress, before any queue: by an AQM that decides there, or
+    /// because it is not forwarded. The switch cannot distinguish these.
     Ingress = 4,
 }
 
 impl Verdict {
-    /// What each is called in files, in the order of their numbers.
+    /// Names in files, in the order of their numbers.
     ///
     /// ```
     /// use sojourn_switch::Verdict;
@@ -62,31 +61,32 @@ pub struct PacketObservation {
     pub port: PortId,
     /// The queue.
     pub queue: u8,
-    /// When it was enqueued, or for a drop before the queue should have been.
+    /// Time of its enqueueing, or for a drop before the queue the time at which it would have been
+    /// enqueued.
     pub enqueued: Time,
-    /// When it was dequeued or dropped; `dequeued - enqueued` is its sojourn time.
+    /// Time of its dequeueing or drop; `dequeued - enqueued` is its sojourn time.
     pub dequeued: Time,
-    /// What became of it.
+    /// Fate of the packet.
     pub verdict: Verdict,
 }
 
-/// Where a frame was captured.
+/// Capture point of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CapturePoint {
-    /// Where it came to the port's queues, also if it is dropped there at once.
+    /// On arrival at the port's queues, even if it is dropped there at once.
     Entered = 0,
-    /// Where it left the port.
+    /// On departure from the port.
     Left = 1,
 }
 
 /// A frame at a port marked for capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedFrame {
-    /// When it was enqueued (entered) or dequeued (left), so that frames come in the order of time
-    /// and agree with the rows.
+    /// Time of its enqueueing (entered) or dequeueing (left), so that frames are in the order of
+    /// time and agree with the rows.
     pub time: Time,
-    /// Where.
+    /// Capture point.
     pub point: CapturePoint,
     /// The port.
     pub port: PortId,

@@ -47,9 +47,9 @@ pub struct Statistics {
     pub now: Time,
     /// Arrived at front-panel ports.
     pub received: Count,
-    /// Handed to the wires of front-panel ports.
+    /// Transmitted on front-panel ports.
     pub sent: Count,
-    /// What happened before the traffic manager.
+    /// Counters before the traffic manager.
     pub ingress: IngressStatistics,
     /// Packets that the egress parser refused (also counted as egress drops of their queue).
     pub egress_parser_rejected: u64,
@@ -63,13 +63,13 @@ pub struct Statistics {
     pub rounds_dropped: Count,
     /// The packet buffer.
     pub buffer: BufferStatistics,
-    /// What the program did that the switch cannot do, by kind; empty for a native discipline.
+    /// Faults of the program, by kind; empty for a native discipline.
     pub faults: Vec<FaultReport>,
     /// Packets and copies inside the switch now: in a pipeline, a buffer, a queue or a loop.
     pub held: u64,
 }
 
-/// What happened before the traffic manager.
+/// Counters before the traffic manager.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IngressStatistics {
     /// Ingress passes run.
@@ -107,13 +107,13 @@ pub struct IngressStatistics {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unroutable {
-    /// The port that was asked for.
+    /// Requested port.
     pub port: PortId,
-    /// The queue that was asked for.
+    /// Requested queue.
     pub queue: u8,
-    /// How many queues the port has; none if there is no such port.
+    /// Number of queues of the port; `None` if there is no such port.
     pub queues: Option<u8>,
-    /// What chose port and queue.
+    /// Source of the choice of port and queue.
     pub by: SetBy,
 }
 
@@ -162,7 +162,7 @@ pub struct PortStatistics {
     pub received: Count,
     /// Left by it.
     pub sent: Count,
-    /// What the hardware makes of the port shaper.
+    /// Port shaper as the hardware implements it.
     pub shaper: Option<EffectiveShaper>,
     /// Whether its packets come back to ingress.
     #[serde(skip)]
@@ -194,9 +194,9 @@ pub struct QueueStatistics {
     pub cells: u32,
     /// Most cells in use at any time.
     pub peak_cells: u32,
-    /// What the hardware makes of the guaranteed rate.
+    /// Guaranteed rate as the hardware implements it.
     pub min_shaper: Option<EffectiveShaper>,
-    /// What the hardware makes of the maximum rate.
+    /// Maximum rate as the hardware implements it.
     pub max_shaper: Option<EffectiveShaper>,
 }
 
@@ -209,7 +209,7 @@ pub struct QueueStatistics {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MirrorStatistics {
-    /// Copies asked for by deparsers.
+    /// Copies requested by deparsers.
     pub requested: u64,
     /// Copies enqueued at their session's queue, after truncation.
     pub mirrored: Count,
@@ -221,19 +221,19 @@ pub struct MirrorStatistics {
     pub tail_drops: u64,
     /// Copies in the mirror buffer now.
     pub held: u64,
-    /// How long state waited for its copy.
+    /// Time for which state waited for its copy.
     pub unsynchronised: UnsynchronisedTime,
 }
 
 impl MirrorStatistics {
-    /// Copies that were asked for and did not come to a queue.
+    /// Copies that were requested and did not reach a queue.
     pub fn drops(&self) -> u64 {
         self.no_session + self.buffer_drops + self.tail_drops
     }
 }
 
-/// From a pass that asked for a copy to the egress pass of that copy: as long as that, registers
-/// that the copy is to update are behind.
+/// Time from a pass that requested a copy to the egress pass of that copy, during which the
+/// registers that the copy updates are outdated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UnsynchronisedTime {
     /// Sum over all copies.

@@ -1,23 +1,23 @@
-//! Constructor arguments of extern objects, as the numbers and names that externs want.
+//! Constructor arguments of extern objects, as the numbers and names that externs need.
 //!
-//! The checker has already compared types; what can still be wrong is a range that only the
-//! target has, or an argument that is no constant of the program's.
+//! The checker has already compared types; the remaining errors are a range that only the target
+//! has, or an argument that is not a constant of the program.
 
 use num_bigint::{BigInt, BigUint};
 use sojourn_p4::ir::{Const, Object, ObjectArg, ObjectId, Scalar};
 use thiserror::Error;
 
-/// What is wrong with an argument: a clause about it, without a stop.
+/// Error in an argument: a clause about it, without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ArgumentError(pub String);
 
-/// The argument of the parameter called `name`.
+/// The argument of the parameter `name`.
 fn argument<'o>(object: &'o Object, name: &str) -> Option<&'o ObjectArg> {
     object.args.iter().find(|(known, _)| &**known == name).map(|(_, arg)| arg)
 }
 
-/// The constant given for the parameter `name`; none if it was left out or is an object.
+/// The constant given for the parameter `name`; `None` if it is missing or an object.
 pub fn constant<'o>(object: &'o Object, name: &str) -> Option<&'o Const> {
     match argument(object, name)? {
         ObjectArg::Const(value) => Some(value),
@@ -41,7 +41,7 @@ pub fn first_object(object: &Object) -> Option<ObjectId> {
     })
 }
 
-/// The number behind a constant, negative if its type is signed and it is.
+/// The number of a constant, negative if its type is signed and its value is.
 pub fn number(value: &Const) -> Option<BigInt> {
     match value {
         Const::Scalar(Scalar::Int(width), pattern) => {

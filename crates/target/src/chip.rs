@@ -12,18 +12,18 @@ use sojourn_packet::Time;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExponentParity {
-    /// As the chip's reference model has it: an odd exponent is rounded up to even.
+    /// The chip's reference model: an odd exponent is rounded up to even.
     #[default]
     Vendor,
     /// The opposite parity, known from training material. Results of `rsqrt` are sqrt(2) larger;
-    /// the figures of the CoDel-ACT paper (2024) come out of this one.
+    /// the figures of the CoDel-ACT paper (2024) follow from this one.
     Paper,
 }
 
-/// Settings of the chip that show in timestamps.
+/// Settings of the chip that affect timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// What the chip's counter showed when the run began.
+    /// Value of the chip's counter at the start of the run.
     pub offset: Time,
     /// `tf1.tm.cfg timestamp_shift_bits`: how far `enq_tstamp` and `deq_timedelta` are shifted
     /// right before they are cut to their width. 0 is the driver's default.
@@ -31,7 +31,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The 48-bit counter at an instant of the run.
+    /// The 48-bit counter at a time of the run.
     #[inline]
     pub fn global(&self, at: Time) -> u64 {
         self.offset.as_nanos().wrapping_add(at.as_nanos()) & ((1 << 48) - 1)

@@ -1,6 +1,7 @@
-//! Which slots of its frame a unit reads, and which it writes.
+//! Slots of its frame that a unit reads, and those that it writes.
 //!
-//! In any way, on whatever way through the unit: what is not among them is of no matter to it.
+//! All accesses on every path through the unit count: the value of any other slot does not matter
+//! to it.
 
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Layout, Program, Slot, StmtKind, Transition, UnitId,
@@ -17,7 +18,7 @@ pub fn read_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
             StmtKind::Copy { narrow: (from, _, count), .. } => {
                 read.extend((0..*count).map(|at| Slot(from.0 + at)));
             }
-            // The other bits stay what they were.
+            // The other bits remain.
             StmtKind::SetSlice { target: slot, .. } | StmtKind::CheckStack { next: slot, .. } => {
                 read.insert(*slot);
             }
@@ -64,7 +65,7 @@ pub fn read_by_call(call: &ExternCall) -> HashSet<Slot> {
     read
 }
 
-/// The narrow slots that a unit may write, and those that it hands to externs.
+/// Narrow slots that a unit may write, including those passed to externs.
 pub fn written_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
     let mut written = HashSet::new();
     visit::unit_statements(program, unit, &mut |stmt| match &stmt.kind {
@@ -84,7 +85,7 @@ pub fn written_by(program: &Program, unit: UnitId) -> HashSet<Slot> {
         | StmtKind::PopFront { stack: layout, .. } => whole(layout, &mut written),
         StmtKind::Apply { hit, action, .. } => written.extend([*hit, *action].iter().flatten()),
         StmtKind::Call(call) => {
-            // Some externs change what they are only given to read.
+            // Some externs change their input arguments.
             visit::expressions(stmt).into_iter().for_each(|expr| slots_of(expr, &mut written));
             for arg in &call.args {
                 if let Arg::Out(layout) | Arg::InOut(layout) = arg {

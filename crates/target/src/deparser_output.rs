@@ -1,9 +1,9 @@
-//! A packet as its deparser leaves it: other headers in front of the same payload.
+//! Deparser output: other headers in front of the same payload.
 
 use sojourn_p4::interp::PacketOut;
 use sojourn_packet::{HeaderBytes, Packet};
 
-/// Puts what a deparser has written in place of the bits that the parser took.
+/// Replaces the bits that the parser consumed by the deparser's output.
 #[inline(always)]
 pub fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u64) {
     let consumed = consumed.div_ceil(8) as usize;
@@ -11,7 +11,7 @@ pub fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u64) {
     let more = (consumed - retained) as u32;
     let (bytes, headers) = (&mut packet.bytes, written.bytes().len());
     if headers <= retained {
-        // What is behind the headers moves to their end, if it is not there.
+        // Bytes behind the headers move to the headers' end, if they are not there.
         if headers < retained {
             bytes.copy_within(retained.., headers);
             bytes.truncate(bytes.len() - (retained - headers));
@@ -20,7 +20,7 @@ pub fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u64) {
             bytes[..headers].copy_from_slice(written.bytes());
         }
     } else if bytes.capacity() >= written.capacity() {
-        // The packet gets the buffer of the deparser, and that the packet's, which is as large.
+        // The packet takes the deparser's buffer, and the deparser the packet's, which is as large.
         written.exchange(bytes, retained);
     } else {
         widen(bytes, written.bytes(), retained);
@@ -28,7 +28,7 @@ pub fn deparse(packet: &mut Packet, written: &mut PacketOut, consumed: u64) {
     packet.zeros = packet.zeros.saturating_sub(more);
 }
 
-/// Puts headers in place of the first bytes, which are fewer.
+/// Replaces the first bytes by longer headers.
 #[inline(never)]
 fn widen(bytes: &mut HeaderBytes, headers: &[u8], retained: usize) {
     let (len, more) = (bytes.len(), headers.len() - retained);

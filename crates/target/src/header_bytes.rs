@@ -1,7 +1,7 @@
-//! Headers that are no whole number of bytes, which no switch takes from a packet.
+//! Headers that are not whole bytes, which no switch can extract.
 //!
-//! Stands on the IR's layouts. The width is that of the declared fields: a field of variable size
-//! counts with its largest length. It must not know an architecture.
+//! Uses the IR's layouts. The width is that of the declared fields: a field of variable size counts
+//! with its maximum length. Must not depend on an architecture.
 
 use sojourn_p4::ir::{Program, StmtKind, UnitId};
 use sojourn_p4::source::Span;
@@ -19,11 +19,12 @@ pub struct UnalignedHeader {
     pub bits: u32,
     /// True if it or a part is `@flexible`: the compiler fills it up.
     pub flexible: bool,
-    /// Where it is declared.
+    /// Span of the declaration.
     pub span: Span,
 }
 
-/// The ragged headers among the parameters of a program's blocks and what its parsers extract.
+/// The unaligned headers among the parameters of a program's blocks and the headers that its
+/// parsers extract.
 pub fn ragged(program: &Program) -> Vec<UnalignedHeader> {
     let mut found = BTreeMap::new();
     for (index, unit) in program.units.iter().enumerate() {

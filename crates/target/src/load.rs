@@ -1,6 +1,6 @@
 //! Loading: from the text of a program to a data plane, or to diagnostics, in one call.
 //!
-//! Stands on [`Program`], for whoever wants one data plane of one file.
+//! Uses [`Program`]; a shortcut for a single data plane from a single file.
 
 use crate::chip::{Clock, ExponentParity};
 use crate::plane::Plane;
@@ -16,27 +16,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// How a program is loaded.
+/// Options for loading a program.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
     /// Folders to search for included files, in order.
     pub include_paths: Vec<PathBuf>,
-    /// Macros that are defined before the first line: name and replacement.
+    /// Macros defined before the first line: name and replacement.
     pub defines: Vec<(String, String)>,
-    /// Which description of Tofino's math unit is believed.
+    /// Model of Tofino's math unit.
     pub math_unit: ExponentParity,
     /// Tofino's counter and the unit of its queue timestamps.
     pub clock: Clock,
-    /// What runs the program's statements.
+    /// Executor of the program's statements.
     pub executor: Executor,
-    /// Seeds random numbers and random hashes.
+    /// Seed of random numbers and random hashes.
     pub seed: u64,
-    /// Which of the program's pipelines, where it has several for the pipes of a chip.
+    /// Index of the pipeline, if the program has several for the pipes of a chip.
     pub pipeline: usize,
-    /// The program is looked at and not run: parts that are not simulated are warnings, and what
-    /// comes of it cannot run them.
+    /// The program is checked and not run: parts that are not simulated become warnings, and the
+    /// result cannot run them.
     pub check_only: bool,
-    /// Whose program it may be.
+    /// Targets that the program may be for.
     pub targets: Targets,
     /// The target that it is compiled for, if the caller chooses: its macros are defined, and it
     /// comes before others that claim the program.
@@ -44,7 +44,7 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// What runs an elaborated program.
+    /// Interpreter of an elaborated program.
     pub fn interpreter(&self, program: ir::Program) -> Interpreter {
         let mut interpreter = Interpreter::with_executor(Arc::new(program), self.executor);
         if self.executor == Executor::Native {
@@ -54,11 +54,11 @@ impl LoadOptions {
     }
 }
 
-/// A program that cannot be loaded, with everything found in it.
+/// A program that cannot be loaded, with all its diagnostics.
 #[derive(Clone, Debug, Error)]
 #[error("{}", self.summary())]
 pub struct LoadError {
-    /// What was found, warnings included.
+    /// All diagnostics, warnings included.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that the diagnostics point into.
     pub sources: Arc<SourceMap>,
@@ -87,12 +87,12 @@ impl LoadError {
     }
 }
 
-/// A program that was loaded.
+/// A loaded program.
 #[derive(Debug)]
 pub struct Loaded<P = Plane> {
     /// The data plane.
     pub plane: P,
-    /// What is legal but probably not meant.
+    /// Warnings about legal but suspicious constructs.
     pub warnings: Vec<Diagnostic>,
     /// The files that the warnings point into.
     pub sources: Arc<SourceMap>,
@@ -101,12 +101,12 @@ pub struct Loaded<P = Plane> {
 /// Loads the program in the file `path`, whatever its architecture.
 ///
 /// # Errors
-/// Everything that language and target have against it.
+/// Returns the errors of language and target.
 pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Plane, LoadError> {
     load_with(&FileLoader, path, options).map(|loaded| loaded.plane)
 }
 
-/// [`load`] with the warnings, and with files from anywhere.
+/// [`load`] with the warnings, and with files from any loader.
 ///
 /// # Errors
 /// As for [`load`].

@@ -1,14 +1,14 @@
 //! The lines of text that a program writes while packets pass (`log_msg` of v1model).
 //!
-//! The last ones are kept until somebody takes them. It must not know what a line says.
+//! The newest lines are stored until they are fetched. Must not depend on the content of a line.
 
 pub use sojourn_packet::{LogLine, ProgramLog};
 use std::collections::VecDeque;
 
-/// Lines that are kept; the oldest goes when there are more.
+/// Number of lines stored; a further line evicts the oldest.
 const KEPT_LINES: usize = 4096;
 
-/// The lines that wait.
+/// The pending lines.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     lines: VecDeque<LogLine>,
@@ -16,13 +16,13 @@ pub struct Log {
 }
 
 impl Log {
-    /// Takes what waits.
+    /// Takes the pending lines.
     pub fn take(&mut self) -> ProgramLog {
         let lost = std::mem::take(&mut self.lost);
         ProgramLog { lost, lines: self.lines.drain(..).collect() }
     }
 
-    /// Keeps a line.
+    /// Appends a line.
     pub fn push(&mut self, line: LogLine) {
         if self.lines.len() == KEPT_LINES {
             self.lines.pop_front();

@@ -1,14 +1,14 @@
-//! The memory that the registers, counters and meters of a program take on this machine.
+//! Memory budget of a program's registers, counters and meters on this machine.
 //!
 //! Sizes come from the program's text, so they are added up before anything is allocated. A program
-//! that is only checked gets no cells at all. Architectures give the bytes of a cell.
+//! that is only checked has no cells at all. Architectures give the bytes of a cell.
 
 use crate::arguments::ArgumentError;
 
-/// Bytes that all cells of a program may take.
+/// Limit of all cells of a program, bytes.
 const MOST_BYTES: u64 = 1 << 31;
 
-/// Bytes that are left.
+/// Remaining bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryBudget {
     left: u64,

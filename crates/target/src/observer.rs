@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Cells that one name may mean.
 const MOST_CELLS: usize = 64;
 
-/// What is wanted.
+/// Requested observations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceRequest {
     /// Packets to be followed, by number.
@@ -41,7 +41,7 @@ impl TraceRequest {
 pub struct RegisterChange {
     /// The pass after which it was there.
     pub at: Time,
-    /// Which: index into [`TraceLog::names`].
+    /// Register cell: an index into [`TraceLog::names`].
     pub name_index: u32,
     /// The value.
     pub value: u64,
@@ -50,7 +50,7 @@ pub struct RegisterChange {
 /// One pass of a packet that was followed.
 #[derive(Clone, Debug)]
 pub struct Pass {
-    /// When its parser began.
+    /// Start of its parser.
     pub at: Time,
     /// The packet.
     pub packet: u64,
@@ -58,15 +58,15 @@ pub struct Pass {
     pub bytes: Vec<u8>,
     /// Zeros behind them.
     pub zeros: u32,
-    /// What the switch told the pass.
+    /// Input of the pass from the switch.
     pub pass_input: PassInput,
-    /// What it did.
+    /// Steps of the pass.
     pub steps: Vec<Node>,
-    /// What became of it.
+    /// Result of the pass.
     pub result: PassResult,
 }
 
-/// What a switch tells a pass.
+/// Input of a pass from the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "pass", rename_all = "lowercase")]
 #[allow(missing_docs)] // The fields are those of the passes' inputs.
@@ -75,35 +75,35 @@ pub enum PassInput {
     Egress { port: u16, queue: u8, enqueued: u64, dequeued: u64, depth: u32, mirrored: bool },
 }
 
-/// What became of a packet in a pass.
+/// Result of a pass for its packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PassResult {
-    /// Where it goes, in words.
+    /// Destination, in words.
     pub to: String,
-    /// Its bytes behind the pass, as hexadecimal digits; none if it goes nowhere.
+    /// Its bytes after the pass, as hexadecimal digits; `None` if it has no destination.
     pub bytes: Option<String>,
 }
 
-/// What was seen since it was last taken.
+/// Observations since the log was last taken.
 #[derive(Debug, Default)]
 pub struct TraceLog {
-    /// The registers' cells by full name, with the field's number where a cell has several.
+    /// Full names of the registers' cells, with the field's number if a cell has several.
     pub names: Vec<String>,
-    /// Changes of their values, and the value at first.
+    /// Changes of their values, including the initial value.
     pub changes: Vec<RegisterChange>,
     /// Passes.
     pub passes: Vec<Pass>,
 }
 
-/// What is seen, shared with the program that it is seen in.
+/// Trace log shared with the observed program.
 pub type SharedTrace = Arc<Mutex<TraceLog>>;
 
-/// Locks what was seen.
+/// Locks the log.
 pub fn lock(seen: &SharedTrace) -> MutexGuard<'_, TraceLog> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A watch beside a program.
+/// Observer of a program.
 #[derive(Debug)]
 pub struct Observer {
     request: TraceRequest,
@@ -112,29 +112,29 @@ pub struct Observer {
     seen: SharedTrace,
 }
 
-/// A register with more cells than are told: those that change first.
+/// A register with more cells than are reported: the first to change are.
 #[derive(Debug)]
 struct LargeRegister {
     register: usize,
-    /// How it was after the last pass.
+    /// Cells after the last pass.
     saved: Box<dyn Any + Send>,
-    /// Cells that are told already.
+    /// Number of cells reported.
     reported_cells: usize,
 }
 
 #[derive(Debug)]
 struct Cell {
-    /// Place of the register in the program.
+    /// Index of the register in the program.
     register: usize,
     index: usize,
-    /// The first of its fields in [`TraceLog::names`].
+    /// Index of the first of its fields in [`TraceLog::names`].
     name_index: u32,
     last: Vec<u64>,
     reported: bool,
 }
 
 impl Cell {
-    /// A cell that nothing has been told of.
+    /// A cell without a report so far.
     fn new(register: &dyn RegisterCells, at: usize, index: usize, names: &mut Vec<String>) -> Cell {
         let fields = register.read(index).unwrap_or_default().len();
         let name_index = names.len() as u32;
@@ -149,7 +149,7 @@ impl Cell {
 }
 
 impl Observer {
-    /// A watch for what is wanted.
+    /// Creates an observer of the requested items.
     pub fn new(
         request: TraceRequest,
         program: &mut dyn RuntimeControl,
@@ -163,12 +163,12 @@ impl Observer {
         Ok((Observer { request, cells, large, seen: seen.clone() }, seen))
     }
 
-    /// Whether a packet is to be followed.
+    /// Whether a packet is to be traced.
     pub fn follows(&self, packet: &Packet) -> bool {
         self.request.every_packet || self.request.packets.contains(&packet.id.0)
     }
 
-    /// A pass has ended: looks what the registers hold.
+    /// Compares the registers at the end of a pass.
     pub fn poll(&mut self, now: Time, program: &mut dyn RuntimeControl) {
         if self.cells.is_empty() && self.large.is_empty() {
             return;
@@ -200,13 +200,13 @@ impl Observer {
         }
     }
 
-    /// A pass was followed.
+    /// Records a traced pass.
     pub fn passed(&self, pass: Pass) {
         lock(&self.seen).passes.push(pass);
     }
 }
 
-/// The cells that a name means, put behind those that are there.
+/// Appends the cells of a name.
 fn find(
     request: &str,
     program: &mut dyn RuntimeControl,
@@ -246,7 +246,7 @@ fn find(
     Ok(())
 }
 
-/// A name and the cells behind it.
+/// A name and its cells.
 fn split(request: &str) -> Result<(&str, Option<std::ops::RangeInclusive<usize>>), ControlError> {
     let Some((name, rest)) = request.split_once('[') else { return Ok((request, None)) };
     let inner = rest.strip_suffix(']');
@@ -284,7 +284,7 @@ impl From<&EgressInput> for PassInput {
     }
 }
 
-/// Bytes as hexadecimal digits, zeros behind them left out.
+/// Bytes as hexadecimal digits, without the zeros behind them.
 pub fn hex(packet: &Packet) -> String {
     packet.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

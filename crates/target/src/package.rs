@@ -1,16 +1,16 @@
-//! The blocks that a program's `main` is made of: a parser, then controls.
+//! The blocks of a program's `main`: a parser, then controls.
 //!
-//! Every architecture whose package has this form asks here. Must not know which it is.
+//! Shared by all architectures whose package has this form. Must not depend on any of them.
 
 use crate::rule::{Refusal, Rule};
 use sojourn_p4::ir::{Body, Layout, Package, PackageArg, Program, Unit, UnitId};
 use sojourn_p4::source::Span;
 
-/// `main` and its blocks in the order of their parameters; `rule` is what says how many there are.
+/// `main` and its blocks in the order of their parameters; `rule` is the rule on their number.
 ///
 /// # Errors
-/// There is no `main`, it has another number of blocks, or one is a parser where a control is
-/// wanted, or the other way round.
+/// There is no `main`, it has another number of blocks, or one is a parser instead of a control, or
+/// the other way round.
 pub fn blocks<'p, const N: usize>(
     program: &'p Program,
     rule: &'static Rule,
@@ -36,8 +36,8 @@ pub fn blocks<'p, const N: usize>(
     Ok((main, units))
 }
 
-/// Where headers, metadata and the architecture's own metadata lie in a block that has them as its
-/// parameters, in this order and behind a packet or not; those at the end may be absent.
+/// Layouts of headers, metadata and the architecture's own metadata in a block with these
+/// parameters, in this order, with or without a packet in front; the last ones may be absent.
 pub fn shared_parts(block: &Unit) -> [Option<&Layout>; 3] {
     let params = block.params.iter().map(|param| &param.layout);
     let mut params = params.filter(|layout| !matches!(layout, Layout::Object));

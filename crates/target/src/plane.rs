@@ -1,4 +1,4 @@
-//! A loaded program of any architecture: its target, and what the target made of it.
+//! A loaded program of any architecture, with its target.
 
 use crate::faults::FaultReport;
 use crate::log::ProgramLog;
@@ -20,15 +20,16 @@ use std::sync::Arc;
 pub struct Plane {
     target: &'static dyn Target,
     loaded: Box<dyn LoadedProgram>,
-    /// What runs in the chip's further pipes, each with tables and registers of its own, and its text.
+    /// Programs in the chip's further pipes, each with tables and registers of its own, and their
+    /// texts.
     further: Vec<(Box<dyn LoadedProgram>, Arc<SourceMap>)>,
-    /// Which pipeline each pipe runs, counted through those of all programs.
+    /// Index of each pipe's pipeline, counted across all programs.
     pipelines: Vec<usize>,
     /// Ports of a pipe.
     pipe_ports: u16,
-    /// The program's text, so that faults are told with their place.
+    /// Text of the program, for the positions of faults.
     sources: Arc<SourceMap>,
-    /// What somebody wants to see of it.
+    /// Observer, if observations are requested.
     observer: Option<Box<Observer>>,
 }
 
@@ -53,9 +54,9 @@ impl Plane {
         }
     }
 
-    /// Adds a pipe, which runs what another plane for the same target runs: its ports are those behind
-    /// the ones of the pipes that are there. So many pipelines are those of other programs before it.
-    /// Packets are followed, and registers looked at, in the first pipe only.
+    /// Adds a pipe that runs the program of another plane for the same target; its ports follow
+    /// those of the existing pipes. `before` is the number of pipelines of earlier programs.
+    /// Packets are traced, and registers observed, in the first pipe only.
     pub fn add_pipe(&mut self, plane: Plane, before: usize) {
         self.further.push((plane.loaded, plane.sources));
         self.pipelines.extend(plane.pipelines.into_iter().map(|own| before + own));
@@ -67,12 +68,12 @@ impl Plane {
         all.filter(|(_, of)| **of == pipeline).map(|(pipe, _)| 1 << pipe).sum()
     }
 
-    /// How many pipes there are.
+    /// Number of pipes.
     pub fn pipes(&self) -> usize {
         1 + self.further.len()
     }
 
-    /// The way in for a control plane to one pipe.
+    /// Control-plane access to one pipe.
     pub fn control_of(&mut self, pipe: usize) -> Option<&mut dyn RuntimeControl> {
         match pipe {
             0 => Some(&mut *self.loaded),
@@ -80,36 +81,36 @@ impl Plane {
         }
     }
 
-    /// What runs in another pipe than the first, if the port is of such a one.
+    /// The program of another pipe than the first, if the port is in one.
     fn elsewhere(&mut self, port: u16) -> Option<&mut Box<dyn LoadedProgram>> {
         let pipe = usize::from(port / self.pipe_ports);
         let place = pipe.checked_sub(1)?;
         self.further.get_mut(place).map(|(loaded, _)| loaded)
     }
 
-    /// Installs table entries, profiles, meters, value sets and register values. What is refused
-    /// leaves the rest installed.
+    /// Installs table entries, profiles, meters, value sets and register values. The items before a
+    /// rejected one remain installed.
     ///
     /// # Errors
-    /// The first entry that does not fit the program, naming table, action or key.
+    /// Returns the first entry that does not fit the program, with table, action or key.
     pub fn configure(&mut self, control: &ControlPlane) -> Result<(), ControlError> {
         control.batch(self.loaded.program())?.install(&mut *self.loaded)
     }
 
-    /// What it is for.
+    /// Target of the program.
     pub fn target(&self) -> &'static dyn Target {
         self.target
     }
 
-    /// The way in for a control plane while packets pass.
+    /// Control-plane access at run time.
     pub fn control(&mut self) -> &mut dyn RuntimeControl {
         &mut *self.loaded
     }
 
-    /// What its target made of it, for whoever knows the target.
+    /// The loaded program in its target's type.
     ///
     /// # Errors
-    /// It is of another target; here it is again.
+    /// It is of another target; the plane is returned.
     pub fn into_loaded<L: LoadedProgram>(self) -> Result<Box<L>, Plane> {
         let any: &dyn Any = &*self.loaded;
         if !any.is::<L>() {
@@ -122,10 +123,10 @@ impl Plane {
         }
     }
 
-    /// Has packets followed and registers read from now on; what is seen comes out of the answer.
+    /// Starts tracing packets and observing registers; the observations appear in the returned log.
     ///
     /// # Errors
-    /// A register or a cell that is not there, or a target whose passes cannot be followed.
+    /// A register or a cell that does not exist, or a target whose passes cannot be traced.
     pub fn observe(&mut self, request: TraceRequest) -> Result<SharedTrace, ControlError> {
         let follows = request.every_packet || !request.packets.is_empty();
         if follows && self.loaded.trace().is_none() {
@@ -139,12 +140,12 @@ impl Plane {
         Ok(seen)
     }
 
-    /// The program's text, for the places in what was seen.
+    /// The program's text, for the positions of observations.
     pub fn sources(&self) -> &Arc<SourceMap> {
         &self.sources
     }
 
-    /// With several pipes, or somebody who looks on.
+    /// Ingress pass with several pipes or an observer.
     #[inline(never)]
     fn any_ingress(
         &mut self,
@@ -179,7 +180,7 @@ impl Plane {
         out
     }
 
-    /// With several pipes, or somebody who looks on.
+    /// Egress pass with several pipes or an observer.
     #[inline(never)]
     fn any_egress(
         &mut self,
@@ -233,7 +234,7 @@ impl Plane {
         Pass { steps: trace.map(|mut trace| trace.take()).unwrap_or_default(), result, ..pass }
     }
 
-    /// The loaded program behind a data plane, if it is one.
+    /// The loaded program of a data plane, if it is one.
     pub fn downcast<'a>(plane: &'a mut (dyn DataPlane + 'static)) -> Option<&'a mut Plane> {
         let any: &mut dyn Any = plane;
         any.downcast_mut()
@@ -297,7 +298,7 @@ impl DataPlane for Plane {
     }
 }
 
-/// What an ingress pass has decided about a packet, in words.
+/// Decision of an ingress pass about a packet, in words.
 fn ingress_result(out: &IngressDecision, packet: &Packet) -> PassResult {
     let mut said = Vec::new();
     let admission = &out.admission;
@@ -321,7 +322,7 @@ fn ingress_result(out: &IngressDecision, packet: &Packet) -> PassResult {
     PassResult { to: with_mirror(said, out.mirror.as_deref()), bytes: goes_on.then(|| hex(packet)) }
 }
 
-/// What an egress pass has decided about a packet, in words.
+/// Decision of an egress pass about a packet, in words.
 fn egress_result(out: &EgressDecision, packet: &Packet) -> PassResult {
     let what = match out.fate {
         EgressFate::Recirculated => "recirculated",

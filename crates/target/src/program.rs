@@ -1,13 +1,13 @@
-//! A program, compiled once: its text, its IR, its target, and everything that is asked of it.
+//! A compiled program: its text, IR and target, and all queries on them.
 //!
 //! ```text
 //! text -> tokens -> tree -> typed tree -> IR -> a target's pipeline, as often as one likes
 //!         (the language crate)                  (the target's folder)
 //! ```
 //!
-//! Which target a program is for follows from the package of its `main`. A program that its target
-//! refuses has a [`Program`] all the same: what it declares and what its state depends on is known
-//! without a target. Must not know any architecture.
+//! The package of `main` determines the target. A program that its target rejects is a [`Program`]
+//! too, because its declarations and the dependencies of its state are known without a target. Must
+//! not depend on an architecture.
 
 use crate::chip::ExponentParity;
 use crate::load::{Executor, LoadError, LoadOptions, Loaded};
@@ -39,14 +39,14 @@ pub struct Program {
     digest: String,
 }
 
-/// What language and target say of a program.
+/// Diagnostics of language and target for a program.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// There was no error.
+    /// True if there was no error.
     pub ok: bool,
     /// Errors, warnings and notes.
     pub diagnostics: Vec<Diagnostic>,
-    /// The stages that it takes, if its target has stages and takes it.
+    /// Its stages, if its target has stages and accepts it.
     pub stages: Option<Stages>,
 }
 
@@ -54,7 +54,7 @@ impl Program {
     /// Compiles the program in the file `path`.
     ///
     /// # Errors
-    /// Everything that the language has against it.
+    /// Returns the language's diagnostics.
     pub fn read(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Program, LoadError> {
         Program::compile(&FileLoader, path, options)
     }
@@ -71,7 +71,7 @@ impl Program {
         Program::compile(&text.loader(), &text.program, &options)
     }
 
-    /// Compiles the program that `loader` has at `path`.
+    /// Compiles the program at `path` in `loader`.
     ///
     /// # Errors
     /// As for [`Program::read`].
@@ -103,7 +103,7 @@ impl Program {
         }
         let (tree, map, mut diagnostics) = parsed;
         let map = Arc::new(map);
-        // That another architecture's file is not there is not what is wrong with a program.
+        // A missing include file of another architecture is not the program's fault.
         if let Some(foreign) = targets.iter().find_map(|t| t.foreign(&diagnostics, &map)) {
             diagnostics.insert(0, foreign);
         }
@@ -138,17 +138,17 @@ impl Program {
         })
     }
 
-    /// The path that it was compiled from.
+    /// The path of its source.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it is for; of a program that no target claims, whoever will refuse it.
+    /// Target of the program; for a program that no target claims, the one that will reject it.
     pub fn target(&self) -> &'static dyn Target {
         self.target
     }
 
-    /// What it was compiled with.
+    /// Options of the compilation.
     pub fn options(&self) -> &LoadOptions {
         &self.options
     }
@@ -158,23 +158,23 @@ impl Program {
         &self.ir
     }
 
-    /// Its files with every place in them, for messages.
+    /// Its files, for the positions of messages.
     pub fn source_map(&self) -> &Arc<SourceMap> {
         &self.map
     }
 
-    /// The files that it was compiled from, all that it includes among them.
+    /// The files that it was compiled from, including all its includes.
     pub fn sources(&self) -> &Sources {
         &self.sources
     }
 
-    /// The SHA-256 of its text and of what else decides what the text means, in hexadecimal digits:
-    /// programs with equal digests do the same.
+    /// The SHA-256 of its text and of everything else that determines its meaning, in hexadecimal
+    /// digits: programs with equal digests are equivalent.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The program as text, to be compiled elsewhere. Bytes that are no UTF-8 are Latin-1, as the
+    /// The program as text, to be compiled elsewhere. Bytes that are not UTF-8 are Latin-1, as the
     /// compiler reads them.
     pub fn text(&self) -> ProgramText {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
@@ -190,23 +190,23 @@ impl Program {
         }
     }
 
-    /// What it offers its control plane.
+    /// Description for the control plane.
     pub fn describe(&self) -> ProgramDescription {
         describe(&self.ir)
     }
 
-    /// All that it declares for its control plane, in the order of its text.
+    /// All its declarations for the control plane, in the order of its text.
     pub fn schema(&self) -> Schema {
         let declarations = self.target.declarations();
         Schema::new(&self.ir, declarations.strip_suffix(".p4").unwrap_or(declarations))
     }
 
-    /// Who reads and writes each of its state variables, whether a target takes it or not.
+    /// Dependencies of its state variables, whether a target accepts it or not.
     pub fn dependencies(&self) -> Dependencies {
         dependencies(&self.ir, &self.map)
     }
 
-    /// What language and target have to say about it.
+    /// Diagnostics of language and target.
     pub fn check(&self) -> Checked {
         match self.load_for(self.target, self.check_options()) {
             Ok((loaded, mut diagnostics)) => {
@@ -219,17 +219,17 @@ impl Program {
         }
     }
 
-    /// Why its target's chip may refuse it although it runs here; nothing if nothing is known.
+    /// Reason why the target's chip may reject it although it runs here; `None` if none is known.
     pub fn doubt(&self) -> Option<Diagnostic> {
         let (loaded, _) = self.load_for(self.target, self.check_options()).ok()?;
         self.target.stages(&*loaded, &self.map)?.doubt.map(|doubt| *doubt)
     }
 
-    /// Its stages, by estimate. A program for a target without stages is shown to one that has
-    /// some, which says what it has against it.
+    /// Its estimated stages. A program for a target without stages is checked against one with
+    /// stages, which reports its errors.
     ///
     /// # Errors
-    /// Everything that the target has against the program.
+    /// Returns the target's diagnostics.
     pub fn stages(&self) -> Result<Stages, LoadError> {
         let others = self.options.targets.iter().filter(|other| other.name() != self.target.name());
         let mut refused = None;
@@ -246,18 +246,18 @@ impl Program {
         Err(refused.unwrap_or(LoadError { diagnostics: Vec::new(), sources: self.map.clone() }))
     }
 
-    /// A switch's worth of it: tables, registers, externs as they are before the first packet.
+    /// Instantiates it for one switch: tables, registers and externs before the first packet.
     /// `seed` is that of its random externs.
     ///
     /// # Errors
-    /// Everything that the target has against the program.
+    /// Returns the target's diagnostics.
     pub fn instantiate(&self, seed: u64) -> Result<Plane, LoadError> {
         let options = LoadOptions { seed, ..self.options.clone() };
         self.instantiate_with(options).map(|loaded| loaded.plane)
     }
 
-    /// [`Program::instantiate`] with what a run chooses: a math unit, for targets that have one, and
-    /// what executes the program.
+    /// [`Program::instantiate`] with a run's choices: a math unit, for targets that have one, and
+    /// the executor.
     ///
     /// # Errors
     /// As for [`Program::instantiate`].
@@ -270,7 +270,7 @@ impl Program {
         self.instantiate_pipeline(0, seed, math_unit, executor)
     }
 
-    /// The same of one of the program's pipelines, where it has several for the pipes of a chip.
+    /// The same for one of the program's pipelines, if it has several for the pipes of a chip.
     ///
     /// # Errors
     /// As for [`Program::instantiate`].
@@ -296,11 +296,12 @@ impl Program {
         Ok(Loaded { plane, warnings, sources: self.map.clone() })
     }
 
-    /// A control plane as a document in which every entry stands: computed ones are written out, and
-    /// in place of commands there is what they leave behind.
+    /// Converts a control plane to a document with an entry for each table entry: computed entries
+    /// are expanded, and commands are replaced by their effects.
     ///
     /// # Errors
-    /// What does not fit the program, with its place; a program that its target refuses.
+    /// Returns an error with its position if an entry does not fit the program, or if its target
+    /// rejects the program.
     pub fn written_out(&self, control: ControlPlane) -> Result<ControlPlane, ControlError> {
         if control.commands.is_none() {
             return control.written_out(&self.ir);
@@ -326,7 +327,7 @@ impl Program {
         })
     }
 
-    /// Lets `build` make something of the IR; the language's warnings come first.
+    /// Builds from the IR; the language's warnings come first.
     pub fn build_with<P>(
         &self,
         build: impl FnOnce(ir::Program, &SourceMap, &mut Vec<Diagnostic>) -> Option<P>,
@@ -339,7 +340,7 @@ impl Program {
     }
 }
 
-/// What is in headers that become valid: the word of the architecture that `main` is of.
+/// Initial fields of headers that become valid, by the architecture of `main`.
 fn fresh(typed: &hir::Program, targets: Targets) -> Fresh {
     let main = typed.main.and_then(|main| match typed.instances[main.index()].of {
         hir::InstanceOf::Package(id) => {

@@ -1,7 +1,7 @@
 //! The text that a program was compiled from: every file, byte by byte, with its SHA-256.
 //!
-//! A text can be compiled again, on this machine or another, without the files that it came from.
-//! Knows no P4.
+//! A text can be compiled again, on this machine or another, without its original files. Must not
+//! depend on P4.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
-    /// Where it was found.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What stands in it.
+    /// Contents.
     pub bytes: Vec<u8>,
 }
 
@@ -42,12 +42,12 @@ fn hexadecimal(bytes: &[u8]) -> String {
 pub struct Sources {
     /// In the order of their paths.
     pub files: Vec<SourceText>,
-    /// Where a file was looked for and not found.
+    /// Paths that were tried without finding a file.
     missing: Vec<PathBuf>,
 }
 
 impl Sources {
-    /// The SHA-256 of all of them, with what else decides what they mean.
+    /// The SHA-256 of all of them, together with the other inputs that determine their meaning.
     pub fn digest(&self, others: &[&str]) -> String {
         let mut all = Sha256::new();
         let mut add = |part: &[u8]| {
@@ -62,7 +62,7 @@ impl Sources {
         hexadecimal(&all.finalize())
     }
 
-    /// Whether `loader` still has the same files, and no other one in front of them.
+    /// Whether `loader` still provides the same files, and no other file takes precedence.
     pub fn are_in(&self, loader: &dyn SourceLoader) -> bool {
         let same = |text: &SourceText| loader.load(&text.path).is_ok_and(|b| b == text.bytes);
         self.files.iter().all(same) && self.missing.iter().all(|path| loader.load(path).is_err())
@@ -76,18 +76,18 @@ impl Sources {
     }
 }
 
-/// A program as text: what it takes to compile it anywhere.
+/// A program as text, complete for compilation elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramText {
     /// The path of the program among `files`.
     pub program: String,
-    /// What stands in each file, by its path.
+    /// Contents of each file, by path.
     pub files: BTreeMap<String, String>,
-    /// Folders, as paths among `files`, in which `#include` looks.
+    /// Search path of `#include`, as paths among `files`.
     #[serde(default)]
     pub include_paths: Vec<String>,
-    /// Macros that are defined before the first line.
+    /// Macros defined before the first line.
     #[serde(default)]
     pub defines: BTreeMap<String, String>,
 }
@@ -101,7 +101,7 @@ impl ProgramText {
     }
 }
 
-/// A loader that keeps what it has handed out.
+/// A loader that records the files it returns.
 pub struct Recorder<'l> {
     loader: &'l dyn SourceLoader,
     read: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
@@ -113,7 +113,7 @@ impl<'l> Recorder<'l> {
         Recorder { loader, read: RefCell::default(), missing: RefCell::default() }
     }
 
-    /// What it has handed out so far; it begins anew.
+    /// Takes the files recorded so far.
     pub fn take(&self) -> Sources {
         let text = |(path, bytes)| SourceText { path, bytes };
         Sources {

@@ -23,10 +23,10 @@ pub trait Target: Debug + Sync {
     /// Its name on the command line and in files: `tofino1`.
     fn name(&self) -> &'static str;
 
-    /// What messages call it: `Tofino`.
+    /// Name in messages: `Tofino`.
     fn title(&self) -> &'static str;
 
-    /// The folder of shipped programs that are for it, below `p4/`.
+    /// The folder of its built-in programs, below `p4/`.
     fn folder(&self) -> &'static str;
 
     /// The file with its declarations, which programs include: `tna.p4`.
@@ -39,8 +39,8 @@ pub trait Target: Debug + Sync {
     /// package's declaration states, if anything (`@pkginfo(arch = "TNA")`).
     fn claims(&self, package: &str, architecture: Option<&str>) -> bool;
 
-    /// Makes a data plane of a program, or says what is against it; warnings go there, too. With
-    /// `check_only`, parts that are not simulated are warnings.
+    /// Builds a data plane of a program, or reports errors; warnings are reported, too. With
+    /// `check_only`, parts that are not simulated become warnings.
     fn load(
         &self,
         program: Program,
@@ -49,20 +49,20 @@ pub trait Target: Debug + Sync {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Box<dyn LoadedProgram>>;
 
-    /// What its switch is like.
+    /// Properties of its switch.
     fn switch(&self) -> SwitchTraits;
 
-    /// What is in the fields of a header that becomes valid.
+    /// Initial fields of a header that becomes valid.
     fn fresh(&self) -> Fresh {
         Fresh::Kept
     }
 
-    /// Whether it has a math unit, which a run may choose a description of.
+    /// Whether it has a math unit, whose model a run may choose.
     fn math_unit(&self) -> bool {
         false
     }
 
-    /// What its programs cannot ask for.
+    /// Rules on its programs.
     fn rules(&self) -> Vec<&'static Rule>;
 
     /// The stages of a program that it has loaded, if it has stages.
@@ -70,57 +70,57 @@ pub trait Target: Debug + Sync {
         None
     }
 
-    /// That a program is for an architecture that nobody here has, if its errors show that.
+    /// Error for a program of an unsupported architecture, if its diagnostics show that.
     fn foreign(&self, _found: &[Diagnostic], _sources: &SourceMap) -> Option<Diagnostic> {
         None
     }
 }
 
-/// A program as its target runs it.
+/// A program as loaded by its target.
 pub trait LoadedProgram: DataPlane + RuntimeControl + Debug {
-    /// What it did that its switch cannot do, counted.
+    /// Faults of the switch's limits, counted.
     fn counted(&self) -> &Faults;
 
-    /// Where a trace is put for the passes that are to be followed; none for a target whose passes
-    /// cannot be.
+    /// The trace of the passes to be traced; `None` for a target that cannot trace.
     fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
         None
     }
 
-    /// Gives it the text that it was made of, for what is worked out of that when somebody asks.
+    /// Stores the source text, for data that is computed from it on demand.
     fn keep_text(&mut self, _sources: &Arc<SourceMap>) {}
 }
 
-/// A program's stages, by estimate.
+/// Estimated stages of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stages {
-    /// What is placed where, as JSON.
+    /// Placement of the program, as JSON.
     pub json: String,
     /// The same for a terminal.
     pub text: String,
-    /// The warning that it may not fit, if so.
+    /// The warning that it may not fit, if any.
     pub doubt: Option<Box<Diagnostic>>,
 }
 
-/// What a switch is like that runs programs for a target, as far as targets differ.
+/// Properties in which the switches of targets differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchTraits {
-    /// Ports that a program can name, from 0.
+    /// Number of ports that a program can name, from 0.
     pub ports: u16,
-    /// Ports of a pipe, where a chip has several that each run the program for themselves; else all.
+    /// Number of ports of a pipe, if a chip has several that each run the program separately; else
+    /// of all.
     pub pipe_ports: u16,
-    /// Queues of each port, unless a control plane says otherwise.
+    /// Default number of queues of each port.
     pub queues: u8,
-    /// Whether a control plane may choose how many, 1 to 8.
+    /// Whether a control plane may choose the number, 1 to 8.
     pub queues_chosen: bool,
-    /// Ports whose packets come back to ingress.
+    /// Ports that recirculate their packets to ingress.
     pub recirculating: Vec<u16>,
     /// Its traffic manager; the switch's defaults if absent.
     pub traffic_manager: Option<TrafficManager>,
     /// How copies and second passes are made.
     pub copies: Copies,
-    /// Whether a native discipline may manage the queues under a program: where packets carry what
-    /// ingress wrote in front of them, it cannot find their headers.
+    /// Whether a native discipline may manage the queues under a program: if packets carry
+    /// ingress's headers in front, it cannot find theirs.
     pub disciplines: bool,
 }
 
@@ -153,13 +153,13 @@ pub struct ShaperRegisters {
 /// How copies and second passes of packets are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// By a mirror buffer with so many entries, one resubmission, and sessions of one direction.
+    /// By a mirror buffer of limited size, one resubmission, and sessions of one direction.
     Chip,
     /// In software: without limits, and every session serves both passes.
     Unlimited,
 }
 
-/// A table of targets. The first one speaks up for programs that nobody claims.
+/// A table of targets. The first one reports errors of programs that no target claims.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Targets(pub &'static [&'static dyn Target]);
 
@@ -169,7 +169,7 @@ impl Targets {
         self.0.iter().copied()
     }
 
-    /// The one called `name`.
+    /// The target with this name.
     pub fn named(self, name: &str) -> Option<&'static dyn Target> {
         self.iter().find(|target| target.name() == name)
     }
@@ -183,7 +183,7 @@ impl Targets {
         self.iter().find(|target| target.claims(package, architecture))
     }
 
-    /// The one whose declarations are among the files, if it is not the first.
+    /// The target whose declarations are among the files, if it is not the first.
     pub fn included(self, sources: &SourceMap) -> Option<&'static dyn Target> {
         let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         let names: Vec<String> = sources.files().map(|file| name(&file.path)).collect();
@@ -201,7 +201,7 @@ impl Targets {
         all
     }
 
-    /// The rule of any target with this code, in either case of its letter.
+    /// The rule of any target with this code, ignoring the case of its letter.
     pub fn rule(self, code: &str) -> Option<&'static Rule> {
         let mut rules = self.iter().flat_map(|target| target.rules());
         rules.find(|rule| rule.code.eq_ignore_ascii_case(code))

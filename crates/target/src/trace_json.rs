@@ -1,6 +1,7 @@
-//! Passes that were followed, as JSON: each step with its place in the program and the text there.
+//! Traced passes as JSON: each step with its source position and text.
 //!
-//! Numbers below 2^53 are numbers, others digits. Whoever shows it needs nothing of the program.
+//! Numbers below 2^53 are JSON numbers, others are strings of digits. A viewer needs no data from
+//! the program.
 
 use crate::observer::Pass;
 use num_bigint::BigUint;
@@ -81,10 +82,10 @@ fn step(node: &Node, sources: &SourceMap) -> Value {
     }
     if let Some(place) = sources.location(node.span) {
         put("place", place.to_string().into());
-        // Of what is long, a block for one, the first line says enough.
+        // For a long construct such as a block, the first line suffices.
         if !matches!(node.what, What::Unit { .. } | What::State { .. }) {
             let text = sources.text(node.span);
-            // Of a condition all of it, though it may take several lines.
+            // A condition is shown in full, though it may take several lines.
             let text = match node.what {
                 What::Branch { .. } => text.split('{').next().unwrap_or(""),
                 _ => text.lines().next().unwrap_or(""),
@@ -134,7 +135,7 @@ fn entry(view: &EntryView) -> Value {
     object
 }
 
-/// What an entry asks of a key element, as control planes write it.
+/// Match value of a key element, as control planes write it.
 fn pattern_text(matched: &Match) -> String {
     match matched {
         Match::Exact(value) => value.to_string(),
@@ -183,7 +184,7 @@ fn write(of: &Write) -> Value {
 }
 
 fn scalar(scalar: Scalar, value: &BigUint) -> Value {
-    // Targets keep with more bits than a place has that nobody has set it.
+    // Targets mark an unset value with a bit above its width.
     if value.bits() > u64::from(scalar.width()) {
         return Value::Null;
     }

@@ -1,11 +1,12 @@
-//! Marks reads of fields whose header may be invalid, so that the interpreter notices those that
+//! Marks reads of fields whose header may be invalid, so that the interpreter reports those that
 //! are.
 //!
-//! A read gets a guard where nothing shows that the header is valid: no condition around it, no
-//! `setValid`, no extraction before it. So the usual `if (hdr.ipv4.isValid())` costs nothing. What is
-//! read stays what it is. Whole headers that are copied, compared or hashed are not fields, and a
-//! table whose key has `hdr.ipv4.isValid()` tells the cases apart itself: neither gets guards. Nor do
-//! calls of externs and methods that a target has compiled. Knows no architecture.
+//! A read gets a guard unless its header is known to be valid: by an enclosing condition, a
+//! `setValid` or an earlier extraction. So the usual `if (hdr.ipv4.isValid())` costs nothing. The
+//! value read does not change. Whole headers that are copied, compared or hashed are not fields,
+//! and a table whose key contains `hdr.ipv4.isValid()` distinguishes the cases itself: neither gets
+//! guards. Nor do calls of externs and methods that a target has compiled. Must not depend on an
+//! architecture.
 
 use sojourn_p4::ir::{
     Binary, Body, Expr, ExprKind, Label, Layout, Program, Scalar, Slot, Stmt, StmtKind, TableId,
@@ -18,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 /// The validity slots of headers that are certainly valid.
 type Valid = HashSet<Slot>;
 
-/// The program with its doubtful reads guarded; everything else is at its place.
+/// The program with guards on its doubtful reads; everything else is unchanged.
 pub fn with_guards(program: &Program) -> Program {
     let mut guarded = program.clone();
     for index in 0..program.units.len() {
@@ -27,7 +28,7 @@ pub fn with_guards(program: &Program) -> Program {
     guarded
 }
 
-/// Which header each slot of a unit belongs to.
+/// Header of each slot of a unit.
 struct Headers {
     validity: HashSet<Slot>,
     narrow: Vec<Option<Slot>>,
@@ -42,11 +43,11 @@ impl Headers {
         let mut current: Option<(&str, Slot)> = None;
         for (at, info) in unit.slots.iter().enumerate() {
             let slot = Slot(at as u32);
-            // A header's fields lie behind its validity.
+            // A header's fields follow its validity.
             if let Some(path) = info.name.strip_suffix(".$valid$") {
                 headers.validity.insert(slot);
                 current = Some((path, slot));
-                // Two copies of one parameter have one path: which is meant is then not known.
+                // Two copies of one parameter have one path: the intended one is then unknown.
                 by_path.entry(path).and_modify(|facts| *facts = None).or_insert(Some(slot));
             }
             let inside = current.filter(|(path, valid)| slot != *valid && within(&info.name, path));
@@ -68,27 +69,27 @@ impl Headers {
     }
 }
 
-/// True if `name` is the path of something in `path`.
+/// True if `name` is a path inside `path`.
 fn within(name: &str, path: &str) -> bool {
     name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// What holds where an expression is evaluated.
+/// Known facts where an expression is evaluated.
 #[derive(Clone, Copy)]
 struct Facts<'k> {
     valid: &'k Valid,
-    /// Headers that are copied whole just now, or told apart by the same key.
+    /// Headers being copied whole, or distinguished by the same key.
     exempt: &'k Valid,
 }
 
-/// A unit in the making.
+/// A unit under construction.
 struct Guarder<'p> {
     program: &'p Program,
     unit: UnitId,
     headers: Headers,
-    /// What holds wherever a table is applied.
+    /// Facts that hold at every application of a table.
     applied: HashMap<TableId, Valid>,
-    /// What holds wherever a block is left.
+    /// Facts that hold at every exit of a block.
     left: HashMap<Label, Valid>,
 }
 
@@ -126,7 +127,7 @@ impl<'p> Guarder<'p> {
         }
     }
 
-    /// The header whose validity the expression is.
+    /// The header whose validity the expression tests.
     fn tested_validity(&self, expr: &Expr) -> Option<Slot> {
         match &expr.kind {
             ExprKind::Slot(slot) if self.headers.validity.contains(slot) => Some(*slot),
@@ -135,9 +136,10 @@ impl<'p> Guarder<'p> {
         }
     }
 
-    /// Guards statements that begin where `valid` holds; what holds behind them, if one gets there.
+    /// Guards statements that begin where `valid` holds; returns the facts behind them, if that is
+    /// reachable.
     fn list(&mut self, stmts: &mut [Stmt], mut valid: Valid) -> Option<Valid> {
-        // A header that is copied is written part by part, validity first, all of one place.
+        // A header copy is written part by part, validity first, all with one span.
         let mut copied: (Span, Valid) = (Span::DUMMY, Valid::new());
         for stmt in stmts {
             if copied.0 != stmt.span {
@@ -255,7 +257,7 @@ impl<'p> Guarder<'p> {
         self.left.insert(label, all);
     }
 
-    /// A table is applied where `valid` holds; what holds behind it whatever action runs.
+    /// A table is applied where `valid` holds; returns the facts behind it, whatever action runs.
     fn apply(&mut self, id: TableId, valid: Valid) -> Valid {
         let mut behind = valid.clone();
         let all = match self.applied.remove(&id) {
@@ -287,7 +289,7 @@ impl<'p> Guarder<'p> {
             ExprKind::Binary(Binary::Eq, a, b) if matches!(b.kind, ExprKind::Const(1)) => {
                 self.if_true(a)
             }
-            // What `&&` and `||` became where their right side has a guard.
+            // Form of `&&` and `||` whose right side has a guard.
             ExprKind::Mux(a, b, c) => match (&b.kind, &c.kind) {
                 (_, ExprKind::Const(0)) => joined(&self.if_true(a), self.if_true(b)),
                 (ExprKind::Const(1), _) => common(&self.if_true(a), &self.if_true(c)),
@@ -316,7 +318,7 @@ impl<'p> Guarder<'p> {
     }
 
     /// Guards the doubtful reads of an expression; true if there is one. The right side of `&&` and
-    /// `||` then is evaluated only if it counts, as the program says.
+    /// `||` is then evaluated only if needed, as in the program.
     fn guard(&self, expr: &mut Expr, facts: Facts<'_>) -> bool {
         match &mut expr.kind {
             ExprKind::Slot(_) | ExprKind::WideSlot(_) | ExprKind::Element { .. } => {
@@ -365,7 +367,7 @@ impl<'p> Guarder<'p> {
             return false;
         };
         let valid = match &expr.kind {
-            // Which element is meant nobody knows before.
+            // The element's index is not known statically.
             ExprKind::Element { stride, count, index, .. } => ExprKind::Element {
                 base: header,
                 stride: *stride,
@@ -381,7 +383,7 @@ impl<'p> Guarder<'p> {
     }
 }
 
-/// `a && b` or `a || b` as a choice.
+/// `a && b` or `a || b` as a conditional.
 fn short_circuit(op: Binary, a: Box<Expr>, b: Box<Expr>, span: Span) -> ExprKind {
     let truth =
         |value: u128| Box::new(Expr { kind: ExprKind::Const(value), scalar: Scalar::Bool, span });
@@ -400,7 +402,7 @@ fn common(a: &Valid, b: &Valid) -> Valid {
     a.intersection(b).copied().collect()
 }
 
-/// What holds behind two ways, of which one may not get there.
+/// Facts behind two paths, of which one may be unreachable.
 fn either(a: Option<Valid>, b: Option<Valid>) -> Option<Valid> {
     match (a, b) {
         (Some(a), Some(b)) => Some(common(&a, &b)),

@@ -1,5 +1,5 @@
-//! Prints the page about the rules, `docs/rules.md`. How bad it is to break a rule is asked of the
-//! rule's own program.
+//! Prints the page about the rules, `docs/rules.md`. The severity of each rule is determined by its
+//! own program.
 
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
 use sojourn_p4::preprocess::FileLoader;

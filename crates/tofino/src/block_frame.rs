@@ -15,7 +15,7 @@ pub struct Block {
     pub unit: UnitId,
     /// Slots of its own, narrow and wide.
     pub(super) size: (usize, usize),
-    /// Where its parameters lie.
+    /// Layouts of its parameters.
     pub params: BTreeMap<Role, Layout>,
     /// Slots that start without a value of their own.
     pub(super) invalid: Vec<Slot>,

@@ -1,6 +1,6 @@
 //! The blocks that the `main` of a TNA program is made of.
 //!
-//! Stands on the IR's packages; it must not know what is done with the blocks.
+//! Uses the IR's packages; must not depend on the use of the blocks.
 
 use super::chip::Chip;
 use super::gress::check_block;
@@ -35,7 +35,7 @@ pub(super) fn find_blocks(chip: &Chip, program: &Program) -> Result<Vec<[UnitId;
     Ok(found)
 }
 
-/// The architecture that a package of this name belongs to.
+/// Architecture of a package name.
 fn architecture(package: &str) -> Option<&'static str> {
     Some(match package {
         "V1Switch" => "v1model (bmv2)",

@@ -1,6 +1,7 @@
 //! Constant folding and strength reduction of expressions, as far as they decide whether the chip
-//! can execute one: in controls (`fit::check`), parsers and deparsers (`parde`). The rules are those
-//! of p4c's `ConstantFolding` and `StrengthReduction`. It must not depend on who executes them.
+//! can execute one: in controls (`fit::check`), parsers and deparsers (`parde`). The rules are
+//! those of p4c's `ConstantFolding` and `StrengthReduction`. Must not depend on the unit that
+//! executes them.
 
 use sojourn_p4::interp::arith;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Unary};

@@ -1,7 +1,7 @@
 //! A running TNA program as its control plane reaches it.
 //!
-//! Stands on the runtime's registers and counters. Writes are not synchronised with packets beyond
-//! what the caller does: a write between two packets is seen by the second.
+//! Uses the runtime's registers and counters. Writes are synchronised with packets by the caller
+//! only: a write between two packets is visible to the second.
 
 use super::pipeline::Tofino;
 use super::runtime::RegisterState;
@@ -59,7 +59,7 @@ impl RuntimeControl for Tofino {
 
     fn parameter(&self, name: &str) -> Result<u32, ControlError> {
         let parameter = self.find_parameter(name)?;
-        // Where no register uses it, it does not matter what it is.
+        // A parameter that no register uses may have any value.
         let mut used = self.runtime.registers.iter().filter_map(|r| r.parameter(parameter));
         Ok(used.next().unwrap_or(0))
     }

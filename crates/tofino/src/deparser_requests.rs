@@ -1,9 +1,9 @@
 //! Limits on the copies that a deparser requests: `Mirror`, `Resubmit`, `Digest` (rules T0903,
 //! T0904).
 //!
-//! An object is built with the type that its copies are for, or without. The deparser chooses by
-//! type alone. With a type, the call may stand anywhere, and a condition around it must hold
-//! wherever the type is selected. Without a type, a condition must state the type.
+//! An object is constructed with the type of its copies, or without. The deparser chooses by type
+//! alone. With a type, the call may be anywhere, and a condition around it must hold wherever the
+//! type is selected. Without a type, a condition must state the type.
 //!
 //! Depends on the IR of a deparser. The forms are those that the open-source Tofino back end
 //! accepts (`parde/extract_deparser.cpp`, `midend/simplify_nested_if.cpp`); forms that it may
@@ -153,7 +153,7 @@ fn names_type(unit: &Unit, condition: &Expr) -> bool {
     }
 }
 
-/// True for conditions that lead to a lookup by type; `several` if others hold beside it.
+/// True for conditions that become a lookup by type; `several` if there are further conditions.
 fn allowed(condition: &Expr, truth: bool, several: bool) -> bool {
     match &condition.kind {
         ExprKind::Binary(Binary::Eq, a, b) => is_selector(a, b),

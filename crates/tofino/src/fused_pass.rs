@@ -1,8 +1,9 @@
-//! Which blocks of a pass can be one chain of code, and what lies between them.
+//! Fused pass: the blocks of a pass that can be one chain of code, with the operations between
+//! them.
 //!
-//! A chain is what the blocks do one by one: what a block is handed are moves, zeros and constants,
-//! and what the chip reads of the control is still there behind the deparser. Where that is not so,
-//! the deparser runs by itself, or each block does.
+//! A chain has the same effect as the blocks one by one: a block's inputs are moves, zeros and
+//! constants, and the chip's inputs from the control are still present behind the deparser.
+//! Otherwise the deparser runs separately, or each block does.
 
 use super::block_frame::Block;
 use super::gress::Gress;
@@ -23,8 +24,8 @@ pub struct Joined {
     pub whole: bool,
 }
 
-/// Joins what can be joined of a pass, with so many bytes in front of its packets and the code of calls.
-/// Nobody reads what the parser puts into slots that are `unread`.
+/// Builds the chain of a pass, as far as possible, with `front` bytes in front of its packets and
+/// the code of calls. The parser's values in slots that are `unread` are never read.
 pub fn join(
     interpreter: &mut Interpreter,
     gress: &Gress,
@@ -48,7 +49,7 @@ pub fn join(
     let first: Vec<(Slot, u128)> =
         gress.parser.invalid.iter().map(|slot| (*slot, INVALID)).collect();
     let answers: Vec<Slot> = gress.control.answers().collect();
-    // The chip's time lies behind the slots of all blocks.
+    // The chip's time is behind the slots of all blocks.
     let mut make = |mut links: Vec<Link>| {
         let units = links.iter().map(|link| program.units[link.unit.index()].slots.len());
         let time = Slot(units.max().unwrap_or(0) as u32);
@@ -65,7 +66,7 @@ pub fn join(
             inputs: 1,
             front,
             first: &first,
-            // What is left to the deparser may be all of it.
+            // The deparser may need all of the remaining slots.
             left: (links.len() == 3).then_some(&answers),
             unread: &|slot| unread.contains(&slot),
             stay: &[],
@@ -80,7 +81,7 @@ pub fn join(
     whole.or_else(|| make(two.into()).map(|chain| Joined { chain, whole: false }))
 }
 
-/// What a block is handed, as operations; none if that is more than moves and numbers.
+/// Inputs of a block as operations; `None` if they are more than moves and numbers.
 fn link(block: &Block, handover: &Handover, invalid: &[Slot]) -> Option<Link> {
     let Handover::Frame { moves, cleared, cleared_wide, .. } = handover else { return None };
     if !cleared_wide.is_empty() {
@@ -91,7 +92,7 @@ fn link(block: &Block, handover: &Handover, invalid: &[Slot]) -> Option<Link> {
     Some(Link { moves: moves.clone(), sets, ..Link::plain(block.unit) })
 }
 
-/// True if what the control tells the chip lies there behind the deparser as well.
+/// True if the control's outputs to the chip are still present behind the deparser.
 fn is_left(control: &Block, deparser: &Block, link: &Link) -> bool {
     let moved = link.moves.iter().map(|(_, to)| *to);
     let mut written: HashSet<Slot> = moved.chain(link.sets.iter().map(|(to, _)| *to)).collect();

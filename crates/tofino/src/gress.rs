@@ -19,7 +19,7 @@ use sojourn_packet::MirrorOverrides;
 use sojourn_packet::dataplane::PortId;
 use std::collections::HashSet;
 
-/// What the chip writes into the frame of a pass, and what it reads to make copies.
+/// Fields of a pass's frame that the chip writes, or reads to make copies.
 #[derive(Clone, Debug)]
 pub struct PassFields {
     pub tstamp: [IntrinsicField; 2],
@@ -72,7 +72,7 @@ pub struct Gress {
     pub deparser: Block,
     /// Of parser, control and deparser, which have one together where it goes on.
     frames: [Frame; 3],
-    /// Whose frame the control and the deparser run on.
+    /// Index of the frame of the control and the deparser.
     control_at: usize,
     deparser_at: usize,
     to_control: Handover,
@@ -83,7 +83,7 @@ pub struct Gress {
     pub reads_parser_error: bool,
     /// Fields that the chip writes and reads.
     pub fields: PassFields,
-    /// What of it is one chain of code.
+    /// Its chain of code, if any.
     pub joined: Option<Joined>,
     /// A packet on which the parser fails goes on, whether or not the program looks at the error.
     forgiving: bool,
@@ -161,7 +161,7 @@ impl Gress {
         }
     }
 
-    /// How control and deparser come to what is in front of them.
+    /// Parameter passing to control and deparser.
     pub(super) fn handovers(&self) -> [&Handover; 2] {
         [&self.to_control, &self.to_deparser]
     }
@@ -171,13 +171,13 @@ impl Gress {
         self.invalid.each_ref().map(Vec::as_slice)
     }
 
-    /// The parser's frame, until it is handed on.
+    /// The parser's frame, until its data are passed on.
     #[inline]
     pub fn parser_frame(&mut self) -> &mut Frame {
         &mut self.frames[0]
     }
 
-    /// What of it is one chain of code, and the frame on which that runs from the parser to its end.
+    /// Its chain of code, with the frame on which that runs.
     #[inline]
     pub fn joined_frame(&mut self) -> Option<(&Joined, &mut Frame)> {
         self.joined.as_ref().map(|joined| (joined, &mut self.frames[0]))
@@ -189,13 +189,13 @@ impl Gress {
         self.joined.is_some_and(|joined| joined.whole)
     }
 
-    /// The control's frame, once the parser has handed on and until it does itself.
+    /// The control's frame, between the parser's and the control's end.
     #[inline]
     pub fn control_frame(&mut self) -> &mut Frame {
         &mut self.frames[self.control_at]
     }
 
-    /// Which copies the deparser is to make, once the control has run.
+    /// Copies that the deparser is to make, once the control has run.
     pub fn chosen_copies(&self) -> CopyTypes {
         let frame = &self.frames[self.control_at];
         let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
@@ -215,7 +215,7 @@ impl Gress {
         }
     }
 
-    /// The deparser's frame, once the control has handed on.
+    /// The deparser's frame, once the control's data are passed on.
     #[inline]
     pub fn deparser_frame(&mut self) -> &mut Frame {
         &mut self.frames[self.deparser_at]
@@ -233,7 +233,7 @@ impl Gress {
         }
     }
 
-    /// Hands on what the parser made.
+    /// Passes the parser's data to the control.
     pub fn parsed(&mut self) {
         let [first, second, _] = &mut self.frames;
         if self.control_at == 1 {
@@ -245,7 +245,7 @@ impl Gress {
         self.invalid[0].iter().for_each(|slot| frame.set(*slot, INVALID));
     }
 
-    /// Hands on what the control made; its frame is of no use then.
+    /// Passes the control's data to the deparser; the control's frame is unspecified afterwards.
     pub fn controlled(&mut self) {
         if self.deparser_at == 2 {
             let [front @ .., third] = &mut self.frames;
@@ -257,7 +257,8 @@ impl Gress {
         self.invalid[1].iter().for_each(|slot| frame.set(*slot, INVALID));
     }
 
-    /// Sets a field that the parser stage gives to control and deparser, once it has handed on.
+    /// Sets a field that the parser stage gives to control and deparser, once the parser's data are
+    /// passed on.
     #[inline]
     pub fn set_both(&mut self, field: [IntrinsicField; 2], value: u128) {
         field[0].set(self.control_frame(), value);
@@ -290,8 +291,8 @@ fn frames(blocks: [&Block; 3]) -> [Frame; 3] {
     })
 }
 
-/// True if a unit does more with `parser_err` than hand it on: what it puts into a header or into
-/// metadata is used there.
+/// True if a unit uses `parser_err` other than by passing it on: copying it to a header or to
+/// metadata is a use.
 fn reads_parser_error(program: &Program, unit: UnitId) -> bool {
     let params = &program.units[unit.index()].params;
     let errors = params.iter().filter(|p| Role::of_type(&p.ty) == Some(Role::FromParser));

@@ -1,9 +1,9 @@
 //! Intrinsic parameters that a control leaves out although the blocks around it have them.
 //!
-//! All intrinsic parameters of TNA are optional, and the containers behind them belong to a pass, not to a
-//! block: a port that an ingress parser sets reaches the traffic manager although the control does not have the
-//! parameter. [`complete`] adds such parameters to the control, so that a value passes from block to block in
-//! one way only. It must not depend on what the fields mean.
+//! All intrinsic parameters of TNA are optional, and the containers behind them belong to a pass,
+//! not to a block: a port that an ingress parser sets reaches the traffic manager although the
+//! control does not have the parameter. [`complete`] adds such parameters to the control, so that a
+//! value passes from block to block in one way only. Must not depend on the meaning of the fields.
 
 use super::metadata::Role;
 use sojourn_p4::ast::Direction;

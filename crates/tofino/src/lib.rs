@@ -1,7 +1,7 @@
 //! Tofino 1 and 2 as their P4 architectures (TNA, T2NA) show them.
 //!
-//! It stands on the language crate and on [`DataPlane`](sojourn_packet::DataPlane)'s vocabulary. What the chip does to
-//! one packet in one pass is here; queues, ports and clocks are not.
+//! Uses the language crate and the types of [`DataPlane`](sojourn_packet::DataPlane). Implements
+//! the chip's processing of one packet in one pass; queues, ports and clocks are not part of it.
 //!
 //! | part | what it is |
 //! |---|---|

@@ -1,14 +1,14 @@
-//! The math unit of a stateful ALU: a 16-entry table with an exponent beside it.
+//! Math unit of a stateful ALU: a 16-entry table with an exponent.
 //!
-//! It stands on nothing and is the only place that knows how an operand is normalised. It must not
-//! know registers or instructions: one 32-bit word goes in, one comes out.
+//! It has no dependencies, and alone defines the normalisation of an operand. Must not depend on
+//! registers or instructions: input and output are one 32-bit word each.
 //!
 //! Sources: TNA p. 64-65 (what P4 sees), the public reference model and assembler of the chip (the
 //! arithmetic), the open-source Tofino back end of p4c (tables made from a formula).
 
 pub use sojourn_target::ExponentParity;
 
-/// What the exponent of the operand is multiplied by: the power that the table approximates.
+/// Multiplier of the operand's exponent: the power that the table approximates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Exponent {
     /// Shift -1: square roots.
@@ -93,7 +93,7 @@ impl MathOp {
 pub struct MathUnit {
     /// The exponent of the operand is negated: `1/x` and its kin.
     pub invert: bool,
-    /// What is done to the exponent.
+    /// Operation on the exponent.
     pub exponent: Exponent,
     /// Added to the exponent of the result, -32 to 31.
     pub scale: i8,

@@ -1,4 +1,4 @@
-//! Intrinsic metadata: what the fixed parts of the chip tell a program, and what they are told.
+//! Intrinsic metadata: data exchanged between the fixed parts of the chip and a program.
 //!
 //! Two forms. In front of a packet, as bits in the order of the chip's headers, for the parsers to
 //! extract; and as fields of structs, by name, for the controls. Units are the chip's: times are
@@ -92,7 +92,7 @@ impl FrontFields {
     }
 }
 
-/// Which of an architecture's parameters a unit's parameter is.
+/// Role of a unit's parameter in the architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// `packet_in` or `packet_out`.

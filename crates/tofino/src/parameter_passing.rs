@@ -33,7 +33,7 @@ pub enum Handover {
     Copies(Vec<Shared>),
 }
 
-/// Where the parameters that two blocks share lie in each.
+/// Layouts of the parameters that two blocks share.
 pub fn shared(from: &Block, to: &Block) -> Vec<Shared> {
     let roles = from.params.iter().filter(|(role, _)| **role != Role::Packet);
     roles
@@ -42,8 +42,8 @@ pub fn shared(from: &Block, to: &Block) -> Vec<Shared> {
 }
 
 impl Handover {
-    /// With one frame for both if that is possible. Only `needed` slots of the block behind have to
-    /// be what they should: nobody looks at the others. `dirty` says which slots may not be zero.
+    /// One frame for both if that is possible. Only the `needed` slots of the later block need
+    /// correct values. `dirty` lists the slots that may not be zero.
     pub fn new(
         from: &Block,
         to: &Block,
@@ -115,7 +115,7 @@ fn one_by_one(from: Range<usize>, to: Range<usize>) -> Vec<(Slot, Slot)> {
     moves
 }
 
-/// What the ranges leave of the numbers up to `end`.
+/// Numbers up to `end` outside the ranges.
 fn gaps(mut ranges: Vec<Range<usize>>, end: usize) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| range.start);
     let mut gaps = Vec::new();

@@ -20,8 +20,8 @@ use sojourn_packet::ETHERNET_HEADER_LEN;
 use sojourn_target::def_use::{read_by_call, written_by};
 use std::collections::{HashMap, HashSet};
 
-/// More states on all ways through a parser than anybody needs who looks at Ethernet headers alone. Whoever
-/// comes to one again and again has more.
+/// Limit of states on all paths through a parser; a program that reads Ethernet headers only has
+/// fewer. A cycle of states exceeds it.
 const STATES: usize = 256;
 
 /// True if the two passes of a program are such, with `fronts` bytes in front of each parser.
@@ -39,8 +39,8 @@ pub fn reads_ethernet_alone(
     !past_egress && left == Some(ethernet)
 }
 
-/// How many bits are in front of what was behind the Ethernet header once a pass is over, of as many before
-/// it and `front` that the chip adds; none if that is not always the same or more is looked at.
+/// Number of bits in front of those behind the Ethernet header after a pass, from `before` bits
+/// there and `front` bits added by the chip; `None` if it is not constant or more is read.
 fn behind_pass(program: &Program, gress: &Gress, front: u64, before: u64) -> Option<u64> {
     let ways = Walk::through(program, gress)?;
     let mut left = ways.iter().map(|way| {
@@ -52,7 +52,7 @@ fn behind_pass(program: &Program, gress: &Gress, front: u64, before: u64) -> Opt
     (left.all(|other| other == Some(first)) && first.is_multiple_of(8)).then_some(first)
 }
 
-/// Slots whose values are known to be zero or not, validity among them.
+/// Slots whose values are known to be zero or not, validity included.
 type Known = HashMap<Slot, bool>;
 
 /// A way through a parser.
@@ -172,7 +172,7 @@ impl Way {
     }
 }
 
-/// How many bits a deparser writes behind a parser that has left so much.
+/// Number of bits that a deparser writes behind a parser with these results.
 fn written(program: &Program, gress: &Gress, known: &Known) -> Option<u64> {
     let handed = |known: &Known, from: &Block, to: &Block| {
         let both = shared(from, to);
@@ -203,11 +203,11 @@ fn written(program: &Program, gress: &Gress, known: &Known) -> Option<u64> {
     Some(bits)
 }
 
-/// What statements do to what is known, in a control or a deparser.
+/// Effects of statements on the known facts, in a control or a deparser.
 struct Effects<'p> {
     program: &'p Program,
     unit: UnitId,
-    /// What is written where it is not told when.
+    /// Slots written under unknown conditions.
     doubtful: HashSet<Slot>,
 }
 
@@ -222,7 +222,7 @@ impl<'p> Effects<'p> {
                 });
             });
         }
-        // Whoever jumps leaves something out.
+        // A jump skips statements.
         let mut jumps = false;
         visit::unit_statements(program, unit, &mut |stmt| {
             jumps |= matches!(stmt.kind, StmtKind::Leave(_));
@@ -273,7 +273,7 @@ impl<'p> Effects<'p> {
         }
     }
 
-    /// What is known behind all of some lists, of which one runs.
+    /// Facts that hold behind all of some lists, of which one runs.
     fn either<'s>(&self, lists: impl Iterator<Item = &'s [Stmt]>, known: &mut Known) {
         let behind = |list| {
             let mut known = known.clone();
@@ -289,7 +289,7 @@ impl<'p> Effects<'p> {
         }
     }
 
-    /// What a statement in a loop may change.
+    /// Removes the facts that a statement in a loop may change.
     fn forget_all(&self, stmt: &Stmt, known: &mut Known) {
         forget(known, stmt);
         if let StmtKind::Apply { table, .. } = stmt.kind {

@@ -21,7 +21,7 @@ impl ParserErrors {
         let bit = |name: &Arc<str>| match &**name {
             "NoError" => 0,
             "NoMatch" => 0x0001,
-            // The header is missed where it is asked for, and again where it is extracted.
+            // A missing header is noticed when it is requested, and again when it is extracted.
             "PacketTooShort" | "HeaderTooShort" => 0x0022,
             "CounterRange" => 0x0004,
             "Timeout" => 0x0008,
@@ -34,22 +34,22 @@ impl ParserErrors {
         ParserErrors(names.iter().map(bit).collect())
     }
 
-    /// What `parser_err` shows of an error.
+    /// Bits of `parser_err` for an error.
     pub fn bits(&self, error: u32) -> u16 {
         self.0.get(error as usize).copied().unwrap_or(0)
     }
 }
 
-/// What a pass runs with.
+/// Context of a pass.
 #[derive(Debug)]
 pub struct Pass<'a> {
     /// Runs the blocks.
     pub interpreter: &'a Interpreter,
     /// Their tables.
     pub tables: &'a Tables,
-    /// What their calls do.
+    /// Runtime of their calls.
     pub runtime: &'a mut Runtime,
-    /// Where the deparser writes.
+    /// Output of the deparser.
     pub written: &'a mut PacketOut,
     /// Bits of errors.
     pub errors: &'a ParserErrors,
@@ -58,12 +58,13 @@ pub struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Runs a pass at once on a packet in front of which the chip has put words, up to where its frame
-    /// says what the control has decided; what may be left of it is for [`Pass::finish`]. Says how many
-    /// bits of the packet itself the headers stand for that are written.
+    /// Runs a pass as one chain on a packet with the chip's words in front, up to the point at
+    /// which its frame holds the control's decision; [`Pass::finish`] completes it. Returns the
+    /// number of bits of the packet itself that the written headers replace.
     ///
     /// # Errors
-    /// Where it has stopped, for [`Pass::rest`]; nothing if that cannot be, and nothing has happened.
+    /// Returns the position at which it stopped, for [`Pass::rest`]; `None` if that is not
+    /// possible, without an effect.
     #[inline(always)]
     pub fn run_at_once(
         &mut self,

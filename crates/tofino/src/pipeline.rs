@@ -55,7 +55,7 @@ pub struct Tofino {
     ingress: Gress,
     egress: Gress,
     admitted: Admitted,
-    /// Which packets egress drops, and whose copies.
+    /// Drop and copy decision of egress.
     egress_drop: IntrinsicField,
     parser_errors: ParserErrors,
     fields: FrontFields,
@@ -63,13 +63,13 @@ pub struct Tofino {
     reads_ethernet_alone: bool,
     /// The program's text, once it is given.
     pub(super) sources: Option<Arc<SourceMap>>,
-    /// Snapshots, once somebody has asked for one.
+    /// Snapshots, once one was requested.
     pub(super) snapshots: Option<Box<Snapshots>>,
-    /// What is in front of packets from outside, by port.
+    /// Port metadata of packets from outside, by port.
     pub(super) port_metadata: Vec<u64>,
-    /// What a parser reads: intrinsic header and the packet's real bytes.
+    /// Input of a parser: intrinsic header and the packet's real bytes.
     front: Vec<u8>,
-    /// What a deparser writes.
+    /// Output of a deparser.
     written: PacketOut,
 }
 
@@ -129,7 +129,7 @@ impl Tofino {
         self.runtime.digests.take()
     }
 
-    /// What the program did that the chip cannot do.
+    /// Requests that the chip cannot fulfil.
     pub fn faults(&self) -> &Faults {
         &self.runtime.faults
     }
@@ -156,7 +156,7 @@ impl Tofino {
         [ingress[0], ingress[1], ingress[2], egress[0], egress[1], egress[2]]
     }
 
-    /// What a pass runs with, and what there is beside.
+    /// Context of a pass, with the remaining state.
     #[inline(always)]
     fn parts(&mut self, now: Time) -> (Pass<'_>, PassContext<'_>) {
         let pass = Pass {
@@ -248,8 +248,8 @@ impl Tofino {
         out
     }
 
-    /// The rest of it, up to what its deparser wrote: for how many bits of the packet that stands; none if
-    /// the parser drops it.
+    /// Runs the rest of the pass, up to the deparser's output; returns the number of bits of the
+    /// packet that the output replaces, `None` if the parser drops it.
     fn rest_of_ingress(
         &mut self,
         ran: Result<u64, Option<Stopped>>,
@@ -270,7 +270,7 @@ impl Tofino {
         pass.run_behind(front, ingress, packet, |frame| *admission = admitted.read(frame))
     }
 
-    /// The deparser has written what stands for so many bits of a packet.
+    /// Completes ingress after the deparser, whose output replaces `consumed` bits of the packet.
     fn leave_ingress(&mut self, out: &mut IngressDecision, consumed: u64, packet: &mut Packet) {
         if self.runtime.pass.asked && self.runtime.pass.copies.as_deparsed == Some(true) {
             return self.leave_ingress_as_deparsed(out, consumed, packet);
@@ -306,7 +306,7 @@ impl Tofino {
         }
     }
 
-    /// The program asks for something beside; true if that is to see the packet once more.
+    /// Handles further requests of the program; true if one needs the packet again.
     #[inline(never)]
     fn asked_in_ingress(&mut self, out: &mut IngressDecision, packet: &mut Packet) -> bool {
         if let Some(data) = self.runtime.pass.resubmit.take() {
@@ -376,7 +376,7 @@ impl Tofino {
         Ok(ran.map(|consumed| (consumed, drop_ctl)))
     }
 
-    /// The deparser has written what stands for so many bits of a packet.
+    /// Completes egress after the deparser, whose output replaces `consumed` bits of the packet.
     #[inline(always)]
     fn leave_egress(&mut self, drop_ctl: u8, consumed: u64, packet: &mut Packet) -> EgressDecision {
         let mut out = EgressDecision::default();
@@ -409,7 +409,7 @@ struct PassContext<'a> {
 }
 
 impl DataPlane for Tofino {
-    /// What a packet of Tofino brings from another pass is in front of its bytes.
+    /// On Tofino, metadata from another pass are in front of the packet's bytes.
     fn ingress_pass(
         &mut self,
         input: &IngressInput,
@@ -439,7 +439,7 @@ impl DataPlane for Tofino {
     }
 }
 
-/// The copy that the deparser was asked for, of a packet as it is now.
+/// The copy requested by the deparser, of the packet in its present state.
 #[inline(never)]
 fn requested_copy(
     runtime: &mut Runtime,

@@ -6,11 +6,11 @@ use sojourn_control::snapshot::Snapshots;
 use sojourn_p4::interp::trace::Trace;
 use std::sync::Arc;
 
-/// What somebody else who follows the pass has put into the trace's place.
+/// The trace of another observer of the pass.
 pub(super) struct SavedTrace(Option<Box<Trace>>);
 
 impl Tofino {
-    /// The snapshots; none if nobody has given the program's text, of which stages are estimated.
+    /// The snapshots; `None` without the program's text, from which stages are estimated.
     pub(super) fn snapshots(&mut self) -> Option<&mut Snapshots> {
         if self.snapshots.is_none() {
             let sources = self.sources.clone()?;
@@ -56,7 +56,7 @@ impl Tofino {
         if let (Some(trace), Some(snapshots)) = (&trace, &mut self.snapshots) {
             snapshots.passed(egress, trace);
         }
-        // Whoever follows the packet for itself gets the steps, too.
+        // An observer of the packet gets the steps, too.
         self.runtime.trace = before.0.and(trace);
     }
 }

@@ -110,7 +110,7 @@ impl Target for TofinoTarget {
     }
 }
 
-/// The architecture of a file of declarations that nobody here has.
+/// The unsupported architecture of a file of declarations.
 fn other_architecture(file: &str) -> Option<&'static str> {
     Some(match file {
         "psa.p4" => "the Portable Switch Architecture",

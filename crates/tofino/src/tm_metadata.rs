@@ -20,7 +20,7 @@ pub struct Admitted {
     copy_to_cpu: IntrinsicField,
     /// There may be copies.
     copies: bool,
-    /// Something beside the port is told of the packet itself.
+    /// True if there are settings of the packet itself in addition to the port.
     more: bool,
     drop_ctl: IntrinsicField,
 }
@@ -49,7 +49,7 @@ impl Admitted {
         }
     }
 
-    /// Where the traffic manager is told to send a packet and its copies.
+    /// Destinations of a packet and its copies, for the traffic manager.
     pub fn read(&self, frame: &Frame) -> Admission {
         let replication = self.copies.then(|| self.replication(frame)).flatten();
         Admission { replication, ..self.read_alone(frame) }
@@ -76,14 +76,14 @@ impl Admitted {
         }
     }
 
-    /// True if the traffic manager may be told to make copies.
+    /// True if the traffic manager may make copies.
     #[inline(always)]
     pub fn copies(&self) -> bool {
         self.copies
     }
 
-    /// The copies that it is told to make. The first bit of `drop_ctl` stops the packet and its copies, the
-    /// second the copy for the processor.
+    /// Copies requested from the traffic manager. The first bit of `drop_ctl` stops the packet and
+    /// its copies, the second the copy for the CPU.
     #[inline(never)]
     fn replication(&self, frame: &Frame) -> Option<Replication> {
         let drop = self.drop_ctl.or_zero(frame);

@@ -1,9 +1,9 @@
 //! Metadata fields that are valid only once they are assigned: mirror, resubmit and digest type,
 //! unicast port, multicast groups (TNA p. 34-35).
 //!
-//! The chip keeps a valid bit beside their containers. Here an invalid field holds [`INVALID`], a
-//! pattern no value of its width has; copies carry it along, and every other read is given the
-//! zero that the chip reads. [`mask_reads`] rewrites a program so that this holds.
+//! The chip stores a valid bit for each container. Here an invalid field holds [`INVALID`], a
+//! pattern that no value of its width has; copies propagate it, and every other read yields zero,
+//! as on the chip. [`mask_reads`] rewrites a program so that this holds.
 
 use crate::chip::Chip;
 use sojourn_p4::ir::{
@@ -12,7 +12,7 @@ use sojourn_p4::ir::{
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
-/// What an invalid field holds in its slot.
+/// Slot value of an invalid field.
 pub const INVALID: u128 = 1 << 127;
 
 /// The fields, by the last part of their names, with their widths; 0 stands for the chip's.

@@ -18,7 +18,7 @@ impl DequeueAqm {
         DequeueAqm { dut, backlog: Backlog::default() }
     }
 
-    /// What becomes of the packet; it is sent if the module says nothing.
+    /// Verdict on the packet; it is sent if the module gives none.
     fn ask(
         &mut self,
         now: Time,

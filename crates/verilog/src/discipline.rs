@@ -1,4 +1,4 @@
-//! Hardware modules in the register of disciplines: their parameters and their construction.
+//! Hardware modules in the registry of disciplines: their parameters and their construction.
 //!
 //! A module either decides about the packet at the head of the crate's queue ([`DequeueAqm`]), or orders
 //! the packets itself and receives each arrival ([`Scheduler`]). Its ports determine which. Its clock
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What every module can be told; one without the port for it does without.
+/// Parameters of modules; a module without the port ignores the parameter.
 pub(crate) const PARAMETERS: &[Parameter] = &[
     TARGET_PARAMETER,
     INTERVAL_PARAMETER,
@@ -50,19 +50,19 @@ const LIMIT: u64 = 10_240;
 
 static LIBRARIES: Mutex<BTreeMap<&'static str, Arc<Library>>> = Mutex::new(BTreeMap::new());
 
-/// Why a module cannot be added.
+/// Reason why a module cannot be added.
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
     /// Its library.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// Something else has that name.
+    /// The name is taken.
     #[error(transparent)]
     Name(#[from] NameTaken),
 }
 
-/// Adds the module that is compiled in the library at `path` to the register of disciplines, for as
-/// long as the process lives. A module that is there already under `name` is kept.
+/// Adds the module in the library at `path` to the registry of disciplines, for the life of the
+/// process. An existing module named `name` remains.
 ///
 /// ```
 /// let refused = sojourn_verilog::add("mine", "no/such.so".as_ref()).unwrap_err();
@@ -70,7 +70,7 @@ pub enum AddError {
 /// ```
 ///
 /// # Errors
-/// If the library cannot be used or something that is no module has the name.
+/// If the library cannot be used, or the name belongs to something other than a module.
 pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
     let mut libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
     if libraries.contains_key(name) {
@@ -78,7 +78,7 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
     }
     let library = Arc::new(Library::load(path)?);
     declare();
-    // A register's names live as long as the process.
+    // Names in the registry live as long as the process.
     let name: &'static str = name.to_owned().leak();
     let registered = Registered {
         name,
@@ -91,8 +91,8 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
     Ok(())
 }
 
-/// Puts into the register what holds without any module: the parameters, under the name of the
-/// reference that modules are compared with ([`stated_law`]).
+/// Registers the parameters that all modules share, under the name of the reference with which
+/// modules are compared ([`stated_law`]).
 ///
 /// ```
 /// sojourn_verilog::declare();
@@ -102,13 +102,13 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
 pub fn declare() {
     for reference in [&reference::REFERENCE, &reference::FQ_REFERENCE] {
         if REGISTRY.find(reference.name).is_none() {
-            // Whoever was faster has added the same.
+            // A concurrent call has added the same module.
             let _ = REGISTRY.add(reference);
         }
     }
 }
 
-/// What is the same in all questions to a module: its parameters, checked.
+/// Constant part of all requests to a module: its validated parameters.
 pub(crate) fn same_in_all(settings: &Settings) -> Result<Question, DisciplineError> {
     let word = |name, least| Ok(settings.within(name, least..=u64::from(u32::MAX))? as u32);
     Ok(Question {

@@ -9,15 +9,15 @@ use sojourn_packet::{Bytes, FaultReport, Time};
 use sojourn_switch::discipline::Queued;
 use sojourn_switch::ecn;
 
-/// Cycles within which a module has to answer that is asked about one packet: 5 us at 200 MHz, the time
-/// of four full frames at 10 Gbit/s.
+/// Maximum number of cycles of a module's answer about one packet: 5 us at 200 MHz, the time of
+/// four full frames at 10 Gbit/s.
 const WATCHDOG: u32 = 1_000;
 
-/// The same for one that keeps the order: it may have to pass every flow, or to forget each of them
-/// after its reset.
+/// The same for a module that keeps the order: it may have to pass every flow, or to clear each of
+/// them after its reset.
 const WATCHDOG_OF_ORDER: u32 = 100_000;
 
-/// What a module says of a packet.
+/// Verdict of a module on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub packet: u16,
@@ -25,16 +25,16 @@ pub(crate) struct Verdict {
     pub mark: bool,
 }
 
-/// A module and what came of asking it.
+/// A module, with the results of its requests.
 #[derive(Debug)]
 pub(crate) struct Dut {
-    /// What is the same in every question.
+    /// Constant part of every request.
     fixed: Question,
     module: Module,
     watchdog: u32,
-    /// The last question has not been answered wholly.
+    /// True if the last request is not completely answered.
     open: bool,
-    /// When it was asked.
+    /// Time of the request.
     now: Time,
     broken: Option<FaultReport>,
     pub drops: u64,
@@ -64,7 +64,7 @@ impl Dut {
         }
     }
 
-    /// A question, but for its kind and what comes of the packet's place.
+    /// A request, except for its kind and the packet's number.
     pub fn about(&self, now: Time, size: Bytes, capable: bool) -> Question {
         Question {
             now: now.0,
@@ -74,7 +74,7 @@ impl Dut {
         }
     }
 
-    /// Asks. What the module says of packets is had from [`Dut::next`].
+    /// Sends a request. Further verdicts come from [`Dut::next`].
     pub fn ask(&mut self, question: &Question) -> Option<Verdict> {
         if self.broken.is_some() {
             return None;
@@ -87,7 +87,7 @@ impl Dut {
         self.took(answer)
     }
 
-    /// What it says of another packet before the question is answered wholly.
+    /// Next verdict on another packet, until the request is complete.
     pub fn next(&mut self) -> Option<Verdict> {
         if !self.open {
             return None;
@@ -122,29 +122,29 @@ impl Dut {
         None
     }
 
-    /// It is not asked again.
+    /// Records a fault; the module is not used again.
     pub fn is_wrong(&mut self, kind: &'static str, said: String) {
         let first = format!("question {} at {}: {said}", self.questions, self.now);
         self.open = false;
         self.broken = Some(FaultReport { kind, count: 1, first, place: None });
     }
 
-    /// When it was asked last.
+    /// Time of the last request.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Whether it is asked no more.
+    /// Whether the module is no longer used.
     pub fn is_broken(&self) -> bool {
         self.broken.is_some()
     }
 
-    /// What it has done wrong.
+    /// Faults of the module.
     pub fn faults(&self) -> Vec<FaultReport> {
         self.broken.iter().cloned().collect()
     }
 
-    /// Whether it can make room.
+    /// Whether it can shed packets.
     pub fn sheds(&self) -> bool {
         self.module.library().sheds()
     }
@@ -160,7 +160,7 @@ impl Dut {
     }
 }
 
-/// Whether a packet's transport knows ECN.
+/// Whether a packet's transport supports ECN.
 pub(crate) fn is_capable(packet: &Queued) -> bool {
     ecn::codepoint(&packet.packet) != ecn::NOT_ECT
 }

@@ -1,9 +1,9 @@
-//! The C ABI of `hardware/shim.cpp`: a library, and modules made from it.
+//! C ABI of `hardware/shim.cpp`: a library, and modules created from it.
 //!
-//! THE ONLY FILE OF THIS CRATE WITH `unsafe`. What it stands on: the library was compiled from our
-//! shim, so its functions have the signatures below (`aqm_abi` tells the version), throw nothing and
-//! keep no pointer that they are handed; a library is never unloaded while a module of it lives,
-//! because the module holds it.
+//! THE ONLY FILE OF THIS CRATE WITH `unsafe`. Its safety relies on these conditions: the library
+//! was compiled from our shim, so its functions have the signatures below (`aqm_abi` gives the
+//! version), throw no exceptions and retain no pointer; a library is never unloaded while a module
+//! of it exists, because the module owns a reference to it.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_void};
@@ -11,34 +11,34 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// The version of the interface that this file is written for.
+/// Version of the interface that this file implements.
 const ABI: u32 = 2;
 
-/// Why a library cannot be used.
+/// Reason why a library cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The system cannot load it, or something is missing in it.
+    /// The system cannot load it, or a symbol is missing.
     #[error("the compiled module cannot be loaded: {0}")]
     Library(#[from] libloading::Error),
-    /// It is from another version of Sojourn.
+    /// It was compiled for another version of Sojourn.
     #[error("the compiled module is of version {0} of the interface, {ABI} is wanted")]
     Version(u32),
 }
 
-/// What a module is asked to do.
+/// Kind of a request to a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
-    /// A packet is to be sent: the one at the head, if the module does not keep the order, or any.
+    /// A packet is to be sent: the one at the head, or any if the module keeps the order.
     #[default]
     Ask = 0,
-    /// A packet has come.
+    /// A packet has arrived.
     Put = 1,
-    /// There is no room.
+    /// The queue is full.
     Shed = 2,
 }
 
-/// A question to a module, laid out as in C.
+/// A request to a module, with C layout.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Question {
@@ -58,18 +58,18 @@ pub(crate) struct Question {
     pub capable: u8,
 }
 
-/// What a module says.
+/// Answer of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Of a packet, that it is dropped, or sent, with a mark or without; and whether that was all.
+    /// Verdict on a packet: drop, or send with or without a mark; `done` ends the answer.
     Of { packet: u16, drop: bool, mark: bool, done: bool },
-    /// Nothing, or nothing more.
+    /// No further verdict.
     Done,
-    /// No answer within the cycles that it was given.
+    /// No answer within the allowed cycles.
     Hung,
-    /// The answer hangs on a bit that nobody has set.
+    /// The answer depends on an undefined bit.
     Unknown,
-    /// It ended itself (`$fatal`, `$stop`, no stable state).
+    /// It terminated itself (`$fatal`, `$stop`, no stable state).
     Fatal,
 }
 
@@ -81,7 +81,7 @@ const HUNG: u32 = 1 << 8;
 const UNKNOWN: u32 = 1 << 9;
 const FATAL: u32 = 1 << 10;
 
-/// What a module can do besides deciding about the packet at the head of a queue.
+/// Capability bit of a module that decides about other packets than the head of the queue.
 const KEEPS_ORDER: u32 = 1;
 const SHEDS: u32 = 1 << 1;
 
@@ -101,14 +101,14 @@ pub(crate) struct Library {
     more: More,
     said: Said,
     can: u32,
-    /// Keeps the code of the functions above where it is.
+    /// Keeps the library loaded.
     _held: libloading::Library,
 }
 
 impl Library {
     pub fn load(path: &Path) -> Result<Library, LoadError> {
         // SAFETY: the library is compiled from our shim; its initialisers are those of C++ and
-        // Verilator. The types are those of its functions.
+        // Verilator, and its functions have these types.
         unsafe {
             let held = libloading::Library::new(path)?;
             let abi: unsafe extern "C" fn() -> u32 = *held.get(b"aqm_abi\0")?;
@@ -129,12 +129,12 @@ impl Library {
         }
     }
 
-    /// Whether its modules keep the order of packets, and are told of each that comes.
+    /// Whether its modules keep the order of packets, and receive each arrival.
     pub fn keeps_order(&self) -> bool {
         self.can & KEEPS_ORDER != 0
     }
 
-    /// Whether they can make room.
+    /// Whether its modules can shed packets.
     pub fn sheds(&self) -> bool {
         self.can & SHEDS != 0
     }
@@ -165,28 +165,29 @@ pub(crate) struct Module {
     state: NonNull<c_void>,
 }
 
-// SAFETY: a module is one C++ object with a context of its own and is used through `&mut`; nothing
-// of it belongs to a thread.
+// SAFETY: a module is one C++ object with a context of its own, accessed through `&mut`; it has no
+// thread-local state.
 unsafe impl Send for Module {}
 
 impl Module {
-    /// None if the module ends itself in its reset.
+    /// Creates a module; `None` if it terminates in its reset.
     pub fn new(library: Arc<Library>) -> Option<Module> {
         // SAFETY: see `Library`.
         let state = NonNull::new(unsafe { (library.new)() })?;
         Some(Module { library, state })
     }
 
-    /// Asks, for at most that many cycles. The first thing that it says, and after how many cycles.
+    /// Sends a request with a limit of `most` cycles. Returns the first answer, and the number of
+    /// cycles.
     pub fn ask(&mut self, question: &Question, most: u32) -> (Answer, u32) {
         let mut cycles = 0;
-        // SAFETY: `state` is alive; the pointers are good during the call.
+        // SAFETY: `state` is alive; the pointers are valid during the call.
         let said =
             unsafe { (self.library.ask)(self.state.as_ptr(), question, most, &raw mut cycles) };
         (Answer::from(said), cycles)
     }
 
-    /// What it says next, if it has not said that it is done.
+    /// Its next answer, unless it is done.
     pub fn more(&mut self, most: u32) -> (Answer, u32) {
         let mut cycles = 0;
         // SAFETY: as above.
@@ -194,14 +195,14 @@ impl Module {
         (Answer::from(said), cycles)
     }
 
-    /// What it is made from.
+    /// Library of the module.
     pub fn library(&self) -> &Library {
         &self.library
     }
 
-    /// What it said when it ended itself.
+    /// Message of the module's termination.
     pub fn message(&self) -> String {
-        // SAFETY: a string that ends with a zero byte and lives until the next question.
+        // SAFETY: the string ends with a zero byte and lives until the next request.
         let said = unsafe { CStr::from_ptr((self.library.said)(self.state.as_ptr())) };
         said.to_string_lossy().into_owned()
     }

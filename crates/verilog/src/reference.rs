@@ -1,8 +1,8 @@
-//! The native CoDel and FQ-CoDel with the control law that `hardware/control_law.sv` states, to hold modules
-//! against where its ROM makes a difference (after 1023 drops in one drop state).
+//! Native CoDel and FQ-CoDel with the control law of `hardware/control_law.sv`, as a reference for
+//! modules where their ROM makes a difference (after 1023 drops in one drop state).
 //!
-//! Stands on the native law of the switch; only INTERVAL / sqrt(count) is another. The ROM's entries
-//! are computed here from what the module says they are, by another way than there.
+//! Uses the native CoDel of the switch, except for INTERVAL / sqrt(count). The ROM's entries are
+//! computed here from the module's parameters, by another method than in the module.
 
 use crate::discipline::{PARAMETERS, same_in_all};
 use sojourn_packet::{Bytes, Time};
@@ -12,7 +12,7 @@ use sojourn_switch::discipline::{
     fq_codel,
 };
 
-/// The line for the register. The `@` keeps it out of the lists that users see.
+/// Registry entry. The `@` excludes it from the lists that users see.
 pub(crate) static REFERENCE: Registered = Registered {
     name: "codel@rom",
     summary: "RFC 8289 CoDel with the control law of hardware/control_law.sv: a reference",
@@ -20,7 +20,7 @@ pub(crate) static REFERENCE: Registered = Registered {
     build,
 };
 
-/// FQ-CoDel with that law in each of its flows.
+/// FQ-CoDel with this law in each of its flows.
 pub(crate) static FQ_REFERENCE: Registered = Registered {
     name: "fq_codel@rom",
     summary: "RFC 8290 FQ-CoDel with the control law of hardware/control_law.sv: a reference",
@@ -38,8 +38,8 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     Ok(Box::new(Reference { params, state: State::default() }))
 }
 
-/// INTERVAL / sqrt(count) as the module has it, with count = j * 4^k and j of ten bits:
-/// INTERVAL * round(2^34 * 16 / sqrt(j)) / 2^(34 + k + 4), rounded, halves up.
+/// INTERVAL / sqrt(count) as in the module, with count = j * 4^k and j of ten bits: INTERVAL *
+/// round(2^34 * 16 / sqrt(j)) / 2^(34 + k + 4), rounded, halves up.
 fn spacing(interval: Time, count: u32) -> Time {
     let count = count.max(1);
     let pairs = count.leading_zeros() / 2;
@@ -51,7 +51,7 @@ fn spacing(interval: Time, count: u32) -> Time {
     Time(doubled.div_ceil(2) as u64)
 }
 
-/// Decides about packets of a queue that somebody else keeps.
+/// AQM for a queue that its caller stores.
 #[derive(Debug)]
 struct Reference {
     params: Params,

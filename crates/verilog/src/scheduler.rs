@@ -1,4 +1,5 @@
-//! Packets whose order a module keeps: it knows them by numbers, and says which one is sent or dropped.
+//! Scheduler modules: the module keeps the order of packets, knows them by number, and returns
+//! which one is sent or dropped.
 
 use crate::dut::{Dut, Verdict, is_capable};
 use crate::library::{Kind, Question};
@@ -8,21 +9,21 @@ use sojourn_switch::discipline::{
 };
 use sojourn_switch::ecn;
 
-/// Numbers that packets can have: those of 16 bits.
+/// Number of packet numbers, which have 16 bits.
 pub(crate) const NUMBERS: usize = 1 << 16;
 
-/// The packets, each at its number, and the module.
+/// The packets by number, and the module.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     dut: Dut,
     seed: u64,
-    /// With how many came before it.
+    /// Packets, each with its order of arrival.
     packets: Vec<Option<(u64, Queued)>>,
     free: Vec<u16>,
     held: QueueLength,
     arrived: u64,
     overlimit: u64,
-    /// What is held when the module is not asked any more.
+    /// Packets that are left when the module fails.
     left: Backlog,
 }
 
@@ -40,7 +41,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes out the packet that the module speaks of; none if it is not held.
+    /// Takes the packet of a verdict; `None` if it is not stored.
     fn take(&mut self, said: Verdict) -> Option<Queued> {
         let Some((_, packet)) = self.packets[usize::from(said.packet)].take() else {
             let number = said.packet;
@@ -54,7 +55,7 @@ impl Scheduler {
         Some(packet)
     }
 
-    /// Drops what the module says, up to the end of its answer.
+    /// Drops the packets of an answer, up to its end.
     fn dropped(&mut self, mut said: Option<Verdict>, drops: &mut Drops) {
         while let Some(verdict) = said {
             if !verdict.drop {
@@ -68,7 +69,7 @@ impl Scheduler {
         }
     }
 
-    /// Without the module packets are sent in the order in which they came.
+    /// Without the module, packets are sent in the order of arrival.
     fn by_arrival(&mut self) -> &mut Backlog {
         if self.free.len() < NUMBERS {
             let mut held: Vec<_> = self.packets.iter_mut().filter_map(Option::take).collect();

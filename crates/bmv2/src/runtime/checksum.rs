@@ -1,7 +1,7 @@
 //! `verify_checksum`, `update_checksum` and `Checksum16`.
 //!
-//! The payload, where it counts, is everything that the parser has left. A checksum whose own field
-//! lies in a header that is not valid counts as right (bmv2).
+//! The payload, if included, is everything behind the parsed headers. A checksum in an invalid
+//! header counts as correct (bmv2).
 
 use super::{Runtime, out, store};
 use sojourn_externs::call::{answer, scalar};
@@ -10,7 +10,7 @@ use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{ExternCall, Slot};
 
 impl Runtime {
-    /// The checksum of an input, with the payload behind it or not.
+    /// Checksum of an input, with or without the payload.
     fn checksum_of(&mut self, input: u32, payload: bool, ctx: &Context<'_>) -> u64 {
         let input = &self.inputs[input as usize];
         let algorithm = &self.algorithms[input.algorithm as usize];
@@ -26,7 +26,7 @@ impl Runtime {
         for byte in &self.payload {
             self.scratch.append((*byte).into(), 8);
         }
-        // Zeros at the end add nothing to the sums, but every CRC sees them.
+        // Trailing zeros do not change the sums, but they change every CRC.
         if !algorithm.ignores_zeros_behind() {
             (0..self.payload_zeros).for_each(|_| self.scratch.append(0, 8));
         }

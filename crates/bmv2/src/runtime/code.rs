@@ -53,7 +53,7 @@ fn at(slot: Slot) -> Option<At> {
     At::try_from(slot.0).ok()
 }
 
-/// The slot with an argument of at most 64 bits.
+/// Slot of an argument of at most 64 bits.
 fn argument(call: &ExternCall, index: usize, to: &mut Assembler<'_, '_>) -> Option<At> {
     match call.args.get(index)? {
         Arg::In(Value::Scalar(expr)) => word(expr, to),
@@ -87,8 +87,7 @@ fn write(cells: &Cells, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option
 }
 
 impl Runtime {
-    /// The slots that a call reads: those of its arguments, and of the validity of headers whose fields
-    /// they are.
+    /// Slots read by a call: those of its arguments, and of the validity of their headers.
     pub fn read_by(&self, call: &ExternCall) -> HashSet<Slot> {
         let mut read = read_by_call(call);
         let input = match self.sites.get(call.site.index()) {
@@ -105,7 +104,7 @@ impl Runtime {
         read
     }
 
-    /// True if the program may ask for a copy of a packet, or send it around.
+    /// True if the program may request a copy of a packet, or a further pass.
     pub fn makes_copies(&self) -> bool {
         let copies = |site: &Site| {
             matches!(site, Site::Clone { .. } | Site::Resubmit { .. } | Site::Recirculate { .. })
@@ -151,8 +150,8 @@ impl Runtime {
         Some(())
     }
 
-    /// The slot with the Internet checksum of some fields; goes on at `other` where there is more to be
-    /// summed than words of fields.
+    /// Slot of the Internet checksum of some fields; jumps to `other` if the input has more than
+    /// words of fields.
     fn checksum(&self, input: u32, other: To, to: &mut Assembler<'_, '_>) -> Option<At> {
         let input = self.inputs.get(input as usize)?;
         let Algorithm::Checksum = self.algorithms.get(input.algorithm as usize)? else {

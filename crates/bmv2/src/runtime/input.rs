@@ -1,7 +1,7 @@
 //! Input of a hash, a checksum or a digest.
 //!
-//! As in bmv2: the fields are concatenated, the last byte is filled up with zeros *behind* them,
-//! and the fields of an invalid header are left out.
+//! As in bmv2: the fields are concatenated, the last byte is padded with zeros *behind* them, and
+//! the fields of an invalid header are omitted.
 
 use sojourn_externs::checksum::with_words;
 use sojourn_p4::interp::{Context, FieldList, Frame, PacketOut};
@@ -16,25 +16,25 @@ pub(crate) type Slots = [(Slot, u32)];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Input {
     groups: Vec<Group>,
-    /// Which algorithm, for hashes and checksums: index into the runtime's list.
+    /// Algorithm of a hash or checksum: index into the runtime's list.
     pub algorithm: u32,
 }
 
-/// Fields that come one behind the other and are left out together.
+/// Adjacent fields that are omitted together.
 #[derive(Clone, Debug)]
 struct Group {
-    /// The validity of the header that they are fields of.
+    /// Slot of their header's validity.
     valid: Option<Slot>,
     pieces: Vec<Piece>,
-    /// The first of them, by its path.
+    /// Path of the first field.
     first: Arc<str>,
 }
 
 #[derive(Clone, Debug)]
 enum Piece {
-    /// Slots, each with its width: what nearly all are.
+    /// Slots, each with its width: the usual form.
     Slots(Vec<(Slot, u32)>),
-    /// The same in whole bytes, ready to be written.
+    /// The same in whole bytes, ready for writing.
     Fields(FieldList, Vec<(Slot, u32)>),
     Value(Value),
 }
@@ -91,7 +91,7 @@ impl Input {
         }
     }
 
-    /// Its groups: the slot of the validity that each hangs on, if it does, and the slots of its fields
+    /// Groups: the slot of the validity that each depends on, if any, and the slots of its fields
     /// with their widths, if these are whole words of 16 bits.
     pub fn groups(&self) -> impl Iterator<Item = (Option<Slot>, Option<&Slots>)> {
         self.groups.iter().map(|Group { valid, pieces, .. }| {
@@ -101,7 +101,7 @@ impl Input {
         })
     }
 
-    /// The ones' complement sum of the bytes, if it can be had without them.
+    /// Ones' complement sum of the bytes, if it can be computed without them.
     #[inline]
     pub fn sum(&self, frame: &Frame) -> Option<OnesComplementSum> {
         let mut sum = OnesComplementSum::default();
@@ -117,7 +117,7 @@ impl Input {
         Some(sum)
     }
 
-    /// Writes the bytes. Says the first field that was left out, if any was.
+    /// Writes the bytes. Returns the first omitted field, if any.
     pub fn write(&self, ctx: &Context<'_>, out: &mut PacketOut) -> Option<&str> {
         out.clear();
         let mut missing = None;
@@ -141,8 +141,8 @@ impl Input {
     }
 }
 
-/// The path of the field that a value of the header with this validity is; the header's if it is
-/// no plain field.
+/// Path of the field that a value refers to, in the header with this validity; the header's if it
+/// is not a plain field.
 fn first_field(valid: Slot, value: &Value, unit: &Unit) -> Arc<str> {
     let field = match value {
         Value::Scalar(expr) | Value::VarBit(expr, _) => slot(expr),
@@ -159,7 +159,7 @@ fn slot(expr: &Expr) -> Option<Slot> {
     }
 }
 
-/// The validity slot of the header that a plain field belongs to.
+/// Slot of the validity of a plain field's header.
 pub(crate) fn header_of(expr: &Expr, unit: &Unit) -> Option<Slot> {
     header_of_slot(slot(expr)?, unit)
 }

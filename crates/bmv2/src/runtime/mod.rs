@@ -1,8 +1,8 @@
-//! Extern objects and functions of v1model while packets pass.
+//! Extern objects and functions of v1model at run time.
 //!
-//! [`Runtime`] implements the interpreter's [`Externs`]. What a call site means is worked out when
-//! the program is loaded (`prepare`); at run time one match leads to a few lines. It must not know
-//! where packets come from: a pass tells it the time and the length.
+//! [`Runtime`] implements the interpreter's [`Externs`]. Call sites are resolved when the program
+//! is loaded (`prepare`); at run time one match selects a few lines. Must not depend on the source
+//! of packets: a pass supplies time and length.
 
 mod checksum;
 mod code;
@@ -38,13 +38,13 @@ use sojourn_target::log::Log;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the call at a site does; numbers index the lists of [`Runtime`].
+/// Resolved call site; numbers are indices into the lists of [`Runtime`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Site {
-    /// Nothing that a pass would call.
+    /// No call that a pass makes.
     #[default]
     None,
-    /// Something that is done elsewhere (a direct counter counts when its table is hit).
+    /// No operation (a direct counter counts when its table is hit).
     Nothing,
     ReadRegister(u32),
     WriteRegister(u32),
@@ -85,27 +85,27 @@ pub(crate) enum Site {
     Log,
 }
 
-/// Which field list a call names.
+/// Field list of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fields {
-    /// This one: index into [`Runtime::field_lists`].
+    /// This list: index into [`Runtime::field_lists`].
     List(u32),
-    /// The one whose number is this argument.
+    /// The list whose number is this argument.
     Argument(u32),
 }
 
-/// A clone that the program has asked for.
+/// Clone request of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CloneRequest {
     pub session: u16,
     pub fields: u32,
 }
 
-/// What one pass has asked for so far.
+/// Requests of one pass so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pass {
     pub now: Time,
-    /// Length of the packet when it began ingress, for counters and meters.
+    /// Length of the packet at the start of ingress, for counters and meters.
     pub bytes: u64,
     pub clone: Option<CloneRequest>,
     pub resubmit: Option<u32>,
@@ -113,16 +113,16 @@ pub(crate) struct Pass {
     pub truncate: Option<u32>,
     pub digest: Option<Digest>,
     pub checksum_error: bool,
-    /// A slot that is to be 1 once the program has asked for a copy, or to send the packet around.
+    /// Slot that becomes 1 once the program requests a copy or a further pass.
     pub requested: Option<Slot>,
 }
 
-/// What a table's hits count and meter.
+/// Direct counter and meter of a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Direct {
     pub counter: Option<u32>,
     pub meter: Option<u32>,
-    /// Where the meter's colour goes, if an action reads it.
+    /// Destination of the meter's colour, if an action reads it.
     pub color: Option<Slot>,
 }
 
@@ -135,7 +135,7 @@ pub(crate) struct Runtime {
     pub meters: Vec<(Arc<str>, Meter)>,
     /// By table; empty if no table has a direct counter or meter.
     pub direct: Vec<Direct>,
-    /// By table, when each entry was hit last, if somebody wants to know; empty if nobody does.
+    /// By table, the time of each entry's last hit; empty unless hits are recorded.
     pub hits: LastHits,
     /// The colour of the last direct meter.
     pub color: u8,
@@ -149,35 +149,35 @@ pub(crate) struct Runtime {
     pub field_lists: Vec<FieldList>,
     /// Index into `field_lists` by number.
     pub list_numbers: BTreeMap<u8, u32>,
-    /// Headers within the metadata, which bmv2 takes for headers like others.
+    /// Headers inside the metadata, which bmv2 treats as headers.
     pub headers_within: FieldList,
-    /// Where `instance_type` lies in a packet header vector.
+    /// Index of `instance_type` in a packet header vector.
     pub instance_at: Option<u32>,
-    /// A slot that is to be 1 once a checksum was found wrong.
+    /// Slot that becomes 1 after a failed checksum verification.
     pub wrong_at: Option<Slot>,
-    /// Some checksum covers the payload.
+    /// True if some checksum covers the payload.
     pub wants_payload: bool,
     pub payload: Vec<u8>,
     pub payload_zeros: u32,
     pub pass: Pass,
     pub faults: Faults,
-    /// Lies here while the next pass is to be followed.
+    /// Trace of the next pass, if that is to be traced.
     pub trace: Option<Box<Trace>>,
     pub scratch: PacketOut,
 }
 
 impl Runtime {
-    /// Starts a pass of a packet that had `bytes` bytes when it began ingress.
+    /// Starts a pass of a packet with `bytes` bytes at the start of ingress.
     pub fn begin(&mut self, now: Time, bytes: u64) {
         self.pass = Pass { now, bytes, ..Pass::default() };
     }
 
-    /// True for a counter whose cells are a table's entries.
+    /// True for a counter whose cells belong to table entries.
     pub fn is_direct(&self, counter: usize) -> bool {
         self.direct.iter().any(|direct| direct.counter == Some(counter as u32))
     }
 
-    /// Keeps what the parser has left of a packet, if a checksum covers it.
+    /// Saves the payload of a packet, if a checksum covers it.
     pub fn keep_payload(&mut self, packet: &Packet, consumed: u64) {
         if !self.wants_payload {
             return;
@@ -189,7 +189,7 @@ impl Runtime {
         self.payload_zeros = packet.zeros.saturating_sub(taken);
     }
 
-    /// Sends the digest that ingress has asked for; of several the last.
+    /// Sends the digest that ingress requested; of several, the last.
     pub fn send_digest(&mut self) {
         if let Some(digest) = self.pass.digest.take() {
             self.digests.push(digest);
@@ -305,13 +305,13 @@ impl Runtime {
     }
 }
 
-/// Stores the colour or number that a call puts out.
+/// Stores the colour or number that a call returns.
 #[inline]
 fn store(layout: &Layout, ctx: &mut Context<'_>, value: u128) {
     ctx.set(layout, value);
 }
 
-/// An argument that is written.
+/// An output argument.
 #[inline]
 fn out(call: &ExternCall, index: usize) -> Option<&Layout> {
     use sojourn_p4::ir::Arg;

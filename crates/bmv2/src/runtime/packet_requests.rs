@@ -10,7 +10,7 @@ use sojourn_externs::call::scalar;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{ExternCall, Slot};
 
-/// The bits of a session's number.
+/// Bits of a session's number.
 const SESSION_MASK: u128 = 0x7fff;
 
 /// `mark_to_drop(standard_metadata)`
@@ -22,7 +22,7 @@ pub(super) fn mark_to_drop(spec: Slot, group: Option<Slot>, ctx: &mut Context<'_
 }
 
 impl Runtime {
-    /// The field list that a call names; a number without fields is an empty list.
+    /// Field list of a call; a number without fields is an empty list.
     pub(super) fn list(&self, fields: Fields, call: &ExternCall, ctx: &Context<'_>) -> u32 {
         match fields {
             Fields::List(list) => list,
@@ -33,7 +33,7 @@ impl Runtime {
         }
     }
 
-    /// `clone(type, session)` and its sisters. Which pass it is in decides what is cloned.
+    /// `clone(type, session)` and its variants. The pass determines the packet that is cloned.
     pub(super) fn request_clone(&mut self, fields: Fields, call: &ExternCall, ctx: &Context<'_>) {
         let session = (scalar(call, 1, ctx) & SESSION_MASK) as u16;
         self.pass.clone = Some(CloneRequest { session, fields: self.list(fields, call, ctx) });

@@ -1,6 +1,6 @@
-//! From a program's extern objects to their state, and from its call sites to what they do.
+//! Preparation: extern objects get their state, and call sites are resolved.
 //!
-//! Everything that can be refused is refused here, before the first packet.
+//! All rejections occur here, before the first packet.
 
 use super::input::{Input, header_of};
 use super::{Direct, Fields, Pass, RegisterArray, Runtime, Site};
@@ -36,13 +36,13 @@ use std::sync::Arc;
 /// The colours as v1model numbers them: red, yellow, green.
 const COLORS: [u8; 3] = [2, 1, 0];
 
-/// Which list of the runtime an object's state is in, and where.
+/// List of the runtime that holds an object's state, and the index in it.
 type Places = BTreeMap<ObjectId, u32>;
 
-/// Makes the runtime of a program.
+/// Builds the runtime of a program.
 ///
 /// # Errors
-/// Everything about its extern objects and calls that has no meaning here.
+/// Returns an error for each extern object and call that is not supported.
 pub fn prepare(
     program: &Program,
     blocks: &Blocks,
@@ -71,7 +71,7 @@ pub fn prepare(
 }
 
 fn empty(program: &Program, blocks: &Blocks, lists: BTreeMap<u8, FieldList>, seed: u64) -> Runtime {
-    // The empty list stands first: what is not annotated preserves nothing.
+    // The empty list comes first: it preserves no fields.
     let (mut field_lists, mut list_numbers) = (vec![FieldList::default()], BTreeMap::new());
     for (number, list) in lists {
         list_numbers.insert(number, field_lists.len() as u32);
@@ -117,7 +117,7 @@ fn push<T>(list: &mut Vec<T>, item: T) -> u32 {
     list.len() as u32 - 1
 }
 
-/// The runtime in the making, and the memory that its objects may take.
+/// A runtime under construction, with the memory budget of its objects.
 struct Made<'a> {
     seed: u64,
     budget: MemoryBudget,
@@ -125,7 +125,7 @@ struct Made<'a> {
 }
 
 impl Made<'_> {
-    /// Makes the state of all objects and says where each is.
+    /// Creates the state of all objects, and returns their places.
     fn objects(&mut self, program: &Program, errors: &mut Vec<Diagnostic>) -> Places {
         let mut places = Places::new();
         for (index, object) in program.objects.iter().enumerate() {
@@ -156,7 +156,7 @@ impl Made<'_> {
         places
     }
 
-    /// Makes the state of an object and says where it is.
+    /// Creates the state of an object, and returns its place.
     fn state(&mut self, object: &Object) -> Result<Option<u32>, ArgumentError> {
         let name = || object.name.clone();
         Ok(Some(match &*object.of {
@@ -165,7 +165,7 @@ impl Made<'_> {
                 let size = self.cells(object, RegisterArray::cell_bytes(element))?;
                 push(&mut self.runtime.registers, RegisterArray::new(name(), element, size))
             }
-            // bmv2 counts both whatever the kind.
+            // bmv2 counts both, whatever the kind.
             "counter" => {
                 let size = self.cells(object, Counter::CELL_BYTES)?;
                 let counter = Counter::new(CounterKind::PacketsAndBytes, size);
@@ -198,7 +198,7 @@ impl Made<'_> {
     }
 }
 
-/// Whether tables with this object run its members.
+/// True for an object whose tables refer to its members.
 pub(crate) fn is_profile(object: &Object) -> bool {
     matches!(&*object.of, "action_profile" | "action_selector")
 }
@@ -217,7 +217,8 @@ fn profile(object: &Object, seed: u64) -> Result<Profile, ArgumentError> {
     if &*object.of == "action_selector" {
         profile.selector = Some(Selector::new(SelectorMode::Fair));
         let name = arguments::member(object, "algorithm")?;
-        // bmv2 takes 32 bits of the hash modulo the size of the group, whatever `outputWidth` says.
+        // bmv2 computes 32 bits of the hash modulo the size of the group, whatever `outputWidth`
+        // is.
         let width = 32;
         let algorithm = algorithm(name, seed ^ name_number(&object.name))
             .ok_or_else(|| ArgumentError(format!("`algorithm` is {name}")))?;
@@ -226,7 +227,7 @@ fn profile(object: &Object, seed: u64) -> Result<Profile, ArgumentError> {
     Ok(profile)
 }
 
-/// The algorithm that a value of `HashAlgorithm` stands for.
+/// Algorithm of a value of `HashAlgorithm`.
 fn algorithm(name: &str, seed: u64) -> Option<Algorithm> {
     let tofino = match name {
         "crc16" | "crc16_custom" => "CRC16",
@@ -240,7 +241,7 @@ fn algorithm(name: &str, seed: u64) -> Option<Algorithm> {
     Algorithm::named(tofino, seed)
 }
 
-/// Which counters and meters the tables' hits use.
+/// Direct counters and meters of the tables.
 fn direct(program: &Program, places: &Places, runtime: &mut Runtime) {
     for (index, table) in program.tables.iter().enumerate() {
         for (_, value) in &table.properties {
@@ -262,7 +263,7 @@ fn direct(program: &Program, places: &Places, runtime: &mut Runtime) {
     }
 }
 
-/// Where the actions of a table want the colour of its direct meter.
+/// Slot in which the actions of a table read the colour of its direct meter.
 fn color_slot(program: &Program, table: &sojourn_p4::ir::Table, meter: ObjectId) -> Option<Slot> {
     let mut found = None;
     visit::calls(program, &mut |unit, call| {
@@ -276,7 +277,7 @@ fn color_slot(program: &Program, table: &sojourn_p4::ir::Table, meter: ObjectId)
     found
 }
 
-/// What the calls of a program do.
+/// Resolver of a program's call sites.
 struct Prepare<'a> {
     program: &'a Program,
     blocks: &'a Blocks,
@@ -294,7 +295,7 @@ impl Prepare<'_> {
             ("register", "read") => Site::ReadRegister(place),
             ("register", "write") => Site::WriteRegister(place),
             ("counter", "count") => Site::Count(place),
-            // The hit itself counts.
+            // The hit itself is counted.
             ("direct_counter", "count") => Site::Nothing,
             ("meter", "execute_meter") => Site::Meter(place),
             ("direct_meter", "read") => Site::DirectMeter,
@@ -394,7 +395,7 @@ impl Prepare<'_> {
         push(&mut self.runtime.algorithms, algorithm)
     }
 
-    /// The algorithm that an argument names: a member of `HashAlgorithm`, known when loading.
+    /// The algorithm of an argument: a member of `HashAlgorithm`, known at load time.
     fn named_algorithm(&mut self, call: &ExternCall, index: usize) -> Result<u32, Refusal> {
         let member = match call.args.get(index) {
             Some(Arg::In(Value::Scalar(expr))) => match expr.kind {
@@ -413,7 +414,7 @@ impl Prepare<'_> {
         }
     }
 
-    /// The list of fields that an older function is handed.
+    /// Field list that is an argument of an older function.
     fn old_list(&mut self, unit: UnitId, call: &ExternCall, index: usize) -> Fields {
         let Blocks { ingress, egress, .. } = self.blocks;
         let block = [ingress, egress].into_iter().find(|block| block.unit == unit);

@@ -1,7 +1,7 @@
 //! `register<T>`: an array that packets read and write.
 //!
-//! An element is any value of fixed size, kept as its scalars one behind the other. As in bmv2 an
-//! index beyond the array reads and writes nothing.
+//! An element is any value of fixed size, stored as its scalars in sequence. As in bmv2 an index
+//! beyond the array reads and writes nothing.
 
 use super::{Runtime, out};
 use num_bigint::BigUint;
@@ -22,23 +22,24 @@ pub struct RegisterArray {
     /// The scalars of an element.
     scalars: Box<[Scalar]>,
     size: usize,
-    /// How many narrow and wide scalars an element has.
+    /// Number of narrow and wide scalars of an element.
     each: (usize, usize),
-    /// The elements, if each is one scalar of at most 64 bits; code that packets run on has them, too.
+    /// The elements, if each is one scalar of at most 64 bits; bytecode accesses them, too.
     words: Option<Cells>,
-    /// Scalars of at most 128 bits of other elements, one element behind the other.
+    /// Scalars of at most 128 bits of other elements, element by element.
     narrow: Vec<u128>,
-    /// Wider ones that are not zero, by their place.
+    /// Wider scalars other than zero, by index.
     wide: BTreeMap<usize, BigUint>,
 }
 
 impl RegisterArray {
-    /// Elements that an array may have.
+    /// Maximum number of elements.
     pub const MAX_SIZE: usize = 1 << 26;
-    /// Elements of an array that code may have: larger ones take memory only where they are used.
+    /// Maximum number of elements of an array that bytecode accesses: larger ones allocate memory
+    /// on use.
     const MOST_WORDS: usize = 1 << 20;
 
-    /// Bytes of memory that an element of this type takes where it is used.
+    /// Bytes of memory of an element of this type, where it is allocated.
     pub(super) fn cell_bytes(element: &Type) -> u64 {
         let mut scalars = Vec::new();
         flatten(element, &mut scalars);
@@ -126,12 +127,12 @@ impl RegisterArray {
         true
     }
 
-    /// Where an element's narrow and wide scalars start.
+    /// Index of an element's first narrow and wide scalar.
     fn start(&self, index: usize) -> (usize, usize) {
         (index * self.each.0, index * self.each.1)
     }
 
-    /// The elements that an earlier state of it has otherwise, which then has them, too.
+    /// Elements that differ from an earlier copy, which is then updated.
     pub(crate) fn differs_from(&self, earlier: &mut RegisterArray) -> Vec<usize> {
         let is_same =
             |(now, then): (&AtomicU64, &AtomicU64)| now.load(Relaxed) == then.load(Relaxed);
@@ -148,7 +149,7 @@ impl RegisterArray {
         found
     }
 
-    /// Becomes what another of its kind is; its memory stays where it is.
+    /// Copies the contents of another register of the same kind, in place.
     pub(crate) fn take_over(&mut self, other: &RegisterArray) {
         if let (Some(mine), Some(theirs)) = (&self.words, &other.words) {
             let both = mine.iter().zip(theirs.iter());
@@ -158,7 +159,7 @@ impl RegisterArray {
         self.wide.clone_from(&other.wide);
     }
 
-    /// Its elements, for code that reads and writes them.
+    /// Elements that bytecode accesses.
     pub(super) fn words(&self) -> Option<&Cells> {
         self.words.as_ref()
     }
@@ -242,7 +243,7 @@ impl RegisterArray {
 }
 
 impl Clone for RegisterArray {
-    /// A register of its own: what happens to one does not happen to the other.
+    /// An independent copy.
     fn clone(&self) -> RegisterArray {
         let copied = |words: &Cells| {
             words.iter().map(|word| AtomicU64::new(word.load(Relaxed))).collect::<Cells>()

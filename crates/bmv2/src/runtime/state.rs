@@ -1,7 +1,7 @@
 //! Counters, meters, hashes and random numbers.
 //!
-//! A packet counts with the length it had when it began ingress, as in bmv2. An index beyond an
-//! array counts, meters and writes nothing.
+//! A packet counts with its length at the start of ingress, as in bmv2. Operations beyond an array
+//! have no effect.
 
 use super::{Direct, Runtime, out, store};
 use sojourn_externs::call::scalar;
@@ -28,8 +28,8 @@ impl Runtime {
         out(call, 1).inspect(|result| store(result, ctx, color.into()));
     }
 
-    /// A table has found an entry: its direct counter counts, its direct meter marks, whether an
-    /// action asks for it or not.
+    /// Handles a hit of an entry: counts in its direct counter and marks by its direct meter,
+    /// whether or not an action uses them.
     pub(super) fn hit(&mut self, direct: Direct, entry: usize, frame: &mut Frame) {
         let (now, bytes) = (self.pass.now, self.pass.bytes);
         if let Some(counter) = direct.counter {
@@ -68,7 +68,7 @@ impl Runtime {
         out(call, 0).inspect(|result| store(result, ctx, value.into()));
     }
 
-    /// `random(result, lo, hi)`: uniform from `lo` to `hi`; nothing if there is no such number
+    /// `random(result, lo, hi)`: uniform from `lo` to `hi`; no effect if there is no such number
     pub(super) fn draw(&mut self, call: &ExternCall, ctx: &mut Context<'_>) {
         let (low, high) = (scalar(call, 1, ctx), scalar(call, 2, ctx));
         let Some(span) = high.checked_sub(low) else { return };

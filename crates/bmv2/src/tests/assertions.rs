@@ -1,4 +1,4 @@
-//! `assert`, `assume`, `log_msg`; and what cannot be loaded.
+//! `assert`, `assume`, `log_msg`; and programs that cannot be loaded.
 
 use super::{Parts, frame};
 use sojourn_packet::dataplane::DataPlane;

@@ -1,5 +1,5 @@
-//! Shipped programs that decide before the queue, their clock set: what they drop must not depend
-//! on what the clock shows. (Those that decide behind it are replayed: `tests/test_replay.py`.)
+//! Built-in programs that decide before the queue, at various clock values: their drops must not
+//! depend on the clock. (Those that decide after it are replayed: `tests/test_replay.py`.)
 
 use super::packet;
 use serde_json::json;
@@ -11,7 +11,7 @@ use sojourn_target::plane::Plane;
 use std::path::Path;
 
 const MS: u64 = 1_000_000;
-/// us: what 48 bits of microseconds begin again at, what 32 bits do, and where their sign changes.
+/// us: wrap of 48 bits of microseconds, wrap of 32 bits, and their change of sign.
 const WRAPS: [u64; 3] = [1 << 48, 1 << 32, 1 << 31];
 const OUT: PortId = PortId(2);
 
@@ -40,7 +40,7 @@ impl Shipped {
         Shipped { plane }
     }
 
-    /// The packet for the queue with what goes along, unless it is dropped.
+    /// The packet for the queue with its metadata, unless it is dropped.
     fn ingress(
         &mut self,
         now: Time,
@@ -65,8 +65,8 @@ impl Shipped {
         }
     }
 
-    /// Which of the packets, one each millisecond, are dropped. The queue is long for three seconds
-    /// and empty for the next, in which nothing comes for a while.
+    /// Drop decisions for packets, one each millisecond. The queue is long for three seconds and
+    /// empty for the next, in which no packet arrives for a while.
     fn dropped(&mut self, begin: Time) -> Vec<bool> {
         (0..8_000_u64).map(|at| self.drops(begin, at)).collect()
     }
@@ -81,7 +81,7 @@ impl Shipped {
         else {
             return true;
         };
-        // Another packet leaves, in its place: one that has waited.
+        // Another packet leaves in its place: one that has waited.
         let depth = if long { 12 } else { 0 };
         let input = EgressInput {
             port: OUT,

@@ -65,7 +65,7 @@ fn an_update_writes_the_checksum_of_the_fields_as_egress_has_left_them() {
     (packet[24], packet[25]) = (0, 0);
     let sent = parts("", &compute, "").load().both(&packet).unwrap();
     assert_eq!(sent[24..26], [0xb8, 0x61]);
-    // One less to live is one more in the checksum's upper byte (RFC 1141).
+    // A TTL lower by one raises the checksum's upper byte by one (RFC 1141).
     let sent = parts("", &compute, "h.ip.ttl = h.ip.ttl - 1;").load().both(&packet).unwrap();
     assert_eq!(sent[24..26], [0xb9, 0x61]);
 }
@@ -74,7 +74,7 @@ fn an_update_writes_the_checksum_of_the_fields_as_egress_has_left_them() {
 const UDP: &str = "{ h.ip.src, h.ip.dst, 8w0, h.ip.proto, h.udp.len, h.udp.sport, h.udp.dport,
     h.udp.len }";
 
-/// The Internet checksum by another way: 16-bit words added up in 64 bits, folded at the end.
+/// The Internet checksum by another method: 16-bit words added up in 64 bits, folded at the end.
 fn internet_checksum(bytes: &[u8]) -> u16 {
     let words = bytes
         .chunks(2)

@@ -4,7 +4,7 @@ use super::{Parts, Pass, bytes, frame, note};
 use sojourn_p4::diagnostic::RenderOptions;
 use sojourn_packet::dataplane::IngressOutput;
 
-/// Ingress changes everything, then does what the test says; egress notes what it sees.
+/// Ingress modifies all fields, then runs the test's statements; egress records its inputs.
 fn program(ingress: &str) -> Pass {
     let statements = format!(
         "if (s.instance_type == 0) {{
@@ -31,7 +31,7 @@ fn an_ingress_clone_is_the_packet_as_it_came_and_keeps_the_list_that_is_named() 
         let call = format!("clone_preserving_field_list(CloneType.I2E, 7, {list});");
         let sent = clone_of(&mut program(&call));
         assert_eq!(sent[12..14], [0x08, 0x00], "the type that the packet came with");
-        // All other metadata is zero again, the port among it.
+        // All other metadata is zero again, including the port.
         assert_eq!(note(&sent), [one, both, 0, 1, 0], "list {list}");
     }
 }
@@ -270,7 +270,7 @@ fn a_digest_has_the_values_at_its_call_and_of_several_the_last_is_sent() {
     let digests = pass.plane.take_digests();
     assert_eq!(digests.len(), 1);
     assert_eq!(&*digests[0].name, "seen_t");
-    // Sixteen bits, nine bits, filled up behind.
+    // Sixteen bits, nine bits, padded behind.
     assert_eq!(*digests[0].bytes, [0x08, 0x00, 0x01, 0x80]);
 }
 

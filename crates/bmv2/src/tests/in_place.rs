@@ -1,5 +1,5 @@
-//! Headers that are extracted last and emitted last: whether they stay in front of the payload or are
-//! written again, what leaves is the same.
+//! Headers that are extracted last and emitted last: the output is the same whether they stay in
+//! front of the payload or are written again.
 
 use super::{Parts, frame};
 use sojourn_packet::Packet;

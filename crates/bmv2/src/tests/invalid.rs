@@ -1,8 +1,8 @@
-//! Reads of fields of headers that are not valid: what counts as one, and where it is told to be.
+//! Reads of fields of invalid headers: the reads that count, and their reported positions.
 
 use super::{Parts, Pass, frame};
 
-/// A program whose ingress does this; only frames of type 7 have a `note`.
+/// A program with these ingress statements; only frames of type 7 have a `note`.
 fn ingress(declared: &'static str, does: &'static str) -> Pass {
     Parts {
         parser: "transition select(h.eth.kind) { 7: more; default: accept; }",
@@ -17,7 +17,7 @@ fn with_note() -> Vec<u8> {
     frame(7, &[5; 14])
 }
 
-/// Reads that were counted for one frame with a note and one without.
+/// Number of counted reads for one frame with a note and one without.
 fn counted(declared: &'static str, does: &'static str) -> (u64, u64) {
     let mut pass = ingress(declared, does);
     pass.both(&with_note());

@@ -1,11 +1,11 @@
-//! Packets that are too short, too long, or lie: parser errors as v1model tells them, no panic.
+//! Packets that are too short, too long, or inconsistent: parser errors of v1model, and no panic.
 
 use super::{Parts, frame};
 use sojourn_packet::Packet;
 
 const NOTE: &str = "h.note.setValid(); h.note.d = (bit<32>) errors(s.parser_error);";
 
-/// The errors of the language as numbers that a test can look at.
+/// The errors of the language as numbers that a test can read.
 const TYPES: &str = "
 error { Odd }
 header tag_t { bit<15> value; bit<1> last; }
@@ -43,10 +43,10 @@ fn parts() -> Parts<'static> {
     }
 }
 
-/// The error's number and what is sent behind the note.
+/// The error's number, and the bytes sent behind the note.
 fn parsed(packet: &[u8]) -> (u64, Vec<u8>) {
     let sent = parts().load().both(packet).expect("no error drops a packet");
-    // The note stands behind Ethernet, if that was parsed.
+    // The note follows Ethernet, if that was parsed.
     let at = if packet.len() >= 14 { 14 } else { 0 };
     let number = sent[at + 4..at + 8].iter().fold(0, |n, byte| n << 8 | u64::from(*byte));
     (number, sent[at + 14..].to_vec())
@@ -69,7 +69,7 @@ fn a_parser_error_is_told_to_ingress_and_the_packet_goes_on() {
 
 #[test]
 fn what_was_not_parsed_is_payload() {
-    // Two tags are extracted, the third is cut off: its one byte is payload.
+    // Two tags are extracted, the third is truncated: its one byte is payload.
     let (_, rest) = parsed(&frame(0x8100, &[0, 2, 0, 4, 9]));
     assert_eq!(rest, [0, 2, 0, 4, 9]);
 }
@@ -98,7 +98,7 @@ fn a_frame_of_9000_bytes_passes_with_its_payload() {
     assert_eq!(sent.zeros, 9_000 - 114);
 }
 
-/// Frames of any length whose types reach every state; nothing may panic, be dropped or halt.
+/// Frames of any length whose types reach every state; none may panic, be dropped or halt.
 #[test]
 fn random_frames_pass_without_a_panic() {
     let mut pass = parts().load();

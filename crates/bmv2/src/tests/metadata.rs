@@ -1,4 +1,4 @@
-//! `standard_metadata`: what each field says, and in which unit.
+//! `standard_metadata`: the value and unit of each field.
 
 use super::{Parts, bytes, frame, note, packet};
 use sojourn_p4::preprocess::{MemoryLoader, OverlayLoader};

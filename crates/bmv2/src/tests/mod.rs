@@ -1,7 +1,7 @@
 //! Tests of the documented behavior of `simple_switch`, on programs of a few lines.
 //!
-//! One file a subject. A program consists of the parts that a test is about; the test passes
-//! packets through it directly, without a switch.
+//! One file a subject. A program consists of the parts under test; the test passes packets through
+//! it directly, without a switch.
 
 mod after_passes;
 mod assertions;
@@ -36,7 +36,7 @@ struct Parts<'t> {
     metadata: &'t str,
     /// Declarations of the parser.
     locals: &'t str,
-    /// What the parser does behind Ethernet.
+    /// Parser statements behind Ethernet.
     parser: &'t str,
     /// Other parser states.
     states: &'t str,
@@ -46,7 +46,7 @@ struct Parts<'t> {
     /// Declarations and statements of egress.
     egress: (&'t str, &'t str),
     compute: &'t str,
-    /// What is emitted behind `eth` and `note`.
+    /// Emit statements behind `eth` and `note`.
     emit: &'t str,
 }
 
@@ -133,7 +133,7 @@ impl Pass {
         self.plane.ingress_carrying(&input, packet, packet_metadata)
     }
 
-    /// The egress pass of what ingress has admitted, 40 us later and at port 7.
+    /// Egress pass of an admitted packet, 40 us later at port 7.
     fn egress(&mut self, admitted: IngressOutput) -> EgressOutput {
         let packet = admitted.packet.expect("a packet for egress");
         self.egress_of(packet, admitted.packet_metadata)
@@ -155,7 +155,7 @@ impl Pass {
         self.egress_of(mirror.packet, mirror.packet_metadata)
     }
 
-    /// What both passes make of a frame; none if it is dropped.
+    /// Result of both passes for a frame; `None` if it is dropped.
     fn both(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
         let admitted = self.ingress(frame);
         admitted.packet.as_ref()?;
@@ -163,7 +163,7 @@ impl Pass {
         Some(bytes(&sent))
     }
 
-    /// The note that a frame leaves with.
+    /// The note of a frame's output.
     fn note(&mut self, frame: &[u8]) -> [u64; 5] {
         note(&self.both(frame).expect("a packet"))
     }

@@ -105,7 +105,7 @@ fn a_direct_meter_marks_every_hit_where_one_action_reads_it() {
     for entry in 0..2 {
         assert!(pass.plane.meter_mut("rate").unwrap().configure(entry, spec, now));
     }
-    // Entry 7 runs NoAction, and is metered all the same.
+    // Entry 7 runs NoAction, and is metered, too.
     assert_eq!(marks(&mut pass, &[7, 7, 7, 8, 9]), [0, 1, 2, 0, 9]);
 }
 

@@ -1,8 +1,8 @@
-//! The commands of bmv2's `simple_switch_CLI`: read line by line into operations.
+//! Parser of bmv2's `simple_switch_CLI` commands, line by line into operations.
 //!
-//! Syntax and meaning are those of bmv2's `runtime_CLI.py` and `sswitch_CLI.py`; `set_queue_bitrate`
-//! is Sojourn's own. A command is a function of its words and a [`Session`]; its usage is what a
-//! message shows. Carries nothing out and reads no file.
+//! Syntax and meaning are those of bmv2's `runtime_CLI.py` and `sswitch_CLI.py`;
+//! `set_queue_bitrate` is Sojourn's own. A command is a function of its words and a [`Session`];
+//! messages show its usage. Executes no operation and reads no file.
 
 mod profiles;
 mod queues;
@@ -21,7 +21,7 @@ use crate::describe::ProgramDescription;
 use session::Outcome;
 use table_add_fast_path::RepeatedTableAdd;
 
-/// A command: its name, how its words are written, and what it does.
+/// A command: its name, its syntax, and its function.
 struct Command {
     name: &'static str,
     usage: &'static str,
@@ -36,7 +36,7 @@ const fn command(
     Command { name, usage, run }
 }
 
-/// A command that only shows something in bmv2, or that has nothing to act on here.
+/// A command that only displays something in bmv2, or that has no effect here.
 const fn shown(name: &'static str, usage: &'static str) -> Command {
     Command { name, usage, run: |_, _| Ok(Vec::new()) }
 }
@@ -129,10 +129,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Session {
-    /// What a line asks for.
+    /// Runs one line and returns its requests.
     ///
     /// # Errors
-    /// What is wrong with it, and how it is written.
+    /// Returns an error that says what is wrong with the line, and the command's syntax.
     pub fn run(&mut self, line: &str) -> Result<Vec<Request>, ControlError> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or_default().to_lowercase();
@@ -150,11 +150,11 @@ impl Session {
     }
 }
 
-/// Puts the operations that a file of commands asks for into a batch, each with its line, counted from
-/// 1; what only reads is left out.
+/// Appends the operations of a file of commands to a batch, each with its line, counted from 1;
+/// read-only commands are omitted.
 ///
 /// # Errors
-/// Every line that is wrong.
+/// Returns an error for every invalid line.
 pub(super) fn read(
     file: &CommandFile,
     program: ProgramDescription,
@@ -185,8 +185,8 @@ pub(super) fn read(
     if wrong.is_empty() { Ok(()) } else { Err(ControlError::Lines(wrong)) }
 }
 
-/// What stands before `#` or `//`: published files have either. `//` counts only where a word could
-/// begin: within one it is not for us to say what it means.
+/// The text in front of `#` or `//`: published files use either. `//` counts only where a word
+/// could begin; within a word it is part of it.
 pub fn without_comment(line: &str) -> &str {
     let slashes = line.match_indices("//").map(|(at, _)| at);
     let mut begins =

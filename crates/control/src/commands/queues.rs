@@ -32,7 +32,7 @@ pub(super) fn port_add(words: &[&str], _: &mut Session) -> Outcome {
     Ok(Vec::new())
 }
 
-/// The value, and which queues it is for.
+/// The value, and the queues that it applies to.
 fn queues<'t>(words: &[&'t str]) -> Result<(&'t str, QueueSetting), CommandError> {
     let words = take(words, 1, 3)?;
     let port = words.get(1).map(|port| small(port, "port")).transpose()?;

@@ -5,7 +5,7 @@ use super::super::{ActionCall, ControlError, MulticastGroup, MulticastNode, Oper
 use crate::describe::ProgramDescription;
 use std::collections::BTreeMap;
 
-/// What a line asks for.
+/// Request of a command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// A change.
@@ -17,19 +17,19 @@ pub enum Request {
 /// A command that only reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// One cell of a register, or all of so many.
+    /// One cell of a register, or all of its cells, whose number is given.
     Register(String, Result<usize, usize>),
     /// One cell of a counter.
     Counter(String, usize),
     /// One cell of a meter.
     Meter(String, usize),
-    /// Where a mirror session leads, which the session knows itself.
+    /// Destination of a mirror session, which the session itself knows.
     Session(u16, String),
 }
 
 impl Question {
-    /// What is to be asked of the program, each with what it is about; nothing for what only the
-    /// session knows.
+    /// Queries to the program, each with the name of its object; empty if the session alone can
+    /// answer.
     pub fn queries(&self) -> Vec<(String, Query)> {
         match self {
             Question::Register(name, cells) => {
@@ -53,12 +53,12 @@ impl Question {
     }
 }
 
-/// What is wrong with a line.
+/// Error in a command line.
 #[derive(Debug)]
 pub(super) enum CommandError {
-    /// Its words do not have the command's form; the usage is added.
+    /// Its words do not have the command's syntax; the usage is appended.
     Form(String),
-    /// They do not fit the program.
+    /// Its words do not fit the program.
     Fit(ControlError),
 }
 
@@ -81,15 +81,15 @@ impl From<ControlError> for CommandError {
     }
 }
 
-/// That a line does not fit the program.
+/// Error for a line that does not fit the program.
 pub(super) fn misfit<T>(why: String) -> Result<T, CommandError> {
     Err(CommandError::Fit(ControlError::Message(why)))
 }
 
-/// What a command comes to.
+/// Result of a command.
 pub(super) type Outcome = Result<Vec<Request>, CommandError>;
 
-/// The one operation that most commands come to.
+/// Result of a command with a single operation.
 pub(super) fn one(operation: Operation) -> Outcome {
     Ok(vec![Request::Operation(operation)])
 }
@@ -113,7 +113,7 @@ pub(super) struct Multicast {
 }
 
 impl Multicast {
-    /// A group as it is now.
+    /// Operation that sets a group to its current nodes.
     pub fn group(&self, group: u16) -> Request {
         let nodes = self.groups[&group].iter().map(|handle| self.nodes[handle].clone()).collect();
         Request::Operation(Operation::SetMulticastGroup(MulticastGroup { id: group, nodes }))
@@ -140,7 +140,7 @@ impl Multicast {
         })
     }
 
-    /// The groups that a node is in.
+    /// The groups that contain a node.
     pub fn users(&self, handle: u16) -> Vec<u16> {
         let uses = |(_, nodes): &(&u16, &Vec<u16>)| nodes.contains(&handle);
         self.groups.iter().filter(uses).map(|(group, _)| *group).collect()
@@ -153,12 +153,12 @@ pub struct Session {
     pub(super) program: ProgramDescription,
     pub(super) multicast: Multicast,
     pub(super) profiles: BTreeMap<String, Profile>,
-    /// Mirror sessions so far: where they lead, in words.
+    /// Destinations of the mirror sessions so far, in words.
     pub(super) mirrors: BTreeMap<u16, String>,
 }
 
 impl Session {
-    /// Before the first line.
+    /// Creates a session, before the first line.
     pub fn new(program: ProgramDescription) -> Session {
         Session {
             program,
@@ -168,13 +168,13 @@ impl Session {
         }
     }
 
-    /// What the program offers.
+    /// Description of the program's objects.
     pub fn program(&self) -> &ProgramDescription {
         &self.program
     }
 }
 
-/// `words`, unless there are too few or too many.
+/// `words`, if their number is within the limits.
 pub(super) fn take<'w, 't>(
     words: &'w [&'t str],
     least: usize,
@@ -189,7 +189,7 @@ pub(super) fn take<'w, 't>(
     Ok(words)
 }
 
-/// Exactly so many words.
+/// Exactly `N` words.
 pub(super) fn these<'t, const N: usize>(words: &[&'t str]) -> Result<[&'t str; N], CommandError> {
     let taken = take(words, N, N)?;
     let mut all = [""; N];
@@ -197,7 +197,7 @@ pub(super) fn these<'t, const N: usize>(words: &[&'t str]) -> Result<[&'t str; N
     Ok(all)
 }
 
-/// So many words and whatever follows them.
+/// The first `N` words, and the rest.
 pub(super) fn first<'w, 't, const N: usize>(
     words: &'w [&'t str],
 ) -> Result<([&'t str; N], &'w [&'t str]), CommandError> {

@@ -10,18 +10,18 @@ use super::session::Session;
 use smallvec::SmallVec;
 use sojourn_p4::interp::tables::Form;
 
-/// What a line means that begins like the one before.
+/// Parser for a line that begins like the one before it.
 pub(super) struct RepeatedTableAdd {
-    /// Table and action as they are written.
+    /// Table and action as written.
     begins: [String; 2],
     /// The table's name.
     table: String,
-    /// In the order of the rows: which word, how it is read, and the bits that it may have.
+    /// In the order of the rows: index of the word, its form, and its width in bits.
     elements: Vec<(usize, Form, u32)>,
-    /// Which word is `=>`, and how many there are.
+    /// Index of the word `=>`, and the number of words.
     arrow: usize,
     words: usize,
-    /// Whether the last word is a priority; if so, whether rows have it, which is else 0.
+    /// Whether the last word is a priority; if so, whether rows have it, or else it is 0.
     priority: Option<bool>,
 }
 
@@ -30,7 +30,7 @@ type Words<'t> = SmallVec<[&'t str; 16]>;
 const ADD: &str = "table_add";
 
 impl RepeatedTableAdd {
-    /// What can be said of the lines after `text`, which has added the last of the batch's rows.
+    /// Parser for the lines after `text`, which has added the last of the batch's rows.
     pub fn after(text: &str, session: &Session, batch: &mut Batch) -> Option<RepeatedTableAdd> {
         let words: Words = text.split_ascii_whitespace().collect();
         let [ADD, table, action, ..] = words[..] else { return None };
@@ -62,7 +62,7 @@ impl RepeatedTableAdd {
         })
     }
 
-    /// Adds the entry of a line to the batch's last rows; false if the line is for its command to read.
+    /// Adds the entry of a line to the batch's last rows; false if its command must parse the line.
     pub fn takes(&self, text: &str, line: u32, batch: &mut Batch) -> bool {
         let words: Words = text.split_ascii_whitespace().collect();
         let same = words.len() == self.words

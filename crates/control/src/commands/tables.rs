@@ -8,7 +8,7 @@ use super::session::{CommandError, Outcome, Session, first, misfit, one, these};
 use crate::describe::{ActionDescription, KeyDescription, TableDescription};
 use num_bigint::BigUint;
 
-/// bmv2 counts reuses of a handle above these bits; here a handle is the place alone.
+/// Bits of a handle in bmv2 below its count of reuses; here a handle has no count.
 const HANDLE_BITS: u32 = 24;
 
 /// `table_add TABLE ACTION MATCH... => ARGUMENT... [PRIORITY]`
@@ -107,7 +107,7 @@ pub(super) fn call(
     Ok(ActionCall { action: name.clone(), args })
 }
 
-/// An entry as it is written, but for the action.
+/// An entry as written, except for the action.
 struct Parts<'t> {
     matches: NamedValues<MatchValue>,
     arguments: Vec<&'t str>,
@@ -150,7 +150,7 @@ fn parts<'t>(table: &TableDescription, words: &[&'t str]) -> Result<Parts<'t>, C
     Ok(Parts { matches, arguments, priority })
 }
 
-/// What a word asks of a key element, by the element's match kind; none if anything will do.
+/// Match value of a word, by the match kind of the key element; `None` if any value matches.
 fn match_of(key: &KeyDescription, text: &str) -> Result<Option<MatchValue>, ControlError> {
     let KeyDescription { name, match_kind, width } = key;
     let what = format!("key {name}");
@@ -199,7 +199,7 @@ fn match_of(key: &KeyDescription, text: &str) -> Result<Option<MatchValue>, Cont
     }
 }
 
-/// An optional key takes all of its bits or none.
+/// An optional key matches all of its bits or none.
 fn optional(
     key: &KeyDescription,
     value: Number,

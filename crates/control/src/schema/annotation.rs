@@ -1,4 +1,4 @@
-//! Annotations as data: what is read of them, and their text as a schema repeats it.
+//! Annotations as data: their parsed contents, and their text for a schema.
 
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
@@ -9,16 +9,16 @@ use sojourn_p4::ast::{self, AnnotationBody, AnnotationConstant};
 pub struct Annotation {
     /// The name after `@`.
     pub name: String,
-    /// What follows it.
+    /// Body.
     pub body: Body,
 }
 
-/// What follows an annotation's name.
+/// Body of an annotation, behind its name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// Nothing.
+    /// No body.
     Empty,
-    /// Words in parentheses, as they stand.
+    /// Unparsed tokens in parentheses.
     Tokens(Vec<Token>),
     /// Values in brackets.
     List(Vec<Literal>),
@@ -26,19 +26,19 @@ pub enum Body {
     Pairs(Vec<(String, Literal)>),
 }
 
-/// A word in parentheses.
+/// A token in parentheses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Its text; of a string what is between the quotes.
+    /// Its text; for a string without the quotes.
     pub text: String,
-    /// It is a string.
+    /// True for a string.
     pub is_string: bool,
 }
 
 /// A value in brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Literal {
-    /// A number; one that 64 bits do not hold is the nearest one that they do.
+    /// A number, saturated to 64 bits.
     Number(i64),
     /// A string.
     Text(String),
@@ -47,7 +47,7 @@ pub enum Literal {
 }
 
 impl Annotation {
-    /// The words in parentheses, none if there are none.
+    /// The tokens in parentheses, if any.
     pub fn tokens(&self) -> &[Token] {
         match &self.body {
             Body::Tokens(tokens) => tokens,
@@ -115,7 +115,7 @@ impl Annotation {
     }
 }
 
-/// A number as P4 writes it: decimal, or with a base, with a width in front or not.
+/// A number in P4 syntax: decimal, or with a base, with an optional width in front.
 fn number(text: &str) -> Option<u64> {
     let text = text.replace('_', "");
     let digits = match text.split_once(['w', 's']) {
@@ -159,7 +159,7 @@ fn one(written: &ast::Annotation) -> Annotation {
     Annotation { name: written.name.text.to_string(), body }
 }
 
-/// The value as the checker has folded it, which it has for every annotation of a valid program.
+/// The value as folded by the checker, which it is for every annotation of a valid program.
 fn literal(value: &ast::AnnotationValue) -> Option<Literal> {
     Some(match value.value.get()? {
         AnnotationConstant::Number(number) => Literal::Number(nearest(number)),

@@ -1,6 +1,7 @@
-//! Hashes that a control plane can set: those that the program calls at one place only.
+//! Hashes that a control plane can set: those with a single call.
 //!
-//! The vendor's compiler makes no tables of the others, either (`getDynHash` of its control-plane part).
+//! The vendor's compiler creates no tables for the others, either (`getDynHash` of its
+//! control-plane part).
 
 use super::annotation::read;
 use super::types::width;
@@ -12,7 +13,7 @@ use sojourn_p4::ir::{
 };
 use sojourn_p4::visit;
 
-/// All of a program, by their objects.
+/// All of a program's, by their objects.
 pub fn hashes(program: &Program) -> Vec<(ObjectId, Hash)> {
     let mut calls: Vec<(ObjectId, UnitId, &ExternCall)> = Vec::new();
     visit::calls(program, &mut |unit, call| {
@@ -38,7 +39,7 @@ pub fn hashes(program: &Program) -> Vec<(ObjectId, Hash)> {
     found
 }
 
-/// What a call hashes, if all of it has a name.
+/// Inputs of a hash call, if every one has a name.
 fn inputs(unit: &Unit, call: &ExternCall) -> Option<Vec<HashInput>> {
     let parts = match value(call, 0)? {
         Value::Struct { fields, .. } => fields,
@@ -76,7 +77,7 @@ fn text(unit: &Unit, expr: &Expr) -> Option<String> {
     })
 }
 
-/// The bits of a result that the program uses: the lowest, and how many.
+/// The bits of a result that the program uses: the lowest, and their number.
 fn used(program: &Program, unit: UnitId, call: &ExternCall, width: u32) -> (u32, u32) {
     let whole = (0, width);
     let Some(Layout::Narrow(slot, _)) = &call.result else { return whole };
@@ -101,7 +102,7 @@ fn used(program: &Program, unit: UnitId, call: &ExternCall, width: u32) -> (u32,
     }
 }
 
-/// Widens `bits` by those of `slot` that an expression reads; nothing is known any more if it reads all.
+/// Extends `bits` by those of `slot` that an expression reads; `None` if it reads all.
 fn reads(expr: &Expr, slot: Slot, bits: &mut Option<(u32, u32)>) {
     match &expr.kind {
         ExprKind::Slot(read) if *read == slot => *bits = None,
@@ -112,7 +113,7 @@ fn reads(expr: &Expr, slot: Slot, bits: &mut Option<(u32, u32)>) {
             }
         }
         ExprKind::Cast(of) if matches!(of.kind, ExprKind::Slot(read) if read == slot) => {
-            // Cut to its low bits, or all of it.
+            // Cut to its low bits, or the whole slot.
             if let Some((first, end)) = bits {
                 *first = 0;
                 *end = (*end).max(expr.scalar.width().min(of.scalar.width()));

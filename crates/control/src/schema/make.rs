@@ -1,4 +1,4 @@
-//! The schema of a program, from its IR and what is declared beside it.
+//! Builds the schema of a program from its IR and its separate declarations.
 
 use super::annotation::read;
 use super::hashes::hashes;
@@ -20,7 +20,7 @@ use sojourn_p4::visit;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Externs by what they are for a control plane, as architectures call them.
+/// Externs by their control-plane kind, under the architectures' names.
 const COUNTERS: [&str; 2] = ["counter", "Counter"];
 const DIRECT_COUNTERS: [&str; 2] = ["direct_counter", "DirectCounter"];
 const METERS: [&str; 2] = ["meter", "Meter"];
@@ -28,15 +28,15 @@ const DIRECT_METERS: [&str; 2] = ["direct_meter", "DirectMeter"];
 const PARAMETER: &str = "RegisterParam";
 const ACTIONS: [&str; 2] = ["RegisterAction", "DirectRegisterAction"];
 const FILTERS: [&str; 4] = ["Lpf", "Wred", "DirectLpf", "DirectWred"];
-/// The header that brings the port of a packet to a parser that finds port metadata behind it, and
-/// the call that takes those.
+/// The header with a packet's port, in a parser that extracts port metadata behind it, and the call
+/// that extracts it.
 const PORT_HEADER: &str = "ingress_intrinsic_metadata_t";
 const PORT_METADATA: &str = "port_metadata_unpack";
 const REGISTERS: [&str; 2] = ["register", "Register"];
 const DIRECT_REGISTER: &str = "DirectRegister";
 const PROFILES: [&str; 2] = ["action_profile", "ActionProfile"];
 const SELECTORS: [&str; 2] = ["action_selector", "ActionSelector"];
-/// Which of their type arguments is that of the index.
+/// Index of the type argument that is the cell index.
 const INDICES: [(&str, usize); 3] = [("Counter", 1), ("Meter", 0), ("Register", 1)];
 /// Table properties that name direct counters and meters, counters first.
 const DIRECT: [&str; 6] = [
@@ -63,7 +63,7 @@ fn pipelines(program: &Program) -> Vec<Pipeline> {
     program.main.iter().flat_map(|main| &main.args).filter_map(of).collect()
 }
 
-/// The blocks of a package, those of packages in it among them.
+/// Collects the blocks of a package, including those of nested packages.
 fn list_blocks(package: &Package, blocks: &mut Vec<UnitId>) {
     for (_, arg) in &package.args {
         match arg {
@@ -75,7 +75,7 @@ fn list_blocks(package: &Package, blocks: &mut Vec<UnitId>) {
 }
 
 impl Schema {
-    /// The schema of a program for the architecture whose declarations have this name.
+    /// The schema of a program; `architecture` is the name of its declarations.
     pub fn new(program: &Program, architecture: &str) -> Schema {
         let mut maker = Maker { program, types: Types::default() };
         let declared = &program.declared;
@@ -217,8 +217,8 @@ impl Maker<'_> {
         Action { named: named_as(&action.name, &action.annotations), parameters }
     }
 
-    /// Counters and meters: those with cells in the order of the program, then direct ones in that of
-    /// the tables that have them, then those that no table has.
+    /// Counters and meters: those with cells in the order of the program, then direct ones in the
+    /// order of their tables, then those without a table.
     fn counted(&mut self, objects: &[&ir::Object], tables: &[Table]) -> (Vec<Counter>, Vec<Meter>) {
         let (mut counters, mut meters) = (Vec::new(), Vec::new());
         let direct = |names: [&'static str; 2]| {
@@ -341,7 +341,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Digests are calls of a function or objects; each once for each name.
+    /// Digests are calls of a function or objects; one for each name.
     fn digests(&mut self, objects: &[&ir::Object]) -> Vec<Digest> {
         let mut found: Vec<Digest> = Vec::new();
         let program = self.program;
@@ -387,7 +387,8 @@ impl Maker<'_> {
     }
 }
 
-/// What parsers find of ports. One that a second pipeline has, too, has that one's name in front.
+/// Port metadata of the parsers. A name that a second pipeline also uses is prefixed with the
+/// pipeline's.
 fn port_metadata(program: &Program) -> Vec<PortMetadata> {
     let mut all: Vec<PortMetadata> = Vec::new();
     for pipeline in program.main.iter().flat_map(|main| &main.args) {
@@ -406,7 +407,7 @@ fn port_metadata(program: &Program) -> Vec<PortMetadata> {
     all
 }
 
-/// What a parser finds of its port, if it is one that packets from outside come to.
+/// Port metadata of a parser, if packets from outside reach it.
 fn port_metadata_of(unit: &ir::Unit) -> Option<PortMetadata> {
     let Body::Parser(_) = &unit.body else { return None };
     let header = unit.params.iter().find(|param| match &param.ty {
@@ -451,8 +452,8 @@ fn functions(program: &Program) -> impl Iterator<Item = &ir::ExternCall> {
     found.into_iter()
 }
 
-/// The tables that a packet may meet, by index: applied where a condition that is known does not
-/// rule it out.
+/// The tables that a packet may reach, by index: applications under a constant false condition are
+/// excluded.
 fn applied(program: &Program) -> BTreeSet<usize> {
     fn walk(stmts: &[ir::Stmt], found: &mut BTreeSet<usize>) {
         for stmt in stmts {
@@ -489,7 +490,7 @@ fn of_object(object: &ir::Object) -> Named {
     named_as(&object.name, &object.annotations)
 }
 
-/// How many cells or members an object has, if its constructor says.
+/// Number of cells or members of an object, if its constructor gives it.
 fn size(object: &ir::Object) -> Option<u64> {
     number(object, &["size", "n_counters", "n_meters", "instance_count", "num_groups"])
 }
@@ -548,7 +549,7 @@ fn value_set(set: &ir::ValueSet, declared: &DeclaredSet) -> ValueSet {
         Type::Struct(of) | Type::Header(of) => {
             of.fields.iter().map(|f| part(&f.name, &f.ty, &f.annotations)).collect()
         }
-        // One for each of its names, as the community's compiler has it.
+        // One for each of its names, as in the p4lang compiler.
         ty @ Type::SerializableEnum(of) => {
             of.members.iter().map(|(name, _)| part(name, ty, &[])).collect()
         }

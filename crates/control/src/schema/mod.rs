@@ -16,50 +16,51 @@ pub use types::{DataType, EnumType, Field, NewType, Types};
 
 use num_bigint::{BigInt, BigUint};
 
-/// What a program declares for its control plane.
+/// Declarations of a program for its control plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schema {
-    /// The architecture's name, as its declarations are called: `v1model`.
+    /// Name of the architecture's declarations: `v1model`.
     pub architecture: String,
     /// The annotations of `main`.
     pub annotations: Vec<Annotation>,
-    /// The packages that `main` is made of: the pipelines of a chip.
+    /// Packages that are arguments of `main`: the pipelines of a chip.
     pub pipelines: Vec<Pipeline>,
     /// Tables that are applied.
     pub tables: Vec<Table>,
-    /// Actions of tables, and those that controls call themselves.
+    /// Actions of tables, and those that controls call directly.
     pub actions: Vec<Action>,
     /// Action profiles and selectors.
     pub profiles: Vec<Profile>,
-    /// Counters, direct ones among them.
+    /// Counters, including direct ones.
     pub counters: Vec<Counter>,
-    /// Meters, direct ones among them.
+    /// Meters, including direct ones.
     pub meters: Vec<Meter>,
     /// Registers.
     pub registers: Vec<Register>,
-    /// Registers with a cell for each entry of the table that names them; they have no size.
+    /// Registers with a cell for each entry of the table that names them; they have no size of
+    /// their own.
     pub direct_registers: Vec<Register>,
-    /// Constants of registers' actions that the control plane may change.
+    /// Constants of registers' actions that the control plane may set.
     pub register_parameters: Vec<RegisterParameter>,
-    /// Low-pass filters and random early detection, direct ones among them.
+    /// Low-pass filters and random early detection, including direct ones.
     pub filters: Vec<Filter>,
     /// Hashes that the control plane can set.
     pub hashes: Vec<Hash>,
-    /// What parsers find in front of a port's packets that the control plane has put there.
+    /// Port metadata that the control plane sets and parsers extract in front of a port's packets.
     pub port_metadata: Vec<PortMetadata>,
     /// Messages to the control plane.
     pub digests: Vec<Digest>,
     /// Parsers' value sets.
     pub value_sets: Vec<ValueSet>,
-    /// What snapshots of the passes of a chip show.
+    /// Fields that snapshots of a chip's passes show.
     pub snapshots: Vec<Snapshot>,
-    /// Headers between a packet and the control plane that it goes to or comes from.
+    /// Headers of packets from and to the control plane.
     pub packet_headers: Vec<PacketHeader>,
-    /// Every extern object as it is declared, those of the lists above among them.
+    /// Every extern object as declared, including those of the lists above.
     pub objects: Vec<Object>,
-    /// Types with names that are used above.
+    /// Named types that are used above.
     pub types: Types,
-    /// True if the text has something that may have a type: a table, an object, a call of a
+    /// True if the text contains something that may have a type: a table, an object, a call of a
     /// function of the architecture.
     pub has_types: bool,
 }
@@ -69,11 +70,11 @@ pub struct Schema {
 pub struct Pipeline {
     /// Its name.
     pub name: String,
-    /// Names of the parsers and controls that it is made of.
+    /// Names of its parsers and controls.
     pub blocks: Vec<String>,
 }
 
-/// A name with what was written in front of it.
+/// A name with its annotations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Named {
     /// The full name.
@@ -87,17 +88,17 @@ pub struct Named {
 pub struct Table {
     /// Its name.
     pub named: Named,
-    /// Its key elements, selectors' inputs among them.
+    /// Its key elements, including selectors' inputs.
     pub keys: Vec<Key>,
     /// The actions it may run.
     pub actions: Vec<ActionReference>,
-    /// What runs on a miss: an index into `actions`, and a value for each parameter.
+    /// Default action: an index into `actions`, and a value for each parameter.
     pub default_action: Option<(usize, Vec<Value>)>,
     /// True if the control plane may not change it.
     pub const_default_action: bool,
     /// True if its entries are part of the program.
     pub const_entries: bool,
-    /// How many entries the program brings along.
+    /// Number of entries in the program's text.
     pub entries: usize,
     /// `size`, if given.
     pub size: Option<u64>,
@@ -109,7 +110,7 @@ pub struct Table {
     pub register: Option<String>,
     /// The full name of its filter, direct or not.
     pub filter: Option<String>,
-    /// True if idle entries are told.
+    /// True if the table reports idle entries.
     pub idle_timeout: bool,
 }
 
@@ -138,7 +139,7 @@ pub struct Key {
 pub struct ActionReference {
     /// The action's full name.
     pub action: String,
-    /// What the list's own entry is annotated with.
+    /// Annotations of this list's entry.
     pub annotations: Vec<Annotation>,
     /// `@defaultonly`
     pub default_only: bool,
@@ -151,7 +152,7 @@ pub struct ActionReference {
 pub struct Action {
     /// Its name.
     pub named: Named,
-    /// What a table gives it.
+    /// Parameters that a table sets.
     pub parameters: Vec<Parameter>,
 }
 
@@ -173,17 +174,17 @@ pub struct Profile {
     pub named: Named,
     /// True for a selector, whose members come in groups.
     pub selector: bool,
-    /// How many members it holds; groups, if its members are in a profile of their own.
+    /// Maximum number of members, or of groups if the members have a profile of their own.
     pub size: u64,
-    /// Members of a group at most, if it says so.
+    /// Maximum number of members of a group, if specified.
     pub max_group_size: Option<u64>,
-    /// The profile that a selector's members are declared in, and how many that holds.
+    /// The profile in which a selector's members are declared, and its size.
     pub members: Option<(Named, u64)>,
     /// The tables that use it, by full name, sorted.
     pub tables: Vec<String>,
 }
 
-/// What a counter counts, or a meter measures.
+/// Unit of a counter or meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Packets.
@@ -199,7 +200,7 @@ pub enum Unit {
 pub struct Counter {
     /// Its name.
     pub named: Named,
-    /// What it counts.
+    /// Unit counted.
     pub unit: Option<Unit>,
     /// Cells or entries.
     pub cells: Cells,
@@ -210,18 +211,18 @@ pub struct Counter {
 pub struct Meter {
     /// Its name.
     pub named: Named,
-    /// What it measures.
+    /// Unit measured.
     pub unit: Option<Unit>,
     /// Cells or entries.
     pub cells: Cells,
 }
 
-/// Where the cells of a counter or meter are.
+/// Location of the cells of a counter or meter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// So many, with an index of the type, if it has one of its own.
+    /// Number of cells, and the type of the index, if it has one of its own.
     Indexed(u64, Option<DataType>),
-    /// One for each entry of the table with this full name; none if no table has it.
+    /// One for each entry of the table with this full name; `None` if no table uses it.
     Direct(Option<String>),
 }
 
@@ -230,7 +231,7 @@ pub enum Cells {
 pub struct Register {
     /// Its name.
     pub named: Named,
-    /// Its cells; 0 if the program says nothing.
+    /// Number of cells; 0 if the program does not specify it.
     pub size: u64,
     /// The type of a cell.
     pub ty: DataType,
@@ -245,9 +246,9 @@ pub struct RegisterParameter {
     pub named: Named,
     /// Its width in bits.
     pub width: u32,
-    /// What it is at first.
+    /// Initial value.
     pub initial: u64,
-    /// The full name of the register whose actions read it, if one does.
+    /// The full name of the register whose actions read it, if any.
     pub register: Option<String>,
 }
 
@@ -262,38 +263,38 @@ pub struct Filter {
     pub cells: Cells,
 }
 
-/// A hash that the program calls at one place.
+/// A hash with a single call in the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hash {
     /// Its name.
     pub named: Named,
-    /// What it hashes.
+    /// Inputs.
     pub inputs: Vec<HashInput>,
     /// The width of its result in bits.
     pub width: u32,
-    /// The bits of the result that the program uses: the lowest, and how many.
+    /// The bits of the result that the program uses: the lowest, and their number.
     pub used: (u32, u32),
 }
 
 /// An input of a hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashInput {
-    /// As the program writes it.
+    /// Text in the program.
     pub name: String,
     /// Its width in bits.
     pub width: u32,
-    /// What it is, if it is a number.
+    /// Value, if it is a constant number.
     pub constant: Option<BigUint>,
 }
 
-/// What a parser finds in front of packets that come from outside.
+/// Port metadata that a parser extracts in front of packets from outside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortMetadata {
     /// The parser.
     pub parser: String,
-    /// What it calls the header with the port.
+    /// Name of the parser's header for it.
     pub header: String,
-    /// Names and widths of its parts; none if the parser takes them as a header of its own.
+    /// Names and widths of its parts; empty if the parser extracts it as a header of its own.
     pub fields: Vec<(String, u32)>,
 }
 
@@ -302,7 +303,7 @@ pub struct PortMetadata {
 pub struct Digest {
     /// Its name.
     pub named: Named,
-    /// What is in it.
+    /// Type of its contents.
     pub ty: DataType,
 }
 
@@ -311,29 +312,29 @@ pub struct Digest {
 pub struct ValueSet {
     /// Its name.
     pub named: Named,
-    /// Its members at most.
+    /// Maximum number of members.
     pub size: u64,
-    /// The parts of a member; the one of a plain number has no name.
+    /// The parts of a member; the part of a plain number has no name.
     pub parts: Vec<Key>,
 }
 
-/// What a snapshot of a pass shows.
+/// Fields that a snapshot of a pass shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The pipeline.
     pub pipeline: String,
-    /// Of egress; else of ingress.
+    /// True for egress, false for ingress.
     pub egress: bool,
     /// The control.
     pub control: String,
-    /// Fields of its parameters, and whether its headers are there.
+    /// Fields of its parameters, and the validity of its headers.
     pub fields: Vec<SnapshotField>,
 }
 
 /// A field that a snapshot may show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotField {
-    /// As the program calls it: `hdr.ipv4.ttl`, `hdr.ipv4.$valid$`.
+    /// Name in the program: `hdr.ipv4.ttl`, `hdr.ipv4.$valid$`.
     pub name: String,
     /// Its width in bits.
     pub width: u32,
@@ -342,7 +343,7 @@ pub struct SnapshotField {
 /// A header between a packet and the control plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacketHeader {
-    /// Its type's name, which is not its own.
+    /// Name of its type.
     pub ty: Named,
     /// `packet_in` or `packet_out`.
     pub name: String,
@@ -359,7 +360,7 @@ pub struct Object {
     pub of: String,
 }
 
-/// A number as the bits of a type so wide.
+/// A number as bits of a type of this width.
 fn value_of(number: &BigInt, width: u32) -> Value {
     let modulus = BigInt::from(1) << width.max(1);
     let bits = ((number % &modulus) + &modulus) % &modulus;

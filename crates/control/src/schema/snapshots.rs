@@ -32,12 +32,12 @@ pub fn snapshots(program: &Program) -> Vec<Snapshot> {
     found
 }
 
-/// The fields of a control's parameters; that headers are there only of the first one.
+/// The fields of a control's parameters; the validity of headers only for the first one.
 fn fields(unit: &Unit) -> Vec<SnapshotField> {
     let (mut found, mut names) = (Vec::new(), BTreeSet::new());
     for (at, param) in unit.params.iter().enumerate() {
         walk(unit, &param.layout, at == 0, &mut |field| {
-            // What fills `@flexible` fields up is none of the program's.
+            // Padding of `@flexible` fields is not part of the program.
             if !field.name.ends_with("$padding$") && names.insert(field.name.clone()) {
                 found.push(field);
             }

@@ -1,4 +1,4 @@
-//! Types as a control plane sees them: by name where they have one, with all names written out once.
+//! Control-plane view of types: by name where they have one, with each named type listed once.
 
 use super::annotation::{Annotation, read};
 use super::{Value, value_of};
@@ -31,22 +31,22 @@ pub enum DataType {
     Header(String),
     /// A header union.
     HeaderUnion(String),
-    /// A stack of so many headers.
+    /// A stack of headers, with its size.
     HeaderStack(String, u32),
-    /// A stack of so many header unions.
+    /// A stack of header unions, with its size.
     HeaderUnionStack(String, u32),
     /// A tuple.
     Tuple(Vec<DataType>),
-    /// What no control plane is given values of.
+    /// Type whose values a control plane never sets.
     Other,
 }
 
-/// All types with names that something in a schema is of.
+/// All named types used in a schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Types {
     /// Structs.
     pub structs: BTreeMap<String, Vec<Field>>,
-    /// Headers, structs within them written out.
+    /// Headers, with nested structs expanded.
     pub headers: BTreeMap<String, Vec<Field>>,
     /// Header unions.
     pub header_unions: BTreeMap<String, Vec<Field>>,
@@ -56,7 +56,7 @@ pub struct Types {
     pub serializable_enums: BTreeMap<String, EnumType>,
     /// `type T name`.
     pub new_types: BTreeMap<String, NewType>,
-    /// The program's errors, if something is of that type.
+    /// The program's errors, if a value has that type.
     pub errors: Option<Vec<String>>,
 }
 
@@ -83,14 +83,14 @@ pub struct EnumType {
 /// `type T name`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewType {
-    /// The type that it stands on in the end, which has no name of its own.
+    /// Underlying type, resolved to one without a name.
     pub original: DataType,
     /// Its annotations.
     pub annotations: Vec<Annotation>,
 }
 
 impl Types {
-    /// The type as a schema has it; what it names is noted.
+    /// The schema's form of a type; registers the types that it names.
     pub(super) fn note(&mut self, ty: &Type, errors: &[Arc<str>]) -> DataType {
         match ty {
             Type::Bool => DataType::Bool,
@@ -174,8 +174,8 @@ impl Types {
         of.fields.iter().map(field).collect()
     }
 
-    /// The width of a value that a control plane gives or gets, in bits: a translated type's is what
-    /// the translation says, 0 for a string.
+    /// The width of a control-plane value, in bits: that of the translation for a translated type,
+    /// 0 for a string.
     pub(super) fn width(&self, ty: &Type) -> u32 {
         if let Type::New(new) = ty {
             let translated = read(&new.annotations);
@@ -188,10 +188,10 @@ impl Types {
     }
 }
 
-/// The annotation of a new type whose values are others for the control plane.
+/// The annotation of a new type with other values in the control plane.
 const TRANSLATION: &str = "p4runtime_translation";
 
-/// The name that `@name` gives, without the dot of an absolute one.
+/// The name given by `@name`, without the dot of an absolute one.
 pub(super) fn named(annotations: &[Annotation]) -> Option<&str> {
     let name = annotations.iter().find(|annotation| annotation.name == "name")?.string()?;
     Some(name.strip_prefix('.').unwrap_or(name))
@@ -208,7 +208,7 @@ pub(super) fn width(ty: &Type) -> u32 {
     }
 }
 
-/// The fields of a header, those of structs in it in their place: `outer.inner`.
+/// The fields of a header, with nested structs expanded: `outer.inner`.
 pub(super) fn flat(header: &FieldsType) -> Vec<(String, Type, Vec<Annotation>)> {
     let mut found = Vec::new();
     let nested = header.fields.iter().any(|field| matches!(field.ty, Type::Struct(_)));

@@ -13,22 +13,23 @@ use sojourn_p4::interp::trace::{Called, Lookup, Named, Node, Trace, What, Write}
 use sojourn_p4::source::Span;
 use std::collections::{BTreeMap, HashMap};
 
-/// A packet that has passed a control.
+/// A packet that a control has processed.
 pub(super) struct TracedPacket<'p> {
     plan: &'p PassPlan,
-    /// Places in the plan's fields, by name.
+    /// Index of the plan's fields, by name.
     places: HashMap<&'p str, usize>,
-    /// What each field was when the control began.
+    /// Value of each field when the control began.
     began: Vec<BigUint>,
-    /// What was written to each: the first stage that sees it, which bits changed, and what is there.
+    /// Writes to each field: the first stage that sees the write, the changed bits and the new
+    /// value.
     writes: Vec<Vec<Change>>,
-    /// What the packet met, by step.
+    /// Results by step.
     step_results: BTreeMap<usize, StepResult>,
 }
 
 struct Change {
     seen_from: u32,
-    /// None: all of them.
+    /// Changed bits; `None` for all.
     bits: Option<BigUint>,
     now: BigUint,
 }
@@ -40,7 +41,7 @@ struct StepResult {
 }
 
 impl<'p> TracedPacket<'p> {
-    /// What a trace says of a pass; none if its control did not run.
+    /// Reads a pass out of its trace; `None` if its control did not run.
     pub fn new(plan: &'p PassPlan, trace: &Trace) -> Option<TracedPacket<'p>> {
         let is_control = |node: &&Node| match &node.what {
             What::Unit { name, parsed: None, .. } => **name == *plan.control,
@@ -61,7 +62,7 @@ impl<'p> TracedPacket<'p> {
         Some(traced)
     }
 
-    /// Goes through steps that are in no table; `from` is the step of the plan that was met last.
+    /// Walks steps outside tables; `from` is the last step of the plan that was found.
     fn walk(&mut self, nodes: &[Node], from: &mut usize) {
         for node in nodes {
             match &node.what {
@@ -84,7 +85,7 @@ impl<'p> TracedPacket<'p> {
         let is_it = |step: &Step| step.is_table && step.name == *lookup.table;
         let here = self.find(*from, |step| is_it(step) && step.span == node.span);
         let Some(step) = here.or_else(|| self.find(*from, is_it)) else {
-            // What nobody needs is in no stage.
+            // Fields without a reader are in no stage.
             return node.steps.iter().for_each(|inner| self.written(inner, *from));
         };
         *from = step;
@@ -93,14 +94,14 @@ impl<'p> TracedPacket<'p> {
         node.steps.iter().for_each(|inner| self.written(inner, step));
     }
 
-    /// The next step for which something holds, or an earlier one.
+    /// The next step for which `is_it` holds, or else an earlier one.
     fn find(&self, from: usize, is_it: impl Fn(&Step) -> bool) -> Option<usize> {
         let steps = &self.plan.steps;
         let on = steps.iter().enumerate().skip(from).find(|(_, step)| is_it(step));
         on.map(|(at, _)| at).or_else(|| steps.iter().position(is_it))
     }
 
-    /// Notes what something has written, and what is inside it.
+    /// Records the writes of a node, and of those inside it.
     fn written(&mut self, node: &Node, step: usize) {
         let seen_from = self.plan.steps.get(step).map_or(0, |step| step.stages.end() + 1);
         let mut note = |named: &Named, old: Option<&BigUint>| {
@@ -122,7 +123,7 @@ impl<'p> TracedPacket<'p> {
         node.steps.iter().for_each(|inner| self.written(inner, step));
     }
 
-    /// What a field is when it comes to a stage; none if nothing has set it.
+    /// Value of a field on entry to a stage; `None` if it is not set.
     fn value(&self, place: usize, stage: u32) -> Option<BigUint> {
         let mut value = self.began[place].clone();
         for change in self.writes[place].iter().take_while(|change| change.seen_from <= stage) {
@@ -131,11 +132,11 @@ impl<'p> TracedPacket<'p> {
                 Some(bits) => (&value ^ (&value & bits)) | (&change.now & bits),
             };
         }
-        // Targets keep with a bit beyond a field's that nobody has set it.
+        // Targets mark an unset field with a bit above its width.
         (value.bits() <= u64::from(self.plan.fields[place].width)).then_some(value)
     }
 
-    /// Whether the packet is one that is waited for in a stage.
+    /// Whether the packet matches a trigger on entry to a stage.
     pub fn matches(&self, stage: u32, trigger: &[TriggerField]) -> bool {
         trigger.iter().all(|asked| {
             let Some(place) = self.places.get(asked.field.as_str()) else { return false };
@@ -144,7 +145,7 @@ impl<'p> TracedPacket<'p> {
         })
     }
 
-    /// What came to a stage, and what happened in it.
+    /// Fields on entry to a stage, and the results in it.
     pub fn at(&self, stage: u32) -> StageSeen {
         let mut seen = StageSeen { stage, ..StageSeen::default() };
         for (place, field) in self.plan.fields.iter().enumerate() {
@@ -173,7 +174,7 @@ impl<'p> TracedPacket<'p> {
         seen
     }
 
-    /// Of a table whose entries are in several stages the first says what was hit.
+    /// For a table whose entries are in several stages, the first stage reports the hit.
     fn step(&self, at: usize, step: &Step, stage: u32) -> StepSeen {
         let step_results = self.step_results.get(&at);
         let first = step_results.filter(|_| stage == *step.stages.start());

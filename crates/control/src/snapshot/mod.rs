@@ -1,9 +1,9 @@
-//! Snapshots: what the stages of a chip held and did when one packet passed them.
+//! Snapshots: contents and results of a chip's stages for one packet.
 //!
-//! A control plane says which stages of which pass it wants to see, and of which packet: the first
-//! whose fields, as they come to the first of those stages, are what it asks for. While a snapshot is
-//! armed, the packets of its pass are followed step by step; when it is full, or none is armed, they are
-//! not. Which step and which field is in which stage is the target's [`Plan`], so this knows no target.
+//! A control plane names the stages of a pass and a trigger: the first packet whose fields, on
+//! entry to the first of those stages, equal the trigger's is captured. While a snapshot is armed,
+//! the packets of its pass are traced step by step; otherwise they are not. The target's [`Plan`]
+//! gives the stage of each step and field, so this module must not depend on a target.
 
 mod capture;
 mod plan;
@@ -17,18 +17,18 @@ use sojourn_p4::interp::trace::Trace;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A snapshot, as a control plane asks for it.
+/// Settings of a snapshot, from a control plane.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SnapshotSetting {
-    /// Of egress; else of ingress.
+    /// True for egress, false for ingress.
     #[serde(default)]
     pub egress: bool,
-    /// The first stage, in which it waits for its packet.
+    /// The first stage, in which the trigger is evaluated.
     pub first: u32,
     /// The last stage.
     pub last: u32,
-    /// What a packet's fields have to be in the first stage; any packet will do if it is empty.
+    /// Required values of fields on entry to the first stage; any packet triggers if it is empty.
     #[serde(default)]
     pub trigger: Vec<TriggerField>,
 }
@@ -37,67 +37,66 @@ pub struct SnapshotSetting {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TriggerField {
-    /// The field, as the program calls it: `hdr.ipv4.ttl`, `hdr.ipv4.$valid$`.
+    /// Name of the field in the program: `hdr.ipv4.ttl`, `hdr.ipv4.$valid$`.
     pub field: String,
-    /// What it has to be.
+    /// Required value.
     pub value: Number,
     /// The bits that count.
     pub mask: Number,
 }
 
-/// How far a snapshot is.
+/// State of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SnapshotState {
-    /// It is not there, or not armed.
+    /// Absent or not armed.
     #[default]
     Passive,
-    /// It waits for its packet.
+    /// Waiting for a packet.
     Armed,
-    /// It has it.
+    /// A packet is captured.
     Full,
 }
 
 /// A snapshot, read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotRead {
-    /// How far it is.
+    /// State.
     pub state: SnapshotState,
-    /// What was seen, stage by stage; nothing before it is full.
+    /// Captured stages, in order; empty until the snapshot is full.
     pub stages: Vec<StageSeen>,
 }
 
-/// What a stage held and did.
+/// Field values and step results of one stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageSeen {
     /// Its number.
     pub stage: u32,
-    /// Fields as they came to it: those that are in a container which the stage sees, of headers that
-    /// were there.
+    /// Fields on entry: those in a container that the stage sees, of valid headers.
     pub fields: BTreeMap<String, Number>,
-    /// Containers as they came to it, by the chip's numbers.
+    /// Containers on entry, by the chip's numbers.
     pub containers: BTreeMap<u16, u32>,
     /// The steps that are in it.
     pub steps: Vec<StepSeen>,
-    /// The next step behind it that ran, if one did.
+    /// The next step that ran after this stage, if any.
     pub next: Option<StepName>,
 }
 
-/// What a step is called.
+/// Name of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepName {
-    /// A table's full name, or what the estimate of the stages calls a step that is none.
+    /// A table's full name, or the name of another step in the stage estimate.
     pub name: String,
     /// Whether it is a table of the program.
     pub is_table: bool,
 }
 
-/// What a step did with the packet.
+/// Result of a step for the packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepSeen {
-    /// Which.
+    /// Name of the step.
     pub step: StepName,
-    /// Whether the packet came to it.
+    /// Whether the packet reached it.
     pub executed: bool,
     /// Whether an entry was hit.
     pub hit: bool,
@@ -118,20 +117,21 @@ pub struct Snapshots {
     plan: Arc<Plan>,
     /// By pass and first stage.
     all: BTreeMap<(bool, u32), Snapshot>,
-    /// Whether one of ingress, and one of egress, waits for its packet.
+    /// Whether a snapshot of ingress, and one of egress, is armed.
     armed: [bool; 2],
 }
 
 impl Snapshots {
-    /// None, of a program that is in the stages like this.
+    /// Creates an empty set for a program with this plan.
     pub fn new(plan: Arc<Plan>) -> Snapshots {
         Snapshots { plan, all: BTreeMap::new(), armed: [false; 2] }
     }
 
-    /// Arms one, in place of one with its first stage.
+    /// Arms a snapshot, in place of one with its first stage.
     ///
     /// # Errors
-    /// It asks for stages or fields that are not there, or the program does not fit the stages.
+    /// Returns an error if its stages or fields do not exist, or the program does not fit the
+    /// stages.
     pub fn arm(&mut self, setting: &SnapshotSetting) -> Result<(), ControlError> {
         if let Some(why) = &self.plan.refused {
             return Err(ControlError::Message(format!("there are no snapshots of it: {why}")));
@@ -154,14 +154,14 @@ impl Snapshots {
         Ok(())
     }
 
-    /// Takes one away; whether it was there.
+    /// Removes a snapshot; returns whether it existed.
     pub fn disarm(&mut self, egress: bool, first: u32) -> bool {
         let was = self.all.remove(&(egress, first)).is_some();
         self.update_armed();
         was
     }
 
-    /// One as it is now.
+    /// Current state of a snapshot.
     pub fn read(&self, egress: bool, first: u32) -> SnapshotRead {
         match self.all.get(&(egress, first)) {
             None => SnapshotRead::default(),
@@ -187,16 +187,16 @@ impl Snapshots {
         Ok(stages.into_iter().flatten().collect())
     }
 
-    /// Whether packets of a pass are to be followed.
+    /// Whether packets of a pass must be traced.
     #[inline]
     pub fn follows(&self, egress: bool) -> bool {
         self.armed[usize::from(egress)]
     }
 
-    /// A packet has passed that was followed.
+    /// Processes the trace of a packet.
     pub fn passed(&mut self, egress: bool, trace: &Trace) {
         let plan = &self.plan.passes[usize::from(egress)];
-        // A packet that a parser drops comes to no stage.
+        // A packet that a parser drops reaches no stage.
         let Some(traced) = TracedPacket::new(plan, trace) else { return };
         for ((_, first), snapshot) in &mut self.all {
             let Snapshot { setting, seen } = snapshot;

@@ -1,4 +1,4 @@
-//! In which stage a program's steps are, and which stages see its fields.
+//! Stage plan of a program: the stages of its steps, and the stages that see its fields.
 
 use sojourn_p4::source::Span;
 use std::ops::RangeInclusive;
@@ -10,14 +10,14 @@ pub struct Plan {
     pub stages: u32,
     /// Ingress and egress.
     pub passes: [PassPlan; 2],
-    /// Why there is none.
+    /// Reason why there is no plan.
     pub refused: Option<String>,
 }
 
 /// A pass.
 #[derive(Clone, Debug, Default)]
 pub struct PassPlan {
-    /// The control that is in the stages.
+    /// The control in the stages.
     pub control: String,
     /// Its steps, in the order of the program.
     pub steps: Vec<Step>,
@@ -25,14 +25,14 @@ pub struct PassPlan {
     pub fields: Vec<Field>,
 }
 
-/// A table, or statements that are none.
+/// A table, or statements outside tables.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// A table's full name, or one for people.
+    /// A table's full name, or a descriptive name.
     pub name: String,
     /// Whether it is a table of the program.
     pub is_table: bool,
-    /// Where its statements stand.
+    /// Source span of its statements.
     pub span: Span,
     /// The stages that it takes.
     pub stages: RangeInclusive<u32>,
@@ -41,9 +41,9 @@ pub struct Step {
 /// A field.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// As the program calls it.
+    /// Name in the program.
     pub name: String,
-    /// Where it lies in the control's frame.
+    /// Slot in the control's frame.
     pub slot: Slot,
     /// Its width in bits.
     pub width: u32,
@@ -55,12 +55,12 @@ pub struct Field {
     pub parts: Vec<Part>,
 }
 
-/// A place in a frame.
+/// Slot of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// Of at most 128 bits.
     Narrow(usize),
-    /// Of more.
+    /// Of more than 128 bits.
     Wide(usize),
 }
 
@@ -69,10 +69,10 @@ pub enum Slot {
 pub struct Part {
     /// The container, by the chip's number.
     pub container: u16,
-    /// The lowest of the field's bits.
+    /// Lowest bit of the field.
     pub from: u32,
-    /// How many.
+    /// Number of bits.
     pub bits: u32,
-    /// The lowest bit of the container that has them.
+    /// Lowest bit of the container.
     pub at: u32,
 }

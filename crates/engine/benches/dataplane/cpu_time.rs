@@ -1,7 +1,7 @@
-//! Time that the measuring thread has had a core, as a measurement for criterion.
+//! Criterion measurement of the measuring thread's CPU time.
 //!
-//! Linux counts it, in ns (`/proc/thread-self/schedstat`, the first number); on other systems the
-//! clock on the wall has to do. Knows nothing of what is measured.
+//! Linux provides it in ns (`/proc/thread-self/schedstat`, the first number); other systems use the
+//! wall clock. Must not depend on the measured code.
 
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use std::time::{Duration, Instant};

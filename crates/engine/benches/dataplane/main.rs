@@ -1,7 +1,7 @@
-//! Packets per second through each shipped program: one ingress and one egress pass a packet.
+//! Packets per second through each built-in program: one ingress and one egress pass a packet.
 //!
-//! Every program of `p4/tna` and `p4/v1model` as `passes.rs` runs it. The time is the processor's, so
-//! that other work on the machine does not count.
+//! Runs every program of `p4/tna` and `p4/v1model` as in `passes.rs`. Measures CPU time, so that
+//! other work on the machine does not count.
 
 mod cpu_time;
 mod passes;
@@ -11,10 +11,10 @@ use criterion::{Criterion, Throughput};
 use passes::{frame, loaded, pass, programs};
 use sojourn_target::Plane;
 
-/// Packets in one measured round.
+/// Number of packets in one measured round.
 const PACKETS: u64 = 10_000;
 
-/// True for a program that forwards what is measured.
+/// True for a program that forwards the measured packets.
 fn forwards(name: &str, plane: &mut Plane, frame: &[u8]) -> bool {
     let forwarded = (0..PACKETS).filter(|number| pass(plane, *number, frame)).count();
     if forwarded < PACKETS as usize / 2 {

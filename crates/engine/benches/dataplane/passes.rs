@@ -13,14 +13,14 @@ use sojourn_packet::{Packet, Time};
 use sojourn_target::{LoadOptions, Plane, load};
 use std::path::{Path, PathBuf};
 
-/// Between two packets of 1,514 bytes at 100 Mbit/s, in ns.
+/// Time between two packets of 1,514 bytes at 100 Mbit/s, in ns.
 const GAP: u64 = 121_120;
 
 fn p4_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4")
 }
 
-/// The programs of an architecture that are shipped.
+/// The built-in programs of an architecture.
 #[allow(dead_code)] // The example names its programs.
 pub fn programs(architecture: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(p4_folder().join(architecture)).into_iter().flatten();
@@ -32,7 +32,7 @@ pub fn programs(architecture: &str) -> Vec<PathBuf> {
     programs
 }
 
-/// A program with the control plane beside it; what it says otherwise goes to standard error.
+/// Loads a program with its control plane; messages go to standard error.
 pub fn loaded(program: &Path) -> Option<Plane> {
     let options = LoadOptions {
         include_paths: vec![p4_folder().join("include")],
@@ -50,8 +50,8 @@ pub fn loaded(program: &Path) -> Option<Plane> {
     Some(plane)
 }
 
-/// Entries that a file asks to be computed are the command line's to write out. Here are those that
-/// the measured packets look up: INTERVAL / sqrt(count) for the first thousand counts.
+/// Expands computed entries, which is the command line's task elsewhere, for the counts that the
+/// measured packets look up: INTERVAL / sqrt(count) for the first thousand counts.
 fn write_out_control_laws(file: &mut toml::Table) {
     let entry = |count: i64| {
         let mut entry = toml::Table::new();
@@ -88,7 +88,7 @@ pub fn frame() -> [u8; 66] {
 
 /// Sends one packet through both passes; its delay is 4 to 6 ms. False if ingress drops it.
 pub fn pass(plane: &mut dyn DataPlane, number: u64, frame: &[u8]) -> bool {
-    // With the room that the simulator's packets have.
+    // With the capacity of the simulator's packets.
     let mut bytes = Vec::with_capacity(HEADER_ROOM);
     bytes.extend_from_slice(frame);
     let mut packet = Packet { bytes, zeros: 1_448, ..Packet::default() };
@@ -123,7 +123,7 @@ pub fn pass(plane: &mut dyn DataPlane, number: u64, frame: &[u8]) -> bool {
     true
 }
 
-/// The ingress pass of what egress has sent back.
+/// The ingress pass of a recirculated packet.
 fn recirculated(
     plane: &mut dyn DataPlane,
     now: Time,

@@ -1,7 +1,7 @@
-//! A control plane for any program: the one beside it, and random entries for every table.
+//! Control plane for any program: the file next to it, and random entries for every table.
 //!
-//! Stands on the description of the program. Entries that a file has computed by name
-//! (`entries_from`) are not known here: random ones take their place.
+//! Uses the description of the program. Entries that a file computes by name (`entries_from`) are
+//! not supported here: random ones take their place.
 
 use crate::frames::below;
 use num_bigint::BigUint;
@@ -12,10 +12,10 @@ use sojourn_packet::SplitMix64;
 use sojourn_target::Plane;
 use std::path::Path;
 
-/// Entries that a table without its own gets.
+/// Number of random entries of a table without its own.
 const ENTRIES: u64 = 24;
 
-/// Installs what is beside the program, then random entries; those that are refused do not matter.
+/// Installs the control plane of the program, then random entries; rejected ones are ignored.
 pub fn install(plane: &mut Plane, program: &Path, random: &mut SplitMix64) {
     plane.configure(&control_plane(program)).unwrap_or_else(|error| panic!("{program:?}: {error}"));
     let control = plane.control();
@@ -25,14 +25,14 @@ pub fn install(plane: &mut Plane, program: &Path, random: &mut SplitMix64) {
             let entries = vec![entry(table, random)];
             let tables =
                 vec![TableEntries { name: table.name.clone(), entries, ..TableEntries::default() }];
-            // An entry may be there already, or be one too many.
+            // An entry may exist already, or exceed the table's size.
             let _ = plane.configure(&ControlPlane { tables, ..ControlPlane::default() });
         }
     }
 }
 
-/// The control plane in the file beside a program, or beside the shipped program of its name, which
-/// a packet test includes; empty if there is none.
+/// The control plane in the file next to a program, or of the built-in program of its name, which a
+/// packet test includes; empty if there is none.
 fn control_plane(program: &Path) -> ControlPlane {
     let own = program.with_extension("toml");
     let folder = program.parent().and_then(Path::file_name).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Frames to disturb a program with: noise, and valid ones with something wrong in them.
+//! Frames for robustness tests: noise, and valid frames with a fault.
 //!
-//! Stands on a generator of random numbers alone; must not know which program will see the frame.
+//! Uses a random number generator only; must not depend on the program that receives the frame.
 
 use sojourn_packet::Packet;
 use sojourn_packet::SplitMix64;
 
-/// The longest frame: a jumbo frame.
+/// Maximum size of a frame: a jumbo frame.
 const LONGEST: usize = 9_000;
 
 /// A number below `end`.
@@ -13,7 +13,7 @@ pub fn below(random: &mut SplitMix64, end: u64) -> u64 {
     random.next() % end
 }
 
-/// One frame, of real bytes and sometimes counted zeros behind them.
+/// One frame: real bytes, sometimes followed by counted zeros.
 pub fn frame(random: &mut SplitMix64) -> Packet {
     let mut bytes = match below(random, 4) {
         0 => noise(random),
@@ -36,7 +36,7 @@ fn bytes_of(random: &mut SplitMix64, count: usize) -> Vec<u8> {
     (0..count).map(|_| random.next() as u8).collect()
 }
 
-/// Ethernet, perhaps with VLAN tags, and what may stand behind it.
+/// Ethernet, perhaps with VLAN tags, and a valid header behind it.
 fn valid(random: &mut SplitMix64) -> Vec<u8> {
     let mut frame = bytes_of(random, 12);
     for _ in 0..below(random, 8).saturating_sub(5) {
@@ -63,7 +63,7 @@ fn ipv4(random: &mut SplitMix64, frame: &mut Vec<u8>) {
     frame.extend([0x45 + options as u8, random.next() as u8]);
     frame.extend(total.to_be_bytes());
     frame.extend([0, 0, 0x40, 0, below(random, 4) as u8 * 21, protocol, 0, 0]);
-    // 10/8, which the shipped programs route, half of the time.
+    // 10/8, which the built-in programs route, half of the time.
     let network = if below(random, 2) == 0 { 10 } else { random.next() as u8 };
     frame.extend([10, 0, 0, 1, network, random.next() as u8, 0, 1]);
     frame.extend(bytes_of(random, 4 * options));
@@ -111,7 +111,7 @@ fn segment(random: &mut SplitMix64) -> (u8, Vec<u8>) {
     }
 }
 
-/// Makes one thing wrong: a bit, a length, the end, the middle, the size.
+/// Introduces one fault: a bit, a length, the end, the middle, the size.
 fn disturb(random: &mut SplitMix64, frame: &mut Vec<u8>) {
     let at = below(random, frame.len() as u64 + 1) as usize;
     match below(random, 8) {
@@ -121,7 +121,7 @@ fn disturb(random: &mut SplitMix64, frame: &mut Vec<u8>) {
                 *byte ^= 1 << below(random, 8);
             }
         }
-        // Where the lengths of IPv4, IPv6, TCP and UDP are, if they are there.
+        // Offsets of the lengths of IPv4, IPv6, TCP and UDP, if present.
         3 | 4 => {
             let places = [14, 16, 17, 18, 19, 23, 38, 39, 46];
             let place = places[below(random, places.len() as u64) as usize];

@@ -1,10 +1,10 @@
-//! Sends frames into programs by the million: noise, and valid frames with something wrong in them.
+//! Sends millions of frames into programs: noise, and valid frames with a fault.
 //!
 //!     cargo run --release -p sojourn-engine --example noise -- [FRAMES [SEED [PROGRAM...]]]
 //!
-//! Without programs, into all that are shipped and all that the packet tests use. The same seed
-//! sends the same frames. Machine code, flat code and the tree run them, one after the other. It ends with a panic if
-//! anything does what no frame may cause, or if the three do not come to the same.
+//! Without arguments, uses all built-in programs and those of the packet tests. The same seed sends
+//! the same frames. Machine code, bytecode and the tree run in turn. It panics if any of them fails
+//! in a way that no frame may cause, or if their results differ.
 
 mod entries;
 mod frames;

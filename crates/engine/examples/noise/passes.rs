@@ -1,8 +1,10 @@
-//! A program under fire: frame after frame through its passes, with whatever the passes ask for.
+//! Robustness run of a program: frame after frame through its passes, with the requests that they
+//! make.
 //!
-//! Between the passes stands no traffic manager but chance: waiting times and depths are drawn,
-//! calm for a while and congested for a while, so that an AQM gets into all of its states. Copies,
-//! resubmitted and recirculated packets go round; a packet that goes round too often is let go.
+//! Between the passes a random model replaces the traffic manager: waiting times and depths are
+//! drawn, with calm and congested periods, so that an AQM reaches all of its states. Copies,
+//! resubmitted and recirculated packets are processed again; a packet with too many passes is
+//! dropped.
 
 use crate::entries;
 use crate::frames::{below, frame};
@@ -17,29 +19,29 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Passes that one frame may cause.
+/// Maximum number of passes caused by one frame.
 const PASSES: u32 = 12;
-/// Frames of one mood: calm, or congested.
+/// Number of frames of one period: calm, or congested.
 const MOOD: u64 = 2_000;
 
-/// What has come of the frames.
+/// Results of the frames.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Frames sent in.
+    /// Number of frames sent.
     pub frames: u64,
-    /// Passes that they caused.
+    /// Number of passes.
     pub passes: u64,
-    /// Packets that egress let out.
+    /// Number of packets sent by egress.
     pub sent: u64,
-    /// Copies asked for.
+    /// Requested copies.
     pub copies: u64,
-    /// Parsers that ended in an error.
+    /// Number of parsers that ended in an error.
     pub parser_errors: u64,
-    /// Claims of the program's own that did not hold.
+    /// Number of failed assertions of the program.
     pub failed_claims: u64,
     /// The first read of a field of an invalid header, if there was one.
     pub invalid_read: Option<String>,
-    /// A number of everything that came out, of the state that is left, of faults and logs.
+    /// Digest of all output, the remaining state, faults and logs.
     pub digest: u64,
 }
 
@@ -65,7 +67,7 @@ struct Fire {
     random: SplitMix64,
     now: Time,
     tally: Tally,
-    /// If someone compares.
+    /// Present if digests are compared.
     digest: Option<DefaultHasher>,
 }
 
@@ -74,7 +76,7 @@ pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
-/// The programs in a folder, in the order of their names; files that others include are left out.
+/// The programs in a folder, in the order of their names; included files are left out.
 pub fn programs(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_program = |path: &PathBuf| path.extension().is_some_and(|e| e == "p4") && has_main(path);
@@ -83,7 +85,7 @@ pub fn programs(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// True if a file, with what it includes, ends in an instance of a package called `main`.
+/// True if a file, with its includes, ends in an instance of a package called `main`.
 fn has_main(path: &Path) -> bool {
     let include_paths = vec![folder("p4/include")];
     let options = PreprocessOptions { include_paths, ..PreprocessOptions::default() };
@@ -94,13 +96,13 @@ fn has_main(path: &Path) -> bool {
 /// Sends `frames` frames into the program in the file `program`.
 ///
 /// # Panics
-/// The program, or what runs it, does what no frame may cause.
+/// The program, or its executor, fails in a way that no frame may cause.
 #[allow(dead_code)] // The example always compares.
 pub fn withstand(program: &Path, frames: u64, seed: u64) -> Tally {
     send(program, frames, seed, Executor::default(), None)
 }
 
-/// [`withstand`] with an executor that is chosen, and a digest, which is the same for all of them.
+/// [`withstand`] with a chosen executor, and a digest, which is the same for all of them.
 ///
 /// # Panics
 /// As [`withstand`].
@@ -180,7 +182,7 @@ impl Fire {
         let out = self.plane.ingress_carrying(&input, packet, packet_metadata);
         let IngressOutput { packet, admission, mirror, resubmit, packet_metadata, parser_rejected } =
             out;
-        // What goes with a packet shows in the next pass, as far as anybody reads it.
+        // The metadata of a packet is visible in the next pass, as far as it is read.
         self.note(&(&packet, admission, &resubmit, parser_rejected));
         self.tally.parser_errors += u64::from(parser_rejected);
         self.copy(mirror, turns);
@@ -202,7 +204,7 @@ impl Fire {
         }
     }
 
-    /// What the traffic manager would say.
+    /// Output of the traffic manager model.
     fn leaving(
         &mut self,
         port: PortId,
@@ -254,8 +256,8 @@ impl Fire {
         }
     }
 
-    /// What the frames have shown; a program may drop by its own claims, and read fields of invalid
-    /// headers, and do nothing else.
+    /// Checks the results; a program may fail its own assertions and read fields of invalid
+    /// headers, but have no other faults.
     fn judge(mut self, program: &Path) -> Tally {
         self.what_is_left();
         for fault in self.plane.faults() {
@@ -277,12 +279,12 @@ impl Fire {
         self.tally
     }
 
-    /// Adds something to the digest.
+    /// Adds a value to the digest.
     fn note(&mut self, out: &dyn fmt::Debug) {
         self.digest.iter_mut().for_each(|digest| format!("{out:?}").hash(digest));
     }
 
-    /// Adds the state of registers and counters to the digest, and what was said.
+    /// Adds the state of registers and counters, and the log, to the digest.
     fn what_is_left(&mut self) {
         let Fire { plane, digest: Some(digest), .. } = self else { return };
         for register in plane.control().registers() {

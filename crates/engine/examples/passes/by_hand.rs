@@ -1,7 +1,9 @@
-//! `p4/tna/p4_codel.p4` with its control plane, written by hand: what compiled code is held against.
+//! `p4/tna/p4_codel.p4` with its control plane, written by hand in Rust: the baseline for compiled
+//! code.
 //!
-//! It does what the program and the chip around it do to a packet, and no more: a wire between ports 1
-//! and 2, the bridge header, two registers per port, the math unit's curve as a table of its mantissas.
+//! It implements the processing of the program and the chip around it, and no more: a wire between
+//! ports 1 and 2, the bridge header, two registers per port, the math unit's curve as a table of
+//! its mantissas.
 
 use sojourn_packet::{
     Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
@@ -12,7 +14,7 @@ const TARGET: u32 = 5_000_000;
 const INTERVAL: u32 = 100_000_000;
 const ETHERNET: usize = 14;
 const BRIDGE: usize = 7;
-/// 1 / sqrt(x) for mantissas from 0 to 15, as `common/control_law.p4` has it for INTERVAL.
+/// 1 / sqrt(x) for mantissas from 0 to 15, as in `common/control_law.p4` for INTERVAL.
 const CURVE: [u32; 16] =
     [0x46, 0x48, 0x4b, 0x4e, 0x52, 0x56, 0x5a, 0x60, 0x66, 0x6f, 0x79, 0x87, 0, 0, 0, 0];
 
@@ -23,7 +25,7 @@ struct Port {
     count: u32,
 }
 
-/// The yardstick.
+/// The hand-written baseline.
 pub struct P4CodelByHand {
     ports: [Port; 512],
 }
@@ -38,7 +40,7 @@ fn low48(time: u64) -> u64 {
     time & ((1 << 48) - 1)
 }
 
-/// INTERVAL / sqrt(count), as the math unit's four mantissa bits have it.
+/// INTERVAL / sqrt(count), with the math unit's four mantissa bits.
 fn spacing(count: u32) -> u32 {
     let leading = (31 - count.leading_zeros().min(31)).next_multiple_of(2);
     let mantissa = (u64::from(count) << 3 >> leading) & 15;

@@ -1,10 +1,10 @@
-//! Sends packets through programs, or through the yardstick that is written by hand, and nothing else:
-//! for whoever counts instructions.
+//! Sends packets through programs, or through the hand-written baseline, and does nothing else: for
+//! instruction counts.
 //!
 //!     valgrind --tool=callgrind target/release/examples/passes 20000 p4/tna/p4_codel.p4
 //!
-//! The difference between two numbers of packets is what the packets cost, without loading. `-` is
-//! the yardstick: what `p4_codel.p4` does, in Rust, behind the same interface.
+//! The difference between two numbers of packets is the cost of the packets, without loading. `-`
+//! is the baseline: `p4_codel.p4` in Rust, behind the same interface.
 
 mod by_hand;
 #[path = "../../benches/dataplane/passes.rs"]

@@ -1,4 +1,4 @@
-//! The configuration of a run, its P4 programs included, as plain data that JSON carries.
+//! Configuration of a run, including its P4 programs, as plain data for JSON.
 //!
 //! `sojourn_net` configures network, flows and native disciplines; this module configures P4
 //! programs. It names files and does not read them.
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// One run.
 pub type RunConfig = sojourn_net::RunConfig<Aqm>;
 
-/// What manages a bottleneck's queue.
+/// AQM of a bottleneck's queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Aqm {
@@ -32,19 +32,19 @@ pub enum Aqm {
 pub struct P4Aqm {
     /// Path of the program's source text.
     pub program: String,
-    /// The program's text if no file is to be read.
+    /// The program's text, instead of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<ProgramText>,
     /// Target that the program must be for; any if absent.
     #[serde(default)]
     pub architecture: Option<String>,
-    /// How the stateful ALU's math unit rounds its mantissa.
+    /// Rounding of the mantissa in the stateful ALU's math unit.
     #[serde(default)]
     pub math_unit: ExponentParity,
-    /// What executes it.
+    /// Executor of the program.
     #[serde(default, skip_serializing_if = "is_default")]
     pub executor: Executor,
-    /// Where `#include` looks.
+    /// Search path of `#include`.
     #[serde(default)]
     pub include_paths: Vec<String>,
     /// Preprocessor definitions.
@@ -53,16 +53,16 @@ pub struct P4Aqm {
     /// Table entries, mirror sessions, queues.
     #[serde(default)]
     pub control: ControlPlane,
-    /// What its control plane does while the run goes on, in the order of time.
+    /// Control-plane operations during the run, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<ControlStep>,
-    /// What manages the queues under the program; tail drop if absent.
+    /// Discipline of the queues under the program; tail drop if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discipline: Option<NativeAqm>,
-    /// Registers whose values are told over time, by name: `codel.count`, `codel.count[0..7]`.
+    /// Registers whose values are recorded over time, by name: `codel.count`, `codel.count[0..7]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<String>,
-    /// Packets, by number, whose passes are told step by step.
+    /// Packets, by number, whose passes are traced step by step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follow: Vec<u64>,
 }
@@ -77,28 +77,28 @@ fn is_default(executor: &Executor) -> bool {
 pub struct FurtherProgram {
     /// The pipes that run it; the first pipe runs the first program.
     pub pipes: Vec<u16>,
-    /// It.
+    /// The program.
     pub p4: P4Aqm,
 }
 
-/// A batch of operations at an instant: all of them are carried out, or none.
+/// A batch of operations at a given time: all of them are applied, or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlStep {
-    /// When, ns.
+    /// Time, ns.
     pub at: u64,
-    /// What.
+    /// Operations at that time.
     pub operations: Vec<Operation>,
 }
 
 impl P4Aqm {
-    /// What is to be seen of it.
+    /// Requested observations of the program.
     pub fn trace_request(&self) -> TraceRequest {
         let packets = self.follow.iter().copied().collect();
         TraceRequest { packets, registers: self.trace.clone(), ..TraceRequest::default() }
     }
 
-    /// How its program is compiled.
+    /// Options for loading its program.
     pub fn load_options(&self) -> LoadOptions {
         LoadOptions {
             include_paths: self.include_paths.iter().map(PathBuf::from).collect(),
@@ -111,10 +111,10 @@ impl P4Aqm {
 }
 
 impl Aqm {
-    /// Checks what can be checked without a program's text.
+    /// Validates everything that does not need a program's text.
     ///
     /// # Errors
-    /// A discipline or a parameter that does not exist, its value if it is not allowed, or no
+    /// Returns an error for an unknown discipline or parameter, a value out of range, or a missing
     /// program.
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
@@ -129,7 +129,7 @@ impl Aqm {
         }
     }
 
-    /// The same in the terms of a switch, which is handed a program and does not load it.
+    /// The same as a configuration of a switch, which receives a loaded program.
     pub fn on_switch(&self) -> sojourn_net::config::Aqm {
         match self {
             Aqm::Native(native) => sojourn_net::config::Aqm::Native(native.clone()),
@@ -138,10 +138,10 @@ impl Aqm {
     }
 }
 
-/// Reads a run's configuration from JSON and checks it.
+/// Parses and validates a run's configuration in JSON.
 ///
 /// # Errors
-/// [`ConfigError`] names the key and what is allowed there.
+/// [`ConfigError`] names the key and the allowed values.
 pub fn read(json: &str) -> Result<RunConfig, ConfigError> {
     let config: RunConfig =
         serde_json::from_str(json).map_err(|error| ConfigError::Json(error.to_string()))?;

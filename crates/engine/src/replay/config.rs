@@ -10,12 +10,12 @@ use sojourn_packet::Time;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayConfig {
-    /// What decides: a P4 program, or `codel`, the native law.
+    /// AQM: a P4 program, or `codel`, the native law.
     pub aqm: Aqm,
     /// Seed of the program's random externs.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// From the egress pass that asks for a mirrored copy to the copy's own egress pass, ns.
+    /// Time from the egress pass that requests a mirrored copy to the copy's own egress pass, ns.
     #[serde(default = "default_latency")]
     pub recirculation_latency: u64,
 }
@@ -24,17 +24,17 @@ fn default_seed() -> u64 {
     1
 }
 
-/// About what the simulated switch has: 500 ns through egress, a cut copy at 100 Gbit/s, and its
-/// turn in the queue of the recirculation port.
+/// Approximate latency of the simulated switch: 500 ns through egress, a truncated copy at 100
+/// Gbit/s, and its wait in the queue of the recirculation port.
 fn default_latency() -> u64 {
     1_000
 }
 
 impl ReplayConfig {
-    /// From JSON, checked.
+    /// Parses and validates a configuration in JSON.
     ///
     /// # Errors
-    /// If it has another shape, or a value that is not allowed.
+    /// It has another form, or a value out of range.
     pub fn from_json(text: &str) -> Result<ReplayConfig, ConfigError> {
         let config: ReplayConfig =
             serde_json::from_str(text).map_err(|error| ConfigError::Json(error.to_string()))?;
@@ -45,13 +45,13 @@ impl ReplayConfig {
     /// Checks every value.
     ///
     /// # Errors
-    /// The first value outside its range, with its key and the range.
+    /// The first value out of range, with its key and the range.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.aqm.check()?;
         within("recirculation_latency", self.recirculation_latency, 0..=1_000_000_000)
     }
 
-    /// From a request for a copy to the copy's egress pass.
+    /// Time from a request for a copy to the copy's egress pass.
     pub fn latency(&self) -> Time {
         Time(self.recirculation_latency)
     }

@@ -1,4 +1,4 @@
-//! The packets that a trace's rows stand for: IPv4 and UDP, of the length that the row says.
+//! Packets for the rows of a trace: IPv4 and UDP, of the row's length.
 
 use sojourn_net::config::IpVersion;
 use sojourn_net::wire::{
@@ -6,7 +6,7 @@ use sojourn_net::wire::{
 };
 use sojourn_packet::{FlowId, HeaderBytes, Packet, PacketId};
 
-/// Makes frames from the first flow's sender to its receiver, as a simulated run has them.
+/// Generates frames from the first flow's sender to its receiver, as in a simulated run.
 #[derive(Debug)]
 pub(super) struct Frames {
     template: FrameTemplate,
@@ -24,7 +24,7 @@ impl Frames {
         }
     }
 
-    /// A frame of `size` bytes, or of its headers if that is less.
+    /// A frame of `size` bytes, but at least its headers.
     pub fn make(&mut self, size: u32) -> Packet {
         let headers = (self.template.header_len() + UDP_HEADER_LEN) as u32;
         let datagram =

@@ -1,14 +1,14 @@
-//! Replay: one course of a queue put to an AQM packet by packet, without any feedback.
+//! Replay: a recorded queue presented to an AQM packet by packet, without feedback.
 //!
-//! A trace says of each packet that left a queue when it left, how long it had waited and what it
-//! left behind. A [`Replay`] asks an AQM about these packets in turn: a P4 program through the two
-//! passes of its data plane, or RFC 8289's law. Because nobody reacts to a drop, all AQMs see the
-//! same packets, and their decisions can be compared one by one.
+//! A trace lists for each packet that left a queue the time of departure, its sojourn time and the
+//! backlog behind it. A [`Replay`] passes these packets to an AQM in turn: a P4 program through the
+//! two passes of its data plane, or RFC 8289's law. Because no sender reacts to a drop, all AQMs
+//! see the same packets, and their decisions can be compared one by one.
 //!
-//! On the switch a P4 program decides behind the scheduler, where a dropped packet has used its turn
-//! already. So a trace is a sequence of dequeues, not of arrivals: no decision moves the packets that
-//! follow. Stands on the data plane and on the native law; it reads no clock and no file, and must
-//! not know what is compared with what.
+//! On the switch a P4 program decides behind the scheduler, where a dropped packet has used its
+//! turn already. So a trace is a sequence of dequeues, not of arrivals: no decision moves the
+//! packets that follow. Uses the data plane and the native law; reads no clock and no file, and
+//! must not depend on the comparison.
 
 mod config;
 mod frames;
@@ -34,7 +34,7 @@ use program::Program;
 use sojourn_packet::{DataPlane, FaultReport};
 use thiserror::Error;
 
-/// Why a replay cannot go on.
+/// Reason why a replay cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReplayError {
     /// The program's ingress did not send the packet to a port.
@@ -46,8 +46,8 @@ pub enum ReplayError {
         /// Its number, from 0.
         packet: u64,
     },
-    /// The program's ingress sent packets of the trace to a port and then dropped one of the same
-    /// flow: it decides before the queue.
+    /// The program's ingress forwarded packets of the trace and then dropped one of the same flow:
+    /// it decides before the queue.
     #[error(
         "ingress drops packet {packet} of the trace, after it has sent others like it to their \
          port: the program decides before the queue, which its drops would then change. A trace is \
@@ -57,7 +57,7 @@ pub enum ReplayError {
         /// Its number, from 0.
         packet: u64,
     },
-    /// A trace must not go back in time.
+    /// The times of a trace must not decrease.
     #[error("packet {packet} of the trace leaves the queue before the one in front of it")]
     Order {
         /// Its number, from 0.
@@ -96,16 +96,16 @@ enum Subject {
 }
 
 impl Replay {
-    /// An AQM before its first packet: its program is loaded and configured.
+    /// Creates an AQM before its first packet, with its program loaded and configured.
     ///
     /// # Errors
-    /// If the configuration is not allowed, names a discipline that has no decisions apart from its
-    /// queue, or a program that cannot be loaded.
+    /// If the configuration is invalid, names a discipline without decisions apart from its queue,
+    /// or a program that cannot be loaded.
     pub fn new(config: &ReplayConfig) -> Result<Replay, RunError> {
         Replay::with(config, &Programs::default())
     }
 
-    /// The same with programs that are compiled already.
+    /// The same with compiled programs.
     ///
     /// # Errors
     /// As for [`Replay::new`].
@@ -131,7 +131,7 @@ impl Replay {
         Replay { subject, decided: 0, last: 0 }
     }
 
-    /// What the AQM decides about the next packet of the trace.
+    /// Decision of the AQM about the next packet of the trace.
     ///
     /// # Errors
     /// If the packet is older than the last one, or the program does not forward it.
@@ -149,7 +149,7 @@ impl Replay {
         }
     }
 
-    /// What became of the program's mirrored copies; none for a native law.
+    /// Counters of the program's mirrored copies; all zero for a native law.
     pub fn copies(&self) -> Copies {
         match &self.subject {
             Subject::NativeLaw(_) => Copies::default(),
@@ -157,7 +157,7 @@ impl Replay {
         }
     }
 
-    /// What the program did so far that its target cannot do, by kind.
+    /// Faults of the program so far, by kind.
     pub fn faults(&self) -> Vec<FaultReport> {
         match &self.subject {
             Subject::NativeLaw(_) => Vec::new(),
@@ -166,7 +166,7 @@ impl Replay {
     }
 }
 
-/// All packets of a trace are of one flow: a table that forwards the first forwards them all.
+/// All packets of a trace are of one flow, so a table that forwards the first forwards all.
 fn not_forwarded(packet: u64) -> ReplayError {
     match packet {
         0 => ReplayError::NotForwarded { packet },

@@ -1,4 +1,4 @@
-//! Native laws under replay: the state machine that [`codel`] runs on its queue, or a discipline
+//! Native AQMs under replay: the state machine that [`codel`] runs on its queue, or a discipline
 //! that decides about packets of an external queue (a hardware module).
 //!
 //! [`codel`]: sojourn_switch::discipline::codel
@@ -10,17 +10,17 @@ use sojourn_packet::{Bytes, Time};
 use sojourn_switch::discipline::Discipline;
 use sojourn_switch::discipline::codel::{Params, State};
 
-/// Who decides.
+/// Native AQM of a replay.
 #[derive(Debug)]
 pub(super) enum NativeLaw {
     /// RFC 8289.
     Codel { params: Params, state: State },
-    /// A discipline that can be asked about a single packet.
+    /// A discipline that decides about single packets.
     PerPacket(Box<dyn Discipline>),
 }
 
 impl NativeLaw {
-    /// The law that a native discipline follows; its parameters have been checked.
+    /// The AQM of a native discipline with validated parameters.
     pub fn new(native: &NativeAqm) -> Result<NativeLaw, ConfigError> {
         if native.name != "codel" {
             return NativeLaw::per_packet(native);
@@ -40,7 +40,7 @@ impl NativeLaw {
 
     fn per_packet(native: &NativeAqm) -> Result<NativeLaw, ConfigError> {
         let built = || native.build(0).ok();
-        // A question to one that is not used says whether it answers any.
+        // A request to an unused instance shows whether it supports decisions.
         let answers = built().and_then(|mut d| d.decides(Time(0), Time(0), Bytes(0), Bytes(0)));
         match (answers, built()) {
             (Some(_), Some(discipline)) => Ok(NativeLaw::PerPacket(discipline)),

@@ -1,10 +1,10 @@
 //! A P4 program under replay: both passes of each packet, and its mirrored copies in between.
 //!
-//! The packet enters ingress at the instant that makes the difference of the two passes' clocks its
-//! sojourn time, and egress when it leaves the queue. On a chip that difference has the few hundred
-//! nanoseconds of the ingress pipeline in it, too; here all AQMs are told the same sojourn time. A
-//! copy goes through egress of its session's port a fixed time after the pass that asked for it.
-//! There is no queue of copies and none is lost.
+//! The packet enters ingress at the time that makes the difference of the two passes' clocks its
+//! sojourn time, and egress when it leaves the queue. On a chip that difference also contains the
+//! few hundred nanoseconds of the ingress pipeline; here all AQMs receive the same sojourn time. A
+//! copy passes through egress of its session's port a fixed time after the pass that requested it.
+//! There is no queue of copies, and none is lost.
 
 use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
@@ -19,22 +19,22 @@ use std::collections::VecDeque;
 
 /// Length of the frame check sequence, which the switch counts.
 const FCS: u32 = 4;
-/// Most passes of copies between two packets of the trace: without latency, a program whose copies
-/// beget copies would never come to the second one.
+/// Maximum number of passes of copies between two packets of the trace: without latency, a program
+/// whose copies are copied again would never reach the second one.
 const MOST_PASSES: u32 = 1_000;
 
-/// What became of mirrored copies.
+/// Counters of mirrored copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Copies {
-    /// Asked for.
+    /// Requested copies.
     pub requested: u64,
-    /// Not made because the program named a session that is not configured.
+    /// Not made because the program named an unconfigured session.
     pub no_session: u64,
-    /// Passes through egress that copies have made.
+    /// Egress passes of copies.
     pub passes: u64,
 }
 
-/// A copy, or a recirculated packet, on its way to an egress pass.
+/// A copy, or a recirculated packet, in transit to an egress pass.
 struct Returning {
     due: Time,
     port: PortId,
@@ -48,7 +48,7 @@ pub(super) struct Program {
     sessions: Vec<MirrorSession>,
     latency: Time,
     frames: Frames,
-    /// In the order of `due`: all of them take the same time.
+    /// In the order of `due`: all of them have the same latency.
     returning: VecDeque<Returning>,
     copies: Copies,
 }
@@ -73,7 +73,7 @@ impl Program {
         self.plane.faults()
     }
 
-    /// The program's decision about a packet; none if ingress does not forward it.
+    /// The program's decision about a packet; `None` if ingress does not forward it.
     pub fn decide(&mut self, row: &Dequeue) -> Option<Decision> {
         self.return_copies(row.time);
         let unsynchronised = !self.returning.is_empty();
@@ -85,7 +85,7 @@ impl Program {
         let input = EgressInput {
             cos: admitted.admission.cos,
             enqueued: arrived,
-            // What it found on arrival is not in the trace.
+            // The depth on arrival is not in the trace.
             enqueue_depth: row.cells,
             dequeue_depth: row.cells,
             enqueue_packets: row.packets,
@@ -100,7 +100,7 @@ impl Program {
         Some(Decision { dropped: out.packet.is_none(), unsynchronised })
     }
 
-    /// Takes every copy that has come back by `now` through its egress pass.
+    /// Runs the egress pass of every copy that has returned by `now`.
     fn return_copies(&mut self, now: Time) {
         for _ in 0..MOST_PASSES {
             if self.returning.front().is_none_or(|copy| copy.due > now) {
@@ -122,7 +122,7 @@ impl Program {
         }
     }
 
-    /// A copy that egress has sent on enters ingress by its port, and comes to egress once more.
+    /// A copy that egress forwarded enters ingress by its port, and then egress once more.
     fn recirculate(
         &mut self,
         port: PortId,
@@ -155,7 +155,7 @@ impl Program {
     }
 }
 
-/// A packet that waited for nothing in an empty queue.
+/// A packet without waiting time in an empty queue.
 fn input(port: PortId, queue: u8, now: Time, packet: &Packet) -> EgressInput {
     EgressInput {
         port,

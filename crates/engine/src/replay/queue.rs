@@ -1,9 +1,8 @@
-//! A discipline with a queue of its own under replay: packets are put into it and taken out at given
-//! times, and what becomes of each is written down.
+//! Replay of a discipline with a queue of its own: packets are enqueued and dequeued at given
+//! times, and the fate of each is recorded.
 //!
-//! Unlike a trace of dequeues ([`super::Replay`]) this lets a discipline choose the order. Who takes
-//! packets, and when, is said beforehand, so that two disciplines can be held against each other
-//! packet by packet.
+//! Unlike a trace of dequeues ([`super::Replay`]) this lets a discipline choose the order. The
+//! steps are fixed in advance, so that two disciplines can be compared packet by packet.
 
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid};
@@ -15,13 +14,13 @@ use sojourn_switch::ecn;
 const HEADERS: u32 = 42;
 
 sojourn_net::rows! {
-    /// What is done with a queue, a step each.
+    /// Steps of a queue's replay, one row each.
     pub struct StepRows {
-        /// When.
+        /// Time of the step.
         time: u64 => .time(),
-        /// 0 puts a packet in, 1 one that can be marked, 2 takes one out, 3 wants room.
+        /// 0 enqueues a packet, 1 an ECN-capable one, 2 dequeues one, 3 requests space.
         step: u8,
-        /// Of a packet that is put in: its length without FCS, at least 42.
+        /// Length of an enqueued packet without FCS, at least 42.
         size: u32 => .unit("B"),
         /// Its flow.
         flow: u32,
@@ -29,13 +28,13 @@ sojourn_net::rows! {
 }
 
 sojourn_net::rows! {
-    /// What became of packets, in the order in which it was decided.
+    /// Fates of packets, in the order of decision.
     pub struct FateRows {
-        /// The packet: the number of its step, from 0.
+        /// Index of the packet's step, from 0.
         packet: u32,
         /// 0 sent, 1 sent with a mark, 2 dropped by the discipline, 3 dropped at the tail.
         fate: u8,
-        /// The step at which that was decided.
+        /// Index of the step of the decision.
         step: u32,
     }
 }
@@ -49,10 +48,10 @@ pub struct QueueReplay {
 }
 
 impl QueueReplay {
-    /// An empty queue under a discipline.
+    /// Creates an empty queue with a discipline.
     ///
     /// # Errors
-    /// If there is no such discipline or parameter, or a value is not allowed.
+    /// If there is no such discipline or parameter, or a value is out of range.
     pub fn new(native: &NativeAqm) -> Result<QueueReplay, ConfigError> {
         let discipline = native.build(0).map_err(|error| {
             invalid("aqm", &native.name, format!("a discipline and its parameters: {error}"))
@@ -60,7 +59,7 @@ impl QueueReplay {
         Ok(QueueReplay { discipline, drops: Drops::default(), steps: 0 })
     }
 
-    /// Carries the next steps out; what became of packets meanwhile.
+    /// Executes the next steps; returns the fates of packets meanwhile.
     pub fn execute(&mut self, steps: &StepRows) -> FateRows {
         let mut fates = FateRows::default();
         for row in 0..steps.time.len() {
@@ -100,13 +99,13 @@ impl QueueReplay {
         self.discipline.counters()
     }
 
-    /// What it has done wrong.
+    /// Faults of the discipline.
     pub fn faults(&self) -> Vec<FaultReport> {
         self.discipline.faults()
     }
 }
 
-/// A frame of UDP over IPv4, whose flow is in its source address and port.
+/// A UDP frame over IPv4, with the flow in its source address and port.
 fn frame(number: u32, flow: u32, capable: bool, size: u32) -> Packet {
     let [a, b, c, d] = flow.to_be_bytes();
     let mut bytes = HeaderBytes::new();

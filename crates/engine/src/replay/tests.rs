@@ -12,12 +12,12 @@ use sojourn_packet::{
 use sojourn_packet::{Bytes, Packet, Time};
 use std::sync::{Arc, Mutex};
 
-/// Drops every third packet and asks for a copy of it; notes when each pass was.
+/// Drops every third packet and requests a copy of it; records the time of each pass.
 #[derive(Clone, Default)]
 struct EveryThird {
     seen: u64,
     forwards: bool,
-    /// Ingress drops from then on, ns; never if it is 0.
+    /// Time from which ingress drops, ns; never if it is 0.
     drops_from: u64,
     copies: Arc<Mutex<Vec<(u64, u64)>>>,
     sojourns: Arc<Mutex<Vec<u64>>>,
@@ -64,7 +64,7 @@ impl DataPlane for EveryThird {
     }
 }
 
-/// The replay of a data plane whose copies come back after `latency`.
+/// The replay of a data plane whose copies return after `latency`.
 fn replay_of(plane: EveryThird, latency: u64) -> Replay {
     let session = MirrorSession {
         session: 100,
@@ -145,8 +145,8 @@ fn only_codel_has_a_law_apart_from_its_queue() {
 
 #[test]
 fn the_law_drops_at_the_times_of_the_rfc() {
-    // A packet a millisecond, all 20 ms old, from 1000 ms on: the drops of the discipline's own
-    // test of constant overload, worked out by hand there.
+    // A packet a millisecond, each with a sojourn time of 20 ms, from 1000 ms on: the drops of the
+    // discipline's own test of constant overload, computed by hand there.
     let ms = 1_000_000;
     let mut replay = Replay::new(&native("codel", &[])).unwrap();
     let mut drops = Vec::new();
@@ -202,7 +202,7 @@ fn a_synthetic_queue_is_first_in_first_out_and_never_faster_than_its_line() {
 fn the_backlog_is_what_has_arrived_and_not_left() {
     let rows: Vec<_> =
         Synthetic::new(synthetic(Profile::Bursts, 100_000_000, 500_000_000)).unwrap().collect();
-    // The last packets' followers are not in the trace.
+    // The followers of the last packets are not in the trace.
     for (i, row) in rows.iter().enumerate().take(rows.len() / 2) {
         let behind = rows[i + 1..].iter().take_while(|next| (next.time - next.sojourn) <= row.time);
         let (bytes, cells) = behind.fold((0, 0), |(bytes, cells), next| {

@@ -7,11 +7,11 @@ use sojourn_packet::{Bytes, Time};
 /// A packet that leaves a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dequeue {
-    /// When it leaves.
+    /// Time of departure.
     pub time: Time,
-    /// How long it was in the queue.
+    /// Sojourn time in the queue.
     pub sojourn: Time,
-    /// Bytes that stay behind it, frames without FCS.
+    /// Bytes left in the queue behind it, frames without FCS.
     pub backlog: Bytes,
     /// The same in the traffic manager's cells of 80 bytes, each packet with its FCS.
     pub cells: u32,
@@ -63,22 +63,22 @@ impl TraceRows {
     }
 }
 
-/// What an AQM decided about a packet, and in what state.
+/// Decision of an AQM about a packet, with its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// It is dropped.
+    /// True if it is dropped.
     pub dropped: bool,
-    /// A mirrored copy was still on its way to the registers when the packet came.
+    /// True if a mirrored copy was still in transit to the registers when the packet arrived.
     pub unsynchronised: bool,
 }
 
 /// Bit of [`Decision::bits`] for a dropped packet.
 pub const DECISION_DROPPED: u8 = 1;
-/// Bit of [`Decision::bits`] for a packet that met registers whose copy was still under way.
+/// Bit of [`Decision::bits`] for a packet that saw registers with a copy still in transit.
 pub const DECISION_UNSYNCHRONISED: u8 = 2;
 
 impl Decision {
-    /// Both answers in one byte.
+    /// Both results in one byte.
     pub fn bits(self) -> u8 {
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };
         bit(self.dropped, DECISION_DROPPED) | bit(self.unsynchronised, DECISION_UNSYNCHRONISED)

@@ -10,7 +10,7 @@ use sojourn_packet::Time;
 /// A transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
-    /// When it connects.
+    /// Time of its connection.
     pub(crate) at: Time,
     /// Bytes that it sends.
     pub(crate) size: u64,

@@ -12,7 +12,7 @@ use sojourn_packet::Time;
 /// iperf3's default timer (`--pacing-timer`).
 const TICK: Time = Time::from_millis(1);
 
-/// What holds an application back.
+/// Rate limit of an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cap {
     /// Most bit/s on average.
@@ -21,11 +21,11 @@ pub(crate) struct Cap {
     pub(crate) block: u64,
 }
 
-/// How much the application has written.
+/// Bytes written by the application.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     cap: Option<Cap>,
-    /// When it began to write.
+    /// Start of writing.
     opened: Time,
     written: u64,
 }
@@ -45,7 +45,7 @@ impl Bulk {
         self.written
     }
 
-    /// When it writes next, if it is capped.
+    /// Time of the next write, if the rate is limited.
     pub(crate) fn next_write(&self) -> Option<Time> {
         self.cap.map(|cap| self.next_tick(cap))
     }

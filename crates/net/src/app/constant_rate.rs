@@ -25,14 +25,15 @@ impl ConstantRate {
         ConstantRate::new(start, stop, 8_000_000_000, Bytes(interval.0))
     }
 
-    /// When frame `n` leaves: after `n` frames' time, rounded down once, so that nothing drifts.
+    /// Departure of frame `n`: after the time of `n` frames, rounded down once, so that there is no
+    /// drift.
     pub(crate) fn departure(&self, n: u64) -> Time {
         let bits = u128::from(n) * u128::from(self.frame.0) * 8;
         let elapsed = bits * 1_000_000_000 / u128::from(self.rate);
         self.start + Time(elapsed as u64)
     }
 
-    /// When the next frame leaves.
+    /// Departure of the next frame.
     pub(crate) fn next_departure(&self) -> Option<Time> {
         let at = self.departure(self.sent);
         self.stop.is_none_or(|stop| at < stop).then_some(at)

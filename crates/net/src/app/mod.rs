@@ -1,5 +1,5 @@
-//! Applications: when there is something to send, and how much. They know nothing of packets'
-//! contents, windows or links.
+//! Applications: the times and amounts of data to send. Must not depend on packets' contents,
+//! windows or links.
 
 mod arrivals;
 mod bulk;

@@ -1,17 +1,17 @@
 //! Datagrams at one rate for a while, then none for a while, again and again.
 //!
-//! Stands on the source of constant rate, of which each burst is one. Spans are all of the same
-//! length or of exponential distribution.
+//! Uses the source of constant rate, of which each burst is one. Spans are all of the same length
+//! or exponentially distributed.
 
 use super::{ConstantRate, RandomStream};
 use sojourn_packet::{Bytes, Time};
 
-/// How long a source sends and is silent.
+/// Lengths of a source's on and off periods.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spans {
-    /// How long it sends.
+    /// Length of the on period.
     pub(crate) on: Time,
-    /// How long it is silent.
+    /// Length of the off period.
     pub(crate) off: Time,
     /// They are means of exponential distributions, not the spans themselves.
     pub(crate) exponential: bool,
@@ -26,7 +26,7 @@ pub(crate) struct OnOff {
     rate: u64,
     frame: Bytes,
     burst: ConstantRate,
-    /// When the burst ends.
+    /// End of the burst.
     end: Time,
     /// Frames of earlier bursts.
     sent: u64,
@@ -62,7 +62,7 @@ impl OnOff {
         drawn.max(Time(1))
     }
 
-    /// When the next frame leaves.
+    /// Departure of the next frame.
     pub(crate) fn next_departure(&self) -> Option<Time> {
         match self.burst.next_departure() {
             Some(at) => Some(at),

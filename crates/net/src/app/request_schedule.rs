@@ -1,9 +1,9 @@
-//! When a client asks its server: a while after the last answer, or at fixed instants.
+//! Request schedule of a client: a delay after the last response, or fixed times.
 
 use super::RandomStream;
 use sojourn_packet::Time;
 
-/// What decides when the next request is written.
+/// Timing of the next request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pace {
     /// So long after an answer, of exponential distribution with that mean.
@@ -18,14 +18,14 @@ pub(crate) enum Pace {
 pub(crate) struct RequestSchedule {
     pace: Pace,
     draws: RandomStream,
-    /// Where the fixed instants begin.
+    /// Start of the fixed times.
     start: Time,
     stop: Option<Time>,
-    /// When the next request is written; none while an answer is outstanding.
+    /// Time of the next request; `None` while a response is outstanding.
     due: Option<Time>,
     /// Number of the request that is outstanding or comes next: the place of its instant.
     number: u32,
-    /// When the outstanding request was written.
+    /// Time of the outstanding request.
     sent_at: Option<Time>,
 }
 
@@ -39,7 +39,7 @@ impl RequestSchedule {
         RequestSchedule { pace, draws, start, stop, due: Some(start), number: 0, sent_at: None }
     }
 
-    /// When the next request is to be written; none while an answer is outstanding, or at the end.
+    /// Time of the next request; `None` while a response is outstanding, or at the end.
     pub(crate) fn next(&self) -> Option<Time> {
         self.due.filter(|due| self.stop.is_none_or(|stop| *due < stop))
     }

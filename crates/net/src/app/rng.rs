@@ -14,11 +14,11 @@ pub(crate) struct RandomStream(Rand64);
 /// The use of a stream; one flow may need several.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StreamPurpose {
-    /// When it starts, and the numbers that its connection begins with.
+    /// Start time, and the initial numbers of its connection.
     Start,
     /// Its traffic.
     Traffic,
-    /// What happens to frames on one direction of a link, in place of a flow.
+    /// Events of frames on one direction of a link, instead of a flow.
     Link,
     /// The receivers of its transfers.
     Receiver,

@@ -63,7 +63,7 @@ impl RunConfig {
 }
 
 impl Aqm {
-    /// Checks what a discipline is told.
+    /// Validates a discipline's parameters.
     ///
     /// # Errors
     /// A discipline or a parameter that does not exist, or its value if it is not allowed.
@@ -101,7 +101,7 @@ fn check_native(native: &NativeAqm) -> Result<(), ConfigError> {
     }
 }
 
-/// What a flow's rate comes to on a wire, rounded up.
+/// A flow's rate on a wire, rounded up.
 fn line_rate(udp: &UdpFlow) -> u64 {
     let frame = u64::from(udp.packet_size.max(1));
     let wire = wire_bytes(Bytes(frame)).0 + INTER_FRAME_GAP;

@@ -13,9 +13,9 @@ pub enum ConfigError {
     Invalid {
         /// Path of the key, such as `flows[3].rtt`.
         key: String,
-        /// What stands there.
+        /// Value that was given.
         value: String,
-        /// What may stand there.
+        /// Allowed values.
         allowed: String,
     },
     /// A key that does not exist there.
@@ -26,10 +26,10 @@ pub enum ConfigError {
         /// The keys that there are.
         allowed: String,
     },
-    /// A switch waits for a data plane and none was handed over.
+    /// A switch needs a data plane and none was supplied.
     #[error("aqm: a data plane must be handed over with the configuration")]
     PlaneMissing,
-    /// No switch waits for a data plane and one was handed over.
+    /// No switch needs a data plane and one was supplied.
     #[error("aqm: no data plane takes part, but one was handed over")]
     PlaneUnexpected,
     /// The switch refuses its part.

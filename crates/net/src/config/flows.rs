@@ -22,20 +22,20 @@ pub enum FlowConfig {
     Voip(VoipFlow),
 }
 
-/// What flows of all kinds have.
+/// Common settings of flows of all kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Common<'a> {
     /// The host that sends; the group of clients if absent.
     pub from: Option<&'a str>,
     /// The host that receives; the group of servers if absent.
     pub to: Option<&'a str>,
-    /// Round-trip time without any queue or serialisation, ns, beside that of the links.
+    /// Round-trip time without any queue or serialisation, ns, in addition to that of the links.
     pub rtt: u64,
-    /// When the application starts, ns, before jitter.
+    /// Start of the application, ns, before jitter.
     pub start: u64,
     /// It starts up to so much later, ns, drawn from the seed.
     pub start_jitter: u64,
-    /// When the application stops, ns.
+    /// End of the application, ns.
     pub stop: Option<u64>,
     /// The version of IP.
     pub ip_version: IpVersion,
@@ -57,15 +57,16 @@ macro_rules! flow_kind {
             /// The host that receives; the group of servers if absent.
             #[serde(default)]
             pub to: Option<String>,
-            /// Round-trip time without any queue or serialisation, ns, beside that of the links.
+            /// Round-trip time without any queue or serialisation, ns, in addition to that of the
+            /// links.
             pub rtt: u64,
-            /// When the application starts, ns, before jitter.
+            /// Start of the application, ns, before jitter.
             #[serde(default)]
             pub start: u64,
             /// It starts up to so much later, ns, drawn from the seed.
             #[serde(default = "default_start_jitter")]
             pub start_jitter: u64,
-            /// When the application stops, ns.
+            /// End of the application, ns.
             #[serde(default)]
             pub stop: Option<u64>,
             /// The version of IP.
@@ -105,7 +106,7 @@ flow_kind! {
         /// Bytes that a capped application writes at once.
         #[serde(default = "default_block")]
         block: u64,
-        /// What spaces the sender's segments.
+        /// Pacing of the sender's segments.
         #[serde(default)]
         pacing: PacingSetting,
         /// Negotiate ECN (RFC 3168).
@@ -128,7 +129,7 @@ flow_kind! {
         /// Size of each frame in bytes, Ethernet header included, FCS not.
         #[serde(default = "default_packet_size")]
         packet_size: u32,
-        /// What each payload begins with; zeros follow.
+        /// First bytes of each payload; zeros follow.
         #[serde(default)]
         payload_begins: Vec<u8>,
         /// Differentiated services code point of each packet (RFC 2474).
@@ -137,10 +138,10 @@ flow_kind! {
         /// ECN field of each packet (RFC 3168); the flow does not react to marks.
         #[serde(default)]
         ecn: EcnField,
-        /// How long it sends at that rate, ns; always if absent.
+        /// Length of the on period at that rate, ns; always on if absent.
         #[serde(default)]
         on: Option<u64>,
-        /// How long it is silent then, ns; with `on`.
+        /// Length of the off period, ns; with `on`.
         #[serde(default)]
         off: Option<u64>,
         /// Both are means of exponential distributions.
@@ -233,7 +234,7 @@ flow_kind! {
 }
 
 impl FlowConfig {
-    /// What flows of all kinds have.
+    /// Common settings of flows of all kinds.
     pub fn common(&self) -> Common<'_> {
         match self {
             FlowConfig::Tcp(flow) => flow.common(),
@@ -360,7 +361,7 @@ impl CongestionControlName {
         congestion::REGISTRY.find(name).map(CongestionControlName)
     }
 
-    /// How it wants to hear of marks.
+    /// Feedback of marks that it needs.
     pub(crate) fn marks(self) -> congestion::Marks {
         self.0.marks
     }
@@ -408,8 +409,8 @@ impl TryFrom<String> for CongestionControlName {
     }
 }
 
-/// How many segments a sender hands to its interface as one, which leave back to back. In JSON
-/// `false`, `true` for as many as Linux would, or a number.
+/// Number of segments that a sender passes to its interface at once, which leave back to back. In
+/// JSON `false`, `true` for as many as Linux would, or a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "OffloadValue", into = "OffloadValue")]
 pub enum SegmentationOffload {
@@ -453,8 +454,8 @@ impl From<SegmentationOffload> for OffloadValue {
     }
 }
 
-/// What spaces the segments of a long transfer, whatever its congestion control. In JSON `false`,
-/// `true`, or bit/s.
+/// Pacing of a long transfer's segments, whatever its congestion control. In JSON `false`, `true`,
+/// or bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "PacingValue", into = "PacingValue")]
 pub enum PacingSetting {

@@ -37,8 +37,8 @@ use std::collections::BTreeMap;
 
 /// One run: a network, an AQM, the flows through it, a duration and a seed.
 ///
-/// `A` is what is said of an AQM. Who knows more than this floor says more of it, and brings it to
-/// this floor's terms with [`RunConfig::with_aqms`].
+/// `A` is the configuration of an AQM. A crate with further AQMs defines a type of its own, and
+/// converts it to this crate's with [`RunConfig::with_aqms`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "A: Deserialize<'de>"))]
 pub struct RunConfig<A = Aqm> {
@@ -50,26 +50,25 @@ pub struct RunConfig<A = Aqm> {
     /// Keep a copy of every frame that enters and leaves a bottleneck.
     #[serde(default)]
     pub capture: bool,
-    /// What lies between the hosts; one switch if absent.
+    /// Network between the hosts; one switch if absent.
     #[serde(default)]
     pub network: NetworkSection<A>,
-    /// Where the flows' round-trip times are met.
+    /// Emulation of the flows' round-trip times.
     #[serde(default)]
     pub netem: NetemSection,
-    /// What manages the bottleneck's queue.
+    /// AQM of the bottleneck's queue.
     pub aqm: A,
-    /// Who sends.
+    /// Flows.
     pub flows: Vec<FlowConfig>,
 }
 
-/// What manages the bottleneck's queue.
+/// AQM of the bottleneck's queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Aqm {
     /// A discipline built into the switch.
     Native(NativeAqm),
-    /// A data plane that is handed over with the configuration; the queue under it is plain tail
-    /// drop.
+    /// A data plane supplied with the configuration; the queue under it is plain tail drop.
     SwitchPlane,
 }
 
@@ -78,8 +77,8 @@ pub enum Aqm {
 pub struct NativeAqm {
     /// Name, as the switch registers it: `fifo`, `codel` and so on.
     pub name: String,
-    /// Parameters that differ from the defaults, by the names of the discipline's source; all
-    /// other keys beside `kind` and `name`.
+    /// Parameters that differ from the defaults, by the names of the discipline's source; all keys
+    /// other than `kind` and `name`.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, u64>,
 }
@@ -134,7 +133,7 @@ impl RunConfig {
 }
 
 impl<A> RunConfig<A> {
-    /// The same run with its AQMs told in other terms.
+    /// The same run with its AQMs converted.
     pub fn with_aqms<B>(&self, convert: impl Fn(&A) -> B) -> RunConfig<B> {
         RunConfig {
             duration: self.duration,
@@ -147,7 +146,7 @@ impl<A> RunConfig<A> {
         }
     }
 
-    /// What manages the queues of each switch, in the order in which a network names them.
+    /// AQM of each switch, in the order in which a network names them.
     pub fn aqms(&self) -> Vec<&A> {
         self.network.switches.iter().map(|s| s.aqm.as_ref().unwrap_or(&self.aqm)).collect()
     }

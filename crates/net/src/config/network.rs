@@ -13,9 +13,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSection<A = Aqm> {
-    /// Who sends and receives.
+    /// Groups of senders and receivers.
     pub hosts: Vec<HostSection>,
-    /// What is between them.
+    /// Switches between them.
     pub switches: Vec<SwitchNode<A>>,
     /// Links, each between two of either; a switch numbers its ports from 1 in this order, unless a
     /// link gives the number.
@@ -28,13 +28,13 @@ pub struct NetworkSection<A = Aqm> {
 pub struct HostSection {
     /// Its name.
     pub name: String,
-    /// Who has which address there.
+    /// Addresses of the hosts.
     pub addresses: Addresses,
-    /// Rate in bit/s of a link that all who are here share, either way, between the link to their
-    /// switch and themselves; if absent there is only that link.
+    /// Rate in bit/s of a link shared by all hosts here, in each direction, between the link to
+    /// their switch and the hosts; if absent there is only that link.
     #[serde(default)]
     pub access_rate: Option<u64>,
-    /// What all who are here send goes through it first.
+    /// Shaper that all packets from here pass first.
     #[serde(default)]
     pub shaper: Option<HostShaper>,
 }
@@ -51,23 +51,23 @@ pub struct HostShaper {
     pub limit: u32,
 }
 
-/// Where the flows' round-trip times are met, and how many packets are held there.
+/// Emulation of the flows' round-trip times, and the limit of delayed packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetemSection {
-    /// Where.
+    /// Place of the emulation.
     #[serde(default)]
     pub at: NetemPlace,
     /// The most packets that a queue of it holds, and it drops more; if absent it holds all. Not
     /// behind the links.
     #[serde(default)]
     pub limit: Option<u32>,
-    /// One queue for all who are at a host; else each flow has one.
+    /// One queue for all flows of a host; else each flow has one.
     #[serde(default)]
     pub shared: bool,
 }
 
-/// Where round-trip times are met.
+/// Place where round-trip times are emulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NetemPlace {
@@ -93,10 +93,9 @@ pub enum Addresses {
         /// Its IPv6 address.
         ipv6: Ipv6Addr,
     },
-    /// A host for each flow, in 10.0.0.0/9 and fd00::/64. Who sends unless a flow says another.
+    /// A host for each flow, in 10.0.0.0/9 and fd00::/64. The default senders.
     Clients,
-    /// A host for each flow, in 10.128.0.0/9 and fd00:0:0:1::/64. Who receives unless a flow says
-    /// another.
+    /// A host for each flow, in 10.128.0.0/9 and fd00:0:0:1::/64. The default receivers.
     Servers,
 }
 
@@ -106,7 +105,7 @@ pub enum Addresses {
 pub struct SwitchNode<A = Aqm> {
     /// Its name.
     pub name: String,
-    /// What manages the queues of its shaped ports; the run's AQM if absent.
+    /// AQM of the queues of its shaped ports; the run's AQM if absent.
     #[serde(default)]
     pub aqm: Option<A>,
     /// Speed of a port in bit/s.
@@ -124,7 +123,8 @@ pub struct SwitchNode<A = Aqm> {
     /// Time from the end of egress to the ingress parser over the recirculation port, ns.
     #[serde(default = "recirculation_latency")]
     pub recirculation_latency: u64,
-    /// The port of its controller, if it has one: no link, frames are handed out and in.
+    /// The port of its controller, if it has one, without a link: frames are passed through the
+    /// API.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_port: Option<u16>,
     /// Pipes of its chip, 128 ports each; those of its links' ports if absent.
@@ -227,7 +227,7 @@ pub struct LinkSection {
     /// rate.
     #[serde(default = "yes")]
     pub rows: bool,
-    /// What changes while the run goes on, in the order of time.
+    /// Changes during the run, in the order of time.
     #[serde(default)]
     pub schedule: Vec<LinkStep>,
 }
@@ -236,7 +236,7 @@ pub struct LinkSection {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkStep {
-    /// When, ns.
+    /// Time, ns.
     pub at: u64,
     /// The rate from then on, bit/s; as before if absent.
     #[serde(default)]
@@ -276,8 +276,8 @@ impl<A> Default for NetworkSection<A> {
 }
 
 impl<A> NetworkSection<A> {
-    /// Senders and receivers, who share a link of 10 Gbit/s each, and between them one switch whose
-    /// port 2 sends into `bottleneck`. Its delay is met on the way to either.
+    /// Senders and receivers with a link of 10 Gbit/s each, and between them one switch whose port
+    /// 2 sends into `bottleneck`. Its delay applies on the way to either.
     ///
     /// ```
     /// use sojourn_net::config::{Aqm, LinkSection, NetworkSection};
@@ -314,7 +314,7 @@ impl<A> NetworkSection<A> {
 }
 
 impl LinkSection {
-    /// A link that holds nobody up.
+    /// A link without a delay or a limiting rate.
     pub fn between(one: &str, other: &str) -> LinkSection {
         LinkSection {
             between: [one.into(), other.into()],
@@ -400,7 +400,7 @@ impl<A> NetworkSection<A> {
         ports.collect()
     }
 
-    /// How many pipes the chip of a switch has: as it says, or those of its ports.
+    /// Number of pipes of a switch's chip: as configured, or as its ports require.
     pub fn pipes_of(&self, node: &SwitchNode<A>) -> u16 {
         let last = || self.ports_of(&node.name).into_iter().max().unwrap_or(0);
         node.pipes.unwrap_or_else(|| last() / PIPE_PORTS + 1)
@@ -440,7 +440,7 @@ pub(crate) fn place_of(
 }
 
 impl<A> NetworkSection<A> {
-    /// The same network with its AQMs told in other terms.
+    /// The same network with its AQMs converted.
     pub(super) fn with_aqms<B>(&self, convert: &impl Fn(&A) -> B) -> NetworkSection<B> {
         let switch = |node: &SwitchNode<A>| SwitchNode {
             name: node.name.clone(),

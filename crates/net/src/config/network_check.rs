@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_PORTS: usize = 64;
 /// The number of a port has nine bits.
 const LAST_PORT: u16 = 511;
-/// Pipes of a chip: all that nine bits can tell apart.
+/// Maximum number of pipes of a chip, with port numbers of nine bits.
 const MOST_PIPES: u64 = 4;
 const MOST_NODES: u64 = 10_000;
 /// Tokens of a host's shaper, bytes.

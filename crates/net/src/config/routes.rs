@@ -1,13 +1,13 @@
 //! Which ways packets may go through a network: those with the fewest links, the one by the first
 //! link that the configuration names in front.
 //!
-//! Stands on the network's description. It must not know rates or delays: a way does not change.
+//! Uses the network's description. Must not depend on rates or delays: a route does not change.
 
 use super::network::NetworkSection;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Who is a neighbour of whom, and through which port.
+/// Neighbours, with the ports to them.
 pub(crate) struct Graph {
     hosts: usize,
     switches: usize,

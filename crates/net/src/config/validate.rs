@@ -20,7 +20,7 @@ pub fn within(key: &str, value: u64, allowed: RangeInclusive<u64>) -> Result<(),
     Err(invalid(key, value, format!("{} to {}", allowed.start(), allowed.end())))
 }
 
-/// `key` stands for something that is not allowed.
+/// Error for a value of `key` that is not allowed.
 pub fn invalid(key: &str, value: impl Display, allowed: impl Into<String>) -> ConfigError {
     ConfigError::Invalid { key: key.into(), value: value.to_string(), allowed: allowed.into() }
 }

@@ -1,6 +1,6 @@
 //! Hosts: an application over TCP or UDP, with an address, one at each end of a flow.
 //!
-//! A host turns segments and datagrams into frames and back. It must not know the links or the
+//! A host turns segments and datagrams into frames and back. Must not depend on the links or the
 //! switch between it and its peer.
 
 mod request_response;
@@ -35,14 +35,14 @@ pub(crate) enum Host {
     UdpSink(UdpSink),
     Requester(Requester),
     Responder(Responder),
-    /// Stands for a source of transfers, each of which has hosts of its own.
+    /// Placeholder of a source of transfers, each of which has hosts of its own.
     Idle,
 }
 
 /// The result of delivering a frame to a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Received {
-    /// The frame belongs to one of the host's sockets.
+    /// True if the frame is for one of the host's sockets.
     pub(crate) matched: bool,
     /// The frame completed an exchange or a datagram.
     pub(crate) completed: bool,
@@ -55,9 +55,9 @@ pub(crate) struct Exchange {
     pub(crate) number: u32,
     /// Bytes of the transfer or the response.
     pub(crate) size: u64,
-    /// When its connection was opened, or the request written.
+    /// Time at which its connection was opened, or the request written.
     pub(crate) started: Time,
-    /// When the last byte was there; zero if it is not.
+    /// Arrival of the last byte; zero if it is missing.
     pub(crate) finished: Time,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Datagram {
     pub(crate) received: Time,
 }
 
-/// What a flow's sender can tell at an instant.
+/// Sample of a flow's sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SenderSample {
     pub(crate) started: bool,
@@ -117,7 +117,7 @@ impl Host {
     }
 
     /// [`Host::receive_tcp`], then [`Host::transmit`], with what both answer.
-    // The kind is asked for once, not for each: a processor cannot foresee whose turn it is.
+    // The kind is tested once, not for each: a processor cannot predict the next host.
     #[inline(never)]
     pub(crate) fn receive_and_transmit(
         &mut self,
@@ -144,7 +144,7 @@ impl Host {
         }
     }
 
-    /// When [`Host::transmit`] has something to do without a frame arriving.
+    /// Time of the next [`Host::transmit`] without an arriving frame.
     #[inline(always)]
     pub(crate) fn next_timer(&self) -> Option<Time> {
         match self {
@@ -202,7 +202,7 @@ impl Host {
         }
     }
 
-    /// Payload bytes handed to the application; 0 at a sender.
+    /// Payload bytes delivered to the application; 0 at a sender.
     pub(crate) fn delivered(&self) -> u64 {
         match self {
             Host::TcpServer(host) => host.delivered(),

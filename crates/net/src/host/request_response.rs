@@ -11,7 +11,7 @@ use crate::tcp::{Connection, SegmentForm, TcpConfig};
 use crate::wire::{Endpoint, FrameDetail};
 use sojourn_packet::Time;
 
-/// How much a request and its response have, in bytes.
+/// Sizes of a request and its response, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExchangeSizes {
     pub(crate) request: u64,
@@ -22,7 +22,7 @@ pub(crate) struct ExchangeSizes {
 pub(crate) struct Requester {
     socket: Socket,
     config: TcpConfig,
-    /// When it connects.
+    /// Time of the connection.
     start: Time,
     sizes: ExchangeSizes,
     schedule: RequestSchedule,
@@ -74,7 +74,7 @@ impl Requester {
         if !self.connected {
             return Some(self.start);
         }
-        // Before the connection is open nothing can be asked; what opens it looks again.
+        // No request can be sent before the connection is open; its opening triggers another check.
         let established = self.socket.connection.is_established();
         let question = self.schedule.next().filter(|_| established);
         [self.socket.connection.next_timer(), question].into_iter().flatten().min()

@@ -147,7 +147,7 @@ pub(crate) struct TcpClient {
     closed: bool,
 }
 
-/// When a client runs and how fast it may write.
+/// Period of a client, and its write rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientPlan {
     pub(crate) start: Time,
@@ -218,7 +218,7 @@ impl TcpClient {
         self.connected = true;
     }
 
-    /// What the application does with its socket.
+    /// Operations of the application on its socket.
     fn write(&mut self, now: Time) {
         let connection = &mut self.socket.connection;
         if self.closed || !connection.is_established() {
@@ -235,7 +235,7 @@ impl TcpClient {
         let app = self.app.get_or_insert_with(|| Bulk::new(now, self.cap));
         if self.stop.is_some_and(|stop| now >= stop) {
             if self.cap.is_none() {
-                // What the send buffer has not taken was never written.
+                // Data that the send buffer did not take were never written.
                 connection.set_written(0);
             }
             connection.close();
@@ -251,7 +251,7 @@ impl TcpClient {
     }
 }
 
-/// What the sending half of a connection tells.
+/// Sample of a connection's sending half.
 pub(super) fn sample_of(connection: &Connection, started: bool, start: Time) -> SenderSample {
     let sender = connection.sender();
     let statistics = sender.statistics();

@@ -1,7 +1,7 @@
 //! The two ends of a UDP flow: a source of datagrams, and a sink.
 //!
-//! A voice is a source of equally spaced datagrams that carry RTP headers, by which its sink knows
-//! which of them arrived when.
+//! A voice is a source of equally spaced datagrams with RTP headers, by which its sink identifies
+//! them.
 
 use super::{Datagram, FrameSink, SenderSample};
 use crate::app::{ConstantRate, OnOff};
@@ -12,7 +12,7 @@ use crate::wire::{
 };
 use sojourn_packet::Time;
 
-/// When datagrams leave.
+/// Timing of datagrams.
 pub(crate) enum UdpApp {
     /// At one rate.
     Constant(ConstantRate),
@@ -59,7 +59,7 @@ pub(crate) struct UdpSource {
     template: FrameTemplate,
     ports: (u16, u16),
     payload: u32,
-    /// What each payload begins with, if it is no voice's.
+    /// First bytes of each payload, if it is not a voice's.
     begins: Vec<u8>,
     ecn: Ecn,
 }

@@ -4,18 +4,18 @@
 //! rows, and storage code reads it through [`Rows`]. The module must not depend on any kind of rows
 //! or file.
 
-/// What a column tells of itself.
+/// Description of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name.
     pub name: &'static str,
     /// Bits of a value in it: 8, 32 or 64.
     pub bits: u8,
-    /// How its numbers are to be read.
+    /// Format of its numbers.
     pub format: ColumnFormat,
-    /// What it counts in: `ns`, `B`, `segments`; empty where a number is just that.
+    /// Unit: `ns`, `B`, `segments`; empty for a plain number.
     pub unit: &'static str,
-    /// What it means beyond its name, in a few words; may be empty.
+    /// Meaning beyond its name, in a few words; may be empty.
     pub meaning: &'static str,
 }
 
@@ -69,7 +69,7 @@ pub enum Values<'a> {
 }
 
 impl Values<'_> {
-    /// How many there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match self {
             Values::U8(values) => values.len(),
@@ -86,7 +86,7 @@ impl Values<'_> {
 
 /// A type that a column's values may have.
 pub trait Value: Copy {
-    /// How many bits it has.
+    /// Width in bits.
     const BITS: u8;
 
     /// A column of them.
@@ -116,7 +116,8 @@ value!(u8, U8);
 value!(u32, U32);
 value!(u64, U64);
 
-/// Rows, a column each, that know their columns. [`rows!`](crate::rows) implements it.
+/// Rows with one vector per column, and a description of each. Implemented by
+/// [`rows!`](crate::rows).
 pub trait Rows: Sized {
     /// The columns, in their order.
     const COLUMNS: &'static [Column];
@@ -129,7 +130,7 @@ pub trait Rows: Sized {
     fn read<'a>(find: impl Fn(&str) -> Option<&'a [u8]>) -> Result<Self, &'static str>;
 }
 
-/// Declares rows: for each column its vector, and what it tells of itself.
+/// Declares rows: for each column its vector, and its description.
 ///
 /// ```
 /// use sojourn_net::records::{Rows, Values};
@@ -167,7 +168,7 @@ macro_rules! rows {
         }
 
         impl $rows {
-            /// How many rows there are: as many as the shortest column has values.
+            /// Number of rows: that of the shortest column.
             pub fn len(&self) -> usize {
                 [$(self.$column.len()),+].into_iter().min().unwrap_or(0)
             }

@@ -26,15 +26,15 @@ rows! {
     pub struct PacketRows {
         /// Number of the packet within the run.
         packet: u64 => .means("identity within the run"),
-        /// Flow it belongs to: its index in the configuration.
+        /// Index of its flow in the configuration.
         flow: u32 => .means("index in the scenario, from 0"),
         /// Bytes on the wire without FCS.
         size: u32 => .unit("B").means("Ethernet frame"),
         /// Queue at the port.
         queue: u8,
-        /// When it was enqueued.
+        /// Time of its enqueueing.
         enqueued: u64 => .time().means("entered the bottleneck's queue"),
-        /// When it was dequeued; equal to `enqueued` for drops before the queue.
+        /// Time of its dequeueing; equal to `enqueued` for drops before the queue.
         dequeued: u64 => .time().means("left it; equal to enqueued for a drop before the queue"),
         /// A [`Verdict`] as its number.
         verdict: u8 => .names(),
@@ -62,7 +62,7 @@ impl PacketRows {
 rows! {
     /// Samples of every started flow, one each 10 ms.
     pub struct FlowRows {
-        /// When the sample was taken.
+        /// Time of the sample.
         time: u64 => .time().means("of the sample"),
         /// The flow: its index in the configuration.
         flow: u32,
@@ -72,7 +72,7 @@ rows! {
         ssthresh: u64 => .unit("B"),
         /// Smoothed round-trip time in ns; 0 before the first sample, and for UDP.
         srtt: u64 => .time().means("smoothed round-trip time, 0 before the first sample"),
-        /// Payload bytes handed to the receiving application since the start (goodput).
+        /// Payload bytes delivered to the receiving application since the start (goodput).
         delivered: u64 => .unit("B").means("goodput so far"),
         /// Segments retransmitted since the start.
         retransmits: u64 => .unit("segments"),
@@ -87,16 +87,16 @@ rows! {
     pub struct ExchangeRows {
         /// Flow as in the packet rows; each transfer of a source has one of its own.
         flow: u32 => .means("as in the packets' rows"),
-        /// The configured flow that it belongs to: its index in the configuration.
+        /// Index of its configured flow in the configuration.
         source: u32 => .means("index in the scenario, from 0"),
         /// Number of the request within its flow, which for requests at fixed instants is that of
         /// the instant; 0 for a transfer.
         number: u32 => .means("of the request within its flow"),
         /// Bytes of the transfer or the response.
         size: u64 => .unit("B").means("transfer or response"),
-        /// When its connection was opened, or the request written.
+        /// Time at which its connection was opened, or the request written.
         started: u64 => .time().means("connection opened, or request written"),
-        /// When the last byte was there; 0 if the run ended before.
+        /// Arrival of the last byte; 0 if the run ended before.
         finished: u64 => .time().means("the last byte was there; 0 if the run ended before"),
     }
 }
@@ -108,9 +108,9 @@ rows! {
         flow: u32 => .means("index in the scenario, from 0"),
         /// Number of the datagram within its flow; those that are missing were lost.
         number: u32 => .means("those that are missing were lost"),
-        /// When it was sent.
+        /// Time of sending.
         sent: u64 => .time().means("by the voice"),
-        /// When its last bit arrived.
+        /// Arrival of its last bit.
         received: u64 => .time().means("its last bit"),
     }
 }
@@ -118,9 +118,9 @@ rows! {
 /// A frame as it was seen on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedFrame {
-    /// When its last bit passed.
+    /// Time of its last bit.
     pub time: u64,
-    /// Where it was seen.
+    /// Capture point.
     pub point: CapturePoint,
     /// Its bytes up to the payload of zeros.
     pub bytes: Vec<u8>,

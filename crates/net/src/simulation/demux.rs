@@ -18,7 +18,7 @@ pub(super) const ELSEWHERE: u16 = u16::MAX;
 
 /// Finds the host of a frame by its addresses and ports.
 pub(super) struct Demux {
-    /// Who is behind each access link.
+    /// Addresses behind each access link.
     access_links: Vec<Addresses>,
     /// By flow, both ends of each.
     attached: Vec<[Attachment; 2]>,
@@ -32,7 +32,7 @@ pub(super) struct Attachment {
     pub(super) access: u16,
     /// The other end opens the connection to this one.
     pub(super) listens: bool,
-    /// Where it is kept.
+    /// Place of the host.
     pub(super) place: HostPlace,
     /// From its access link to the host.
     pub(super) delay: Time,
@@ -72,8 +72,7 @@ impl Demux {
         self.end(self.flow(packet, access)?, access)
     }
 
-    /// The same of a frame that nobody can have changed on its way, nor led astray: it is for the end
-    /// of its flow that is there.
+    /// The same for a frame that cannot have been changed or misrouted: the local end of its flow.
     #[inline]
     pub(super) fn end(&self, flow: u32, access: u16) -> Option<(HostPlace, Time)> {
         let end = self.attachment(flow, access)?;
@@ -102,7 +101,7 @@ impl Demux {
     #[inline(always)]
     fn end_with(&self, flow: u32, ports: (u16, u16), access: u16) -> Option<(HostPlace, Time)> {
         let end = self.attachment(flow, access)?;
-        // Who listens has the lower port.
+        // The listener has the lower port.
         (end.listens == (ports.0 > ports.1)).then_some((end.place, end.delay))
     }
 
@@ -114,7 +113,7 @@ impl Demux {
         (end.access == access).then_some(end)
     }
 
-    /// The flow of a frame for somebody behind that link.
+    /// Flow of a frame for a host behind that link.
     #[inline(always)]
     fn flow(&self, packet: &Packet, access: u16) -> Option<u32> {
         match self.access_links.get(usize::from(access))? {

@@ -24,7 +24,7 @@ pub(super) enum Event {
     Sample,
     /// Something changes: the next of the schedule.
     Change,
-    /// Something is done to a switch: the next of what was handed over with data planes.
+    /// The next action on a switch, among those supplied with data planes.
     SwitchAction,
     /// A transfer begins: the next of those that arrive at random.
     Arrival,

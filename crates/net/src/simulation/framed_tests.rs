@@ -56,7 +56,7 @@ impl DataPlane for Bridge {
     }
 }
 
-/// What a run yields with a plane that tells of itself that it reads Ethernet headers alone or does not.
+/// Output of a run with a plane that does or does not declare that it reads Ethernet headers only.
 fn run(declares: bool, flows: &Value) -> (PacketRows, FlowRows, ExchangeRows, RunReport) {
     let config = json!({
         "duration": 2_000 * MS, "aqm": {"kind": "native", "name": "fifo"}, "flows": flows,

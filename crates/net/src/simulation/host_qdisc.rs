@@ -27,7 +27,8 @@ impl HostQdisc {
         }
     }
 
-    /// When a packet of a host, to be delayed by `delay`, is on its link; none if it is dropped.
+    /// Time at which a host's packet, with a delay of `delay`, is on its link; `None` if it is
+    /// dropped.
     #[inline(always)]
     pub(super) fn enqueue(
         &mut self,
@@ -56,12 +57,12 @@ impl HostQdisc {
 #[derive(Debug)]
 struct Shaper {
     rate: u64,
-    /// How long the tokens of a full bucket last at the rate.
+    /// Duration of a full bucket at the rate.
     bucket: Time,
     limit: usize,
-    /// When the bucket would be full again.
+    /// Time at which the bucket would be full again.
     full: Time,
-    /// When those that wait leave.
+    /// Departures of waiting packets.
     waiting: VecDeque<Time>,
 }
 
@@ -78,7 +79,7 @@ impl Shaper {
         shaper
     }
 
-    /// How long the tokens for so many bytes take to come, rounded up.
+    /// Time in which the tokens for this size accumulate, rounded up.
     fn lasts(&self, size: Bytes) -> Time {
         let bits = u128::from(size.0) * BIT_TIMES;
         Time(bits.div_ceil(u128::from(self.rate)).min(u128::from(u64::MAX)) as u64)
@@ -111,7 +112,7 @@ struct Netem {
     limit: Option<u32>,
     /// One queue for all hosts of the group; else one for each host.
     shared: bool,
-    /// When the packets of each queue leave; empty if there is no limit.
+    /// Departures of the packets in each queue; empty if there is no limit.
     delayed: Vec<BinaryHeap<Reverse<Time>>>,
 }
 

@@ -93,13 +93,14 @@ impl FlowHosts {
     }
 }
 
-/// How much later than configured a flow starts under a seed, unless it says another span. Another
-/// ground that is to run the same scenario asks here, so that its flows start at the same moments.
+/// Random delay of a flow's start under a seed, unless the flow specifies another span. Another
+/// backend that runs the same scenario uses this function, so that its flows start at the same
+/// times.
 pub fn start_jitter(seed: u64, flow: u32) -> Time {
     jitter_within(seed, flow, START_JITTER)
 }
 
-/// How much later than configured a flow starts that may start `span` ns later.
+/// Random delay of a flow's start, up to `span` ns.
 pub(super) fn jitter_within(seed: u64, flow: u32, span: u64) -> Time {
     StartDraws::new(seed, flow, span).jitter
 }

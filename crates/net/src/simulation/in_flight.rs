@@ -25,7 +25,7 @@ pub(super) enum Arriving {
     Frame(Slot),
 }
 
-/// What follows, at the same host: nothing if `next` is [`NONE`].
+/// Next entry for the same host; none if `next` is [`NONE`].
 // One line of the cache, not parts of two.
 #[repr(align(64))]
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ struct Entry {
 struct HostList {
     first: u32,
     last: u32,
-    /// Where its first waits, if there is one.
+    /// Leaf of its first entry, if there is one.
     leaf: Leaf,
 }
 
@@ -62,13 +62,13 @@ impl InFlight {
         InFlight { places, free, lists, firsts: WinnerTree::new() }
     }
 
-    /// When something reaches a host next; behind all instants of a run if nothing is on its way.
+    /// Time of the next arrival at a host; after all times of a run if nothing is in flight.
     #[inline]
     pub(super) fn next_time(&self) -> Time {
         self.firsts.next_time()
     }
 
-    /// What reaches its host next: when, and the host.
+    /// The next arrival: its time and its host.
     #[inline]
     pub(super) fn next(&self) -> Option<(Instant, HostPlace)> {
         self.firsts.first()
@@ -106,7 +106,7 @@ impl InFlight {
         self.places.len() as u32 - 1
     }
 
-    /// Takes what reaches a host first, to be looked at where it lies. There must be something.
+    /// Takes the first arrival at a host, in place. There must be one.
     #[inline]
     pub(super) fn take(&mut self, host: HostPlace) -> &Arriving {
         let list = &mut self.lists[host.0 as usize];

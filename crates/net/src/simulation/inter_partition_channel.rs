@@ -15,14 +15,14 @@ use std::collections::VecDeque;
 
 /// The attributes of a frame in a channel.
 struct CrossingFrame {
-    /// When it is at the other end.
+    /// Arrival at the other end.
     at: Time,
-    /// When its switch handed it out.
+    /// Time at which its switch transmitted it.
     sent: Time,
     id: PacketId,
     flow: FlowId,
     zeros: u32,
-    /// How many bytes it has beside the zeros.
+    /// Number of its bytes in addition to the zeros.
     len: u32,
 }
 
@@ -31,7 +31,7 @@ struct CrossingFrame {
 struct Batch {
     frames: Vec<CrossingFrame>,
     bytes: Vec<u8>,
-    /// How many frames and bytes have been taken.
+    /// Number of frames and bytes taken.
     taken: (usize, usize),
 }
 
@@ -69,7 +69,7 @@ impl OutgoingChannel {
         OutgoingChannel { partition, incoming_index, batch: Batch::default() }
     }
 
-    /// A frame that was handed out at `sent` is at the other end at `at`.
+    /// Adds a frame that was transmitted at `sent` and arrives at `at`.
     pub(super) fn put(&mut self, at: Time, sent: Time, packet: Packet, slab: &mut PacketSlab) {
         let Packet { id, flow, bytes, zeros } = packet;
         let len = bytes.len() as u32;
@@ -130,7 +130,7 @@ impl Channels {
     }
 }
 
-/// Hands on what has left its partition. `partitions` are all of them, in their order.
+/// Delivers the frames that left their partition. `partitions` are all of them, in order.
 pub(super) fn exchange(partitions: &mut [&mut Partition]) {
     for from in 0..partitions.len() {
         for way in 0..partitions[from].channels.outgoing.len() {

@@ -25,7 +25,7 @@ pub(super) struct Layout<'a> {
     pub(super) hosts: &'a [HostSection],
     /// The observed ports, as switch and place among its ports.
     pub(super) bottlenecks: Vec<(u16, usize)>,
-    /// What changes, in the order of time.
+    /// Changes, in the order of time.
     pub(super) changes: Vec<(Time, Change)>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct SwitchLayout<'a> {
     /// The ports that come back into ingress.
     pub(super) recirculating: Vec<PortId>,
     pub(super) ports: Vec<PortLayout>,
-    /// Where packets go by their addresses.
+    /// Routes by address.
     pub(super) routes: Routes,
     /// The choice among links of equal cost.
     pub(super) multipath: Option<Multipath>,
@@ -54,7 +54,7 @@ impl SwitchLayout<'_> {
     }
 }
 
-/// What a switch takes its time for.
+/// Latencies of a switch.
 #[derive(Clone, Copy)]
 pub(super) struct Latencies {
     pub(super) ingress: Time,
@@ -78,9 +78,9 @@ pub(super) struct PortLayout {
     pub(super) end: End,
     /// One-way, behind the port.
     pub(super) delay: Time,
-    /// What is at the other end.
+    /// Other end of the link.
     pub(super) towards: String,
-    /// What happens to frames behind the port at random.
+    /// Random events of frames behind the port.
     pub(super) netem: Option<NetemLayout>,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct NetemLayout {
     pub(super) ends: [String; 2],
 }
 
-/// What is at the other end of a port's link.
+/// Other end of a port's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// A port of a switch.
@@ -103,7 +103,7 @@ pub(super) enum End {
     Hosts(u16),
 }
 
-/// Where hosts are attached.
+/// Attachment of hosts.
 pub(super) struct AccessLayout {
     pub(super) switch: u16,
     pub(super) port: PortId,
@@ -114,7 +114,7 @@ pub(super) struct AccessLayout {
     pub(super) shared: Option<Rate>,
     /// On the way out of the hosts, if there is one.
     pub(super) shaper: Option<HostShaper>,
-    /// What happens to frames on the link towards the switch at random.
+    /// Random events of frames on the link towards the switch.
     pub(super) netem: Option<NetemLayout>,
 }
 
@@ -293,7 +293,7 @@ impl<'a> Builder<'a> {
     ) -> AccessLayout {
         self.add_port(&to_host, (switch, port), End::Hosts(host));
         let speed = self.network.switches[usize::from(switch)].port_speed;
-        // Who shares a link sends at that link's rate.
+        // A host on a shared link sends at that link's rate.
         let shared = self.network.hosts[usize::from(host)].access_rate;
         for step in &from_host.link.schedule {
             let rate = from_host.rate_after(step).filter(|_| shared.is_none());

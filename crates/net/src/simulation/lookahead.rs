@@ -13,15 +13,15 @@ use std::thread::{self, Scope};
 
 /// A window with fewer events is not worth waking another core.
 pub(super) const WORTH: u64 = 400;
-/// How often a core looks for work before it sleeps; some 50 us.
+/// Number of polls of a core before it sleeps; some 50 us.
 const LOOKS: u32 = 2_000;
-/// What windows are like is the mean of about so many.
+/// Approximate number of windows in the running mean.
 const MEMORY: u64 = 8;
 
 /// The limits within which partitions advance.
 #[derive(Clone, Copy)]
 pub(super) struct AdvanceLimits {
-    /// What a frame takes at least from one partition to another.
+    /// Minimum time of a frame from one partition to another.
     pub(super) ahead: Time,
     /// Up to here and no further.
     pub(super) end: Time,

@@ -21,7 +21,7 @@ struct Done {
     report: RunReport,
 }
 
-/// How a run is driven.
+/// Driver of a run.
 #[derive(Clone, Copy, Debug)]
 enum Driven {
     /// All of it as one partition.

@@ -1,8 +1,8 @@
 //! Simulation of one run: hosts, links and switches, in virtual time.
 //!
-//! Every host, or group of hosts, has a link to a switch. Every shaped port whose rows are wanted
-//! is a bottleneck. Half of a flow's round-trip time lies between the last link and its receiver,
-//! the other half between the last link and its sender. Links therefore stay shared and in order,
+//! Every host, or group of hosts, has a link to a switch. Every shaped port with rows is a
+//! bottleneck. Half of a flow's round-trip time is between the last link and its receiver, the
+//! other half between the last link and its sender. Links therefore stay shared and in order,
 //! unless the configuration places the delay at the hosts.
 //!
 //! Links with a delay between switches divide the network into partitions (`partitioner.rs`). One
@@ -56,7 +56,7 @@ pub use workload::{FlowWorkload, workload};
 pub const SENDERS: PortId = PortId(1);
 /// Packets for a controller that may wait; more are lost.
 const FOR_CONTROLLER: usize = 65_536;
-/// How often flows are sampled.
+/// Sampling interval of flows.
 const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 
 /// A data plane with the switch settings and the discipline that it requires.
@@ -81,14 +81,14 @@ const SAMPLE_INTERVAL: Time = Time::from_millis(10);
 pub struct SwitchPlane {
     /// The data plane.
     pub plane: Box<dyn DataPlane>,
-    /// What its control plane and its architecture set at the switch itself, once the switch has
-    /// its ports: sessions, groups, queues, limits.
+    /// Settings of the switch from its control plane and its architecture, applied once the switch
+    /// has its ports: sessions, groups, queues, limits.
     pub set_up: Box<dyn FnOnce(&mut SwitchConfig) + Send>,
     /// Size of a cell of its switch's packet buffer.
     pub cell: Bytes,
     /// What manages the queues under it; tail drop if absent.
     pub discipline: Option<NativeAqm>,
-    /// What is done to its switch while the run goes on.
+    /// Actions on its switch during the run.
     pub later: Vec<(Time, SwitchAction)>,
 }
 
@@ -108,14 +108,14 @@ impl SwitchPlane {
     }
 }
 
-/// A run that advances in virtual time as far as it is told.
+/// A run that advances in virtual time under the caller's control.
 pub struct Simulation {
     duration: Time,
     finished: bool,
     /// At least one.
     partitions: Vec<Partition>,
     locations: Locations,
-    /// What a frame takes at least from one partition to another.
+    /// Minimum time of a frame from one partition to another.
     ahead: Time,
     threads: usize,
     /// Of how many events a window is divided among them.
@@ -127,7 +127,7 @@ pub struct Simulation {
     /// At least one; the first is the one that a run with one switch has.
     observed: Vec<Observed>,
     sources: Sources,
-    /// What the end of the run has cut short, if that waits to be taken.
+    /// Exchanges cut short by the end of the run, until they are taken.
     unfinished: Vec<(u32, Exchange)>,
 }
 
@@ -276,7 +276,7 @@ impl Simulation {
         Some(done)
     }
 
-    /// What a switch has sent to its controller since the last call, and when.
+    /// Packets that a switch sent to its controller since the last call, with their times.
     pub fn take_controllers_packets(&mut self, switch: u16) -> Vec<(Time, Packet)> {
         let Some(location) = self.locations.switches.get(usize::from(switch)) else {
             return Vec::new();

@@ -31,7 +31,7 @@ impl SendPath {
 
 /// A frame on its way to a switch.
 pub(super) struct OnLink {
-    /// When it is handed in there, and its place among the events of that instant.
+    /// Time of its delivery, and its order among the events of that time.
     pub(super) at: Time,
     pub(super) number: Number,
     pub(super) port_ref: PortRef,
@@ -50,7 +50,7 @@ pub(super) struct HostNic<'a> {
 }
 
 impl HostState {
-    /// Where its frames go at an instant.
+    /// Destination of its frames at a given time.
     #[inline(always)]
     pub(super) fn outlet<'a>(
         &self,

@@ -16,7 +16,7 @@ use sojourn_switch::{PortId, Switch, Transmit};
 pub(super) struct HostState {
     pub(super) host: Host,
     pub(super) id: HostId,
-    /// Where it is attached.
+    /// Its access link.
     pub(super) access: u16,
     /// Of what it sends, in front of its link.
     pub(super) delay: Time,
@@ -38,7 +38,7 @@ pub(super) struct AccessLink {
     pub(super) passage: Time,
     pub(super) qdisc: HostQdisc,
     pub(super) to_switch: Link,
-    /// What happens to frames on it at random.
+    /// Random events of frames on it.
     pub(super) random: Option<Box<RandomWay>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct AccessLink {
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) switch: Switch,
-    /// [`Switch::passage`], after which frames are handed in.
+    /// [`Switch::passage`], after which frames are delivered.
     pub(super) passage: Option<Time>,
     /// The port of its controller, and what has left by it.
     pub(super) cpu: Option<PortId>,
@@ -79,9 +79,9 @@ pub(super) struct PortLink {
     pub(super) delay: Time,
     /// The [`Switch::passage`] of a switch at the other end, nothing if it has none.
     pub(super) passage: Time,
-    /// When the last frame arrives at the other end: none overtakes it.
+    /// Arrival of the last frame at the other end: no later frame overtakes it.
     pub(super) last: Time,
-    /// What happens to frames on it at random.
+    /// Random events of frames on it.
     pub(super) random: Option<Box<RandomWay>>,
     /// False while the link is down.
     pub(super) up: bool,
@@ -100,7 +100,7 @@ pub(super) enum LinkEnd {
     Partition(u16),
 }
 
-/// What one observed port has yielded.
+/// Output of one observed port.
 #[derive(Default)]
 pub(super) struct Bottleneck {
     pub(super) rows: PacketRows,
@@ -124,7 +124,7 @@ impl<T> Scheduled<T> {
     }
 }
 
-/// What is counted outside the switch and the hosts.
+/// Counters outside the switch and the hosts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     pub(super) events: u64,
@@ -137,7 +137,7 @@ pub(super) struct Counters {
 }
 
 impl PortLink {
-    /// When a frame that leaves the port has its last bit on the link.
+    /// Time at which a frame that leaves the port has its last bit on the link.
     #[inline(always)]
     pub(super) fn through(&mut self, transmit: &Transmit) -> Time {
         match &mut self.shared {
@@ -146,7 +146,7 @@ impl PortLink {
         }
     }
 
-    /// When a frame that leaves the port is at the other end.
+    /// Arrival of a frame that leaves the port at the other end.
     #[inline]
     pub(super) fn carry(&mut self, transmit: &Transmit) -> Time {
         let through = self.through(transmit);

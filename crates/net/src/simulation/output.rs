@@ -7,7 +7,7 @@ use crate::records::{CapturedFrame, DatagramRows, ExchangeRows, FlowRows, Packet
 use sojourn_packet::{PacketId, ProgramLog};
 
 impl Simulation {
-    /// How many observed ports there are.
+    /// Number of observed ports.
     pub fn bottlenecks(&self) -> usize {
         self.observed.len()
     }
@@ -23,20 +23,20 @@ impl Simulation {
         self.partitions.iter().map(of_partition).sum::<usize>() + self.unfinished.len()
     }
 
-    /// Hands over the packet rows that wait at the first bottleneck, which in a run with one switch
-    /// is all that there is.
+    /// Takes the pending packet rows of the first bottleneck, the only one in a run with one
+    /// switch.
     pub fn take_packets(&mut self) -> PacketRows {
         self.take_packets_of(0)
     }
 
-    /// Hands over the packet rows that wait at a bottleneck, counted from 0; none if there is no
-    /// such bottleneck.
+    /// Takes the pending packet rows of a bottleneck, counted from 0; empty if there is no such
+    /// bottleneck.
     pub fn take_packets_of(&mut self, bottleneck: usize) -> PacketRows {
         self.packets_of(bottleneck).map(std::mem::take).unwrap_or_default()
     }
 
-    /// Bottlenecks whose packet rows were handed over go on in the room of other rows, which are
-    /// forgotten, while there is some: what is as large as they are is slow to get.
+    /// Supplies bottlenecks whose packet rows were taken with the memory of other rows, which are
+    /// discarded: allocating as much new memory is slow.
     pub fn reuse_room(&mut self, mut room: impl FnMut() -> Option<PacketRows>) {
         let bottlenecks =
             self.partitions.iter_mut().flat_map(|partition| &mut partition.bottlenecks);
@@ -47,8 +47,8 @@ impl Simulation {
         }
     }
 
-    /// Shows the packet rows that wait at a bottleneck, as [`Simulation::take_packets_of`] hands them
-    /// over, and uses their room again.
+    /// Shows the pending packet rows of a bottleneck, as [`Simulation::take_packets_of`] returns
+    /// them, and reuses their memory.
     pub fn read_packets_of<T>(
         &mut self,
         bottleneck: usize,
@@ -78,7 +78,7 @@ impl Simulation {
         Some(rows)
     }
 
-    /// Hands over the flow samples that wait.
+    /// Takes the pending flow samples.
     pub fn take_flows(&mut self) -> FlowRows {
         let mut samples = self.gather(|partition| &mut partition.flows, |s| (s.time, s.flow));
         let delivered = self.gather(|partition| &mut partition.delivered, |d| (d.time, d.flow));
@@ -95,7 +95,7 @@ impl Simulation {
         }
     }
 
-    /// Hands over the transfers and requests that wait.
+    /// Takes the pending transfers and requests.
     pub fn take_exchanges(&mut self) -> ExchangeRows {
         let mut exchanges = self.gather(|partition| &mut partition.exchanges, |(_, e)| e.finished);
         exchanges.append(&mut self.unfinished);
@@ -110,7 +110,7 @@ impl Simulation {
         }
     }
 
-    /// Hands over the datagrams of voices that wait.
+    /// Takes the pending voice datagrams.
     pub fn take_datagrams(&mut self) -> DatagramRows {
         let datagrams = self.gather(|partition| &mut partition.datagrams, |(_, d)| d.received);
         DatagramRows {
@@ -140,8 +140,8 @@ impl Simulation {
         all
     }
 
-    /// Hands over the captured frames that wait at a bottleneck, counted from 0; none unless
-    /// `capture` is set, or if there is no such bottleneck.
+    /// Takes the pending captured frames of a bottleneck, counted from 0; empty unless `capture` is
+    /// set, or if there is no such bottleneck.
     pub fn take_capture_of(&mut self, bottleneck: usize) -> Vec<CapturedFrame> {
         let Some(location) = self.locations.bottlenecks.get(bottleneck) else { return Vec::new() };
         std::mem::take(
@@ -149,7 +149,7 @@ impl Simulation {
         )
     }
 
-    /// Hands over what programs have written into their logs since the last call, in order of time.
+    /// Takes the log lines of programs since the last call, in order of time.
     pub fn take_log(&mut self) -> ProgramLog {
         let mut all = ProgramLog::default();
         for location in &self.locations.switches {

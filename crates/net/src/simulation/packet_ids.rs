@@ -1,8 +1,8 @@
 //! Packet ids: consecutive numbers in the order of transmission by hosts, across the whole run.
 //!
 //! Partitions advance without the others' counts. Each numbers its own packets and records their
-//! send times. The numbers in the run follow once all partitions have reached an instant. At equal
-//! instants the packets of the partition with the lowest index come first.
+//! send times. The ids in the run are assigned once all partitions have reached a given time. At
+//! equal times the packets of the partition with the lowest index come first.
 
 use super::partition::Partition;
 use sojourn_packet::{PacketId, Time};
@@ -16,7 +16,7 @@ const EACH: usize = 8;
 /// The packet numbers that one partition assigns.
 pub(super) struct PacketIds {
     next: u64,
-    /// When those went whose numbers in the run are not known yet; in one of several partitions.
+    /// Send times of packets without an id in the run so far; for one of several partitions.
     sent: Option<Vec<Time>>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct RunPacketIds {
     senders: Vec<u8>,
     /// Of each partition every [`EACH`]th packet's number.
     marks: Vec<Vec<u64>>,
-    /// How many packets each partition has sent.
+    /// Number of packets sent by each partition.
     counts: Vec<usize>,
     /// Reused: what was sent since the last time, by whom.
     sent: Vec<(Time, u8)>,

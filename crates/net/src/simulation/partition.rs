@@ -47,19 +47,19 @@ impl HostId {
 // No cache line has something of two partitions: cores would take it from each other.
 #[repr(align(128))]
 pub(super) struct Partition {
-    /// Which it is of all partitions.
+    /// Its index among all partitions.
     pub(super) place: u8,
     pub(super) now: Time,
     pub(super) nodes: Vec<Node>,
     pub(super) host_states: Vec<HostState>,
-    /// How many of them, the first, are of configured flows.
+    /// Number of leading ones that are configured flows.
     pub(super) configured: usize,
     pub(super) demux: Demux,
     pub(super) channels: Channels,
     pub(super) bottlenecks: Vec<Bottleneck>,
-    /// What changes while the run goes on, the next last.
+    /// Changes during the run, the next last.
     pub(super) changes: Vec<Scheduled<Change>>,
-    /// What is done to which switch while the run goes on, the next last.
+    /// Actions on switches during the run, the next last.
     pub(super) actions: Vec<Scheduled<(u16, SwitchAction)>>,
     pub(super) refused: Option<RefusedActions>,
     /// Transfers that will begin, the next last.
@@ -67,12 +67,12 @@ pub(super) struct Partition {
     /// The first switch that has something to do, and when.
     pub(super) soonest: (Time, u16),
     pub(super) events: EventQueue<Event>,
-    /// How far it is to run: up to and including an instant, or until so many rows wait.
+    /// Limit of the run: up to and including a time, or a number of pending rows.
     end: Time,
     pub(super) max_rows: usize,
     pub(super) send_path: SendPath,
     pub(super) in_flight: InFlight,
-    /// How much of their frames hosts write.
+    /// Detail of the frames that hosts write.
     pub(super) written: FrameDetail,
     pub(super) counters: Counters,
     /// Packet rows that wait, at all bottlenecks.
@@ -169,7 +169,7 @@ impl Partition {
                 self.now = self.now.max(end);
                 return true;
             }
-            // Among equal instants the switches come first.
+            // Among equal times the switches come first.
             if timer <= event.min(arrival) {
                 self.now = self.now.max(timer);
                 self.serve_switch(due);
@@ -199,21 +199,21 @@ impl Partition {
         arrival.zip(event).is_some_and(|(arrival, event)| arrival.is_before(event))
     }
 
-    /// When something happens next outside switches.
+    /// Time of the next event outside switches.
     #[inline(always)]
     fn next_outside(&self) -> Time {
         self.events.next_time().min(self.in_flight.next_time())
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub(super) fn next(&self) -> Time {
         let event = self.next_outside().min(self.soonest.0);
         self.channels.next().map_or(event, |(at, _)| at.min(event))
     }
 
-    /// Runs up to and including `end`, with the frames that come from other partitions until then. Of
-    /// what is due at one instant switches' timers are first, then these frames, whenever the partition
-    /// was told of them, then all else.
+    /// Runs up to and including `end`, with the frames that arrive from other partitions until
+    /// then. At equal times switches' timers come first, then these frames, in whatever order the
+    /// partition received them, then everything else.
     pub(super) fn run_through(&mut self, end: Time) {
         while let Some((at, way)) = self.channels.next().filter(|(at, _)| *at <= end) {
             self.run(Time(at.0 - 1), usize::MAX);
@@ -264,8 +264,8 @@ impl Partition {
         self.drain_switch(switch);
     }
 
-    /// Hands in at their switches the frames that one host has sent: each that nothing else comes before
-    /// now, as what would be the next event; the others are events.
+    /// Delivers queued frames of one host at their switches if no earlier event is pending; the
+    /// others become events.
     #[inline(always)]
     fn hand_in(&mut self) {
         while let Some(frame) = self.send_path.on_links.pop_front() {
@@ -305,7 +305,7 @@ impl Partition {
                 let timer = Time(self.soonest.0.0.saturating_sub(1));
                 let quiet = self.end.min(self.next_outside()).min(frame).min(timer);
                 let reached = self.nodes[place].switch.receive_until(self.now, port, packet, quiet);
-                // What has happened beyond is an event of its own.
+                // Progress beyond the present is an event of its own.
                 self.counters.events += u64::from(reached > self.now);
                 self.now = reached;
             }
@@ -351,7 +351,7 @@ impl Partition {
         self.hand_in();
     }
 
-    /// Takes what a switch has to hand out, after something was done to it.
+    /// Takes the output of a switch after an operation on it.
     #[inline]
     pub(super) fn drain_switch(&mut self, switch: u16) {
         if self.nodes[usize::from(switch)].has_output() {

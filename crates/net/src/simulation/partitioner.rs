@@ -19,7 +19,7 @@ const APART: Time = Time::from_millis(10);
 
 /// The partitions of a network.
 pub(super) struct Partitioning {
-    /// How many there are.
+    /// Number of partitions.
     pub(super) partitions: usize,
     /// The partition of each switch.
     pub(super) by_switch: Vec<u8>,
@@ -36,7 +36,7 @@ struct SwitchLink {
 }
 
 impl Partitioning {
-    /// As many partitions as there are between links that are worth a cut, whoever drives them.
+    /// As many partitions as there are between links that are worth a cut, whatever drives them.
     pub(super) fn new(layout: &Layout, nodes: &[Node]) -> Partitioning {
         let links = links(layout, nodes);
         let mut joined: Vec<usize> = (0..nodes.len()).collect();

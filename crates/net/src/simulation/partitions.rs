@@ -52,7 +52,7 @@ impl Locations {
         }
     }
 
-    /// A place of hosts as a partition knows it.
+    /// The partition's own index of a host's place.
     fn place_in(&self, partition: u8, place: &FlowHosts) -> FlowHosts {
         let access = place.access.map(|access| {
             let location = self.access_links[usize::from(access)];
@@ -180,7 +180,7 @@ fn behind(
     LinkEnd::Partition(outgoing.len() as u16 - 1)
 }
 
-/// Partition by partition, so that what hosts of one have in memory lies together.
+/// Partition by partition, so that the hosts of one are adjacent in memory.
 fn add_hosts(
     partitions: &mut [Partition],
     config: &RunConfig,

@@ -1,8 +1,8 @@
 //! Frames on links that lose, delay, reorder or duplicate them at random.
 //!
-//! Frames can overtake each other on such a link. They therefore take neither the list of frames in
-//! flight to a host nor the direct hand-in at a switch, but are events. A copy has the same bytes
-//! and a number of its own. The module must not depend on how the random decisions are made.
+//! Frames can overtake each other on such a link. They therefore use neither the list of frames in
+//! flight to a host nor the direct delivery at a switch, but are events. A copy has the same bytes
+//! and an id of its own. Must not depend on how the random decisions are made.
 
 use super::Simulation;
 use super::events::Event;

@@ -30,8 +30,8 @@ impl Partition {
             match observed(of_port[0].port) {
                 Some(bottleneck) => {
                     let rows = &mut bottlenecks[bottleneck].rows;
-                    // All at once, if that is not too much: what grows is copied again and again, to
-                    // memory that nobody has touched before.
+                    // Allocated at once, if that is not too much: a growing vector is copied
+                    // repeatedly, to untouched memory.
                     if rows.packet.capacity() == 0 && room <= ROOM {
                         rows.reserve(room);
                     }
@@ -64,7 +64,7 @@ pub(super) struct FlowSample {
     pub(super) in_flight: u32,
 }
 
-/// What a flow had delivered at an instant.
+/// Bytes that a flow had delivered at a given time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivered {
     pub(super) time: Time,
@@ -112,7 +112,7 @@ impl Partition {
         self.datagrams.extend(host.take_datagram().map(|arrived| (flow, arrived)));
     }
 
-    /// What has been begun and is not complete.
+    /// Exchanges that have begun and are not complete.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = (HostId, Exchange)> {
         let states = self.host_states.iter();
         states.filter_map(|state| Some((state.id, state.host.unfinished()?)))

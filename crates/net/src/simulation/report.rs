@@ -14,7 +14,7 @@ pub(super) struct Observed {
     port: PortId,
     /// The mean rate of its trace, bit/s; 0 without one.
     trace_rate: u64,
-    /// What is at the other end of its link.
+    /// Other end of its link.
     towards: String,
     /// The port that sends towards its switch: at the other end of its link, or if hosts are there its
     /// switch's first other port.
@@ -40,7 +40,8 @@ pub(super) fn observed(layout: &Layout) -> Vec<Observed> {
 impl Simulation {
     pub(super) fn make_report(&self) -> RunReport {
         let all: Vec<Statistics> = self.nodes().map(|node| node.switch.statistics()).collect();
-        // What is not told for each bottleneck is told for the first one and its way back.
+        // Figures that are not given for each bottleneck are those of the first one and its way
+        // back.
         let first = &self.observed[0];
         let forward = port_of(&all, first.switch, first.port);
         let reverse = first.way_back.map(|(switch, port)| port_of(&all, switch, port));
@@ -86,7 +87,7 @@ impl Simulation {
         locations.map(|location| &self.partitions[location.partition()].nodes[location.place()])
     }
 
-    /// What was to be done to switches and was refused, with what was said at the first.
+    /// Rejected actions on switches, with the message of the first.
     fn refused(&self) -> Option<FaultReport> {
         let refused = || self.partitions.iter().filter_map(|partition| partition.refused.as_ref());
         let first = refused().min_by_key(|refused| refused.at)?;
@@ -116,7 +117,7 @@ impl Simulation {
     fn flow_reports(&self) -> Vec<FlowReport> {
         let mut reports = self.each_flow();
         let transfers = reports.split_off(self.sources.configured());
-        // A source of transfers is told as all of them together.
+        // A source of transfers is reported as all of them together.
         for (one, flow) in transfers.iter().zip(self.sources.configured() as u32..) {
             let sum = &mut reports[self.sources.source(flow) as usize];
             if sum.segments == 0 {
@@ -141,7 +142,7 @@ impl Simulation {
     }
 }
 
-/// Adds what the hosts of a partition know of their flows.
+/// Adds the hosts' data on the flows of a partition.
 fn add_flows(reports: &mut Vec<FlowReport>, partition: &Partition) {
     for state in &partition.host_states {
         let flow = state.id.flow() as usize;
@@ -168,7 +169,7 @@ fn shaper_of(port: &PortStatistics) -> (u64, u64) {
     })
 }
 
-/// Adds what a switch has counted beside its ports.
+/// Adds a switch's counters other than those of its ports.
 fn add_switch(report: &mut RunReport, statistics: &Statistics) {
     let (mirror, ingress) = (&statistics.mirror, &statistics.ingress);
     let recirculated = &statistics.recirculation.recirculated;

@@ -9,7 +9,7 @@ use sojourn_packet::Time;
 /// The scheduled changes that a switch refused.
 pub(super) struct RefusedActions {
     pub(super) count: u64,
-    /// When the first was, and what was said of it.
+    /// Time and message of the first.
     pub(super) at: Time,
     pub(super) why: String,
 }

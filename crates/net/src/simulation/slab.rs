@@ -8,7 +8,7 @@ use crate::wire::{
 };
 use sojourn_packet::{HEADER_ROOM, HeaderBytes, Packet};
 
-/// Where a packet is kept.
+/// Index of a stored packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot(pub(super) u32);
 
@@ -23,7 +23,7 @@ pub(super) struct PacketSlab {
 }
 
 impl PacketSlab {
-    /// Nothing under way. Where no program looks at frames nobody makes them longer either.
+    /// Empty. Without programs that read frames, frames do not become longer either.
     pub(super) fn new(written: FrameDetail) -> PacketSlab {
         let room = match written {
             FrameDetail::Whole | FrameDetail::Framed => HEADER_ROOM,

@@ -17,7 +17,7 @@ use sojourn_switch::{
 
 type Planes<'a> = &'a mut dyn Iterator<Item = SwitchPlane>;
 
-/// What is done to which switch, in order of time.
+/// Actions on switches, in order of time.
 type Actions = Vec<Scheduled<(u16, SwitchAction)>>;
 
 /// All switches, in the order of the layout, and what is done to them later.
@@ -46,12 +46,12 @@ pub(super) fn nodes(
             counted: 0,
         });
     }
-    // Stable: of what is done at one instant the first comes first.
+    // Stable: actions of equal time keep their order.
     actions.sort_by_key(|(at, _)| *at);
     Ok((nodes, Scheduled::each(actions.into_iter())))
 }
 
-/// What is behind a port: the other end, and the passage of a switch there.
+/// Link behind a port: the other end, and the passage of a switch there.
 pub(super) fn port_link(
     layout: &Layout,
     port: &PortLayout,
@@ -157,8 +157,7 @@ fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(),
     Ok(())
 }
 
-/// What decides where packets go: what was handed over, or routes; between two ports there is
-/// nothing to choose.
+/// Data plane of a switch: the supplied one, or routes; between two ports no choice is needed.
 fn data_plane(
     given: &SwitchLayout,
     place: usize,

@@ -208,7 +208,7 @@ fn bursts_of_offload_reach_the_queue_back_to_back() {
     let mut flow = tcp(20);
     flow["segmentation_offload"] = 8.into();
     let bursts = run(&config(3.0, json!({"name": "codel"}), &[flow]));
-    // How much of the data arrives less than two frame times at 10 Gbit/s behind other data.
+    // Share of the data that arrives less than two frame times at 10 Gbit/s after other data.
     let near = |done: &Done| {
         let rows = &done.packets;
         let arrivals: Vec<u64> = rows
@@ -354,7 +354,8 @@ fn what_a_capped_application_writes_at_once_is_the_queue_behind_it() {
     };
     let (whole, eighth) = (longest_wait(131_072, None), longest_wait(16_384, None));
     assert!(whole > 3 * eighth, "{whole} {eighth}");
-    // Spaced at 20 Mbit/s even a whole block waits for nobody on 100 Mbit/s, but the first ten.
+    // Paced at 20 Mbit/s, even a whole block, except its first ten segments, waits for no other on
+    // 100 Mbit/s.
     let paced = longest_wait(131_072, Some(20_000_000));
     assert!(paced < 1_300_000, "{paced}");
 }

@@ -1,4 +1,4 @@
-//! Runs of traffic beyond long flows, held against what can be computed by hand.
+//! Runs of traffic beyond long flows, compared with values computed by hand.
 
 use super::*;
 use crate::config::{LinkSection, NetworkSection};
@@ -43,7 +43,7 @@ fn a_transfer_alone_takes_a_round_trip_to_connect_and_one_way_for_its_first_wind
     assert!(rows.source.iter().all(|source| *source == 0));
     let delivered = run.report().flows[0].delivered;
     assert_eq!(delivered, 14_480 * rows.flow.len() as u64);
-    // No samples of transfers, whose congestion windows nobody could follow.
+    // Transfers have no samples: there are too many of them to follow their congestion windows.
     assert!(run.take_flows().is_empty());
 }
 
@@ -53,7 +53,7 @@ fn what_the_end_of_the_run_cuts_short_is_told_without_an_end() {
     let rows = run.take_exchanges();
     let cut = rows.finished.iter().filter(|at| **at == 0).count();
     assert!(cut > 3 && cut < rows.flow.len(), "{cut} of {}", rows.flow.len());
-    // Those that were complete come first, in the order of time.
+    // Completed ones come first, in the order of time.
     let done = &rows.finished[..rows.flow.len() - cut];
     assert!(done.iter().all(|at| *at > 0) && done.is_sorted());
 }

@@ -49,7 +49,7 @@ pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Scheduled<Plan
                 .map(|(arrival, receiver)| (arrival, source, receiver, settings.clone())),
         );
     }
-    // Stable, so that among equal instants the first source comes first.
+    // Stable, so that among equal times the first source comes first.
     drawn.sort_by_key(|(arrival, ..)| arrival.at);
     let first = config.flows.len() as u32;
     let plan = |(flow, (arrival, source, receiver, settings)): (u32, Drawn)| {
@@ -63,9 +63,9 @@ pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Scheduled<Plan
     Scheduled::each((first..).zip(drawn).map(plan))
 }
 
-/// Which configured flow each flow belongs to.
+/// Configured flow of each flow.
 pub(super) struct Sources {
-    /// How many flows are configured: the transfers' come behind them.
+    /// Number of configured flows: those of transfers follow.
     configured: u32,
     /// By transfer.
     sources: Vec<u32>,
@@ -79,7 +79,7 @@ impl Sources {
         }
     }
 
-    /// How many flows are configured.
+    /// Number of configured flows.
     pub(super) fn configured(&self) -> usize {
         self.configured as usize
     }
@@ -92,7 +92,7 @@ impl Sources {
 }
 
 impl Planned {
-    /// The same as a partition knows it, which has names of its own for places.
+    /// The same for a partition, which has its own indices of places.
     pub(super) fn at(&self, place: FlowHosts) -> Planned {
         Planned { place, ..self.clone() }
     }

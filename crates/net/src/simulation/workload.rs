@@ -10,10 +10,10 @@ use crate::config::{FlowConfig, RequestsFlow, RunConfig, TransfersFlow, UdpFlow,
 use serde::Serialize;
 use sojourn_packet::{Bytes, Time};
 
-/// What one configured flow sends. Times in ns from the run's beginning.
+/// Traffic of one configured flow. Times in ns from the run's beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FlowWorkload {
-    /// When it starts: as configured, and up to its jitter later.
+    /// Start time: as configured, plus its jitter.
     pub start: u64,
     /// UDP with exponential spans: from when until before when each burst sends.
     pub bursts: Vec<(u64, u64)>,
@@ -23,7 +23,7 @@ pub struct FlowWorkload {
     pub transfers: Vec<(u64, u64)>,
 }
 
-/// What the simulator draws for the flows of a run, in their order.
+/// Traffic that the simulator draws for the flows of a run, in their order.
 ///
 /// ```
 /// use sojourn_net::{RunConfig, workload, start_jitter};

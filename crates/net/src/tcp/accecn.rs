@@ -6,15 +6,16 @@
 
 use crate::wire::{AccEcn, Ecn, TcpFlags};
 
-/// Where counters begin (section 3.2.1).
+/// Initial value of the counters (section 3.2.1).
 const FIRST: u32 = 5;
-/// What the field can tell of a counter.
+/// Mask of a counter in the field.
 const MASK: u32 = 7;
-/// So many marks are told at once (section 3.2.2.5.1).
+/// Number of marks that are reported at once (section 3.2.2.5.1).
 const AT_ONCE: u32 = 2;
-/// Where the field's lowest bit lies among the flags.
+/// Position of the field's lowest bit among the flags.
 const SHIFT: u32 = 6;
-/// Where the counters of bytes begin: not at 0 where a middlebox might have put it (section 3.2.1).
+/// Initial values of the byte counters: not 0, which a middlebox might have written (section
+/// 3.2.1).
 const FIRST_BYTES: EcnBytes = EcnBytes { ect0: 1, ce: 0, ect1: 1 };
 /// A segment of less than this part of a full one is thought unlikely (appendix A.2.1).
 const SAFETY_FACTOR: u64 = 2;
@@ -93,8 +94,8 @@ impl AccEcnCounters {
         field(self.received)
     }
 
-    /// The option of a segment without data that has so many bytes left for it: whole, without the
-    /// counter that a flow of ECT(1) leaves alone, or none (section 3.2.3.3: what SACK tells goes first).
+    /// Option of a segment without data with `room` bytes left for it: complete, without the
+    /// counter that a flow of ECT(1) does not use, or none (section 3.2.3.3: SACK has priority).
     pub(crate) fn option(&self, room: usize) -> Option<AccEcn> {
         byte_option(self.bytes, room)
     }
@@ -109,7 +110,7 @@ impl AccEcnCounters {
         self.reported = self.reported.wrapping_add(packets);
         let bytes = option.and_then(|option| option.ce).map(|ce| {
             let more = ce.wrapping_sub(self.reported_bytes) & AccEcn::MASK;
-            // An option that was overtaken tells of less.
+            // An option that was overtaken reports less.
             if more > AccEcn::MASK / 2 {
                 return 0;
             }
@@ -132,10 +133,10 @@ fn byte_option(bytes: EcnBytes, room: usize) -> Option<AccEcn> {
 }
 
 impl AccEcnFeedback {
-    /// How many of `delivered` segments of at most `mss` bytes were marked: the counter is told modulo
-    /// eight, so it is as many as may be (section 3.2.2.5.2), unless the marked bytes say that they were
-    /// fewer (appendix A.2.1). Without the option a counter that has not moved is none: the peer tells
-    /// every second mark at once, so no eight pass unseen.
+    /// Number of marked ones among `delivered` segments of at most `mss` bytes. The counter is
+    /// reported modulo eight, so the result is the maximum (section 3.2.2.5.2), unless the marked
+    /// bytes show fewer (appendix A.2.1). Without the option an unchanged counter means none: the
+    /// peer reports every second mark at once, so eight do not go unnoticed.
     pub(crate) fn marked(self, delivered: u64, mss: u32) -> u64 {
         let least = u64::from(self.packets);
         if delivered <= least || (least == 0 && self.bytes.is_none()) {

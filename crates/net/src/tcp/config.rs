@@ -30,7 +30,7 @@ pub struct TcpConfig {
     pub congestion_control: CongestionControlName,
     /// Bursts of segmentation offload.
     pub segmentation_offload: SegmentationOffload,
-    /// What spaces the segments.
+    /// Pacing of the segments.
     pub pacing: PacingSetting,
     /// Differentiated services code point of each packet.
     pub dscp: u8,
@@ -38,7 +38,7 @@ pub struct TcpConfig {
     pub ranked: Option<u64>,
     /// Initial sequence number. With the timestamp offset it also is where random choices begin.
     pub initial_sequence: u32,
-    /// What the timestamp clock shows at time zero, in ms.
+    /// Value of the timestamp clock at time zero, in ms.
     pub timestamp_offset: u32,
 }
 
@@ -75,12 +75,12 @@ impl TcpConfig {
         self.ecn || self.marks() != Marks::Classic
     }
 
-    /// How its congestion control wants to hear of marks.
+    /// Feedback of marks that its congestion control needs.
     pub fn marks(&self) -> Marks {
         self.congestion_control.marks()
     }
 
-    /// True if its congestion control wants to hear of each mark.
+    /// True if its congestion control needs feedback of each mark.
     pub fn hears_exactly(&self) -> bool {
         self.marks() == Marks::Exact
     }
@@ -90,7 +90,7 @@ impl TcpConfig {
         Echo(value.wrapping_sub(self.timestamp_offset))
     }
 
-    /// What the timestamp clock shows at `now`; it ticks once a millisecond.
+    /// Value of the timestamp clock at `now`; it ticks once a millisecond.
     pub fn timestamp(&self, now: Time) -> u32 {
         self.timestamp_offset.wrapping_add((now.0 / 1_000_000) as u32)
     }

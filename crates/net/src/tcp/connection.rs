@@ -50,11 +50,11 @@ pub struct Connection {
     ack_first: bool,
     /// The counters of marks, if both ends count them.
     accurate: Option<AccEcnCounters>,
-    /// The codepoint of the SYN-ACK, which the segment behind it tells.
+    /// The codepoint of the SYN-ACK, which the segment behind it reports.
     answered: Option<Ecn>,
 }
 
-/// Where the segments of a connection go.
+/// Destination of a connection's segments.
 pub(crate) trait Segments {
     fn take(&mut self, segment: &TcpSegment);
 
@@ -74,7 +74,7 @@ impl Segments for Option<TcpSegment> {
     }
 }
 
-/// What a sender is built with before anything is known of the peer.
+/// Parameters of a sender before the peer is known.
 fn settings(config: &TcpConfig, now: Time) -> SenderSettings {
     SenderSettings {
         now,
@@ -167,7 +167,7 @@ impl Connection {
         }
     }
 
-    /// When [`Connection::advance`] must be called next.
+    /// Time of the next call of [`Connection::advance`].
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         let of_halves = self.sender.deadline().min(self.receiver.deadline());
@@ -181,7 +181,7 @@ impl Connection {
         self.sender.on_timer(now);
     }
 
-    /// True if each mark is told, and every packet may be marked.
+    /// True if each mark is reported, and every packet may be marked.
     fn hears_exactly(&self) -> bool {
         self.negotiated.ecn && self.config.hears_exactly()
     }
@@ -193,7 +193,7 @@ impl Connection {
         self.local.offset_of(ack, self.sender.next())
     }
 
-    /// What the sending half knows of the path.
+    /// The sending half's knowledge of the path.
     fn path(&self) -> Path {
         Path { srtt: self.sender.rtt().measured(), rto: self.sender.rtt().rto() }
     }
@@ -211,7 +211,7 @@ impl Connection {
         !self.sender.is_at_rest()
     }
 
-    /// Hands over the data that are to be sent now, where there may be some and nothing goes before.
+    /// Emits the data that are due, if there may be some and nothing has precedence.
     #[inline(always)]
     pub(crate) fn send_data(&mut self, now: Time, to: &mut impl Segments) {
         debug_assert!(!self.is_preempted());
@@ -226,7 +226,7 @@ impl Connection {
         self.receiver.owes_acknowledgement(now)
     }
 
-    /// Hands over an acknowledgement.
+    /// Emits an acknowledgement.
     #[inline(always)]
     pub(crate) fn acknowledge(&mut self, now: Time, to: &mut impl Segments) {
         self.emit(now, to);

@@ -31,7 +31,7 @@ const TIMESTAMPS_LEN: u32 = 12;
 const DEFAULT_MSS: u16 = 536;
 
 impl Negotiated {
-    /// What follows from our settings and the peer's SYN or SYN-ACK.
+    /// Result of the local settings and the peer's SYN or SYN-ACK.
     pub(crate) fn new(config: &TcpConfig, peer: &TcpSegment) -> Negotiated {
         let options = &peer.options;
         let timestamps = config.timestamps && options.timestamps.is_some();
@@ -84,7 +84,7 @@ pub(crate) fn syn_options(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Handshake {
     pub(crate) pending: bool,
-    /// When it is sent again; [`Time::MAX`] for never.
+    /// Time of its retransmission; [`Time::MAX`] for never.
     pub(crate) deadline: Time,
     /// Transmissions, and expiries of the timer.
     tries: u32,

@@ -1,6 +1,6 @@
-//! The coarse clock by which a kernel's TCP counts: whole ticks, a thousand a second as on most
-//! machines (`CONFIG_HZ=1000`), and the wheel that its timers hang on (`kernel/time/timer.c` since
-//! Linux 4.8). Knows nothing of what is timed.
+//! The coarse clock of a kernel's TCP: whole ticks, a thousand a second as on most machines
+//! (`CONFIG_HZ=1000`), and its timer wheel (`kernel/time/timer.c` since Linux 4.8). Must not depend
+//! on the timers' use.
 //!
 //! A time to wait is rounded up to ticks and counted from the tick that has begun. The wheel never
 //! lets a timer expire early, so it does at the tick behind: a timer of n ticks is late by up to
@@ -28,7 +28,7 @@ pub(crate) fn ticks(at: Time) -> u64 {
     at.0 / TICK.0
 }
 
-/// When the tick in which `at` lies began: what a coarse clock shows.
+/// Start of the tick that contains `at`: the reading of a coarse clock.
 pub(crate) fn coarse(at: Time) -> Time {
     Time(ticks(at) * TICK.0)
 }
@@ -43,7 +43,7 @@ pub(crate) fn whole_ticks(wait: Time) -> u64 {
     wait.0.saturating_add(TICK.0 - MICROSECOND) / TICK.0
 }
 
-/// When a timer expires that is set at `now` for `wait` from then on.
+/// Expiry of a timer set at `now` for `wait`.
 pub(crate) fn expiry(now: Time, wait: Time) -> Time {
     expiry_of(now, whole_ticks(wait))
 }

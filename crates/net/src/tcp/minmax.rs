@@ -1,6 +1,6 @@
-//! The best of a sliding window without keeping the window: three candidates, each the best since
-//! the one before it was seen (Kathleen Nichols' windowed filter, which Linux uses for the least
-//! round-trip time and BBR for the greatest bandwidth). Knows neither of them.
+//! The best value of a sliding window without storing the window: three candidates, each the best
+//! since the one before it was seen (Kathleen Nichols' windowed filter, which Linux uses for the
+//! least round-trip time and BBR for the greatest bandwidth). Must not depend on either use.
 
 /// A value and when it was seen; instants are whatever grows: nanoseconds, round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! TCP without a clock and without a socket: segments and instants in, segments and timers out.
 //!
-//! A [`Connection`] is a handshake, a [`sender`](sender::Sender) for the bytes that go out and a
-//! [`receiver`](receiver::Receiver) for those that come in; each congestion control is one file in
-//! [`congestion`]. Stands on the wire format; must not know hosts, links, queues or what the
-//! application wants beyond how many bytes it has written.
+//! A [`Connection`] is a handshake, a [`sender`](sender::Sender) for outgoing bytes and a
+//! [`receiver`](receiver::Receiver) for incoming ones; each congestion control is one file in
+//! [`congestion`]. Uses the wire format. Must not depend on hosts, links or queues, nor on the
+//! application beyond the number of bytes that it has written.
 //!
-//! The driver's loop: hand in what arrives with [`Connection::receive`], call
-//! [`Connection::advance`] when [`Connection::next_timer`] is due, and after either take segments
-//! from [`Connection::poll_transmit`] until there are none.
+//! The driver's loop: pass arrivals to [`Connection::receive`], call [`Connection::advance`] when
+//! [`Connection::next_timer`] is due, and after either take segments from
+//! [`Connection::poll_transmit`] until there are none.
 
 mod accecn;
 mod burst;

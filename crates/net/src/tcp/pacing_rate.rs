@@ -54,7 +54,7 @@ impl PacingRate {
         PacingRate { limit: self.limit, ..PacingRate::new(rate) }
     }
 
-    /// What it is.
+    /// The rate.
     pub fn bytes_per_second(self) -> u64 {
         let rate = match self.amount.checked_mul(PERCENT_OF_SECOND) {
             Some(amount) => amount / self.span,

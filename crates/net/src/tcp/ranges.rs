@@ -14,7 +14,7 @@ impl RangeSet {
         self.ranges.is_empty()
     }
 
-    /// How many ranges there are.
+    /// Number of ranges.
     pub(crate) fn len(&self) -> usize {
         self.ranges.len()
     }
@@ -38,13 +38,13 @@ impl RangeSet {
         self.ranges.get(self.position(end)).is_some_and(|(s, e)| *s <= start && end <= *e)
     }
 
-    /// Where the range ends that has the byte at `offset`; absent if none has.
+    /// End of the range that contains the byte at `offset`; absent if there is none.
     pub(crate) fn end_of_range_with(&self, offset: u64) -> Option<u64> {
         let (start, end) = self.ranges.get(self.position(offset + 1))?;
         (*start <= offset).then_some(*end)
     }
 
-    /// Adds a range and returns the whole range that it now belongs to.
+    /// Adds a range and returns the merged range.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> (u64, u64) {
         let first = self.position(start);
         let mut merged = (start, end);

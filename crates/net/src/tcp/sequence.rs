@@ -16,7 +16,7 @@ impl SequenceSpace {
         self.initial.wrapping_add(offset as u32)
     }
 
-    /// The offset within 2 GiB of `near` that has this number; absent if it lies before the SYN.
+    /// The offset within 2 GiB of `near` that has this number; absent if it is before the SYN.
     pub(crate) fn offset_of(self, number: u32, near: u64) -> Option<u64> {
         let distance = number.wrapping_sub(self.number_of(near)) as i32;
         let offset = near.wrapping_add_signed(distance.into());

@@ -19,7 +19,7 @@ use super::options::{SackBlocks, Timestamps};
 use super::tcp::TcpFlags;
 use sojourn_packet::{HeaderBytes, Packet};
 
-/// IEEE 802 Local Experimental EtherType 1 (RFC 9542 section B.3), as it lies on a wire.
+/// IEEE 802 Local Experimental EtherType 1 (RFC 9542 section B.3), in wire order.
 const ETHERTYPE: [u8; 2] = 0x88b5_u16.to_be_bytes();
 
 /// Bytes in front of a segment that is framed.
@@ -35,13 +35,13 @@ impl AbstractSegment {
     /// With the Ethernet header that it is behind where it is framed.
     pub const FRAMED_LEN: usize = FRONT + Self::LEN;
 
-    /// What a packet is, if it is one.
+    /// The segment of a packet, if it is one.
     #[inline(always)]
     pub fn from_packet(packet: &Packet) -> Option<AbstractSegment> {
         AbstractSegment::from_bytes(packet.bytes.as_slice().try_into().ok()?)
     }
 
-    /// What a packet is, if it is one behind an Ethernet header.
+    /// The segment of a packet, if it is one behind an Ethernet header.
     #[inline(always)]
     pub fn framed(packet: &Packet) -> Option<AbstractSegment> {
         let bytes: &[u8; Self::FRAMED_LEN] = packet.bytes.as_slice().try_into().ok()?;
@@ -71,12 +71,12 @@ impl AbstractSegment {
         ])
     }
 
-    /// What a packet says that is a segment with ranges.
+    /// Fields of a packet that is a segment with ranges.
     pub fn with_ranges(packet: &Packet) -> Option<(PredictedHeader, SackBlocks)> {
         AbstractSegment::ranges_of(&packet.bytes)
     }
 
-    /// What a packet says that is one behind an Ethernet header.
+    /// Fields of a packet that is a segment with ranges behind an Ethernet header.
     pub fn framed_with_ranges(packet: &Packet) -> Option<(PredictedHeader, SackBlocks)> {
         let (front, segment) = packet.bytes.split_first_chunk()?;
         is_front(front).then(|| AbstractSegment::ranges_of(segment)).flatten()
@@ -96,14 +96,14 @@ impl AbstractSegment {
         Some((AbstractSegment::from_bytes(front)?.read(), sack))
     }
 
-    /// Where it comes from and where it goes.
+    /// Source and destination port.
     #[inline(always)]
     pub fn ports(&self) -> (u16, u16) {
         let ports = (self.0[2] >> 32) as u32;
         (ports as u16, (ports >> 16) as u16)
     }
 
-    /// What it says.
+    /// Fields of the segment.
     #[inline(always)]
     pub fn read(&self) -> PredictedHeader {
         let AbstractSegment(words) = *self;
@@ -121,8 +121,8 @@ impl AbstractSegment {
     }
 }
 
-/// Appends a segment of a connection that is not ECN-capable; returns how many zeros stand for the rest of
-/// its frame.
+/// Appends a segment of a connection that is not ECN-capable; returns the number of zeros for the
+/// rest of its frame.
 #[inline(always)]
 pub(super) fn write(
     template: &FrameTemplate,
@@ -140,7 +140,7 @@ pub(super) fn write(
     (template.header_len() + TRANSPORT_LEN + option - AbstractSegment::LEN) as u32 + segment.payload
 }
 
-/// What is in front of a framed segment: an Ethernet header, and its EtherType once more.
+/// Front of a framed segment: an Ethernet header, and its EtherType once more.
 pub(super) fn front(ethernet: &[u8; ETHERNET_HEADER_LEN]) -> [u8; FRONT] {
     let mut front = [0; FRONT];
     front[..ETHERNET_HEADER_LEN].copy_from_slice(ethernet);
@@ -148,7 +148,7 @@ pub(super) fn front(ethernet: &[u8; ETHERNET_HEADER_LEN]) -> [u8; FRONT] {
     front
 }
 
-/// True for what is in front of a segment if nobody has changed its EtherType.
+/// True for the front of a segment whose EtherType is unchanged.
 #[inline(always)]
 fn is_front(bytes: &[u8; FRONT]) -> bool {
     bytes[12..14] == bytes[ETHERNET_HEADER_LEN..]

@@ -1,4 +1,4 @@
-//! Which addresses and ports a flow has, and which flow has given addresses.
+//! Addresses and ports of a flow, and the flow of given addresses.
 //!
 //! In a group every flow has a host of its own: clients live in 10.0.0.0/9 and fd00::/64, servers in
 //! 10.128.0.0/9 and fd00:0:0:1::/64, the flow's number plus one in the low bits, so that a P4
@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const SERVER_BIT: u32 = 1 << 23;
 const TEN: u32 = 10 << 24;
-/// Where iperf3 listens.
+/// Port on which iperf3 listens.
 const SERVER_PORT: u16 = 5201;
 /// Linux's range of ephemeral ports begins here and has this many.
 pub const EPHEMERAL: (u16, u32) = (32_768, 28_232);
@@ -18,9 +18,9 @@ pub const EPHEMERAL: (u16, u32) = (32_768, 28_232);
 /// The two groups of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Of those who usually open connections and send.
+    /// Addresses of the usual senders, which open connections.
     Client,
-    /// Of those who usually listen and receive.
+    /// Addresses of the usual receivers, which listen.
     Server,
 }
 
@@ -79,7 +79,7 @@ impl Endpoints {
 }
 
 /// The two ends of flow `flow`, which opens its connection at hosts with the addresses `from`. Its
-/// ports tell its number where an address does not.
+/// ports encode its number where an address does not.
 pub fn endpoints(flow: u32, version: IpVersion, from: Addresses, to: Addresses) -> Endpoints {
     let is_own = |end| matches!(end, Addresses::Own { .. });
     let round = if is_own(from) || is_own(to) { flow / EPHEMERAL.1 } else { 0 };
@@ -89,7 +89,7 @@ pub fn endpoints(flow: u32, version: IpVersion, from: Addresses, to: Addresses) 
     }
 }
 
-/// The flow that a frame with these ports, source and destination, belongs to.
+/// The flow of a frame with these ports, source and destination.
 pub fn flow_of_ports((source, destination): (u16, u16)) -> Option<u32> {
     let (client, server) = (source.max(destination), source.min(destination));
     let (low, high) = (client.checked_sub(EPHEMERAL.0)?, server.checked_sub(SERVER_PORT)?);

@@ -1,8 +1,8 @@
-//! Why a frame cannot be read, for all layers of it.
+//! Errors of reading a frame, for all its layers.
 
 use thiserror::Error;
 
-/// Why a host cannot read a frame.
+/// Reason why a host cannot read a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
     /// A header ends before it should.

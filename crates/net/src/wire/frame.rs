@@ -20,11 +20,11 @@ pub struct Frame {
     pub destination: IpAddress,
     /// Source and destination port.
     pub ports: (u16, u16),
-    /// What it carries.
+    /// Payload of the IP header.
     pub transport: Transport,
 }
 
-/// What a frame carries.
+/// Payload of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// A TCP segment.
@@ -33,7 +33,7 @@ pub enum Transport {
     Udp(UdpDatagram),
 }
 
-/// What the IP header says.
+/// Fields of the IP header.
 struct Ip {
     source: IpAddress,
     destination: IpAddress,
@@ -44,8 +44,8 @@ struct Ip {
     addresses: OnesComplementSum,
 }
 
-/// What a frame of the usual form says, whose checksums are right if it has any; of any other,
-/// [`read_frame`] says more.
+/// Fields of a frame of the usual form with valid checksums, if it has any; for any other,
+/// [`read_frame`] gives details.
 #[inline]
 pub fn read_predicted(packet: &Packet, written: FrameDetail) -> Option<PredictedHeader> {
     header_prediction::read(packet, written)
@@ -69,7 +69,7 @@ pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
         return Err(WireError::Length);
     }
     let stored = &after[ip.header_len..];
-    // Ethernet padding lies behind the transport's length.
+    // Ethernet padding is behind the transport's length.
     let stored = &stored[..stored.len().min(ip.transport_len)];
     let pseudo = ip.addresses.word(u16::from(ip.protocol)).word(ip.transport_len as u16);
     let (ports, transport) = if ip.protocol == Protocol::Tcp as u8 {
@@ -84,7 +84,7 @@ pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
     Ok(Frame { source: ip.source, destination: ip.destination, ports, transport })
 }
 
-/// Where a frame of IPv4 without tags goes, which nearly all are; checks nothing else.
+/// Destination of a frame of IPv4 without tags, the usual form; no other check.
 #[inline(always)]
 pub fn untagged_ipv4_destination(packet: &Packet) -> Option<Ipv4Addr> {
     let front = packet.bytes.first_chunk::<IPV4_FRONT_LEN>()?;
@@ -92,7 +92,7 @@ pub fn untagged_ipv4_destination(packet: &Packet) -> Option<Ipv4Addr> {
     is_one.then(|| Ipv4Addr::new(front[30], front[31], front[32], front[33]))
 }
 
-/// Where a frame goes by its IP header, if it has one, behind VLAN tags too; checks nothing else.
+/// Destination of a frame by its IP header, if it has one, also behind VLAN tags; no other check.
 pub fn destination(packet: &Packet) -> Option<IpAddress> {
     Some(match IpHeader::find(packet)? {
         IpHeader::V4(at) => {
@@ -106,7 +106,7 @@ pub fn destination(packet: &Packet) -> Option<IpAddress> {
     })
 }
 
-/// Where a frame goes by its IP header, and its source and destination port; checks nothing else.
+/// Destination of a frame by its IP header, and its source and destination port; no other check.
 pub fn addressee(packet: &Packet) -> Option<(IpAddress, (u16, u16))> {
     let address = destination(packet)?;
     let at = match IpHeader::find(packet)? {

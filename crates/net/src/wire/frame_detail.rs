@@ -31,11 +31,11 @@ pub enum FrameDetail {
     /// As they are on a wire. Checksums are made where they are sent and checked where they arrive.
     #[default]
     Whole,
-    /// Without checksums: no program, no capture and nobody else reads the frames on their way, but
-    /// for addresses, ports and the ECN field, and nothing there breaks them.
+    /// Without checksums: only addresses, ports and the ECN field of frames are read on their way,
+    /// and none are corrupted.
     Unsummed,
-    /// As their host has them, behind their Ethernet headers: nobody reads more than those.
+    /// As their host represents them, behind their Ethernet headers: only those are read.
     Framed,
-    /// As their host has them: nobody reads more than the ECN field.
+    /// As their host represents them: only the ECN field is read.
     Compact,
 }

@@ -20,7 +20,7 @@ pub const LEN: usize = IPV4_FRONT_LEN + TRANSPORT_LEN;
 const DATA_OFFSET: u8 = (TRANSPORT_LEN as u8 / 4) << 4;
 const OPTIONS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
 
-/// What a frame of the usual form says, in the little room that this needs.
+/// Fields of a frame of the usual form, in a compact representation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PredictedHeader {
     /// Source and destination port.
@@ -52,7 +52,7 @@ impl PredictedHeader {
     }
 }
 
-/// What each frame of the form has behind IPv4's header.
+/// Prepares the constant bytes of each frame of the form behind IPv4's header.
 pub(super) fn prepare(bytes: &mut [u8; LEN]) {
     bytes[IPV4_FRONT_LEN + 12] = DATA_OFFSET;
     bytes[IPV4_FRONT_LEN + TCP_HEADER_LEN..][..4].copy_from_slice(&OPTIONS);

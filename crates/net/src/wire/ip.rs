@@ -60,7 +60,7 @@ pub enum Protocol {
 pub struct FrameTemplate {
     /// Behind the headers of IPv4 what the usual TCP header has in each frame ([`predicted`]).
     pub(super) bytes: [u8; header_prediction::LEN],
-    /// What is in front of segments that are framed ([`compact`]).
+    /// Front of framed segments ([`compact`]).
     pub(super) front: [u8; abstract_segment::FRONT],
     len: usize,
     /// Sum of the pseudo-header; the transport's length is missing.
@@ -188,7 +188,7 @@ impl FrameTemplate {
         self.len == IPV4_FRONT_LEN
     }
 
-    /// What the IPv4 header of the next frame has of its own.
+    /// Fields of the next frame's IPv4 header that differ between frames.
     #[inline(always)]
     pub(super) fn next_ipv4(&mut self, ecn: Ecn, transport_len: u16) -> OwnIpv4 {
         let identification = self.identification;
@@ -206,7 +206,7 @@ impl FrameTemplate {
     }
 }
 
-/// What an IPv4 header has of its own in each frame, but for its checksum.
+/// Fields of an IPv4 header that differ between frames, except for its checksum.
 pub(super) struct OwnIpv4 {
     class: u8,
     total_len: u16,

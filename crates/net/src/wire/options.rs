@@ -98,7 +98,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// How many blocks fit beside the timestamps option.
+    /// Number of blocks that fit together with the timestamps option.
     pub const BESIDE_TIMESTAMPS: usize = 3;
 
     /// Appends a block; ignored if there are four already.
@@ -114,7 +114,7 @@ impl SackBlocks {
         self.len == 0
     }
 
-    /// The blocks in the order in which they stand in the option.
+    /// The blocks in the order of the option.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]
     }

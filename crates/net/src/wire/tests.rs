@@ -52,7 +52,7 @@ prop_compose! {
     }
 }
 
-/// So many as have room beside timestamps.
+/// As many as fit together with timestamps.
 fn first_three(sack: &SackBlocks) -> SackBlocks {
     let mut first = SackBlocks::default();
     sack.as_slice().iter().take(3).for_each(|(left, right)| first.push(*left, *right));
@@ -104,7 +104,7 @@ proptest! {
         prop_assert_eq!(header.checksum, expected);
         prop_assert_eq!(header.sequence_number, segment.seq);
         prop_assert_eq!(tcp.payload().len(), segment.payload as usize);
-        // It stops at the option of accurate ECN, which is the last and which it does not know.
+        // It stops at the option of accurate ECN, which is the last and which it does not support.
         let elements: Vec<_> = tcp.options_iterator().map_while(Result::ok).collect();
         if let Some(timestamps) = segment.options.timestamps {
             let same = TcpOptionElement::Timestamp(timestamps.value, timestamps.echo);

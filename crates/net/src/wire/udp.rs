@@ -25,7 +25,7 @@ const RTP_VERSION: u8 = 2 << 6;
 /// Payload type 0: PCMU, which is G.711 (RFC 3551 section 6).
 const RTP_PCMU: u8 = 0;
 
-/// What an RTP header tells of its packet.
+/// Fields of an RTP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rtp {
     /// Sequence number.

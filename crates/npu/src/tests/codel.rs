@@ -1,5 +1,5 @@
-//! The shipped programs: one thread decides as sequential CoDel, and any number as some order one
-//! after the other, where that is promised.
+//! Built-in programs: one thread decides as sequential CoDel, and any number of threads as some
+//! sequential order, where that is guaranteed.
 
 use super::super::calls::EngineOperation;
 use super::super::memory::Access;
@@ -13,7 +13,7 @@ const INTERVAL: u64 = 100_000_000;
 const PACKETS: u64 = 300_000;
 const TARGET_PACKETS: u64 = 5_000_000_u64.div_ceil(121_120);
 
-/// INTERVAL / sqrt(count) as a table has it: exact to 16, then the power of two below.
+/// INTERVAL / sqrt(count) as in the table: exact to 16, then the power of two below.
 fn spacing(count: u64) -> u64 {
     let exact = if count <= 16 { count } else { 1 << count.ilog2() };
     let doubled = 2 * u128::from(INTERVAL);
@@ -66,14 +66,14 @@ impl Codel {
     }
 }
 
-/// A queue that swells and ebbs around TARGET within seconds, the same in every run.
+/// A queue that grows and shrinks around TARGET within seconds, equal in every run.
 fn depth(now: Time) -> u64 {
     let swell = now.0 / 400_000_000;
     let ripple = mix(now.0 / 3_000_000) % 8;
     (mix(swell) % 90) + ripple
 }
 
-/// Arrivals at random, 12 us apart on average: several packets are always on their way.
+/// Random arrivals, 12 us apart on average: several packets are always in progress.
 fn arrivals(packets: u64) -> impl Iterator<Item = Time> {
     let mut random = SplitMix64::new(5);
     let mut now = 0;
@@ -116,14 +116,14 @@ fn one_thread_in_no_time_decides_as_sequential_codel_on_the_depth() {
     assert!(drops > 20 && codel.count > 1, "{drops}");
 }
 
-/// What a pass has asked, by pass.
+/// Requests of each pass.
 fn by_pass(trace: &[Traced]) -> BTreeMap<PassId, Vec<Traced>> {
     let mut passes: BTreeMap<PassId, Vec<Traced>> = BTreeMap::new();
     trace.iter().for_each(|traced| passes.entry(traced.pass).or_default().push(*traced));
     passes
 }
 
-/// The depth that a pass was told, and when it had the answer.
+/// Queue depth read by a pass, and the time of the answer.
 fn told(requests: &[Traced]) -> (u64, u64) {
     let depth =
         requests.iter().find(|traced| matches!(traced.request.what, EngineOperation::Depth { .. }));
@@ -192,7 +192,7 @@ fn with_compare_and_swap_any_number_of_threads_decides_as_one_after_the_other() 
     for threads in ["1", "480"] {
         let bench = run("codel_cas", &[("THREADS", threads)], PACKETS);
         let (dropped, passes) = (dropped(&bench), by_pass(&bench.npu.threads.trace));
-        // A pass takes its place in the order with its last access, which read or swapped the word.
+        // A pass is ordered by its last access, which read or swapped the word.
         let (mut word, mut decided) = (0, 0);
         for traced in &bench.npu.threads.trace {
             let requests = &passes[&traced.pass];
@@ -205,7 +205,7 @@ fn with_compare_and_swap_any_number_of_threads_decides_as_one_after_the_other() 
                 EngineOperation::Cell { access: Access::Read, .. } => false,
                 other => panic!("nobody gave up: {other:?}"),
             };
-            // It decided when it had the word that it swaps, or that it leaves as it is.
+            // It decided when it received the word that it swaps, or leaves unchanged.
             let now = if swaps { before.answered } else { last.answered };
             let (after, drops) = swapped(word, told(requests).0, now.0);
             assert_eq!(drops, dropped[&traced.pass], "{threads} threads");

@@ -1,11 +1,11 @@
-//! Threads that share cells: what gets lost, and what locks and single accesses save.
+//! Threads that share cells: lost updates, and their prevention by locks and single accesses.
 
 use super::{Bench, STEADY, bench, program};
 use sojourn_packet::Time;
 
 const PACKETS: u64 = 2_000;
 
-/// Counts packets that come so fast that many threads have one, in the cell `packets[0]`.
+/// Counts fast arriving packets, processed by many threads at once, in the cell `packets[0]`.
 fn counted(declared: &str, statements: &str, threads: u32) -> Bench<impl Fn(Time) -> u64> {
     let declared = format!("Memory<bit<32>>(1) packets; {declared}");
     let figures = format!("threads = {threads}, {STEADY}");

@@ -36,12 +36,13 @@ fn load(loader: &dyn SourceLoader, path: &Path, defines: &[(&str, &str)]) -> Npu
     *loaded.plane.into_loaded().expect("the program is for the NPU")
 }
 
-/// A program whose ingress has these declarations and statements; `figures` are the processor's.
+/// A program with these ingress declarations and statements; `figures` are the processor's
+/// parameters.
 fn program(declared: &str, statements: &str, figures: &str) -> Npu {
     program_stamping(("", ""), (declared, statements), "", figures)
 }
 
-/// The same whose parser and deparser do something as well; `stamp_h` is a header of 64 bits.
+/// The same with statements in parser and deparser; `stamp_h` is a header of 64 bits.
 fn program_stamping(
     (parsed, set): (&str, &str),
     (declared, statements): (&str, &str),
@@ -69,7 +70,7 @@ NPU(parse = P(), ingress = I(), deparse = D(), {figures}) main;"
     load(&OverlayLoader(MemoryLoader::new().with("program.p4", text)), "program.p4".as_ref(), &[])
 }
 
-/// A shipped program of `p4/npu`, a wire between ports 1 and 2.
+/// A built-in program of `p4/npu`, as a wire between ports 1 and 2.
 fn shipped(name: &str, defines: &[(&str, &str)]) -> Npu {
     let path = p4_folder().join("npu").join(name);
     let mut npu = load(&FileLoader, &path.with_extension("p4"), defines);
@@ -85,17 +86,17 @@ fn shipped(name: &str, defines: &[(&str, &str)]) -> Npu {
     npu
 }
 
-/// Steady figures: half of 10 us before ingress, half after, 400 ns an access.
+/// Constant latencies: half of 10 us before ingress, half after, 400 ns an access.
 const STEADY: &str =
     "processing_min = 10000, processing_max = 10000, access_min = 400, access_max = 400";
 
-/// A processor in a test's time.
+/// A processor in virtual time.
 struct Bench<D: Fn(Time) -> u64> {
     npu: Npu,
     depth: D,
     now: Time,
     passes: u64,
-    /// What left, when, in the order in which it did.
+    /// Completed passes with time and output, in the order of completion.
     left: Vec<(PassId, Time, IngressOutput)>,
 }
 
@@ -116,7 +117,7 @@ fn bench_with<D: Fn(Time) -> u64>(npu: Npu, depth: D) -> Bench<D> {
 }
 
 impl<D: Fn(Time) -> u64> Bench<D> {
-    /// A packet comes in by a port.
+    /// A packet arrives at a port.
     fn receive(&mut self, at: Time, port: u16) -> PassId {
         self.run_to(at);
         let id = PassId(self.passes);
@@ -138,7 +139,7 @@ impl<D: Fn(Time) -> u64> Bench<D> {
         self.now = self.now.max(until);
     }
 
-    /// Lets everything end.
+    /// Runs until all passes are complete.
     fn settle(&mut self) {
         self.run_to(Time(u64::MAX));
         assert_eq!(self.left.len() as u64, self.passes, "every pass ends");

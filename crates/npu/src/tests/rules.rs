@@ -1,4 +1,4 @@
-//! Each rule's program breaks it, and only it, and keeps all when mended.
+//! Each rule's program breaks that rule only, and none in its corrected variant.
 
 use super::p4_folder;
 use crate::rules;

@@ -60,7 +60,7 @@ fn what_finds_the_input_buffer_full_is_dropped_and_counted() {
 fn a_depth_is_the_queue_s_when_the_engine_looks_and_old_when_it_is_used() {
     let statements = "bit<32> d = queue_packets(1, 0); bit<64> t = now();
                       seen.write(0, (bit<64>)d); seen.write(1, t);";
-    // The queue has as many packets as there are nanoseconds.
+    // The queue's depth in packets is the time in ns.
     let npu = program("Memory<bit<64>>(2) seen;", statements, STEADY);
     let mut bench = bench_with(npu, |now| now.0);
     bench.receive(Time(0), 1);

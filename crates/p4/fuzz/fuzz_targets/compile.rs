@@ -1,12 +1,13 @@
-//! Any bytes as a P4 program: the preprocessor, the parser, the checker, elaboration and the
-//! messages of all of them must answer without a panic, an overflow of the stack or a hang.
+//! Fuzz target: for any bytes as a P4 program, the preprocessor, the parser, the checker,
+//! elaboration and the messages of all of them must return without a panic, an overflow of the
+//! stack or a hang.
 #![no_main]
 
 use sojourn_p4::diagnostic::{RenderOptions, render_all, to_json_string};
 use sojourn_p4::preprocess::{MemoryLoader, PreprocessOptions};
 use std::path::Path;
 
-/// What a program may include.
+/// Text of the core library, for `#include`.
 const CORE: &str = include_str!("../../../../p4/include/core.p4");
 
 libfuzzer_sys::fuzz_target!(|source: &[u8]| {

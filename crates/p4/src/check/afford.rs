@@ -1,8 +1,8 @@
-//! The memory that constants of a program may take together.
+//! Memory budget of a program's constants.
 //!
-//! A constant's value is copied to each place that names it, and a fold makes a number or a string
-//! that is longer than its text. A short program can therefore ask for memory without end: values are
-//! counted where they are made. Text that is written out counts nothing here: its tokens have a limit.
+//! A constant's value is copied to each place that names it, and a fold can produce a number or a
+//! string longer than its text. A short program could therefore require unlimited memory: values
+//! are counted where they are created. Literal text is not counted: its tokens have a limit.
 
 use super::Checker;
 use super::operand::{Operand, broken};
@@ -12,10 +12,10 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Value};
 use crate::source::Span;
 
-/// Units that all copies may take: a node of an aggregate, or 64 bits of a number or a string.
+/// Budget of all copies, in units: a node of an aggregate, or 64 bits of a number or a string.
 const MAX_UNITS: u64 = 1 << 21;
 
-/// Units that are left; none once a value had not enough.
+/// Remaining units; `None` once a value has exceeded them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget(Option<u64>);
 
@@ -25,7 +25,7 @@ impl Default for Budget {
     }
 }
 
-/// Units of a value; more than `most` are not counted.
+/// Units of a value; counting stops above `most`.
 fn units(expr: &Expr, most: u64) -> u64 {
     match &expr.kind {
         ExprKind::Const(Value::Int(number)) => number.bits() / 64,
@@ -38,7 +38,7 @@ fn units(expr: &Expr, most: u64) -> u64 {
 }
 
 impl Checker<'_> {
-    /// Hands an operand on if the memory of its value is within what the program may take. A braced
+    /// Returns an operand if the memory of its value is within the limit of a program. A braced
     /// literal is as long as its text and is not counted again.
     pub(super) fn affordable(&mut self, operand: Operand, from: &ast::Expr) -> Operand {
         let Operand::Value(value) = operand else { return operand };
@@ -49,7 +49,7 @@ impl Checker<'_> {
         Operand::Value(broken(from.span))
     }
 
-    /// Takes units off the budget; says so the first time that it has not as many.
+    /// Takes units off the budget; reports the first time that it is exceeded.
     pub(super) fn afford(&mut self, units: u64, span: Span) -> bool {
         let Some(left) = self.budget.0 else { return units == 0 };
         self.budget.0 = left.checked_sub(units);

@@ -16,7 +16,7 @@ use crate::types::{FieldType, FieldsType, Type};
 use std::sync::Arc;
 
 impl Checker<'_> {
-    /// `...` standing alone: the default value of the type that is wanted.
+    /// `...` on its own: the default value of the expected type.
     pub(super) fn dots(&mut self, expected: Option<&Type>, span: Span) -> Expr {
         let Some(ty) = expected else {
             self.error(code::DOTS, span, "the type of `...` is not known here");
@@ -205,7 +205,7 @@ impl Checker<'_> {
         typed(ExprKind::Aggregate(made), ty.clone(), span)
     }
 
-    /// Says that a struct, header or union has no such field.
+    /// Reports that a struct, header or union has no such field.
     pub(super) fn no_such_field(&mut self, name: &ast::Name, fields: &FieldsType) {
         let known = fields.fields.iter().map(|field| &*field.name);
         let near = near_name(&name.text, known).map(str::to_string);
@@ -221,7 +221,7 @@ impl Checker<'_> {
     }
 }
 
-/// Names and types of the elements that a literal of this type has.
+/// Names and types of the elements of a literal of this type.
 fn element_types(ty: &Type, given: usize) -> Option<Vec<(Option<Arc<str>>, Type)>> {
     Some(match ty {
         Type::Struct(f) | Type::Header(f) => {

@@ -1,5 +1,5 @@
-//! Annotations: those that are structured, `@name[...]` (specification 20.2), and the bodies of
-//! those that the language or P4Runtime define (specification 20.1, P4Runtime 8.1.6).
+//! Annotations: structured ones, `@name[...]` (specification 20.2), and the bodies of those that
+//! the language or P4Runtime defines (specification 20.1, P4Runtime 8.1.6).
 //!
 //! Only the form of a body is checked here; the reader of an annotation interprets it.
 
@@ -14,7 +14,8 @@ use crate::hir::{self, ExprKind};
 use crate::types::Type;
 
 impl Checker<'_> {
-    /// Each structured name once, its contents numbers, texts and truth values; known bodies.
+    /// Checks that each structured name occurs once with numbers, texts and truth values as
+    /// contents, and that known bodies are valid.
     pub(super) fn check_annotations(&mut self, annotations: &[Annotation]) {
         for (at, annotation) in annotations.iter().enumerate() {
             self.check_body(annotation);
@@ -49,7 +50,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The annotations whose bodies are laid down.
+    /// Checks the annotations whose bodies are defined.
     fn check_tokens(&mut self, name: &Name, tokens: &[AnnotationToken]) {
         let (good, wanted) = match &*name.text {
             "name" | "deprecated" | "noWarn" => (is_text(tokens), "a text, as in `(\"text\")`"),
@@ -73,7 +74,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `@length(...)` of a field may name what is declared before it.
+    /// Checks that `@length(...)` of a field names only earlier declarations.
     pub(super) fn check_length(&mut self, annotations: &[Annotation], earlier: &[&Name]) {
         for annotation in annotations.iter().filter(|a| &*a.name.text == "length") {
             let AnnotationBody::Tokens(tokens) = &annotation.body else { continue };
@@ -97,7 +98,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Folds a value and stores what it comes to.
+    /// Folds a value and stores the result.
     fn annotation_value(&mut self, of: &AnnotationValue) {
         let written = &of.written;
         let value = self.expr(written, None);

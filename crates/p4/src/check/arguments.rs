@@ -1,8 +1,8 @@
-//! Arguments and parameters: which goes where, which function is meant, which types the type
-//! parameters stand for (specification 6.7, 6.8.1, 8.20).
+//! Arguments and parameters: binding, overload resolution and type arguments (specification 6.7,
+//! 6.8.1, 8.20).
 //!
-//! First arguments are bound to parameters by place or name, which also chooses among overloads;
-//! then their types are unified with the parameters'; then each is cast to its parameter's type.
+//! Arguments are bound to parameters by position or name, which also resolves overloads; then their
+//! types are unified with the parameters'; then each is cast to its parameter's type.
 
 use super::Checker;
 use super::infer::{Substitution, substitute};
@@ -16,7 +16,7 @@ use crate::hir::{self, Arg, Expr, Object};
 use crate::source::Span;
 use crate::types::Type;
 
-/// What stands at a parameter.
+/// Argument bound to a parameter.
 #[derive(Clone, Copy)]
 pub(super) enum Slot<'e> {
     Given(&'e Argument),
@@ -24,7 +24,7 @@ pub(super) enum Slot<'e> {
     Absent,
 }
 
-/// Why arguments do not go with parameters.
+/// Error in the binding of arguments to parameters.
 enum BindError {
     Mixed(Span),
     TooMany { taken: usize, given: usize },
@@ -33,23 +33,23 @@ enum BindError {
     Twice(ast::Name),
 }
 
-/// What kind of call it is, where the rules differ.
+/// Kind of a call, where the rules differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallKind {
     /// A function or `apply`: directionless arguments are known when compiled.
     Ordinary,
-    /// An extern function or method: what is behind it decides what it asks of its arguments.
+    /// An extern function or method: its implementation decides the requirements on its arguments.
     Extern,
     /// An action called directly: directionless parameters behave as `in`.
     Action,
-    /// A constructor: all arguments are known; type arguments nobody uses may stay open.
+    /// A constructor: all arguments are known; unused type arguments may remain uninferred.
     Constructor,
-    /// A constructor of a parser or control: its type arguments may follow from what it is given to.
+    /// A constructor of a parser or control: its type arguments may follow from its use.
     Block,
 }
 
-/// The type of an argument where an object left its own type open (`RegisterAction<T, _, U>`) and a
-/// number without width is handed in: 32 bits, as for the compiler's back ends.
+/// The type of a number without width, passed to an object whose own type is open
+/// (`RegisterAction<T, _, U>`): 32 bits, as in the compiler's back ends.
 fn number_of_object(param: &Param, ty: Type, object: &Substitution) -> Type {
     match &param.ty {
         Type::Var(var) if ty == Type::InfInt && object.contains_key(&var.id) => Type::Bit(32),
@@ -57,7 +57,7 @@ fn number_of_object(param: &Param, ty: Type, object: &Substitution) -> Type {
     }
 }
 
-/// Arguments at their places.
+/// Arguments in the order of the parameters.
 pub(super) struct BoundCall {
     pub type_args: Vec<Type>,
     pub args: Vec<Arg>,
@@ -113,7 +113,7 @@ fn bind<'e>(params: &[Param], args: &'e [Argument]) -> Result<Vec<Slot<'e>>, Bin
 }
 
 impl Checker<'_> {
-    /// The one of several signatures that takes these arguments, by count and names.
+    /// The signature that takes these arguments, by their number and names.
     pub(super) fn choose<'e>(
         &mut self,
         candidates: &[&Signature],
@@ -242,8 +242,8 @@ impl Checker<'_> {
         None
     }
 
-    /// Checks the arguments of a call. `outer` are the type arguments of what surrounds the
-    /// signature (an extern's, for its methods).
+    /// Checks the arguments of a call. `outer` are the type arguments of the enclosing declaration
+    /// (an extern's, for its methods).
     pub(super) fn bound_call(
         &mut self,
         signature: &Signature,
@@ -284,7 +284,7 @@ impl Checker<'_> {
         slots: &[Slot<'_>],
         wanted: &[Type],
     ) -> Vec<Checked> {
-        // Evaluated in the order of writing, which named arguments may change.
+        // Evaluated in the order of the text, which named arguments may change.
         let mut order: Vec<usize> = (0..slots.len()).collect();
         order.sort_by_key(|at| match slots[*at] {
             Slot::Given(arg) => arg.span.start,
@@ -324,7 +324,7 @@ impl Checker<'_> {
             Operand::Value(value) if value.ty == Type::Unknown => Checked::Broken,
             Operand::Value(value) if value.ty != Type::Void => Checked::Value(value),
             _ => {
-                // Says what is wrong with it.
+                // Reports its errors.
                 self.expr(value, expected);
                 Checked::Broken
             }
@@ -376,7 +376,7 @@ impl Checker<'_> {
         });
     }
 
-    /// What the type parameters were found to be; says so if one was not found.
+    /// Inferred type arguments; reports a type parameter that could not be inferred.
     fn settle(
         &mut self,
         signature: &Signature,
@@ -418,7 +418,7 @@ impl Checker<'_> {
         Some(settled)
     }
 
-    /// Gives up on inference variables that are still open: anything fits them.
+    /// Closes inference variables that are still open: any type matches them.
     pub(super) fn close(&mut self, ty: &Type) {
         let mut open = Vec::new();
         super::infer::map_vars(&self.resolved(ty), &mut |var| {
@@ -490,7 +490,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A generic parameter with a direction takes only what exists at run time; says so if not.
+    /// Checks that an argument of a generic parameter with a direction exists at run time; reports
+    /// it if not.
     fn has_type_at_run_time(&mut self, value: &Expr, param: &Param, ty: &Type) -> bool {
         let generic = matches!(param.ty, Type::Var(_)) && param.direction != Direction::None;
         let (message, help) = match ty {

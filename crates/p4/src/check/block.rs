@@ -14,25 +14,25 @@ use std::sync::Arc;
 pub(super) struct BlockInfo {
     /// Its type.
     pub ty: Arc<BlockType>,
-    /// What `apply` takes.
+    /// Parameters of `apply`.
     pub apply: Rc<Signature>,
-    /// What its constructor takes.
+    /// Parameters of the constructor.
     pub constructor: Rc<Signature>,
-    /// Its type parameters, if it has some and is not a copy: see `generic`.
+    /// Its type parameters, if it has some and is not an instantiation: see `generic`.
     pub type_params: Vec<TypeVar>,
 }
 
-/// What of a declaration does not stand in its parameter lists.
+/// Properties of a declaration outside its parameter lists.
 pub(super) struct Header {
-    /// Which declaration; its copies share it.
+    /// Id of the declaration; its instantiations share it.
     pub declaration: DeclarationId,
-    /// Its type parameters, empty for a copy.
+    /// Its type parameters, empty for an instantiation.
     pub type_params: Vec<TypeVar>,
-    /// What the type parameters stand for: themselves, or types in a copy.
+    /// Type arguments: the type parameters themselves, or types in an instantiation.
     pub args: Vec<Type>,
 }
 
-/// Which kind of block is being checked.
+/// Kind of the block being checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum BlockKind {
     /// None: top level.
@@ -42,7 +42,7 @@ pub(super) enum BlockKind {
     Control(ControlId),
 }
 
-/// The parser or control being checked, with what was declared in it so far.
+/// The parser or control being checked, with its declarations so far.
 #[derive(Debug, Default)]
 pub(super) struct OpenBlock {
     pub kind: BlockKind,
@@ -54,7 +54,7 @@ pub(super) struct OpenBlock {
 
 impl Checker<'_> {
     /// Checks both parameter lists of a parser or control declaration. Its type parameters are in
-    /// scope as `ty.args` of what `header` says.
+    /// scope as `ty.args` of `header`.
     pub(super) fn block_info(
         &mut self,
         name: &Name,

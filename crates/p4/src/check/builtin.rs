@@ -1,5 +1,5 @@
-//! Methods that the language itself gives: validity of headers, moving stacks, sizes
-//! (specification 8.17 to 8.19 and 9), and what `core.p4` asks of its methods' arguments.
+//! Built-in methods: validity of headers, stack operations, sizes (specification 8.17 to 8.19 and
+//! 9), and the requirements of `core.p4`'s methods on their arguments.
 
 use super::Checker;
 use super::arguments::BoundCall;
@@ -102,7 +102,7 @@ impl Checker<'_> {
         })
     }
 
-    /// `T.minSizeInBits()` and its kin.
+    /// `T.minSizeInBits()` and related methods.
     pub(super) fn size_of_type(
         &mut self,
         ty: &Type,
@@ -133,7 +133,7 @@ impl Checker<'_> {
         CallResult::Value(integer(size, Type::InfInt, span))
     }
 
-    /// What the text of `core.p4` asks of the types that its generic methods are used with.
+    /// Requirements that the text of `core.p4` places on the type arguments of its generic methods.
     pub(super) fn check_core_method(
         &mut self,
         of: &str,

@@ -1,4 +1,4 @@
-//! Calls: who is called, and what comes of it (specification 8.20, 13.6, 14.2, 15).
+//! Calls: callee resolution and the result (specification 8.20, 13.6, 14.2, 15).
 //!
 //! A callee is a name (function, action, constructor) or a member (method, `apply`). Built-in
 //! methods of headers and stacks are in `builtin`, constructors in `instance`.
@@ -19,17 +19,17 @@ use crate::types::{BlockType, ExternId, Type};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a call is.
+/// Result of a checked call.
 pub(super) enum CallResult {
-    /// An expression; `void` if the call gives nothing.
+    /// An expression; its type is `void` if the call has no result.
     Value(Expr),
     /// A constructor call.
     Object(Object, Type),
     /// `t.apply()`
     TableResult(TableId),
-    /// Something that can only stand as a statement.
+    /// A call that is only valid as a statement.
     Statement(StmtKind),
-    /// Something wrong, said already.
+    /// An error that is already reported.
     Broken,
 }
 
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A callee; an unknown name gets the nearest name of something that can be called.
+    /// A callee; for an unknown name the nearest callable name is suggested.
     fn callee(&mut self, callee: &ast::Expr) -> Operand {
         if let ast::ExprKind::Name { name, global } = &callee.kind
             && self.scopes.find(&name.text, *global).is_none()
@@ -88,7 +88,7 @@ impl Checker<'_> {
         self.operand(callee, None)
     }
 
-    /// Looks at the arguments of a call whose callee is not known, for errors of their own.
+    /// Checks the arguments of a call with an unknown callee, for errors of their own.
     fn check_lost_arguments(&mut self, args: &[Argument]) {
         for arg in args {
             if let Some(value) = &arg.value
@@ -147,7 +147,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `verify` ends a parser, so it must be in one (specification 13.7).
+    /// Checks that `verify`, which ends a parser, is in one (specification 13.7).
     fn check_verify_place(&mut self, span: Span) {
         let elsewhere = matches!(
             self.place.kind,
@@ -158,7 +158,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Evaluated here and now (specification 19).
+    /// Evaluates a static assertion (specification 19).
     fn static_assert(&mut self, bound: BoundCall, span: Span) -> CallResult {
         let known = |arg: Option<&Arg>| match arg {
             Some(Arg::In(Expr { kind: ExprKind::Const(value), .. })) => Some(value.clone()),
@@ -248,7 +248,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Says that something has no method of this name.
+    /// Reports that a type has no method of this name.
     pub(super) fn no_method(&mut self, what: &str, method: &Name, known: &[&str]) {
         let message = format!("{what} has no method `{}`", method.text);
         let near = near_name(&method.text, known.iter().copied()).map(str::to_string);
@@ -298,7 +298,7 @@ impl Checker<'_> {
         called(Callee::Method { object, of: id, method }, bound, span)
     }
 
-    /// Type arguments of an extern; one that nobody fixed is open anew in each call.
+    /// Type arguments of an extern; an uninferred one is a new variable in each call.
     fn class_substitution(
         &mut self,
         params: &[crate::types::TypeVar],
@@ -338,7 +338,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a parser's or control's `apply` takes.
+    /// Parameters of a parser's or control's `apply`.
     fn apply_signature(&self, block: &BlockType) -> Rc<Signature> {
         let declared = self.parsers.iter().chain(&self.controls);
         for info in declared {

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::types::{ExternId, Type};
 
-/// The kind of place at which code stands.
+/// Kind of the code's context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContextKind {
     TopLevel,
@@ -41,31 +41,31 @@ impl ContextKind {
     }
 }
 
-/// A place with what it needs to know of its surroundings.
+/// Context of the code being checked.
 #[derive(Clone, Debug)]
 pub(super) struct CodeContext {
     pub kind: ContextKind,
-    /// What `return` must give: `Void` for nothing.
+    /// Type that `return` must have: `Void` for none.
     pub returns: Type,
-    /// Loops around the place, up to the enclosing body.
+    /// Number of enclosing loops, up to the enclosing body.
     pub loops: u32,
     /// In a method: the object's type.
     pub this: Option<(ExternId, Vec<Type>)>,
 }
 
 impl CodeContext {
-    /// A place without a result.
+    /// A context without a result.
     pub(super) fn new(kind: ContextKind) -> CodeContext {
         CodeContext { kind, returns: Type::Void, loops: 0, this: None }
     }
 
-    /// Outside everything.
+    /// Context of the top level.
     pub(super) fn top_level() -> CodeContext {
         CodeContext::new(ContextKind::TopLevel)
     }
 }
 
-/// What is called.
+/// Kind of the callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Called {
     Parser,
@@ -118,7 +118,7 @@ impl Called {
 }
 
 impl Checker<'_> {
-    /// Says so if this may not be called at the present place.
+    /// Checks that the callee may be called in the present context; reports it if not.
     pub(super) fn check_call_place(&mut self, called: Called, span: Span) -> bool {
         let place = self.place.kind;
         if called.allowed(place) {
@@ -130,7 +130,7 @@ impl Checker<'_> {
         false
     }
 
-    /// Runs `work` at another place.
+    /// Runs `work` in another context.
     pub(super) fn at<T>(&mut self, place: CodeContext, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.place, place);
         let answer = work(self);

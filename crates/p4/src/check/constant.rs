@@ -1,7 +1,8 @@
 //! Arithmetic on values known at compile time, at any width up to [`MAX_WIDTH`].
 //!
-//! Pure functions on numbers and widths. Checker and elaboration fold with the same functions, so that
-//! both have one limit. Nothing here knows expressions or how errors are worded beyond a [`FoldError`].
+//! Pure functions on numbers and widths. Checker and elaboration fold with the same functions, so
+//! both have the same limit. Must not depend on expressions, nor on error messages beyond a
+//! [`FoldError`].
 
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::hir::Value;
@@ -10,7 +11,7 @@ use num_bigint::{BigInt, Sign};
 use num_traits::{Signed, ToPrimitive, Zero};
 use std::cmp::Ordering;
 
-/// Why an operation on known values has no value.
+/// Reason why an operation on known values has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FoldError {
     /// `x / 0`
@@ -44,7 +45,7 @@ pub(super) fn signed(value: &BigInt, width: u32) -> BigInt {
     if width > 0 && low.bit(u64::from(width) - 1) { low - power_of_two(width) } else { low }
 }
 
-/// The type that stands under enums with representation and new types.
+/// The type underneath enums with representation and new types.
 pub(super) fn underlying(ty: &Type) -> &Type {
     match ty {
         Type::SerializableEnum(e) => e.underlying.as_ref().map_or(ty, underlying),
@@ -53,7 +54,7 @@ pub(super) fn underlying(ty: &Type) -> &Type {
     }
 }
 
-/// A number brought into the range of its type.
+/// A number reduced to the range of its type.
 pub(super) fn wrap(value: &BigInt, ty: &Type) -> BigInt {
     match underlying(ty) {
         Type::Bit(width) | Type::VarBit(width) => unsigned(value, *width),
@@ -193,7 +194,7 @@ fn shift_left(a: &BigInt, by: &BigInt, ty: &Type) -> Result<BigInt, FoldError> {
     Ok(a << by)
 }
 
-/// Refuses a number without a width that has more than [`MAX_WIDTH`] bits. A number with a width is
+/// Rejects a number without a width that has more than [`MAX_WIDTH`] bits. A number with a width is
 /// cut to it.
 fn bounded(bits: Option<u64>, ty: &Type) -> Result<(), FoldError> {
     match (ty, bits) {

@@ -27,7 +27,7 @@ impl Checker<'_> {
             (ParamsOf::Control, ParamsOf::ControlConstructor),
             header,
         );
-        // Copies of other controls may be made on the way.
+        // Other controls may be instantiated meanwhile.
         let id = self.reserve_control(Control {
             name: name.text.clone(),
             params: Vec::new(),

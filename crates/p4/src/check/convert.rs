@@ -1,7 +1,7 @@
-//! Casts, written and implicit (specification 8.11).
+//! Explicit and implicit casts (specification 8.11).
 //!
-//! [`Checker::try_convert`] makes the casts that P4 makes by itself; [`Checker::convert`] also says
-//! so when there is none. Literals in braces get their type here when it was not known before.
+//! [`Checker::try_convert`] makes P4's implicit casts; [`Checker::convert`] also reports if there
+//! is none. Literals in braces get their type here if it was not known before.
 
 use super::Checker;
 use super::constant;
@@ -17,7 +17,7 @@ use num_traits::Signed;
 use std::sync::Arc;
 
 impl Checker<'_> {
-    /// A plain number in a type with a width; warns if bits are lost.
+    /// A plain number converted to a type with a width; warns if bits are lost.
     pub(super) fn number_to(&mut self, number: Expr, ty: &Type) -> Expr {
         let span = number.span;
         match &number.kind {
@@ -33,7 +33,7 @@ impl Checker<'_> {
                 }
                 integer(cut, ty.clone(), span)
             }
-            // What action data shifts is computed at run time, in the width that is wanted.
+            // A shift by action data is computed at run time, in the required width.
             ExprKind::Binary(op, left, right) if !self.is_known(&number) => {
                 let (op, left, right) = (*op, (**left).clone(), (**right).clone());
                 let left = self.number_to(left, ty);
@@ -53,7 +53,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The expression as a value of type `to`, if P4 casts it by itself; else as it was.
+    /// The expression as a value of type `to`, if P4 casts it implicitly; else unchanged.
     pub(super) fn try_convert(&mut self, expr: Expr, to: &Type) -> Result<Expr, Expr> {
         let to = self.resolved(to);
         if expr.ty == to {
@@ -74,13 +74,13 @@ impl Checker<'_> {
                 self.convert_literal(expr, &to)
             }
             _ => {
-                // Types that hold don't-cares fit without being equal.
+                // Types that contain don't-cares match without being equal.
                 if self.fits_loosely(&expr.ty, &to) { Ok(expr) } else { Err(expr) }
             }
         }
     }
 
-    /// True if the types differ only where one of them says nothing.
+    /// True if the types differ only where one of them is unspecified.
     fn fits_loosely(&self, from: &Type, to: &Type) -> bool {
         let all = |a: &[Type], b: &[Type]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.fits_loosely(a, b))
@@ -154,8 +154,8 @@ impl Checker<'_> {
         Ok(typed(ExprKind::Aggregate(made), to.clone(), expr.span))
     }
 
-    /// The expression as a value of type `to`; says so if that cannot be. `what` names the place
-    /// that wants it, and `declared` where it was said to want that.
+    /// The expression as a value of type `to`; reports an error if there is no cast. `what` names
+    /// the use, and `declared` the declaration of the expected type.
     pub(super) fn convert(
         &mut self,
         expr: Expr,
@@ -172,7 +172,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Says that a value has the wrong type.
+    /// Reports that a value has the wrong type.
     pub(super) fn mismatch(&mut self, expr: &Expr, to: &Type, what: &str, declared: Option<Span>) {
         let (wanted, found) = (self.show(to), self.show(&expr.ty));
         let message = format!("{what}: expected `{wanted}`, found `{found}`");
@@ -300,7 +300,7 @@ fn can_cast(from: &Type, to: &Type) -> bool {
     }
 }
 
-/// An anonymous struct: the type of `{ k = v }` that nobody gave a type.
+/// An anonymous struct: the type of a `{ k = v }` without a declared type.
 pub(super) fn anonymous(fields: Vec<crate::types::FieldType>, span: Span) -> Type {
     Type::Struct(Arc::new(FieldsType {
         declaration: crate::types::DeclarationId(0),

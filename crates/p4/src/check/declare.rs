@@ -1,4 +1,4 @@
-//! Top-level declarations: each goes to the file that knows its kind (specification 6.6).
+//! Top-level declarations: dispatches each to the module of its kind (specification 6.6).
 
 use super::Checker;
 use super::generic::BlockText;

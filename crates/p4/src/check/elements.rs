@@ -1,5 +1,5 @@
-//! Parts of values by number: slices of bits, elements of stacks and tuples
-//! (specification 8.6, 8.8, 8.12, 8.17).
+//! Parts of values by index: slices of bits, elements of stacks and tuples (specification 8.6, 8.8,
+//! 8.12, 8.17).
 
 use super::Checker;
 use super::constant;
@@ -67,7 +67,7 @@ impl Checker<'_> {
         typed(ExprKind::Slice(Box::new(base), high, low), Type::Bit(width), span)
     }
 
-    /// `base[low +: width]`; a `low` that is not known is a shift and a slice.
+    /// `base[low +: width]`; an unknown `low` becomes a shift and a slice.
     pub(super) fn slice_from(
         &mut self,
         base: &ast::Expr,

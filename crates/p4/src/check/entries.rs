@@ -1,5 +1,4 @@
-//! Entries of tables that are written in the program, and their priorities
-//! (specification 14.2.1.4).
+//! Table entries in the program's text, and their priorities (specification 14.2.1.4).
 
 use super::Checker;
 use super::keyset::span_of;
@@ -13,7 +12,7 @@ use crate::types::Type;
 use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive};
 
-/// How priorities are counted.
+/// Numbering of priorities.
 struct Counting {
     largest_wins: bool,
     delta: i64,
@@ -81,7 +80,7 @@ impl Checker<'_> {
         counting
     }
 
-    /// The priorities of all entries; larger wins, whatever the program's own way of counting.
+    /// The priorities of all entries; larger wins, whatever the program's own numbering.
     fn priorities(
         &mut self,
         entries: &[ast::Entry],
@@ -114,8 +113,8 @@ impl Checker<'_> {
         if counting.largest_wins { made } else { made.into_iter().map(|p| -p).collect() }
     }
 
-    /// The priorities of entries of which some have p4c's `@priority(n)`: there the smallest wins,
-    /// and an entry without has its place in the list, counted from 1.
+    /// The priorities of entries of which some have p4c's `@priority(n)`: the smallest wins, and an
+    /// entry without it has its position in the list, counted from 1.
     fn annotated_priorities(
         &mut self,
         entries: &[ast::Entry],
@@ -155,7 +154,7 @@ impl Checker<'_> {
         value
     }
 
-    /// Entries that cannot overlap have nothing to decide between.
+    /// Warns if the entries cannot overlap, so that priorities have no effect.
     fn check_need_of_priorities(&mut self, entries: &[ast::Entry], keys: &[Key]) {
         let exact = |key: &Key| &*self.program.match_kinds[key.match_kind as usize] == "exact";
         if !keys.iter().all(exact) {
@@ -230,7 +229,7 @@ impl Checker<'_> {
             .collect()
     }
 
-    /// A keyset must be one that the key's match kind can hold, and known.
+    /// Checks that a keyset is known and allowed by the key's match kind.
     fn check_match_kind(&mut self, keyset: &Keyset, key: &Key, span: Span) {
         let kind = self.program.match_kinds[key.match_kind as usize].clone();
         let known = match keyset {
@@ -283,7 +282,7 @@ fn number_in(annotation: &Annotation) -> Option<i64> {
     token.text.parse().ok().filter(|value| (0..1 << 31).contains(value))
 }
 
-/// True if `@noWarn("what")` is there.
+/// True if `@noWarn("what")` is present.
 fn silenced(annotations: &[Annotation], what: &str) -> bool {
     annotations.iter().any(|annotation| {
         &*annotation.name.text == "noWarn"

@@ -1,8 +1,8 @@
-//! Expressions: what each form denotes, its type, and its value where that is known
-//! (specification 8).
+//! Expressions: the entity that each form denotes, its type, and its value if known (specification
+//! 8).
 //!
-//! An expression may denote more than a value: a table, a type, an instance. [`Operand`] says
-//! which; whoever needs a value asks [`Checker::expr`]. Operators, members, aggregates and calls
+//! An expression may denote more than a value: a table, a type, an instance. [`Operand`]
+//! distinguishes them; [`Checker::expr`] requires a value. Operators, members, aggregates and calls
 //! have their own files.
 
 use super::Checker;
@@ -17,8 +17,8 @@ use crate::source::Span;
 use crate::types::{MAX_WIDTH, Type};
 
 impl Checker<'_> {
-    /// An expression that must have a value. `expected` is what the surroundings want, for forms
-    /// that have no type of their own; the answer may have another type.
+    /// An expression that must have a value. `expected` is the type required by the context, for
+    /// forms without a type of their own; the result may have another type.
     pub(super) fn expr(&mut self, expr: &ast::Expr, expected: Option<&Type>) -> Expr {
         let operand = self.operand(expr, expected);
         self.as_value(operand, expr.span)
@@ -47,7 +47,7 @@ impl Checker<'_> {
         broken(span)
     }
 
-    /// What an expression denotes.
+    /// The operand that an expression denotes.
     pub(super) fn operand(&mut self, expr: &ast::Expr, expected: Option<&Type>) -> Operand {
         if !self.enter(expr.span) {
             return Operand::Broken;
@@ -239,14 +239,13 @@ impl Checker<'_> {
         broken(value.span)
     }
 
-    /// True if the value is known when an instance is made (specification 18.1): made of constants
-    /// and constructor parameters.
+    /// True if the value is known when an instance is created (specification 18.1): it consists of
+    /// constants and constructor parameters.
     pub(super) fn is_known(&self, expr: &Expr) -> bool {
         self.is_known_with(expr, false)
     }
 
-    /// [`Checker::is_known`], with action data counted as known: where it is shifted by, an `int` may
-    /// stand on its left.
+    /// [`Checker::is_known`], with action data counted as known: an `int` may be shifted by it.
     pub(super) fn is_known_or_action_data(&self, expr: &Expr) -> bool {
         self.is_known_with(expr, true)
     }

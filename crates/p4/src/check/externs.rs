@@ -18,7 +18,7 @@ pub(super) struct ExternInfo {
     pub constructors: Vec<Rc<Signature>>,
     /// Methods; overloads are separate.
     pub methods: Vec<Rc<Signature>>,
-    /// Which of the methods are abstract.
+    /// For each method, whether it is abstract.
     pub is_abstract: Vec<bool>,
     pub span: crate::source::Span,
 }
@@ -91,7 +91,7 @@ impl Checker<'_> {
         info.is_abstract.push(method.is_abstract);
     }
 
-    /// An extern is known only behind its declaration, so none of its methods takes one like it.
+    /// Checks that no method takes the extern itself, which is known only behind its declaration.
     fn check_takes_not_itself(&mut self, id: ExternId, info: &ExternInfo) {
         for method in info.methods.iter().chain(&info.constructors) {
             let itself =
@@ -106,7 +106,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Overloads differ in the number or names of their parameters.
+    /// Checks that overloads differ in the number or names of their parameters.
     fn check_same_shape(&mut self, others: &[Rc<Signature>], new: &Signature) {
         let same = others.iter().find(|other| same_shape(other, new));
         if let Some(same) = same {
@@ -155,7 +155,7 @@ impl Checker<'_> {
         self.declare_overload(&prototype.name, FunctionRef::Extern(id));
     }
 
-    /// Adds a function to those of its name.
+    /// Adds a function to the overloads of its name.
     pub(super) fn declare_overload(&mut self, name: &Name, function: FunctionRef) {
         let Some(previous) = self.scopes.here(&name.text).cloned() else {
             self.declare(name, Entity::Functions(Rc::from([function])));
@@ -176,7 +176,7 @@ impl Checker<'_> {
         self.scopes.set(name.text.clone(), Entity::Functions(all), previous.span);
     }
 
-    /// What a function takes.
+    /// Parameters of a function.
     pub(super) fn function_signature(&self, function: FunctionRef) -> Rc<Signature> {
         match function {
             FunctionRef::Defined(index) => self.functions[index].signature.clone(),
@@ -198,7 +198,7 @@ impl ExternInfo {
     }
 }
 
-/// True if no call could tell the two apart: as many parameters, of the same names.
+/// True if no call could distinguish the two: as many parameters, of the same names.
 fn same_shape(a: &Signature, b: &Signature) -> bool {
     a.params.len() == b.params.len()
         && a.params.iter().zip(&b.params).all(|(a, b)| a.name == b.name)

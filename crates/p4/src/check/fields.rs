@@ -1,5 +1,5 @@
-//! Declarations that make types: structs, headers, unions, enums, `typedef` and `type`, and the
-//! open sets `error` and `match_kind` (specification 7.1 and 7.2).
+//! Type declarations: structs, headers, unions, enums, `typedef` and `type`, and the open sets
+//! `error` and `match_kind` (specification 7.1 and 7.2).
 
 use super::Checker;
 use super::constant;
@@ -44,7 +44,7 @@ impl Checker<'_> {
         self.scopes.pop();
         let shown = format!("`{}`", name.text);
         if self.too_large(made.iter().map(|field| &field.ty), MAX_PARTS, &shown, name.span) {
-            // Whatever has this type has none, and doubles no further.
+            // Uses of this type are broken, too, and do not double its size further.
             self.finish(name, Entity::Broken);
             return;
         }
@@ -83,7 +83,7 @@ impl Checker<'_> {
         self.declare(name, entity)
     }
 
-    /// `enum Name { ... }` and `enum T Name { ... }`; the values that its members are given.
+    /// `enum Name { ... }` and `enum T Name { ... }`; returns the values of its members.
     pub(super) fn declare_enum(
         &mut self,
         name: &Name,

@@ -8,7 +8,7 @@ use crate::hir::{Expr, ExprKind, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::Type;
 
-/// True if execution can come out at the end of these statements.
+/// True if execution can continue behind these statements.
 pub(super) fn falls_through(statements: &[Stmt]) -> bool {
     statements.iter().all(|statement| passes(&statement.kind))
 }
@@ -49,7 +49,7 @@ fn has_break(statements: &[Stmt]) -> bool {
 }
 
 impl Checker<'_> {
-    /// A body in its own scope, which must return if there is something to return.
+    /// Checks a body in its own scope, which must return on every path if there is a result.
     pub(super) fn body(&mut self, block: &Block, returns: &Type, name: Span) -> Vec<Stmt> {
         let statements = self.block_statements(block);
         if !matches!(returns, Type::Void | Type::Unknown) && falls_through(&statements) {

@@ -1,8 +1,8 @@
-//! Functions, and a copy of each generic function for each set of type arguments
+//! Functions, and one instantiation of each generic function per set of type arguments
 //! (specification 10).
 //!
-//! A generic body is checked once as written, its type parameters being types that nothing is
-//! known of; each copy is then checked again with the real types.
+//! A generic body is checked once with opaque types as its type parameters; each instantiation is
+//! then checked again with the real types.
 
 use super::Checker;
 use super::code_context::{CodeContext, ContextKind};
@@ -17,8 +17,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The most that the type arguments of a generic function may hold together: each copy of it goes
-/// through them again and again.
+/// Maximum number of parts of a generic function's type arguments: each instantiation walks them
+/// repeatedly.
 const MAX_ARGUMENT_PARTS: u64 = 1 << 12;
 
 /// A declared function.
@@ -26,7 +26,7 @@ pub(super) struct FunctionInfo<'a> {
     pub signature: Rc<Signature>,
     prototype: &'a Prototype,
     body: &'a Block,
-    /// Copies by type arguments; one without any for a function that is not generic.
+    /// Instantiations by type arguments; one without any for a function that is not generic.
     copies: RefCell<HashMap<Vec<Type>, FunctionId>>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Checker<'a> {
         let info = FunctionInfo { signature, prototype, body, copies: RefCell::default() };
         let info = Rc::new(info);
         self.functions.push(info.clone());
-        // Its own name is not known in its body unless others share it.
+        // Its own name is unknown in its body unless it is overloaded.
         self.unfinished(&prototype.name, "a function");
         let vars: Vec<Type> = info.signature.type_params.iter().cloned().map(Type::Var).collect();
         let function = self.function_body(&info, &vars);
@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
         self.declare_overload(&prototype.name, FunctionRef::Defined(index));
     }
 
-    /// The copy of a function for these type arguments, made if it is not there yet.
+    /// The instantiation of a function for these type arguments, created on first use.
     pub(super) fn function_copy(
         &mut self,
         index: usize,
@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
             return Some(*id);
         }
         if type_args.iter().any(super::infer::has_vars) {
-            // Inside a generic body as written, which nobody runs.
+            // Inside an uninstantiated generic body, which is never executed.
             return Some(FunctionId(0));
         }
         if self.program.functions.len() >= super::MAX_COPIES {

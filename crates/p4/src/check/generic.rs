@@ -1,9 +1,10 @@
-//! Parsers and controls with type parameters and a body: a copy for each set of type arguments.
+//! Parsers and controls with type parameters and a body: one instantiation per set of type
+//! arguments.
 //!
-//! The specification gives type parameters only to types of parsers and controls (sections 13.2
-//! and 14); p4c takes them on declarations with a body, too, and so programs have them. The body is
-//! checked once as written, its type parameters being types that nothing is known of; each copy
-//! is then checked again with the real types, as for functions.
+//! The specification allows type parameters only on types of parsers and controls (sections 13.2
+//! and 14); p4c accepts them on declarations with a body, too, and programs use this. The body is
+//! checked once with opaque types as its type parameters; each instantiation is then checked again
+//! with the real types, as for functions.
 
 use super::Checker;
 use super::block::Header;
@@ -39,18 +40,19 @@ impl<'a> BlockText<'a> {
     }
 }
 
-/// A declaration that is copied.
+/// A generic declaration.
 pub(super) struct GenericBlock<'a> {
     text: BlockText<'a>,
     annotations: &'a [Annotation],
-    /// Copies by type arguments.
+    /// Instantiations by type arguments.
     copies: Vec<(Vec<Type>, TypeEntity)>,
-    /// Wrong as written: not copied, so that one mistake gives one message.
+    /// True if the generic body has errors: it is not instantiated, so that one mistake gives one
+    /// message.
     broken: bool,
 }
 
 impl<'a> Checker<'a> {
-    /// `parser Name(params)(constructor params) { ... }`, and controls alike.
+    /// `parser Name(params)(constructor params) { ... }`, and the same for controls.
     pub(super) fn declare_block(&mut self, text: BlockText<'a>, annotations: &'a [Annotation]) {
         let name = text.name();
         let what = match text {
@@ -98,8 +100,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The copy of a parser or control for these type arguments, made if it is not there yet; the
-    /// thing itself if it has no type parameters.
+    /// The instantiation of a parser or control for these type arguments, created on first use; the
+    /// declaration itself if it has no type parameters.
     pub(super) fn block_copy(
         &mut self,
         entity: &TypeEntity,
@@ -115,7 +117,7 @@ impl<'a> Checker<'a> {
         let Some(generic) = self.generic_blocks.get(&declaration) else {
             return Some(entity.clone());
         };
-        // Inside a generic body as written, which nobody runs.
+        // Inside an uninstantiated generic body, which is never executed.
         if info.type_params.is_empty() || generic.broken || args.iter().any(has_vars) {
             return Some(entity.clone());
         }
@@ -161,13 +163,13 @@ impl<'a> Checker<'a> {
         Some(copy)
     }
 
-    /// The number that the next parser gets, and its place in the program.
+    /// Reserves an id and a place in the program for a parser.
     pub(super) fn reserve_parser(&mut self, parser: crate::hir::Parser) -> ParserId {
         self.program.parsers.push(parser);
         ParserId(self.program.parsers.len() as u32 - 1)
     }
 
-    /// The number that the next control gets, and its place in the program.
+    /// Reserves an id and a place in the program for a control.
     pub(super) fn reserve_control(&mut self, control: crate::hir::Control) -> ControlId {
         self.program.controls.push(control);
         ControlId(self.program.controls.len() as u32 - 1)

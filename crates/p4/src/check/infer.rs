@@ -1,8 +1,8 @@
-//! Type variables: applying type arguments, and finding them by unification.
+//! Type variables: substitution of type arguments, and inference by unification.
 //!
 //! A type variable is either rigid (a parameter of the generic declaration being checked) or an
-//! inference variable (made for one call, listed in `Checker::bindings`). Two types that could be
-//! made equal by an implicit cast count as fitting here; `convert` then makes the cast.
+//! inference variable (created for one call, listed in `Checker::bindings`). Two types that an
+//! implicit cast could make equal count as matching here; `convert` then makes the cast.
 
 use super::Checker;
 use crate::types::{BlockType, FieldType, FieldsType, Type, TypeVar};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Type arguments by the number of their parameter.
 pub(super) type Substitution = HashMap<u32, Type>;
 
-/// True if a type variable of any kind stands in it.
+/// True if the type contains a type variable of any kind.
 pub(super) fn has_vars(ty: &Type) -> bool {
     match ty {
         Type::Var(_) => true,
@@ -29,7 +29,7 @@ pub(super) fn has_vars(ty: &Type) -> bool {
     }
 }
 
-/// The type with every variable replaced for which `replace` has an answer.
+/// The type with each variable replaced by the result of `replace`, if any.
 pub(super) fn map_vars(ty: &Type, replace: &mut dyn FnMut(&TypeVar) -> Option<Type>) -> Type {
     if !has_vars(ty) {
         return ty.clone();
@@ -112,7 +112,7 @@ impl Checker<'_> {
         Type::Var(var)
     }
 
-    /// What is known of a type: inference variables replaced by what they were found to be.
+    /// The type with each inferred variable replaced by its type.
     pub(super) fn resolved(&self, ty: &Type) -> Type {
         map_vars(ty, &mut |var| match self.bindings.get(&var.id) {
             Some(Some(bound)) => Some(self.resolved(bound)),
@@ -120,7 +120,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The type, looked through if it is a bound inference variable.
+    /// The type of a bound inference variable; any other type unchanged.
     fn shallow(&self, ty: &Type) -> Type {
         let mut ty = ty.clone();
         while let Type::Var(var) = &ty {
@@ -132,7 +132,7 @@ impl Checker<'_> {
         ty
     }
 
-    /// True if an inference variable in it is still open.
+    /// True if the type contains an open inference variable.
     pub(super) fn is_open(&self, ty: &Type) -> bool {
         let mut open = false;
         if has_vars(ty) {
@@ -144,7 +144,7 @@ impl Checker<'_> {
         open
     }
 
-    /// The open inference variable that a type is, if it is one.
+    /// The open inference variable of a type that is one.
     pub(super) fn open_var(&self, ty: &Type) -> Option<TypeVar> {
         match self.shallow(ty) {
             Type::Var(var) if matches!(self.bindings.get(&var.id), Some(None)) => Some(var),
@@ -166,7 +166,7 @@ impl Checker<'_> {
         true
     }
 
-    /// Makes two types fit by binding inference variables; false if nothing can.
+    /// Makes two types match by binding inference variables; false if that is impossible.
     pub(super) fn unify(&mut self, a: &Type, b: &Type) -> bool {
         let (a, b) = (self.shallow(a), self.shallow(b));
         if matches!(a, Type::Unknown) || matches!(b, Type::Unknown) {
@@ -230,7 +230,7 @@ impl Checker<'_> {
         })
     }
 
-    /// A parser or control fits a type of parser or control whose parameters have the same
+    /// A parser or control matches a type of parser or control whose parameters have the same
     /// directions and types; the type's optional parameters may be missing.
     fn unify_blocks(&mut self, a: &BlockType, b: &BlockType) -> bool {
         if a.declaration == b.declaration {
@@ -249,7 +249,7 @@ impl Checker<'_> {
             })
     }
 
-    /// Inside a block's type there are no implicit casts.
+    /// There are no implicit casts inside a block's type.
     fn same_kind_of_number(&self, a: &Type, b: &Type) -> bool {
         let (a, b) = (self.shallow(a), self.shallow(b));
         let is_number = |ty: &Type| {

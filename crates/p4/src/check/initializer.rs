@@ -1,5 +1,5 @@
 //! `T(args) name = { ... };`: functions that implement the abstract methods of an extern, and
-//! instances that only they see (specification 10.3.1).
+//! instances visible to them only (specification 10.3.1).
 
 use super::Checker;
 use super::block::BlockKind;
@@ -14,8 +14,8 @@ use crate::source::Span;
 use crate::types::{ExternId, Type};
 
 impl Checker<'_> {
-    /// Checks an initializer against the extern's abstract methods; without one, that there are
-    /// none.
+    /// Checks an initializer against the extern's abstract methods; without one, checks that there
+    /// are none.
     pub(super) fn initializer(
         &mut self,
         of: &InstanceOf,
@@ -56,7 +56,7 @@ impl Checker<'_> {
         made
     }
 
-    /// A constructor call alone cannot implement anything.
+    /// Checks that an extern created by a constructor call has no abstract methods.
     pub(super) fn check_nothing_abstract(&mut self, id: ExternId, span: Span) {
         let info = self.externs[id.index()].clone();
         if info.is_abstract.iter().any(|is_abstract| *is_abstract) {
@@ -141,7 +141,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An implementation has the parameters and the result that were declared.
+    /// Checks that an implementation has the declared parameters and result.
     fn check_implementation(&mut self, given: &Signature, declared: &Signature, by: &Substitution) {
         let wrong = |checker: &mut Self, at: Span, message: String| {
             let diagnostic = Diagnostic::error(code::ABSTRACT_METHOD, at, message)
@@ -179,7 +179,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Equal, or one of them says nothing.
+    /// True if the types are equal, or one of them is unspecified.
     fn same(&mut self, a: &Type, b: &Type) -> bool {
         let (a, b) = (self.resolved(a), self.resolved(b));
         a == b || a == Type::Unknown || b == Type::Unknown

@@ -1,4 +1,4 @@
-//! Constructors: what is instantiated, where, and with what (specification 8.21, 10.3, 15).
+//! Constructors: instantiated types, allowed places and arguments (specification 8.21, 10.3, 15).
 
 use super::Checker;
 use super::arguments::CallKind;
@@ -18,21 +18,21 @@ use crate::types::Type;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a constructor call makes.
+/// Result of a constructor call.
 struct Constructed {
     of: InstanceOf,
     ty: Type,
     args: Vec<Arg>,
 }
 
-/// The constructors of a type, and the type parameters that they share.
+/// The constructors of a type, and their common type parameters.
 struct Constructors {
     signatures: Vec<Rc<Signature>>,
     type_params: Vec<crate::types::TypeVar>,
 }
 
 impl Checker<'_> {
-    /// `Type<type_args>(args)` where an expression stands.
+    /// `Type<type_args>(args)` in an expression position.
     pub(super) fn constructor_call(
         &mut self,
         entity: &TypeEntity,
@@ -48,7 +48,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `Type<args>(args)` whose type was written as such.
+    /// `Type<args>(args)` with an explicit type.
     pub(super) fn applied_constructor_call(
         &mut self,
         ty: &Type,
@@ -133,7 +133,7 @@ impl Checker<'_> {
         let type_args = self.constructor_type_args(entity, type_params, type_args, span)?;
         let candidates: Vec<&Signature> = signatures.iter().map(|s| &**s).collect();
         let (chosen, slots) = self.choose(&candidates, args, span)?;
-        // The type parameters belong to the whole object, not to one constructor.
+        // The type parameters are the object's, not those of one constructor.
         let signature =
             Signature { type_params: type_params.clone(), ..(*signatures[chosen]).clone() };
         let outer = Substitution::new();
@@ -154,7 +154,7 @@ impl Checker<'_> {
             }
             _ => return None,
         };
-        // A copy of a parser or control has its type arguments already.
+        // An instantiated parser or control has its type arguments already.
         let open = self.type_param_count(entity);
         let type_args = if open == 0 { &[] } else { bound.type_args.as_slice() };
         let ty = self.type_of_entity(entity, type_args);
@@ -162,7 +162,7 @@ impl Checker<'_> {
         Some(Constructed { of, ty, args: bound.args })
     }
 
-    /// The constructor of a type that has another name: through `typedef` or a type parameter.
+    /// The constructor of a type with another name: through `typedef` or a type parameter.
     fn construct_named(
         &mut self,
         ty: &Type,
@@ -182,7 +182,7 @@ impl Checker<'_> {
         self.construct(&entity, &of_type, args, span)
     }
 
-    /// The constructors of a type; says so if it has none.
+    /// The constructors of a type; reports it if there are none.
     fn constructors_of(&mut self, entity: &TypeEntity, span: Span) -> Option<Constructors> {
         let (signatures, type_params) = match entity {
             TypeEntity::Plain(_) => return None,
@@ -225,7 +225,7 @@ impl Checker<'_> {
         Some(Constructors { signatures, type_params })
     }
 
-    /// Type arguments that nobody wrote must follow from the constructor's arguments.
+    /// Checks that missing type arguments follow from the constructor's arguments.
     fn check_all_inferred(&mut self, signature: &Signature, found: &[Type], span: Span) {
         for (param, found) in signature.type_params.iter().zip(found) {
             if matches!(found, Type::Unknown | Type::InfInt) {
@@ -238,7 +238,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The type arguments of a parser or control follow from nothing.
+    /// Reports that the type arguments of a parser or control cannot be inferred.
     fn not_inferred(&mut self, ty: &Type, span: Span) {
         let Some((entity, args)) = self.entity_of(ty) else { return };
         let Some(constructors) = self.constructors_of(&entity, span) else { return };
@@ -251,7 +251,7 @@ impl Checker<'_> {
         self.check_all_inferred(&signature, &args, span);
     }
 
-    /// Says which parsers and controls without type arguments were given to nothing that has them.
+    /// Reports parsers and controls whose type arguments were neither given nor inferred.
     pub(super) fn check_open_blocks(&mut self) {
         for id in std::mem::take(&mut self.open_blocks) {
             let Instance { ty, span, .. } = self.program.instances[id.index()].clone();
@@ -261,8 +261,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The object that stands at a parameter: a parser or control with type parameters gets those
-    /// of this call.
+    /// The object bound to a parameter: a parser or control with type parameters takes those of
+    /// this call.
     pub(super) fn default_object(
         &mut self,
         object: Object,
@@ -371,7 +371,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Appendix F: what may be instantiated where.
+    /// Appendix F: checks that a type may be instantiated in this context.
     fn check_instantiation_place(&mut self, of: &InstanceOf, span: Span) {
         let what = match of {
             InstanceOf::Parser(_) => "a parser",
@@ -398,7 +398,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The instance that `Type.apply()` makes.
+    /// The instance created by `Type.apply()`.
     pub(super) fn direct_instance(
         &mut self,
         entity: &TypeEntity,
@@ -426,7 +426,7 @@ impl Checker<'_> {
         Some((Object::Instance(id), ty))
     }
 
-    /// The instance called `main`, without which there is no program to run.
+    /// Checks that there is an instance called `main`, without which the program cannot run.
     pub(super) fn check_main(&mut self) {
         let Some(found) = self.scopes.find("main", true).cloned() else {
             return;

@@ -1,5 +1,4 @@
-//! The names by which a control plane knows the keys of a table (specification 18.3.1.3), and that
-//! actions have names of their own.
+//! Control-plane names of table keys (specification 18.3.1.3), and uniqueness of action names.
 
 use super::Checker;
 use super::block::BlockKind;
@@ -14,7 +13,7 @@ use crate::visible::visible_name;
 use num_bigint::BigInt;
 use std::sync::Arc;
 
-/// The text of `@name("...")`, if it is there.
+/// The text of `@name("...")`, if present.
 pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
     let named = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;
     let name = match &named.body {
@@ -32,8 +31,8 @@ pub(super) fn name_annotation(annotations: &[Annotation]) -> Option<Arc<str>> {
 }
 
 impl Checker<'_> {
-    /// Two actions of one control are two names to a control plane.
-    /// Actions that do nothing need not be told apart.
+    /// Checks that two actions of one control have different control-plane names. Actions without
+    /// effect are exempt.
     pub(super) fn check_action_name(
         &mut self,
         name: &Name,
@@ -47,14 +46,14 @@ impl Checker<'_> {
             return;
         }
         let full = name_annotation(annotations).unwrap_or_else(|| name.text.clone());
-        // Also an absolute one: actions of several controls may share it, as two of the vendor's
-        // diag.p4 do, which p4c's Tofino back end takes.
+        // Even absolute names: actions of several controls may share one, as two of the vendor's
+        // diag.p4 do, which p4c's Tofino back end accepts.
         let control = match self.block.kind {
             BlockKind::Control(id) => Some(id),
             _ => None,
         };
         let first = *self.action_names.entry((control, full.clone())).or_insert(name.span);
-        // The copies of a generic control have one text.
+        // The instantiations of a generic control have one text.
         if first != name.span {
             let message = format!("two actions have the name `{full}` for the control plane");
             let diagnostic = Diagnostic::error(code::CONTROL_PLANE_NAME, name.span, message)
@@ -64,9 +63,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The name that follows from the key's own text; `None` for expressions that have none.
-    /// `made` is the key as it was checked, as far as it has the same form: the control plane knows a
-    /// field by its `@name`.
+    /// The name derived from the key's own text; `None` for expressions without one. `made` is the
+    /// checked key, as far as it has the same form: the control plane names a field by its `@name`.
     pub(super) fn key_name(&self, key: &Expr, made: Option<&hir::Expr>) -> Option<String> {
         let base_of = |made: Option<&'_ hir::Expr>| match &made?.kind {
             hir::ExprKind::Field(base, _)
@@ -123,7 +121,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A number in the base in which it is written.
+    /// A number in the base of its literal.
     fn number_name(&self, written: &Expr, value: &BigInt) -> String {
         let text = self.sources.text(written.span).to_ascii_lowercase();
         let base = |mark: &str| text.contains(mark);
@@ -136,7 +134,7 @@ impl Checker<'_> {
     }
 }
 
-/// What `@name` calls a field.
+/// Name of a field given by `@name`.
 fn field_name(of: &Type, field: &str) -> Option<Arc<str>> {
     let (Type::Struct(of) | Type::Header(of) | Type::HeaderUnion(of)) = of else { return None };
     let field = of.fields.iter().find(|known| &*known.name == field)?;

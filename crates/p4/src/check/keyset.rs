@@ -1,5 +1,4 @@
-//! Keysets: what a key is matched against, in `select` and in table entries
-//! (specification 8.14, 13.6, 14.2.1.4).
+//! Keysets: patterns of keys in `select` and in table entries (specification 8.14, 13.6, 14.2.1.4).
 
 use super::Checker;
 use super::operators::has_equality;
@@ -33,7 +32,7 @@ impl Checker<'_> {
         self.convert(value, ty, "keyset", None)
     }
 
-    /// Keysets one by one: `{ a, b }` standing alone is as good as `(a, b)`.
+    /// Splits keysets: `{ a, b }` on its own is equivalent to `(a, b)`.
     pub(super) fn spread(keysets: &[ast::Keyset], keys: &[&Type]) -> Vec<ast::Keyset> {
         if let [ast::Keyset::Value(ast::Expr { kind: ast::ExprKind::List(list), .. })] = keysets {
             let is_tuple = matches!(keys, [Type::Tuple(_) | Type::Struct(_)]);
@@ -44,7 +43,7 @@ impl Checker<'_> {
         keysets.to_vec()
     }
 
-    /// Two numbers of the key's type; of an enum's type both may be its numbers.
+    /// Two numbers of the key's type; for an enum's type both may be its numbers.
     fn keyset_pair(&mut self, a: &ast::Expr, b: &ast::Expr, ty: &Type, what: &str) -> (Expr, Expr) {
         let number = match ty {
             Type::SerializableEnum(e) => e.underlying.clone().unwrap_or(Type::Unknown),
@@ -66,7 +65,7 @@ impl Checker<'_> {
         (one(self, a), one(self, b))
     }
 
-    /// The value set that a keyset names, if it names one.
+    /// The value set that a keyset names, if any.
     pub(super) fn value_set_of(&mut self, written: &ast::Keyset) -> Option<(ValueSetId, Span)> {
         let ast::Keyset::Value(value) = written else { return None };
         let ast::ExprKind::Name { name, global } = &value.kind else { return None };
@@ -76,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Says so if keys of this type cannot be selected on.
+    /// Reports a key whose type `select` does not support.
     pub(super) fn check_select_key(&mut self, key: &Expr) {
         let allowed = match &key.ty {
             Type::Bit(_) | Type::Int(_) | Type::Bool | Type::Enum(_) => true,
@@ -95,7 +94,7 @@ impl Checker<'_> {
     }
 }
 
-/// Where a keyset stands.
+/// Source span of a keyset.
 pub(super) fn span_of(keyset: &ast::Keyset) -> Span {
     match keyset {
         ast::Keyset::Value(value) => value.span,

@@ -9,16 +9,16 @@ use crate::hir::{Expr, ExprKind, VarId, VarKind};
 use crate::source::Span;
 use crate::types::Type;
 
-/// Why something cannot be written.
+/// Reason why an expression is not assignable.
 enum ReadOnly {
-    /// It is no place at all.
+    /// It is not an lvalue.
     NoPlace(&'static str),
-    /// The variable may only be read.
+    /// The variable is read-only.
     Var(VarId),
 }
 
 impl Checker<'_> {
-    /// An expression that is to be written; says so if it cannot be.
+    /// An expression to be assigned; reports it if it is not assignable.
     pub(super) fn lvalue(&mut self, expr: &ast::Expr) -> Expr {
         let value = self.expr(expr, None);
         if value.ty == Type::Unknown {
@@ -27,7 +27,7 @@ impl Checker<'_> {
         if self.check_writable(&value) { value } else { broken(expr.span) }
     }
 
-    /// Says so if this cannot be written.
+    /// Reports an expression that is not assignable.
     pub(super) fn check_writable(&mut self, value: &Expr) -> bool {
         match self.fixed(value) {
             None => true,

@@ -1,7 +1,7 @@
 //! `a.b`: fields, enum members, errors, and the properties of stacks and table results
 //! (specification 8.2, 8.3, 8.15 to 8.19).
 //!
-//! Methods are called, not named: `call` takes them apart.
+//! Methods are not members: `call` handles them.
 
 use super::Checker;
 use super::code_context::ContextKind;
@@ -45,7 +45,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Says that something has no member of this name.
+    /// Reports that a type has no member of this name.
     fn no_member(&mut self, what: &str, name: &Name, known: &[&str]) {
         let message = format!("{what} has no member `{}`", name.text);
         let near = near_name(&name.text, known.iter().copied()).map(str::to_string);

@@ -1,15 +1,16 @@
 //! The checker: from the syntax tree to the typed tree.
 //!
-//! One pass over the declarations in source order, as P4 wants every name declared before its use:
-//! names are resolved, types inferred, constants folded at any width, and the rules of the language
-//! kept (specification 1.2.5). It stands on `ast`, `types` and `hir`; it knows no architecture, and
-//! an error in one place must not cause messages in another ([`Type::Unknown`] fits everything).
+//! One pass over the declarations in source order, since P4 requires every name to be declared
+//! before its use. It resolves names, infers types, folds constants at any width, and enforces the
+//! rules of the language (specification 1.2.5). Uses `ast`, `types` and `hir`. Must not depend on
+//! an architecture. An error in one place must not cause messages in another ([`Type::Unknown`]
+//! matches everything).
 //!
-//! One idea a file: `scope` names, `type_ref` written types, `nesting` what may stand in what,
-//! `infer` unification, `constant` folding, `afford` its memory, `convert` casts, `expr` and its
-//! neighbours expressions, `arguments` and `call` calls, `instance` constructors, `statement` and its
-//! neighbours statements, `parser`, `control`, `table` blocks, `declare` and its neighbours
-//! declarations.
+//! One idea a file: `scope` names, `type_ref` written types, `nesting` valid containers and
+//! elements, `infer` unification, `constant` folding, `afford` its memory, `convert` casts, `expr`
+//! and its neighbours expressions, `arguments` and `call` calls, `instance` constructors,
+//! `statement` and its neighbours statements, `parser`, `control`, `table` blocks, `declare` and
+//! its neighbours declarations.
 
 mod afford;
 mod aggregate;
@@ -62,17 +63,17 @@ use crate::types::{DeclarationId, Type};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Stack for checking: deep enough for [`MAX_DEPTH`] levels in an unoptimised build.
+/// Stack size of checking, bytes: enough for [`MAX_DEPTH`] levels in an unoptimised build.
 const STACK: usize = 256 << 20;
-/// Levels of nested expressions, statements and types that are followed.
+/// Maximum nesting of expressions, statements and types.
 const MAX_DEPTH: u32 = 1000;
-/// Copies of generic functions that one program may need.
+/// Maximum number of instantiations of generic functions.
 const MAX_COPIES: usize = 2000;
 
-/// Checks a program. The typed tree is there if and only if no diagnostic is an error.
+/// Checks a program. The typed tree is present if and only if no diagnostic is an error.
 ///
-/// Never panics, whatever the tree: nesting is bounded, and every error leaves something typed
-/// behind so that checking goes on.
+/// Never panics, whatever the tree: nesting is bounded, and every error leaves a typed placeholder
+/// so that checking continues.
 pub fn check(
     program: &ast::Program,
     sources: &SourceMap,
@@ -90,21 +91,21 @@ pub fn check(
 
 pub use named::{Named, names};
 
-/// Everything the checker knows while it goes through a program.
+/// State of the checker during its pass over a program.
 struct Checker<'a> {
-    /// For the text of expressions, which names keys.
+    /// Provides the text of expressions, which names keys.
     sources: &'a SourceMap,
-    /// What has been made so far.
+    /// The program so far.
     program: hir::Program,
-    /// What has been said so far.
+    /// The diagnostics so far.
     diagnostics: Vec<Diagnostic>,
-    /// Names in reach.
+    /// Names in scope.
     scopes: scope::Scopes,
     /// The next [`DeclarationId`].
     next_declaration: u32,
     /// The next number of a type variable.
     next_type_var: u32,
-    /// Inference variables, with what they turned out to be.
+    /// Inference variables, with their types once inferred.
     bindings: HashMap<u32, Option<Type>>,
     /// Extern objects, in the order of `program.externs`.
     externs: Vec<std::rc::Rc<externs::ExternInfo>>,
@@ -118,28 +119,28 @@ struct Checker<'a> {
     controls: Vec<std::rc::Rc<block::BlockInfo>>,
     /// Parsers and controls with type parameters.
     generic_blocks: HashMap<DeclarationId, generic::GenericBlock<'a>>,
-    /// Instances of such without type arguments, which have to follow from what takes them.
+    /// Instances of generic blocks without type arguments, which must follow from their use.
     open_blocks: Vec<hir::InstanceId>,
     /// Actions, in the order of `program.actions`.
     actions: Vec<std::rc::Rc<signature::Signature>>,
     /// Function declarations; a generic one has no fixed place in `program.functions`.
     functions: Vec<std::rc::Rc<function::FunctionInfo<'a>>>,
-    /// The control-plane names of actions by control; absolute ones and those of the top level by
-    /// none.
+    /// Control-plane names of actions by control; absolute ones and those of the top level have no
+    /// control.
     action_names: HashMap<(Option<hir::ControlId>, Arc<str>), crate::source::Span>,
-    /// Which parameters of a parser or control type are `@optional`.
+    /// For each parser or control type, which parameters are `@optional`.
     optional_params: HashMap<DeclarationId, Arc<[bool]>>,
-    /// Where the code being checked stands.
+    /// Context of the code being checked.
     place: code_context::CodeContext,
     /// The parser or control being checked.
     block: block::OpenBlock,
-    /// Nesting of what is being checked.
+    /// Current nesting depth.
     depth: u32,
-    /// Memory that copies of constants may still take.
+    /// Remaining memory budget of copies of constants.
     budget: afford::Budget,
-    /// Parameters of actions without direction: not known when compiled, unlike others.
+    /// Directionless parameters of actions: not known at compile time, unlike others.
     action_data: HashSet<hir::VarId>,
-    /// What names were found to stand for, if somebody wants to know.
+    /// Resolved names, if the caller requests them.
     named: Option<named::Found>,
 }
 
@@ -188,7 +189,7 @@ impl<'a> Checker<'a> {
         self.check_main();
     }
 
-    /// A number for a declaration that makes a nominal type.
+    /// A new id for a declaration of a nominal type.
     fn declaration_id(&mut self) -> DeclarationId {
         self.next_declaration += 1;
         DeclarationId(self.next_declaration)

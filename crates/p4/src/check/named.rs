@@ -10,20 +10,20 @@ use crate::hir::VarId;
 use crate::source::{SourceMap, Span};
 use crate::types::{FieldsType, Type};
 
-/// A name that is used, or declared.
+/// A used or declared name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Where it stands.
+    /// Source span.
     pub at: Span,
-    /// Where it is declared; of a field, where its type is.
+    /// Span of the declaration; for a field, that of its type.
     pub declared: Span,
-    /// What it is, with an article.
+    /// Kind, with an article.
     pub kind: &'static str,
-    /// Its type, of what has one.
+    /// Its type, if it has one.
     pub ty: String,
 }
 
-/// What was found so far.
+/// The names so far.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     names: Vec<Named>,
@@ -31,7 +31,7 @@ pub(super) struct Found {
     variables: Vec<(usize, VarId)>,
 }
 
-/// What the names of a program stand for, in the order in which they were looked at.
+/// Resolved names of a program, in the order in which they were checked.
 pub fn names(program: &ast::Program, sources: &SourceMap) -> Vec<Named> {
     std::thread::scope(|scope| {
         let work = || {
@@ -41,13 +41,13 @@ pub fn names(program: &ast::Program, sources: &SourceMap) -> Vec<Named> {
             checker.all_named()
         };
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
-        // Without a thread of that size there is nothing to tell.
+        // Without a thread of that size the list is empty.
         thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
     })
 }
 
 impl Checker<'_> {
-    /// A name was resolved.
+    /// Records a resolved name.
     pub(super) fn note(&mut self, at: Span, found: &Declared) {
         if self.named.is_none() || found.span.is_dummy() {
             return;
@@ -65,7 +65,7 @@ impl Checker<'_> {
         all.names.push(named);
     }
 
-    /// A field was named.
+    /// Records a use of a field.
     pub(super) fn note_field(&mut self, at: Span, of: &FieldsType, ty: &Type) {
         if self.named.is_some() {
             let named = Named { at, declared: of.span, kind: "a field", ty: self.show(ty) };

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::types::Type;
 
-/// Something that has types inside.
+/// A type that contains types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Container {
     Header,
@@ -85,7 +85,7 @@ pub(super) fn is_storable(ty: &Type) -> bool {
     }
 }
 
-/// The first thing in a type that may not stand where it stands: (container, element).
+/// The first invalid nesting in a type: (container, element).
 fn misplaced(ty: &Type) -> Option<(Container, Type)> {
     let check = |container: Container, inside: &[&Type]| {
         inside.iter().find_map(|element| match container.may_hold(element) {
@@ -114,11 +114,11 @@ fn misplaced(ty: &Type) -> Option<(Container, Type)> {
     }
 }
 
-/// The most that a type may hold, all that is in it counted.
+/// Maximum number of parts of a type.
 pub(super) const MAX_PARTS: u64 = 1 << 17;
 
-/// How many parts a value of this type has, itself and all that is in it; no longer counted than
-/// up to a little more than `most`, since types within types can double without end.
+/// Number of parts of a value of this type, including itself. Counting stops a little above `most`,
+/// since nested types can double without end.
 fn parts(ty: &Type, most: u64) -> u64 {
     let of_fields = |types: &mut dyn Iterator<Item = &Type>| {
         let mut sum = 1;
@@ -147,7 +147,7 @@ fn parts(ty: &Type, most: u64) -> u64 {
 }
 
 impl Checker<'_> {
-    /// Says so if types together hold more than `most`; `name` is what they are the type of.
+    /// Reports types that have more than `most` parts together; `name` is that of their owner.
     pub(super) fn too_large<'t>(
         &mut self,
         types: impl IntoIterator<Item = &'t Type>,
@@ -171,7 +171,7 @@ impl Checker<'_> {
         false
     }
 
-    /// Hands the type on if everything in it may stand where it stands; otherwise says so.
+    /// Returns the type if all its nesting is valid; otherwise reports an error.
     pub(super) fn well_formed(&mut self, ty: Type, span: Span) -> Type {
         if self.too_large([&ty], MAX_PARTS, "this type", span) {
             return Type::Unknown;
@@ -189,7 +189,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A field of a struct, header or union: its type if it may stand there.
+    /// A field of a struct, header or union: its type if it is valid there.
     pub(super) fn field_type(
         &mut self,
         kind: crate::ast::FieldsKind,

@@ -10,7 +10,7 @@ use crate::types::Type;
 use num_bigint::BigInt;
 use std::rc::Rc;
 
-/// What an expression denotes.
+/// The entity that an expression denotes.
 pub(super) enum Operand {
     /// A value; its type is `void` if it is a call without result.
     Value(Expr),
@@ -22,7 +22,7 @@ pub(super) enum Operand {
     Applied(Type),
     /// A table.
     Table(TableId),
-    /// What `t.apply()` gives.
+    /// Result of `t.apply()`.
     TableResult(TableId),
     /// Functions of one name.
     Functions(Rc<[FunctionRef]>),
@@ -30,7 +30,7 @@ pub(super) enum Operand {
     Action(ActionId),
     /// A value set.
     ValueSet,
-    /// Something wrong, said already.
+    /// An error that is already reported.
     Broken,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn typed(kind: ExprKind, ty: Type, span: Span) -> Expr {
     Expr { kind, ty, span }
 }
 
-/// What stands where an error was reported: fits everything.
+/// Placeholder after a reported error: matches every type.
 pub(super) fn broken(span: Span) -> Expr {
     typed(ExprKind::Const(Value::Bool(false)), Type::Unknown, span)
 }

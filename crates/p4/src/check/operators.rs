@@ -1,6 +1,6 @@
 //! Unary and binary operators (specification 8.5 to 8.10).
 //!
-//! Which operands each takes, what implicit casts it makes, and folding when both are known.
+//! For each operator: its operand types, its implicit casts, and folding of known operands.
 
 use super::Checker;
 use super::constant::{self, FoldError};
@@ -14,7 +14,7 @@ use crate::types::{MAX_WIDTH, Type};
 use num_bigint::BigInt;
 use num_traits::Signed;
 
-/// How an operator is written.
+/// Text of an operator.
 pub(super) fn symbol(op: BinaryOp) -> &'static str {
     match op {
         BinaryOp::Mul => "*",
@@ -52,7 +52,7 @@ pub(super) fn has_equality(ty: &Type) -> bool {
         Type::Bool | Type::Bit(_) | Type::Int(_) | Type::VarBit(_) | Type::InfInt => true,
         Type::Error | Type::MatchKind | Type::Enum(_) | Type::SerializableEnum(_) => true,
         Type::New(new) => has_equality(&new.target),
-        // Two literals without a type have nothing in common.
+        // Two untyped literals have no common type.
         Type::Struct(f) if f.name.is_empty() => false,
         Type::Struct(f) | Type::Header(f) | Type::HeaderUnion(f) => {
             f.fields.iter().all(|field| has_equality(&field.ty))
@@ -174,7 +174,7 @@ impl Checker<'_> {
         broken(span)
     }
 
-    /// Says that an operator does not take these operands.
+    /// Reports that an operator does not support these operands.
     fn bad_operands(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span, why: &str) {
         let (a, b) = (self.show(&left.ty), self.show(&right.ty));
         let message = format!("`{}` cannot join `{a}` and `{b}`", symbol(op));
@@ -228,7 +228,7 @@ impl Checker<'_> {
         let allowed = match (&left.ty, op) {
             (Type::Bit(_), _) => true,
             (Type::Int(_), _) => !matches!(op, Div | Mod),
-            // The specification leaves `&`, `|` and `^` out here; p4c computes them.
+            // The specification excludes `&`, `|` and `^` here; p4c computes them.
             (Type::InfInt, _) => !matches!(op, SatAdd | SatSub),
             _ => false,
         };

@@ -35,7 +35,7 @@ impl Checker<'_> {
             (ParamsOf::Parser, ParamsOf::ParserConstructor),
             header,
         );
-        // Copies of other parsers may be made on the way.
+        // Other parsers may be instantiated meanwhile.
         let id = self.reserve_parser(Parser {
             name: name.text.clone(),
             params: Vec::new(),
@@ -88,7 +88,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What parsers and controls alike may declare.
+    /// Declarations allowed in both parsers and controls.
     pub(super) fn block_local(&mut self, local: &Declaration, init: &mut Vec<Stmt>) {
         match &local.kind {
             DeclarationKind::Constant { ty, name, value } => {
@@ -274,8 +274,8 @@ impl Checker<'_> {
             .collect()
     }
 
-    /// What a case is chosen by depends neither on the packet nor on a call. Local variables are
-    /// let pass, as compilers follow constants through them.
+    /// Checks that a case's keyset depends neither on the packet nor on a call. Local variables are
+    /// allowed, since compilers propagate constants through them.
     fn check_known_keyset(&mut self, keyset: &Keyset, span: Span) {
         let settled = match keyset {
             Keyset::Value(value) => self.is_settled(value),
@@ -306,7 +306,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A value set holds the type of the key, or a struct or tuple of the keys' types.
+    /// Checks that a value set has the type of the key, or is a struct or tuple of the keys' types.
     fn check_value_set(&mut self, set: ValueSetId, keys: &[Expr], span: Span) {
         let set = &self.program.value_sets[set.index()];
         let (element, declared) = (set.element.clone(), set.span);
@@ -372,7 +372,7 @@ impl Checker<'_> {
     }
 }
 
-/// A single key that is a tuple is as good as its elements.
+/// A single key that is a tuple is equivalent to its elements.
 fn single_tuple(keys: Vec<Expr>) -> Vec<Expr> {
     let [Expr { ty: Type::Tuple(types), .. }] = keys.as_slice() else { return keys };
     let types: Arc<[Type]> = types.clone();

@@ -75,7 +75,7 @@ pub(super) mod code {
     pub const ENTRY_ORDER: &str = "W1001";
 }
 
-/// Said when the machine has no thread for us.
+/// Error if no thread could be started.
 pub(super) fn no_thread(error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(code::TOO_LARGE, Span::DUMMY, format!("cannot start checking: {error}"))
 }
@@ -89,22 +89,22 @@ pub(super) fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 impl Checker<'_> {
-    /// Hands in a message.
+    /// Adds a diagnostic.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Hands in an error that needs nothing but words.
+    /// Adds an error that consists of a message only.
     pub(super) fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.report(Diagnostic::error(code, span, message));
     }
 
-    /// Hands in a warning that needs nothing but words.
+    /// Adds a warning that consists of a message only.
     pub(super) fn warning(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
         self.report(Diagnostic::warning(code, span, message));
     }
 
-    /// A type in words: inference variables by what is known of them, externs by name.
+    /// Text of a type: inference variables by their inferred types, externs by name.
     pub(super) fn show(&self, ty: &Type) -> String {
         let ty = self.resolved(ty);
         self.show_resolved(&ty)
@@ -142,7 +142,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Goes one level deeper; at the limit says so and answers false.
+    /// Increases the nesting depth; at the limit reports it and returns false.
     pub(super) fn enter(&mut self, span: Span) -> bool {
         if self.depth >= super::MAX_DEPTH {
             let limit = super::MAX_DEPTH;
@@ -153,12 +153,12 @@ impl Checker<'_> {
         true
     }
 
-    /// Comes back from [`Checker::enter`].
+    /// Undoes [`Checker::enter`].
     pub(super) fn leave(&mut self) {
         self.depth -= 1;
     }
 
-    /// Runs `work` and takes back whatever it said.
+    /// Runs `work` and discards its diagnostics.
     pub(super) fn silently<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, bool) {
         let before = self.diagnostics.len();
         let answer = work(self);

@@ -1,7 +1,7 @@
-//! Names and what they stand for: scopes from the inside out (specification 6.7 and 6.8).
+//! Scopes: names and their entities, resolved from the inside out (specification 6.7 and 6.8).
 //!
-//! A scope maps a name to one [`Entity`]; functions alone may share a name (overloading). Nothing
-//! here knows what an entity means.
+//! A scope maps a name to one [`Entity`]; only functions may share a name (overloading). Must not
+//! depend on the meaning of an entity.
 
 use super::Checker;
 use super::report::code;
@@ -15,14 +15,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a name stands for.
+/// Entity that a name denotes.
 #[derive(Clone, Debug)]
 pub(super) enum Entity {
     /// A variable or parameter.
     Var(VarId),
     /// A constant, by its value.
     Constant(Rc<hir::Expr>),
-    /// An instance of something that has a constructor.
+    /// An instance of a type with a constructor.
     Instance(InstanceId),
     /// A type.
     Type(TypeEntity),
@@ -34,14 +34,14 @@ pub(super) enum Entity {
     Table(TableId),
     /// A parser value set.
     ValueSet(ValueSetId),
-    /// Being declared right now: a use is recursion.
+    /// Under declaration: a use is recursion.
     Unfinished(&'static str),
-    /// Its declaration was wrong; said already.
+    /// Its declaration has an error, already reported.
     Broken,
 }
 
 impl Entity {
-    /// What kind of thing it is, with an article.
+    /// Kind of the entity, with an article.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Entity::Var(_) => "a variable",
@@ -77,12 +77,12 @@ pub(super) enum TypeEntity {
     Package(PackageId),
 }
 
-/// Something with type parameters.
+/// A declaration with type parameters.
 #[derive(Debug)]
 pub(super) struct Generic<T> {
     /// The parameters.
     pub params: Vec<TypeVar>,
-    /// The thing, its type arguments being the parameters themselves.
+    /// The declaration, with its type parameters as type arguments.
     pub body: Arc<T>,
 }
 
@@ -95,12 +95,12 @@ pub(super) enum FunctionRef {
     Extern(ExternFunctionId),
 }
 
-/// An entity and where it is declared.
+/// An entity and the position of its declaration.
 #[derive(Clone, Debug)]
 pub(super) struct Declared {
     /// The entity.
     pub entity: Entity,
-    /// Its name's place.
+    /// Span of its name.
     pub span: Span,
 }
 
@@ -109,7 +109,7 @@ struct Scope {
     names: HashMap<Arc<str>, Declared>,
 }
 
-/// The scopes that code sees, the outermost first.
+/// The visible scopes, the outermost first.
 #[derive(Debug)]
 pub(super) struct Scopes {
     scopes: Vec<Scope>,
@@ -144,7 +144,7 @@ impl Scopes {
         let mut found = seen.iter().rev().filter_map(|scope| scope.names.get(name));
         let first = found.next()?;
         match first.entity {
-            // A name begins to hold behind its declaration: inside it an outer one is meant.
+            // A name is valid behind its declaration: inside it, an outer one is meant.
             Entity::Unfinished(_) => Some(found.next().unwrap_or(first)),
             _ => Some(first),
         }
@@ -154,7 +154,7 @@ impl Scopes {
         self.scopes.last_mut().expect("the top level is never popped")
     }
 
-    /// Puts a name in the innermost scope, over whatever was there.
+    /// Sets a name in the innermost scope, replacing any previous one.
     pub(super) fn set(&mut self, name: Arc<str>, entity: Entity, span: Span) {
         self.innermost().names.insert(name, Declared { entity, span });
     }
@@ -169,18 +169,18 @@ impl Scopes {
         self.scopes.last().and_then(|scope| scope.names.get(name))
     }
 
-    /// All names in reach whose entity passes.
+    /// All names in scope whose entity passes the filter.
     pub(super) fn names(&self, keep: impl Fn(&Entity) -> bool) -> Vec<&str> {
         let all = self.scopes.iter().rev().flat_map(|scope| &scope.names);
         all.filter(|(_, found)| keep(&found.entity)).map(|(name, _)| &**name).collect()
     }
 }
 
-/// Scopes put aside.
+/// Saved scopes.
 pub(super) struct HiddenScopes(Vec<Scope>);
 
 impl Checker<'_> {
-    /// Declares a name in the innermost scope; says so if it is taken there.
+    /// Declares a name in the innermost scope; reports it if it is taken there.
     pub(super) fn declare(&mut self, name: &Name, entity: Entity) -> bool {
         if let Some(previous) = self.scopes.here(&name.text) {
             let taken = !matches!(previous.entity, Entity::Broken | Entity::Unfinished(_));
@@ -194,7 +194,7 @@ impl Checker<'_> {
         true
     }
 
-    /// Says that a name is declared twice.
+    /// Reports that a name is declared twice.
     pub(super) fn duplicate(&mut self, name: &Name, first: Span) {
         let message = format!("`{}` is declared twice in the same scope", name.text);
         let diagnostic = Diagnostic::error(code::DUPLICATE_NAME, name.span, message)
@@ -203,7 +203,7 @@ impl Checker<'_> {
         self.report(diagnostic);
     }
 
-    /// Names that are used twice where each may be used once; `what` names the things.
+    /// Reports names that occur twice where each may occur once; `what` names the elements.
     pub(super) fn check_distinct<'n>(
         &mut self,
         what: &str,
@@ -228,7 +228,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a name stands for; says so if it stands for nothing.
+    /// Entity that a name denotes; reports an unknown name.
     pub(super) fn resolve(&mut self, name: &Name, global: bool) -> Entity {
         match self.scopes.find(&name.text, global) {
             Some(Declared { entity: Entity::Unfinished(what), span }) => {
@@ -251,7 +251,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Says that a name is not declared, with the nearest one of the right kind.
+    /// Reports that a name is not declared, with the nearest one of the right kind.
     pub(super) fn unknown_name(&mut self, name: &Name, what: &str, keep: impl Fn(&Entity) -> bool) {
         let known = self.scopes.names(keep);
         let near = near_name(&name.text, known).map(str::to_string);
@@ -265,7 +265,7 @@ impl Checker<'_> {
         self.report(diagnostic);
     }
 
-    /// Says that a name stands for the wrong kind of thing.
+    /// Reports that a name denotes the wrong kind of entity.
     pub(super) fn wrong_kind(&mut self, name: &Name, global: bool, expected: &str) {
         let Some(found) = self.scopes.find(&name.text, global).cloned() else { return };
         if matches!(found.entity, Entity::Broken) {

@@ -1,5 +1,5 @@
-//! Parameter lists: what a callable thing takes, and the rules for its parameters
-//! (specification 6.8 and appendix F).
+//! Parameter lists of callable entities, and the rules for parameters (specification 6.8 and
+//! appendix F).
 
 use super::Checker;
 use super::nesting::is_storable;
@@ -13,7 +13,7 @@ use crate::source::Span;
 use crate::types::{Type, TypeVar};
 use std::sync::Arc;
 
-/// What a callable thing takes and gives.
+/// Parameters and result of a callable entity.
 #[derive(Clone, Debug)]
 pub(super) struct Signature {
     pub name: Arc<str>,
@@ -37,7 +37,7 @@ pub(super) struct Param {
     pub span: Span,
 }
 
-/// Whose parameters.
+/// Owner of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ParamsOf {
     Parser,
@@ -78,7 +78,7 @@ impl ParamsOf {
         }
     }
 
-    /// Appendix F: which types may be handed to what.
+    /// Appendix F: types allowed for the parameters of each kind of owner.
     fn may_take(self, ty: &Type, direction: Direction) -> bool {
         let known = direction == Direction::None && self != ParamsOf::Action;
         match ty {
@@ -248,7 +248,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Makes variables of parameters and declares them in the innermost scope.
+    /// Creates variables for parameters and declares them in the innermost scope.
     pub(super) fn declare_params(
         &mut self,
         params: &[Param],

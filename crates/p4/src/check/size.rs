@@ -1,5 +1,4 @@
-//! Sizes in bits that types have on the wire (specification 9), and default values
-//! (specification 7.3).
+//! Sizes of types on the wire, in bits (specification 9), and default values (specification 7.3).
 
 use super::Checker;
 use crate::hir::{Expr, ExprKind, Value};
@@ -7,7 +6,8 @@ use crate::source::Span;
 use crate::types::Type;
 use num_bigint::BigInt;
 
-/// Least and most bits of a value of the type on the wire; `None` if it has no wire format.
+/// Minimum and maximum width of a value of the type on the wire, in bits; `None` if it has no wire
+/// format.
 pub(super) fn bits(ty: &Type) -> Option<(u64, u64)> {
     match ty {
         Type::Bit(w) | Type::Int(w) => Some((u64::from(*w), u64::from(*w))),

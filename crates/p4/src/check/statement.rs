@@ -143,7 +143,7 @@ impl Checker<'_> {
         (var, init)
     }
 
-    /// A variable that hides a parameter is nearly always a slip: it is refused.
+    /// Rejects a variable that hides a parameter, which is nearly always a mistake.
     fn check_shadowing(&mut self, name: &Name) {
         let Some(found) = self.scopes.find(&name.text, false) else { return };
         let Entity::Var(id) = found.entity else { return };
@@ -215,8 +215,8 @@ impl Checker<'_> {
         made.push(statement(kind, span));
     }
 
-    /// An lvalue that can be read and written without calling anything twice: indices that call
-    /// go into variables first.
+    /// An lvalue that can be read and written with each call evaluated once: indices with calls are
+    /// stored in variables first.
     fn once(&mut self, place: Expr, before: &mut Vec<Stmt>) -> Expr {
         let span = place.span;
         let kind = match place.kind {
@@ -234,7 +234,7 @@ impl Checker<'_> {
         typed(kind, place.ty, span)
     }
 
-    /// Puts a value into a new variable.
+    /// Stores a value in a new variable.
     fn in_variable(&mut self, value: Expr, before: &mut Vec<Stmt>) -> Expr {
         let (ty, span) = (value.ty.clone(), value.span);
         let var = self.new_var(Var {
@@ -248,7 +248,7 @@ impl Checker<'_> {
         typed(ExprKind::Var(var), ty, span)
     }
 
-    /// `base[low +: width] = value` with a `low` that is not known: the bits are put in by masks.
+    /// `base[low +: width] = value` with an unknown `low`: the bits are inserted by masks.
     fn moving_slice_target(
         &mut self,
         base: &ast::Expr,
@@ -501,7 +501,7 @@ impl Checker<'_> {
         Some((value, None))
     }
 
-    /// `const T name = e;` and the number that it is, if it is one.
+    /// `const T name = e;`; returns its number, if it is one.
     pub(super) fn declare_constant(
         &mut self,
         ty: &TypeRef,
@@ -539,7 +539,7 @@ impl Checker<'_> {
         number
     }
 
-    /// The number that a constant expression is, for labels and entries.
+    /// Number of a constant expression, for labels and entries.
     pub(super) fn constant_number(value: &Expr) -> Option<BigInt> {
         match &value.kind {
             ExprKind::Const(Value::Int(n)) => Some(n.clone()),
@@ -549,7 +549,7 @@ impl Checker<'_> {
     }
 }
 
-/// True if evaluating the expression calls something.
+/// True if evaluating the expression includes a call.
 fn calls(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Call(_) | ExprKind::ApplyTable(..) => true,

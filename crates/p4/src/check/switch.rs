@@ -13,7 +13,7 @@ use num_bigint::BigInt;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Cases with fall-through written out, and the default.
+/// Cases with fall-through expanded, and the default.
 type Cases<L> = (Vec<(Vec<L>, Vec<Stmt>)>, Vec<Stmt>);
 
 impl Checker<'_> {
@@ -112,7 +112,7 @@ impl Checker<'_> {
         None
     }
 
-    /// Labels and bodies; labels without a body go to the next one that has one.
+    /// Labels and bodies; labels without a body use the next body.
     fn cases<L: Clone + Eq + Hash>(
         &mut self,
         cases: &[SwitchCase],

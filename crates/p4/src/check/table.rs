@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// A table that is being checked.
 pub(super) struct OpenTable<'t> {
     pub table: Table,
-    /// The arguments in the action list as written, to compare later uses with.
+    /// The arguments in the action list as written, for comparison with later uses.
     pub written: Vec<&'t ActionRef>,
 }
 
@@ -69,7 +69,7 @@ impl Checker<'_> {
         self.finish(name, Entity::Table(id));
     }
 
-    /// Each property once; `actions` must be there, before `default_action`.
+    /// Checks that each property occurs once, and that `actions` precedes `default_action`.
     fn check_properties(&mut self, name: &Name, properties: &[TableProperty]) {
         let mut seen: Vec<&str> = Vec::new();
         for property in properties {
@@ -205,7 +205,7 @@ impl Checker<'_> {
         open.written.push(action);
     }
 
-    /// In the list exactly the parameters with a direction are bound.
+    /// Checks that exactly the parameters with a direction are bound in the list.
     fn listed_arguments(&mut self, signature: &Signature, action: &ActionRef) -> Vec<Option<Arg>> {
         let directed: Vec<_> =
             signature.params.iter().filter(|p| p.direction != Direction::None).cloned().collect();
@@ -283,7 +283,7 @@ impl Checker<'_> {
                     self.error(code::OUT_OF_RANGE, value.span, message);
                 }
             },
-            // It follows from a constructor parameter.
+            // It depends on a constructor parameter.
             None => table.properties.push(Property {
                 name: name.text.clone(),
                 value: Arg::In(size),
@@ -358,7 +358,7 @@ impl Checker<'_> {
         self.error(code::TABLE_PROPERTY, span, "`default_action` must be an action");
     }
 
-    /// An action of the table's list with all its action data: a default action, an entry's.
+    /// An action of the table's list with all its action data, for a default action or an entry.
     pub(super) fn chosen_action(
         &mut self,
         reference: &ActionRef,
@@ -429,7 +429,7 @@ impl Checker<'_> {
         Some(values.collect())
     }
 
-    /// True if two expressions are written with the same words.
+    /// True if two expressions have the same text.
     fn same_text(&self, a: Option<&ast::Expr>, b: Option<&ast::Expr>) -> bool {
         let words = |expr: &ast::Expr| -> String {
             self.sources.text(expr.span).chars().filter(|c| !c.is_whitespace()).collect()
@@ -441,7 +441,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A table without default action runs `NoAction`, which thereby is one of its actions.
+    /// Adds `NoAction` to the actions of a table without default action, which runs it.
     fn implied_no_action(&mut self, table: &mut Table) {
         if table.default_action.is_some() {
             return;
@@ -505,7 +505,7 @@ fn has_key(properties: &[TableProperty]) -> bool {
     properties.iter().any(|property| matches!(property, TableProperty::Key(_)))
 }
 
-/// `@name`, which nobody wrote.
+/// An implicit `@name` annotation.
 fn annotation(name: &str, span: Span) -> Annotation {
     let name = Name { text: name.into(), span };
     Annotation { name, body: AnnotationBody::Empty, span }

@@ -1,7 +1,7 @@
 //! Written types: from a reference in the source to a [`Type`] (specification 7.1 to 7.3).
 //!
-//! Resolves names, evaluates widths and sizes, applies type arguments. What may stand inside what
-//! is asked of `nesting`.
+//! Resolves names, evaluates widths and sizes, applies type arguments. `nesting` decides which
+//! types may contain which.
 
 use super::Checker;
 use super::infer::{substitute, substitution};
@@ -16,19 +16,19 @@ use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 use std::sync::Arc;
 
-/// What `_` means where a type stands.
+/// Meaning of `_` in a type position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DontCare {
-    /// Nothing: an error.
+    /// Not allowed: an error.
     Refuse,
-    /// Whatever comes: in the type of a parameter.
+    /// Any type: in the type of a parameter.
     Anything,
-    /// To be found out: in a call or instantiation.
+    /// To be inferred: in a call or instantiation.
     Infer,
 }
 
 impl Checker<'_> {
-    /// A written type in which `_` may not stand.
+    /// A written type without `_`.
     pub(super) fn resolve_type(&mut self, written: &TypeRef) -> Type {
         self.resolve_type_with(written, DontCare::Refuse)
     }
@@ -90,7 +90,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A type argument; here alone `_` may stand.
+    /// A type argument, the only position that allows `_`.
     pub(super) fn type_argument(&mut self, written: &TypeRef, dont_care: DontCare) -> Type {
         match &written.kind {
             TypeRefKind::DontCare => self.dont_care(dont_care, written.span),
@@ -110,7 +110,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a type's name stands for.
+    /// Type that a name denotes.
     pub(super) fn type_entity(&mut self, name: &ast::Name, global: bool) -> Option<TypeEntity> {
         if self.scopes.find(&name.text, global).is_none() {
             self.unknown_name(name, "type", |entity| matches!(entity, Entity::Type(_)));
@@ -126,7 +126,7 @@ impl Checker<'_> {
         }
     }
 
-    /// How many type parameters a declared type has.
+    /// Number of type parameters of a declared type.
     pub(super) fn type_param_count(&self, entity: &TypeEntity) -> usize {
         match entity {
             TypeEntity::Plain(_) => 0,
@@ -143,7 +143,7 @@ impl Checker<'_> {
         self.apply_type(entity, &[], span)
     }
 
-    /// A declared type with its type arguments; says so if there are too many or too few.
+    /// A declared type with its type arguments; reports a wrong number of them.
     pub(super) fn apply_type(&mut self, entity: &TypeEntity, args: &[Type], span: Span) -> Type {
         let wanted = self.type_param_count(entity);
         if wanted != args.len() {
@@ -254,7 +254,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Like [`Checker::known_integer`], for numbers that count something.
+    /// Like [`Checker::known_integer`], for counts.
     pub(super) fn known_count(&mut self, written: &ast::Expr, what: &str) -> Option<u32> {
         let value = self.known_integer(written, what)?;
         let count = if value.is_negative() { None } else { value.to_u32() };
@@ -266,8 +266,8 @@ impl Checker<'_> {
     }
 }
 
-/// True if an extern or package stands somewhere in a type, whatever its type arguments. A struct
-/// may stand in itself, as `Pair<Pair<bit<8>>>` has an end.
+/// True if a type contains an extern or package, whatever its type arguments. A struct may occur
+/// inside itself, as `Pair<Pair<bit<8>>>` is finite.
 fn mentions(within: &Type, what: &Type) -> bool {
     let any = |types: &[Type]| types.iter().any(|ty| mentions(ty, what));
     match (within, what) {

@@ -17,14 +17,14 @@ pub use suggest::near_name;
 use crate::source::Span;
 use std::fmt;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Information.
     Note,
-    /// Legal, but probably not meant.
+    /// Legal, but suspicious.
     Warning,
-    /// The program is refused.
+    /// The program is rejected.
     Error,
 }
 
@@ -38,51 +38,51 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A place and what it has to do with the matter.
+/// A secondary span with a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// Span.
     pub span: Span,
-    /// A few words.
+    /// Label text.
     pub text: String,
 }
 
-/// A change of the source that would cure it.
+/// A source change that corrects the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What it does, as a whole clause: "a name that is near: `hdr`".
+    /// Effect of the change, as a whole clause: "a name that is near: `hdr`".
     pub text: String,
-    /// What to replace; empty to insert.
+    /// Span to replace; empty to insert.
     pub span: Span,
-    /// By what.
+    /// Replacement text.
     pub replacement: String,
 }
 
 /// One message about the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
     /// A stable code, such as `E0301`; the stages' ranges are in the module's documentation.
     pub code: &'static str,
-    /// One sentence without a final stop.
+    /// One sentence without a full stop.
     pub message: String,
-    /// The place it is about; a dummy span if there is none.
+    /// Primary span; a dummy span if there is none.
     pub primary: Span,
-    /// A few words beside the mark at the primary place.
+    /// Short label at the primary span.
     pub label: Option<String>,
-    /// Other places that matter.
+    /// Secondary spans.
     pub labels: Vec<Label>,
-    /// Facts that explain.
+    /// Explanatory notes.
     pub notes: Vec<String>,
-    /// What one could do.
+    /// Suggestions.
     pub help: Vec<String>,
-    /// Changes of the source that would cure it.
+    /// Source changes that correct the error.
     pub suggestions: Vec<Suggestion>,
 }
 
 impl Diagnostic {
-    /// A diagnostic with nothing but a message and a place.
+    /// A diagnostic with a message and a primary span only.
     pub fn new(
         severity: Severity,
         code: &'static str,
@@ -117,35 +117,35 @@ impl Diagnostic {
         Diagnostic::new(Severity::Note, code, span, message)
     }
 
-    /// Words beside the mark at the primary place.
+    /// Sets the label at the primary span.
     #[must_use]
     pub fn with_label(mut self, text: impl Into<String>) -> Diagnostic {
         self.label = Some(text.into());
         self
     }
 
-    /// Another place that matters, marked too.
+    /// Adds a secondary span.
     #[must_use]
     pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into() });
         self
     }
 
-    /// A fact that explains.
+    /// Adds an explanatory note.
     #[must_use]
     pub fn with_note(mut self, text: impl Into<String>) -> Diagnostic {
         self.notes.push(text.into());
         self
     }
 
-    /// What one could do.
+    /// Adds a suggestion.
     #[must_use]
     pub fn with_help(mut self, text: impl Into<String>) -> Diagnostic {
         self.help.push(text.into());
         self
     }
 
-    /// A change that would cure it.
+    /// Adds a source change that corrects the error.
     #[must_use]
     pub fn with_suggestion(
         mut self,
@@ -158,7 +158,8 @@ impl Diagnostic {
         self
     }
 
-    /// Suggests the nearest of `known` in place of `unknown` at the primary place, if one is near.
+    /// Suggests the nearest of `known` as a replacement for `unknown` at the primary span, if one
+    /// is near.
     #[must_use]
     pub fn with_near_name<'a>(
         self,

@@ -1,22 +1,22 @@
-//! Diagnostics as text for a terminal: the message, the source with the place marked, the cure.
+//! Terminal rendering of diagnostics: the message, the marked source and the suggestion.
 //!
-//! Stands on `annotate-snippets` for the drawing. What is added here: places inside macros and
-//! included files are told, and nothing is wider than the terminal.
+//! Uses `annotate-snippets` for the drawing. Adds the positions inside macros and included files,
+//! and limits lines to the width of the terminal.
 
 use super::{Diagnostic, Severity};
 use crate::source::{FileId, SourceMap, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Message, Renderer, Snippet};
 
-/// How the text shall look.
+/// Options of the rendered text.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderOptions {
-    /// Columns that may be used.
+    /// Available columns.
     pub width: usize,
     /// True for ANSI colours.
     pub colour: bool,
 }
 
-/// Diagnostics of one program that are drawn.
+/// Maximum number of diagnostics drawn for one program.
 const MOST_DRAWN: usize = 100;
 
 impl Default for RenderOptions {
@@ -25,7 +25,7 @@ impl Default for RenderOptions {
     }
 }
 
-/// All diagnostics, an empty line between them, and a last line that counts them.
+/// All diagnostics, separated by empty lines, with a last line that counts them.
 pub fn render_all(
     diagnostics: &[Diagnostic],
     sources: &SourceMap,
@@ -56,7 +56,7 @@ pub fn render_all(
     text
 }
 
-/// Those that are drawn: all, or of too many for anybody to read the first, errors before others.
+/// Diagnostics to draw: all, or errors before others if there are too many to read.
 fn most_important(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
     if diagnostics.len() <= MOST_DRAWN {
         return diagnostics.iter().collect();
@@ -69,7 +69,7 @@ fn most_important(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, options: &RenderOptions) -> String {
     let plain = RenderOptions { colour: false, ..*options };
     let fits = |text: &str| text.lines().all(|line| line.chars().count() <= options.width);
-    // The drawing library keeps to its width only roughly, and not at all with long labels.
+    // The drawing library respects its width only roughly, and not at all with long labels.
     let narrower = |by: usize| options.width.saturating_sub(by).max(20);
     let ways = [(narrower(0), true), (narrower(12), true), (narrower(12), false)];
     let fitting = ways.into_iter().find_map(|(margin, inline)| {
@@ -86,7 +86,7 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, options: &RenderOpti
     }
 }
 
-/// Cuts what is still too long. Colour codes take no room and are kept.
+/// Truncates lines that are still too long. Colour codes have no width and are preserved.
 fn cut(text: &str, width: usize) -> String {
     let mut shortened = String::with_capacity(text.len());
     let (mut column, mut in_code) = (0, false);
@@ -105,8 +105,8 @@ fn cut(text: &str, width: usize) -> String {
     shortened
 }
 
-/// Draws it, with source lines up to about `margin`. Labels stand beside their marks if `inline`,
-/// otherwise as notes below.
+/// Draws a diagnostic, with source lines up to about `margin`. Labels follow their marks if
+/// `inline`, otherwise they become notes below.
 fn draw(
     diagnostic: &Diagnostic,
     sources: &SourceMap,
@@ -143,7 +143,7 @@ fn draw(
     text
 }
 
-/// Labels that do not fit beside their marks, as sentences of their own.
+/// Labels that do not fit next to their marks, as sentences.
 fn demoted_labels(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<String> {
     let others = diagnostic.labels.iter().map(|label| match sources.location(label.span) {
         Some(place) => format!("line {}: {}", place.line, label.text),
@@ -152,7 +152,7 @@ fn demoted_labels(diagnostic: &Diagnostic, sources: &SourceMap) -> Vec<String> {
     diagnostic.label.iter().cloned().chain(others).collect()
 }
 
-/// Notes, helps, suggestions and the way of inclusion.
+/// Notes, suggestions and the chain of includes.
 fn trailing_messages<'a>(
     diagnostic: &Diagnostic,
     sources: &SourceMap,
@@ -167,7 +167,7 @@ fn trailing_messages<'a>(
     notes.chain(helps.map(|text| Level::HELP.message(wrap(&text, room)))).collect()
 }
 
-/// The source around the primary place, then around labels in other files.
+/// The source around the primary span, then around labels in other files.
 fn snippets<'a>(
     diagnostic: &'a Diagnostic,
     sources: &'a SourceMap,
@@ -191,7 +191,7 @@ fn snippets<'a>(
     places.iter().map(|(file, marks)| excerpt(sources, *file, marks)).collect()
 }
 
-/// A place in a file that is to be marked.
+/// A span to be marked in a file.
 struct Mark<'a> {
     kind: AnnotationKind,
     span: Span,
@@ -225,7 +225,7 @@ fn excerpt<'a>(
     Snippet::source(window).line_start(line).path(&**path).annotations(annotations)
 }
 
-/// Where a place inside a macro is written.
+/// Source position of a span inside a macro.
 fn macro_group<'a>(diagnostic: &Diagnostic, sources: &'a SourceMap) -> Option<Group<'a>> {
     let expansions = sources.expansions(diagnostic.primary);
     let innermost = expansions.first()?;
@@ -263,7 +263,7 @@ fn wrap(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Adds a word; one that is longer than a line loses its middle. Returns the columns it takes.
+/// Adds a word; one that is longer than a line loses its middle. Returns its number of columns.
 fn push_word(line: &mut String, word: &str, letters: usize, width: usize) -> usize {
     let width = width.max(16);
     if letters <= width {

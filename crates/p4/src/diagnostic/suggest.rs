@@ -1,8 +1,8 @@
-//! Which known name somebody probably meant who wrote an unknown one.
+//! Suggestion of the known name that an unknown name most resembles.
 //!
-//! Stands on edit distance alone; it must not know what the names name.
+//! Uses edit distance only; must not depend on the kind of name.
 
-/// The name in `known` that is nearest to `unknown`, if it is near enough to be a slip.
+/// The name in `known` that is nearest to `unknown`, if it is near enough to be a typing error.
 ///
 /// A third of the letters may differ, and at least one; a name that differs only in upper and
 /// lower case always counts. Among equally near names the first in alphabetical order wins, so

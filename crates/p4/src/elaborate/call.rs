@@ -1,4 +1,4 @@
-//! Calls: which kind it is, and calls of what lies outside the program.
+//! Calls: dispatch by kind, and calls of external functions and objects.
 
 use super::constant::Constant;
 use super::effects::arg_has_effects;
@@ -12,14 +12,14 @@ use crate::source::Span;
 use crate::types::Type;
 use std::sync::Arc;
 
-/// What is called outside the program.
+/// External callee.
 pub(super) struct ExternalCallee {
     pub object: Option<ObjectId>,
     pub name: Arc<str>,
     pub method: u32,
 }
 
-/// A place that gets its value when a call is over.
+/// A destination that is written when a call returns.
 pub(super) struct CopyOut {
     pub to: Lvalue,
     pub from: Layout,
@@ -27,12 +27,12 @@ pub(super) struct CopyOut {
 }
 
 impl Elaborator<'_> {
-    /// A call whose value is wanted, in `into` if that is given.
+    /// A call whose value is used, stored in `into` if that is given.
     pub(super) fn call(&mut self, call: &hir::Call, into: Option<&Layout>) -> Option<Value> {
         self.any_call(call, true, into)
     }
 
-    /// A call whose value nobody wants.
+    /// A call whose value is unused.
     pub(super) fn call_statement(&mut self, call: &hir::Call) {
         self.any_call(call, false, None);
     }
@@ -160,7 +160,7 @@ impl Elaborator<'_> {
         (done, copies)
     }
 
-    /// The slots that an extern writes: the argument's own where that makes no difference.
+    /// The slots that an extern writes: the argument's own if the result is the same.
     fn outside_place(
         &mut self,
         expr: &hir::Expr,
@@ -190,7 +190,7 @@ impl Elaborator<'_> {
         if both { Arg::InOut(layout) } else { Arg::Out(layout) }
     }
 
-    /// What is read must not change while results are written.
+    /// Saves inputs that would change while results are written.
     fn keep_inputs(&mut self, args: &mut [Arg]) {
         let outs: Vec<Layout> = written(args).cloned().collect();
         for arg in args {
@@ -203,7 +203,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Copies results to where they belong, from left to right.
+    /// Copies results to their destinations, from left to right.
     pub(super) fn copy_out(&mut self, copies: Vec<CopyOut>) {
         for CopyOut { to, from, span } in copies {
             let value = value::of_layout(&from, span);

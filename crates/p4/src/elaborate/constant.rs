@@ -1,6 +1,6 @@
-//! Values known while the program is elaborated: constructor arguments and all that follows.
+//! Values known during elaboration: constructor arguments and everything that depends on them.
 //!
-//! The checker has folded what it could; what is left depends on constructor parameters.
+//! The checker has folded the other constants; the rest depends on constructor parameters.
 
 use super::components::{part_types, scalar};
 use super::{Binding, Elaborator, plain};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Constant {
     Bool(bool),
-    /// A number in the range of its type; enum members and errors as the checker numbers them.
+    /// A number in the range of its type; enum members and errors by the checker's numbers.
     Int(BigInt),
     String(Arc<str>),
     /// A struct, valid header, tuple, list or stack.
@@ -63,7 +63,7 @@ impl Constant {
         }
     }
 
-    /// As a constant of the IR.
+    /// The value as a constant of the IR.
     pub fn constant(&self, ty: &Type) -> Const {
         match (plain(ty), self) {
             (_, Constant::String(text)) => Const::String(text.clone()),
@@ -91,7 +91,7 @@ impl Constant {
     }
 }
 
-/// A number made to fit a type: modulo 2^W, read as signed if the type is.
+/// A number reduced to a type: modulo 2^W, read as signed if the type is.
 fn wrapped(value: BigInt, ty: &Type) -> BigInt {
     match scalar(ty) {
         Some(scalar) => arith::number(scalar, &arith::pattern(&value, scalar.width())),
@@ -100,7 +100,7 @@ fn wrapped(value: BigInt, ty: &Type) -> BigInt {
 }
 
 impl Elaborator<'_> {
-    /// The value of an expression, if it is known now.
+    /// The value of an expression, if it is known.
     pub(super) fn known(&self, expr: &Expr) -> Option<Constant> {
         match &expr.kind {
             ExprKind::Const(value) => Some(Constant::new(value)),
@@ -193,7 +193,8 @@ impl Elaborator<'_> {
         })
     }
 
-    /// The value of an expression that has to be known; an error and nothing if it is not.
+    /// The value of an expression that must be known; reports an error and returns `None` if it is
+    /// not.
     pub(super) fn must_know(&mut self, expr: &Expr, what: &str) -> Option<Constant> {
         let known = self.known(expr);
         if known.is_none() {

@@ -8,7 +8,7 @@ use crate::hir;
 use crate::source::Span;
 
 impl Elaborator<'_> {
-    /// Where a declaration of the scope that is lowered stands.
+    /// Source order of a declaration in the scope being lowered.
     pub(super) fn standing(&self, declaration: Span) -> SourceOrder {
         let mut path =
             self.unit.scopes.get(self.unit.current).map_or(Vec::new(), |s| s.path.clone());
@@ -16,7 +16,7 @@ impl Elaborator<'_> {
         SourceOrder { unit: self.unit.id, path }
     }
 
-    /// The table that is lowered, with its actions.
+    /// Records the table being lowered, with its actions.
     pub(super) fn declare_table(&mut self, table: &hir::Table) {
         let place = self.standing(table.span);
         for (at, listed) in table.actions.iter().enumerate() {
@@ -39,8 +39,8 @@ impl Elaborator<'_> {
         });
     }
 
-    /// An action that a control calls itself, and not within another action: it is given nothing by
-    /// a control plane.
+    /// Records an action that a control calls directly, outside other actions: a control plane sets
+    /// none of its parameters.
     pub(super) fn declare_called_action(&mut self, action: &hir::Action) {
         if self.unit.in_action.is_none() {
             let used = SourceOrder { unit: self.unit.id, path: vec![u32::MAX, self.statements] };
@@ -48,7 +48,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// `params` of a table's action, none of one that is called.
+    /// `params` are those of a table's action; a called action has none.
     fn declare_action(
         &mut self,
         action: &hir::Action,
@@ -59,7 +59,7 @@ impl Elaborator<'_> {
         let params = params.unwrap_or_default();
         let (outer, place) = match action.control {
             Some(_) => (self.scope().name.clone(), self.standing(action.span)),
-            // As if it were declared in front of everything in the unit, in the order of use.
+            // As if it were declared at the front of the unit, in the order of use.
             None => {
                 let path = std::iter::once(0).chain(used.path).collect();
                 (String::new(), SourceOrder { unit: used.unit, path })
@@ -85,7 +85,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// A value set of the scope that is lowered.
+    /// Records a value set of the scope being lowered.
     pub(super) fn declare_value_set(&mut self, set: &hir::ValueSet) {
         let place = self.standing(set.span);
         let (element, annotations) = (set.element.clone(), set.annotations.clone());

@@ -1,8 +1,8 @@
-//! Which expressions do more than give a value: then their neighbours are saved in temporaries.
+//! Side effects of expressions: their neighbours are saved in temporaries.
 
 use crate::hir::{Arg, Callee, Expr, ExprKind, Object};
 
-/// True if evaluating the expression may change something or end the parser.
+/// True if evaluating the expression may have side effects or end the parser.
 pub(super) fn has_effects(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Var(_) | ExprKind::InvalidHeader => false,
@@ -28,7 +28,7 @@ pub(super) fn arg_has_effects(arg: &Arg) -> bool {
     }
 }
 
-/// True if the statements apply a sub-parser, which splits the state they are in.
+/// True if the statements apply a sub-parser, which splits their state.
 pub(super) fn applies_parser(
     stmts: &[crate::hir::Stmt],
     is_parser: &dyn Fn(&Object) -> bool,

@@ -1,4 +1,4 @@
-//! Expressions: to values whose evaluation has no effects; what has effects becomes statements.
+//! Expressions become values without side effects; those with side effects become statements.
 
 use super::constant::Constant;
 use super::effects::has_effects;
@@ -18,7 +18,7 @@ impl Elaborator<'_> {
         match self.value(expr) {
             Value::Scalar(scalar) => scalar,
             _ => {
-                // Only after an error of ours: the checker has seen to the types.
+                // Only after an error of the elaborator: the checker has validated the types.
                 let scalar = super::components::scalar(&expr.ty).unwrap_or(Scalar::Bit(32));
                 constant(0, scalar, expr.span)
             }
@@ -81,7 +81,8 @@ impl Elaborator<'_> {
         }
     }
 
-    /// What is known now is not computed later; but what the program wrote down stays.
+    /// Constant value of an expression that is folded here: a constant, a variable, an `int`, or an
+    /// expression with a name of known value. Other constant expressions remain.
     fn known_here(&self, expr: &hir::Expr) -> Option<Constant> {
         let fold = match &expr.kind {
             H::Const(_) | H::Var(_) | H::InvalidHeader => true,
@@ -126,7 +127,7 @@ impl Elaborator<'_> {
             let part = at.to_usize().and_then(|at| value::parts(&values).get(at));
             return part.cloned().unwrap_or_else(|| self.zero(&expr.ty, expr.span));
         }
-        // Only something stored can be chosen from at run time.
+        // Only a stored value can be indexed at run time.
         let index = self.scalar(index);
         let parts = value::parts(&values).to_vec();
         let mut chosen = self.zero(&expr.ty, expr.span);
@@ -228,7 +229,7 @@ impl Elaborator<'_> {
         self.load(&FrameLocation::Fixed(result), span)
     }
 
-    /// The condition of a statement, with what is known about it now.
+    /// The condition of a statement, or its known value.
     pub(super) fn condition(&mut self, expr: &hir::Expr) -> Result<bool, Expr> {
         match self.known(expr) {
             Some(Constant::Bool(value)) => Ok(value),
@@ -237,7 +238,7 @@ impl Elaborator<'_> {
     }
 }
 
-/// True if the expression contains a name that stands for a known value.
+/// True if the expression contains a name with a known value.
 fn mentions_known(expr: &hir::Expr, at: &Elaborator<'_>) -> bool {
     match &expr.kind {
         H::Var(id) => matches!(at.bindings.get(id), Some(super::Binding::Constant(_))),

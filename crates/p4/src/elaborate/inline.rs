@@ -1,9 +1,9 @@
-//! Functions, actions and sub-controls put in place of their calls.
+//! Inlining of functions, actions and sub-controls.
 //!
 //! Arguments are evaluated from left to right, then copied in; results are copied out from left to
-//! right, also after `return` and `exit` (specification 6.8, 12.4, 12.5). Where no two arguments
-//! share a slot and the callee cannot reach the caller's variables otherwise, the callee works on
-//! the arguments' own slots: nobody can tell the difference.
+//! right, also after `return` and `exit` (specification 6.8, 12.4, 12.5). If no two arguments share
+//! a slot and the callee cannot access the caller's variables otherwise, the callee uses the
+//! arguments' own slots: the result is the same.
 
 use super::call::{CopyOut, overlap};
 use super::effects::arg_has_effects;
@@ -17,29 +17,29 @@ use crate::types::Type;
 
 /// An argument after its evaluation.
 enum EvaluatedArgument {
-    /// Bound.
+    /// Bound already.
     Done,
-    /// Read only, and lies in these slots.
+    /// Read-only, in these slots.
     In(Layout),
-    /// Written, and lies in these slots. True if it is also read.
+    /// Written, in these slots. True if it is also read.
     Out(Lvalue, Layout, bool),
     /// Written on return.
     Copied,
 }
 
-/// How parameters are bound.
+/// Binding mode of parameters.
 #[derive(Clone, Copy)]
 pub(super) struct BindingMode {
-    /// The callee reaches no variables but its own.
+    /// The callee accesses only its own variables.
     pub by_place: bool,
-    /// Another call may be bound while this one is: then its parameters get slots of their own.
+    /// Another call may be bound meanwhile: then its parameters get slots of their own.
     pub may_renew: bool,
-    /// The scope that keeps the slots of copied parameters.
+    /// The scope that owns the slots of copied parameters.
     pub owner: usize,
 }
 
 impl Elaborator<'_> {
-    /// Binds parameters to arguments; the answer is what has to be copied on return.
+    /// Binds parameters to arguments; returns the copies to make on return.
     pub(super) fn bind(
         &mut self,
         params: &[VarId],
@@ -130,7 +130,7 @@ impl Elaborator<'_> {
         (EvaluatedArgument::Done, Some(Binding::Place(layout)))
     }
 
-    /// Arguments by place where none gets in another's way, the others by copy.
+    /// Passes arguments by reference where they do not interfere, the others by copy.
     fn settle(
         &mut self,
         params: &[VarId],
@@ -202,7 +202,7 @@ impl Elaborator<'_> {
         layout
     }
 
-    /// New slots for a variable, named for it and the instance it lives in.
+    /// New slots for a variable, named after it and its instance.
     fn variable(&mut self, id: VarId, owner: usize) -> Layout {
         let var = self.var(id);
         let scope = &self.unit.scopes[owner];
@@ -213,7 +213,7 @@ impl Elaborator<'_> {
         self.allocate(&var.ty, &name, LayoutUse { temporary: false, span: var.span })
     }
 
-    /// The slots of a local variable: the same each time its declaration is passed.
+    /// The slots of a local variable: the same for each execution of its declaration.
     pub(super) fn local(&mut self, id: VarId) -> Layout {
         let owner = self.unit.current;
         let layout = match self.unit.scopes[owner].vars.get(&id) {
@@ -228,7 +228,7 @@ impl Elaborator<'_> {
         layout
     }
 
-    /// A function in place of its call.
+    /// Inlines a function.
     pub(super) fn inline_function(&mut self, id: FunctionId, call: &hir::Call) -> Option<Value> {
         let function = &self.hir.functions[id.index()];
         if !self.may_inline(call.span) {
@@ -251,7 +251,7 @@ impl Elaborator<'_> {
         result.map(|layout| value::of_layout(&layout, call.span))
     }
 
-    /// An action in place of its direct call; its action data are arguments like others.
+    /// Inlines a directly called action; its action data are ordinary arguments.
     pub(super) fn inline_action(&mut self, id: ActionId, call: &hir::Call) {
         let action = &self.hir.actions[id.index()];
         if !self.may_inline(call.span) {
@@ -278,7 +278,7 @@ impl Elaborator<'_> {
         self.close_block(label, body, span);
     }
 
-    /// A body, then what has to be copied out, also if the body exits.
+    /// A body, followed by its copies out, even if it exits.
     pub(super) fn guarded(
         &mut self,
         copies: Vec<CopyOut>,
@@ -301,7 +301,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// If the flag says that an `exit` is under way, it goes on outwards.
+    /// Propagates an `exit` outwards if the flag is set.
     pub(super) fn go_on_exiting(&mut self, span: Span) {
         let Some(outer) = self.unit.exit else { return };
         let flag = self.exit_flag(span);
@@ -330,7 +330,7 @@ impl Elaborator<'_> {
         flag
     }
 
-    /// A sub-control in place of its application.
+    /// Inlines a sub-control.
     pub(super) fn apply_block(&mut self, object: &Object, call: &hir::Call) {
         let Some(Binding::Block(scope)) = self.resolve(object, call.span) else { return };
         let Some(hir::InstanceOf::Control(id)) = self.unit.scopes[scope].of else {
@@ -364,14 +364,14 @@ impl Elaborator<'_> {
         self.unit.loops = loops;
         self.unit.returns.pop();
         self.close_block(label, body, span);
-        // The control plane knows tables that are not applied, too.
+        // The control plane has the tables that are not applied, too.
         for &table in &control.tables {
             self.table(table);
         }
     }
 
-    /// True if there is one place in the program where this instance is applied: then its tables
-    /// and methods, which exist once, can work on the arguments' own slots.
+    /// True if this instance is applied in one place only: then its tables and methods, which exist
+    /// once, can use the arguments' own slots.
     pub(super) fn applied_once(&self, object: &Object) -> bool {
         let Object::Instance(id) = object else { return false };
         let applies = |callee: &Callee| matches!(callee, Callee::Apply(Object::Instance(other)) if other == id);
@@ -393,7 +393,7 @@ impl Elaborator<'_> {
     }
 }
 
-/// Calls among the statements that are statements themselves and of the kind asked for.
+/// Calls among the statements that are statements themselves and of the wanted kind.
 fn count_calls(stmts: &[hir::Stmt], wanted: &dyn Fn(&Callee) -> bool) -> usize {
     use hir::StmtKind as S;
     let count = |body: &[hir::Stmt]| count_calls(body, wanted);
@@ -401,7 +401,7 @@ fn count_calls(stmts: &[hir::Stmt], wanted: &dyn Fn(&Callee) -> bool) -> usize {
         S::Call(call) => usize::from(wanted(&call.callee)),
         S::If(_, a, b) => count(a) + count(b),
         S::Block(body) | S::ForRange { body, .. } => count(body),
-        // Written out once per element.
+        // Unrolled for each element.
         S::ForEach { body, .. } => 2 * count(body),
         S::For { update, body, .. } => count(update) + count(body),
         S::SwitchAction { cases, default, .. } => {

@@ -26,7 +26,7 @@ pub(super) fn full_name(outer: &str, local: &str, annotations: &[Annotation]) ->
 }
 
 impl Elaborator<'_> {
-    /// A package and all that it is given.
+    /// A package and its arguments.
     pub(super) fn package(&mut self, id: InstanceId, depth: usize) -> Option<ir::Package> {
         if let Some(done) = self.packages.get(&id) {
             return Some(done.clone());
@@ -97,8 +97,8 @@ impl Elaborator<'_> {
             annotations: annotations.clone(),
             span: instance.span,
         });
-        // Two pipelines may use one control: then the package's name tells its tables apart.
-        // What `@name` calls a control or parser of a package is not part of its tables' names.
+        // Two pipelines may use one control: then the package's name distinguishes its tables. The
+        // `@name` of a control or parser of a package is not part of its tables' names.
         let mut full = name.to_string();
         if self.out.units[..unit.index()].iter().any(|other| other.name == name) {
             full = full_name(package, &full, &[]);
@@ -123,7 +123,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Lowers the body of a unit whose outermost scope is made.
+    /// Lowers the body of a unit whose outermost scope exists.
     fn enter_unit(&mut self, scope: usize, unit: UnitId) {
         let hir = self.hir;
         let label = self.label();
@@ -198,7 +198,7 @@ impl Elaborator<'_> {
         done
     }
 
-    /// An object that the architecture hands to a unit.
+    /// An object that the architecture passes to a unit.
     fn given_object(&mut self, id: VarId, of: usize, args: &[Type], scope: usize) -> Binding {
         let name = &self.hir.externs[of].name;
         if matches!(&**name, "packet_in" | "packet_out") {
@@ -229,7 +229,7 @@ impl Elaborator<'_> {
         ObjectId(self.out.objects.len() as u32 - 1)
     }
 
-    /// Makes the scope of a parser or control instance, with everything declared in it.
+    /// Creates the scope of a parser or control instance, with all its declarations.
     fn instantiate(&mut self, id: InstanceId, name: String, depth: usize) -> Option<usize> {
         let hir = self.hir;
         let instance = &hir.instances[id.index()];
@@ -292,7 +292,7 @@ impl Elaborator<'_> {
         self.hir.instances[id.index()].name.is_empty()
     }
 
-    /// Something declared in a scope.
+    /// A declaration in a scope.
     fn member(&mut self, id: InstanceId, scope: usize) -> Option<Binding> {
         if let Some(done) = self.unit.scopes[scope].members.get(&id) {
             return Some(done.clone());
@@ -300,7 +300,7 @@ impl Elaborator<'_> {
         let instance = &self.hir.instances[id.index()];
         let (outer, depth) = (&self.unit.scopes[scope].name, self.unit.scopes[scope].depth);
         let name = full_name(outer, &instance.name, &instance.annotations);
-        // Members are looked up in the scope that they are made for.
+        // Members are resolved in their own scope.
         let caller = std::mem::replace(&mut self.unit.current, scope);
         let made = self.make(id, name, depth + 1);
         self.unit.current = caller;
@@ -385,8 +385,8 @@ impl Elaborator<'_> {
         }
     }
 
-    /// The value of a table's property; an object that is made in its place has the property's name
-    /// and annotations.
+    /// The value of a table's property; an object created in it has the property's name and
+    /// annotations.
     pub(super) fn object_of_property(
         &mut self,
         arg: &hir::Arg,
@@ -406,7 +406,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// What an object's name stands for.
+    /// Binding that an object's name denotes.
     pub(super) fn resolve(&mut self, object: &hir::Object, span: Span) -> Option<Binding> {
         let found = match object {
             hir::Object::Instance(id) => self.resolve_instance(*id, span),
@@ -428,7 +428,7 @@ impl Elaborator<'_> {
         self.member(id, self.unit.current)
     }
 
-    /// Methods of an object at top level live in the frame of the one unit that uses it.
+    /// Methods of a top-level object are placed in the frame of the only unit that uses it.
     fn top_methods(&mut self, id: InstanceId, object: ObjectId, span: Span) {
         let instance = &self.hir.instances[id.index()];
         let Some(unit) = self.unit.id.filter(|_| !instance.methods.is_empty()) else { return };
@@ -451,7 +451,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Makes a scope the one that is lowered; the answer is the one before.
+    /// Makes a scope the current one; returns the previous one.
     pub(super) fn enter(&mut self, scope: usize) -> usize {
         let hir = self.hir;
         let caller = std::mem::replace(&mut self.unit.current, scope);
@@ -528,7 +528,7 @@ impl Elaborator<'_> {
         ir::Method { name: function.name.clone(), params, returns, body, span: function.span }
     }
 
-    /// A value set of the scope that is lowered.
+    /// A value set of the current scope.
     pub(super) fn value_set(&mut self, id: hir::ValueSetId) -> Option<ir::ValueSetId> {
         if let Some(done) = self.scope().value_sets.get(&id) {
             return Some(*done);

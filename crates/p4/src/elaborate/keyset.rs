@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::types::Type;
 use num_bigint::BigUint;
 
-/// How many scalars a key of this type is.
+/// Number of scalars of a key of this type.
 fn columns(ty: &Type) -> usize {
     let types = super::components::part_types(ty);
     match super::plain(ty) {
@@ -82,7 +82,7 @@ impl Elaborator<'_> {
     }
 
     fn case_patterns(&mut self, case: &hir::SelectCase, types: &[&Type]) -> Option<Vec<Pattern>> {
-        // A set of tuples stands alone for all keys; so does `_`.
+        // A set of tuples covers all keys by itself; so does `_`.
         if let ([keyset @ (Keyset::ValueSet(_) | Keyset::Any)], true) =
             (&case.keysets[..], types.len() > 1)
         {

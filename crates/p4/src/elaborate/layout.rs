@@ -1,4 +1,4 @@
-//! Frames: which slots a value of a type takes, and what a slot is called.
+//! Frame layout: the slots of a value, and their names.
 
 use super::components::scalar;
 use super::packet::padding_bits;
@@ -9,7 +9,7 @@ use crate::ir::{ExprKind, Layout, Scalar, Slot, SlotInfo, StmtKind, Value, WideS
 use crate::source::Span;
 use crate::types::{FieldsType, Type};
 
-/// What a layout is wanted for.
+/// Purpose of a layout.
 #[derive(Clone, Copy)]
 pub(super) struct LayoutUse {
     pub temporary: bool,
@@ -128,13 +128,13 @@ impl Elaborator<'_> {
         WideSlot(self.unit.wide_slots.len() as u32 - 1)
     }
 
-    /// Slots for a value that the program does not name.
+    /// Slots for a value without a name in the program.
     pub(super) fn temporary(&mut self, ty: &Type, span: Span) -> Layout {
         let name = format!("$tmp{}$", self.unit.slots.len() + self.unit.wide_slots.len());
         self.allocate(ty, &name, LayoutUse { temporary: true, span })
     }
 
-    /// Sets headers invalid and stacks empty, as specification 6.8 wants it for `out` parameters.
+    /// Sets headers invalid and stacks empty, as specification 6.8 requires for `out` parameters.
     pub(super) fn invalidate(&mut self, layout: &Layout, span: Span) {
         let zero = |slot, scalar| {
             let value = super::value::constant(0, scalar, span);

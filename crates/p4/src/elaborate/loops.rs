@@ -8,11 +8,11 @@ use crate::source::Span;
 use crate::types::Type;
 use num_bigint::BigInt;
 
-/// Rounds of a loop over numbers of type `int`, which are written out.
+/// Maximum number of iterations of a loop over numbers of type `int`, which is unrolled.
 const MAX_ROUNDS: u32 = 1 << 16;
 
 impl Elaborator<'_> {
-    /// One round of a body: `break` leaves the loop, `continue` the round.
+    /// One iteration of a body: `break` leaves the loop, `continue` the iteration.
     fn round(&mut self, leave: Label, body: &[hir::Stmt], span: Span) {
         let next = self.label();
         self.unit.loops.push(LoopTarget { leave, next });
@@ -46,7 +46,7 @@ impl Elaborator<'_> {
         self.push(StmtKind::Loop { label, body: rounds }, span);
     }
 
-    /// `for (T var in low .. high)`: both ends once, both included.
+    /// `for (T var in low .. high)`: both ends are evaluated once and included.
     pub(super) fn for_range(
         &mut self,
         var: VarId,
@@ -70,7 +70,7 @@ impl Elaborator<'_> {
         let rounds = self.nested(|this| {
             this.store_fixed(&layout, Value::Scalar(current.clone()), span);
             this.round(label, body, span);
-            // The last value may be the type's largest, so it is compared before it is counted.
+            // The last value may be the type's largest, so it is compared before the increment.
             let done = compare(Binary::Eq, &current, &last);
             let stop = StmtKind::If { condition: done, then: leave, otherwise: Vec::new() };
             this.push(stop, span);
@@ -93,7 +93,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// A range of numbers without a width: written out.
+    /// A range of numbers without a width, which is unrolled.
     fn for_known_range(
         &mut self,
         var: VarId,

@@ -1,4 +1,4 @@
-//! Lvalues: where a value is read from and written to, indices evaluated once.
+//! Lvalues: locations of reads and writes, with indices evaluated once.
 
 use super::effects::has_effects;
 use super::value::{self, binary, cast_to, constant};
@@ -10,23 +10,23 @@ use crate::source::Span;
 use crate::types::Type;
 use num_traits::ToPrimitive;
 
-/// A place in the frame.
+/// A location in the frame.
 #[derive(Clone, Debug)]
 pub(super) enum FrameLocation {
     /// Always the same slots.
     Fixed(Layout),
     /// A part of an element chosen at run time.
     Element(Element),
-    /// Bits of a scalar place.
+    /// Bits of a scalar location.
     Slice { base: Box<FrameLocation>, high: u32, low: u32 },
-    /// A part of a copy; a change is written back to where the copy came from.
+    /// A part of a copy; a change is written back to the copy's origin.
     Copy { part: Box<FrameLocation>, whole: Layout, origin: Box<FrameLocation> },
 }
 
 /// A part of an element chosen at run time.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
-    /// The part, as it lies in element 0.
+    /// Layout of the part in element 0.
     first: Layout,
     /// Narrow and wide slots from one element to the next.
     stride: (u32, u32),
@@ -34,7 +34,8 @@ pub(super) struct Element {
     index: Expr,
 }
 
-/// A place, and the headers that writing it whole makes invalid: other members of its union.
+/// A location, and the headers that become invalid when it is written whole: other members of its
+/// union.
 #[derive(Clone, Debug)]
 pub(super) struct Lvalue {
     pub place: FrameLocation,
@@ -46,7 +47,7 @@ impl Lvalue {
         Lvalue { place, others: Vec::new() }
     }
 
-    /// The layout of a place that is always the same slots and has no union around it.
+    /// The layout of a fixed location outside unions.
     pub fn fixed(&self) -> Option<&Layout> {
         match &self.place {
             FrameLocation::Fixed(layout) if self.others.is_empty() => Some(layout),
@@ -54,7 +55,7 @@ impl Lvalue {
         }
     }
 
-    /// Slots that reading or writing may touch.
+    /// Slots that a read or write may access.
     pub fn extent(&self) -> Layout {
         self.place.extent()
     }
@@ -72,7 +73,7 @@ fn part(layout: &Layout, at: u32) -> Option<Layout> {
 }
 
 impl FrameLocation {
-    /// A component of the place.
+    /// A component of the location.
     fn part(&self, at: u32) -> Option<FrameLocation> {
         Some(match self {
             FrameLocation::Fixed(layout) => FrameLocation::Fixed(part(layout, at)?),
@@ -89,7 +90,7 @@ impl FrameLocation {
         })
     }
 
-    /// The layout of the place, as it lies in element 0 if it is part of an element.
+    /// Layout of the lvalue, or of its part in element 0 of an array.
     fn layout(&self) -> Option<&Layout> {
         match self {
             FrameLocation::Fixed(layout) => Some(layout),
@@ -99,7 +100,7 @@ impl FrameLocation {
         }
     }
 
-    /// Slots that reading or writing may touch, as if they were fields of a struct.
+    /// Slots that a read or write may access, as if they were fields of a struct.
     fn extent(&self) -> Layout {
         match self {
             FrameLocation::Fixed(layout) => layout.clone(),
@@ -108,7 +109,7 @@ impl FrameLocation {
             FrameLocation::Element(element) => {
                 let range = element.first.range();
                 let bit = Scalar::Bit(1);
-                // A range only knows first and count, so the gaps are taken to belong to it.
+                // A range consists of first and count only, so the gaps count as part of it.
                 let hull = |base: u32, stride: u32, len: u32| {
                     if len == 0 { 0..0 } else { base..base + stride * element.count }
                 };
@@ -124,8 +125,8 @@ impl FrameLocation {
 }
 
 impl Elaborator<'_> {
-    /// The place that an expression names, if it names one. With `stable` set, later changes of an
-    /// index's variables do not move it (specification 6.8, step 3).
+    /// The location that an expression names, if any. With `stable` set, later changes of an
+    /// index's variables do not affect it (specification 6.8, step 3).
     pub(super) fn place(&mut self, expr: &hir::Expr, stable: bool) -> Option<Lvalue> {
         match &expr.kind {
             H::Var(id) => match self.bindings.get(id) {
@@ -133,7 +134,7 @@ impl Elaborator<'_> {
                     Some(Lvalue::only(FrameLocation::Fixed(layout.clone())))
                 }
                 Some(_) => None,
-                // A variable that nobody has declared yet: the checker has seen its declaration.
+                // A variable without a declaration so far: the checker has seen its declaration.
                 None => {
                     let layout = self.local(*id);
                     Some(Lvalue::only(FrameLocation::Fixed(layout)))
@@ -163,7 +164,7 @@ impl Elaborator<'_> {
                 let place = self.place(base, stable)?.place;
                 self.next_place(place, last, expr.span).map(Lvalue::only)
             }
-            // A cast between names of one type is no change of place.
+            // A cast between names of one type keeps the location.
             H::Cast(base) if plain(&base.ty) == plain(&expr.ty) => self.place(base, stable),
             _ => None,
         }
@@ -188,7 +189,7 @@ impl Elaborator<'_> {
         self.chosen(place, index)
     }
 
-    /// `stack.next` or `stack.last`, with the check that it exists.
+    /// `stack.next` or `stack.last`, with a check that it exists.
     fn next_place(
         &mut self,
         place: FrameLocation,
@@ -212,7 +213,7 @@ impl Elaborator<'_> {
         self.chosen(place, index)
     }
 
-    /// The element of a stack (or tuple) with an index known at run time.
+    /// The element of a stack or tuple with an index known at run time.
     fn chosen(&mut self, place: FrameLocation, index: Expr) -> Option<FrameLocation> {
         match place {
             FrameLocation::Fixed(
@@ -225,7 +226,7 @@ impl Elaborator<'_> {
                 Some(FrameLocation::Element(Element { first, stride, count, index }))
             }
             FrameLocation::Fixed(_) | FrameLocation::Slice { .. } => None,
-            // An index within an element chosen at run time: go on in a copy of that element.
+            // An index inside an element chosen at run time: continues in a copy of that element.
             FrameLocation::Element(_) => {
                 let ty = type_of(place.layout()?);
                 let whole = self.temporary(&ty, index.span);
@@ -241,7 +242,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// The value at a place.
+    /// The value at a location.
     pub(super) fn load(&mut self, place: &FrameLocation, span: Span) -> Value {
         match place {
             FrameLocation::Fixed(layout) => value::of_layout(layout, span),
@@ -259,7 +260,7 @@ impl Elaborator<'_> {
 
     /// Writes a value; other members of a union become invalid.
     pub(super) fn store(&mut self, lvalue: &Lvalue, value: Value, span: Span) {
-        // What is read while it is written is read first.
+        // A value that overlaps its destination is read first.
         let value = self.unaliased(&lvalue.place, value);
         let value = if lvalue.others.is_empty() { value } else { self.save(value) };
         for other in &lvalue.others {
@@ -404,7 +405,7 @@ impl Elaborator<'_> {
         self.set_validity(&lvalue.place, valid, span);
     }
 
-    /// A header that is not valid has nothing in its fields from here on.
+    /// Clears the fields of a header that becomes invalid.
     fn make_fresh(&mut self, place: &FrameLocation, span: Span) {
         let Some(ty) = place.layout().map(type_of) else { return };
         let Value::Header { valid, .. } = self.load(place, span) else { return };
@@ -434,7 +435,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// True if an expression names a place and evaluating it does nothing else.
+    /// True if an expression names a location and has no side effects.
     pub(super) fn is_plain_place(&self, expr: &hir::Expr) -> bool {
         match &expr.kind {
             H::Var(id) => {
@@ -449,7 +450,7 @@ impl Elaborator<'_> {
 }
 
 impl Element {
-    /// A slot of element 0 as the slot of the element that is meant.
+    /// A slot of element 0 as the slot of the chosen element.
     fn read(&self, expr: Expr) -> Expr {
         let (count, index) = (self.count, Box::new(self.index.clone()));
         let kind = match expr.kind {
@@ -473,7 +474,7 @@ impl Element {
     }
 }
 
-/// Bits of a place; bits of bits are bits of the first.
+/// Bits of a location; nested slices are combined.
 fn slice_of(place: FrameLocation, high: u32, low: u32) -> FrameLocation {
     match place {
         FrameLocation::Slice { base, low: outer, .. } => {
@@ -489,7 +490,7 @@ pub(super) fn sliced(base: Expr, high: u32, low: u32, span: Span) -> Expr {
     Expr { kind: ExprKind::Slice(Box::new(base), low), scalar, span }
 }
 
-/// A value as another scalar.
+/// A value converted to another scalar type.
 pub(super) fn recast(expr: Expr, scalar: Scalar, span: Span) -> Expr {
     match scalar {
         Scalar::Bool => cast_to(expr, &Type::Bool, span),
@@ -498,7 +499,7 @@ pub(super) fn recast(expr: Expr, scalar: Scalar, span: Span) -> Expr {
     }
 }
 
-/// The type that a layout is of.
+/// The type of a layout.
 pub(super) fn type_of(layout: &Layout) -> Type {
     match layout {
         Layout::Narrow(_, scalar) | Layout::Wide(_, scalar) => match scalar {
@@ -543,7 +544,7 @@ pub(super) fn equal(a: &Value, b: &Value, span: Span) -> Expr {
             bool2(Binary::Eq, a.clone(), b.clone()),
         ),
         (Value::Header { valid: x, fields: a, ty }, Value::Header { valid: y, fields: b, .. }) => {
-            // Padding is no part of the value.
+            // Padding is not part of the value.
             let declared = match plain(ty) {
                 Type::Header(of) => of.fields.len().min(a.len()),
                 _ => a.len(),

@@ -1,15 +1,15 @@
 //! Elaboration: from the typed tree to the IR, every instance inlined, every value a slot.
 //!
-//! Stands on `hir` and `ir`. `main` is evaluated as specification chapter 18 says; what a package
-//! is given becomes a unit with a frame of its own. The order of evaluation, copy-in and copy-out
-//! are those of chapter 6.8; where nobody can tell the difference, arguments are passed by place
-//! instead of by copy. It must not know any architecture: of core.p4 it knows `packet_in`,
-//! `packet_out` and `verify`.
+//! Uses `hir` and `ir`. `main` is evaluated as specification chapter 18 says; each parser or
+//! control passed to a package becomes a unit with a frame of its own. The order of evaluation,
+//! copy-in and copy-out are those of chapter 6.8; if the result is the same, arguments are passed
+//! by reference instead of by copy. Must not depend on an architecture: of core.p4 it knows
+//! `packet_in`, `packet_out` and `verify`.
 //!
-//! One idea a file: `instance` packages, units, objects and their names; `constant` values known
-//! now; `layout` frames; `place` lvalues; `value` and `expr` expressions; `call` and `inline`
-//! calls; `packet` core.p4's packets; `stmt` and `loops` statements; `parser` states; `keyset`
-//! patterns; `table` tables; `declare` what the control plane is told of all this.
+//! One idea a file: `instance` packages, units, objects and their names; `constant` known values;
+//! `layout` frames; `lvalue` lvalues; `value` and `expr` expressions; `call` and `inline` calls;
+//! `packet` core.p4's packets; `stmt` and `loops` statements; `parser` states; `keyset` patterns;
+//! `table` tables; `declare` declarations for the control plane.
 
 mod call;
 mod components;
@@ -40,40 +40,41 @@ use constant::Constant;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Statements of a whole program: inlining can multiply without end.
+/// Maximum number of statements of a program: inlining can multiply without end.
 const MAX_STATEMENTS: u32 = 400_000;
-/// Calls and instances of a whole program that are written out: those that come to no statement
-/// can double without end, too.
+/// Maximum number of inlined calls and instances of a program: those without statements can double
+/// without end, too.
 const MAX_INLINED: u32 = 1 << 16;
-/// Bytes of the names of all slots of a program: each has the name of every level above it.
+/// Maximum size of the names of all slots of a program, bytes: each includes the names of all
+/// levels above.
 const MAX_NAME_BYTES: usize = 1 << 28;
-/// Slots of a unit's frame.
+/// Maximum number of slots of a unit's frame.
 const MAX_SLOTS: usize = 1 << 20;
-/// Instances within instances.
+/// Maximum nesting of instances.
 const MAX_DEPTH: usize = 64;
-/// Stack for elaboration: enough for the deepest tree that the checker hands over.
+/// Stack size of elaboration, bytes: enough for the deepest tree that the checker produces.
 const STACK: usize = 256 << 20;
 
-/// What is in the fields of a header that `setValid` makes valid, of which the language says nothing.
+/// Fields of a header after `setValid` makes it valid, which the language leaves undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fresh {
-    /// What was there.
+    /// Unchanged.
     #[default]
     Kept,
-    /// Nothing.
+    /// Zero.
     Zero,
 }
 
 /// Elaborates a checked program.
 ///
 /// # Errors
-/// What cannot be elaborated, as diagnostics: constants that are not, frames that are too large,
-/// constructs that the IR has no form for.
+/// Diagnostics for constructs that cannot be elaborated: constants without a known value, frames
+/// that are too large, constructs without a form in the IR.
 pub fn elaborate(program: &hir::Program) -> Result<ir::Program, Vec<Diagnostic>> {
     elaborate_with(program, Fresh::default())
 }
 
-/// The same where an architecture says more than the language does.
+/// [`elaborate`] for an architecture that defines more than the language.
 ///
 /// # Errors
 /// As for [`elaborate`].
@@ -95,12 +96,12 @@ pub fn elaborate_with(
     })
 }
 
-/// What a name of the program stands for at the moment.
+/// Current binding of a name.
 #[derive(Clone, Debug)]
 enum Binding {
     /// A variable in the frame.
     Place(Layout),
-    /// A value known now.
+    /// A known value.
     Constant(Constant),
     /// An extern object.
     Object(ObjectId),
@@ -113,9 +114,9 @@ enum Binding {
 /// An instance of a control or parser within a unit.
 #[derive(Debug, Default)]
 struct Scope {
-    /// What it is an instance of.
+    /// Class of the instance.
     of: Option<hir::InstanceOf>,
-    /// Its full name for the control plane; empty for none.
+    /// Its full name in the control plane; empty for none.
     name: String,
     /// Constructor parameters.
     constants: Vec<(VarId, Binding)>,
@@ -125,39 +126,39 @@ struct Scope {
     tables: HashMap<hir::TableId, table::Lowered>,
     /// Value sets.
     value_sets: HashMap<hir::ValueSetId, ir::ValueSetId>,
-    /// Where variables and parameters of this instance lie.
+    /// Layouts of the instance's variables and parameters.
     vars: HashMap<VarId, Layout>,
     /// True once its objects' methods are lowered.
     entered: bool,
     /// Levels of instances above it.
     depth: usize,
-    /// Where the instances stand that lead to it.
+    /// Source positions of the enclosing instances, outermost first.
     path: Vec<u32>,
 }
 
-/// Where `exit` goes.
+/// Target of `exit`.
 #[derive(Clone, Copy, Debug)]
 struct ExitTarget {
     label: Label,
-    /// True if whoever catches it has to go on: then a flag says so.
+    /// True if the target continues afterwards: a flag then records the exit.
     flagged: bool,
 }
 
-/// Where `return` goes, and where its value is put.
+/// Target of `return`, and the destination of its value.
 #[derive(Clone, Debug)]
 struct ReturnTarget {
     label: Label,
     result: Option<Layout>,
 }
 
-/// Where `break` and `continue` go.
+/// Targets of `break` and `continue`.
 #[derive(Clone, Copy, Debug)]
 struct LoopTarget {
     leave: Label,
     next: Label,
 }
 
-/// The unit in the making.
+/// The unit under construction.
 #[derive(Debug, Default)]
 struct UnitState {
     id: Option<UnitId>,
@@ -165,7 +166,7 @@ struct UnitState {
     wide_slots: Vec<SlotInfo>,
     labels: u32,
     scopes: Vec<Scope>,
-    /// The scope that is being lowered.
+    /// The scope being lowered.
     current: usize,
     exit: Option<ExitTarget>,
     exit_flag: Option<ir::Slot>,
@@ -194,14 +195,14 @@ struct Elaborator<'h> {
     packages: HashMap<InstanceId, ir::Package>,
     units: HashMap<InstanceId, UnitId>,
     unit: UnitState,
-    /// Statements of the list in the making.
+    /// Statements of the list under construction.
     code: Vec<Stmt>,
     statements: u32,
     /// Bytes of the names of slots.
     name_bytes: usize,
-    /// Calls and instances that were written out.
+    /// Number of inlined calls and instances.
     inlined: u32,
-    /// True once the program is too large: nothing more is made.
+    /// True once the program is too large: no more is generated.
     exhausted: bool,
 }
 
@@ -248,7 +249,7 @@ impl<'h> Elaborator<'h> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        // The same place is lowered once per instance; one message is enough.
+        // The same position is lowered once per instance; one message is enough.
         if !self.diagnostics.contains(&diagnostic) {
             self.diagnostics.push(diagnostic);
         }
@@ -275,8 +276,8 @@ impl<'h> Elaborator<'h> {
         self.code.push(Stmt { kind, span });
     }
 
-    /// Counts a call or an instance that is to be written out at `span`; false if it is one too
-    /// many, or nothing more is made anyway.
+    /// Counts a call or an instance to be inlined at `span`; false if it exceeds the limit, or no
+    /// more is generated anyway.
     fn may_inline(&mut self, span: Span) -> bool {
         if self.exhausted {
             return false;
@@ -294,7 +295,7 @@ impl<'h> Elaborator<'h> {
         false
     }
 
-    /// The statements that `fill` appends, as a list of their own.
+    /// The statements appended by `fill`, as a separate list.
     fn nested(&mut self, fill: impl FnOnce(&mut Self)) -> Vec<Stmt> {
         let outer = std::mem::take(&mut self.code);
         fill(self);
@@ -356,7 +357,7 @@ fn plain(ty: &Type) -> &Type {
     }
 }
 
-/// The name that `@name` gives, if there is one.
+/// The name given by `@name`, if there is one.
 fn annotated_name(annotations: &[crate::ast::Annotation]) -> Option<Arc<str>> {
     use crate::ast::AnnotationBody;
     let annotation = annotations.iter().find(|annotation| &*annotation.name.text == "name")?;

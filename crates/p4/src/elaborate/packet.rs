@@ -87,7 +87,7 @@ impl Elaborator<'_> {
         );
     }
 
-    /// `nextIndex` counts on when something was extracted into `next`.
+    /// Increments `nextIndex` after an extraction into `next`.
     fn count_next(&mut self, stack: &hir::Expr, span: Span) {
         if let Some(Lvalue { place: FrameLocation::Fixed(Layout::Stack { next, .. }), .. }) =
             self.place(stack, true)
@@ -99,7 +99,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Looking ahead may end the parser, so it happens where it stands: into a temporary.
+    /// A lookahead may end the parser, so it is evaluated in place, into a temporary.
     fn lookahead(&mut self, ty: &Type, span: Span) -> Value {
         let shape = self.zero(ty, span);
         let mut offset = 0;

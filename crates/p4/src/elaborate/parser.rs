@@ -1,5 +1,5 @@
-//! Parsers: states, sub-parsers copied into them with the state to return to
-//! (specification 13.10).
+//! Parsers: states, and sub-parsers copied into them with the state to return to (specification
+//! 13.10).
 
 use super::call::CopyOut;
 use super::effects::applies_parser;
@@ -12,7 +12,7 @@ use crate::source::Span;
 use num_bigint::BigUint;
 use std::sync::Arc;
 
-/// States of a parser: a program that copies sub-parsers without end is stopped here.
+/// Maximum number of states of a parser, for programs that copy sub-parsers without end.
 const MAX_STATES: usize = 1 << 16;
 
 impl Elaborator<'_> {
@@ -23,7 +23,7 @@ impl Elaborator<'_> {
         ParserBody { init, states: std::mem::take(&mut self.unit.states), start }
     }
 
-    /// Copies a parser's states; `accept` becomes `done`. The answer is its start state.
+    /// Copies a parser's states; `accept` becomes `done`. Returns the start state.
     fn parser_states(&mut self, parser: &hir::Parser, prefix: &str, done: Next) -> StateId {
         let first = self.unit.states.len() as u32;
         for state in &parser.states {
@@ -67,7 +67,7 @@ impl Elaborator<'_> {
         StateId(self.unit.states.len() as u32 - 1)
     }
 
-    /// A state that goes on where the current one was split.
+    /// A state that continues where the current one was split.
     fn continuation(&mut self, span: Span) -> StateId {
         let number = self.unit.states.len();
         let current = self.unit.state.map_or(0, StateId::index);
@@ -157,8 +157,8 @@ impl Elaborator<'_> {
 
     /// A sub-parser: the state ends with a jump to its start, its `accept` is what follows.
     ///
-    /// A sub-parser that rejects may have changed arguments that were passed by place; what a
-    /// rejected packet's headers hold is the architecture's to say.
+    /// A sub-parser that rejects may have changed arguments passed by reference; the architecture
+    /// defines the contents of a rejected packet's headers.
     fn apply_parser(&mut self, object: &Object, args: &[hir::Arg], span: Span) {
         let Some(Binding::Block(scope)) = self.resolve(object, span) else { return };
         let Some(hir::InstanceOf::Parser(id)) = self.unit.scopes[scope].of else { return };

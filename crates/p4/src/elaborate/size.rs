@@ -1,12 +1,12 @@
-//! The size of a statement in the memory of the tool: one unit for the statement and one for each
-//! further [`EACH`] nodes of its expressions or words of its constants.
+//! Memory size of a statement: one unit for the statement and one for each further [`EACH`] nodes
+//! of its expressions or words of its constants.
 //!
-//! Inlining multiplies statements, and an expression within one may be as large as the program's text.
-//! Statements within a statement are not counted: each was counted when it was made.
+//! Inlining multiplies statements, and an expression within one may be as large as the program's
+//! text. Nested statements are not counted: each was counted when it was created.
 
 use crate::ir::{Arg, Expr, ExprKind, StmtKind, Value};
 
-/// Nodes of an expression that count as much as a statement.
+/// Number of expression nodes that count as one statement.
 const EACH: u64 = 64;
 
 /// Units of a statement.

@@ -72,7 +72,7 @@ impl Elaborator<'_> {
             }
             return;
         }
-        // The value may come from the same declaration's last round.
+        // The value may come from the previous iteration of the same declaration.
         let Some(init) = init else {
             let layout = self.local(id);
             return self.start_value(&layout, ty, span);
@@ -81,8 +81,8 @@ impl Elaborator<'_> {
         self.assign_to_fixed(&into, init, span);
     }
 
-    /// Without a value headers are invalid; the rest is undefined, here 0. Methods of objects stay
-    /// as they are written, since a target may compile them.
+    /// Without a value headers are invalid; the rest is undefined, here 0. Methods of objects
+    /// remain as written, since a target may compile them.
     fn start_value(&mut self, layout: &Layout, ty: &Type, span: Span) {
         if self.unit.in_method {
             self.invalidate(layout, span);
@@ -229,7 +229,7 @@ impl Elaborator<'_> {
         self.store(&lvalue, value::of_layout(&copy, span), span);
     }
 
-    /// A statement list that is one statement.
+    /// A statement list with one statement.
     pub(super) fn single(kind: StmtKind, span: Span) -> Vec<Stmt> {
         vec![Stmt { kind, span }]
     }

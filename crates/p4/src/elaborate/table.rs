@@ -11,13 +11,14 @@ use crate::source::Span;
 use crate::types::Type;
 use std::sync::Arc;
 
-/// A table that was lowered, as those who apply it see it.
+/// A lowered table, as its applications need it.
 #[derive(Clone, Debug)]
 pub(super) struct Lowered {
     id: ir::TableId,
-    /// Where the key elements are put before the table is applied, if they have effects.
+    /// Destinations of key elements that are evaluated before the table is applied because they
+    /// have side effects.
     keys: Option<Vec<Layout>>,
-    /// True if an action may exit and says so by the flag.
+    /// True if an action may exit and set the flag.
     exits: bool,
 }
 
@@ -43,7 +44,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// The table in the scope that is lowered, made the first time it is asked for.
+    /// The table in the scope being lowered, created on first use.
     pub(super) fn table(&mut self, id: hir::TableId) -> Option<Lowered> {
         if let Some(done) = self.scope().tables.get(&id) {
             return Some(done.clone());
@@ -90,11 +91,11 @@ impl Elaborator<'_> {
         Some(lowered)
     }
 
-    /// A property that only the target understands; what is not known now it does not get.
+    /// A property for the target only; an unknown value is omitted.
     fn property(&mut self, property: &hir::Property, table: &str) -> ObjectArg {
         match &property.value {
             hir::Arg::In(expr) if self.known(expr).is_none() => ObjectArg::Absent,
-            // An object that is made here is the control plane's by the property's `@name` alone.
+            // An object created here is in the control plane only under the property's `@name`.
             other => match super::annotated_name(&property.annotations) {
                 Some(name) => self.object_of_property(other, &name, &property.annotations),
                 None => self.object_arg(other, table, &property.name),
@@ -147,7 +148,7 @@ impl Elaborator<'_> {
                 None => self.data_param(*param, &action.name, &mut data),
             }
         }
-        // Within a sub-control an exit has results to copy out on its way, at each application.
+        // In a sub-control an exit must copy results out, at each application.
         let flagged = self.scope().depth > 0;
         let label = self.label();
         let outer = self.unit.exit;
@@ -178,7 +179,7 @@ impl Elaborator<'_> {
         (lowered, exits)
     }
 
-    /// Slots for action data; a struct is given field by field.
+    /// Slots for action data; a struct is passed field by field.
     fn data_param(&mut self, id: VarId, action: &str, data: &mut Vec<(Arc<str>, Layout)>) {
         let var = self.var(id);
         let purpose = LayoutUse { temporary: false, span: var.span };
@@ -202,7 +203,7 @@ impl Elaborator<'_> {
     }
 }
 
-/// The scalars of a layout, with names for the control plane.
+/// The scalars of a layout, with their control-plane names.
 fn flatten(layout: &Layout, name: &str, out: &mut Vec<(Arc<str>, Layout)>) {
     match layout {
         Layout::Struct { fields, ty } | Layout::Header { fields, ty, .. } => {

@@ -1,4 +1,5 @@
-//! Values as trees of scalar expressions: made from constants and layouts, taken apart, retyped.
+//! Values as trees of scalar expressions: construction from constants and layouts, decomposition,
+//! conversion.
 
 use super::components::{part_types, scalar};
 use super::constant::Constant;
@@ -50,7 +51,7 @@ fn slot(slot: crate::ir::Slot, scalar: Scalar, span: Span) -> Expr {
     Expr { kind: ExprKind::Slot(slot), scalar, span }
 }
 
-/// What lies in a layout.
+/// Value stored in a layout.
 pub(super) fn of_layout(layout: &Layout, span: Span) -> Value {
     let parts = |parts: &[Layout]| parts.iter().map(|part| of_layout(part, span)).collect();
     match layout {
@@ -206,7 +207,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Puts what would be evaluated later into temporaries now.
+    /// Stores values that would be evaluated later in temporaries.
     pub(super) fn save(&mut self, value: Value) -> Value {
         map(value, &mut |expr| self.saved(expr))
     }
@@ -244,7 +245,7 @@ impl Elaborator<'_> {
     }
 }
 
-/// Components put together to a value of a type; a header is valid.
+/// Builds a value of a type from its components; a header is valid.
 pub(super) fn assemble(ty: &Type, parts: Vec<Value>, span: Span) -> Value {
     match plain(ty) {
         Type::Header(of) => {
@@ -261,7 +262,7 @@ pub(super) fn assemble(ty: &Type, parts: Vec<Value>, span: Span) -> Value {
     }
 }
 
-/// The fields of a header value with its padding, which is zero in a value that the program writes.
+/// The fields of a header value with its padding, which is zero in a value of the program.
 fn padded(of: &FieldsType, mut fields: Vec<Value>, span: Span) -> Vec<Value> {
     let bits = padding_bits(of);
     if bits > 0 && fields.len() == of.fields.len() {

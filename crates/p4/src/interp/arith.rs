@@ -209,7 +209,7 @@ pub fn wide_binary(op: Binary, scalar: Scalar, right: u32, a: &BigUint, b: &BigU
     }
 }
 
-/// The number that a pattern stands for.
+/// Number that a pattern represents.
 pub fn number(scalar: Scalar, a: &BigUint) -> BigInt {
     match scalar {
         Scalar::Int(width) => wide_signed(a, width),
@@ -267,7 +267,7 @@ mod tests {
         Binary::Or,
     ];
 
-    /// What the specification says, on unbounded integers: the number, before it is made a pattern.
+    /// Result by the specification, on unbounded integers, before it is converted to a pattern.
     fn specified(op: Binary, a: &BigInt, b: &BigInt, low: &BigInt, high: &BigInt) -> BigInt {
         let truth = |v: bool| BigInt::from(u8::from(v));
         match op {

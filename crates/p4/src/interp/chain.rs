@@ -16,103 +16,103 @@ use num_traits::Zero;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A unit of a chain, and what is done to the frame in front of it.
+/// A unit of a chain, with the frame operations in front of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The unit.
     pub unit: UnitId,
-    /// The chain ends in front of all this if one of these slots of at most 64 bits has that value.
+    /// The chain ends in front of this link if one of these slots of at most 64 bits has the value.
     pub ends_if: Vec<(Slot, u64)>,
-    /// Slots that are copied, from and to, in this order.
+    /// Slots to copy, from and to, in this order.
     pub moves: Vec<(Slot, Slot)>,
-    /// Slots that get constants, behind the moves.
+    /// Slots set to constants after the moves.
     pub sets: Vec<(Slot, u128)>,
 }
 
 impl Link {
-    /// A unit with nothing done in front of it.
+    /// A unit without frame operations.
     pub fn plain(unit: UnitId) -> Link {
         Link { unit, ends_if: Vec::new(), moves: Vec::new(), sets: Vec::new() }
     }
 }
 
-/// What a chain is made of.
+/// Composition of a chain.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
-    /// The units, of which only the first may be a parser.
+    /// Units, of which only the first may be a parser.
     pub links: &'a [Link],
     /// Slots of the units that the caller fills.
     pub given: &'a [Slot],
-    /// How many of the wide ones, those in front.
+    /// Number of leading wide slots that the caller fills.
     pub given_wide: usize,
-    /// How many more it fills, behind those of all units.
+    /// Number of further slots that the caller fills, behind those of all units.
     pub inputs: usize,
-    /// Bytes in front of the packet that the parser reads; the caller may have them in more slots behind
-    /// its others, eight in each.
+    /// Bytes in front of the packet that the parser reads; the caller may hold them in slots behind
+    /// its others, eight bytes in each.
     pub front: usize,
-    /// Slots that begin with a number; all others begin with zero, whatever lies in the frame.
+    /// Slots with an initial number; all others begin with zero, whatever the frame contains.
     pub first: &'a [(Slot, u128)],
-    /// The slots that the caller reads behind the last unit; all of them if none.
+    /// Slots that the caller reads after the last unit; `None` for all.
     pub left: Option<&'a [Slot]>,
-    /// Slots into which the parser puts what nobody reads.
+    /// True for slots whose extracted value is never read.
     pub unread: &'a dyn Fn(Slot) -> bool,
-    /// Headers, by the slots of their validity, that stay in the packet, and stay invalid, if it has all
-    /// their bytes. Nothing may be extracted behind one.
+    /// Headers, by the slots of their validity, that stay in the packet, and stay invalid, if the
+    /// packet has all their bytes. No header may be extracted behind one.
     pub stay: &'a [Slot],
-    /// Who has code for calls.
+    /// Code generator for calls.
     pub calls: &'a dyn Calls,
-    /// On no way through the chain that code may load twice from one memory.
+    /// True if generated code must not load twice from one memory on any path.
     pub loads_once: bool,
-    /// No slot ever has more than its width.
+    /// True if no slot ever exceeds its width.
     pub keeps_widths: bool,
 }
 
-/// A chain that an interpreter has made.
+/// A chain of an interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     number: usize,
-    /// The first of the slots that the caller fills: behind those of all units.
+    /// First of the slots that the caller fills, behind those of all units.
     pub input: Slot,
-    /// The first of those for what is in front of the packet, if machine code reads it there, and bits
-    /// for those that are read.
+    /// First slot of the packet's front, if machine code reads it there, and the bit set of the
+    /// slots it reads.
     pub front: Option<(Slot, u8)>,
-    /// Slots that a frame needs to be filled.
+    /// Number of slots of the frame.
     pub slots: usize,
 }
 
-/// Where machine code has stopped in front of the end of a chain.
+/// Position at which machine code stopped before the end of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
     at: To,
-    /// Bits of the packet that have been read.
+    /// Bits of the packet read so far.
     position: u64,
 }
 
-/// A chain as code.
+/// Code of a chain.
 #[derive(Clone, Debug)]
 pub(super) struct Joined {
     pub unit: jit_tier::Unit,
     /// Wide slots that the caller fills.
     given_wide: usize,
-    /// The only unit that may read fields of invalid headers, if there is one.
+    /// The only unit that may read fields of invalid headers, if any.
     noted: Option<UnitId>,
-    /// Machine code, too, begins with a frame as it should be.
+    /// True if machine code requires an initialised frame.
     cleared: bool,
-    /// Bytes for which machine code wants to have room.
+    /// Bytes of room that machine code requires.
     room: usize,
-    /// The operation at its end.
+    /// Its last operation.
     end: To,
 }
 
 impl Interpreter {
-    /// Makes one piece of code of units; none if a run of it could not be told from runs of the units
+    /// Compiles units into one piece of code; `None` if its run could differ from runs of the units
     /// one by one.
     pub fn chain(&mut self, plan: Plan<'_>) -> Option<Chain> {
         let links = plan.links;
         let inputs = plan.inputs + plan.front.div_ceil(8);
         let codes = links.iter().map(|link| Some(&self.code[link.unit.index()].as_ref()?.code));
         let codes: Vec<&UnitCode> = codes.collect::<Option<_>>()?;
-        // Steps are counted for each unit, and so are reads of invalid headers.
+        // Steps and reads of invalid headers are counted for each unit.
         if codes.iter().skip(1).any(|code| code.is_parser)
             || codes.iter().filter(|code| code.ops().iter().any(is_counted)).count() > 1
         {
@@ -156,9 +156,9 @@ impl Interpreter {
         Some(Chain { number, input, front, slots })
     }
 
-    /// Runs a chain, on a packet from its cursor on if it begins with a parser. In the frame only the
-    /// caller's slots have to be as they should. Where the parser rejects, it is as that has left it,
-    /// and nothing behind it has run.
+    /// Runs a chain, on a packet from its cursor on if it begins with a parser. Only the caller's
+    /// slots of the frame need to be set. If the parser rejects, the frame is as the parser left
+    /// it, and no later unit has run.
     ///
     /// # Errors
     /// As for [`Interpreter::run_control`].
@@ -172,7 +172,7 @@ impl Interpreter {
         externs: &mut E,
     ) -> Result<Parsed, Halt> {
         let joined = &self.chains[chain.number];
-        // Machine code that wants what is in front of the packet elsewhere is not for this.
+        // Machine code that expects the packet's front in slots cannot run here.
         let machine = match chain.front {
             Some(_) => None,
             None => joined.unit.machine(self.compiler),
@@ -196,12 +196,12 @@ impl Interpreter {
         self.go_on((code, machine), context, &mut place, externs, joined.noted).parsed(self)
     }
 
-    /// The same by machine code, of a packet whose front lies in the caller's slots: for how many bits of
-    /// the packet what was written stands.
+    /// Runs a chain by machine code on a packet whose front is in the caller's slots. Returns the
+    /// number of bits of the packet that the output replaces.
     ///
     /// # Errors
-    /// Where machine code has stopped, for [`Interpreter::go_on_fronted`]; nothing if there is none, or not
-    /// yet: nothing has happened then but to the frame.
+    /// Returns the position at which machine code stopped, for [`Interpreter::go_on_fronted`];
+    /// `None` if there is no machine code yet, in which case only the frame has changed.
     #[inline(always)]
     pub fn run_fronted<E: Externs + ?Sized>(
         &self,
@@ -225,8 +225,8 @@ impl Interpreter {
         if at == joined.end { Ok(position) } else { Err(Some(Stopped { at, position })) }
     }
 
-    /// Goes on where machine code has stopped, on the same frame, with the same packet from its front on and
-    /// what was written already; none if it has stopped in the first unit.
+    /// Continues where machine code stopped, on the same frame, the same packet from its front on
+    /// and the same output; `None` if it stopped in the first unit.
     #[inline(never)]
     pub fn go_on_fronted<E: Externs + ?Sized>(
         &self,
@@ -259,7 +259,7 @@ impl Interpreter {
 }
 
 impl Joined {
-    /// Makes the wide slots zero that begin like that.
+    /// Clears the wide slots with initial value zero.
     #[inline]
     fn clear_wide(&self, frame: &mut Frame) {
         if !frame.wide.is_empty() {
@@ -267,7 +267,7 @@ impl Joined {
         }
     }
 
-    /// Makes a frame as it is at the beginning.
+    /// Initialises a frame.
     #[inline(never)]
     fn begin(&self, frame: &mut Frame) {
         let Some(FrameFacts { begun, first, .. }) = self.unit.code.around() else { return };
@@ -278,7 +278,7 @@ impl Joined {
     }
 }
 
-/// What is known of the frame around a chain with so many slots of its units.
+/// Known facts about the frame of a chain with `own` slots of its units.
 fn around(plan: Plan<'_>, own: usize, code: &UnitCode) -> Option<FrameFacts> {
     let at = |slot: &Slot| At::try_from(slot.0).ok();
     let first = plan.first.iter().map(|(slot, value)| Some((at(slot)?, *value)));
@@ -286,13 +286,13 @@ fn around(plan: Plan<'_>, own: usize, code: &UnitCode) -> Option<FrameFacts> {
     Some(FrameFacts {
         begun: others(plan.given, At::try_from(own).ok()?),
         first: first.collect::<Option<_>>()?,
-        // Where all have to be there anyway, it is cheaper to begin with them.
+        // If all slots must be current anyway, initialising them first is cheaper.
         cleared: code.stops_with_all(),
         left: left.map_or(Some(None), |left| left.map(Some))?,
     })
 }
 
-/// The slots in front of `end` that are none of these, one behind the other.
+/// Ranges of the slots in front of `end` that are not among these.
 fn others(slots: &[Slot], end: At) -> Vec<Range<At>> {
     let mut others: Vec<Range<At>> = Vec::new();
     for at in (0..end).filter(|at| !slots.contains(&Slot((*at).into()))) {
@@ -304,7 +304,7 @@ fn others(slots: &[Slot], end: At) -> Vec<Range<At>> {
     others
 }
 
-/// Of the slots in front of `end`, which have at most 64 bits in all units.
+/// For each slot in front of `end`, whether it has at most 64 bits in all units.
 fn short_slots(program: &Program, end: usize) -> Vec<bool> {
     let is_short = |at: usize| {
         let infos = program.units.iter().filter_map(|unit| unit.slots.get(at));
@@ -317,7 +317,7 @@ fn is_counted(op: &Op) -> bool {
     matches!(op, Op::State | Op::Round)
 }
 
-/// Slots of the unit that has most.
+/// Number of slots of the largest unit.
 fn own_slots(program: &Program, links: &[Link]) -> usize {
     links.iter().map(|link| program.units[link.unit.index()].slots.len()).max().unwrap_or(0)
 }

@@ -17,13 +17,13 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// What an architecture adds: the behaviour of its extern objects and functions.
+/// Interface of an architecture: the behaviour of its extern objects and functions.
 pub trait Externs {
     /// Executes one call. Arguments are evaluated through `ctx` ([`Context::eval`]), results
     /// stored through it ([`Context::set`]).
     ///
     /// # Errors
-    /// [`Halt`] ends the run; a program's own failures (a parser that errs) are not halts.
+    /// [`Halt`] ends the run; a program's own failures (a parser error) are not halts.
     fn call(&mut self, call: &ExternCall, ctx: &mut Context<'_>) -> Result<(), Halt>;
 
     /// Chooses the action of an entry that names a member or group of the table's `implementation`.
@@ -43,45 +43,46 @@ pub trait Externs {
         Ok(None)
     }
 
-    /// True if it has to be told of each lookup; if not, machine code need not stop to have it told.
+    /// True if [`Externs::looked_up`] must be called for each lookup; if not, machine code need not
+    /// stop for it.
     fn hears_lookups(&self) -> bool {
         true
     }
 
-    /// Told of each table lookup before the action runs, for counters and meters of entries. It may
-    /// write slots, and reads none.
+    /// Called for each table lookup before the action runs, for counters and meters of entries. It
+    /// may write slots, and reads none.
     fn looked_up(&mut self, matched: &Matched, frame: &mut Frame) {
         let _ = (matched, frame);
     }
 
-    /// Told at the end of a run in which fields of invalid headers were read, if the program has
-    /// such reads marked ([`ir::ExprKind::Guarded`]).
+    /// Called at the end of a run that read fields of invalid headers, if the program marks such
+    /// reads ([`ir::ExprKind::Guarded`]).
     fn read_invalid(&mut self, reads: &InvalidRead<'_>) {
         let _ = reads;
     }
 
-    /// Where a [`Trace`] lies if the next run is to be followed step by step; it lies there again
-    /// behind the run.
+    /// The [`Trace`] of the next run, if that is to be traced step by step; the run puts it back at
+    /// its end.
     #[inline]
     fn trace(&mut self) -> Option<&mut Option<Box<Trace>>> {
         None
     }
 
-    /// What memory a call reaches, as it is now. Asked before and after a call of a run that is
-    /// followed, and by nobody else.
+    /// Memory cell that a call accesses, with its current value. Called before and after each call
+    /// of a traced run only.
     fn reached(&self, call: &ExternCall, ctx: &Context<'_>) -> Option<Access> {
         let _ = (call, ctx);
         None
     }
 
-    /// Where a run is. Nothing for all but the one that follows it.
+    /// Called at each moment of a traced run. Does nothing unless the driver traces.
     #[inline(always)]
     fn follow(&mut self, moment: Moment<'_>, ctx: &mut Context<'_>) {
         let _ = (moment, ctx);
     }
 }
 
-/// The tables that machine code may look keys up in by itself: none if somebody wants to hear of lookups.
+/// Tables in which machine code may look keys up itself; `None` if the driver needs each lookup.
 #[inline(always)]
 pub(super) fn unheard<'t, E: Externs + ?Sized>(
     tables: &'t Tables,
@@ -90,46 +91,46 @@ pub(super) fn unheard<'t, E: Externs + ?Sized>(
     (!externs.hears_lookups()).then_some(tables)
 }
 
-/// Where a run is that is being followed.
+/// Moment of a traced run.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'p> {
-    /// A statement is about to run.
+    /// Before a statement.
     Before(&'p Stmt),
-    /// It has run, and what is inside it.
+    /// After a statement and those inside it.
     After(&'p Stmt),
-    /// A lookup has chosen, and its action has its data.
+    /// A lookup chose an action, whose data is set.
     Chosen(Choice),
     /// A parser enters a state.
     State(&'p State),
-    /// It leaves the state for the next, or with an error.
+    /// It leaves the state for the next one, or with an error.
     Goes(&'p Transition, Result<Next, u32>),
 }
 
-/// What a lookup has chosen.
+/// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Table and entry.
     pub matched: Matched,
     /// Index into [`ir::Table::actions`].
     pub action: Option<u32>,
-    /// Whether the program is told that it was a hit.
+    /// Whether the program sees a hit.
     pub hit: bool,
 }
 
-/// A cell of memory that a call reaches.
+/// A memory cell that a call accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// The memory's name for the control plane.
     pub memory: Arc<str>,
-    /// Which cell.
+    /// Index of the cell.
     pub index: u64,
-    /// What is there: a number, or one for each field.
+    /// Contents: a number, or one for each field.
     pub words: Vec<BigUint>,
-    /// What the hardware in front of it is given and makes of it, each with its name.
+    /// Inputs and outputs of the hardware in front of it, by name.
     pub unit: Vec<(String, String)>,
 }
 
-/// For programs that call nothing external: any call ends the run.
+/// For programs without externs: any call ends the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoExterns;
 
@@ -148,7 +149,7 @@ pub struct ActionRun {
     pub data: SmallVec<[u128; 4]>,
 }
 
-/// What the last lookup found; direct registers, counters and meters are addressed by it.
+/// Result of the last lookup, which addresses direct registers, counters and meters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matched {
     /// The table.
@@ -166,11 +167,11 @@ pub struct Context<'a> {
     pub(super) packet: Option<PacketIn<'a>>,
     pub(super) out: Option<&'a mut PacketOut>,
     pub(super) matched: Option<Matched>,
-    /// An error that a parser has to act on: a lookahead beyond the end, or an extern's.
+    /// An error that ends the parser's state: a lookahead beyond the end, or an extern's.
     pub(super) failed: Cell<Option<u32>>,
     /// Fields of invalid headers that were read.
     pub(super) invalid: InvalidReads,
-    /// Rounds of loops and parser states that are left before the run is stopped.
+    /// Remaining loop iterations and parser states until the run is stopped.
     pub(super) steps: u64,
 }
 
@@ -199,7 +200,7 @@ impl<'a> Context<'a> {
         self.frame
     }
 
-    /// The slots of the unit that runs, to be written.
+    /// The slots of the running unit, mutable.
     #[inline]
     pub fn frame_mut(&mut self) -> &mut Frame {
         self.frame
@@ -217,7 +218,7 @@ impl<'a> Context<'a> {
         self.out.as_deref_mut()
     }
 
-    /// What the table that is being applied found, inside its actions.
+    /// Result of the enclosing table's lookup, inside its actions.
     #[inline]
     pub fn matched(&self) -> Option<Matched> {
         self.matched
@@ -251,7 +252,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Appends the bits of a value in the order of its fields, as `emit` and hashes want them:
+    /// Appends the bits of a value in the order of its fields, as `emit` and hashes require:
     /// without validity bits, whether headers are valid or not.
     pub fn append_value(&self, value: &Value, out: &mut PacketOut) {
         match value {
@@ -306,7 +307,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Stores a scalar of any width, cut to the layout's. Nothing happens if the layout is none.
+    /// Stores a scalar of any width, cut to the layout's. Nothing happens if the layout is not a
+    /// scalar.
     pub fn set_wide(&mut self, layout: &Layout, value: BigUint) {
         match layout {
             Layout::Narrow(slot, scalar) => {
@@ -325,7 +327,7 @@ impl<'a> Context<'a> {
     /// `method.returns`, afterwards.
     ///
     /// # Errors
-    /// What the body's own calls answer, and the step limit.
+    /// Errors of the body's own calls, and the step limit.
     pub fn run_method<E: Externs + ?Sized>(
         &mut self,
         method: &ir::Method,

@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 
 impl Context<'_> {
     /// The value of an expression of at most 128 bits, as its pattern; of a wider one the low 128.
-    // Most operands are slots and constants: these are not worth a call.
+    // Most operands are slots and constants, which are read without a call.
     #[inline(always)]
     pub fn eval(&self, expr: &Expr) -> u128 {
         match &expr.kind {
@@ -96,7 +96,7 @@ impl Context<'_> {
         }
     }
 
-    /// Notes the read of a field if its header is invalid.
+    /// Reports the read of a field if its header is invalid.
     #[inline]
     fn guard(&self, valid: &Expr, read: &Expr) {
         if self.eval(valid) == 0 {
@@ -104,7 +104,7 @@ impl Context<'_> {
         }
     }
 
-    /// How far from its base the element with this index lies, if there is one.
+    /// Offset of the element with this index from its base, if there is one.
     #[inline]
     pub(super) fn element(&self, stride: u32, count: u32, index: &Expr) -> Option<u32> {
         let index = if index.scalar.is_narrow() {
@@ -115,7 +115,7 @@ impl Context<'_> {
         (index < u128::from(count)).then(|| stride.saturating_mul(index as u32))
     }
 
-    /// Notes the error if the packet ends before `offset + width` bits behind the cursor.
+    /// Records an error if the packet ends before `offset + width` bits behind the cursor.
     fn lookahead_fits(&self, offset: u32, width: u32) -> bool {
         let needed = u64::from(offset) + u64::from(width);
         let fits = self.packet.as_ref().is_some_and(|packet| packet.remaining() >= needed);

@@ -1,7 +1,7 @@
 //! The statement walk.
 //!
-//! Control flow is structured, so a walk of the tree needs one signal only: where to go on
-//! ([`Flow`]). Statements that only parsers have end it with an error value.
+//! Control flow is structured, so a walk of the tree needs one signal only ([`Flow`]). Statements
+//! that only parsers have end it with an error value.
 
 use super::arith;
 use super::context::{ActionRun, Choice, Context, Externs, Matched, Moment};
@@ -11,7 +11,7 @@ use crate::ir::{self, Expr, Label, Layout, Slot, Stmt, StmtKind, TableId, WideSl
 use num_bigint::BigUint;
 use smallvec::SmallVec;
 
-/// Where a run goes on after a statement.
+/// Continuation after a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// At the next statement.
@@ -24,7 +24,7 @@ pub(super) enum Flow {
 
 pub(super) type Step = Result<Flow, Halt>;
 
-/// What the variable of a `switch` on `action_run` holds where no action ran.
+/// Value of the variable of a `switch` on `action_run` if no action ran.
 pub const NO_ACTION_RAN: u32 = u32::MAX;
 
 impl Flow {
@@ -210,7 +210,7 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    /// Looks a table up and runs what it says.
+    /// Looks a table up and runs the chosen action.
     fn apply<E: Externs + ?Sized>(
         &mut self,
         id: TableId,
@@ -227,7 +227,7 @@ impl<'a> Context<'a> {
         Ok(flow)
     }
 
-    /// Looks a table up and hands the action that is to run its data.
+    /// Looks a table up and stores the data of the chosen action.
     pub(super) fn look_up<E: Externs + ?Sized>(
         &mut self,
         id: TableId,
@@ -251,7 +251,8 @@ impl<'a> Context<'a> {
         self.look_up_key(id, &keys, &selector, externs)
     }
 
-    /// [`Context::look_up`] with the limbs of the key, and what chooses among a group's members.
+    /// [`Context::look_up`] with the limbs of the key, and the values that choose among a group's
+    /// members.
     #[inline]
     pub(super) fn look_up_key<E: Externs + ?Sized>(
         &mut self,
@@ -301,7 +302,7 @@ impl<'a> Context<'a> {
         table.actions.get(applied.action? as usize).map(|action| &*action.body)
     }
 
-    /// Ends an `apply` whose action has run: writes what the program asks about it.
+    /// Ends an `apply` after its action: stores the results that the program reads.
     pub(super) fn after_action(
         &mut self,
         applied: &Applied,
@@ -407,24 +408,24 @@ impl<'a> Context<'a> {
     }
 }
 
-/// An `apply` whose action is to run, or runs.
+/// An `apply` whose action is chosen or running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Applied {
     pub matched: Matched,
-    /// What was matched around it.
+    /// Result of the enclosing lookup.
     pub before: Option<Matched>,
     pub action: Option<u32>,
     pub hit: bool,
 }
 
-/// What a table runs.
+/// Action that a table runs.
 enum Chosen<'t> {
     Stored(&'t ActionData),
     Selected(ActionRun),
     Nothing,
 }
 
-/// A value that is compared with labels without making it bigger than it is.
+/// A value that is compared with labels without widening it.
 enum BigOrSmall {
     Small(u128),
     Big(BigUint),

@@ -1,7 +1,7 @@
-//! The frame that a unit runs on, and how values move between frames.
+//! The frame of a unit, and copies of values between frames.
 //!
-//! A frame is two flat arrays; which slot means what is in the IR. The caller keeps one frame per
-//! unit, so that nothing is allocated while packets pass.
+//! A frame is two flat arrays; the IR gives each slot its meaning. The caller reuses one frame per
+//! unit, so that nothing is allocated per packet.
 
 use crate::ir::{Layout, Slot, Unit, WideSlot};
 use num_bigint::BigUint;
@@ -38,7 +38,7 @@ impl Frame {
         self.narrow.get(slot.index()).copied().unwrap_or(0)
     }
 
-    /// Sets a narrow slot. The caller sees to it that the value fits the slot's width.
+    /// Sets a narrow slot. The caller ensures that the value fits the slot's width.
     #[inline]
     pub fn set(&mut self, slot: Slot, value: u128) {
         if let Some(place) = self.narrow.get_mut(slot.index()) {
@@ -51,7 +51,7 @@ impl Frame {
         self.wide.get(slot.index()).cloned().unwrap_or_default()
     }
 
-    /// Sets a wide slot. The caller sees to it that the value fits the slot's width.
+    /// Sets a wide slot. The caller ensures that the value fits the slot's width.
     pub fn set_wide(&mut self, slot: WideSlot, value: BigUint) {
         if let Some(place) = self.wide.get_mut(slot.index()) {
             *place = value;
@@ -82,7 +82,7 @@ impl Frame {
     }
 }
 
-// `fill` stores slot by slot; of this the compiler makes one `memset`.
+// `fill` stores slot by slot; this form compiles to one `memset`.
 #[inline]
 fn zero(slots: &mut [u128]) {
     for slot in slots {
@@ -93,13 +93,13 @@ fn zero(slots: &mut [u128]) {
 /// The slots that a layout covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotRange {
-    /// The first narrow slot; of no meaning if there is none.
+    /// First narrow slot; meaningless if there is none.
     pub narrow_start: Slot,
-    /// How many narrow slots.
+    /// Number of narrow slots.
     pub narrow_len: u32,
-    /// The first wide slot; of no meaning if there is none.
+    /// First wide slot; meaningless if there is none.
     pub wide_start: WideSlot,
-    /// How many wide slots.
+    /// Number of wide slots.
     pub wide_len: u32,
 }
 
@@ -142,7 +142,7 @@ impl SlotRange {
 }
 
 impl Layout {
-    /// The slots that the value covers. Keep the answer where speed matters: it walks the layout.
+    /// Slots that the value covers. Save the result where speed matters: it walks the layout.
     pub fn range(&self) -> SlotRange {
         let mut range = SlotRange::NONE;
         self.collect(&mut range);
@@ -194,7 +194,7 @@ pub fn copy_layout(from: &Frame, source: &Layout, to: &mut Frame, target: &Layou
     copy_range(from, source.range(), to, target.range());
 }
 
-/// [`copy_layout`] with the ranges at hand.
+/// [`copy_layout`] with known ranges.
 #[inline]
 pub fn copy_range(from: &Frame, source: SlotRange, to: &mut Frame, target: SlotRange) {
     if let (Some(a), Some(b)) =

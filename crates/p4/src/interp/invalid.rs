@@ -1,21 +1,21 @@
-//! Reads of fields of invalid headers in one run: how many, and the first.
+//! Reads of fields of invalid headers in one run: their number, and the first.
 //!
-//! A read is noticed where the program has it marked ([`ExprKind::Guarded`]); which reads are
-//! marked, and what is made of them, is the target's. It must not know any.
+//! Only reads that the program marks ([`ExprKind::Guarded`]) are counted. The target decides which
+//! reads are marked and how they are reported; this module must not depend on one.
 
 use super::context::Externs;
 use crate::ir::{Expr, ExprKind, Program, Slot, Unit, UnitId, WideSlot};
 use crate::source::Span;
 use std::cell::Cell;
 
-/// What a run tells of such reads.
+/// Report of such reads in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidRead<'p> {
-    /// How many there were.
+    /// Number of reads.
     pub count: u64,
     /// The first field, by its path (`hdr.ipv4.ttl`); of a stack's element the one in element 0.
     pub field: &'p str,
-    /// Where it was read.
+    /// Source span of the read.
     pub place: Span,
 }
 
@@ -33,7 +33,7 @@ enum Field {
 }
 
 impl InvalidReads {
-    /// Counts one.
+    /// Counts a read.
     #[cold]
     pub fn note(&self, read: &Expr) {
         self.count.set(self.count.get() + 1);
@@ -47,7 +47,7 @@ impl InvalidReads {
         }
     }
 
-    /// Tells of the reads in a run of `unit`, if there were any.
+    /// Reports the reads in a run of `unit`, if there were any.
     #[inline]
     pub fn report<E: Externs + ?Sized>(&self, program: &Program, unit: UnitId, externs: &mut E) {
         if self.count.get() > 0 {

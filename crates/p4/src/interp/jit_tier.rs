@@ -1,8 +1,8 @@
-//! Machine code: what a compiler is given, what it gives back, and when it is asked.
+//! Machine-code tier: the compiler's input and output, and when a unit is compiled.
 //!
-//! A compiler sees a unit's flat code and makes a function of it that does the same to slots and to
-//! the two ends of a packet. Where an operation needs more than those, the function stops in front of
-//! it, and it is executed as without machine code. Knows no compiler.
+//! A compiler turns a unit's bytecode into a function with the same effect on slots and on the two
+//! ends of a packet. The function stops in front of an operation that needs more, which is then
+//! executed without machine code. Must not depend on a compiler.
 
 pub use super::bytecode::code::{At, Cells, Data, Elision, Emitted, Function, Op, To, UnitCode};
 pub use super::bytecode::dataflow::{FrameFacts, Lookup, ReadBy};
@@ -16,25 +16,24 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Makes machine code.
+/// A compiler of machine code.
 pub trait Compiler: fmt::Debug + Send + Sync {
-    /// The code of a unit for this machine; none if there cannot be any.
+    /// Machine code of a unit; `None` if it cannot be compiled.
     fn compile(&self, code: &UnitCode) -> Option<Box<dyn MachineCode>>;
 }
 
-/// A unit's operations as a function of this machine.
+/// A unit's operations as a native function.
 pub trait MachineCode: fmt::Debug + Send + Sync {
-    /// Executes from the operation `at` on, until one is not for it: the answer. The ends of the
-    /// packet are moved by what was read and written.
+    /// Executes from the operation `at` on; returns the first operation that it cannot execute. The
+    /// ends of the packet move by the bytes read and written.
     fn run(&self, slots: &mut [u128], ends: &mut Ends<'_>, at: To) -> To;
 
-    /// Bytes for which there should be room.
+    /// Bytes of room required.
     fn room(&self) -> usize;
 }
 
-/// The two ends of a packet, at the beginnings of bytes: the bytes behind the cursor of what is read,
-/// and where what is written goes on; and what tables have found lately. Machine code knows where the
-/// fields lie.
+/// The two ends of a packet, at byte boundaries: the bytes behind the read cursor, and the room
+/// behind the output; also the cache of recent lookups. Machine code accesses the fields by offset.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Ends<'a> {
@@ -42,18 +41,18 @@ pub struct Ends<'a> {
     left: usize,
     room: *mut u8,
     free: usize,
-    /// Null if it is not to be looked at.
+    /// Null if the cache must not be used.
     inline_cache: *const Cell<u64>,
     known: usize,
     of: PhantomData<Borrowed<'a>>,
 }
 
-/// What the pointers of [`Ends`] are to.
+/// Types that the pointers of [`Ends`] refer to.
 type Borrowed<'a> = (&'a [u8], &'a mut [u8], &'a [Cell<u64>]);
 
 impl<'a> Ends<'a> {
-    /// Where the fields lie: the next byte to read and how many there are, the next byte to write and
-    /// for how many there is room.
+    /// Offsets of the fields: the next byte to read and the number of bytes left, the next byte to
+    /// write and the number of bytes of room.
     pub const FIELDS: [usize; 4] = [
         std::mem::offset_of!(Ends<'_>, ahead),
         std::mem::offset_of!(Ends<'_>, left),
@@ -70,39 +69,39 @@ impl<'a> Ends<'a> {
         Ends { ahead, left, room, free, inline_cache, known, of: PhantomData }
     }
 
-    /// Where the pointer lies to what keys of tables have led to lately.
+    /// Offset of the pointer to the cache of recent lookups.
     pub const INLINE_CACHE: usize = std::mem::offset_of!(Ends<'_>, inline_cache);
 
-    /// Lets machine code look at what keys of tables have led to lately.
+    /// Gives machine code access to the cache of recent lookups.
     #[inline]
     pub(super) fn look_at(&mut self, tables: &'a Tables) {
         let words = tables.inline_cache().words();
         (self.inline_cache, self.known) = (words.as_ptr(), words.len());
     }
 
-    /// Words that may be looked at, if there are some.
+    /// Number of words of the cache, if it may be used.
     #[inline]
     pub fn known(&self) -> Option<usize> {
         (!self.inline_cache.is_null()).then_some(self.known)
     }
 
-    /// Bytes that are still ahead, and for how many there is still room.
+    /// Bytes left to read, and bytes of room left.
     #[inline]
     pub fn left(&self) -> (usize, usize) {
         (self.left, self.free)
     }
 }
 
-/// Runs of a unit before it is compiled: what runs a few packets does not wait for a compiler.
+/// Runs of a unit before it is compiled: short runs do not wait for a compiler.
 const RUNS: u32 = 200;
 
-/// A unit's code, and machine code once it pays.
+/// A unit's bytecode, and its machine code once that pays.
 #[derive(Debug)]
 pub(super) struct Unit {
     pub code: UnitCode,
-    /// What machine code is made of, if that is not the same: its operations are.
+    /// Bytecode from which machine code is compiled, if it differs; its operations are the same.
     pub fronted: Option<Box<UnitCode>>,
-    /// Runs that are left.
+    /// Runs left before compilation.
     left: AtomicU32,
     machine: OnceLock<Option<Box<dyn MachineCode>>>,
 }
@@ -112,7 +111,7 @@ impl Unit {
         Unit { code, fronted: None, left: AtomicU32::new(RUNS), machine: OnceLock::new() }
     }
 
-    /// Its machine code, made now if it has run often enough.
+    /// Machine code of the unit, compiled here if it has run often enough.
     #[inline]
     pub fn machine(&self, compiler: Option<&dyn Compiler>) -> Option<&dyn MachineCode> {
         match self.machine.get() {
@@ -123,7 +122,7 @@ impl Unit {
 
     #[cold]
     fn machine_in_time(&self, compiler: &dyn Compiler) -> Option<&dyn MachineCode> {
-        // Two threads may count a run as one.
+        // A run may be lost if two threads count at once.
         let left = self.left.load(Ordering::Relaxed);
         if left > 0 {
             self.left.store(left - 1, Ordering::Relaxed);
@@ -132,7 +131,7 @@ impl Unit {
         self.compiled(compiler)
     }
 
-    /// Its machine code, made now.
+    /// Machine code of the unit, compiled here.
     pub fn compiled(&self, compiler: &dyn Compiler) -> Option<&dyn MachineCode> {
         let code = self.fronted.as_deref().unwrap_or(&self.code);
         self.machine.get_or_init(|| compiler.compile(code)).as_deref()

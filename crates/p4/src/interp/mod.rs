@@ -1,8 +1,8 @@
 //! The interpreter: runs the units of an elaborated program on frames.
 //!
-//! Stands on the IR alone. Whoever drives it owns one [`Frame`] per unit, copies parameters between
-//! them and implements [`Externs`]; the interpreter must not know any architecture. In the narrow
-//! path (values of at most 128 bits) nothing is allocated per packet.
+//! Uses the IR only. The driver owns one [`Frame`] per unit, copies parameters between them and
+//! implements [`Externs`]; the interpreter must not depend on an architecture. In the narrow path
+//! (values of at most 128 bits) nothing is allocated per packet.
 //!
 //! ```text
 //! PacketIn -> run_parser -> frame -> copy_layout -> frame -> run_control -> ... -> PacketOut
@@ -56,7 +56,7 @@ pub struct CoreErrors {
 }
 
 impl CoreErrors {
-    /// Finds them among a program's errors. One that is not declared gets a value no error has.
+    /// Looks them up among a program's errors. An undeclared one gets a value that no error has.
     pub fn new(errors: &[Arc<str>]) -> CoreErrors {
         let find = |name: &str| {
             errors.iter().position(|error| &**error == name).map_or(u32::MAX, |at| at as u32)
@@ -73,42 +73,43 @@ impl CoreErrors {
     }
 }
 
-/// How a parser ended.
+/// Result of a parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parsed {
     /// True if it reached `accept`.
     pub accepted: bool,
     /// Its error: an index into [`Program::errors`].
     pub error: u32,
-    /// Bits that were consumed; the rest of the packet is payload.
+    /// Bits consumed; the rest of the packet is payload.
     pub consumed: u64,
 }
 
-/// What runs a program's statements. All of them do the same.
+/// Executor of a program's statements. All have the same results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Executor {
-    /// Machine code of what runs often, made of the flat code, if there is a [`jit_tier::Compiler`].
+    /// Machine code of frequently run units, compiled from bytecode, if there is a
+    /// [`jit_tier::Compiler`].
     #[default]
     Native,
-    /// Flat code, made when the program is loaded.
+    /// Bytecode, generated when the program is loaded.
     #[serde(rename = "interpreter")]
     Flat,
-    /// The walk of the tree: slower, and what the code is held against.
+    /// The tree walk: slower, and the reference for the others.
     Tree,
 }
 
-/// A unit's code, and the machine code of that if there is some.
+/// A unit's bytecode, with its machine code if there is any.
 type Code<'a> = (&'a bytecode::UnitCode, Option<&'a dyn jit_tier::MachineCode>);
 
-/// How a run of code ended, and the bits of its packet that it has consumed.
+/// Result of a run of code, and the bits of its packet consumed.
 struct Ran {
     end: Result<End, Halt>,
     consumed: u64,
 }
 
 impl Ran {
-    /// The same of a parser.
+    /// The same for a parser.
     #[inline]
     fn parsed(self, of: &Interpreter) -> Result<Parsed, Halt> {
         let Ran { end, consumed } = self;
@@ -122,11 +123,12 @@ impl Ran {
     }
 }
 
-/// A program ready to run. Holds no state of its own: frames, tables and externs are the caller's.
+/// A program ready to run. Has no mutable state of its own: frames, tables and externs are the
+/// caller's.
 #[derive(Clone, Debug)]
 pub struct Interpreter {
     program: Arc<Program>,
-    /// By unit, beside the IR; none where the tree is walked.
+    /// Bytecode by unit; `None` where the tree is walked.
     code: Arc<[Option<jit_tier::Unit>]>,
     chains: Arc<Vec<chain::Joined>>,
     compiler: Option<&'static dyn jit_tier::Compiler>,
@@ -135,7 +137,7 @@ pub struct Interpreter {
 }
 
 impl Interpreter {
-    /// Loop rounds and parser states for one run of a unit, unless set otherwise.
+    /// Default limit of loop iterations and parser states for one run of a unit.
     pub const STEP_LIMIT: u64 = 100_000;
 
     /// Prepares a program.
@@ -143,7 +145,7 @@ impl Interpreter {
         Interpreter::with_executor(program, Executor::default())
     }
 
-    /// [`Interpreter::new`] with an executor that is chosen.
+    /// [`Interpreter::new`] with a chosen executor.
     pub fn with_executor(program: Arc<Program>, executor: Executor) -> Interpreter {
         let errors = CoreErrors::new(&program.errors);
         let code = match executor {
@@ -158,7 +160,7 @@ impl Interpreter {
         Interpreter { program, code, chains, compiler: None, errors, step_limit }
     }
 
-    /// The same with code for calls. What has been said of units and made of them before is lost.
+    /// The same with code for calls. Resets all settings of units and all chains.
     #[must_use]
     pub fn with_calls(mut self, calls: &dyn Calls) -> Interpreter {
         if self.code.iter().any(Option::is_some) {
@@ -168,12 +170,12 @@ impl Interpreter {
         self
     }
 
-    /// Has machine code made of the units that run often.
+    /// Enables machine code for frequently run units.
     pub fn compile_by(&mut self, compiler: &'static dyn jit_tier::Compiler) {
         self.compiler = Some(compiler);
     }
 
-    /// Has it made now of all units and chains; of how many there is some.
+    /// Compiles all units and chains at once; returns the number of those with machine code.
     pub fn compile_all(&self) -> usize {
         let Some(compiler) = self.compiler else { return 0 };
         let chains = self.chains.iter().map(|chain| &chain.unit);
@@ -181,15 +183,15 @@ impl Interpreter {
         all.filter(|unit| unit.compiled(compiler).is_some()).count()
     }
 
-    /// The same with another limit to loop rounds and parser states per run of a unit.
+    /// The same with another limit of loop iterations and parser states per run of a unit.
     #[must_use]
     pub fn with_step_limit(mut self, limit: u64) -> Interpreter {
         self.step_limit = limit;
         self
     }
 
-    /// Tells that nobody reads these slots of a parser, neither the parser itself nor whoever gets
-    /// its frame: what an `extract` would put there stays undefined from now on.
+    /// Declares that these slots of a parser are never read, neither by the parser itself nor by
+    /// later users of its frame: their value after an `extract` is undefined from here on.
     pub fn leave_unread(&mut self, unit: UnitId, unread: impl Fn(Slot) -> bool) {
         if let Some(Some(code)) = Arc::make_mut(&mut self.code).get_mut(unit.index()) {
             code.code.leave_unread(unread);
@@ -206,7 +208,7 @@ impl Interpreter {
         &self.errors
     }
 
-    /// Slots that a run of a unit may use: those of units, and temporaries behind them.
+    /// Number of slots that a run of a unit may use: those of units, and temporaries behind them.
     pub fn slots(&self, unit: UnitId) -> usize {
         let own = self.program.units[unit.index()].slots.len();
         self.code[unit.index()].as_ref().map_or(own, |unit| unit.code.slots.max(own))
@@ -239,7 +241,7 @@ impl Interpreter {
         }
     }
 
-    /// The code of a unit, unless the tree is to be walked: only that has steps to follow.
+    /// Bytecode of a unit, unless the run is traced: only the tree has steps to trace.
     #[inline]
     fn code<E: Externs + ?Sized>(&self, unit: UnitId, externs: &mut E) -> Option<Code<'_>> {
         let code = self.code.get(unit.index())?.as_ref()?;
@@ -271,7 +273,7 @@ impl Interpreter {
         }
     }
 
-    /// Runs code from its beginning. Reads of invalid headers are a unit's, if there can be some.
+    /// Runs code from its beginning. `noted` is the unit that may read invalid headers, if any.
     #[inline]
     fn run<'p, E: Externs + ?Sized>(
         &'p self,
@@ -334,7 +336,7 @@ impl Interpreter {
         let Body::Control { stmts, .. } = &declared.body else {
             return Err(Halt::WrongUnit { name: declared.name.clone(), expected: "control" });
         };
-        // A leave of the exit label, which encloses everything, ends up here.
+        // A leave of the exit label, which encloses everything, ends here.
         let mut context = self.context(frame, tables, None, out);
         let ended = match externs.trace().and_then(Option::take) {
             Some(trace) => context.follow_control(declared, stmts, trace, externs),
@@ -344,9 +346,9 @@ impl Interpreter {
         ended.map(|_| ()).map_err(|halt| self.completed(halt))
     }
 
-    /// Runs a control from a position on, to its end or to a call whose extern answers
-    /// [`Halt::Suspended`]. That call is made again when the control is taken up with the frame and
-    /// the position as they were left.
+    /// Runs a control from a position on, to its end or to a call whose extern returns
+    /// [`Halt::Suspended`]. That call is repeated when the control is resumed with the same frame
+    /// and position.
     ///
     /// # Errors
     /// As for [`Interpreter::run_control`].
@@ -421,7 +423,7 @@ impl Interpreter {
         ended.map_err(|halt| self.completed(halt))
     }
 
-    /// The limit is known here, not where it is hit.
+    /// Adds the step limit, which is not known at the point of the error.
     #[cold]
     fn completed(&self, halt: Halt) -> Halt {
         match halt {

@@ -1,6 +1,6 @@
-//! The two ends of a packet as a program sees them: bits that are read, bits that are written.
+//! The input and output of a program on a packet: bits read, bits written.
 //!
-//! A payload of zeros is counted, not stored, so a jumbo frame costs what its headers cost. Bits
+//! A payload of zeros is counted, not stored, so a jumbo frame costs no more than its headers. Bits
 //! are numbered from the first one on the wire; fields are big-endian (specification 13.8).
 
 use super::arith::narrowed;
@@ -37,7 +37,7 @@ impl<'p> PacketIn<'p> {
         self.bytes.len() as u64 + u64::from(self.zeros)
     }
 
-    /// True if there is not a single byte.
+    /// True if the packet has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -48,7 +48,7 @@ impl<'p> PacketIn<'p> {
         self.position
     }
 
-    /// The real bytes behind the cursor, if it is at the beginning of one.
+    /// The real bytes behind the cursor, if that is at a byte boundary.
     #[inline]
     pub(super) fn ahead(&self) -> Option<&'p [u8]> {
         let aligned = self.position.is_multiple_of(8);
@@ -61,7 +61,7 @@ impl<'p> PacketIn<'p> {
         self.len() * 8 - self.position
     }
 
-    /// Moves the cursor; false, and nothing moved, if there are not as many bits.
+    /// Moves the cursor; false, without effect, if too few bits are left.
     #[inline]
     pub fn advance(&mut self, bits: u64) -> bool {
         let enough = bits <= self.remaining();
@@ -71,13 +71,13 @@ impl<'p> PacketIn<'p> {
         enough
     }
 
-    /// Moves the cursor by bytes that are known to be there.
+    /// Moves the cursor by bytes that are known to be present.
     #[inline]
     pub(super) fn pass(&mut self, bytes: usize) {
         self.position += 8 * bytes as u64;
     }
 
-    /// Moves it by bytes, to the front if there are fewer than none.
+    /// Moves it by bytes, which may be negative, but not in front of the packet.
     #[inline]
     fn pass_by(&mut self, bytes: isize) {
         self.position = self.position.wrapping_add_signed(8 * bytes as i64);
@@ -98,7 +98,7 @@ impl<'p> PacketIn<'p> {
         self.peek_at(first, skew, width)
     }
 
-    /// [`PacketIn::peek`] from `skew` bits behind byte `first`, wherever that is.
+    /// [`PacketIn::peek`] from `skew` bits behind byte `first`, for any position.
     fn peek_at(&self, first: usize, skew: u32, width: u32) -> u128 {
         if width == 0 {
             return 0;
@@ -123,7 +123,7 @@ impl<'p> PacketIn<'p> {
         if let Some(bytes) = self.bytes.get(first..).and_then(|rest| rest.first_chunk()) {
             return u64::from_be_bytes(*bytes);
         }
-        // The last eight, moved up to where they were asked for.
+        // The last eight bytes, shifted to the requested position.
         if let Some(bytes) = self.bytes.last_chunk() {
             let beyond = first.saturating_add(8) - self.bytes.len();
             let bits = u32::try_from(beyond.saturating_mul(8)).unwrap_or(u32::MAX);
@@ -148,20 +148,20 @@ impl<'p> PacketIn<'p> {
     }
 }
 
-/// What a deparser writes. Keep one and [`PacketOut::clear`] it between packets.
+/// Output of a deparser. Reuse one, with [`PacketOut::clear`] between packets.
 #[derive(Clone, Debug, Default)]
 pub struct PacketOut {
-    /// What was written, and room that is left from packets before.
+    /// Bytes written, and room left from earlier packets.
     buffer: Vec<u8>,
-    /// Bytes of it that were written.
+    /// Number of bytes written.
     len: usize,
     /// Bits behind them that do not yet fill a word, right-aligned.
     partial: u64,
     partial_bits: u32,
 }
 
-/// Has machine code move the two ends of a packet, as far as there are such, with room for so many bytes;
-/// it may look at what keys of tables have led to lately, if those are given.
+/// Lets machine code move the two ends of a packet, as far as there are any, with the given room;
+/// it may use the cache of recent lookups of the tables, if given.
 #[inline(always)]
 pub(super) fn move_ends<R>(
     mut packet: Option<&mut PacketIn<'_>>,
@@ -182,7 +182,7 @@ pub(super) fn move_ends<R>(
     let answer = run(&mut ends);
     let (left_behind, free_behind) = ends.left();
     if let Some(packet) = &mut packet {
-        // What has been read may be taken back.
+        // Bytes that were read may be given back.
         packet.pass_by(left.wrapping_sub(left_behind) as isize);
     }
     if let Some(out) = out {
@@ -203,7 +203,7 @@ impl PacketOut {
         PacketOut::default()
     }
 
-    /// Forgets everything but the memory.
+    /// Clears the contents but keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
@@ -211,7 +211,7 @@ impl PacketOut {
         self.partial_bits = 0;
     }
 
-    /// The whole bytes that were written.
+    /// The whole bytes written so far.
     #[inline]
     pub fn bytes(&mut self) -> &[u8] {
         if self.partial_bits > 0 {
@@ -220,7 +220,7 @@ impl PacketOut {
         self.buffer.get(..self.len).unwrap_or_default()
     }
 
-    /// Puts the whole bytes of what does not fill a word to the others.
+    /// Moves the whole bytes of the partial word to the buffer.
     fn flush(&mut self) {
         let rest = self.partial_bits % 8;
         let whole = (self.partial_bits / 8) as usize;
@@ -230,7 +230,7 @@ impl PacketOut {
         self.partial_bits = rest;
     }
 
-    /// Everything that was written, a last incomplete byte filled with zeros, taken out.
+    /// Takes the output, with a last incomplete byte filled with zeros.
     pub fn take(&mut self) -> Vec<u8> {
         self.align();
         self.bytes();
@@ -240,8 +240,8 @@ impl PacketOut {
         bytes
     }
 
-    /// Puts what was written in front of what is behind the first bytes of a packet, and takes over its
-    /// old memory.
+    /// Replaces the first `behind` bytes of a packet by the output, and takes over the packet's old
+    /// memory.
     #[inline]
     pub fn exchange(&mut self, packet: &mut Vec<u8>, behind: usize) {
         std::mem::swap(&mut self.buffer, packet);
@@ -250,7 +250,7 @@ impl PacketOut {
         self.clear();
     }
 
-    /// Bytes for which it has memory.
+    /// Bytes of allocated memory.
     #[inline]
     pub fn capacity(&self) -> usize {
         self.buffer.capacity()
@@ -261,7 +261,7 @@ impl PacketOut {
         self.len as u64 * 8 + u64::from(self.partial_bits)
     }
 
-    /// Forgets a last incomplete byte.
+    /// Drops a last incomplete byte.
     pub fn cut(&mut self) {
         self.bytes();
         (self.partial, self.partial_bits) = (0, 0);
@@ -275,7 +275,7 @@ impl PacketOut {
         }
     }
 
-    /// The place of the next `bytes` bytes.
+    /// Buffer of the next `bytes` bytes.
     #[inline(always)]
     fn place(&mut self, bytes: usize) -> &mut [u8] {
         if self.buffer.len() - self.len < bytes {
@@ -298,8 +298,8 @@ impl PacketOut {
         self.len += bytes.len();
     }
 
-    /// Hands whoever appends `bytes` bytes their place, with room behind; none if the packet does not
-    /// end with a whole byte.
+    /// Buffer for `bytes` appended bytes, with room behind them; `None` if the output does not end
+    /// with a whole byte.
     #[inline]
     pub(super) fn room(&mut self, bytes: usize) -> Option<&mut [u8; ROOM]> {
         if self.partial_bits > 0 {
@@ -314,7 +314,7 @@ impl PacketOut {
         self.buffer.get_mut(start..)?.first_chunk_mut()
     }
 
-    /// The place of what is written next, with room for so many bytes; none as for [`PacketOut::room`].
+    /// Buffer behind the output, with room for `bytes` bytes; `None` as for [`PacketOut::room`].
     #[inline(always)]
     fn room_ahead(&mut self, bytes: usize) -> Option<&mut [u8]> {
         if self.partial_bits > 0 {
@@ -323,7 +323,7 @@ impl PacketOut {
         Some(self.place(bytes))
     }
 
-    /// Bytes of that place have been written.
+    /// Commits bytes written into that buffer.
     #[inline]
     fn written(&mut self, bytes: usize) {
         self.len += bytes;
@@ -364,7 +364,7 @@ impl PacketOut {
         self.append_full(value, width, room);
     }
 
-    /// Appends what fills a word that has room for `room` bits.
+    /// Appends bits that fill a word with room for `room` bits.
     fn append_full(&mut self, value: u64, width: u32, room: u32) {
         let rest = width - room;
         let word = self.partial.checked_shl(room).unwrap_or(0) | value >> rest;

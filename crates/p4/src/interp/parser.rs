@@ -21,7 +21,7 @@ impl Context<'_> {
             return Ok(self.parsed(false, error));
         }
         let mut current = body.start;
-        // A parser that goes round for ever is the packet's fault, not the run's.
+        // An endless loop of a parser is the packet's fault, not the run's.
         while self.spend_step().is_ok() {
             let Some(state) = body.states.get(current.index()) else { break };
             externs.follow(Moment::State(state), self);
@@ -52,7 +52,7 @@ impl Context<'_> {
         }
     }
 
-    /// Where a select goes, whatever the width of its keys; else with which error the parser ends.
+    /// Next state of a select on keys of any width, or the error that ends the parser.
     pub(super) fn choose_wide(&mut self, keys: &[Expr], cases: &[SelectCase]) -> Result<Next, u32> {
         let next = self.select(keys, cases);
         match self.failed.take() {
@@ -85,7 +85,7 @@ impl Context<'_> {
         cases.iter().find(matches).map(|case| case.next)
     }
 
-    /// Statements that only parsers have.
+    /// Executes statements that only parsers have.
     pub(super) fn parser_step(&mut self, stmt: &Stmt) -> Flow {
         match &stmt.kind {
             StmtKind::ExtractVar { header, bits } => self.extract_var(header, bits),
@@ -123,7 +123,7 @@ impl Context<'_> {
         if exists { Flow::Next } else { Flow::Reject(self.errors.stack_out_of_bounds) }
     }
 
-    /// Extracts a header of so many bits.
+    /// Extracts a header of `bits` bits.
     pub(super) fn extract(&mut self, header: &Layout, bits: u64) -> Flow {
         let Layout::Header { valid, fields, .. } = header else { return Flow::Next };
         let Some(packet) = &mut self.packet else { return Flow::Next };
@@ -145,12 +145,13 @@ impl Context<'_> {
         if let Flow::Reject(error) = self.after_failure() {
             return Flow::Reject(error);
         }
-        // Specification 12.8.2 lets a target refuse part of a byte; all of ours do, as bmv2 does.
+        // Specification 12.8.2 allows a target to reject an incomplete byte; all of ours do, as
+        // bmv2 does.
         if !wanted.is_multiple_of(8) {
             return Flow::Reject(self.errors.parser_invalid_argument);
         }
         let total = header.wire_bits(None).saturating_add(wanted);
-        // Before its extraction the present length does not count, so only the maximum is asked.
+        // The present length does not count before the extraction, so only the maximum is checked.
         let max = fields.iter().find_map(|field| match field {
             Layout::VarBit { max, .. } => Some(u64::from(*max)),
             _ => None,
@@ -186,8 +187,7 @@ impl Context<'_> {
     }
 }
 
-/// Reads a field that lies `offset` bits behind the cursor; `varbits` is the length that a
-/// variable-size field gets.
+/// Reads a field `offset` bits behind the cursor; `varbits` is the length of a variable-size field.
 #[inline]
 fn read_field(
     packet: &super::PacketIn<'_>,

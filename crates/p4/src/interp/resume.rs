@@ -1,8 +1,8 @@
-//! A control that is suspended at a call and taken up again: many threads on one program.
+//! Suspension and resumption of a control at a call: many threads on one program.
 //!
-//! The walk of `exec.rs` lives on the stack of whoever runs it. A thread that waits keeps the way down
-//! to the call where it stands instead, a few numbers; the rest of it is its frame. Statements are run
-//! by the same code; here is only what contains others. Knows no thread and no time.
+//! The walk of `exec.rs` uses the caller's stack. A waiting thread stores the path down to its call
+//! instead, a few numbers; the rest of its state is its frame. Statements are executed by the same
+//! code; this module handles only those that contain others. Must not depend on threads or time.
 
 use super::bytecode::ResumePoint;
 use super::context::{Context, Externs};
@@ -10,22 +10,22 @@ use super::exec::{Applied, Flow, Step};
 use super::trap::Halt;
 use crate::ir::{Label, Slot, Stmt, StmtKind, TableId};
 
-/// Where a control stands that was suspended; the default is its beginning.
+/// Position of a suspended control; the default is its beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// From the innermost outwards: which statement of a list, and which list of a statement that has
-    /// several. Empty while nothing is being taken up.
+    /// From the innermost outwards: index of the statement in its list, and index of the list in a
+    /// statement that has several. Empty unless the control is being resumed.
     way: Vec<usize>,
-    /// The tables whose actions are on the way, in the same order.
+    /// Tables whose actions are on the path, in the same order.
     applied: Vec<Applied>,
-    /// In code, which has no lists.
+    /// Position in bytecode, which has no lists.
     pub(super) place: ResumePoint,
-    /// Loop rounds taken so far.
+    /// Loop iterations so far.
     pub(super) steps: u64,
 }
 
 impl Position {
-    /// Makes it the beginning.
+    /// Resets the position to the beginning.
     pub fn restart(&mut self) {
         self.way.clear();
         self.applied.clear();
@@ -34,12 +34,12 @@ impl Position {
     }
 }
 
-/// How far a control has come.
+/// Progress of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// To its end.
+    /// Reached its end.
     Ended,
-    /// To a call that is made again when it is taken up.
+    /// Suspended at a call that is repeated on resumption.
     Suspended,
 }
 
@@ -165,7 +165,7 @@ mod tests {
     use crate::ir::{Arg, ExternCall, UnitId};
     use crate::preprocess::{MemoryLoader, PreprocessOptions};
 
-    /// Suspends at each call, and answers it when it is made again with ten times its argument.
+    /// Suspends at each call, and returns ten times its argument when the call is repeated.
     #[derive(Default)]
     struct Waits {
         waited: bool,
@@ -218,7 +218,7 @@ mod tests {
         Interpreter::with_executor(compiled.program, executor)
     }
 
-    /// What a thread that waits at each call leaves, and how often it waited.
+    /// Final frame of a thread that waits at each call, and the number of waits.
     fn waiting(executor: Executor) -> (Vec<u128>, Vec<u128>, usize) {
         let interpreter = interpreter(executor);
         let tables = Tables::new(interpreter.program().clone());

@@ -1,9 +1,9 @@
-//! One run of a unit, step by step, as a tree: what a parser and a control did to one packet.
+//! Trace of one run of a unit, step by step, as a tree.
 //!
-//! A run is followed if its driver has put a [`Trace`] where [`Externs::trace`] finds it. The code that
-//! follows is another copy of the walk, made with [`Followed`] in place of the driver, so that a run
-//! which is not followed spends nothing on it. Knows no extern: what memory a call reaches it asks of the
-//! driver ([`Externs::reached`]), and the rest it sees in the frame.
+//! A run is traced if its driver's [`Externs::trace`] returns a [`Trace`]. The traced walk is a
+//! separate instance of the code, with [`Followed`] in place of the driver, so that untraced runs
+//! have no cost. Must not depend on externs: it queries the driver for the memory that a call
+//! accesses ([`Externs::reached`]), and reads the rest from the frame.
 
 use super::Parsed;
 use super::context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment};
@@ -18,165 +18,165 @@ use crate::source::Span;
 use num_bigint::BigUint;
 use std::sync::Arc;
 
-/// A step, with what happened inside it.
+/// A step, with the steps inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What was done.
+    /// Kind of the step.
     pub what: What,
-    /// Where it stands in the program.
+    /// Source span.
     pub span: Span,
-    /// What was done inside it, in order.
+    /// Steps inside it, in order.
     pub steps: Vec<Node>,
 }
 
 /// A value with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// A path such as `hdr.ipv4.ttl`; empty where the program has no name for it.
+    /// A path such as `hdr.ipv4.ttl`; empty if the program has no name for it.
     pub name: Arc<str>,
-    /// How wide it is, and how it is read.
+    /// Width and signedness.
     pub scalar: Scalar,
     /// Its bits.
     pub value: BigUint,
 }
 
-/// A place of the frame that was written.
+/// A write to the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// The place and what is there now.
+    /// Name and new value.
     pub now: Named,
-    /// What was there before.
+    /// Previous value.
     pub old: BigUint,
 }
 
-/// What a step did.
+/// Kind of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// A parser or control ran.
     Unit {
         /// Its name.
         name: Arc<str>,
-        /// How it ended, of a parser.
+        /// Result of a parser.
         parsed: Option<Ended>,
-        /// Why it was stopped.
+        /// Reason of a halt.
         halted: Option<String>,
     },
-    /// A parser was in a state.
+    /// A parser entered a state.
     State {
         /// Its name.
         name: Arc<str>,
     },
-    /// A parser went on.
+    /// A parser took a transition.
     Goes {
         /// The next state, `accept` or `reject`.
         to: Arc<str>,
-        /// What was selected on.
+        /// Selected values.
         keys: Vec<Named>,
     },
-    /// A condition or a subject chose among statements.
+    /// A condition or a subject selected a branch.
     Branch {
         /// Its value.
         on: Named,
     },
     /// A table was applied; its action's steps are inside.
     Table(Box<Lookup>),
-    /// Something external was called.
+    /// An external function or method was called.
     Call(Box<Called>),
-    /// A header was taken out of the packet.
+    /// A header was extracted from the packet.
     Extract {
-        /// The header; what it holds now, if the packet was long enough.
+        /// Name of the header.
         header: Arc<str>,
-        /// Its fields.
+        /// Its fields, if the packet was long enough.
         fields: Option<Vec<Named>>,
     },
-    /// Headers were written into the packet.
+    /// Headers were emitted.
     Emit {
-        /// Those that were valid, with their fields.
+        /// The valid ones, with their fields.
         headers: Vec<(Arc<str>, Vec<Named>)>,
     },
-    /// Places were written.
+    /// Values were assigned.
     Set {
-        /// Which.
+        /// The writes.
         writes: Vec<Write>,
     },
 }
 
-/// How a parser ended.
+/// Result of a parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// It reached `accept`.
     pub accepted: bool,
     /// The name of its error.
     pub error: Arc<str>,
-    /// Bits that it took.
+    /// Bits consumed.
     pub consumed: u64,
 }
 
-/// What a table was asked and answered.
+/// Lookup of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// The table's name for the control plane.
     pub table: Arc<str>,
     /// Its key with each match kind.
     pub keys: Vec<(Arc<str>, Named)>,
-    /// The entry that was hit.
+    /// The matching entry.
     pub entry: Option<EntryView>,
-    /// Whether the program is told that it was a hit.
+    /// Whether the program sees a hit.
     pub hit: bool,
     /// The action that ran, with its data.
     pub action: Option<(Arc<str>, Vec<Named>)>,
 }
 
-/// A call of something external.
+/// Call of an external function or method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
     /// The object's name for the control plane; empty for a function.
     pub object: Arc<str>,
     /// The method or function.
     pub name: Arc<str>,
-    /// What it was given.
+    /// Arguments.
     pub args: Vec<Named>,
-    /// What it answered.
+    /// Results.
     pub results: Vec<Named>,
-    /// Memory that it reached, with its words afterwards.
+    /// Memory cell that it accessed, with its words afterwards.
     pub access: Option<(Access, Vec<BigUint>)>,
-    /// Places that it wrote beside its result.
+    /// Writes in addition to its result.
     pub writes: Vec<Write>,
 }
 
-/// The steps of runs, in order.
+/// Steps of runs, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     done: Vec<Node>,
     open: Vec<Node>,
     before: Vec<Frame>,
-    /// What the frames of controls were when they began, if that is kept.
+    /// Frames of controls at their start, if recorded.
     frames: Option<Vec<(Arc<str>, Frame)>>,
 }
 
 impl Trace {
-    /// One that has seen nothing.
+    /// Creates an empty trace.
     pub fn new() -> Trace {
         Trace::default()
     }
 
-    /// One that also keeps what the frames of controls were when they began.
+    /// Creates a trace that also records the frames of controls at their start.
     pub fn with_frames() -> Trace {
         Trace { frames: Some(Vec::new()), ..Trace::default() }
     }
 
-    /// The units that have run so far, a node for each.
+    /// Units that have run so far, a node for each.
     pub fn seen(&self) -> &[Node] {
         &self.done
     }
 
-    /// The frame that a control of this name began with, if that is kept.
+    /// Frame of a control at its start, if recorded.
     pub fn frame_of(&self, control: &str) -> Option<&Frame> {
         let mut kept = self.frames.iter().flatten();
         kept.find(|(name, _)| &**name == control).map(|(_, frame)| frame)
     }
 
-    /// What was seen, a node for each unit that ran.
+    /// Takes the recorded nodes, one for each unit that ran.
     pub fn take(&mut self) -> Vec<Node> {
         while !self.open.is_empty() {
             self.close();
@@ -201,13 +201,13 @@ impl Trace {
         }
     }
 
-    /// A unit begins.
+    /// Begins a unit.
     pub(super) fn begin(&mut self, unit: &Unit) {
         let what = What::Unit { name: unit.name.clone(), parsed: None, halted: None };
         self.open(what, unit.span);
     }
 
-    /// It has ended.
+    /// Ends a unit.
     pub(super) fn end(&mut self, how: Option<Ended>, why: Option<&Halt>) {
         while self.open.len() > 1 {
             self.close();
@@ -220,7 +220,7 @@ impl Trace {
     }
 }
 
-/// A driver whose run is followed.
+/// A driver whose run is traced.
 pub(super) struct Followed<'a, E: ?Sized> {
     pub inner: &'a mut E,
     pub trace: &'a mut Trace,
@@ -228,7 +228,7 @@ pub(super) struct Followed<'a, E: ?Sized> {
 }
 
 impl Context<'_> {
-    /// Runs a control and puts down what it does.
+    /// Runs a control and records its steps.
     #[cold]
     pub(super) fn follow_control<E: Externs + ?Sized>(
         &mut self,
@@ -250,7 +250,7 @@ impl Context<'_> {
         ended
     }
 
-    /// Runs a parser and puts down what it does.
+    /// Runs a parser and records its steps.
     #[cold]
     pub(super) fn follow_parser<E: Externs + ?Sized>(
         &mut self,
@@ -275,7 +275,7 @@ impl Context<'_> {
     }
 }
 
-/// Asks something of a run without leaving a mark on it.
+/// Evaluates a query without an effect on the run.
 fn quietly<T>(ctx: &mut Context<'_>, ask: impl FnOnce(&Context<'_>) -> T) -> T {
     let (failed, invalid) = (ctx.failed.take(), std::mem::take(&mut ctx.invalid));
     let answer = ask(ctx);
@@ -378,7 +378,7 @@ impl<E: Externs + ?Sized> Followed<'_, E> {
                 self.emitted(layout, ctx.frame, &mut headers);
                 What::Emit { headers }
             }
-            // An assignment is told also where it changes nothing.
+            // An assignment is recorded even if the value does not change.
             StmtKind::Set(slot, _) if !self.is_temporary(slot.index()) && !self.prepares() => {
                 let old = BigUint::from(before.get(*slot));
                 let now = self.slot(slot.index(), ctx.frame);
@@ -544,7 +544,7 @@ impl<E: Externs + ?Sized> Followed<'_, E> {
         }
     }
 
-    /// A header by the path of its validity.
+    /// Name of a header, from the slot of its validity.
     fn header(&self, valid: usize) -> Arc<str> {
         let name = self.unit.slots.get(valid).map_or("", |slot| &*slot.name);
         name.rsplit_once('.').map_or(name, |(header, _)| header).into()
@@ -564,7 +564,7 @@ impl<E: Externs + ?Sized> Followed<'_, E> {
         .unwrap_or_default()
     }
 
-    /// Whether a parser makes its variables ready, before its first state.
+    /// Whether the statement initialises a parser's variables, before its first state.
     fn prepares(&self) -> bool {
         self.trace.open.len() == 1 && matches!(self.unit.body, ir::Body::Parser(_))
     }
@@ -592,7 +592,7 @@ impl<E: Externs + ?Sized> Followed<'_, E> {
         }
     }
 
-    /// Places with names that are not what they were.
+    /// Named slots whose values differ.
     fn writes(&self, before: &Frame, now: &Frame) -> Vec<Write> {
         let narrow = before.narrow.iter().zip(&now.narrow).enumerate();
         let narrow = narrow.filter(|(at, (old, new))| old != new && !self.is_temporary(*at));

@@ -1,18 +1,19 @@
-//! Why a run ends before its program does. A parser's error is not among them: that is a result.
+//! Reasons for a run to end before its program does. A parser's error is not among them: it is a
+//! result.
 
 use crate::source::Span;
 use std::sync::Arc;
 
-/// Why a run was ended.
+/// Reason for the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Halt {
-    /// The program went round its loops too often.
+    /// The program exceeded the limit of loop iterations.
     #[error("the program has taken {limit} loop rounds or parser states for one packet")]
     StepLimit {
         /// The limit.
         limit: u64,
     },
-    /// The architecture has nothing of that name.
+    /// The architecture does not implement this call.
     #[error("`{name}` is not implemented by this target")]
     NotImplemented {
         /// The method or function.
@@ -20,7 +21,7 @@ pub enum Halt {
         /// The call.
         span: Span,
     },
-    /// The unit is a control where a parser is needed, or the other way round.
+    /// The unit is a control instead of a parser, or the other way round.
     #[error("`{name}` is not a {expected}")]
     WrongUnit {
         /// The unit.
@@ -28,13 +29,13 @@ pub enum Halt {
         /// `parser` or `control`.
         expected: &'static str,
     },
-    /// A call waits for its answer; it is made again when the control is taken up.
+    /// A call waits for its result; it is repeated when the control is resumed.
     #[error("the program waits for an answer")]
     Suspended,
-    /// An extern could not do what it was asked.
+    /// An extern failed.
     #[error("{message}")]
     Extern {
-        /// What went wrong.
+        /// Error message.
         message: Box<str>,
         /// The call.
         span: Span,
@@ -42,7 +43,7 @@ pub enum Halt {
 }
 
 impl Halt {
-    /// Where the program stood, if that says more than the message.
+    /// Span of the error, if it adds information to the message.
     pub fn span(&self) -> Option<Span> {
         match self {
             Halt::NotImplemented { span, .. } | Halt::Extern { span, .. } => Some(*span),

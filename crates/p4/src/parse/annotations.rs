@@ -30,8 +30,8 @@ impl Parser {
         Ok(Annotation { name, body, span: self.span_from(start) })
     }
 
-    /// `@pragma name tokens`, as programs for the vendor's compiler have it: what follows the name
-    /// on the same line is the body.
+    /// `@pragma name tokens`, from programs for the vendor's compiler: the tokens behind the name
+    /// on the same line are the body.
     fn pragma(&mut self) -> Parsed<Annotation> {
         let start = self.previous();
         let word = self.bump();

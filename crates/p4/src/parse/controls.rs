@@ -163,7 +163,7 @@ impl Parser {
         Ok(TableProperty::Other { is_const, name, value, annotations })
     }
 
-    /// A property's `=` is missing, perhaps because the name is another one.
+    /// Reports a property without `=`, perhaps because its name is misspelt.
     fn no_property(&mut self, name: &Name) -> Reported {
         let (found, span) = (described(self.token()), self.span());
         let message = format!("expected `=`, found {found}");

@@ -1,4 +1,4 @@
-//! Declarations: what stands at top level, and what may also stand inside.
+//! Declarations: at top level and in blocks.
 
 use super::{Parsed, Parser, names::Meaning};
 use crate::{
@@ -66,7 +66,7 @@ impl Parser {
         Ok(Declaration { annotations, kind, span: self.span_from(start) })
     }
 
-    /// The older language has other words at top level; one error says it all.
+    /// Rejects a program in P4-14 with one error, by its first words.
     fn refuse_older_language(&mut self) -> Parsed<()> {
         let word = self.token().text.clone();
         let declares = self.is(Kind::Name(None)) && matches!(self.kind_at(1), Kind::Name(_));
@@ -187,7 +187,7 @@ impl Parser {
         Ok(Declaration { annotations, kind, span: self.span_from(start) })
     }
 
-    /// C writes the size of an array behind its name, P4 behind its type.
+    /// Rejects an array size behind the name, as in C; P4 has it behind the type.
     fn refuse_size_behind(&mut self, name: &Name) -> Parsed<()> {
         if !self.is(Kind::LBracket) {
             return Ok(());

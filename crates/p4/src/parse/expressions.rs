@@ -1,7 +1,7 @@
 //! Expressions, arguments and keysets.
 //!
-//! Every function here leaves the height of what it read in [`Parser::height`], which bounds the
-//! tree where the recursion does not: `a + a + a ...` is read in a loop but makes a high tree.
+//! Every function here stores the height of its subtree in [`Parser::height`], which bounds the
+//! tree where the recursion does not: `a + a + a ...` is parsed in a loop but creates a high tree.
 
 use super::{Parsed, Parser, Reported, names::Meaning, scan::begins_type};
 use crate::{
@@ -35,14 +35,14 @@ impl Parser {
         })
     }
 
-    /// The grammar lets `?` and `:` bind to neither side: `a ? b : c ? d : e` is refused.
+    /// The grammar does not associate `?` and `:` to either side: `a ? b : c ? d : e` is rejected.
     fn chained_condition(&mut self) -> Reported {
         let message = "a `?:` behind another needs parentheses";
         let error = Diagnostic::error("E0307", self.span(), message);
         self.fail(error.with_help("write `a ? b : (c ? d : e)`"))
     }
 
-    /// The binary operator that stands here, its precedence and its number of tokens.
+    /// The binary operator at the current token, its precedence and its number of tokens.
     fn binary_operator(&self) -> Option<(BinaryOp, u8, usize)> {
         let next = self.kind_at(1);
         Some(match self.kind() {
@@ -162,7 +162,8 @@ impl Parser {
         Ok(expr)
     }
 
-    /// A type is only a part of an expression: `Type.member`, `Type(...)`.
+    /// Rejects a type on its own, which is only a part of an expression: `Type.member`,
+    /// `Type(...)`.
     fn refuse_lone_type(&mut self, expr: &Expr) -> Parsed<()> {
         let ExprKind::Type(TypeRef { kind: TypeRefKind::Named { name, .. }, .. }) = &expr.kind
         else {
@@ -262,7 +263,7 @@ impl Parser {
         kind
     }
 
-    /// A name that stands for a value or, before a dot or parenthesis, for a type.
+    /// A name that denotes a value or, before a dot or parenthesis, a type.
     fn plain_name(&mut self, global: bool) -> Parsed<ExprKind> {
         let name = self.name("a name")?;
         let meaning = match global {
@@ -326,7 +327,7 @@ impl Parser {
         Ok(Argument { name, value, span: self.span_from(start) })
     }
 
-    /// `keysetExpression`: what stands before the `:` of a select case or table entry.
+    /// `keysetExpression`: the keysets in front of the `:` of a select case or table entry.
     pub(super) fn keysets(&mut self) -> Parsed<Vec<Keyset>> {
         let tuple = self.is(Kind::LParen)
             && self.behind_brackets(self.at).is_some_and(|at| {
@@ -358,7 +359,7 @@ impl Parser {
     }
 }
 
-/// True for what can stand left of `=`: names, members, indices and slices.
+/// True for expressions allowed left of `=`: names, members, indices and slices.
 pub(super) fn is_lvalue(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Name { .. } | ExprKind::This => true,
@@ -371,7 +372,7 @@ pub(super) fn is_lvalue(expr: &Expr) -> bool {
     }
 }
 
-/// True for what a statement can call: a name, or a member of a name.
+/// True for expressions that a statement can call: a name, or a member of a name.
 pub(super) fn is_callable(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Type(_)) || is_lvalue(expr)
 }

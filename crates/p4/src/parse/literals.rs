@@ -1,4 +1,4 @@
-//! Literals: what the text of a number or string is worth.
+//! Values of number and string literals.
 
 use super::{Parsed, Parser};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 use num_bigint::BigInt;
 use std::sync::Arc;
 
-/// Digits that a literal may have: reading more takes time that grows with their square.
+/// Maximum number of digits of a literal: the time to parse more grows with their square.
 const MAX_DIGITS: usize = 10_000;
 
 impl Parser {
@@ -100,8 +100,8 @@ fn digits_value(
     value.ok_or_else(|| Diagnostic::error("E0310", span, "this is no number").into())
 }
 
-/// A string literal's contents: quotes removed, `\"`, `\\` and `\n` resolved. Other escapes stay
-/// as they are, for those to whom the string is handed. Characters that no reader sees are written out.
+/// A string literal's contents: quotes removed, `\"`, `\\` and `\n` resolved. Other escapes remain
+/// for the consumer of the string. Invisible characters are written out.
 pub(super) fn contents(literal: &str) -> Arc<str> {
     let inner = literal.strip_prefix('"').unwrap_or(literal);
     let inner = inner.strip_suffix('"').unwrap_or(inner);

@@ -1,4 +1,4 @@
-//! The parser: tokens in, the syntax tree of [`crate::ast`] out, by recursive descent.
+//! The parser: from tokens to the syntax tree of [`crate::ast`], by recursive descent.
 //!
 //! One function per rule of the grammar (specification 1.2.5, appendix G), one file per part of it.
 //! The grammar depends on whether a name is a type, so [`names`] records the declarations parsed so
@@ -31,17 +31,18 @@ use crate::{
 use names::Names;
 use std::path::Path;
 
-/// Levels that types, expressions and statements may be nested. Trees are no higher than twice
-/// this, whatever the input.
+/// Maximum nesting of types, expressions and statements. Trees are no higher than twice this,
+/// whatever the input.
 pub const MAX_NESTING: usize = 200;
 
-/// Errors after which the rest of the program is not parsed.
+/// Number of errors after which the rest of the program is not parsed.
 const MAX_ERRORS: usize = 100;
 
-/// Reads the program at `path` with all it includes, and parses it.
+/// Reads the program at `path` with its includes, and parses it.
 ///
-/// Never panics, whatever the bytes. The tree holds all that could be understood; it is whole if no
-/// diagnostic is an error. Diagnostics come in the order of preprocessing, then of parsing.
+/// Never panics, whatever the bytes. The tree contains everything that could be parsed; it is
+/// complete if no diagnostic is an error. Diagnostics are in the order of preprocessing, then of
+/// parsing.
 pub fn parse_program(
     loader: &dyn SourceLoader,
     path: impl AsRef<Path>,
@@ -56,11 +57,11 @@ pub fn parse_program(
     (program, done.sources, diagnostics)
 }
 
-/// An error that has been reported; the rule is given up.
+/// Marker of a reported error; the rule is abandoned.
 #[derive(Debug)]
 struct Reported;
 
-/// What a rule gives.
+/// Result of a grammar rule.
 type Parsed<T> = Result<T, Reported>;
 
 /// The state of a parse.
@@ -69,9 +70,9 @@ struct Parser {
     at: usize,
     names: Names,
     diagnostics: Vec<Diagnostic>,
-    /// Where the last error was reported: one token gives one error.
+    /// Index of the token of the last error: one token causes one error.
     last_error: Option<usize>,
-    /// Levels open now.
+    /// Number of open levels.
     depth: usize,
     /// Height of the type or expression parsed last.
     height: usize,
@@ -109,7 +110,7 @@ impl Parser {
         program
     }
 
-    // What stands where.
+    // Access to tokens.
 
     /// The kind of the token `ahead` tokens ahead.
     fn kind_at(&self, ahead: usize) -> Kind {
@@ -129,7 +130,7 @@ impl Parser {
         self.token().span
     }
 
-    /// The place of the token before this one.
+    /// The span of the token before this one.
     fn previous(&self) -> Span {
         self.at.checked_sub(1).map_or(self.span(), |at| self.tokens[at].span)
     }
@@ -151,12 +152,12 @@ impl Parser {
         matches!(self.kind(), Kind::Name(_))
     }
 
-    /// True if the token `ahead` stands directly behind the one before it.
+    /// True if the token `ahead` directly follows the one before it.
     fn joined(&self, ahead: usize) -> bool {
         self.tokens.get(self.at + ahead).is_some_and(|token| !token.spaced)
     }
 
-    // Taking tokens.
+    // Consumption of tokens.
 
     fn bump(&mut self) -> Token {
         let token = self.token().clone();
@@ -189,7 +190,7 @@ impl Parser {
         self.expect(key(word))
     }
 
-    /// `name`: what it names is said for errors.
+    /// `name`; `what` describes it in errors.
     fn name(&mut self, what: &str) -> Parsed<ast::Name> {
         if !self.is_name() {
             return Err(self.expected_name(what));
@@ -215,7 +216,7 @@ impl Parser {
         result
     }
 
-    /// Refuses trees that are too high for those who walk them.
+    /// Rejects trees that are too high for the passes that walk them.
     fn check_height(&mut self, height: usize) -> Parsed<()> {
         if height <= MAX_NESTING {
             return Ok(());

@@ -1,12 +1,12 @@
-//! Which names are types, scope by scope: all that the grammar asks about meaning.
+//! Names of types, scope by scope: all semantic information that the grammar needs.
 //!
 //! The grammar of P4 is ambiguous without this: `f < a > (b)` is a call or two comparisons, `(a) -
 //! b` a cast or a difference. A use follows its declaration (specification 6.6.1), so looking back
-//! is enough. A name that was never declared is neither; the rules then judge by shape.
+//! is enough. An undeclared name is neither; the rules then decide by its form.
 
 use std::{collections::HashMap, sync::Arc};
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// A type, parser, control, package, extern object or type parameter.
@@ -20,7 +20,7 @@ pub(super) enum Meaning {
 pub(super) struct Names {
     /// Declarations of each name, innermost last, with their scope's depth.
     meanings: HashMap<Arc<str>, Vec<(usize, Meaning)>>,
-    /// Names declared in each open scope but the outermost.
+    /// Names declared in each open scope except the outermost.
     scopes: Vec<Vec<Arc<str>>>,
 }
 
@@ -42,7 +42,7 @@ impl Names {
         }
     }
 
-    /// Open scopes; for leaving several at once after an error.
+    /// Number of open scopes, for leaving several at once after an error.
     pub fn depth(&self) -> usize {
         self.scopes.len()
     }
@@ -69,12 +69,12 @@ impl Names {
         }
     }
 
-    /// What a name means here.
+    /// Meaning of a name in the current scope.
     pub fn meaning(&self, name: &str) -> Option<Meaning> {
         self.meanings.get(name)?.last().map(|(_, meaning)| *meaning)
     }
 
-    /// What a name with a leading dot means.
+    /// Meaning of a name with a leading dot.
     pub fn global(&self, name: &str) -> Option<Meaning> {
         let (depth, meaning) = self.meanings.get(name)?.first()?;
         (*depth == 0).then_some(*meaning)

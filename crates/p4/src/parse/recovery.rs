@@ -94,7 +94,7 @@ impl Parser {
         self.fail(error)
     }
 
-    /// A name is missing; a keyword may stand in its place.
+    /// A name is missing; a keyword may be in its place.
     pub(super) fn expected_name(&mut self, what: &str) -> Reported {
         let error = self.expectation(what);
         let error = match self.kind() {
@@ -111,7 +111,7 @@ impl Parser {
         self.close_with(close, opened, &format!("`{}`", close.sign()))
     }
 
-    /// A closing parenthesis or bracket, where a comma could stand too.
+    /// A closing parenthesis or bracket, where a comma is also valid.
     pub(super) fn close_list(&mut self, close: Kind, opened: Span) -> Parsed<Span> {
         self.close_with(close, opened, &format!("`,` or `{}`", close.sign()))
     }
@@ -145,8 +145,8 @@ impl Parser {
         self.previous()
     }
 
-    /// True where a list in braces ends: at `}`, at the end of the text, or where a declaration
-    /// begins that can only stand at top level, so that a `}` must be missing.
+    /// True at the end of a list in braces: at `}`, at the end of the text, or at a declaration
+    /// that is only valid at top level, so that a `}` must be missing.
     pub(super) fn ends_braces(&self) -> bool {
         match self.kind() {
             Kind::RBrace | Kind::End => true,
@@ -249,7 +249,7 @@ impl Parser {
     }
 }
 
-/// What a token is called in "found ...".
+/// Name of a token in "found ...".
 pub(super) fn described(token: &Token) -> String {
     match token.kind {
         Kind::End => "the end of the program".to_string(),

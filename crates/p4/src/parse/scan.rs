@@ -1,4 +1,4 @@
-//! Looking ahead: is what stands here a type? Tokens are only looked at, nothing is built.
+//! Lookahead: recognises types by their tokens, without building a tree.
 //!
 //! Each look is bounded and does not recurse, so that no input makes it slow.
 
@@ -13,7 +13,7 @@ impl Parser {
         self.tokens.get(index).map_or(Kind::End, |token| token.kind)
     }
 
-    /// What the name at `index` means; a dot before it asks for the top level.
+    /// Meaning of the name at `index`; a dot before it selects the top level.
     pub(super) fn meaning_of(&self, index: usize) -> Option<Meaning> {
         let text = &self.tokens.get(index)?.text;
         let global = index > 0
@@ -49,8 +49,8 @@ impl Parser {
         None
     }
 
-    /// The index behind the list of type arguments that begins with `<` at `index`, if what stands
-    /// there can be one.
+    /// The index behind the list of type arguments that begins with `<` at `index`, if the tokens
+    /// can be one.
     pub(super) fn behind_type_args(&self, index: usize) -> Option<usize> {
         let mut depth = 0_usize;
         let mut at = index;
@@ -89,8 +89,8 @@ impl Parser {
         matches!(self.kind_of(index), Kind::Key(Keyword::Bit | Keyword::Int | Keyword::VarBit))
     }
 
-    /// The index behind the type that begins at `index`, if what stands there can be one. Names
-    /// that mean a value are no types; names without a meaning may be.
+    /// The index behind the type that begins at `index`, if the tokens can be one. Names that
+    /// denote a value are not types; unknown names may be.
     pub(super) fn behind_type(&self, index: usize) -> Option<usize> {
         let mut at = index;
         match self.kind_of(at) {
@@ -118,13 +118,13 @@ impl Parser {
         Some(at)
     }
 
-    /// True if a type stands here with a name behind it: a declaration of something.
+    /// True if a type with a name behind it comes next: a declaration.
     pub(super) fn declares(&self) -> bool {
         let behind = self.behind_type(self.at);
         behind.is_some_and(|at| matches!(self.kind_of(at), Kind::Name(_)))
     }
 
-    /// True if `Type(...) name` stands here: an instantiation.
+    /// True if `Type(...) name` comes next: an instantiation.
     pub(super) fn instantiates(&self) -> bool {
         let Some(open) = self.behind_type(self.at) else { return false };
         if self.kind_of(open) != Kind::LParen {
@@ -134,7 +134,7 @@ impl Parser {
         behind.is_some_and(|at| matches!(self.kind_of(at), Kind::Name(_)))
     }
 
-    /// True if `Type.apply(` stands here: a direct application.
+    /// True if `Type.apply(` comes next: a direct application.
     pub(super) fn applies_directly(&self) -> bool {
         let Some(at) = self.behind_type(self.at) else { return false };
         let generic = self.kind_of(at - 1) == Kind::Gt;
@@ -145,7 +145,7 @@ impl Parser {
             && self.kind_of(at + 2) == Kind::LParen
     }
 
-    /// True if `<` stands here and begins the type arguments of a call.
+    /// True if `<` comes next and begins the type arguments of a call.
     pub(super) fn type_args_of_call(&self) -> bool {
         if !self.is(Kind::Lt) {
             return false;
@@ -154,7 +154,7 @@ impl Parser {
         behind.is_some_and(|at| self.kind_of(at) == Kind::LParen)
     }
 
-    /// True if `(type)` stands here and something follows that it can convert.
+    /// True if `(type)` comes next, followed by an operand that it can convert.
     pub(super) fn casts(&self) -> bool {
         let first = self.at + 1;
         let Some(close) = self.behind_type(first) else { return false };

@@ -1,4 +1,4 @@
-//! Statements: blocks and what stands in them.
+//! Statements: blocks and their contents.
 
 use super::{
     Parsed, Parser,
@@ -259,7 +259,7 @@ impl Parser {
         Ok(StatementKind::For { annotations, init, condition, update, body })
     }
 
-    /// True if `Type name in` stands here, perhaps behind annotations.
+    /// True if `Type name in` comes next, perhaps behind annotations.
     fn runs_over_collection(&self) -> bool {
         let mut at = self.at;
         let kind_of = |at: usize| self.tokens.get(at).map_or(Kind::End, |token| token.kind);
@@ -375,7 +375,7 @@ impl Parser {
         Err(self.fail(error))
     }
 
-    /// The assignment operator that stands here and its number of tokens.
+    /// The assignment operator at the current token and its number of tokens.
     fn assignment_operator(&self) -> Option<(Option<BinaryOp>, usize)> {
         let op = match self.kind() {
             Kind::Eq => return Some((None, 1)),

@@ -1,4 +1,4 @@
-//! Types: `typeRef` and what belongs to it.
+//! Types: `typeRef` and its parts.
 
 use super::{Parsed, Parser, recovery::described, scan::begins_type};
 use crate::{
@@ -133,7 +133,7 @@ impl Parser {
         }
     }
 
-    /// An expression that lacks its parentheses: told, and skipped up to the `>`.
+    /// An expression that lacks its parentheses: reported, and skipped up to the `>`.
     fn bare_width(&mut self, start: Span) -> Parsed<Box<Expr>> {
         let Some(length) = self.width_length() else { return Err(self.expected("a width")) };
         for _ in 0..length {

@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// The operator that stands next, with its precedence and its number of tokens.
+    /// The next operator, with its precedence and its number of tokens.
     fn operator(&self) -> Option<(Operator, u8, usize)> {
         use Operator::*;
         let token = self.peek()?;

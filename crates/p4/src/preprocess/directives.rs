@@ -34,7 +34,7 @@ impl Preprocessor<'_> {
         std::iter::from_fn(|| self.next_of_directive()).collect()
     }
 
-    /// Warns of what stands behind a directive that is complete.
+    /// Warns of tokens behind a complete directive.
     pub(super) fn expect_end(&mut self, directive: &str) {
         let rest = self.rest_of_directive();
         if let (Some(first), Some(last)) = (rest.first(), rest.last()) {
@@ -145,7 +145,7 @@ impl Preprocessor<'_> {
         if holds { Ok(()) } else { self.skip_branches() }
     }
 
-    /// What a condition says: `#if`, `#elif` and their short forms.
+    /// Evaluates the condition of `#if`, `#elif` and their short forms.
     fn holds(&mut self, hash: &Token, name: &Token) -> Result<bool, Stop> {
         let directive = format!("#{}", name.text);
         match &*name.text {
@@ -171,7 +171,7 @@ impl Preprocessor<'_> {
         self.skip_branches()
     }
 
-    /// Refuses a branch where none may stand. Notes an `#else`.
+    /// Reports a branch that is not allowed here. Records an `#else`.
     fn check_branch(&mut self, span: Span, name: &str) -> bool {
         let Some(condition) = self.current_file().and_then(|file| file.conditions.last_mut())
         else {

@@ -15,7 +15,7 @@ use crate::{
 };
 use std::rc::Rc;
 
-/// Macro uses that may stand in one another's arguments.
+/// Maximum nesting of macro uses in one another's arguments.
 const MAX_DEPTH: usize = 100;
 
 impl Preprocessor<'_> {
@@ -57,8 +57,8 @@ impl Preprocessor<'_> {
         Ok(expanded)
     }
 
-    /// Replaces a use of a macro. True if the token is gone and its replacement waits to be read;
-    /// false if the token (perhaps changed) stands.
+    /// Replaces a use of a macro. True if the token was consumed and its replacement is queued;
+    /// false if the token (perhaps changed) remains.
     fn expand(&mut self, token: &mut Token) -> Result<bool, Stop> {
         match &*token.text {
             "__LINE__" => {
@@ -123,7 +123,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Moves places in a definition to where its replacement lies.
+/// Maps positions in a definition to those of its replacement.
 #[derive(Clone, Copy)]
 struct Shift {
     from: u32,
@@ -145,7 +145,7 @@ struct Substitution<'p, 'a> {
     expanded: Vec<Option<Vec<Token>>>,
     shift: Shift,
     output: Vec<Token>,
-    /// Where the left side of a `##` begins in the output, while one waits for its right side.
+    /// Start of the left side of a `##` in the output, while its right side is pending.
     pasting: Option<usize>,
 }
 
@@ -200,7 +200,7 @@ impl<'p, 'a> Substitution<'p, 'a> {
         Ok(())
     }
 
-    /// What one token of the replacement becomes.
+    /// Replacement of one token of a macro's body.
     fn piece(&mut self, item: &BodyToken) -> Result<Vec<Token>, Stop> {
         let span = self.shift.apply(item.token.span);
         let Some(index) = item.param else {

@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 64;
 /// Files that one program may include, counted as often as they are included.
 const MAX_FILES: usize = 10_000;
 
-/// What the definitions of the command line are called in messages.
+/// Name of the command line's definitions in messages.
 const COMMAND_LINE: &str = "<command line>";
 
 impl Preprocessor<'_> {
@@ -213,7 +213,7 @@ fn not_found(name: &str, angled: bool, span: Span, folders: &[PathBuf]) -> Diagn
     error.with_help("name the folder that holds it with `-I`")
 }
 
-/// What an operating system's error says, without its number.
+/// Text of an operating system's error, without its number.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_string(),

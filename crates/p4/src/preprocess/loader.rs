@@ -51,7 +51,7 @@ pub struct MemoryLoader {
 }
 
 impl MemoryLoader {
-    /// A loader that knows no file.
+    /// Creates a loader without files.
     pub fn new() -> MemoryLoader {
         MemoryLoader::default()
     }

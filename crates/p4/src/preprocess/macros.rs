@@ -14,7 +14,7 @@ use std::{rc::Rc, sync::Arc};
 #[derive(Debug)]
 pub(super) struct Macro {
     pub name: Arc<str>,
-    /// Where the name stands in the definition.
+    /// Span of the name in the definition.
     pub place: Span,
     /// `None` for a macro without parentheses.
     pub params: Option<Params>,
@@ -37,9 +37,9 @@ pub(super) struct BodyToken {
     pub token: Token,
     /// The parameter that it names.
     pub param: Option<usize>,
-    /// `#` stands before it: the argument becomes a string.
+    /// `#` precedes it: the argument becomes a string.
     pub stringify: bool,
-    /// `##` stands behind it: it is joined to the next.
+    /// `##` follows it: it is joined to the next.
     pub pasted: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct BodyToken {
 pub(super) const RESERVED: &[&str] = &["defined", "__FILE__", "__LINE__", "__VA_ARGS__"];
 
 impl Macro {
-    /// Two definitions of the same name may stand if they say the same.
+    /// True if two definitions are equivalent, so that a redefinition is allowed.
     fn says_the_same(&self, other: &Macro) -> bool {
         let same_params = match (&self.params, &other.params) {
             (None, None) => true,

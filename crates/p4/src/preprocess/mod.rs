@@ -1,8 +1,8 @@
 //! The preprocessor: files and macros in, one row of tokens out, each with the place it came from.
 //!
-//! It does what the specification (section 6.2) asks and what C programmers expect beyond: macros
-//! with arguments, `#` and `##`, variadics, `#line`. It stands on `lex`; it knows nothing of P4's
-//! grammar. What depends on the day or the machine (`__DATE__`, `__TIME__`) does not exist here.
+//! Implements the specification (section 6.2) and what C programmers expect beyond it: macros with
+//! arguments, `#` and `##`, variadics, `#line`. Uses `lex`; must not depend on P4's grammar. Macros
+//! whose value depends on the date or the machine (`__DATE__`, `__TIME__`) are not defined.
 
 mod arguments;
 mod condition;
@@ -36,7 +36,7 @@ const MAX_TOKENS: usize = 4_000_000;
 /// Errors after which the rest of a program is no longer read.
 const MAX_ERRORS: usize = 200;
 
-/// What the command line says to the preprocessor.
+/// Options of the preprocessor on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct PreprocessOptions {
     /// `-I`: folders to search, in order.
@@ -50,11 +50,11 @@ pub struct PreprocessOptions {
 /// A program after preprocessing.
 #[derive(Debug)]
 pub struct Preprocessed {
-    /// All tokens, keywords told apart; the last is [`Kind::End`].
+    /// All tokens, with keywords recognised; the last is [`Kind::End`].
     pub tokens: Vec<Token>,
     /// The files and macro expansions they come from.
     pub sources: SourceMap,
-    /// What was wrong.
+    /// Diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -119,7 +119,7 @@ struct Preprocessor<'a> {
     sources: SourceMap,
     interner: Interner,
     macros: HashMap<Arc<str>, Rc<Macro>>,
-    /// How often each macro is being expanded right now.
+    /// For each macro, the number of its active expansions.
     disabled: HashMap<Arc<str>, u32>,
     /// Files with `#pragma once`.
     once: HashSet<PathBuf>,

@@ -1,7 +1,8 @@
-//! `bf-rt.json`: a program's schema in the words and numbers of BfRt, the runtime interface of Tofino.
+//! `bf-rt.json`: a program's schema in the form of BfRt, the runtime interface of Tofino.
 //!
-//! Tables of the program and the objects that are tables there: registers, counters, meters, action
-//! profiles, selectors, value sets; hashes, learn filters, snapshots. Debug counters are not in it.
+//! Contains the program's tables and the objects that BfRt represents as tables: registers,
+//! counters, meters, action profiles, selectors, value sets; hashes, learn filters, snapshots.
+//! Debug counters are not included.
 
 mod hashes;
 pub mod snapshots;
@@ -14,7 +15,7 @@ use sojourn_control::schema::{
     RegisterParameter, Schema, Table, Unit, ValueSet,
 };
 
-/// The kinds of things that have numbers: the first byte of each.
+/// Kinds of numbered objects: the first byte of each id.
 mod kind {
     pub const ACTION: u32 = 0x01;
     pub const TABLE: u32 = 0x02;
@@ -39,7 +40,7 @@ mod kind {
     pub const VALUE_SET: u32 = 0xfe;
 }
 
-/// Numbers of fields that every table of a kind has.
+/// Ids of the fields that every table of a kind has.
 pub mod field {
     /// `value` of a register's parameter.
     pub const PARAMETER: u32 = 1;
@@ -89,9 +90,9 @@ pub mod field {
     pub const WRED_MAX: u32 = 65_573;
     /// `$WRED_SPEC_MAX_PROBABILITY`
     pub const WRED_PROBABILITY: u32 = 65_574;
-    /// The port that metadata are of.
+    /// Port of the metadata.
     pub const INGRESS_PORT: u32 = 65_575;
-    /// `$DEFAULT_FIELD`: all of them.
+    /// `$DEFAULT_FIELD`: all bits.
     pub const PORT_METADATA: u32 = 65_576;
     /// `rotate` of a hash's algorithm
     pub const HASH_ROTATE: u32 = 65_577;
@@ -125,9 +126,9 @@ pub mod field {
     pub const HASH_LENGTH: u32 = 65_585;
     /// `order`
     pub const HASH_ORDER: u32 = 65_586;
-    /// `$ACTION_MEMBER_ID` of what a selector chooses
+    /// `$ACTION_MEMBER_ID` of a selector's choice
     pub const CHOSEN_MEMBER: u32 = 65_562;
-    /// `$SELECTOR_GROUP_ID` of the same
+    /// `$SELECTOR_GROUP_ID` of a selector's choice
     pub const CHOSEN_GROUP: u32 = 65_563;
     /// `$MAX_GROUP_SIZE`
     pub const MAX_GROUP_SIZE: u32 = 65_565;
@@ -135,13 +136,13 @@ pub mod field {
     pub const ADT_OFFSET: u32 = 65_566;
 }
 
-/// The architecture whose compiler gives tables without a size this one.
+/// The architecture whose compiler uses this default size.
 const TNA: &str = "tna";
 const TOFINO_SIZE: u64 = 512;
-/// Ports that may have metadata: 72 of each of four pipes, numbers of nine bits.
+/// Number of ports with metadata: 72 of each of four pipes; numbers have nine bits.
 const PORTS: u64 = 288;
 const PORT_BITS: u32 = 9;
-/// How the name of the table of what a selector chooses ends.
+/// Suffix of the name of a selector's table of chosen members.
 pub const CHOSEN: &str = "_get_member";
 /// Bits of a port's metadata.
 pub const PORT_METADATA_BITS: u32 = 64;
@@ -156,8 +157,8 @@ pub fn text(schema: &Schema) -> String {
     format!("{:#}\n", bfrt(schema))
 }
 
-/// The full name of a table, which begins with that of its pipeline. A second pipeline of the same
-/// blocks has it in the program already.
+/// The full name of a table, which begins with that of its pipeline. For a second pipeline of the
+/// same blocks the program's name contains it already.
 pub fn full_name(pipelines: &[Pipeline], name: &str) -> String {
     let is_of = |pipeline: &&Pipeline| pipeline.blocks.iter().any(|block| starts(name, block));
     match pipelines {
@@ -171,12 +172,12 @@ pub fn full_name(pipelines: &[Pipeline], name: &str) -> String {
     }
 }
 
-/// Where the pipeline is that a full name begins with.
+/// Index of the pipeline whose name begins a full name.
 pub fn pipeline_of(pipelines: &[Pipeline], full: &str) -> Option<usize> {
     pipelines.iter().position(|pipeline| starts(full, &pipeline.name))
 }
 
-/// An action's name: as in the program, without that of a pipeline.
+/// An action's name: as in the program, without the pipeline's.
 fn action_name<'n>(schema: &Schema, name: &'n str) -> &'n str {
     if schema.pipelines.len() < 2 {
         return name;
@@ -189,13 +190,13 @@ fn starts(name: &str, with: &str) -> bool {
     name.strip_prefix(with).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// A schema whose document is made.
+/// Builder of a schema's document.
 struct Maker<'s> {
     schema: &'s Schema,
 }
 
 impl Maker<'_> {
-    /// A table for the cells of an object, which repeats no annotations.
+    /// A table for the cells of an object, without annotations.
     fn cells(&self, of: &str, kind: u32, named: &Named, size: u64) -> Value {
         let mut made = self.table(of, kind, named, size);
         if let Some(fields) = made.as_object_mut() {
@@ -251,7 +252,7 @@ impl Maker<'_> {
         full_name(&self.schema.pipelines, &named.name)
     }
 
-    /// The number of a table or another object that is one.
+    /// Id of a table, or of another object that is a table.
     fn id(&self, kind: u32, named: &Named) -> u32 {
         let own = asked(&named.annotations);
         kind << 24 | own.unwrap_or_else(|| hash(&self.full(named))) & 0xff_ffff
@@ -450,7 +451,7 @@ impl Maker<'_> {
         Some(made)
     }
 
-    /// What the control plane puts in front of a port's packets.
+    /// Table of the port metadata that the control plane sets.
     fn port_metadata(&self, of: &PortMetadata) -> Value {
         let name = format!("{}.$PORT_METADATA", of.parser);
         let named = Named { name, annotations: Vec::new() };
@@ -504,7 +505,7 @@ impl Maker<'_> {
     }
 }
 
-/// The number of an action, whose name has nothing in front of it.
+/// Id of an action, from its name without prefix.
 fn action_id(schema: &Schema, name: &str) -> u32 {
     let known = schema.actions.iter().find(|action| action.named.name == name);
     let own = known.and_then(|action| asked(&action.named.annotations));
@@ -524,7 +525,8 @@ fn match_type(kind: &str) -> &str {
     }
 }
 
-/// A key's name there: `vlan$0` for an element of a stack, `$valid` for a header's validity.
+/// Name of a key in the document: `vlan$0` for an element of a stack, `$valid` for a header's
+/// validity.
 fn key_name(name: &str) -> String {
     let name =
         name.strip_suffix(".$valid$").map_or(name.to_owned(), |base| format!("{base}.$valid"));
@@ -548,7 +550,7 @@ fn key_name(name: &str) -> String {
     out + rest
 }
 
-/// Whether a name ends in bits of a field: `[23:16]`.
+/// Whether a name ends in a slice of a field: `[23:16]`.
 fn is_slice(name: &str) -> bool {
     let mut parts = name.split('[').skip(1).filter_map(|part| part.split_once(']'));
     parts.any(|(inside, _)| {
@@ -589,7 +591,7 @@ fn actions(schema: &Schema, table: &Table) -> Value {
     Value::from(table.actions.iter().map(action).collect::<Vec<_>>())
 }
 
-/// Names and widths of what a value is made of; a plain one has the name `f1`.
+/// Names and widths of a value's parts; a plain one has the name `f1`.
 fn parts(schema: &Schema, ty: &DataType) -> Vec<(String, u32)> {
     let named = |fields: Option<&Vec<Field>>| {
         let fields = fields.into_iter().flatten();
@@ -660,7 +662,7 @@ fn register_fields(schema: &Schema, register: &Register, first: u32) -> Vec<Valu
     fields.collect()
 }
 
-/// The largest number of a parameter of a table's actions.
+/// The largest id of a parameter of a table's actions.
 fn largest_parameter(schema: &Schema, table: &Table) -> u32 {
     let of = |listed: &sojourn_control::schema::ActionReference| {
         let known = schema.actions.iter().find(|action| action.named.name == listed.action);
@@ -729,7 +731,7 @@ fn common(id: u32, name: &str, ty: Value, notes: Option<Value>) -> Value {
     })
 }
 
-/// How a field stands in a table's data.
+/// Placement of a field in a table's data.
 #[derive(Default)]
 struct FieldPlacement {
     mandatory: bool,

@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
-/// Clients at once.
+/// Maximum number of clients.
 const MOST: usize = 4_096;
-/// Messages that may wait for a client; more are lost.
+/// Maximum number of messages waiting for a client; further ones are lost.
 pub const WAITING: usize = 1_024;
 
-/// What goes into a stream.
+/// Message of a client's stream.
 pub type Message = Result<bfrt::StreamMessageResponse, Status>;
 
-/// The way to a client.
+/// Sender of a client's stream.
 pub type Stream = mpsc::Sender<Message>;
 
 struct Client {
@@ -36,11 +36,11 @@ impl Client {
     }
 }
 
-/// All of them, by the number that each gives itself.
+/// All clients, by the id that each chooses.
 #[derive(Default)]
 pub struct Clients {
     all: Mutex<BTreeMap<u32, Client>>,
-    /// Messages that found no room in a stream.
+    /// Messages lost because a stream's queue was full.
     missed: Arc<AtomicU64>,
 }
 
@@ -49,15 +49,15 @@ impl Clients {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many messages were lost because their streams had no room.
+    /// Number of messages lost because a stream's queue was full.
     pub fn missed(&self) -> &Arc<AtomicU64> {
         &self.missed
     }
 
-    /// A client is there from now on.
+    /// Registers a client.
     ///
     /// # Errors
-    /// Another is there with its number, or there are too many.
+    /// Another client has this id, or there are too many.
     pub fn subscribe(&self, id: u32, wants: Notifications, stream: &Stream) -> Result<(), Failure> {
         let mut all = self.all();
         if let Some(known) = all.get_mut(&id) {
@@ -76,12 +76,12 @@ impl Clients {
         Ok(())
     }
 
-    /// The client behind a stream is gone.
+    /// Removes the client of a stream.
     pub fn gone(&self, stream: &Stream) {
         self.all().retain(|_, client| !client.stream.same_channel(stream));
     }
 
-    /// A client works with a program from now on.
+    /// Binds a client to a program.
     ///
     /// # Errors
     /// It has not subscribed, or another client is bound to the program.
@@ -97,7 +97,7 @@ impl Clients {
         Ok(())
     }
 
-    /// The program that a client means who names none.
+    /// Program of a client whose request names none.
     ///
     /// # Errors
     /// It is bound to none.
@@ -112,7 +112,7 @@ impl Clients {
         }
     }
 
-    /// Says something to one client, and to all others who are bound to a program.
+    /// Sends an update to one client and to all clients that are bound to a program.
     pub fn say(&self, id: u32, update: &Says) {
         for (other, client) in &*self.all() {
             if *other == id || client.bound.is_some() {
@@ -121,7 +121,8 @@ impl Clients {
         }
     }
 
-    /// Says something to those who want it and are bound to a program, or to any if none is named.
+    /// Sends an update to the clients that subscribed to it and are bound to a program, or to any
+    /// if none is named.
     pub fn say_to(
         &self,
         program: Option<&str>,
@@ -136,7 +137,7 @@ impl Clients {
         }
     }
 
-    /// Says something to the client behind a stream. One that takes nothing is not waited for.
+    /// Sends an update to the client of a stream, without waiting if its queue is full.
     pub fn put(&self, stream: &Stream, update: Says) {
         let message = bfrt::StreamMessageResponse { update: Some(update) };
         if stream.try_send(Ok(message)).is_err() {
@@ -144,12 +145,12 @@ impl Clients {
         }
     }
 
-    /// Whether anybody who is bound wants something.
+    /// Whether any bound client subscribed to such notifications.
     pub fn anybody(&self, wants: impl Fn(&Notifications) -> bool) -> bool {
         self.all().values().any(|client| client.bound.is_some() && wants(&client.wants))
     }
 
-    /// Ends the streams of those who are bound to a program that is none of these.
+    /// Ends the streams of clients that are bound to none of these programs.
     pub fn keep(&self, programs: &[&str]) {
         self.all().retain(|_, client| {
             let bound = client.bound.as_deref();

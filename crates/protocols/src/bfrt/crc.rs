@@ -1,16 +1,16 @@
-//! Names of algorithms that hashes can be set to, and what they stand for.
+//! Names of the algorithms that a hash can be set to, and their parameters.
 //!
-//! Source: the vendor's public library for dynamic hashes, whose `crc_16_dect` and `crc_64_jones` the
-//! catalogue of CRCs (reveng.sourceforge.net) has otherwise or not at all.
+//! Source: the vendor's public library for dynamic hashes. Its `crc_16_dect` and `crc_64_jones`
+//! differ from the catalogue of CRCs (reveng.sourceforge.net), or are missing there.
 
 use sojourn_externs::hash_setting::HashFunction;
 
-/// What has no other name.
+/// Name of a function without a name of its own.
 pub const RANDOM: &str = "RANDOM";
 const IDENTITY: &str = "IDENTITY";
 const XOR: &str = "XOR";
 
-/// Name, width, polynomial, whether it is reversed, first value, final XOR.
+/// Name, width, polynomial, reversal, initial value, final XOR.
 type Crc = (&'static str, u32, u64, bool, u64, u64);
 
 const W: u64 = u64::MAX;
@@ -63,7 +63,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     [IDENTITY, RANDOM, XOR].into_iter().chain(CRCS.iter().map(|crc| crc.0))
 }
 
-/// What a name stands for; a CRC is repeated in a wider hash if it is to be `extended`.
+/// Hash function of a name; a CRC is repeated in a wider hash if `extended` is set.
 pub fn named(name: &str, extended: bool) -> Option<HashFunction> {
     Some(match name {
         IDENTITY => HashFunction::Identity,

@@ -1,52 +1,52 @@
 //! Device tables: the tables that every Tofino has, limited to the features of this switch.
 //!
-//! The module holds their part of the document, with the names and numbers of the vendor's driver.
+//! The module holds their part of the document, with the ids and names of the vendor's driver.
 //! `write/` and `read.rs` implement their meaning.
 
 use serde_json::{Value, json};
 
-/// Which of them.
+/// Kind of a fixed table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fixed {
     /// `$mirror.cfg`: mirror sessions.
     Mirror,
     /// `$pre.mgid`: multicast groups.
     Group,
-    /// `$pre.node`: what groups are made of.
+    /// `$pre.node`: nodes of groups.
     Node,
-    /// `$pre.port`: what the replication engine has for each port.
+    /// `$pre.port`: replication engine settings of each port.
     ReplicationPort,
     /// `$PORT`: ports.
     Port,
-    /// `$PORT_STAT`: what has passed them.
+    /// `$PORT_STAT`: port statistics.
     PortStatistics,
-    /// `tm.port.cfg`: where their queues are.
+    /// `tm.port.cfg`: locations of their queues.
     PortConfig,
     /// `tm.port.sched_shaping`: rates of ports.
     PortShaping,
-    /// `tm.port.sched_cfg`: whether they are shaped.
+    /// `tm.port.sched_cfg`: whether ports are shaped.
     PortScheduling,
     /// `tm.queue.map`: ports of queues.
     QueueMap,
     /// `tm.queue.sched_shaping`: rates of queues.
     QueueShaping,
-    /// `tm.queue.sched_cfg`: whether they are shaped.
+    /// `tm.queue.sched_cfg`: whether queues are shaped.
     QueueScheduling,
-    /// `tm.counter.queue`: what is in them, and what was dropped.
+    /// `tm.counter.queue`: occupancy and drops of queues.
     QueueCounter,
-    /// `pktgen.port_cfg`: ports that recirculate, generate packets, and trigger that.
+    /// `pktgen.port_cfg`: ports that recirculate, generate packets, or trigger generation.
     GeneratorPort,
     /// `pktgen.app_cfg`: applications of packet generators.
     Application,
-    /// `pktgen.pkt_buffer`: what they generate.
+    /// `pktgen.pkt_buffer`: packets to generate.
     GeneratorBuffer,
-    /// `snapshot.phv`: what the containers of a stage held.
+    /// `snapshot.phv`: contents of a stage's containers.
     SnapshotContainers,
-    /// `dev.device_configuration`: what the chip has.
+    /// `dev.device_configuration`: properties of the chip.
     Device,
 }
 
-/// Numbers of the fields, table by table.
+/// Ids of the fields, table by table.
 pub mod field {
     #![allow(missing_docs)]
     pub const SESSION_ENABLE: u32 = 5;
@@ -150,7 +150,7 @@ pub mod field {
     pub const RECIRCULATION_PORTS: u32 = 10;
 }
 
-/// A column: number, name, and type: `!` in front can only be read, `[]` behind has several.
+/// A column: id, name, and type: `!` in front marks a read-only one, `[]` behind a repeated one.
 type Column = (u32, &'static str, &'static str);
 
 struct TableSpec {
@@ -165,7 +165,7 @@ struct TableSpec {
     actions: &'static [(u32, &'static str, &'static [Column])],
 }
 
-/// Containers that match-action units see.
+/// Number of containers visible to match-action units.
 const CONTAINERS: u32 = 224;
 
 const SPEEDS: &str = "NONE 1G 10G 25G 40G 50G 100G";
@@ -483,12 +483,12 @@ const TABLES: [TableSpec; 18] = [
     },
 ];
 
-/// Each as its part of the document, and which it is.
+/// Each table's part of the document, with its kind.
 pub fn tables() -> impl Iterator<Item = (Value, Fixed)> {
     TABLES.iter().map(|table| (made(table), table.what))
 }
 
-/// Their numbers.
+/// Ids of the tables.
 pub fn numbers() -> impl Iterator<Item = u32> {
     TABLES.iter().map(|table| table.id)
 }

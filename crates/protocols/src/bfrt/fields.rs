@@ -1,4 +1,4 @@
-//! Keys and data of BfRt's messages as values, checked against the table that they are of, and back.
+//! Conversion of BfRt's keys and data to values, validated against their table, and back.
 
 use super::bfrt_json::field::MATCH_PRIORITY;
 use super::schema::{Field, Key, Match, Table, Type};
@@ -45,10 +45,10 @@ impl Datum {
     }
 }
 
-/// Values by the numbers of their fields.
+/// Values by field id.
 pub type Row = BTreeMap<u32, Datum>;
 
-/// The number that a byte string is, which has as many bytes as its field.
+/// Decodes a byte string of exactly its field's length.
 fn number(bytes: &[u8], width: u32, what: &str) -> Result<BigUint, Failure> {
     let wanted = width.div_ceil(8) as usize;
     if bytes.len() != wanted {
@@ -62,7 +62,7 @@ fn number(bytes: &[u8], width: u32, what: &str) -> Result<BigUint, Failure> {
     Ok(value)
 }
 
-/// The byte string of a number, with as many bytes as its field.
+/// Encodes a number as a byte string of its field's length.
 fn stream(value: &BigUint, width: u32) -> Vec<u8> {
     let (digits, wanted) = (value.to_bytes_be(), width.div_ceil(8) as usize);
     let mut bytes = vec![0; wanted.saturating_sub(digits.len())];
@@ -82,11 +82,11 @@ fn ones(width: u32) -> BigUint {
     (BigUint::from(1_u8) << width) - 1_u8
 }
 
-/// A key of a table that packets are matched in: what is left out matches anything, of an exact key
-/// 0, as in the vendor's driver.
+/// Key of a match table: a missing element matches anything; a missing exact one is 0, as in the
+/// vendor's driver.
 ///
 /// # Errors
-/// It is not one of the table's.
+/// It does not fit the table.
 pub fn matched(table: &Table, given: &bfrt::TableKey) -> Result<Matched, Failure> {
     let mut found = Matched::default();
     for field in &given.fields {
@@ -112,10 +112,10 @@ pub fn matched(table: &Table, given: &bfrt::TableKey) -> Result<Matched, Failure
     Ok(found)
 }
 
-/// Which bits of the key elements of a table count, by their numbers; of one that is not named, all.
+/// Masks of a table's key elements by number; an element without a mask counts in full.
 ///
 /// # Errors
-/// They are not those of the table.
+/// They do not fit the table.
 pub fn masks(table: &Table, given: &bfrt::DynKeyMask) -> Result<BTreeMap<u32, BigUint>, Failure> {
     let mut found: BTreeMap<u32, BigUint> = full_masks(table);
     for field in &given.fields {
@@ -134,7 +134,7 @@ pub fn full_masks(table: &Table) -> BTreeMap<u32, BigUint> {
     table.keys.iter().map(|key| (key.id, ones(width(&key.ty)))).collect()
 }
 
-/// Masks of key elements that were read.
+/// Message form of key masks.
 pub fn masks_read(table: &Table, masks: &BTreeMap<u32, BigUint>) -> bfrt::DynKeyMask {
     let field = |key: &Key| {
         let mask = masks.get(&key.id)?;
@@ -146,7 +146,7 @@ pub fn masks_read(table: &Table, masks: &BTreeMap<u32, BigUint>) -> bfrt::DynKey
 /// A member of a value set: a match for each column.
 ///
 /// # Errors
-/// It is not one of the value set's.
+/// It does not fit the value set.
 pub fn columns(table: &Table, given: &bfrt::TableKey) -> Result<Vec<MatchValue>, Failure> {
     let mut found = BTreeMap::new();
     for field in &given.fields {
@@ -158,10 +158,10 @@ pub fn columns(table: &Table, given: &bfrt::TableKey) -> Result<Vec<MatchValue>,
     Ok(table.keys.iter().map(column).collect())
 }
 
-/// The numbers of a key all of whose elements are exact.
+/// Numbers of a key whose elements are all exact.
 ///
 /// # Errors
-/// It is not the table's, or not whole.
+/// It does not fit the table, or is incomplete.
 pub fn exact_key(table: &Table, given: &bfrt::TableKey) -> Result<Vec<u64>, Failure> {
     table
         .keys
@@ -176,10 +176,10 @@ pub fn exact_key(table: &Table, given: &bfrt::TableKey) -> Result<Vec<u64>, Fail
         .collect()
 }
 
-/// The numbers of a key all of whose elements are exact and may be left out, which is 0.
+/// Numbers of a key whose elements are all exact; a missing one is 0.
 ///
 /// # Errors
-/// It is not the table's.
+/// It does not fit the table.
 pub fn numbers_of_key(table: &Table, given: &bfrt::TableKey) -> Result<Vec<Number>, Failure> {
     given.fields.iter().try_for_each(|field| find_key(table, field).map(drop))?;
     let number = |key: &Key| {
@@ -202,7 +202,7 @@ fn exact(table: &Table, key: &Key, field: &bfrt::KeyField) -> Result<BigUint, Fa
     }
 }
 
-/// The match of one key element; none if it matches anything.
+/// Match value of one key element; `None` for any value.
 fn one(table: &Table, key: &Key, field: &bfrt::KeyField) -> Result<Option<MatchValue>, Failure> {
     let what = || format!("key `{}` of `{}`", key.name, table.name);
     let width = width(&key.ty);
@@ -250,7 +250,7 @@ fn one(table: &Table, key: &Key, field: &bfrt::KeyField) -> Result<Option<MatchV
     })
 }
 
-/// The key of an entry that was read.
+/// Message form of an entry's key.
 pub fn key_read(table: &Table, matches: &NamedValues<MatchValue>, priority: u32) -> bfrt::TableKey {
     let field = |key: &Key| {
         let bits = width(&key.ty);
@@ -261,7 +261,7 @@ pub fn key_read(table: &Table, matches: &NamedValues<MatchValue>, priority: u32)
         }
         let given = matches.get(&key.inner);
         let found = match (key.matched, given) {
-            // Bits of a key need not all count, if clients have said so.
+            // Clients may have restricted the bits of the key that count.
             (Match::Exact, Some(MatchValue::Exact(value) | MatchValue::Ternary { value, .. })) => {
                 exactly(bytes(&value.0))
             }
@@ -296,7 +296,7 @@ pub fn key_read(table: &Table, matches: &NamedValues<MatchValue>, priority: u32)
     bfrt::TableKey { fields: table.keys.iter().map(field).collect() }
 }
 
-/// The key of a row whose key elements are numbers.
+/// Message form of a row's numeric key.
 pub fn exact_key_read(table: &Table, numbers: &[u64]) -> bfrt::TableKey {
     let field = |(key, number): (&Key, &u64)| {
         keyed(key, exactly(stream(&BigUint::from(*number), width(&key.ty))))
@@ -304,7 +304,7 @@ pub fn exact_key_read(table: &Table, numbers: &[u64]) -> bfrt::TableKey {
     bfrt::TableKey { fields: table.keys.iter().zip(numbers).map(field).collect() }
 }
 
-/// The key of a value set's member.
+/// Message form of a value set's member.
 pub fn columns_read(table: &Table, member: &[MatchValue]) -> bfrt::TableKey {
     let field = |(key, value): (&Key, &MatchValue)| {
         let bits = width(&key.ty);
@@ -349,7 +349,7 @@ fn masked(given: Option<&MatchValue>, width: u32) -> (BigUint, BigUint) {
 /// Data of an entry: values of `fields`, each at most once.
 ///
 /// # Errors
-/// They are not those of the table, or not of their types.
+/// They do not fit the table, or not their types.
 pub fn row<'g>(
     of: &str,
     fields: &[&Field],
@@ -398,17 +398,17 @@ fn value(of: &str, field: &Field, given: Option<&ProtoValue>) -> Result<Datum, F
                 }
             };
             let rows = rows.map(|container| {
-                // Clients name a field without a value where they leave it as it is.
+                // A field without a value stays unchanged.
                 let given = container.val.iter().filter(|datum| datum.value.is_some());
                 row(&field.name, &fields, given)
             });
             Datum::Rows(rows.collect::<Result<_, _>>()?)
         }
-        // Bytes are as they are.
+        // Bytes are stored unchanged.
         (Type::Bits(8), true, Some(ProtoValue::Stream(bytes))) => {
             Datum::Numbers(bytes.iter().map(|byte| u32::from(*byte)).collect())
         }
-        // An empty list is not on the wire.
+        // An empty list is absent on the wire.
         (Type::Bits(_), true, None) => Datum::Numbers(Vec::new()),
         (Type::Bool, true, None) => Datum::Bools(Vec::new()),
         (Type::Bool, false, Some(ProtoValue::BoolVal(value))) => Datum::Bool(*value),
@@ -435,7 +435,7 @@ fn value(of: &str, field: &Field, given: Option<&ProtoValue>) -> Result<Datum, F
     })
 }
 
-/// A field that was read; what each pipe has as one field for each.
+/// Message form of a field; values per pipe become one field for each.
 pub fn field_read(field: &Field, datum: &Datum) -> Vec<bfrt::DataField> {
     let made = |value| bfrt::DataField { field_id: field.id, value: Some(value) };
     let bits = width(&field.ty);
@@ -461,7 +461,7 @@ pub fn field_read(field: &Field, datum: &Datum) -> Vec<bfrt::DataField> {
     vec![made(value)]
 }
 
-/// Values that were read, of the fields that are wanted; of all if `wanted` names none.
+/// Message form of the wanted fields; of all if `wanted` is empty.
 pub fn row_read<'f>(
     fields: impl IntoIterator<Item = &'f Field>,
     row: &Row,
@@ -472,7 +472,7 @@ pub fn row_read<'f>(
     fields.into_iter().filter(shown).filter_map(read).flatten().collect()
 }
 
-/// A message to clients: its fields out of bits that lie one behind the other, zeros in front.
+/// A digest message: its fields from adjacent bits, zeros in front.
 pub fn learned(fields: &[(u32, u32)], bytes: &[u8]) -> bfrt::TableData {
     let mut bits = BigUint::from_bytes_be(bytes);
     let mut found = Vec::with_capacity(fields.len());
@@ -485,7 +485,7 @@ pub fn learned(fields: &[(u32, u32)], bytes: &[u8]) -> bfrt::TableData {
     bfrt::TableData { action_id: 0, fields: found }
 }
 
-/// The number that a field has, if it has one; the lowest 64 bits of a larger one.
+/// Number in a field, if it has one; the lowest 64 bits of a larger one.
 pub fn number_in(row: &Row, id: u32) -> Option<u64> {
     match row.get(&id) {
         Some(Datum::Number(value)) => Some(value.iter_u64_digits().next().unwrap_or(0)),
@@ -493,7 +493,7 @@ pub fn number_in(row: &Row, id: u32) -> Option<u64> {
     }
 }
 
-/// The numbers that a field has.
+/// Numbers in a field.
 pub fn numbers_in(row: &Row, id: u32) -> Vec<u32> {
     match row.get(&id) {
         Some(Datum::Numbers(all)) => all.clone(),
@@ -501,7 +501,7 @@ pub fn numbers_in(row: &Row, id: u32) -> Vec<u32> {
     }
 }
 
-/// Whether a field is set, if it is there.
+/// Boolean in a field, if it is present.
 pub fn is_set(row: &Row, id: u32) -> Option<bool> {
     match row.get(&id) {
         Some(Datum::Bool(value)) => Some(*value),
@@ -509,7 +509,7 @@ pub fn is_set(row: &Row, id: u32) -> Option<bool> {
     }
 }
 
-/// A number as 32 bits, as those of keys are.
+/// The low 32 bits of a number.
 pub fn small(value: &BigUint) -> u32 {
     value.iter_u32_digits().next().unwrap_or(0)
 }

@@ -9,53 +9,53 @@ use super::fields::{Datum, Row};
 use sojourn_packet::Time;
 use std::collections::BTreeMap;
 
-/// How often the driver looks unless it is told, in milliseconds.
+/// Default polling interval of the driver, ms.
 const INTERVAL: u32 = 5_000;
 const MILLISECOND: u64 = 1_000_000;
 
-/// An entry's clock.
+/// Idle clock of an entry.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryClock {
-    /// How long it may be idle, in milliseconds; 0 for ever.
+    /// Time to live without a hit, ms; 0 for ever.
     pub ttl: u32,
-    /// How long it could still be idle when its clock began to run.
+    /// Remaining time to live when the clock last started, ms.
     left: u32,
-    /// Its clock runs from here, unless it was hit later.
+    /// Start of the clock, unless the entry was hit later.
     since: Time,
-    /// It is idle since then, and clients have been told.
+    /// Time since which it is idle, as notified to clients.
     idle: Option<Time>,
-    /// It had been hit when somebody asked for all hits.
+    /// It had been hit at the last request for all hits.
     pub active: bool,
-    /// Hits until then have been asked for.
+    /// Time of the last request for all hits.
     asked: Time,
 }
 
-/// What became of an entry.
+/// Change of an entry's idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleChange {
-    /// It was not hit for as long as it may be.
+    /// Not hit within its time to live.
     Idle,
-    /// It was hit again.
+    /// Hit again.
     Active,
 }
 
-/// The clocks of a table.
+/// Idle clocks of a table.
 #[derive(Clone, Debug, Default)]
 pub struct Idle {
-    /// They run.
+    /// True if the clocks run.
     pub enabled: bool,
-    /// Clients are asked to look, and not told.
+    /// Clients poll; they receive no notifications.
     pub polled: bool,
-    /// How often the driver is to look, in milliseconds.
+    /// Polling interval of the driver, ms.
     interval: Option<u32>,
-    /// The looks are counted from here.
+    /// Start of the polling interval.
     from: Time,
     entries: BTreeMap<u32, EntryClock>,
 }
 
 impl Idle {
-    /// What a client has set; `hits` are when entries were hit last. What the clocks have left at the
-    /// last look they have when they run on: until then they stand.
+    /// Applies a client's settings; `hits` gives the time of each entry's last hit. A disabled
+    /// clock stops with the time that remained at the last poll, and resumes with it.
     pub fn set(
         &mut self,
         (enabled, polled, interval): (bool, bool, u32),
@@ -73,7 +73,7 @@ impl Idle {
         self.interval = (enabled && interval > 0).then_some(interval);
     }
 
-    /// When the driver has looked last; clients that poll look themselves.
+    /// Time of the driver's last poll; `now` if clients poll themselves.
     pub fn polled_at(&self, now: Time) -> Time {
         if !self.enabled || self.polled {
             return now;
@@ -83,12 +83,12 @@ impl Idle {
         Time(self.from.0 + passed - passed % interval)
     }
 
-    /// How often the driver is to look; clients that poll look themselves.
+    /// Polling interval of the driver, ms; 0 if clients poll themselves.
     pub fn interval(&self) -> u32 {
         if self.polled { 0 } else { self.interval.unwrap_or(INTERVAL) }
     }
 
-    /// An entry's clock begins, or begins anew with a time.
+    /// Starts or restarts an entry's clock.
     pub fn begin(&mut self, handle: u32, ttl: u32, now: Time) {
         let aged = EntryClock { ttl, left: ttl, since: now, idle: None, active: false, asked: now };
         self.entries.insert(handle, aged);
@@ -104,7 +104,7 @@ impl Idle {
         self.entries.keys().copied().collect()
     }
 
-    /// What of an entry's clock is read.
+    /// Readable state of an entry's clock.
     pub fn read(&self, handle: u32, hit: Option<Time>, now: Time) -> Row {
         let Some(aged) = self.entries.get(&handle) else { return Row::new() };
         let state = if aged.is_active(self.polled) { "ENTRY_ACTIVE" } else { "ENTRY_IDLE" };
@@ -115,14 +115,14 @@ impl Idle {
         ])
     }
 
-    /// An entry is gone.
+    /// Removes an entry's clock.
     pub fn forget(&mut self, handle: u32) {
         self.entries.remove(&handle);
     }
 }
 
 impl EntryClock {
-    /// How long it may still be idle at an instant, if it was hit last then; in milliseconds.
+    /// Remaining time to live at `now` after a last hit at `hit`, ms.
     pub fn left(&self, hit: Option<Time>, now: Time) -> u32 {
         let (since, left) = match hit {
             Some(hit) if hit > self.since => (hit, self.ttl),
@@ -132,7 +132,7 @@ impl EntryClock {
         left.saturating_sub(u32::try_from(idle).unwrap_or(u32::MAX))
     }
 
-    /// What became of it since the last look, if anything did.
+    /// Change of the idle state since the last poll, if any.
     pub fn poll(&mut self, hit: Option<Time>, now: Time) -> Option<IdleChange> {
         match (self.idle, hit) {
             (None, _) if self.ttl > 0 && self.left(hit, now) == 0 => {
@@ -147,7 +147,8 @@ impl EntryClock {
         }
     }
 
-    /// Somebody asks for all hits: whether it was hit since the last time.
+    /// Handles a request for all hits: records whether the entry was hit since the previous
+    /// request.
     pub fn request_hit(&mut self, hit: Option<Time>, now: Time) {
         self.active = hit.is_some_and(|hit| hit > self.asked);
         self.asked = now;
@@ -211,11 +212,11 @@ mod tests {
         idle.set((true, false, 1_000), |_| None, at(500));
         assert_eq!(ttl(&idle, 1_400), 10_000_u32.into());
         assert_eq!(ttl(&idle, 3_700), 7_000_u32.into());
-        // Looked at rarer from now on: a look that was due does not come.
+        // With a longer interval, a poll that was due is skipped.
         idle.set((true, false, 5_000), |_| None, at(3_900));
         assert_eq!(ttl(&idle, 8_800), 7_000_u32.into());
         assert_eq!(ttl(&idle, 8_900), 2_000_u32.into());
-        // Nothing passes while nobody looks.
+        // A disabled clock does not advance.
         idle.set((false, false, 0), |_| None, at(9_000));
         assert_eq!(ttl(&idle, 20_000), 2_000_u32.into());
         idle.set((true, false, 1_000), |_| None, at(20_000));

@@ -17,38 +17,38 @@ use sojourn_switch::Switch;
 use sojourn_target::Program;
 use std::sync::Arc;
 
-/// A program with what clients are told of it.
+/// Running program, with its schema for clients.
 #[derive(Clone)]
 pub struct Running {
-    /// The program, and the pipes that a client or the command line has named for it.
+    /// The program, and the pipes that a client or the command line assigned to it.
     pub placed: Placed,
-    /// What it is to clients.
+    /// Schema shown to clients.
     pub schema: Arc<Schema>,
 }
 
 /// All programs that run.
 pub type Programs = Vec<Running>;
 
-/// What is to run when the warm initialisation ends.
+/// Configuration that takes effect when the warm initialisation ends.
 pub struct Pending {
     /// Its programs.
     pub running: Programs,
-    /// The switch in which they will.
+    /// The switch that will run them.
     pub switch: Switch,
-    /// What clients have said of each.
+    /// Client state of each program.
     pub stores: Vec<Store>,
 }
 
-/// Programs under the names that clients call them by, and a switch like that one, at rest, that runs
-/// them. A program without a name is called as its file.
+/// Programs under their clients' names, and an idle switch like the given one that runs them. A
+/// program without a name takes that of its file.
 ///
 /// # Errors
-/// They do not run on the device.
+/// The device cannot run them.
 pub fn make(
     wanted: Vec<(Placed, Option<String>)>,
     device: &dyn Device,
 ) -> Result<(Programs, Switch), String> {
-    // The switch is built around the program in its first pipe; clients have their own order.
+    // The switch is built around the program of its first pipe; clients have their own order.
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|at| wanted[*at].0.pipes.iter().min().copied());
     let placed: Vec<Placed> = order.iter().map(|at| wanted[*at].0.clone()).collect();
@@ -87,15 +87,15 @@ pub fn make(
     Ok((made.into_iter().flatten().collect(), fresh))
 }
 
-/// The program that is called so.
+/// The running program with this name.
 pub fn called<'r>(running: &'r [Running], name: &str) -> Option<(usize, &'r Running)> {
     running.iter().enumerate().find(|(_, known)| known.schema.name == name)
 }
 
-/// The programs that configurations mean, with their names.
+/// Programs of the configurations, with their names.
 ///
 /// # Errors
-/// One names another than those that run and brings no text.
+/// A configuration without a text names a program that is not running.
 pub fn wanted(
     running: &[Running],
     configs: &[bfrt::ForwardingPipelineConfig],
@@ -121,7 +121,7 @@ pub fn wanted(
         if wanted.iter().any(is_named) {
             return Err(Failure::invalid(format!("two programs are called `{}`", config.p4_name)));
         }
-        // Texts that have come together are told apart, and one from before may be called alike.
+        // Texts loaded together need distinct names, which may equal that of an earlier text.
         if wanted.iter().any(|other| other.0.program.path() == program.path()) {
             let why =
                 format!("`{}` has come as a text: bring it again with others", config.p4_name);
@@ -132,7 +132,7 @@ pub fn wanted(
     Ok(wanted)
 }
 
-/// The program that a configuration means; `at` tells texts apart that come together.
+/// Program of a configuration; `at` distinguishes texts that are loaded together.
 fn program_of(
     running: &[Running],
     config: &bfrt::ForwardingPipelineConfig,
@@ -166,7 +166,7 @@ fn named(
     )))
 }
 
-/// What runs, in words.
+/// Names of the running programs.
 pub fn names(running: &[Running]) -> String {
     let names: Vec<_> = running.iter().map(|known| format!("`{}`", known.schema.name)).collect();
     names.join(" and ")

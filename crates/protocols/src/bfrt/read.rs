@@ -30,43 +30,43 @@ use sojourn_switch::Switch;
 use std::collections::BTreeSet;
 use tonic::Code;
 
-/// What is left of a request.
+/// Remaining part of a read request.
 #[derive(Clone, Debug)]
 pub struct Cursor {
-    /// What was asked.
+    /// Requested entity.
     entity: bfrt::Entity,
-    /// The first handle or cell that is left.
+    /// First handle or cell still to be read.
     from: u64,
 }
 
 impl Cursor {
-    /// All of a request.
+    /// Cursor at the start of a request.
     pub fn new(entity: bfrt::Entity) -> Cursor {
         Cursor { entity, from: 0 }
     }
 }
 
-/// What something is read with.
+/// Context of a read.
 pub struct Reader<'a> {
-    /// What numbers mean.
+    /// Schema that resolves ids.
     pub schema: &'a Schema,
-    /// What the program does not keep.
+    /// State that the program does not hold.
     pub store: &'a mut Store,
     /// The switch.
     pub switch: &'a mut Switch,
     /// Ports that are down.
     pub down: &'a BTreeSet<u16>,
-    /// When it is asked.
+    /// Time of the request.
     pub now: Time,
-    /// What is asked of.
+    /// Target device of the request.
     pub target: &'a bfrt::TargetDevice,
-    /// How many pipes the switch has, and those that are read of.
+    /// Number of pipes of the switch, and the pipes to read.
     pub count: usize,
     /// See `count`.
     pub pipes: Pipes,
 }
 
-/// What a client wants to see of an entry.
+/// Requested parts of an entry.
 #[derive(Clone)]
 struct EntryQuery<'e> {
     fields: Vec<u32>,
@@ -77,7 +77,8 @@ struct EntryQuery<'e> {
 }
 
 impl<'e> EntryQuery<'e> {
-    /// What was asked of a table; what is in no pipe of its own is at `place`, where it was asked for.
+    /// Query of a table entry; `place` is the target reported for an entry without a pipe of its
+    /// own.
     fn by(
         asked: &'e bfrt::TableEntry,
         table: &Table,
@@ -97,10 +98,10 @@ impl<'e> EntryQuery<'e> {
 }
 
 impl Reader<'_> {
-    /// Reads some of what was asked; what is left.
+    /// Reads a piece of the request and returns the rest.
     ///
     /// # Errors
-    /// It is not there, or nothing of that kind is read.
+    /// The object does not exist, or cannot be read.
     pub fn read(
         &mut self,
         cursor: Cursor,
@@ -140,7 +141,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// What clients have said of the pipes that a table has entries in.
+    /// Scope of the table's entries, as set by clients.
     fn scope(&self, table: &Table) -> Result<Scope, Failure> {
         if matches!(table.kind, Kind::Members | Kind::Groups(_)) {
             return self.store.scope_of_profile(self.schema, table);
@@ -152,8 +153,8 @@ impl Reader<'_> {
         self.pipes.0.trailing_zeros()
     }
 
-    /// Whether software is asked for what it keeps by another pipe, or by all: what is the same in
-    /// some pipes it has once.
+    /// Whether a read of software state addresses a pipe other than the one under which the entry
+    /// is stored: an entry shared by several pipes is stored once.
     fn is_kept_elsewhere(&self, asked: &bfrt::TableEntry, scope: &Scope) -> bool {
         let target = asked.entry_tgt.as_ref().unwrap_or(self.target);
         let from_software = asked.table_flags.is_some_and(|flags| !flags.from_hw);
@@ -165,7 +166,7 @@ impl Reader<'_> {
             }
     }
 
-    /// The pipes that are read of.
+    /// Pipes to read.
     fn pipes_of(&self, asked: &bfrt::TableEntry, table: &Table) -> Result<Pipes, Failure> {
         let target = asked.entry_tgt.as_ref().unwrap_or(self.target);
         let named = pipe_of(target, self.count)?;
@@ -174,13 +175,13 @@ impl Reader<'_> {
             (Kind::Match { .. }, _) if asked.is_default_entry => {
                 scope.read(target, self.count, Code::InvalidArgument)
             }
-            // A handle says by itself which pipes are meant.
+            // A handle contains its pipes.
             (Kind::Match { .. }, Some(bfrt::table_entry::Value::HandleId(handle)))
                 if *handle > DEFAULT_HANDLE && named.is_none() =>
             {
                 Ok(Pipes(1 << handle_inside(*handle)?.0))
             }
-            // All entries of all pipes, one pipe after the other.
+            // All entries of all pipes, pipe by pipe.
             (Kind::Match { .. }, None) if named.is_none() => Ok(Pipes::ALL),
             (Kind::Match { .. } | Kind::ValueSet, _) => {
                 scope.read(target, self.count, Code::NotFound)
@@ -194,7 +195,7 @@ impl Reader<'_> {
         Ok(control::program_of(self.switch, pipe)?.tables())
     }
 
-    /// Those of the pipes that run the program.
+    /// The pipes to read that run the program.
     fn program_pipes(&self) -> Pipes {
         Pipes(self.pipes.0 & self.schema.pipes.0)
     }
@@ -204,12 +205,12 @@ impl Reader<'_> {
         self.program_pipes().0.trailing_zeros() as usize
     }
 
-    /// Asks the first of the pipes that are read of.
+    /// Queries the first of the pipes to read.
     fn ask(&mut self, query: &Query) -> Result<Reply, Failure> {
         Ok(control::read_of(self.switch, self.asked_pipe(), query)?)
     }
 
-    /// Reads some of a table's entries; where what is left begins.
+    /// Reads some of a table's entries; returns the position of the next one.
     fn entries(
         &mut self,
         asked: &bfrt::TableEntry,

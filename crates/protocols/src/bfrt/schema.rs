@@ -1,7 +1,8 @@
-//! The document that clients get, as the server reads it: tables, keys, actions and fields by number,
-//! each with what the program calls it.
+//! The server's view of the clients' document: tables, keys, actions and fields by id, each with
+//! its name in the program.
 //!
-//! The tables of the program and those that every Tofino has are in one list. Knows no messages.
+//! One list holds the tables of the program and the fixed tables of every Tofino. Must not depend
+//! on messages.
 
 use super::device_tables::{self, Fixed};
 use super::{bfrt, bfrt_json};
@@ -13,39 +14,39 @@ use sojourn_engine::control::Pipes;
 use sojourn_target::Program;
 use std::collections::BTreeMap;
 
-/// What values of a field are.
+/// Type of a field's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// A number of so many bits.
+    /// A number of this width, bits.
     Bits(u32),
     /// A boolean.
     Bool,
     /// A number with a fraction.
     Float,
-    /// A text; one of these, if there are any.
+    /// A string; one of these, if the list is not empty.
     Text(Vec<String>),
-    /// Values of these.
+    /// Rows of these fields.
     Rows(Vec<Field>),
 }
 
 /// A field of a table's data, or a parameter of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its number.
+    /// Its id.
     pub id: u32,
-    /// Its name there.
+    /// Its name in the document.
     pub name: String,
-    /// What the program calls it.
+    /// Name in the program.
     pub inner: String,
-    /// Its values.
+    /// Type of its values.
     pub ty: Type,
-    /// It has several at once.
+    /// True if it is repeated.
     pub repeated: bool,
-    /// Nobody writes it.
+    /// Clients cannot write it.
     pub read_only: bool,
 }
 
-/// How a key is matched.
+/// Match kind of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     /// All bits.
@@ -63,22 +64,22 @@ pub enum Match {
 /// A key element.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// Its number.
+    /// Its id.
     pub id: u32,
-    /// Its name there.
+    /// Its name in the document.
     pub name: String,
-    /// What the program calls it.
+    /// Name in the program.
     pub inner: String,
-    /// How it is matched.
+    /// Match kind.
     pub matched: Match,
-    /// Its values.
+    /// Type of its values.
     pub ty: Type,
 }
 
 /// An action of a table.
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// Its number.
+    /// Its id.
     pub id: u32,
     /// Its full name.
     pub name: String,
@@ -86,10 +87,10 @@ pub struct Action {
     pub fields: Vec<Field>,
 }
 
-/// What a table is.
+/// Kind of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A table that packets are matched in.
+    /// A match table.
     Match {
         /// Entries name members, or groups, of an action profile.
         indirect: bool,
@@ -97,116 +98,117 @@ pub enum Kind {
         profile: Option<String>,
         /// The direct counter.
         counter: Option<String>,
-        /// The direct meter and what it measures.
+        /// The direct meter and its unit.
         meter: Option<(String, Unit)>,
         /// The direct filter.
         filter: Option<String>,
-        /// The direct register, and the fields that its cells are.
+        /// The direct register, and the fields of its cells.
         register: Option<(String, Vec<u32>)>,
-        /// Its entries are those of the program.
+        /// True if its entries are in the program's text.
         is_const: bool,
     },
     /// The members of an action profile.
     Members,
-    /// The groups of a selector, of so many members at most, if the program says.
+    /// The groups of a selector, with their maximum size, if the program specifies it.
     Groups(Option<u64>),
     /// The cells of a counter.
     Counter,
     /// The cells of a meter.
     Meter(Unit),
-    /// A constant of a register's actions, which has been this at first.
+    /// A constant of a register's actions, with its initial value.
     Parameter(u64),
     /// The cells of a filter.
     Filter,
-    /// What the control plane puts in front of a port's packets.
+    /// Port metadata set by the control plane.
     PortMetadata,
-    /// Which parts of its inputs this hash takes.
+    /// Selection of the inputs of a hash.
     HashInputs,
     /// The algorithm of this hash.
     HashAlgorithm,
-    /// What this hash makes of inputs.
+    /// Result of this hash for given inputs.
     HashValue,
     /// The member that a group of this selector chooses for a hash.
     Chosen,
-    /// The cells of a register, and what a cell is at first.
+    /// The cells of a register, with their initial value.
     Register(Vec<num_bigint::BigUint>),
     /// A parser's value set.
     ValueSet,
     /// Snapshots of the stages.
     Snapshot(Part),
-    /// One that every Tofino has.
+    /// A fixed table of every Tofino.
     Fixed(Fixed),
 }
 
-/// Which of the tables of snapshots.
+/// Kind of a snapshot table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // Whether it is of egress.
 pub enum Part {
-    /// Where they are, of both passes.
+    /// Stage range, of both passes.
     Settings,
-    /// What they wait for.
+    /// Trigger fields.
     Trigger { egress: bool },
-    /// What stages held and did.
+    /// Captured field values and results of stages.
     Seen { egress: bool },
-    /// Which stages see a field.
+    /// Stages that see a field.
     Stages { egress: bool },
 }
 
 /// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its number.
+    /// Its id.
     pub id: u32,
-    /// Its name there.
+    /// Its name in the document.
     pub name: String,
-    /// What the program calls what it is of.
+    /// Name of its object in the program.
     pub inner: String,
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// Its keys, `$MATCH_PRIORITY` among them.
+    /// Its keys, including `$MATCH_PRIORITY`.
     pub keys: Vec<Key>,
     /// Its actions.
     pub actions: Vec<Action>,
-    /// Its data beside those of an action.
+    /// Data fields in addition to those of an action.
     pub fields: Vec<Field>,
-    /// Entries at most, as it is declared.
+    /// Declared maximum number of entries.
     pub size: u64,
-    /// Clients may have some bits of its keys not count.
+    /// True if clients may mask its keys.
     pub masks_keys: bool,
-    /// Which of several pipelines of the program it is of: pipes that run another do not have it.
+    /// Index of its pipeline, if the program has several; pipes that run another pipeline do not
+    /// have the table.
     pub pipeline: Option<usize>,
 }
 
-/// A message to clients.
+/// A digest message to clients.
 #[derive(Clone, Debug)]
 pub struct Learn {
-    /// Its number.
+    /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub inner: String,
-    /// Numbers and widths of its fields.
+    /// Ids and widths of its fields.
     pub fields: Vec<(u32, u32)>,
 }
 
-/// All of it.
+/// Schema of a program.
 #[derive(Clone, Debug)]
 pub struct Schema {
     /// The program's name.
     pub name: String,
-    /// What is said of the program, as JSON.
+    /// Description of the program, as JSON.
     pub document: Vec<u8>,
-    /// Tables by number.
+    /// Tables by id.
     pub tables: BTreeMap<u32, Table>,
-    /// Messages by number.
+    /// Digest messages by id.
     pub learns: BTreeMap<u32, Learn>,
     /// The pipes that run it.
     pub pipes: Pipes,
-    /// How many pipelines other programs have before it.
+    /// Number of pipelines in the programs before it.
     pub before: usize,
 }
 
 impl Schema {
-    /// What a program is to clients.
+    /// Schema of a program.
     pub fn new(program: &Program) -> Schema {
         let (declared, described) = (program.schema(), program.describe());
         let document = bfrt(&declared);
@@ -234,32 +236,32 @@ impl Schema {
         Schema { name, document, tables, learns, pipes, before: 0 }
     }
 
-    /// A table.
+    /// The table with this id.
     ///
     /// # Errors
-    /// There is none with that number.
+    /// There is none.
     pub fn table(&self, id: u32) -> Result<&Table, Failure> {
         self.tables.get(&id).ok_or_else(|| Failure::no("table", id))
     }
 }
 
 impl Table {
-    /// An action.
+    /// The action with this id.
     ///
     /// # Errors
-    /// The table has none with that number.
+    /// The table has none.
     pub fn action(&self, id: u32) -> Result<&Action, Failure> {
         let found = self.actions.iter().find(|action| action.id == id);
         let unknown = || Failure::invalid(format!("`{}` has no action {id:#x}", self.name));
         found.ok_or_else(unknown)
     }
 
-    /// Whether its entries may be idle for a time only.
+    /// Whether its entries may have idle timeouts.
     pub fn has_idle_times(&self) -> bool {
         self.fields.iter().any(|field| field.id == bfrt_json::field::ENTRY_TTL)
     }
 
-    /// The action with a name, which may be more than its end.
+    /// The action of a name, which may be longer than the action's.
     pub fn action_called(&self, name: &str) -> Option<&Action> {
         let mut all = self.actions.iter();
         all.find(|action| action.name == name)
@@ -267,21 +269,21 @@ impl Table {
     }
 }
 
-/// Reads the document beside the program.
+/// Reader of the program's `bf-rt.json` document.
 struct Reader<'a> {
     declared: &'a Declared,
     described: &'a ProgramDescription,
 }
 
 impl Reader<'_> {
-    /// What the program calls what has this name here.
+    /// Program's name for a name of the document.
     fn inner(&self, name: &str) -> String {
         let rest = name.split_once('.').map_or(name, |(_, rest)| rest);
         let is_it = bfrt_json::full_name(&self.declared.pipelines, rest) == name;
         if is_it { rest } else { name }.to_owned()
     }
 
-    /// A table with nothing that the document does not say.
+    /// A table with the document's information only.
     fn plain(&self, table: &Value) -> Table {
         let name = text(table, "name");
         Table {
@@ -335,7 +337,7 @@ impl Reader<'_> {
             self.rename_seen(&mut table);
         }
         if table.kind == Kind::Members {
-            // Members that are declared apart are the selector's all the same.
+            // Members that are declared separately are the selector's, too.
             let of = self.declared.profiles.iter().find(|profile| {
                 profile.members.as_ref().is_some_and(|(named, _)| named.name == table.inner)
             });
@@ -350,8 +352,8 @@ impl Reader<'_> {
         table
     }
 
-    /// Fields that snapshots show get the names that the program has for them; those of one are called
-    /// by its number also where they are masks.
+    /// Sets the program's names of the fields that snapshots show; masks take the name of their
+    /// field.
     fn rename_seen(&self, table: &mut Table) {
         let known = self.declared.snapshots.iter().flat_map(|of| &of.fields);
         let known: BTreeMap<String, &str> = known
@@ -365,13 +367,13 @@ impl Reader<'_> {
         }
     }
 
-    /// What a register's parameter is at first.
+    /// Initial value of a register's parameter.
     fn initial(&self, name: &str) -> u64 {
         let mut all = self.declared.register_parameters.iter();
         all.find(|known| known.named.name == name).map_or(0, |known| known.initial)
     }
 
-    /// What a meter measures.
+    /// Unit that a meter measures.
     fn measured(&self, name: &str) -> Unit {
         let meter = self.declared.meters.iter().find(|meter| meter.named.name == name);
         meter.and_then(|meter| meter.unit).unwrap_or(Unit::Bytes)
@@ -407,17 +409,17 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a table of snapshots is about egress.
+/// Whether a snapshot table belongs to egress.
 fn is_of_egress(table: &Table) -> bool {
     table.name.rsplit('.').next().is_some_and(|last| last.starts_with("egress"))
 }
 
-/// Whether a name is, or ends in, another.
+/// Whether a name equals, or ends in, another.
 fn ends(long: &str, short: &str) -> bool {
     long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// Keys and parameters get the names that the program has for them.
+/// Sets the program's names of keys and parameters.
 fn rename(table: &mut Table, known: &TableDescription) {
     let inside = known.keys.iter().filter(|key| key.match_kind != "selector");
     for (key, inside) in table.keys.iter_mut().zip(inside) {
@@ -438,7 +440,7 @@ fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
     value[name].as_array().into_iter().flatten()
 }
 
-/// How many members a group of a selector may have: what it has room for unless a client says.
+/// Maximum number of members of a selector's group, unless a client sets another.
 fn largest_group(selector: &Value) -> Option<u64> {
     let named =
         |field: &&Value| number(&field["singleton"], "id") == bfrt_json::field::MAX_GROUP_SIZE;
@@ -493,7 +495,7 @@ fn action(given: &Value) -> Action {
     Action { id: number(given, "id"), name: text(given, "name").to_owned(), fields }
 }
 
-/// A field, or the two that one of is given.
+/// A field, or the two of a `oneof`.
 fn field(given: &Value) -> Vec<Field> {
     let read_only = given["read_only"].as_bool().unwrap_or(false);
     let one = |given: &Value| {

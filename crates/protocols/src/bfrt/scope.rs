@@ -10,20 +10,20 @@ use crate::wire::bfrt_proto::mode::{PredefinedMode, Scope as Set};
 use sojourn_engine::control::Pipes;
 use tonic::Code;
 
-/// Both directions, or all parsers of a pipe, as a target names them.
+/// Both directions, or all parsers of a pipe, in a target.
 const ALL_OF_A_PIPE: u32 = 0xff;
 
-/// Where a table has an entry of its own.
+/// Set of pipes that share an entry of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All pipes have the same.
+    /// All pipes share their entries.
     All,
-    /// Pipes that have the same, as a bit for each.
+    /// Groups of pipes that share their entries, as a bit for each pipe.
     Groups(Vec<u32>),
 }
 
 impl Scope {
-    /// What clients have set.
+    /// Scope set by clients.
     ///
     /// # Errors
     /// A pipe is in two groups.
@@ -49,10 +49,10 @@ impl Scope {
         })
     }
 
-    /// The pipes that an update of an entry is about.
+    /// Pipes that an update of an entry addresses.
     ///
     /// # Errors
-    /// It names pipes that have no entry of their own together.
+    /// It addresses pipes together that do not share an entry.
     pub fn written(&self, target: &bfrt::TargetDevice, count: usize) -> Result<Pipes, Failure> {
         let pipe = pipe_of(target, count)?;
         match (self, pipe) {
@@ -72,10 +72,10 @@ impl Scope {
         }
     }
 
-    /// The pipes of which somebody reads.
+    /// Pipes to read.
     ///
     /// # Errors
-    /// All are meant, and they are not the same; `code` says it.
+    /// It addresses all pipes, and they differ; `code` is the error's code.
     pub fn read(
         &self,
         target: &bfrt::TargetDevice,
@@ -91,12 +91,12 @@ impl Scope {
         }
     }
 
-    /// The first of each group of pipes.
+    /// The first pipe of each group.
     pub fn firsts(&self, count: usize) -> Vec<u32> {
         (0..count as u32).filter(|pipe| self.first(*pipe) == *pipe).collect()
     }
 
-    /// The first of the pipes that have the same as one.
+    /// The first pipe of a pipe's group.
     pub fn first(&self, pipe: u32) -> u32 {
         match self {
             Scope::All => 0,
@@ -108,7 +108,7 @@ impl Scope {
     }
 }
 
-/// The pipe that is named; none if all are.
+/// The pipe of a target; `None` for all.
 ///
 /// # Errors
 /// There is no such pipe.
@@ -124,10 +124,11 @@ pub fn pipe_of(target: &bfrt::TargetDevice, count: usize) -> Result<Option<u32>,
     }
 }
 
-/// That a member of a value set is meant for as much of a pipe as its table says.
+/// Checks that a value set member names a direction and a parser where its table's scope is a
+/// single one.
 ///
 /// # Errors
-/// It is meant for a single direction or parser and the table is not, or the other way round.
+/// The scope is a single direction or parser, and the target names none.
 pub fn check_parser(
     set: Option<&bfrt::EntryScope>,
     target: &bfrt::TargetDevice,

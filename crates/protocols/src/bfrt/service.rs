@@ -1,4 +1,4 @@
-//! The service: each call as it comes from the wire, checked, put to the switch, answered.
+//! BfRt service: validates each call, executes it on the switch, and answers.
 
 use super::clients::{Clients, Message, Stream, WAITING};
 use super::device_tables::{self, Fixed};
@@ -33,17 +33,17 @@ use tokio::sync::{Mutex as Turn, mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-/// Updates that are carried out between two packets, where they need not be one.
+/// Maximum number of updates executed between two packets, unless they are one.
 const TOGETHER: usize = 64;
-/// Entities in one message of an answer.
+/// Maximum number of entities in one message of an answer.
 const ENTITIES: usize = 512;
-/// How often digests are looked at.
+/// Polling interval for digests.
 const EACH: Duration = Duration::from_millis(10);
-/// How many looks there are between two at the links.
+/// Number of polls between two polls of the links.
 const LINKS: u32 = 10;
-/// What the details of a status are.
+/// Type name of a status's details.
 const ERROR: &str = "bfrt_proto.Error";
-/// Messages to clients in one list.
+/// Maximum number of digest messages in one list.
 const LIST: usize = 1_024;
 
 /// The server.
@@ -52,10 +52,9 @@ pub struct Server {
     /// The number of the device.
     number: u32,
     running: Mutex<Programs>,
-    /// What is to run, between the beginning and the end of a warm initialisation.
+    /// Configuration to activate at the end of a warm initialisation.
     pending: Arc<Mutex<Option<Pending>>>,
-    /// What clients have said of each program; of the fixed tables, which are all programs', the first
-    /// has it.
+    /// Client state of each program; the fixed tables, shared by all programs, are in the first.
     stores: Arc<Mutex<Vec<Store>>>,
     clients: Clients,
     /// One request at a time.
@@ -71,15 +70,16 @@ fn gone() -> Failure {
 }
 
 impl Server {
-    /// Notifications that clients read too slowly to get.
+    /// Notifications lost because clients read too slowly.
     pub fn missed(&self) -> Arc<AtomicU64> {
         self.clients.missed().clone()
     }
 
-    /// A server in front of a switch that runs these programs.
+    /// Creates a server for a switch that runs these programs.
     ///
     /// # Errors
-    /// No other switch like that one can be made, from which it is known what registers begin with.
+    /// No switch like the given one can be built, from which the initial values of registers are
+    /// read.
     pub fn new(
         device: Arc<dyn Device>,
         number: u32,
@@ -89,27 +89,28 @@ impl Server {
         let (running, _) = pipeline::make(wanted, &*device)?;
         let stores = Arc::new(Mutex::new(vec![Store::default(); running.len()]));
         let (known, kept) = (running.clone(), stores.clone());
-        // What the switch was started with; a switch that is gone has nothing.
+        // Reads the switch's initial configuration; a switch that has ended has none.
         device.submit(Box::new(move |switch, _| begin(&known, &mut locked(&kept), switch)));
         let (clients, turn) = (Clients::default(), Turn::new(()));
         let (running, pending) = (Mutex::new(running), Arc::default());
         Ok(Arc::new(Server { device, number, running, pending, stores, clients, turn }))
     }
 
-    /// What clients speak of: what is to run, if a warm initialisation has begun, else what runs.
+    /// Programs that requests refer to: the pending ones during a warm initialisation, else the
+    /// running ones.
     fn spoken_of(&self) -> Programs {
         let pending = locked(&self.pending).as_ref().map(|pending| pending.running.clone());
         pending.unwrap_or_else(|| locked(&self.running).clone())
     }
 
-    /// What a program is to clients, by its place among those that are spoken of.
+    /// Schema of a program, by its index among those that requests refer to.
     fn schema(&self, of: usize) -> Result<Arc<Schema>, Failure> {
         let program = self.spoken_of().into_iter().nth(of);
-        // Others have been put in place meanwhile.
+        // Other programs may have been activated meanwhile.
         program.map(|program| program.schema).ok_or_else(gone)
     }
 
-    /// Does something with the switch and what clients have said of one of its programs.
+    /// Executes work on the switch and the client state of one of its programs.
     async fn at<T: Send + 'static>(
         &self,
         of: usize,
@@ -129,7 +130,7 @@ impl Server {
                 Some(Pending { switch, stores, .. }) => done(stores, switch),
                 None => done(&mut locked(&stores), switch),
             };
-            // Who asked may have gone.
+            // The caller may have dropped its request.
             let _ = answer.send(done.flatten());
         });
         if !self.device.submit(work) {
@@ -138,8 +139,8 @@ impl Server {
         answered.await.ok().flatten().ok_or_else(gone)
     }
 
-    /// That a request is about this device and one of its programs, and comes from somebody who may
-    /// ask; the place of the program.
+    /// Checks that a request names this device and one of its programs, and that its client may
+    /// send it; returns the index of the program.
     fn check(
         &self,
         target: Option<&bfrt::TargetDevice>,
@@ -167,7 +168,7 @@ impl Server {
         Err(Failure::new(Code::NotFound, why))
     }
 
-    /// The place of a program.
+    /// Index of a program.
     fn program(&self, name: &str) -> Result<usize, Failure> {
         let running = self.spoken_of();
         let found = pipeline::called(&running, name).map(|(of, _)| of);
@@ -247,7 +248,7 @@ impl Server {
         Ok(Answer { messages, results })
     }
 
-    /// Ports that are down, if anybody asks for ports.
+    /// Ports that are down, if the request reads ports.
     fn down(&self, schema: &Schema, asked: &[bfrt::Entity]) -> BTreeSet<u16> {
         let is_port = |entity: &bfrt::Entity| match &entity.entity {
             Some(Entity::TableEntry(entry)) => {
@@ -262,9 +263,9 @@ impl Server {
         }
     }
 
-    /// A message of a stream.
+    /// Handles a message of a stream.
     fn on_message(&self, stream: &Stream, given: bfrt::StreamMessageRequest) {
-        // An acknowledgement says nothing that is to be done: nothing is kept until it comes.
+        // An acknowledgement needs no action: nothing waits for it.
         let Some(Asks::Subscribe(asked)) = given.update else { return };
         let wants = asked.notifications.unwrap_or_default();
         let done = self.is_device(asked.device_id);
@@ -283,7 +284,7 @@ impl Server {
     ) -> Result<(), Failure> {
         let (action, client) = (given.action(), given.client_id);
         let hitless = given.dev_init_mode() == DevInitMode::Hitless;
-        // Who binds names the program alone; the device is the one that the client has subscribed to.
+        // A bind request names only the program; the device is that of the subscription.
         if action != Action::Bind {
             self.is_device(given.device_id)?;
         }
@@ -294,7 +295,7 @@ impl Server {
             self.program(name)?;
             return self.clients.bind(client, name);
         }
-        // Who has not subscribed may set a program as it may write: by its name.
+        // A client without a subscription may set a program, as it may write: by name.
         let told: &[_] = match action {
             Action::Verify => {
                 let running = locked(&self.running).clone();
@@ -327,14 +328,14 @@ impl Server {
             };
             self.clients.say(client, &Says::SetForwardingPipelineConfigResponse(told));
         }
-        // Who is bound to a program that is none of them hears of that, and no more.
+        // Clients bound to another program receive only the end of their stream.
         let programs = self.spoken_of();
         self.clients.keep(&programs.iter().map(|known| &*known.schema.name).collect::<Vec<_>>());
         Ok(())
     }
 
-    /// Makes a switch for a program of clients, at rest, to which no packet comes. Without a hit to
-    /// packets the pipes of tables stay what clients have made of them, as with the vendor's driver.
+    /// Builds an idle switch for clients' programs. The scopes of tables remain as clients set them
+    /// until the first packet, as with the vendor's driver.
     async fn prepare(
         &self,
         configs: &[bfrt::ForwardingPipelineConfig],
@@ -370,7 +371,7 @@ impl Server {
         Ok(())
     }
 
-    /// What is to run runs from now on.
+    /// Activates the pending configuration.
     async fn put_in_place(&self) -> Result<(), Failure> {
         let _turn = self.turn.lock().await;
         let Some(pending) = locked(&self.pending).take() else {
@@ -392,7 +393,7 @@ impl Server {
         answered.await.map_err(|_| gone())
     }
 
-    /// Hands on what comes from the switch by itself, until it is gone.
+    /// Forwards the switch's own events until the switch ends.
     pub async fn attend(self: Arc<Self>) {
         let (mut looks, mut down) = (0_u32, self.device.down());
         loop {
@@ -413,7 +414,7 @@ impl Server {
         }
     }
 
-    /// Looks at digests, if anybody wants them.
+    /// Polls digests, if any client subscribed to them.
     async fn poll(&self) -> Result<(), Failure> {
         let wanted = |wants: &bfrt::subscribe::Notifications| wants.enable_learn_notifications;
         if !self.clients.anybody(wanted) {
@@ -424,7 +425,7 @@ impl Server {
             if schema.learns.is_empty() {
                 continue;
             }
-            // What is pending has met no packet.
+            // A pending program has seen no packet.
             let digests = self.at(of, |schema, _, switch, _| {
                 let pipes = schema.pipes.numbers(control::pipes(switch));
                 let of_pipe = |pipe| {
@@ -457,7 +458,7 @@ impl Server {
         Ok(())
     }
 
-    /// Looks at entries that nothing has hit for as long as they may be idle.
+    /// Polls idle clocks, and notifies clients of idle entries.
     async fn look_at_idle_entries(&self) -> Result<(), Failure> {
         let is_noted = |idle: &Idle| idle.enabled && !idle.polled;
         for (of, program) in self.spoken_of().into_iter().enumerate() {
@@ -496,7 +497,7 @@ impl Server {
         Ok(())
     }
 
-    /// Has the switch know of links that have gone down.
+    /// Reports links that went down to the switch.
     async fn tell_of_links(&self, fallen: Vec<u16>) -> Result<(), Failure> {
         self.at(0, move |_, _, switch, now| {
             fallen.into_iter().for_each(|port| switch.link_down(now, PortId(port)));
@@ -504,7 +505,7 @@ impl Server {
         .await
     }
 
-    /// Looks at the links of the ports; those that have gone down.
+    /// Polls the links of the ports; returns those that went down.
     fn look_at_links(&self, before: &mut BTreeSet<u16>) -> Vec<u16> {
         let down = self.device.down();
         let fallen: Vec<u16> = down.difference(before).copied().collect();
@@ -535,7 +536,7 @@ impl Server {
     }
 }
 
-/// Entries that have become idle, or are no longer, by their keys, and the first pipe that has each.
+/// Entries that became idle or active, by their keys, with the first pipe of each.
 fn idle_entries(
     schema: &Schema,
     store: &mut Store,
@@ -573,7 +574,7 @@ fn idle_entries(
     found
 }
 
-/// Does something with what clients have said of a program, and of what is all programs'.
+/// Executes work on the client state of a program, and of the tables that all programs share.
 fn with_store<T>(stores: &mut [Store], of: usize, work: impl FnOnce(&mut Store) -> T) -> Option<T> {
     let [first, others @ ..] = stores else { return None };
     let Some(at) = of.checked_sub(1) else { return Some(work(first)) };
@@ -584,14 +585,14 @@ fn with_store<T>(stores: &mut [Store], of: usize, work: impl FnOnce(&mut Store) 
     Some(done)
 }
 
-/// What is in the switch of each program is there for clients, too.
+/// Copies the programs' initial state in the switch into the stores.
 fn begin(programs: &Programs, stores: &mut [Store], switch: &mut Switch) {
     for (program, store) in programs.iter().zip(stores) {
         begin_program(&program.schema, store, switch);
     }
 }
 
-/// Members and groups that are in the switch are there for clients, too.
+/// Copies members and groups in the switch into the store.
 fn begin_program(schema: &Schema, store: &mut Store, switch: &mut Switch) {
     let first = schema.pipes.0.trailing_zeros() as usize;
     for table in schema.tables.values().filter(|table| table.has_idle_times()) {
@@ -637,10 +638,10 @@ fn begin_program(schema: &Schema, store: &mut Store, switch: &mut Switch) {
     }
 }
 
-/// What came of an update.
+/// Result of an update.
 type Failed = Result<(), Failure>;
 
-/// What was read, and what came of each request.
+/// Entities read, and the result of each request.
 struct Answer {
     messages: Vec<bfrt::ReadResponse>,
     results: Vec<Failed>,
@@ -663,13 +664,13 @@ fn listed(results: &[Failed]) -> Vec<bfrt::Error> {
     results.iter().map(one).collect()
 }
 
-/// Whether a client asks for something beside its request.
+/// Whether a client sets an option in addition to its request.
 fn asks<T>(request: &Request<T>, what: &str) -> bool {
     request.metadata().get(what).is_some_and(|value| value.as_bytes() == b"1")
 }
 
-/// When what a request has not done by then is not to be done any more: a client says for how long it
-/// waits, in seconds and nanoseconds.
+/// Deadline of a request, after which its remaining work is dropped: the client gives a timeout in
+/// seconds and nanoseconds.
 fn deadline<T>(request: &Request<T>) -> Option<Instant> {
     let number =
         |name: &str| -> Option<u64> { request.metadata().get(name)?.to_str().ok()?.parse().ok() };
@@ -681,7 +682,7 @@ fn deadline<T>(request: &Request<T>) -> Option<Instant> {
     Instant::now().checked_add(wait + Duration::from_nanos(rest.unwrap_or(0).min(999_999_999)))
 }
 
-/// The server as the wire sees it.
+/// The server as a gRPC service.
 #[derive(Clone)]
 pub struct Service(pub Arc<Server>);
 
@@ -703,7 +704,7 @@ impl BfRuntime for Service {
             Err(failure) => Err(failure.clone()),
             Ok(_) => Ok(()),
         };
-        // Who fails hears of it by the status, listed or not, as from the vendor's server.
+        // The status reports failures, listed or not, as the vendor's server does.
         status(&results.iter().map(severe).collect::<Vec<_>>(), ERROR)?;
         let note = |result: &write::Done| match result {
             Ok(noted) => bfrt::Error { code: *noted as i32, ..Default::default() },
@@ -733,7 +734,7 @@ impl BfRuntime for Service {
         tokio::spawn(async move {
             let all = messages.into_iter().map(Ok).chain(end.map(Err));
             for message in all {
-                // One that takes no more is not waited for.
+                // A client that has disconnected is not waited for.
                 if sender.send(message).await.is_err() {
                     return;
                 }

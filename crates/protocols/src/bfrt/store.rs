@@ -12,7 +12,7 @@ use num_bigint::BigUint;
 use sojourn_control::MatchValue;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An entry of a table whose keys are numbers.
+/// An entry of a table with numeric keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
     /// Its action, or 0.
@@ -21,78 +21,78 @@ pub struct Entry {
     pub row: Row,
 }
 
-/// A member of a value set, behind its handle: a match for each column.
+/// A member of a value set, after its handle: a match for each column.
 pub type Member = (u32, Vec<MatchValue>);
 
-/// A snapshot of the stages, as clients have set it.
+/// A snapshot of the stages, with its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Which of several pipelines it is of.
+    /// Index of its pipeline, if there are several.
     pub pipeline: Option<usize>,
-    /// Its pipe; none if it is in all.
+    /// Its pipe; `None` for all.
     pub pipe: Option<u32>,
     /// Its first stage.
     pub first: u32,
     /// Its last stage.
     pub last: u32,
-    /// Of egress; else of ingress.
+    /// True for egress, false for ingress.
     pub egress: bool,
-    /// What its timer is set to, which is off.
+    /// Timer setting; the timer itself is off.
     pub timer: u64,
-    /// What it waits for: values and masks of fields, by their numbers.
+    /// Trigger: values and masks of fields, by field number.
     pub trigger: Row,
-    /// Whether it is, or was, armed.
+    /// Whether it is or was armed.
     pub enabled: bool,
 }
 
 /// Entries by their keys.
 pub type Entries = BTreeMap<Vec<u64>, Entry>;
 
-/// A table's number, a key, and the entry that was there.
+/// A table's id, a key, and the previous entry.
 type Changed = (u32, Vec<u64>, Option<Entry>);
 
-/// A key as it is kept: behind it, the first of the pipes that have the entry, unless that is pipe 0.
+/// Key as stored: the first of the pipes that have the entry is appended, unless it is pipe 0.
 pub fn kept_key(mut key: Vec<u64>, first: u32) -> Vec<u64> {
     key.extend((first > 0).then_some(u64::from(first)));
     key
 }
 
-/// The first of the pipes that have the entry with a key of one element.
+/// First pipe in a stored key of one element.
 pub fn pipe_in(key: &[u64]) -> u32 {
     key.get(1).map_or(0, |pipe| *pipe as u32)
 }
 
-/// All of it.
+/// Client state of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     tables: BTreeMap<u32, Entries>,
-    /// Entries as they were before each change, while a batch is carried out that may be taken back.
+    /// Previous entries of each change, during a batch that may be rolled back.
     changed: Option<Vec<Changed>>,
-    /// Members of value sets with their handles, by table and the first of the pipes that have them.
+    /// Members of value sets with their handles, by table and first pipe.
     pub members: BTreeMap<(u32, u32), Vec<Member>>,
     /// Snapshots of the stages.
     pub snapshots: Vec<Snapshot>,
-    /// Counts as clients have seen or set them last, by table and cell: packets and bytes. What the
-    /// chip has counted since is only read from the chip.
+    /// Software counts by table and cell: packets and bytes, as clients last read or set them.
+    /// Later counts are in the chip only.
     pub counted: BTreeMap<(u32, u64), (u64, u64)>,
-    /// Which bits of keys count, by table and key element, where clients have said so.
+    /// Key masks that clients set, by table and key element.
     pub key_masks: BTreeMap<u32, BTreeMap<u32, BigUint>>,
     /// Clocks of idle entries, by table.
     pub idle: BTreeMap<u32, Idle>,
     /// Scopes that clients have set, by table.
     pub scopes: BTreeMap<u32, bfrt::EntryScope>,
-    /// By how much meters take packets to be longer, by table and pipe.
+    /// Adjustment of meters' packet lengths, by table and pipe.
     pub longer: BTreeMap<(u32, u32), i32>,
-    /// What default entries have beside what they lead to: counts, rates.
+    /// Data of default entries other than their action: counts and rates.
     pub defaults: BTreeMap<u32, Row>,
-    /// Ports that clients have taken out of `$PORT`.
+    /// Ports that clients deleted from `$PORT`.
     pub removed_ports: BTreeSet<u16>,
-    /// Clients want to hear of ports that go up and down.
+    /// Clients subscribed to port status changes.
     pub tells_ports: bool,
 }
 
 impl Store {
-    /// Which pipes the members and groups of a profile are in: those of the entries that name them.
+    /// Scope of the members and groups of a profile: that of the entries that refer to them.
     ///
     /// # Errors
     /// As for [`Scope::new`].
@@ -102,7 +102,7 @@ impl Store {
         Scope::new(users.find_map(|table| self.scopes.get(&table.id)))
     }
 
-    /// Gives away what is said of the switch, and not of a program.
+    /// Moves the state of the fixed tables to `with`.
     pub fn share(&mut self, with: &mut Store) {
         for table in device_tables::numbers() {
             match self.tables.remove(&table) {
@@ -119,7 +119,7 @@ impl Store {
         self.tables.get(&table).into_iter().flatten()
     }
 
-    /// How many entries a table has.
+    /// Number of entries of a table.
     pub fn count(&self, table: u32) -> usize {
         self.tables.get(&table).map_or(0, BTreeMap::len)
     }
@@ -134,7 +134,7 @@ impl Store {
         self.tables.get(&table)?.get(key)
     }
 
-    /// Sets an entry, or takes it out.
+    /// Sets or deletes an entry.
     pub fn set(&mut self, table: u32, key: Vec<u64>, to: Option<Entry>) {
         let of_table = self.tables.entry(table).or_default();
         let kept = self.changed.as_ref().map(|_| key.clone());
@@ -147,8 +147,8 @@ impl Store {
         }
     }
 
-    /// What [`Store::take_back`] wants of now. Entries may be many: of them only those are kept that
-    /// change from now on.
+    /// Begins a batch and returns the state that [`Store::take_back`] needs. Tables may be large,
+    /// so only the entries changed from here on are recorded.
     pub fn begin(&mut self) -> Box<Store> {
         let tables = std::mem::take(&mut self.tables);
         let before = Box::new(self.clone());
@@ -157,12 +157,12 @@ impl Store {
         before
     }
 
-    /// What has been set since [`Store::begin`] stays.
+    /// Ends a batch and keeps its changes.
     pub fn end(&mut self) {
         self.changed = None;
     }
 
-    /// Makes everything what it was.
+    /// Rolls a batch back.
     pub fn take_back(&mut self, before: Box<Store>) {
         for (table, key, was) in self.changed.take().into_iter().flatten().rev() {
             self.set(table, key, was);
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(store.entry(1, &[7]), entry(1).as_ref());
         assert_eq!(store.entry(1, &[8]), entry(1).as_ref());
         assert!(store.entry(2, &[9]).is_none() && store.removed_ports.is_empty());
-        // What a batch has done that is not taken back stays when the next one is.
+        // Rolling a batch back leaves the changes of the batches before it.
         store.begin();
         store.set(1, vec![7], entry(4));
         store.end();

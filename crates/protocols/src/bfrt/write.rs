@@ -1,6 +1,7 @@
-//! Updates carried out on a switch: each wholly or not at all, a batch as its atomicity says.
+//! Execution of updates on a switch: each atomic, a batch by its atomicity.
 //!
-//! An update becomes operations, which are applied at once. Runs where the switch is; knows no wires.
+//! An update becomes operations, which are applied at once. Runs in the switch's thread; must not
+//! depend on the transport.
 
 mod cells;
 mod filters;
@@ -40,47 +41,46 @@ use tonic::Code;
 /// All pipes of the chip.
 pub const ALL_PIPES: u32 = 0xffff;
 
-/// What came of an update: `AlreadyExists` if it was to add an entry or change the one that is there,
-/// and there was one.
+/// Result of an update: `AlreadyExists` if it was an add-or-modify of an existing entry.
 pub type Done = Result<Code, Failure>;
 
-/// What an update is carried out with.
+/// Context of an update.
 pub struct Writer<'a> {
     schema: &'a Schema,
     store: &'a mut Store,
     batch: Transaction<'a>,
     now: Time,
-    /// How many pipes the switch has, and those that the update is about.
+    /// Number of pipes of the switch, and the pipes that the update addresses.
     count: usize,
     pipes: Pipes,
-    /// What is to be said of an update that is done.
+    /// Code of a successful update.
     noted: Code,
 }
 
-/// What is to be done with an entry.
+/// Change to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// It is not there yet.
+    /// Adds an entry that must not exist.
     Insert,
-    /// It is there.
+    /// Changes an entry that must exist.
     Modify,
-    /// Whichever it is.
+    /// Adds or changes an entry.
     Set,
-    /// Something is added to it.
+    /// Adds elements to a list.
     Add,
-    /// Something is taken out of it.
+    /// Removes elements of a list.
     Remove,
-    /// It goes.
+    /// Deletes an entry.
     Delete,
-    /// It becomes what it was at first.
+    /// Resets an entry to its initial state.
     Reset,
 }
 
 impl Verb {
-    /// Whether an entry is written anew, given that it is there or not.
+    /// Checks that the change fits the existence of its entry.
     ///
     /// # Errors
-    /// It must be there and is not, or the other way round.
+    /// The entry must exist and does not, or the other way round.
     fn check(self, is_there: bool, what: impl Fn() -> String) -> Result<(), Failure> {
         match (self, is_there) {
             (Verb::Insert, true) => {
@@ -94,7 +94,7 @@ impl Verb {
     }
 }
 
-/// Carries out updates as they come; what came of each.
+/// Executes updates one by one; returns the result of each.
 pub fn each(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),
@@ -107,8 +107,8 @@ pub fn each(
     updates.iter().map(|update| writer.update(update, target)).collect()
 }
 
-/// Carries out all updates or none, between two packets; what came of each. With `lenient` what is
-/// not there need not be taken out.
+/// Executes all updates or none, between two packets; returns the result of each. With `lenient`,
+/// deleting a missing entry is not an error.
 pub fn all(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),
@@ -131,7 +131,7 @@ pub fn all(
         };
         writer.batch.roll_back();
         store.take_back(before);
-        // As from the vendor's server: one error, behind nothing for each update before it.
+        // As in the vendor's server: one error, after a success for each update before it.
         let mut results = vec![Ok(Code::Ok); at];
         results.push(Err(failure));
         return results;
@@ -163,7 +163,7 @@ impl Writer<'_> {
                 match operation.table_operations_type.as_str() {
                     "UpdateHitState" => self.ask_for_hits(table),
                     "Sync" | "SyncCounters" => self.sync(table),
-                    // What is read of a register is always what is.
+                    // Register reads are always current.
                     "SyncRegisters" => Ok(()),
                     other => {
                         let why = format!("`{}` has no operation `{other}`", table.name);
@@ -218,7 +218,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The pipes that an update is about.
+    /// Pipes that an update addresses.
     fn pipes_of(&self, table: &Table, target: &bfrt::TargetDevice) -> Result<Pipes, Failure> {
         let named = pipe_of(target, self.count)?;
         let set = self.store.scopes.get(&table.id);
@@ -231,7 +231,7 @@ impl Writer<'_> {
             Kind::Members | Kind::Groups(_) => {
                 self.store.scope_of_profile(self.schema, table)?.written(target, self.count)
             }
-            // Their cells are there in each pipe, whatever is said of tables.
+            // Their cells exist in each pipe, whatever the scopes of tables.
             Kind::Register(_) | Kind::Counter | Kind::Meter(_) | Kind::Filter => {
                 match (Scope::new(set)?, named) {
                     (Scope::All, named) => Ok(named.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe))),
@@ -251,12 +251,12 @@ impl Writer<'_> {
         self.batch.choose(self.program_pipes());
     }
 
-    /// Those of the pipes that the update is about which run the program.
+    /// The addressed pipes that run the program.
     fn program_pipes(&self) -> Pipes {
         Pipes(self.pipes.0 & self.schema.pipes.0)
     }
 
-    /// Does something in those of the pipes that run what a table is of.
+    /// Applies an operation in the addressed pipes that have the table.
     fn apply_where_it_runs(&mut self, table: &Table, operation: &Operation) -> Result<(), Failure> {
         let running = running(self.batch.switch(), self.schema, table);
         self.batch.choose(Pipes(self.pipes.0 & running.0));
@@ -265,12 +265,12 @@ impl Writer<'_> {
         done.map(drop)
     }
 
-    /// The first of the pipes that the update is about.
+    /// First of the addressed pipes.
     fn first_pipe(&self) -> u32 {
         self.pipes.0.trailing_zeros()
     }
 
-    /// Does something in each of the pipes that the update is about.
+    /// Executes work in each of the addressed pipes.
     fn in_each_pipe(
         &mut self,
         mut work: impl FnMut(&mut Self) -> Result<(), Failure>,
@@ -328,7 +328,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The one entry of a table without keys: what is set of it is kept.
+    /// Writes the only entry of a table without keys to the store.
     fn keyless(
         &mut self,
         table: &Table,
@@ -347,7 +347,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes all entries out that clients have put in.
+    /// Deletes all entries that clients added.
     fn clear_fixed(&mut self, table: &Table, fixed: Fixed, verb: Verb) -> Result<(), Failure> {
         must_delete(table, verb)?;
         if fixed == Fixed::Port {
@@ -369,7 +369,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Does something with each entry that clients have put into these pipes.
+    /// Executes work for each entry that clients added in these pipes.
     fn each_key(
         &mut self,
         table: &Table,
@@ -425,13 +425,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Sets what is kept of an entry.
+    /// Stores an entry's row, or removes it.
     fn keep(&mut self, table: &Table, key: Vec<u64>, row: Option<Row>) {
         let action = table.actions.first().map_or(0, |action| action.id);
         self.store.set(table.id, key, row.map(|row| Entry { action, row }));
     }
 
-    /// What is kept of an entry with what is given in its place.
+    /// Stored row of an entry with the given fields replaced.
     fn merged(&self, table: &Table, key: &[u64], given: Row) -> Row {
         let mut row = self.store.entry(table.id, key).map(|e| e.row.clone()).unwrap_or_default();
         row.extend(given);
@@ -443,7 +443,7 @@ impl Writer<'_> {
     }
 }
 
-/// The pipes that run what a table is of.
+/// Pipes that have the table.
 pub fn running(switch: &mut Switch, schema: &Schema, table: &Table) -> Pipes {
     match (&table.kind, table.pipeline) {
         (Kind::Fixed(_), _) => Pipes::ALL,
@@ -452,7 +452,7 @@ pub fn running(switch: &mut Switch, schema: &Schema, table: &Table) -> Pipes {
     }
 }
 
-/// That one of the pipes that are meant has a table.
+/// Checks that one of the addressed pipes has the table.
 ///
 /// # Errors
 /// They run another pipeline, or another program.
@@ -464,7 +464,7 @@ pub fn must_run(table: &Table, pipes: Pipes, running: Pipes) -> Result<(), Failu
     Err(Failure::invalid(why))
 }
 
-/// What an update does.
+/// Change that an update requests.
 fn verb(kind: Type, entry: &bfrt::TableEntry) -> Result<Verb, Failure> {
     let removes = || {
         let flags = entry.table_flags.is_some_and(|flags| flags.mod_del);
@@ -496,7 +496,7 @@ fn key(entry: &bfrt::TableEntry) -> Result<Option<&bfrt::TableKey>, Failure> {
     }
 }
 
-/// That a whole table is meant to be emptied.
+/// Checks that an update without a key empties the table.
 fn must_delete(table: &Table, verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Delete | Verb::Reset => Ok(()),

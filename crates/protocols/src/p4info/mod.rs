@@ -1,4 +1,4 @@
-//! P4Info: a program's schema in the words and numbers of P4Runtime.
+//! P4Info: a program's schema in the form of P4Runtime.
 
 mod text;
 mod types;
@@ -14,7 +14,7 @@ use sojourn_control::schema::{
 };
 use std::collections::BTreeMap;
 
-/// What a table holds whose program does not say: as many as the community's compiler writes.
+/// Default size of a table, as written by the p4lang compiler.
 pub(crate) const DEFAULT_SIZE: u64 = 1024;
 
 /// A P4Info in binary.
@@ -42,7 +42,7 @@ pub fn p4info(schema: &Schema) -> p4::P4Info {
     Maker::new(schema).info()
 }
 
-/// Names to numbers and aliases.
+/// Ids and aliases of names.
 struct Maker<'s> {
     schema: &'s Schema,
     ids: BTreeMap<i32, Ids>,
@@ -69,7 +69,7 @@ impl<'s> Maker<'s> {
         add(Prefix::Register, schema.registers.iter().map(|r| &r.named).collect());
         add(Prefix::Digest, schema.digests.iter().map(|d| &d.named).collect());
         add(Prefix::ValueSet, schema.value_sets.iter().map(|v| &v.named).collect());
-        // A packet's header is numbered by its type's name, whatever it is called.
+        // A packet header's id derives from its type's name.
         add(Prefix::ControllerHeader, schema.packet_headers.iter().map(|h| &h.ty).collect());
         let all = named.values().flatten().map(|thing| thing.name.as_str());
         let aliases = Aliases::new(all);
@@ -99,7 +99,7 @@ impl<'s> Maker<'s> {
 
     fn info(&self) -> p4::P4Info {
         let schema = self.schema;
-        // What has no table for a control plane has no cells for it.
+        // The direct counters and meters of a hidden table are hidden, too.
         let shown = |name: &String| {
             let table = schema.tables.iter().find(|table| table.named.name == *name);
             table.is_none_or(|table| !hidden(&table.named.annotations))
@@ -338,7 +338,7 @@ impl<'s> Maker<'s> {
     }
 }
 
-/// Match fields; what a selector hashes is none, but has a place among the numbers.
+/// Match fields; a selector's inputs are not among them, but count in the numbering.
 fn match_fields(keys: &[Key], without: &[&str]) -> Vec<p4::MatchField> {
     use p4::match_field::{Match, MatchType};
     let ids = of_parts(keys.iter().map(|key| &key.named.annotations[..]));
@@ -421,7 +421,7 @@ fn hidden(annotations: &[Annotation]) -> bool {
     annotations.iter().any(|annotation| annotation.name == "hidden")
 }
 
-/// Annotations as P4Info repeats them.
+/// Annotations in the form of P4Info.
 struct Notes {
     plain: Vec<String>,
     structured: Vec<p4::StructuredAnnotation>,
@@ -429,7 +429,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// Those that have no field of their own, without `without`.
+    /// Annotations without a field of their own, except `without`.
     fn new(annotations: &[Annotation], without: &[&str]) -> Notes {
         let mut notes = Notes { plain: Vec::new(), structured: Vec::new(), doc: None };
         for annotation in annotations {

@@ -1,16 +1,16 @@
-//! P4Info as text, in the form in which protobuf's own printer writes it.
+//! P4Info as text, in the format of protobuf's own printer.
 
 use crate::wire::p4::config::v1::P4Info;
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, MapKey, Value};
 use std::fmt::Write;
 
-/// The definitions by which fields have names.
+/// Definitions that give the fields' names.
 const DEFINITIONS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/p4info.fds"));
 const FILE: &str = "p4/config/v1/p4info.proto";
 const MESSAGE: &str = "p4.config.v1.P4Info";
 
-/// The text of a P4Info, a line of what it is in front.
+/// The text of a P4Info, after a comment line about its contents.
 pub fn text(info: &P4Info) -> String {
     let mut out = format!("# proto-file: {FILE}\n# proto-message: {MESSAGE}\n\n");
     let pool = DescriptorPool::decode(DEFINITIONS).expect("the definitions that were compiled in");
@@ -45,7 +45,7 @@ fn fields(message: &DynamicMessage, depth: usize, out: &mut String) {
     }
 }
 
-/// The order of a map's entries; P4Info's maps are all by name.
+/// Sort key of a map's entries; all of P4Info's maps are by name.
 fn order(key: &MapKey) -> String {
     key.as_str().map_or_else(|| format!("{key:?}"), str::to_owned)
 }
@@ -85,7 +85,7 @@ fn line(field: &FieldDescriptor, value: &Value, depth: usize, out: &mut String) 
     let _ = writeln!(out, "{}{name}: {shown}", "  ".repeat(depth));
 }
 
-/// A string in quotes: what is not printable in ASCII as three octal digits.
+/// A string in quotes: bytes other than printable ASCII as three octal digits.
 fn quoted(bytes: &[u8]) -> String {
     let mut out = String::from("\"");
     for &byte in bytes {

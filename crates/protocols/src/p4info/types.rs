@@ -1,4 +1,4 @@
-//! Types in the words of P4Info.
+//! Types in the form of P4Info.
 
 use super::Notes;
 use crate::wire::p4::config::v1 as p4;
@@ -6,7 +6,7 @@ use p4::p4_bitstring_like_type_spec::TypeSpec as Bits;
 use p4::p4_data_type_spec::TypeSpec;
 use sojourn_control::schema::{DataType, EnumType, Field, NewType, Types};
 
-/// The name of a type that is made by `type`; others are known by their width.
+/// The name of a type declared by `type`; others are represented by their width.
 pub fn name(ty: &DataType) -> Option<p4::P4NamedType> {
     match ty {
         DataType::New(name) => Some(named(name)),
@@ -26,7 +26,7 @@ fn named(name: &str) -> p4::P4NamedType {
     p4::P4NamedType { name: name.to_owned() }
 }
 
-/// What a register's cell or a digest is.
+/// Type specification of a register's cell or a digest.
 pub fn spec(ty: &DataType) -> p4::P4DataTypeSpec {
     let type_spec = match ty {
         DataType::Bool => TypeSpec::Bool(p4::P4BoolType {}),

@@ -31,26 +31,26 @@ struct PacketFilter {
     value: Vec<u8>,
 }
 
-/// What a role may do.
+/// Permissions of a role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
-    /// As it was given.
+    /// Unparsed form.
     pub given: Any,
-    /// Ids of its objects; none means all.
+    /// Ids of its objects; all if empty.
     objects: BTreeSet<u32>,
-    /// The packets that it gets.
+    /// Field and value of the packets that it receives.
     filter: Option<(u32, Vec<u8>)>,
-    /// It gets packets.
+    /// True if it receives packets.
     pub receives_packets: bool,
-    /// It may set the pipeline.
+    /// True if it may set the pipeline.
     pub sets_pipeline: bool,
 }
 
 impl Access {
-    /// Reads what is said of a role.
+    /// Parses the configuration of a role.
     ///
     /// # Errors
-    /// It is said in another form.
+    /// The configuration has another type.
     pub fn read(given: &Any) -> Result<Access, Failure> {
         let name = given.type_url.rsplit('/').next().unwrap_or_default();
         if name != "stratum.P4RoleConfig" {
@@ -67,12 +67,12 @@ impl Access {
         })
     }
 
-    /// Whether the object with an id is one of the role's.
+    /// Whether a role may access the object with this id.
     pub fn has(&self, id: u32) -> bool {
         self.objects.is_empty() || self.objects.contains(&id)
     }
 
-    /// Whether something is part of one of the role's objects.
+    /// Whether an entity belongs to one of the role's objects.
     pub fn covers(&self, entity: &Entity) -> bool {
         let of = |entry: &Option<p4::TableEntry>| entry.as_ref().map_or(0, |entry| entry.table_id);
         let id = match entity {
@@ -86,13 +86,13 @@ impl Access {
             Entity::ValueSetEntry(set) => set.value_set_id,
             Entity::RegisterEntry(register) => register.register_id,
             Entity::DigestEntry(digest) => digest.digest_id,
-            // The switch's own, which no list of a program's objects names.
+            // Entities of the switch, which are not among a program's objects.
             Entity::PacketReplicationEngineEntry(_) | Entity::ExternEntry(_) => 0,
         };
         self.has(id)
     }
 
-    /// Whether the role gets a packet.
+    /// Whether the role receives a packet.
     pub fn wants(&self, packet: &p4::PacketIn) -> bool {
         let fits = |(id, value): &(u32, Vec<u8>)| {
             let mut fields = packet.metadata.iter();

@@ -8,36 +8,36 @@
 use std::collections::BTreeMap;
 use tonic::Code;
 
-/// Names a stream of a controller.
+/// Id of a controller's stream.
 pub type StreamId = u64;
 
-/// Controllers of one role that may be connected at once.
+/// Maximum number of connected controllers of one role.
 const MOST: usize = 1_024;
 
-/// Roles that are remembered.
+/// Maximum number of roles.
 const MOST_ROLES: usize = 1_024;
 
-/// What a controller says of itself.
+/// Arbitration update of a controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update<C> {
-    /// The device that it wants to control.
+    /// Id of the device to control.
     pub device: u64,
     /// Its role.
     pub role: String,
-    /// What the role may do; everything if absent.
+    /// Permissions of the role; all if absent.
     pub config: Option<C>,
     /// Its election id; without one it never becomes primary.
     pub election: Option<u128>,
 }
 
-/// What a controller is told about its role.
+/// Notification of a controller about its role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice<C> {
-    /// Whom.
+    /// Recipient.
     pub to: StreamId,
     /// The role.
     pub role: String,
-    /// What the last primary has said that the role may do.
+    /// Permissions of the role, as set by its last primary.
     pub config: Option<C>,
     /// The highest election id that was ever primary.
     pub election: Option<u128>,
@@ -45,12 +45,12 @@ pub struct Notice<C> {
     pub status: Code,
 }
 
-/// Why a controller's stream ends.
+/// Reason that ends a controller's stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamRefusal {
     /// The canonical code.
     pub code: Code,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
@@ -83,16 +83,16 @@ impl<C> Default for Role<C> {
 }
 
 impl<C: Clone> Arbitration<C> {
-    /// Nobody controls the device yet.
+    /// Creates an arbitration without controllers.
     pub fn new(device: u64) -> Arbitration<C> {
         let roles = BTreeMap::from([(String::new(), Role::default())]);
         Arbitration { device, roles, streams: BTreeMap::new() }
     }
 
-    /// A controller says what it is. Whoever is to be told, a new primary last.
+    /// Applies a controller's update. Returns the notifications to send, the new primary's last.
     ///
     /// # Errors
-    /// The stream ends; if it was of a controller, [`Arbitration::gone`] must follow.
+    /// The stream ends; if it was a controller's, [`Arbitration::gone`] must follow.
     pub fn update(
         &mut self,
         stream: StreamId,
@@ -140,7 +140,7 @@ impl<C: Clone> Arbitration<C> {
         Ok(role.notices(&name, |to| downgraded || to == stream))
     }
 
-    /// A stream has ended. Whoever is to be told.
+    /// Removes an ended stream. Returns the notifications to send.
     pub fn gone(&mut self, stream: StreamId) -> Vec<Notice<C>> {
         let Some(name) = self.streams.remove(&stream) else { return Vec::new() };
         let Some(role) = self.roles.get_mut(&name) else { return Vec::new() };
@@ -152,8 +152,8 @@ impl<C: Clone> Arbitration<C> {
         role.notices(&name, |_| true)
     }
 
-    /// That a request that changes something comes from the primary of its role; what the role may
-    /// do, everything if nothing is said.
+    /// Checks that a change comes from the primary of its role; returns the role's permissions,
+    /// `None` for all.
     ///
     /// # Errors
     /// It does not.
@@ -176,26 +176,26 @@ impl<C: Clone> Arbitration<C> {
         Ok(known.config.as_ref())
     }
 
-    /// The stream's role and what that may do, if the stream is its primary's.
+    /// The stream's role with its permissions, if the stream is its primary's.
     pub fn primary(&self, stream: StreamId) -> Option<(&str, Option<&C>)> {
         let name = self.streams.get(&stream)?;
         let role = self.roles.get(name)?;
         (role.primary == Some(stream)).then_some((name.as_str(), role.config.as_ref()))
     }
 
-    /// The primaries of all roles, and what their roles may do.
+    /// The primaries of all roles, with their permissions.
     pub fn primaries(&self) -> impl Iterator<Item = (StreamId, Option<&C>)> {
         self.roles.values().filter_map(|role| Some((role.primary?, role.config.as_ref())))
     }
 
-    /// What a role may do, if there is such a role.
+    /// Permissions of a role, if it exists.
     pub fn config(&self, role: &str) -> Option<Option<&C>> {
         self.roles.get(role).map(|role| role.config.as_ref())
     }
 }
 
 impl<C: Clone> Role<C> {
-    /// What those are told who are meant, the primary last.
+    /// Notifications of the selected controllers, the primary's last.
     fn notices(&self, name: &str, meant: impl Fn(StreamId) -> bool) -> Vec<Notice<C>> {
         let notice = |to: StreamId| Notice {
             to,
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(code(device.update(1, elsewhere)), Code::FailedPrecondition);
         assert_eq!(code(device.update(1, says("other", 1))), Code::FailedPrecondition);
         assert_eq!(code(device.update(2, says("", 1))), Code::InvalidArgument);
-        // Its own id again is no other controller's.
+        // A controller may repeat its own id.
         assert!(device.update(1, says("", 1)).is_ok());
         for stream in 2..=MOST as u64 {
             device.update(stream, says("", None)).unwrap();

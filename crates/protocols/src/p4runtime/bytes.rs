@@ -1,10 +1,10 @@
-//! Numbers as P4Runtime writes them: big-endian byte strings, the shortest that fit.
+//! P4Runtime's encoding of numbers: big-endian byte strings, as short as possible.
 //!
-//! Longer strings are taken if what is more is zeros. Source: P4Runtime 1.5, "Bytestrings".
+//! Longer strings are accepted if the excess bytes are zero. Source: P4Runtime 1.5, "Bytestrings".
 
 use num_bigint::{BigInt, BigUint, Sign};
 
-/// Why a byte string is no value of its type.
+/// Error of a byte string for its type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BytesError {
     /// It has no bytes.
@@ -15,12 +15,12 @@ pub enum BytesError {
     TooWide {
         /// The value, in hexadecimal digits.
         value: String,
-        /// The bits that there are.
+        /// Available bits.
         width: u32,
     },
 }
 
-/// The number of `bit<width>` that a byte string is.
+/// Decodes a byte string as `bit<width>`.
 ///
 /// # Errors
 /// It is empty, or its value needs more bits.
@@ -30,7 +30,7 @@ pub fn unsigned(bytes: &[u8], width: u32) -> Result<BigUint, BytesError> {
     }
     let value = BigUint::from_bytes_be(bytes);
     if value.bits() > u64::from(width) {
-        // What somebody sends may be long; the first digits say enough.
+        // The value may be long; its first digits suffice.
         let digits = format!("{value:x}");
         let value = format!("0x{}", digits.get(..40).unwrap_or(&digits));
         return Err(BytesError::TooWide { value, width });
@@ -43,7 +43,7 @@ pub fn canonical(value: &BigUint) -> Vec<u8> {
     value.to_bytes_be()
 }
 
-/// The number of `int<width>` that a byte string is, as the bits that stand for it.
+/// Decodes a byte string as `int<width>`, into two's-complement bits.
 ///
 /// # Errors
 /// It is empty, or its value needs more bits.
@@ -60,7 +60,7 @@ pub fn signed(bytes: &[u8], width: u32) -> Result<BigUint, BytesError> {
     Ok(whole.magnitude().clone())
 }
 
-/// The shortest byte string of the `int<width>` that these bits stand for.
+/// The shortest byte string of an `int<width>` with these two's-complement bits.
 pub fn canonical_signed(bits: &BigUint, width: u32) -> Vec<u8> {
     let negative = width > 0 && bits.bit(u64::from(width) - 1);
     let value = BigInt::from(bits.clone());

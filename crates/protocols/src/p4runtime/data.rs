@@ -1,4 +1,4 @@
-//! Values of any type as P4Runtime writes them (`P4Data`), and the numbers that they are made of.
+//! P4Runtime's encoding of values of any type (`P4Data`), and the numbers that they consist of.
 
 use super::bytes::{canonical, canonical_signed, signed, unsigned};
 use crate::failure::Failure;
@@ -10,10 +10,10 @@ use crate::wire::p4::v1::p4_data::Data;
 use crate::wire::p4::v1::{P4Data, P4Header, P4StructLike};
 use num_bigint::BigUint;
 
-/// Types in types at most.
+/// Maximum nesting depth of types.
 const DEEPEST: u32 = 32;
 
-/// What a value is made of.
+/// Leaf type of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leaf {
     /// `bit<width>`.
@@ -22,7 +22,7 @@ pub enum Leaf {
     Signed(u32),
     /// A boolean.
     Bool,
-    /// An enum with an underlying type of so many bits.
+    /// An enum with an underlying type of this width, bits.
     Enum(u32),
     /// A struct, or a tuple.
     Struct(Vec<Leaf>, bool),
@@ -30,10 +30,10 @@ pub enum Leaf {
     Header(Vec<Leaf>),
 }
 
-/// What the values of a type are made of.
+/// Leaf type of a type specification.
 ///
 /// # Errors
-/// Types whose values nobody here can tell.
+/// Types without a supported representation.
 pub fn leaf(spec: Option<&P4DataTypeSpec>, types: &P4TypeInfo) -> Result<Leaf, Failure> {
     nested(spec, types, DEEPEST)
 }
@@ -88,7 +88,7 @@ fn bitstring(spec: &P4BitstringLikeTypeSpec) -> Result<Leaf, Failure> {
 }
 
 impl Leaf {
-    /// Bits that a value has, one part behind the other.
+    /// Width of a value in bits, with its parts in sequence.
     pub fn width(&self) -> u32 {
         match self {
             Leaf::Bits(width) | Leaf::Signed(width) | Leaf::Enum(width) => *width,
@@ -97,7 +97,7 @@ impl Leaf {
         }
     }
 
-    /// Numbers that a value is made of.
+    /// Number of numbers in a value.
     fn count(&self) -> usize {
         match self {
             Leaf::Struct(parts, _) | Leaf::Header(parts) => parts.iter().map(Leaf::count).sum(),
@@ -105,7 +105,7 @@ impl Leaf {
         }
     }
 
-    /// A value of the numbers that it is made of; zeros where they end.
+    /// Encodes a value from its numbers; missing ones are 0.
     pub fn encode(&self, numbers: &mut impl Iterator<Item = BigUint>) -> P4Data {
         let data = match self {
             Leaf::Bits(_) => Data::Bitstring(canonical(&numbers.next().unwrap_or_default())),
@@ -131,7 +131,7 @@ impl Leaf {
         P4Data { data: Some(data) }
     }
 
-    /// A value of its bits, one part behind the other.
+    /// Encodes a value from its bits, with its parts in sequence.
     pub fn encode_bits(&self, bytes: &[u8]) -> P4Data {
         let all = BigUint::from_bytes_be(bytes);
         let mut left = bytes.len() as u64 * 8;
@@ -153,10 +153,10 @@ impl Leaf {
         }
     }
 
-    /// The numbers that a value is made of.
+    /// Decodes a value into its numbers.
     ///
     /// # Errors
-    /// It is of another type, or does not fit.
+    /// It has another type, or does not fit.
     pub fn decode(&self, data: Option<&P4Data>, out: &mut Vec<BigUint>) -> Result<(), Failure> {
         let wrong = || Failure::invalid("the data are of another type than the P4Info says");
         let range = |error: super::bytes::BytesError| Failure::new(tonic::Code::OutOfRange, error);

@@ -1,15 +1,15 @@
-//! Digests on their way to a controller: gathered into lists, none twice until it is acknowledged.
+//! Digests for a controller: collected into lists, each message once until it is acknowledged.
 //!
-//! A state machine without wires or clock: messages and acknowledgements go in with an instant,
-//! lists come out. Source: P4Runtime 1.5, "DigestEntry".
+//! A state machine without transport or clock: its inputs are messages and acknowledgements with
+//! their time, its outputs are lists. Source: P4Runtime 1.5, "DigestEntry".
 
 use crate::wire::p4::v1::digest_entry::Config;
 use sojourn_packet::Time;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-/// Messages that are remembered until they are acknowledged, of one digest.
+/// Maximum number of unacknowledged messages of one digest.
 const MOST: usize = 65_536;
-/// Messages in a list where the controller sets no bound.
+/// Maximum number of messages in a list, unless the controller sets another.
 const LIST: usize = 1_024;
 
 /// A message: the bytes that the program wrote.
@@ -36,11 +36,11 @@ pub struct Digests {
 #[derive(Debug, Default)]
 struct DigestBatch {
     buffer: Vec<Message>,
-    /// When the first of them came.
+    /// Time of the first message.
     first: Time,
-    /// Those in the buffer and those that were sent.
+    /// Messages in the buffer, and those sent.
     known: HashSet<Message>,
-    /// Lists that are not acknowledged: number, when they were sent, messages.
+    /// Unacknowledged lists: number, time of sending, messages.
     sent: VecDeque<(u64, Time, Vec<Message>)>,
 }
 
@@ -49,7 +49,7 @@ fn late(now: Time, since: Time, after: i64) -> bool {
 }
 
 impl DigestBatch {
-    /// Forgets messages that nobody has acknowledged in time.
+    /// Drops messages that were not acknowledged in time.
     fn forget(&mut self, config: &Config, now: Time) {
         while let Some((_, sent, _)) = self.sent.front()
             && late(now, *sent, config.ack_timeout_ns)
@@ -62,7 +62,7 @@ impl DigestBatch {
 }
 
 impl Digests {
-    /// A message of the program; a list if it is full now.
+    /// Adds a message of the program; returns a list if it is full.
     pub fn push(&mut self, id: u32, config: &Config, message: &[u8], now: Time) -> Option<List> {
         let gathered = self.digests.entry(id).or_default();
         gathered.forget(config, now);
@@ -94,7 +94,7 @@ impl Digests {
         Some(List { digest: id, list: self.last, messages })
     }
 
-    /// Lists that are due, and messages that are forgotten because nobody has acknowledged them.
+    /// Lists that are due. Also drops messages that were not acknowledged in time.
     pub fn due(&mut self, configs: &BTreeMap<u32, Config>, now: Time) -> Vec<List> {
         self.digests.retain(|id, _| configs.contains_key(id));
         let mut lists = Vec::new();
@@ -108,7 +108,7 @@ impl Digests {
         lists
     }
 
-    /// A controller has a list.
+    /// Acknowledges a list.
     pub fn acknowledge(&mut self, id: u32, list: u64) {
         let Some(gathered) = self.digests.get_mut(&id) else { return };
         if let Some(at) = gathered.sent.iter().position(|(known, ..)| *known == list) {
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(push(&mut digests, 200), 0);
         digests.acknowledge(7, 1);
         assert_eq!(push(&mut digests, 400), 1);
-        // Sent at 500, it is forgotten a thousand later, and then may come again.
+        // Sent at 500, it is dropped a thousand later, and may then be sent again.
         assert_eq!(push(&mut digests, 1_300), 0);
         assert_eq!(push(&mut digests, 1_500), 1);
     }

@@ -1,7 +1,7 @@
-//! Matches and actions of P4Runtime as those of the control operations, and back.
+//! Conversion of P4Runtime's matches and actions to control operations, and back.
 //!
-//! Every rule of the specification about a match or an action is checked here, so that what is
-//! handed on is in order.
+//! Every rule of the specification about a match or an action is checked here, so the result is
+//! valid.
 
 use super::bytes::{canonical, unsigned};
 use super::schema::{Action, Field, Key, Kind, Schema, Table};
@@ -13,13 +13,13 @@ use num_bigint::BigUint;
 use sojourn_control::{ActionCall, EntryRead, MatchValue, Matched, NamedValues, Number};
 use std::collections::BTreeMap;
 
-/// A match as the operations take it.
+/// Match fields in the form of the operations.
 pub type Matches = NamedValues<MatchValue>;
 
-/// A value of a field.
+/// Decodes a value of a field.
 ///
 /// # Errors
-/// It does not fit on the wire, or not into the program.
+/// It does not fit the wire format, or the program.
 pub fn value(bytes: &[u8], field: &Field, store: &mut Store) -> Result<BigUint, Failure> {
     let number = match &field.strings {
         Some(of) => {
@@ -36,7 +36,7 @@ pub fn value(bytes: &[u8], field: &Field, store: &mut Store) -> Result<BigUint, 
     Ok(number)
 }
 
-/// A value on the wire.
+/// Encodes a value of a field.
 pub fn bytes(number: &BigUint, field: &Field, store: &Store) -> Vec<u8> {
     match &field.strings {
         Some(of) => store.string(of, number.iter_u32_digits().next().unwrap_or(0)).into_bytes(),
@@ -48,7 +48,7 @@ fn all_ones(width: u32) -> BigUint {
     (BigUint::from(1_u8) << width) - 1_u8
 }
 
-/// The columns that field matches are of, each once.
+/// The key elements of match fields, each at most once.
 fn columns<'k>(
     keys: &'k [Key],
     given: &[p4::FieldMatch],
@@ -123,10 +123,10 @@ fn one(key: &Key, given: &p4::FieldMatch, store: &mut Store) -> Result<MatchValu
     })
 }
 
-/// The match of an entry.
+/// Match fields of an entry.
 ///
 /// # Errors
-/// It breaks a rule.
+/// They violate a rule.
 pub fn matches(
     table: &Table,
     given: &[p4::FieldMatch],
@@ -151,7 +151,7 @@ pub fn matches(
 /// A member of a value set: a match for each column.
 ///
 /// # Errors
-/// It breaks a rule.
+/// It violates a rule.
 pub fn columns_of(
     keys: &[Key],
     given: &[p4::FieldMatch],
@@ -179,7 +179,7 @@ pub fn columns_of(
 /// Match and priority of an entry.
 ///
 /// # Errors
-/// They break a rule.
+/// They violate a rule.
 pub fn matched(
     table: &Table,
     given: &p4::TableEntry,
@@ -204,7 +204,7 @@ pub fn matched(
 /// An action with its arguments.
 ///
 /// # Errors
-/// There is no such action, or the arguments are not those of its parameters.
+/// There is no such action, or the arguments do not fit its parameters.
 pub fn call(schema: &Schema, given: &p4::Action, store: &mut Store) -> Result<ActionCall, Failure> {
     let unknown = || Failure::invalid(format!("there is no action {:#x}", given.action_id));
     let action = schema.actions.get(&given.action_id).ok_or_else(unknown)?;
@@ -231,7 +231,7 @@ pub fn call(schema: &Schema, given: &p4::Action, store: &mut Store) -> Result<Ac
     Ok(ActionCall { action: action.name.clone(), args })
 }
 
-/// An action with its arguments, as P4Runtime says it.
+/// P4Runtime form of an action with its arguments.
 pub fn called(
     schema: &Schema,
     name: &str,
@@ -249,7 +249,7 @@ pub fn called(
     Some(p4::Action { action_id: action.id, params })
 }
 
-/// The match of an entry, as P4Runtime says it.
+/// P4Runtime form of an entry's match.
 pub fn matches_read(table: &Table, read: &EntryRead, store: &Store) -> Vec<p4::FieldMatch> {
     let field = |key: &Key| {
         let given = read.entry.matches.get(&key.name)?;

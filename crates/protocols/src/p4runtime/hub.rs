@@ -13,21 +13,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
-/// Messages that may wait for a controller; what is not about its role is lost when there are more.
+/// Maximum number of messages waiting for a controller; further ones are lost unless they concern
+/// its role.
 pub const WAITING: usize = 1_024;
-/// Of these, kept for what is about its role.
+/// Part of the queue reserved for messages about the controller's role.
 const KEPT: usize = 64;
-/// Streams at once.
+/// Maximum number of streams.
 const MOST: usize = 16_384;
 
-/// What goes into a stream.
+/// Message of a controller's stream.
 pub type Message = Result<p4::StreamMessageResponse, Status>;
 
 /// All streams.
 pub struct Hub {
     device: u64,
     inner: Mutex<Inner>,
-    /// Messages that found no room in a stream.
+    /// Messages lost because a stream's queue was full.
     missed: Arc<AtomicU64>,
 }
 
@@ -42,14 +43,14 @@ fn message(update: Says) -> p4::StreamMessageResponse {
 }
 
 impl Hub {
-    /// Nobody is connected.
+    /// Creates a hub without controllers.
     pub fn new(device: u64) -> Hub {
         let (arbitration, streams) = (Arbitration::new(device), HashMap::new());
         let inner = Mutex::new(Inner { arbitration, streams, last: 0 });
         Hub { device, inner, missed: Arc::default() }
     }
 
-    /// How many messages were lost because their streams had no room.
+    /// Number of messages lost because a stream's queue was full.
     pub fn missed(&self) -> &Arc<AtomicU64> {
         &self.missed
     }
@@ -58,7 +59,7 @@ impl Hub {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A stream, and what comes out of it.
+    /// Opens a stream; returns its id and the receiver of its messages.
     ///
     /// # Errors
     /// There are too many.
@@ -74,21 +75,21 @@ impl Hub {
         Ok((id, receiver))
     }
 
-    /// A stream is over, for a reason if there is one.
+    /// Closes a stream, with a reason if there is one.
     pub fn close(&self, id: StreamId, why: Option<Status>) {
         let mut inner = self.inner();
         if let Some(stream) = inner.streams.remove(&id)
             && let Some(why) = why
         {
-            // One that takes nothing hears nothing.
+            // A full stream does not receive the reason.
             let _ = stream.try_send(Err(why));
         }
         let notices = inner.arbitration.gone(id);
         self.notify(&inner, &notices);
     }
 
-    /// A controller says what it is. Everybody but a new primary is told at once; the new primary by
-    /// [`Hub::confirm`], when the writes of the one before are done.
+    /// Applies a controller's arbitration update. All but a new primary are notified at once; the
+    /// new primary by [`Hub::confirm`], when the previous primary's writes are done.
     ///
     /// # Errors
     /// Its stream ends.
@@ -114,7 +115,7 @@ impl Hub {
         Ok(primary)
     }
 
-    /// Tells a new primary that it is.
+    /// Notifies a new primary of its role.
     pub fn confirm(&self, notices: &[Notice<Access>]) {
         self.notify(&self.inner(), notices);
     }
@@ -145,12 +146,12 @@ impl Hub {
                     details: Vec::new(),
                 }),
             };
-            // One that takes nothing is not waited for.
+            // A full stream is not waited for.
             let _ = stream.try_send(Ok(message(Says::Arbitration(update))));
         }
     }
 
-    /// That a request comes from the primary of its role, and what the role may do.
+    /// Checks that a request comes from the primary of its role; returns the role's permissions.
     ///
     /// # Errors
     /// It does not.
@@ -165,7 +166,7 @@ impl Hub {
         checked.map(|access| access.cloned()).map_err(|no| Status::new(no.code, no.why))
     }
 
-    /// What a role may see; everything if nothing is said.
+    /// Read permissions of a role; `None` for all.
     ///
     /// # Errors
     /// There is no such device or role.
@@ -177,10 +178,10 @@ impl Hub {
         }
     }
 
-    /// That a device is this one.
+    /// Checks the device id.
     ///
     /// # Errors
-    /// It is not.
+    /// It is another device.
     pub fn is_device(&self, device: u64) -> Result<(), Status> {
         if device == self.device {
             return Ok(());
@@ -191,10 +192,10 @@ impl Hub {
         )))
     }
 
-    /// What the role of a stream may do.
+    /// Permissions of the role of a stream.
     ///
     /// # Errors
-    /// The stream is not of the primary of its role.
+    /// The stream is not that of the primary of its role.
     pub fn speaks(&self, id: StreamId) -> Result<Option<Access>, Failure> {
         match self.inner().arbitration.primary(id) {
             Some((_, access)) => Ok(access.cloned()),
@@ -202,14 +203,14 @@ impl Hub {
         }
     }
 
-    /// Says something to a stream, unless too much waits for it already.
+    /// Sends an update to a stream, unless its queue is full.
     pub fn say(&self, id: StreamId, update: Says) {
         if let Some(stream) = self.inner().streams.get(&id) {
             self.put(stream, message(update));
         }
     }
 
-    /// Says something to the primaries that want it.
+    /// Sends an update to the primaries selected by `wants`.
     pub fn say_to_primaries(&self, update: Says, wants: impl Fn(Option<&Access>) -> bool) {
         let inner = self.inner();
         let whole = message(update);
@@ -220,9 +221,9 @@ impl Hub {
         }
     }
 
-    /// Puts a message into a stream that has room for more than what is about its role.
+    /// Sends a message if the stream's queue has space beyond the part reserved for role messages.
     fn put(&self, stream: &mpsc::Sender<Message>, message: p4::StreamMessageResponse) {
-        // Between the two somebody else may have taken the last place.
+        // Another thread may have taken the last free place in between.
         if stream.capacity() <= KEPT || stream.try_send(Ok(message)).is_err() {
             self.missed.fetch_add(1, Relaxed);
         }

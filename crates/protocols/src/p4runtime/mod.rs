@@ -1,4 +1,4 @@
-//! P4Runtime server: puts a switch under the control of programs that know only its P4Info.
+//! P4Runtime server: lets controllers drive a switch that they know only by its P4Info.
 //!
 //! ```text
 //! wire ── service ── hub (arbitration, access) ── write, read ── control operations ── switch

@@ -1,4 +1,4 @@
-//! Packets from and to a controller: fields in front of them are metadata of the message.
+//! Packets from and to a controller: header fields become the message's metadata.
 
 use super::entry;
 use super::schema::Parameter;
@@ -7,15 +7,15 @@ use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use num_bigint::BigUint;
 
-/// Bits of a header, filled up to whole bytes.
+/// Width of a header, padded to whole bytes.
 fn bits(header: &[Parameter]) -> u32 {
     header.iter().map(|field| field.field.inside).sum::<u32>().next_multiple_of(8)
 }
 
-/// The frame of a packet from the controller: its metadata as a header, and the payload.
+/// Frame of a packet from the controller: its metadata as a header, and the payload.
 ///
 /// # Errors
-/// The metadata are not those of the header.
+/// The metadata do not fit the header.
 pub fn frame(
     header: &[Parameter],
     given: p4::PacketOut,
@@ -48,7 +48,7 @@ pub fn frame(
     Ok(frame)
 }
 
-/// A frame for the controller as a message; none if it is shorter than the header.
+/// Message of a frame for the controller; `None` if it is shorter than the header.
 pub fn message(header: &[Parameter], frame: &[u8], store: &Store) -> Option<p4::PacketIn> {
     let length = bits(header) as usize / 8;
     let all = BigUint::from_bytes_be(frame.get(..length)?);

@@ -14,12 +14,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a text of a controller's is called; further ones that come with it have a number.
+/// File name of a text that a controller sends; further texts of the same request are numbered.
 fn pushed(at: usize) -> String {
     if at == 0 { "pushed.p4".to_owned() } else { format!("pushed-{at}.p4") }
 }
 
-/// What some controllers put around the JSON (`p4.tmp.P4DeviceConfig`).
+/// Wrapper that some controllers put around the JSON (`p4.tmp.P4DeviceConfig`).
 #[derive(Clone, PartialEq, Message)]
 struct WrappedConfig {
     #[prost(bool, tag = "1")]
@@ -28,19 +28,19 @@ struct WrappedConfig {
     data: Vec<u8>,
 }
 
-/// Programs that a controller may name, and how texts are compiled.
+/// Programs that a controller may name, and options for compiling texts.
 #[derive(Clone, Debug, Default)]
 pub struct KnownPrograms {
-    /// Programs by their names; the first is the one that the switch was started with.
+    /// Programs by name; the first is the one with which the switch was started.
     pub programs: Vec<Arc<Program>>,
-    /// How a text is compiled.
+    /// Compiler options.
     pub options: LoadOptions,
 }
 
 /// A pipeline that can run.
 #[derive(Debug)]
 pub struct Pipeline {
-    /// As it was set.
+    /// Configuration as set.
     pub config: ForwardingPipelineConfig,
     /// Its program.
     pub program: Arc<Program>,
@@ -49,11 +49,10 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// The pipeline of a program that runs before any controller has come, with the P4Info that is
-    /// ours.
+    /// The pipeline of the program that runs before a controller sets one, with a generated P4Info.
     ///
     /// # Errors
-    /// P4Runtime has no words for something in the program.
+    /// P4Runtime cannot represent an object of the program.
     pub fn of_program(program: &Arc<Program>) -> Result<Pipeline, Failure> {
         let info = crate::p4info(&program.schema());
         let schema = Schema::new(info.clone(), &program.describe())?;
@@ -61,7 +60,7 @@ impl Pipeline {
         Ok(Pipeline { config, program: program.clone(), schema: schema.into() })
     }
 
-    /// The pipeline that a configuration means.
+    /// Pipeline of a configuration.
     ///
     /// # Errors
     /// There is none, or its P4Info is of another program.
@@ -90,7 +89,7 @@ fn program(
         let missing = "no program runs: set `p4_device_config` to the text of one";
         return running.cloned().ok_or_else(|| Failure::invalid(missing));
     }
-    // No text begins with the number of that message's first or second field.
+    // No text begins with the tag of that message's first or second field.
     let wrapped = matches!(config.first(), Some(0x08 | 0x1a));
     let wrapped = wrapped.then(|| WrappedConfig::decode(config).ok()).flatten();
     let config = wrapped.as_ref().map_or(config, |wrapped| wrapped.data.as_slice());
@@ -104,10 +103,10 @@ fn program(
     compiled(text.as_bytes(), 0, &known.options).map(Arc::new)
 }
 
-/// A program from its text, of which others may come at once.
+/// Compiles a program from its text; `at` is its index in the request.
 ///
 /// # Errors
-/// What the compiler says.
+/// Compiles a text, or returns the compiler's message.
 pub(crate) fn compiled(text: &[u8], at: usize, options: &LoadOptions) -> Result<Program, Failure> {
     let name = pushed(at);
     let loader = PushedProgram { text, name: &name, folders: &options.include_paths };
@@ -115,7 +114,7 @@ pub(crate) fn compiled(text: &[u8], at: usize, options: &LoadOptions) -> Result<
     Program::compile(&loader, &name, options).map_err(refused)
 }
 
-/// The program that the JSON of bmv2's back end names.
+/// Program named in the JSON of bmv2's back end.
 fn named(text: &str, known: &KnownPrograms) -> Result<Arc<Program>, Failure> {
     let json: serde_json::Value = serde_json::from_str(text)
         .map_err(|error| Failure::invalid(format!("`p4_device_config` is no JSON: {error}")))?;
@@ -135,7 +134,7 @@ fn named(text: &str, known: &KnownPrograms) -> Result<Arc<Program>, Failure> {
     })
 }
 
-/// A text in memory, with what it includes from the folders for that.
+/// A text in memory, with includes from the include folders.
 struct PushedProgram<'a> {
     text: &'a [u8],
     name: &'a str,
@@ -147,7 +146,7 @@ impl SourceLoader for PushedProgram<'_> {
         if path == Path::new(self.name) {
             return Ok(self.text.to_vec());
         }
-        // A path of somebody else's reads no other file of this machine, by `..` or by a link.
+        // A path sent by a client must not reach other files of this machine by `..` or a link.
         let real = path.canonicalize()?;
         let inside =
             |folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));

@@ -21,12 +21,12 @@ use sojourn_switch::Switch;
 use std::ops::Range;
 use tonic::Code;
 
-/// Handles looked at between two packets.
+/// Number of handles examined between two packets.
 const PAGE: u32 = 256;
-/// Cells read between two packets.
+/// Number of cells read between two packets.
 const CELLS: usize = 1_024;
 
-/// What is wanted of an entry.
+/// Requested part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPart {
     /// The entry.
@@ -42,7 +42,7 @@ pub enum EntryPart {
 pub enum Piece {
     /// Entries of a table from a handle on.
     Entries(u32, EntryPart, Box<p4::TableEntry>, u32),
-    /// The entry that is meant.
+    /// The requested entry.
     Entry(u32, EntryPart, Box<p4::TableEntry>),
     /// A default action.
     Default(u32, Box<p4::TableEntry>),
@@ -52,11 +52,11 @@ pub enum Piece {
     Meter(u32, Range<usize>),
     /// Cells of a register.
     Register(u32, Range<usize>),
-    /// What the store has, without asking the switch.
+    /// Answer from the store, without the switch.
     Stored(Box<Entity>),
 }
 
-/// The pieces that an entity of a request is.
+/// Pieces of work for an entity of a request.
 ///
 /// # Errors
 /// It cannot be read, or not by this role.
@@ -175,32 +175,32 @@ pub fn pieces(
             None => Err(Failure::invalid("neither a multicast group nor a clone session")),
         },
         Entity::ExternEntry(extern_entry) => match extern_entry.extern_type_id {
-            // A wildcard read of all state asks for this, too; there is none.
+            // A wildcard read of all state includes this kind, which has no instances.
             0 => Ok(Vec::new()),
             _ => Err(Failure::unimplemented("no extern has entries of its own here")),
         },
     }
 }
 
-/// What is read with.
+/// Context of a read.
 pub struct Reader<'a> {
     /// The program's objects.
     pub schema: &'a Schema,
-    /// What the program does not keep.
+    /// State that the program does not hold.
     pub store: &'a mut Store,
     /// The switch.
     pub switch: &'a mut Switch,
-    /// The instant.
+    /// Time of the read.
     pub now: Time,
-    /// What the role may see.
+    /// Read permissions of the role.
     pub access: Option<&'a Access>,
 }
 
 impl Reader<'_> {
-    /// Does a piece of work and leaves what is left of it.
+    /// Executes a piece of work and leaves the rest.
     ///
     /// # Errors
-    /// Something that it names is not there.
+    /// An object that it names does not exist.
     pub fn read(
         &mut self,
         piece: Piece,
@@ -235,7 +235,7 @@ impl Reader<'_> {
                         }
                     }
                     Ok(_) => {}
-                    // Nothing is selected; of a direct resource that is an error.
+                    // Nothing matches; for a direct resource that is an error.
                     Err(failure)
                         if failure.code == Code::NotFound && wanted == EntryPart::Entry => {}
                     Err(failure) => return Err(failure),
@@ -369,7 +369,7 @@ impl Reader<'_> {
         })
     }
 
-    /// How a cell of a meter is configured, if it is.
+    /// Configuration of a meter's cell, if it is set.
     fn meter(&mut self, name: &str, index: usize) -> Result<Option<p4::MeterConfig>, Failure> {
         let query = Query::Meter { name: name.to_owned(), index };
         let number = |value| i64::try_from(value).unwrap_or(i64::MAX);
@@ -381,14 +381,14 @@ impl Reader<'_> {
                 pburst: number(spec.pbs),
                 eburst: 0,
             })),
-            // What was never configured has no configuration.
+            // A cell that was never configured has no configuration.
             Err(failure) if failure.code == Code::OutOfRange => Ok(None),
             Ok(_) => Ok(None),
             Err(failure) => Err(failure),
         }
     }
 
-    /// The entry, if the filter lets it through.
+    /// The entry, if it passes the filter.
     fn entity_of(
         &mut self,
         table: &Table,
@@ -469,7 +469,7 @@ impl Reader<'_> {
         Ok(Some(Entity::TableEntry(entry)))
     }
 
-    /// What there is to an entry, if it is the one of which that was kept.
+    /// Stored extras of an entry, if they belong to the entry that is now in the table.
     fn own(&self, table: &Table, entry: &p4::TableEntry, handle: u32) -> Option<&EntryExtras> {
         let extras = self.store.extras(table.id, handle)?;
         let mut kept = extras.matches.iter().map(|field| field.field_id);
@@ -497,7 +497,7 @@ impl Reader<'_> {
         }
     }
 
-    /// For how long an entry was not hit, ns.
+    /// Time since an entry's last hit, ns.
     fn idle(&mut self, table: &Table, handle: u32, extras: &EntryExtras) -> i64 {
         let hit = last_hit(self.switch, &table.name, handle);
         let since = hit.unwrap_or_default().max(extras.since);
@@ -538,7 +538,7 @@ impl Reader<'_> {
     }
 }
 
-/// When an entry was hit last, if that is noted.
+/// Time of an entry's last hit, if hits are recorded.
 pub fn last_hit(switch: &mut Switch, table: &str, handle: u32) -> Option<Time> {
     let program = control::program(switch).ok()?;
     let id = program.tables().find(table).ok()?;
@@ -550,7 +550,7 @@ fn cookies_fit(extras: &EntryExtras, filter: &p4::TableEntry) -> bool {
         && (filter.metadata.is_empty() || filter.metadata == extras.metadata)
 }
 
-/// Whether two matches of a table are the same.
+/// Whether two match keys of a table are equal.
 fn same(
     table: &Table,
     one: &[p4::FieldMatch],
@@ -560,7 +560,7 @@ fn same(
     Ok(entry::matches(table, one, store)? == entry::matches(table, other, store)?)
 }
 
-/// The first cells, and those behind them.
+/// The first cells, and the rest.
 fn split(cells: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
     let end = cells.end.min(cells.start.saturating_add(CELLS));
     (cells.start..end, (end < cells.end).then_some(end..cells.end))

@@ -11,18 +11,18 @@ use crate::wire::p4::config::v1::{P4Info, P4NamedType, P4TypeInfo, Preamble};
 use sojourn_control::describe::{KeyDescription, ProgramDescription};
 use std::collections::{BTreeMap, HashMap};
 
-/// What a field is on the wire and in the program.
+/// Representation of a field on the wire and in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Bits on the wire.
     pub width: u32,
     /// Bits in the program.
     pub inside: u32,
-    /// Its values are strings of the controller's; this is their type.
+    /// Type of the controller's strings, if its values are strings.
     pub strings: Option<String>,
 }
 
-/// How a key is matched.
+/// Match kind of a key.
 pub use match_field::MatchType as Kind;
 
 /// A key element of a table, or a column of a value set.
@@ -30,20 +30,20 @@ pub use match_field::MatchType as Kind;
 pub struct Key {
     /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
-    /// How it is matched.
+    /// Match kind.
     pub kind: Kind,
     /// Its values.
     pub field: Field,
 }
 
-/// A parameter of an action, or a field in front of a packet for the controller.
+/// A parameter of an action, or a field of a packet header for the controller.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Its values.
     pub field: Field,
@@ -54,7 +54,7 @@ pub struct Parameter {
 pub struct Action {
     /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
@@ -65,13 +65,13 @@ pub struct Action {
 pub struct Table {
     /// Its id.
     pub id: u32,
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Its key elements.
     pub keys: Vec<Key>,
-    /// Ids of its actions, and where they may stand.
+    /// Ids of its actions, with their scopes.
     pub actions: BTreeMap<u32, config::action_ref::Scope>,
-    /// Entries have priorities.
+    /// True if entries have priorities.
     pub prioritised: bool,
     /// Its action profile or selector.
     pub implementation: Option<u32>,
@@ -79,84 +79,85 @@ pub struct Table {
     pub counter: Option<u32>,
     /// Its direct meter.
     pub meter: Option<u32>,
-    /// Entries may have an idle timeout.
+    /// True if entries may have an idle timeout.
     pub idle_timeout: bool,
-    /// Its entries are those of the program.
+    /// True if its entries are in the program's text.
     pub is_const: bool,
-    /// Its default action is that of the program.
+    /// True if its default action is constant.
     pub const_default: bool,
 }
 
 /// An action profile or selector.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Ids of the tables that use it.
     pub tables: Vec<u32>,
-    /// It has groups.
+    /// True if it has groups.
     pub selector: bool,
-    /// Members at most; no limit if 0.
+    /// Maximum number of members; unlimited if 0.
     pub size: i64,
-    /// Members of a group, or the sum of their weights, at most; no limit if 0.
+    /// Maximum number of members of a group, or sum of their weights; unlimited if 0.
     pub max_group_size: i32,
-    /// Groups are as large as they have members, each of at most this weight; else as their weights.
+    /// Maximum weight of a member, if the size of a group is its number of members; otherwise it is
+    /// the sum of weights.
     pub of_members: Option<i32>,
-    /// Members have no weights.
+    /// True if members have no weights.
     pub no_weights: bool,
 }
 
 /// A counter, meter or register.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
-    /// Cells; of a direct one 0.
+    /// Number of cells; 0 for a direct one.
     pub size: u64,
-    /// The table whose entries have it, if it is direct.
+    /// The table of a direct one.
     pub table: Option<u32>,
-    /// Of a meter, what its configurations may be.
+    /// Type of a meter's configurations.
     pub meter: config::meter_spec::Type,
 }
 
-/// Something with data of any type: a register, a digest.
+/// An object with data of any type: a register, a digest.
 #[derive(Clone, Debug)]
 pub struct Typed {
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
-    /// Cells of a register.
+    /// Number of cells of a register.
     pub size: u64,
-    /// What a value is made of.
+    /// Leaf type of its values.
     pub leaf: Leaf,
 }
 
 /// A value set.
 #[derive(Clone, Debug)]
 pub struct ValueSet {
-    /// What the program calls it.
+    /// Name in the program.
     pub name: String,
     /// Its columns.
     pub columns: Vec<Key>,
-    /// Members at most.
+    /// Maximum number of members.
     pub size: usize,
 }
 
-/// All of it.
+/// Schema of a P4Info.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
-    /// As it was given.
+    /// The P4Info as given.
     pub info: P4Info,
     /// Tables by id.
     pub tables: BTreeMap<u32, Table>,
     /// Actions by id.
     pub actions: BTreeMap<u32, Action>,
-    /// Ids of actions by what the program calls them.
+    /// Ids of actions by name in the program.
     pub action_ids: HashMap<String, u32>,
     /// Action profiles by id.
     pub profiles: BTreeMap<u32, Profile>,
-    /// Counters by id, direct ones among them.
+    /// Counters by id, including direct ones.
     pub counters: BTreeMap<u32, Array>,
-    /// Meters by id, direct ones among them.
+    /// Meters by id, including direct ones.
     pub meters: BTreeMap<u32, Array>,
     /// Registers by id.
     pub registers: BTreeMap<u32, Typed>,
@@ -164,17 +165,17 @@ pub struct Schema {
     pub digests: BTreeMap<u32, Typed>,
     /// Value sets by id.
     pub value_sets: BTreeMap<u32, ValueSet>,
-    /// What stands in front of a packet for the controller, and of one from it.
+    /// Header fields of packet-in and packet-out messages.
     pub packet_in: Vec<Parameter>,
-    /// The same for a packet from it.
+    /// Header fields of packet-out messages.
     pub packet_out: Vec<Parameter>,
 }
 
 impl Schema {
-    /// A P4Info beside the program that is described.
+    /// Combines a P4Info with the description of its program.
     ///
     /// # Errors
-    /// What of it the program does not have.
+    /// Returns an error that names an object of the P4Info that the program lacks.
     pub fn new(info: P4Info, program: &ProgramDescription) -> Result<Schema, Failure> {
         let none = P4TypeInfo::default();
         let reader = Reader { program, types: info.type_info.as_ref().unwrap_or(&none) };
@@ -293,7 +294,7 @@ impl Schema {
         Ok(schema)
     }
 
-    /// Direct counters and meters to their tables.
+    /// Links direct counters and meters to their tables.
     fn attach(&mut self) -> Result<(), Failure> {
         let unknown = |id: u32| Failure::invalid(format!("this P4Info has no table {id:#x}"));
         for (id, counter) in &self.counters {
@@ -317,18 +318,18 @@ impl Schema {
         Ok(())
     }
 
-    /// A table.
+    /// The table with this id.
     ///
     /// # Errors
-    /// There is none with that id.
+    /// There is none.
     pub fn table(&self, id: u32) -> Result<&Table, Failure> {
         self.tables.get(&id).ok_or_else(|| Failure::no("table", id))
     }
 
-    /// An action profile.
+    /// The action profile with this id.
     ///
     /// # Errors
-    /// There is none with that id.
+    /// There is none.
     pub fn profile(&self, id: u32) -> Result<&Profile, Failure> {
         self.profiles.get(&id).ok_or_else(|| Failure::no("action profile", id))
     }
@@ -352,7 +353,7 @@ fn differs(what: &str, name: &str) -> Failure {
     Failure::invalid(format!("{what} `{name}` are others in the program than in the P4Info"))
 }
 
-/// A name of the program is, or ends in, that of a P4Info, or the other way round.
+/// True if the program's name equals, or ends in, that of a P4Info, or the other way round.
 fn fits(known: &str, wanted: &str) -> bool {
     let ends = |long: &str, short: &str| {
         long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
@@ -360,7 +361,7 @@ fn fits(known: &str, wanted: &str) -> bool {
     !wanted.is_empty() && (ends(known, wanted) || ends(wanted, known))
 }
 
-/// The one that is called so, else one whose name fits.
+/// The one with this name, or else one whose name fits.
 fn best<'a, T>(all: &'a [T], wanted: &str, name: impl Fn(&'a T) -> &'a str) -> Option<&'a T> {
     all.iter()
         .find(|one| name(one) == wanted)
@@ -381,7 +382,7 @@ fn kind(field: &config::MatchField) -> Result<Kind, Failure> {
     })
 }
 
-/// Reads a P4Info against a program.
+/// Reader of a P4Info for a program.
 struct Reader<'a> {
     program: &'a ProgramDescription,
     types: &'a P4TypeInfo,
@@ -393,7 +394,7 @@ impl Reader<'_> {
         known.map(|known| known.name.clone()).ok_or_else(|| absent("object", name))
     }
 
-    /// Parameters of an action; none if no table uses it.
+    /// Parameters of an action; empty if no table uses it.
     fn action(
         &self,
         name: &str,

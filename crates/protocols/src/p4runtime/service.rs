@@ -1,4 +1,4 @@
-//! The service: each call as it comes from the wire, checked, put to the switch, answered.
+//! P4Runtime service: validates each call, executes it on the switch, and answers.
 
 use super::access::Access;
 use super::digests::{Digests, List};
@@ -31,20 +31,20 @@ use tokio::sync::{Mutex as Turn, mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-/// The version of P4Runtime that this is.
+/// Implemented version of P4Runtime.
 const VERSION: &str = "1.5.0";
-/// Updates that are carried out between two packets, where they need not be one.
+/// Maximum number of updates executed between two packets, unless they are one.
 const TOGETHER: usize = 64;
-/// Entities in one message of an answer.
+/// Maximum number of entities in one message of an answer.
 const ENTITIES: usize = 512;
-/// How often digests, idle entries and links are looked at.
+/// Polling interval for digests, idle entries and links.
 const EACH: Duration = Duration::from_millis(10);
-/// How many looks there are between two at the links.
+/// Number of polls between two polls of the links.
 const LINKS: u32 = 10;
-/// What the details of a status are.
+/// Type name of a status's details.
 const ERROR: &str = "p4.v1.Error";
 
-/// What a server is told.
+/// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The number of the device.
@@ -55,20 +55,20 @@ pub struct Settings {
     pub known: KnownPrograms,
 }
 
-/// A pipeline that is set, with what controllers have said.
+/// An active pipeline, with the controllers' state.
 #[derive(Clone)]
 struct Set {
     pipeline: Arc<Pipeline>,
     store: Arc<Mutex<Store>>,
 }
 
-/// A pipeline that is to be set later, with a switch of its own that packets do not reach yet.
+/// A saved pipeline, with a switch of its own that receives no packets yet.
 struct Saved {
     set: Set,
     switch: Switch,
 }
 
-/// What one request at a time changes.
+/// State that one request at a time changes.
 struct Core {
     saved: Option<Saved>,
 }
@@ -79,7 +79,7 @@ pub struct Server {
     settings: Settings,
     hub: Hub,
     core: Turn<Core>,
-    /// The pipeline that runs.
+    /// The active pipeline.
     set: Mutex<Option<Set>>,
     digests: Mutex<Digests>,
 }
@@ -102,12 +102,12 @@ fn epoch() -> i64 {
 }
 
 impl Server {
-    /// Packets, digests and notifications that controllers read too slowly to get.
+    /// Packets, digests and notifications lost because controllers read too slowly.
     pub fn missed(&self) -> Arc<AtomicU64> {
         self.hub.missed().clone()
     }
 
-    /// A server in front of a switch; `running` is what runs in it, if anything does.
+    /// Creates a server for a switch; `running` is its pipeline, if there is one.
     pub fn new(
         device: Arc<dyn Device>,
         settings: Settings,
@@ -128,12 +128,12 @@ impl Server {
         Arc::new(server)
     }
 
-    /// A pipeline runs from now on.
+    /// Activates a pipeline.
     fn begin(&self, set: Set) {
         let noted = set.pipeline.schema.tables.values().filter(|table| table.idle_timeout);
         let names: Vec<String> = noted.map(|table| table.name.clone()).collect();
         if !names.is_empty() {
-            // Of a switch that is gone nothing is to be noted.
+            // A switch that has ended is ignored.
             self.device.submit(Box::new(move |switch, _| {
                 let Ok(program) = control::program(switch) else { return };
                 for name in &names {
@@ -151,7 +151,7 @@ impl Server {
         locked(&self.set).clone()
     }
 
-    /// Does something with the running switch and what controllers have said of it.
+    /// Executes work on the running switch and the controllers' state.
     async fn at_running<T: Send + 'static>(
         &self,
         set: &Set,
@@ -161,7 +161,7 @@ impl Server {
         let set = set.clone();
         let work: Work = Box::new(move |switch, now| {
             let done = work(&set.pipeline.schema, &mut locked(&set.store), switch, now);
-            // Who asked may have gone.
+            // The caller may have dropped its request.
             let _ = answer.send(done);
         });
         if !self.device.submit(work) {
@@ -170,7 +170,7 @@ impl Server {
         answered.await.map_err(|_| gone())
     }
 
-    /// The same with the switch that reads and writes are about: the saved one, if there is one.
+    /// The same on the switch of reads and writes: the saved one, if there is one.
     async fn at<T: Send + 'static>(
         &self,
         core: &mut Core,
@@ -205,12 +205,12 @@ impl Server {
             let set = Set { pipeline: pipeline.into(), store: Arc::default() };
             Ok(Saved { set, switch })
         };
-        // Compiling takes its time; other calls go on meanwhile.
+        // Compilation takes time; other calls continue meanwhile.
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|error| Failure::new(Code::Internal, error))?
     }
 
-    /// Puts a switch in the place of the one that runs.
+    /// Replaces the running switch.
     async fn commit(&self, saved: Saved) -> Result<(), Failure> {
         let Saved { set, mut switch } = saved;
         locked(&set.store).down = self.device.down();
@@ -218,7 +218,7 @@ impl Server {
         let work: Work = Box::new(move |running, now| {
             switch.advance(now);
             *running = switch;
-            // Who asked may have gone.
+            // The caller may have dropped its request.
             let _ = answer.send(());
         });
         if !self.device.submit(work) {
@@ -268,7 +268,7 @@ impl Server {
         }
     }
 
-    /// Writes what is in the running switch into one that is to take its place.
+    /// Copies the state of the running switch into its replacement.
     async fn reconcile(&self, from: &Set, to: &mut Saved) -> Result<(), Failure> {
         let schema = from.pipeline.schema.clone();
         let counted = p4::TableEntry {
@@ -323,7 +323,7 @@ impl Server {
         }
     }
 
-    /// All that a piece of a request is, from the running switch.
+    /// All entities of a piece of a request, from the running switch.
     async fn whole(&self, set: &Set, piece: Piece) -> Result<Vec<p4::Entity>, Failure> {
         let (mut out, mut left) = (Vec::new(), Some(piece));
         while let Some(piece) = left {
@@ -343,7 +343,7 @@ impl Server {
         let (device, election) = (given.device_id, given.election_id);
         self.hub.check(device, &given.role, election.as_ref())?;
         let mut core = self.core.lock().await;
-        // While others wrote, another may have become primary.
+        // Another controller may have become primary meanwhile.
         let access = self.hub.check(device, &given.role, election.as_ref())?;
         let atomicity = given.atomicity();
         let cpu = self.settings.cpu;
@@ -419,13 +419,13 @@ impl Server {
         Ok(())
     }
 
-    /// A message of a stream.
+    /// Handles a message of a stream.
     async fn on_message(&self, id: u64, given: p4::StreamMessageRequest) -> Result<(), Status> {
         match given.update {
             Some(Asks::Arbitration(update)) => {
                 let primary = self.hub.arbitrate(id, update)?;
                 if !primary.is_empty() {
-                    // What the primary before has begun is finished first.
+                    // Waits until the previous primary's writes are done.
                     drop(self.core.lock().await);
                     self.hub.confirm(&primary);
                 }
@@ -488,7 +488,7 @@ impl Server {
         Ok(())
     }
 
-    /// A frame that the switch has sent to the controller's port.
+    /// Handles a frame from the switch's controller port.
     fn packet_in(&self, frame: &[u8]) {
         let Some(set) = self.running() else { return };
         let header = &set.pipeline.schema.packet_in;
@@ -499,7 +499,7 @@ impl Server {
         });
     }
 
-    /// Looks at digests and idle entries; how long until the next look.
+    /// Polls digests and idle entries; returns the time until the next poll.
     async fn poll(&self) -> Result<Duration, Failure> {
         let Some(set) = self.running() else { return Ok(EACH) };
         let schema = &set.pipeline.schema;
@@ -537,7 +537,7 @@ impl Server {
                 access.is_none_or(|access| access.has(table))
             });
         }
-        // Many entries take their time, and packets have theirs: at most a hundredth of it.
+        // Polling many entries takes time: at most a hundredth of the interval.
         Ok(EACH.max(Duration::from_micros(10 * seen as u64)))
     }
 
@@ -550,7 +550,7 @@ impl Server {
         });
     }
 
-    /// Looks at the links of the ports.
+    /// Polls the links of the ports.
     async fn look_at_links(&self, before: &mut BTreeSet<u16>) -> Result<(), Failure> {
         let down = self.device.down();
         if down == *before {
@@ -566,7 +566,7 @@ impl Server {
         .await?
     }
 
-    /// Hands on what comes from the switch by itself, until it is gone.
+    /// Forwards the switch's own events until the switch ends.
     pub async fn attend(self: Arc<Self>, mut packets: mpsc::Receiver<Vec<u8>>) {
         let (mut each, mut looks, mut down) = (EACH, 0_u32, BTreeSet::new());
         loop {
@@ -584,7 +584,7 @@ impl Server {
             each = self.poll().await.unwrap_or(EACH);
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(LINKS) {
-                // What a controller has written was in order when it did.
+                // Errors are ignored: a controller's write was validated when it arrived.
                 let _ = self.look_at_links(&mut down).await;
             }
         }
@@ -594,7 +594,7 @@ impl Server {
 /// A message of the answer to a read.
 type Message2 = Result<p4::ReadResponse, Status>;
 
-/// The update that writes what was read, into a switch whose tables are empty.
+/// Update that writes an entity into a switch with empty tables.
 fn again(entity: p4::Entity) -> Option<p4::Update> {
     let kind = match &entity.entity {
         Some(Entity::TableEntry(entry)) if entry.is_const => return None,
@@ -610,7 +610,7 @@ fn again(entity: p4::Entity) -> Option<p4::Update> {
     Some(p4::Update { r#type: kind.into(), entity: Some(entity) })
 }
 
-/// Idle entries by table, their clocks begun anew, and how many entries were looked at.
+/// Idle entries by table, with their clocks restarted, and the number of entries examined.
 fn idle(
     schema: &Schema,
     store: &mut Store,
@@ -651,7 +651,7 @@ fn idle(
     (found, seen)
 }
 
-/// The server as the wire sees it.
+/// The server as a gRPC service.
 #[derive(Clone)]
 pub struct Service(pub Arc<Server>);
 
@@ -676,7 +676,7 @@ impl P4Runtime for Service {
         let (sender, receiver) = mpsc::channel(4);
         tokio::spawn(async move {
             for message in messages {
-                // One that takes no more is not waited for.
+                // A client that has disconnected is not waited for.
                 if sender.send(message).await.is_err() {
                     return;
                 }

@@ -7,51 +7,51 @@ use crate::wire::p4::v1 as p4;
 use sojourn_packet::Time;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What a table entry leads to, of a table with an action profile.
+/// Reference of an entry of a table with an action profile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reference {
     /// A member.
     Member(u32),
     /// A group.
     Group(u32),
-    /// Actions that were written with the entry: they are a group with members of its own.
+    /// Actions written with the entry: a group with members of its own.
     OneShot(Box<OneShot>),
 }
 
-/// A group that belongs to an entry.
+/// One-shot group of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneShot {
-    /// As it was written.
+    /// The action set as written.
     pub set: p4::ActionProfileActionSet,
-    /// The group that it is.
+    /// Id of its group.
     pub group: u32,
     /// The group's members, in the order of the actions.
     pub members: Vec<u32>,
 }
 
-/// What there is to an entry beside what its table keeps.
+/// Attributes of an entry that its table does not hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryExtras {
-    /// The entry that it is, should somebody else have put another in its place.
+    /// Match fields of the entry, to detect that another client replaced it.
     pub matches: Vec<p4::FieldMatch>,
     /// Its priority.
     pub priority: i32,
-    /// The controller's number.
+    /// Controller metadata.
     pub controller_metadata: u64,
-    /// The controller's bytes.
+    /// Opaque metadata bytes.
     pub metadata: Vec<u8>,
-    /// Its time to live, ns; for ever if 0.
+    /// Idle timeout, ns; none if 0.
     pub idle_timeout: i64,
-    /// When it was written, or told to be idle.
+    /// Time of the write, or of the last idle notification.
     pub since: Time,
-    /// What it leads to.
+    /// Reference to a member, a group or a one-shot group.
     pub reference: Option<Reference>,
 }
 
-/// A key of something in an action profile: the profile's id, and its own.
+/// Key of an object in an action profile: the profile's id, and the object's.
 pub type InProfile = (u32, u32);
 
-/// One change, undone.
+/// Undo of one change.
 #[derive(Debug)]
 enum Undo {
     EntryExtras(u32, u32, Option<Box<EntryExtras>>),
@@ -64,12 +64,12 @@ enum Undo {
     Digest(u32, Option<p4::digest_entry::Config>),
 }
 
-/// All of it.
+/// Controllers' state.
 #[derive(Debug, Default)]
 pub struct Store {
     /// By table and handle.
     extras: HashMap<u32, BTreeMap<u32, Box<EntryExtras>>>,
-    /// Of default actions, by table.
+    /// Extras of default actions, by table.
     defaults: BTreeMap<u32, Box<EntryExtras>>,
     /// Members of action profiles.
     pub members: BTreeMap<InProfile, p4::ActionProfileMember>,
@@ -81,32 +81,32 @@ pub struct Store {
     pub clones: BTreeMap<u32, p4::CloneSessionEntry>,
     /// Members of value sets.
     pub value_sets: BTreeMap<u32, Vec<p4::ValueSetMember>>,
-    /// Digests that are wanted.
+    /// Configured digests.
     pub digests: BTreeMap<u32, p4::digest_entry::Config>,
     /// Ports that are down.
     pub down: BTreeSet<u16>,
-    /// Strings of the controller's in place of numbers, by their type.
+    /// Controllers' strings mapped to numbers, by their type.
     strings: BTreeMap<String, Dictionary>,
-    /// The last number of a group or member that no controller has named.
+    /// Last id of a group or member that no controller has named.
     last: u32,
     journal: Option<Vec<Undo>>,
 }
 
-/// Numbers from here on are of groups and members that no controller has named.
+/// First id of groups and members that no controller has named.
 pub const OWN: u32 = 1 << 30;
 
 impl Store {
-    /// From now on changes can be taken back.
+    /// Starts a batch that can be rolled back.
     pub fn begin(&mut self) {
         self.journal = Some(Vec::new());
     }
 
-    /// The changes since [`Store::begin`] stay.
+    /// Keeps the changes since [`Store::begin`].
     pub fn commit(&mut self) {
         self.journal = None;
     }
 
-    /// The changes since [`Store::begin`] are taken back.
+    /// Undoes the changes since [`Store::begin`].
     pub fn roll_back(&mut self) {
         for undo in self.journal.take().unwrap_or_default().into_iter().rev() {
             match undo {
@@ -128,22 +128,22 @@ impl Store {
         }
     }
 
-    /// What there is to an entry, if there is anything.
+    /// Extras of an entry, if there are any.
     pub fn extras(&self, table: u32, handle: u32) -> Option<&EntryExtras> {
         self.extras.get(&table)?.get(&handle).map(|extras| &**extras)
     }
 
-    /// The same, for its clock.
+    /// The same, mutable, for its clock.
     pub fn extras_mut(&mut self, table: u32, handle: u32) -> Option<&mut EntryExtras> {
         self.extras.get_mut(&table)?.get_mut(&handle).map(|extras| &mut **extras)
     }
 
-    /// All of a table, by handle.
+    /// Extras of a table's entries, by handle.
     pub fn extras_of(&self, table: u32) -> impl Iterator<Item = (u32, &EntryExtras)> {
         self.extras.get(&table).into_iter().flatten().map(|(handle, extras)| (*handle, &**extras))
     }
 
-    /// Sets what there is to an entry.
+    /// Sets or removes the extras of an entry.
     pub fn set_extras(&mut self, table: u32, handle: u32, to: Option<Box<EntryExtras>>) {
         let of_table = self.extras.entry(table).or_default();
         let was = match to {
@@ -153,12 +153,12 @@ impl Store {
         self.note(|| Undo::EntryExtras(table, handle, was));
     }
 
-    /// What there is to a default action.
+    /// Extras of a default action.
     pub fn default_extras(&self, table: u32) -> Option<&EntryExtras> {
         self.defaults.get(&table).map(|extras| &**extras)
     }
 
-    /// Sets it.
+    /// Sets or removes the extras of a default action.
     pub fn set_default(&mut self, table: u32, to: Option<Box<EntryExtras>>) {
         let was = put(&mut self.defaults, table, to);
         self.note(|| Undo::Default(table, was));
@@ -194,24 +194,24 @@ impl Store {
         self.note(|| Undo::ValueSet(id, was));
     }
 
-    /// Says how a digest is wanted, or no longer.
+    /// Sets or removes the configuration of a digest.
     pub fn set_digest(&mut self, id: u32, to: Option<p4::digest_entry::Config>) {
         let was = put(&mut self.digests, id, to);
         self.note(|| Undo::Digest(id, was));
     }
 
-    /// A number for a group or member that no controller has named.
+    /// A new id for a group or member that no controller has named.
     pub fn own(&mut self) -> u32 {
         self.last = (self.last + 1) % OWN;
         OWN + self.last
     }
 
-    /// The number that stands for a string of the controller's.
+    /// Number of a controller's string.
     pub fn number(&mut self, of: &str, text: &str) -> u32 {
         self.strings.entry(of.to_owned()).or_default().number(text)
     }
 
-    /// The string that a number stands for.
+    /// String of a number.
     pub fn string(&self, of: &str, number: u32) -> String {
         let known = self.strings.get(of).and_then(|known| known.texts.get(&number));
         known.cloned().unwrap_or_else(|| number.to_string())
@@ -225,8 +225,8 @@ fn put<K: Ord + Copy, V>(map: &mut BTreeMap<K, V>, key: K, to: Option<V>) -> Opt
     }
 }
 
-/// Numbers that stand for strings: a string of digits for the number that it is, any other for the
-/// first from 1 on that nothing stands for.
+/// Mapping of strings to numbers: a string of digits maps to its value, any other to the first free
+/// number from 1 on.
 #[derive(Debug, Default)]
 struct Dictionary {
     numbers: HashMap<String, u32>,

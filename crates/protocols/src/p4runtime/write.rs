@@ -1,7 +1,7 @@
-//! Updates carried out on a switch: each wholly or not at all, a batch as its atomicity says.
+//! Execution of updates on a switch: each atomic, a batch by its atomicity.
 //!
-//! An update becomes operations, which are applied at once, and what the program does not keep goes
-//! into the store. Runs where the switch is; knows no wires.
+//! An update becomes operations, which are applied at once, and state that the program does not
+//! hold goes into the store. Runs in the switch's thread; must not depend on the transport.
 
 mod direct;
 mod entries;
@@ -27,7 +27,7 @@ use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use tonic::Code;
 
-/// What an update is carried out with.
+/// Context of an update.
 pub struct Writer<'a> {
     pub(super) schema: &'a Schema,
     pub(super) store: &'a mut Store,
@@ -37,7 +37,7 @@ pub struct Writer<'a> {
     pub(super) cpu: Option<u16>,
 }
 
-/// Carries out updates as they come; what came of each.
+/// Executes updates one by one; returns the result of each.
 pub fn each(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),
@@ -49,7 +49,7 @@ pub fn each(
     updates.iter().map(|update| writer.update(update, access)).collect()
 }
 
-/// Carries out all updates or none, between two packets; what came of each.
+/// Executes all updates or none, between two packets; returns the result of each.
 pub fn all(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),
@@ -72,12 +72,12 @@ pub fn all(
     vec![Ok(()); updates.len()]
 }
 
-/// Whether a batch may be carried out in pieces.
+/// Whether a batch may be executed in pieces.
 pub fn in_pieces(atomicity: Atomicity) -> bool {
     atomicity == Atomicity::ContinueOnError
 }
 
-/// What may be done to something that is always there.
+/// Rejects every change but a modification of an object that always exists.
 fn only_modify(kind: Type, what: &str) -> Result<(), Failure> {
     match kind {
         Type::Modify => Ok(()),

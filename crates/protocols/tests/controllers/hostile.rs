@@ -26,7 +26,7 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
-/// Bytes as they are.
+/// Codec of unparsed bytes.
 #[derive(Clone, Copy, Default)]
 struct Raw;
 
@@ -68,7 +68,7 @@ impl Decoder for Raw {
     }
 }
 
-/// Numbers that are the same every time (xorshift).
+/// Deterministic pseudo-random numbers (xorshift).
 struct Draw(u64);
 
 impl Draw {
@@ -83,7 +83,7 @@ impl Draw {
         (self.next() % most.max(1) as u64) as usize
     }
 
-    /// A message with some of its bytes changed, cut out or doubled.
+    /// A message with some of its bytes changed, removed or duplicated.
     fn mutated(&mut self, message: &[u8]) -> Vec<u8> {
         let mut bytes = message.to_vec();
         for _ in 0..=self.below(4) {
@@ -113,14 +113,14 @@ fn how_many() -> usize {
     asked("SOJOURN_HOSTILE", 1_500)
 }
 
-/// Most memory that this process has had, in MB, where the kernel says.
+/// Peak memory of this process in MB, where the kernel reports it.
 fn memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) / 1_000
 }
 
-/// Asks the switch for a moment again and again: how long it had other work at most.
+/// Measures the longest time for which the switch was busy, by repeated requests.
 struct Watch {
     ends: Arc<AtomicBool>,
     longest: JoinHandle<Duration>,
@@ -158,7 +158,7 @@ async fn channel(address: SocketAddr) -> Channel {
     Channel::from_shared(format!("http://{address}")).unwrap().connect().await.unwrap()
 }
 
-/// Sends bytes to a call whose answer is one message or a stream, and hears it to its end.
+/// Sends bytes to a call whose answer is one message or a stream, and reads it to its end.
 async fn send(channel: &Channel, path: &'static str, bytes: Vec<u8>) -> Code {
     let mut grpc = Grpc::new(channel.clone());
     grpc.ready().await.unwrap();
@@ -178,7 +178,7 @@ async fn send(channel: &Channel, path: &'static str, bytes: Vec<u8>) -> Code {
     }
 }
 
-/// Sends what nobody should, made of `messages`, which stand beside the calls that they are for.
+/// Sends malformed requests made from `messages`, each listed with its call.
 async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)], longest: usize) {
     let (channel, mut draw) = (channel(address).await, Draw(0x5050_1234_9876_0001));
     for _ in 0..how_many() {
@@ -188,10 +188,10 @@ async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)], longe
             _ => draw.mutated(message),
         };
         let code = send(&channel, path, bytes.clone()).await;
-        // Neither has a thread ended nor the switch.
+        // Neither a thread nor the switch has ended.
         assert_ne!(code, Code::Unavailable, "{path}: {bytes:02x?}");
     }
-    // A message longer than any that is taken.
+    // A message longer than the limit.
     let (path, _) = messages[0];
     let long = asked("SOJOURN_BYTES", longest + 1);
     assert_eq!(send(&channel, path, vec![0; long]).await, Code::OutOfRange);
@@ -305,7 +305,7 @@ async fn more_streams_than_anybody_needs_are_held_and_let_go() {
     let count = asked("SOJOURN_STREAMS", 400);
     let mut client = bench::client(&house).await;
     for number in 0..count as u64 {
-        // Many over one connection: a process may have so many files open only.
+        // Many on one connection: a process has a limited number of open files.
         if number % 50 == 0 {
             client = bench::client(&house).await;
         }
@@ -314,7 +314,7 @@ async fn more_streams_than_anybody_needs_are_held_and_let_go() {
         let asks = tokio_stream::wrappers::ReceiverStream::new(asks);
         held.push((says, client.stream_channel(asks).await.unwrap().into_inner()));
     }
-    // Each is heard, or told that there are too many of its role.
+    // Each is accepted, or rejected because its role has too many controllers.
     let (_, last) = held.last_mut().unwrap();
     match last.message().await {
         Ok(said) => drop(said.expect("an answer")),

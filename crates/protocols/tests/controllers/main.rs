@@ -1,4 +1,5 @@
-//! Controllers against the server, over loopback, by a client that nobody here wrote.
+//! Controllers against the server over loopback, with a client that was not written in this
+//! project.
 #![allow(deprecated)] // As the protocol's own.
 
 mod bench;
@@ -145,7 +146,7 @@ async fn what_is_written_is_read_of_every_kind_of_match() {
         assert_eq!(read, [table(entry.clone())]);
     }
     let all = one.read(vec![table(p4::TableEntry::default())]).await.unwrap();
-    // With the constant entry.
+    // Including the constant entry.
     assert_eq!(all.len(), written.len() + 1);
     let gone = written
         .iter()
@@ -365,7 +366,7 @@ async fn what_belongs_to_entries_and_what_stands_alone_is_written_and_read() {
     let Entity::TableEntry(read) = &read[0] else { panic!("{read:?}") };
     assert_eq!(read.counter_data, Some(p4::CounterData { byte_count: 60, packet_count: 1 }));
     assert_eq!(read.meter_config, config);
-    // Whoever comes to the place of an entry that is gone counts from nothing.
+    // An entry that takes the place of a deleted one counts from zero.
     one.write(vec![update(Delete, table(copied.clone()))]).await.unwrap();
     let next = entry(&house, "exact_t", &[2], "drop", &[]);
     one.write(vec![update(Insert, table(next.clone()))]).await.unwrap();

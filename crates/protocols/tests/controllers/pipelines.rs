@@ -15,7 +15,7 @@ use tonic::Code;
 const OUTER: &str = "outer.Outer.forward_t";
 const INNER: &str = "inner.Inner.forward_t";
 
-/// Where a packet goes that comes in by a port; 130 is of the second pipe.
+/// Egress port of a packet that enters by a port; port 130 is in the second pipe.
 fn goes_to(one: &Client, from: u16) -> Option<u16> {
     assert!(one.house.bench.submit(receive(from, frame(7))));
     let wait = Duration::from_millis(300);
@@ -39,7 +39,7 @@ async fn each_pipe_runs_its_pipeline_with_tables_of_its_own() {
     let send = |port| [("port", number(port, 2))];
     add(&mut one, OUTER, ("dst", exact(7, 6)), "Outer.send", &send(2)).await;
     assert_eq!((goes_to(&one, 1), goes_to(&one, 130)), (Some(2), None));
-    // The same parser twice: what it finds in front of packets is each pipeline's own.
+    // The same parser twice: its port metadata is each pipeline's own.
     let mark = |value| [("mark", number(value, 8))];
     for (table, value) in [("outer", 5), ("inner", 9)] {
         let table = format!("{table}.IgParser.$PORT_METADATA");
@@ -47,7 +47,7 @@ async fn each_pipe_runs_its_pipeline_with_tables_of_its_own() {
     }
     add(&mut one, INNER, ("mark", exact(9, 8)), "Inner.send", &send(3)).await;
     assert_eq!((goes_to(&one, 1), goes_to(&one, 130)), (Some(2), Some(3)));
-    // Packets leave by the egress of the pipe that their port is of.
+    // Packets leave by the egress of the pipe that has their port.
     let leaving = [("inner", 3, Some(3)), ("outer", 3, None)];
     for (pipeline, port, to) in leaving {
         let table = format!("{pipeline}.Egress.leave_t");
@@ -55,7 +55,7 @@ async fn each_pipe_runs_its_pipeline_with_tables_of_its_own() {
         assert_eq!(goes_to(&one, 130), to, "{pipeline}");
     }
     assert_eq!(goes_to(&one, 1), Some(2));
-    // A register is in the pipes that run its pipeline: there is one value, and no second.
+    // A register exists in the pipes that run its pipeline: there is one value, and no second.
     let read = one.read_one("inner.Inner.seen", &[("$REGISTER_INDEX", exact(0, 4))]).await;
     let values: Vec<_> = streams(&read).into_iter().map(|(_, value)| value).collect();
     assert_eq!(values, [vec![0, 0, 0, 4]]);

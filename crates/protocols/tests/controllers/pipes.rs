@@ -1,4 +1,4 @@
-//! BfRt on a chip of several pipes, and what its driver keeps beside the chip.
+//! BfRt on a chip of several pipes, and the driver's software state.
 
 use crate::bench::{codes, receive, text_of};
 use crate::tofino::{Client, client, client_of, exact, frame, number, streams};
@@ -74,7 +74,7 @@ async fn a_table_of_single_pipes_is_looked_up_by_the_ports_of_each() {
     }
     assert_eq!(code_of(&mut one, of_pipe(asked.clone(), ALL)).await, Code::NotFound);
     assert_eq!(code_of(&mut one, of_pipe(asked.clone(), 2)).await, Code::NotFound);
-    // Of a key alone it is said where it is.
+    // A read of a key only returns its pipe.
     let flags = bfrt::TableFlags { key_only: true, ..Default::default() };
     let keys = one.entry("exact_t", &[], "", &[]);
     let keys = bfrt::TableEntry { table_flags: Some(flags), ..keys };

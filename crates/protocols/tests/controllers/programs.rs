@@ -10,7 +10,7 @@ use sojourn_protocols::wire::bfrt_proto::update::Type::{self, Delete, Insert};
 use std::time::Duration;
 use tonic::{Code, Status};
 
-/// A program of that name in one pipe; tables of all of them have the same names and numbers.
+/// A program with this name in one pipe; the tables of all of them have the same names and ids.
 fn config(name: &str, pipes: &[u32]) -> bfrt::ForwardingPipelineConfig {
     let profile = bfrt::forwarding_pipeline_config::Profile {
         profile_name: "pipe".to_owned(),
@@ -43,7 +43,7 @@ async fn write(one: &mut Client, program: &str, kind: Type, entry: bfrt::TableEn
     one.wire.write(request).await.map_or_else(|status| status.code(), |_| Code::Ok)
 }
 
-/// How many entries a program has in a table.
+/// Number of entries of a program's table.
 async fn count(one: &mut Client, program: &str, table_id: u32) -> Result<usize, Status> {
     let asked = bfrt::TableEntry { table_id, ..Default::default() };
     let entity = bfrt::Entity { entity: Some(Entity::TableEntry(asked)) };
@@ -74,7 +74,7 @@ async fn each_program_has_its_pipes_and_what_is_said_of_it() {
     for configs in refused {
         assert_eq!(set(&mut one, configs).await, Code::InvalidArgument);
     }
-    // The first pipe is that of the program which is named second.
+    // The first pipe is that of the program named second.
     assert_eq!(set(&mut one, vec![config("left", &[1]), config("right", &[0])]).await, Code::Ok);
     let table = one.id("exact_t", "");
     for (program, port) in [("left", 3), ("right", 2)] {

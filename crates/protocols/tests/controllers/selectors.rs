@@ -1,4 +1,4 @@
-//! BfRt's groups and members: what the vendor's driver takes of them, and refuses.
+//! BfRt's groups and members: updates that the vendor's driver accepts, and those that it rejects.
 
 use crate::bench::{codes, receive};
 use crate::tofino::{Client, client, client_of, exact, frame, number, numbers};
@@ -59,12 +59,12 @@ async fn a_group_has_as_much_room_as_the_program_says() {
     }
     let cases = [
         (&[1u32, 2][..], 9, Code::InvalidArgument),
-        // What did fit and does not fit into less room, and what did not.
+        // Members that fitted before and do not fit the smaller size, and members that never did.
         (&[1, 2], 1, Code::InvalidArgument),
         (&[1, 2, 3], 2, Code::ResourceExhausted),
         (&[1, 2, 5], 8, Code::InvalidArgument),
         (&[1, 2, 3], 8, Code::Ok),
-        // No room is that of before.
+        // A size of 0 keeps the previous one.
         (&[1, 2, 3, 4], 0, Code::Ok),
     ];
     for (members, room, code) in cases {
@@ -103,7 +103,7 @@ async fn what_entries_lead_to_is_there_and_stays() {
     }
     let last = one.entry("groups+", &group(1), "", &of(&[1], &[true], 4)[..2]);
     assert_eq!(one.write(ModifyInc, last).await, Code::Ok);
-    // When nothing leads to it any more all of that is possible.
+    // Without references to it, all of that is possible.
     let key_alone = bfrt::TableEntry { data: None, ..entry };
     assert_eq!(one.write(Delete, key_alone).await, Code::Ok);
     for taken in [down, other, empty] {
@@ -151,7 +151,7 @@ async fn a_miss_leads_to_a_member_or_to_a_group() {
         assert_eq!(read.data, default.data);
         assert_eq!(ports_of_a_packet(&one, 7), [2]);
     }
-    // What a member is told later holds for the miss, too, and as long as there is one it stays.
+    // A member's later change applies to the default entry, too, which keeps the member in use.
     let other = one.entry("members", &member(5), "replicate", &[("group", number(10, 2))]);
     assert_eq!(one.write(Modify, other).await, Code::Ok);
     assert_eq!(ports_of_a_packet(&one, 7), [3]);
@@ -178,7 +178,7 @@ async fn what_is_the_same_in_all_pipes_is_not_written_in_one() {
     let entry = leads(&one, "$ACTION_MEMBER_ID", 1);
     assert_eq!(one.write(Insert, in_one(entry.clone())).await, Code::InvalidArgument);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
-    // Reading is another matter.
+    // Reads are allowed.
     let asked = bfrt::TableEntry { data: None, ..entry };
     let read = one.read(in_one(asked)).await;
     assert!(read.is_ok(), "{:?}", read.map_err(|no| codes(&no)));
@@ -213,7 +213,7 @@ async fn a_batch_that_is_taken_back_leaves_members_and_groups_as_they_were() {
         let absent = bfrt::TableEntry { data: None, ..absent };
         assert_eq!(codes(&one.read(absent).await.unwrap_err()), [Code::NotFound]);
     }
-    // The chip has them as they were, too: nothing leads to member 6, and members 1 and 2 are in use.
+    // The chip is unchanged, too: member 6 is unused, and members 1 and 2 are in use.
     assert_eq!(one.write(Insert, entry(&one, 6, 6)).await, Code::Ok);
     let in_use = one.entry("members", &member(2), "", &[]);
     assert_eq!(one.write(Delete, in_use).await, Code::AlreadyExists);

@@ -1,4 +1,4 @@
-//! Snapshots of the stages over BfRt, and handles, which every table with numbers for keys has.
+//! Snapshots of the stages over BfRt, and handles of tables with numeric keys.
 
 use crate::bench::{codes, receive};
 use crate::tofino::{Client, client, client_of, client_with, exact, frame, number, numbers};
@@ -37,7 +37,7 @@ fn trigger(one: &Client, stage: u64, data: &[(&str, Datum)]) -> bfrt::TableEntry
     of_pipe(one.entry(TRIGGER, &[("stage", exact(stage, 4))], "", data), 0xffff)
 }
 
-/// What arms a snapshot for packets to an address.
+/// Trigger of a snapshot for packets to an address.
 fn for_address(dst: u64) -> Vec<(&'static str, Datum)> {
     vec![
         ("enable", Datum::BoolVal(true)),
@@ -48,7 +48,7 @@ fn for_address(dst: u64) -> Vec<(&'static str, Datum)> {
     ]
 }
 
-/// The one entry that is read, its values by the numbers of their fields.
+/// Reads an entry; returns its values by field id.
 async fn read(one: &mut Client, entry: bfrt::TableEntry) -> Result<BTreeMap<u32, Datum>, Code> {
     let entry = bfrt::TableEntry { data: None, ..entry };
     let all = one.read(entry).await.map_err(|no: Status| codes(&no)[0])?;
@@ -150,7 +150,7 @@ async fn a_snapshot_shows_what_each_stage_did_with_the_packet_that_it_waited_for
     let row = read(&mut one, asked.clone()).await.unwrap();
     assert_eq!(row.values().filter(|value| **value == number(0x77, 4)).count(), 1, "{row:?}");
     assert_eq!(read(&mut one, of_pipe(asked, 0xffff)).await, Err(Code::InvalidArgument));
-    // Full, it stays as it is.
+    // A full snapshot does not change.
     send(&one, 1, 0x77);
     assert_eq!(states(&mut one).await, ["FULL"]);
     let again = trigger(&one, 0, &[("enable", Datum::BoolVal(true))]);
@@ -204,7 +204,8 @@ async fn each_pipeline_has_snapshots_of_its_own_in_the_pipes_that_run_it() {
         let Datum::StrArrVal(states) = &row[&one.id(table, "trigger_state")] else { panic!() };
         told.push(states.val.join(" "));
     }
-    // In by a port of the second pipe, which runs the inner one, and out by one of the first.
+    // A packet enters by a port of the second pipe, which runs the inner one, and leaves by one of
+    // the first.
     assert_eq!(told, ["FULL PASSIVE", "PASSIVE FULL", "PASSIVE ARMED"]);
 }
 
@@ -317,7 +318,7 @@ async fn an_entry_is_found_again_by_its_handle_in_every_table_with_numbers_for_k
         let [Entity::TableEntry(found)] = &found[..] else { panic!("{table}: {found:?}") };
         assert_eq!((&found.value, &found.data), (&wanted, &None), "{table}");
     }
-    // A handle stands for what is there.
+    // A handle requires an existing entry.
     let absent = [
         ("members", ("$ACTION_MEMBER_ID", exact(8, 4))),
         ("IgParser.learnt_kinds", ("f1", kind(0x86dd))),

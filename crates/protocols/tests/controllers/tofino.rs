@@ -30,7 +30,7 @@ pub struct House {
     pub serving: Serving,
     pub bench: Arc<Bench>,
     pub left: Receiver<Left>,
-    /// Numbers of tables, keys, fields and actions, by name and name in it.
+    /// Ids of tables, keys, fields and actions, by table name and name within it.
     ids: BTreeMap<(String, String), u32>,
 }
 
@@ -76,12 +76,12 @@ async fn bind(wire: &mut BfRuntimeClient<Channel>, client_id: u32, name: &str) -
     wire.set_forwarding_pipeline_config(request).await.map_or_else(|no| no.code(), |_| Code::Ok)
 }
 
-/// A client that is bound to the program, and has read what it consists of.
+/// A client that is bound to the program, and has read its schema.
 pub async fn client() -> Client {
     client_of(1).await
 }
 
-/// The same, of a switch with so many pipes.
+/// The same for a switch with this number of pipes.
 pub async fn client_of(pipes: u16) -> Client {
     client_with("tofino", pipes).await
 }
@@ -163,7 +163,7 @@ impl Client {
         message.expect("a message in time").unwrap().expect("a stream that goes on").update.unwrap()
     }
 
-    /// What it is told next of a program that is set, or why its stream has ended.
+    /// Next notification of a set program, or the reason that ended the stream.
     pub async fn set_told(&mut self) -> Result<i32, Status> {
         let message = tokio::time::timeout(Duration::from_secs(20), self.hears.message()).await;
         match message.expect("a message in time")?.and_then(|message| message.update) {
@@ -187,7 +187,7 @@ impl Client {
             .then(|| At::Key(bfrt::TableKey { fields: key.iter().map(field).collect() }))
     }
 
-    /// An entry: its key, its action, and its data, `ACTION.FIELD` for what is the action's.
+    /// An entry: its key, its action, and its data, with `ACTION.FIELD` for the action's.
     pub fn entry(
         &self,
         table: &str,
@@ -250,7 +250,7 @@ impl Client {
         Ok(found)
     }
 
-    /// An entry as the chip has it now.
+    /// Reads an entry from hardware.
     pub async fn read_one(&mut self, table: &str, key: &[(&str, MatchType)]) -> Entity {
         let table_flags = Some(bfrt::TableFlags { from_hw: true, ..Default::default() });
         let asked = self.entry(table, key, "", &[]);
@@ -259,7 +259,7 @@ impl Client {
     }
 }
 
-/// The frame that `exact_t` forwards.
+/// A frame that `exact_t` forwards.
 pub fn frame(dst: u64) -> Vec<u8> {
     let mut bytes = dst.to_be_bytes()[2..].to_vec();
     bytes.resize(60, 0);
@@ -377,7 +377,7 @@ async fn registers_counters_and_meters_are_cells() {
     assert_eq!(one.write(Insert, entry).await, Code::Ok);
     let now = streams(&one.read_one("pairs", &at("$REGISTER_INDEX")).await);
     assert_eq!(now, [(first, vec![0, 0, 0, 5]), (second, vec![0, 1, 0x11, 0x70])]);
-    // Emptied, each cell is what the program says.
+    // After a reset, each cell has the program's initial value.
     let all = one.entry("pairs", &[], "", &[]);
     assert_eq!(one.write(Delete, all.clone()).await, Code::Ok);
     let cells = one.read(all).await.unwrap();
@@ -433,7 +433,7 @@ async fn members_groups_nodes_and_sessions_are_tables() {
     let entry = one.entry("chosen_t", &key, "", &[("$SELECTOR_GROUP_ID", number(5, 4))]);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::Ok);
     assert_eq!(one.read_one("chosen_t", &key).await, Entity::TableEntry(entry));
-    // A multicast group: what is not there is not named, and the switch copies as it is told.
+    // A multicast group: unset fields are not listed, and the switch copies by the setting.
     let mgid = [("$MGID", exact(9, 2))];
     let entry = one.entry("$pre.mgid", &mgid, "", &[("$MULTICAST_NODE_ID", numbers(&[4]))]);
     assert_eq!(one.write(Insert, entry.clone()).await, Code::NotFound);
@@ -521,7 +521,7 @@ async fn a_batch_has_the_atomicity_that_it_asks_for() {
     ] {
         let failed = one.write_as(atomicity, batch.clone()).await.unwrap_err();
         assert_eq!(failed.code(), Code::Unknown);
-        // Of a batch that is undone the client hears no more than what was wrong.
+        // A rolled-back batch reports only its errors.
         let told = &[Code::Ok, Code::InvalidArgument, Code::Ok][..if left == 0 { 2 } else { 3 }];
         assert_eq!(bench::codes(&failed), told);
         let all = one.entry("exact_t", &[], "", &[]);
@@ -560,7 +560,7 @@ async fn what_is_not_of_the_program_is_refused() {
         assert_eq!(one.write(Insert, entry.clone()).await, code, "{entry:?}");
     }
     assert_eq!(one.write(Insert, good.clone()).await, Code::Ok);
-    // As to the vendor's driver: of what is there an argument may be left out, of what is not it is 0.
+    // As in the vendor's driver: an existing entry keeps a missing argument, in a new one it is 0.
     let bare = one.entry("exact_t", &key, "send", &[]);
     for (kind, port) in [(Modify, 1), (Delete, 1), (Insert, 0)] {
         assert_eq!(one.write(kind, bare.clone()).await, Code::Ok);
@@ -594,7 +594,7 @@ async fn a_program_that_is_set_again_is_as_it_was_at_first() {
     assert_eq!(one.read(all).await.unwrap(), []);
 }
 
-/// The fields of an entry that are no byte strings.
+/// Fields of an entry other than byte strings.
 fn others(entity: &Entity) -> Vec<(u32, Datum)> {
     let Entity::TableEntry(entry) = entity else { panic!("{entity:?}") };
     let fields = entry.data.as_ref().unwrap().fields.iter();
@@ -652,7 +652,7 @@ async fn filters_are_cells_and_parts_of_entries() {
     assert!(streams_among(&read).contains(&(min, vec![0, 0, 0, 16])));
 }
 
-/// The fields of an entry that are byte strings, whatever the others are.
+/// Byte-string fields of an entry.
 fn streams_among(entity: &Entity) -> Vec<(u32, Vec<u8>)> {
     let Entity::TableEntry(entry) = entity else { panic!("{entity:?}") };
     let fields = entry.data.as_ref().unwrap().fields.iter();
@@ -688,7 +688,7 @@ async fn members_of_a_value_set_are_learnt_with_the_metadata_of_their_port() {
     let stream = |bytes: &[u8]| Datum::Stream(bytes.to_vec());
     let learnt = [stream(&[0, 1, 2, 3, 4, 5]), stream(&[0x88, 0xb5]), stream(&[0xbe, 0xef])];
     assert_eq!(fields.collect::<Vec<_>>(), learnt);
-    // What is taken out is learnt no more; the next digest is of the kind that is there.
+    // A deleted member is not learnt any more; the next digest is of a remaining one.
     assert_eq!(one.write(Delete, member).await, Code::Ok);
     assert_eq!(one.write(Delete, one.entry(ports, &key, "", &[])).await, Code::Ok);
     assert!(one.house.bench.submit(receive(1, bytes.clone())));
@@ -703,12 +703,12 @@ async fn members_of_a_value_set_are_learnt_with_the_metadata_of_their_port() {
     assert_eq!(list.data[0].fields[2].value, Some(stream(&[0, 0])));
 }
 
-/// Parts of a hash's input: the first bit, how many, and the place.
+/// Parts of a hash's input: first bit, length, and order.
 fn parts(all: &[(u64, u64, u64)]) -> Datum {
     let datum =
         |(field_id, value): (u32, u64)| bfrt::DataField { field_id, value: Some(number(value, 8)) };
     let container = |(start, length, order): &(u64, u64, u64)| {
-        // `start_bit`, `length` and `order`, which the document numbers so.
+        // `start_bit`, `length` and `order`, with their ids in the document.
         let val = [(65_584, *start), (65_585, *length), (65_586, *order)];
         data_field::container_array::Container { val: val.into_iter().map(datum).collect() }
     };
@@ -752,7 +752,7 @@ async fn a_hash_is_set_computed_and_met_by_packets() {
     assert_eq!(algorithm.action_id, one.id("mixed.algorithm", "pre_defined"));
     assert_eq!(algorithm.fields[0].value, Some(Datum::StrVal("CRC_16".into())));
 
-    // CRC-16/XMODEM of "123456789": the last three bytes do not count.
+    // CRC-16/XMODEM of "123456789": the last three bytes are not selected.
     let set = [("algorithm_name", Datum::StrVal("xmodem".into()))];
     let set = one.entry("mixed.algorithm", &[], "pre_defined", &set);
     assert_eq!(one.write(Modify, set).await, Code::Ok);
@@ -801,7 +801,7 @@ async fn a_packet_generator_makes_what_a_client_has_put_into_its_buffer() {
     assert_eq!(one.write(Modify, entry).await, Code::InvalidArgument);
     let entry = one.entry(port, &[("dev_port", exact(68, 4))], "", &generates);
     assert_eq!(one.write(Modify, entry).await, Code::Ok);
-    // The program takes the six bytes in front and these for Ethernet.
+    // The program parses the six bytes in front and these as Ethernet.
     let made = frame(0x1122)[6..].to_vec();
     let place = [("pkt_buffer_offset", exact(160, 4)), ("pkt_buffer_size", exact(54, 4))];
     let entry = one.entry(buffer, &place, "", &[("buffer", Datum::Stream(made.clone()))]);
@@ -809,7 +809,7 @@ async fn a_packet_generator_makes_what_a_client_has_put_into_its_buffer() {
     let Entity::TableEntry(read) = one.read_one(buffer, &place).await else { panic!("no entry") };
     let shown = made.iter().map(|byte| u32::from(*byte)).collect::<Vec<_>>();
     assert_eq!(read.data.unwrap().fields[0].value, Some(numbers(&shown)));
-    // Application 0 of pipe 0, batch 0, packet 0: six zeros are the address.
+    // Application 0 of pipe 0, batch 0, packet 0: the address is six zero bytes.
     let key = [("dst", exact(0, 6))];
     let entry = one.entry("exact_t", &key, "send", &[("port", number(3, 2))]);
     assert_eq!(one.write(Insert, entry).await, Code::Ok);
@@ -929,7 +929,7 @@ async fn parameters_of_registers_and_registers_of_entries_are_set_and_read() {
     one.house.left.recv_timeout(Duration::from_secs(20)).unwrap();
     let data = streams(&one.read_one("met_t", &key).await);
     assert!(data.contains(&(one.id("met_t", word), vec![0, 0, 0, 41])), "{data:?}");
-    // The packet has met the register of pairs, too, with the constant as it is now.
+    // The packet has updated the register of pairs, too, with the present constant.
     let pair = streams(&one.read_one("pairs", &[("$REGISTER_INDEX", exact(1, 4))]).await);
     assert_eq!(pair[1].1, vec![0, 0, 0, 14]);
     let again = bfrt::TableEntry { data: None, ..set(&one, 0) };

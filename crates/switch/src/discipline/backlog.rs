@@ -55,7 +55,7 @@ impl Backlog {
         self.packets.is_empty()
     }
 
-    /// What it holds.
+    /// Its length.
     pub fn length(&self) -> QueueLength {
         QueueLength { packets: self.len(), bytes: self.bytes }
     }

@@ -9,7 +9,7 @@
 //! - `last_count` is the count of the cycle before; the RFC's is the count that the cycle begins with,
 //!   so that its difference is the number of drops in the last cycle.
 //!
-//! It stands on enqueue times; it must not know the rate at which it drains.
+//! It depends on enqueue times, and must not depend on the rate at which it drains.
 
 use super::codel::{CodelQueue, INTERVAL_PARAMETER, Managed, TARGET_PARAMETER, spacing};
 use super::{
@@ -66,7 +66,7 @@ pub struct State {
     pub count: u32,
     /// `count` at the end of the cycle before.
     pub last_count: u32,
-    /// When to drop next (`drp_next`).
+    /// Time of the next drop (`drp_next`).
     pub drop_next: Time,
 }
 

@@ -9,7 +9,8 @@
 //! - a queue of 1000 packets is full;
 //! - `ce_threshold` marks every packet that waited longer, apart from the control law.
 //!
-//! It stands on enqueue times and the ECN field; it must not know the rate at which it drains.
+//! It depends on enqueue times and the ECN field, and must not depend on the rate at which it
+//! drains.
 
 use super::codel::{CodelQueue, INTERVAL_PARAMETER, Managed, TARGET_PARAMETER};
 use super::{
@@ -104,9 +105,10 @@ pub struct State {
     pub dropping: bool,
     /// 1 / sqrt(count), in 2^-16.
     pub rec_inv_sqrt: u16,
-    /// When the sojourn time will have been above target for an interval; 0 while it is below.
+    /// Time at which the sojourn time will have been above target for an interval; 0 while it is
+    /// below.
     pub first_above_time: u32,
-    /// When to drop next.
+    /// Time of the next drop.
     pub drop_next: u32,
     /// Sojourn time of the packet taken last.
     pub ldelay: u32,
@@ -118,8 +120,8 @@ impl State {
     fn newton_step(&mut self) {
         let x = u64::from(self.rec_inv_sqrt) << 16;
         let x_squared = (x * x) >> 32;
-        // Where x is so bad that count x^2 exceeds 3, the kernel's subtraction wraps, and so does
-        // this one; a sequence of counts that grows by ones does not come there.
+        // If x is so inaccurate that count x^2 exceeds 3, the kernel's subtraction wraps, and so
+        // does this one; a sequence of counts that grows by ones does not reach this state.
         let bracket = (3u64 << 32).wrapping_sub(u64::from(self.count) * x_squared);
         // Two bits are given up before the product so that it fits.
         let better = (bracket >> 2).wrapping_mul(x) >> 31;
@@ -318,8 +320,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A queue from which one packet is taken each millisecond while it is kept at 40 packets of
-    /// 1000 bytes that are all equally old.
+    /// A queue that is kept at 40 packets of 1000 bytes, all equally old, from which one packet is
+    /// taken each millisecond.
     struct Bench {
         queue: CodelLinux,
         codepoint: u8,
@@ -358,8 +360,8 @@ mod tests {
         }
     }
 
-    /// What the kernel's own functions do on this course: `codel_impl.h` of Linux 6.1 compiled as a
-    /// user-space program with a clock of its own, its drops printed in ms.
+    /// Drops of the kernel's own functions in this scenario, in ms: `codel_impl.h` of Linux 6.1,
+    /// compiled as a user-space program with a simulated clock.
     const KERNEL: &[u64] = &[
         1101, 1201, 1251, 1308, 1357, 1401, 1441, 1479, 1514, 1547, 1578, 1608, 1637, 1665, 1692,
         1717, 1742, 1767, 1790, 1813, 1835, 1857, 1878, 1899, 1920, 1940, 1959, 1979, 1997, 2016,

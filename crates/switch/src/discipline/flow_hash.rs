@@ -1,15 +1,15 @@
-//! Which flow a frame belongs to, as a hash (RFC 8290 section 4.1).
+//! Hash of a frame's flow (RFC 8290 section 4.1).
 //!
-//! The key is protocol, addresses and ports, mixed with a seed so that flows that fall together in
-//! one run do not in another. It is no defence against somebody who knows the seed.
+//! The key is protocol, addresses and ports, mixed with a seed so that flows that collide in one
+//! run do not in another. It is no protection against an attacker with knowledge of the seed.
 
 use sojourn_packet::{IpHeader, Packet, mix};
 
 /// Protocols whose headers begin with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
-/// A hash of the frame's flow. Fragments of IPv4 packets are told apart by their addresses only, as
-/// all but the first have no ports; frames without IP by their Ethernet addresses and type.
+/// A hash of the frame's flow. Fragments of IPv4 packets are distinguished by their addresses only,
+/// as all but the first have no ports; frames without IP by their Ethernet addresses and type.
 pub fn flow_hash(frame: &Packet, seed: u64) -> u64 {
     let bytes = &frame.bytes;
     let mut hash = mix(seed);

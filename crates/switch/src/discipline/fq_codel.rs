@@ -1,8 +1,9 @@
 //! FQ-CoDel, RFC 8290: a queue for each flow, served in turns by DRR++, each managed by CoDel.
 //!
-//! Flows are told apart by a hash (section 4.1); a flow that has just begun to send is served before
-//! those that keep a backlog (section 4.2); a full queue drops from the head of the flow with the most
-//! bytes (section 4.1), whether `limit` or the queue's own room is used up. CoDel is that of [`codel`](super::codel), one queue and one state for each flow.
+//! Flows are distinguished by a hash (section 4.1); a flow that has just begun to send is served
+//! before those with a backlog (section 4.2); a full queue drops from the head of the flow with the
+//! most bytes (section 4.1), whether `limit` or the queue's own limit is reached. CoDel is that of
+//! [`codel`](super::codel), with one queue and one state for each flow.
 //!
 //! With `linux` it does as Linux 6.1 (`net/sched/sch_fq_codel.c`):
 //! - each flow's CoDel is the kernel's, [`codel_linux`](super::codel_linux);
@@ -70,7 +71,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     build_by(codel::spacing, settings)
 }
 
-/// The same with another INTERVAL / sqrt(count): what somebody's approximation would do.
+/// The same with another INTERVAL / sqrt(count): the behaviour of an approximation.
 ///
 /// # Errors
 /// If a value is not allowed.
@@ -191,11 +192,11 @@ pub struct FqCodel {
     stats: Stats,
     /// Of RFC 8289's CoDel.
     spacing: Spacing,
-    /// What the kernel's CoDel is told, if it is used.
+    /// Parameters of the kernel's CoDel, if it is used.
     linux: Option<codel_linux::Params>,
 }
 
-/// One flow's queue in CoDel's hands.
+/// One flow's queue, managed by CoDel.
 struct Managed<'a> {
     backlog: &'a mut Backlog,
     packets: &'a mut usize,
@@ -342,7 +343,7 @@ impl Discipline for FqCodel {
         }
     }
 
-    /// Section 4.1: it is the fattest flow that pays for a full queue, not whoever comes next.
+    /// Section 4.1: a full queue drops from the flow with the most bytes, not the arriving packet.
     fn sheds(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! FQ-CoDel's order of service as worked out from RFC 8290 section 4 by hand, and its drops against
+//! FQ-CoDel's order of service as computed from RFC 8290 section 4 by hand, and its drops against
 //! plain CoDel.
 
 use super::super::codel::Codel;

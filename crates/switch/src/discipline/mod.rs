@@ -1,8 +1,8 @@
 //! Native queue disciplines, one file each, as references to hold P4 programs against.
 //!
-//! A [`Discipline`] owns the packets of one queue and decides about order, drops and marks. It
-//! stands on the packets' enqueue times and headers; it must not know ports, rates, shapers or
-//! cells. To add one, write its file and add one line to [`REGISTRY`]; a crate of its own calls
+//! A [`Discipline`] owns the packets of one queue and decides about order, drops and marks. It uses
+//! the packets' enqueue times and headers; must not depend on ports, rates, shapers or cells. To
+//! add one, write its file and add one line to [`REGISTRY`]; a crate of its own calls
 //! [`Registry::add`].
 //!
 //! There is no timer for disciplines: one that works periodically (PIE, PI2) does what has become
@@ -43,7 +43,7 @@ pub const LONGEST: Time = Time::from_secs(3_600);
 /// Size of a full Ethernet frame without FCS, which is how sizes are counted here.
 pub const FULL_FRAME: Bytes = Bytes(1514);
 
-/// Why a discipline gives a packet up.
+/// Reason why a discipline drops a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropKind {
     /// There is no room for it.
@@ -52,7 +52,7 @@ pub enum DropKind {
     Aqm,
 }
 
-/// Where a discipline puts the packets that it drops, so that they are counted.
+/// List of the packets that a discipline drops, so that they are counted.
 #[derive(Debug, Default)]
 pub struct Drops {
     dropped: Vec<(Queued, DropKind)>,
@@ -111,11 +111,11 @@ pub trait Discipline: Send + fmt::Debug {
     /// The packet to be sent now; on the way to it, others may be dropped.
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued>;
 
-    /// What it holds.
+    /// Its length.
     fn length(&self) -> QueueLength;
 
-    /// Whether it looks at more of a frame than its length and its ECN field. Where nobody does, hosts
-    /// need not write down more.
+    /// Whether it reads more of a frame than its length and its ECN field. If none does, hosts need
+    /// not write more.
     fn reads_frames(&self) -> bool {
         true
     }
@@ -140,9 +140,9 @@ pub trait Discipline: Send + fmt::Debug {
         Vec::new()
     }
 
-    /// What it decides about a packet that leaves a queue which somebody else keeps: true if it is
-    /// dropped. `backlog` stays behind the packet, which has `size` bytes. Most disciplines decide
-    /// only about the queue that they keep, and give none.
+    /// Its decision about a packet that leaves an external queue: true if it is dropped. `backlog`
+    /// remains behind the packet, which has `size` bytes. Most disciplines decide only about their
+    /// own queue, and return `None`.
     fn decides(
         &mut self,
         _now: Time,
@@ -153,14 +153,14 @@ pub trait Discipline: Send + fmt::Debug {
         None
     }
 
-    /// What went wrong in it without ending the run. The native ones do nothing wrong; one that runs
-    /// somebody's program may.
+    /// Faults that did not end the run. Native disciplines have none; one that runs external code
+    /// may.
     fn faults(&self) -> Vec<FaultReport> {
         Vec::new()
     }
 }
 
-/// Why a discipline could not be made.
+/// Reason why a discipline could not be created.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum DisciplineError {
     /// No discipline of that name.
@@ -186,7 +186,7 @@ pub enum DisciplineError {
         parameter: &'static str,
         /// Its value.
         value: u64,
-        /// What it may be.
+        /// Allowed values.
         allowed: Allowed,
     },
 }
@@ -239,7 +239,7 @@ impl Named for Registered {
     }
 }
 
-/// How much a queue may hold.
+/// Limits of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Most bytes held. Default: no limit but the queue's share of the packet buffer.

@@ -8,7 +8,7 @@ use sojourn_packet::{Bytes, Time};
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// What kind of value a parameter has.
+/// Kind of a parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Nanoseconds.
@@ -76,7 +76,7 @@ impl Kind {
 pub struct Parameter {
     /// Name, as in the discipline's RFC.
     pub name: &'static str,
-    /// What kind of value it is, which says what the number counts.
+    /// Kind of its value, which gives the unit.
     pub kind: Kind,
     /// Default; absent if the parameter is off by default.
     pub default: Option<u64>,
@@ -101,14 +101,14 @@ impl Parameter {
     }
 }
 
-/// What a parameter may be.
+/// Allowed values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
     /// The smallest value.
     pub least: u64,
     /// The largest; [`u64::MAX`] if there is none.
     pub most: u64,
-    /// What kind of value it is.
+    /// Kind of the value.
     pub kind: Kind,
 }
 

@@ -70,7 +70,7 @@ impl Settings<'_> {
     }
 }
 
-/// Instants a period apart, made up for when somebody looks.
+/// Periodic times, evaluated lazily.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Periodic {
     period: Time,
@@ -115,7 +115,7 @@ pub struct Params {
     pub p_cmax: Probability,
     /// Mark instead of dropping. Default: off, which makes everything Classic.
     pub ecn: bool,
-    /// How much fits. Default: no limit.
+    /// Limits of the queue. Default: no limit.
     pub limits: Limits,
 }
 
@@ -145,7 +145,7 @@ pub struct State {
 /// Statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Packets dropped by chance.
+    /// Packets dropped at random.
     pub drops: u64,
     /// Packets marked, Classic and scalable.
     pub marks: u64,

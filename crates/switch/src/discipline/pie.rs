@@ -2,12 +2,12 @@
 //! adjusts each T_UPDATE, so that the queueing latency settles at QDELAY_REF.
 //!
 //! The basic algorithm of section 4 (random dropping 4.1, probability 4.2 with its auto-tuned
-//! coefficients and exponential decay, burst allowance 4.4), and of section 5: ECN (5.1),
-//! derandomisation (5.4) if asked for, and the cap on adjustments (5.5). Latency (4.3) is measured
-//! with timestamps: the sojourn time of the packet dequeued last, zero when the queue is empty; there
-//! is no estimate of the departure rate (5.2). Linux's extra 2 % above 250 ms is not in it.
+//! coefficients and exponential decay, burst allowance 4.4), and of section 5: ECN (5.1), optional
+//! derandomisation (5.4), and the cap on adjustments (5.5). Latency (4.3) is measured with
+//! timestamps: the sojourn time of the packet dequeued last, zero when the queue is empty; there is
+//! no estimate of the departure rate (5.2). Linux's extra 2 % above 250 ms is not included.
 //!
-//! It stands on enqueue times; it must not know the rate at which it drains.
+//! It depends on enqueue times, and must not depend on the rate at which it drains.
 
 use super::pi2::Periodic;
 use super::probability::{Dice, Probability, proportional_integral};
@@ -104,7 +104,7 @@ pub struct Params {
     /// Section 5.4: no drop while the accumulated probability is below 0.85, one for certain from
     /// 8.5. Default: off.
     pub derandomize: bool,
-    /// How much fits. Default: no limit.
+    /// Limits of the queue. Default: no limit.
     pub limits: Limits,
 }
 
@@ -128,7 +128,7 @@ impl Default for Params {
 pub struct State {
     /// Probability with which a packet is dropped on arrival.
     pub drop_prob: Probability,
-    /// What is left of the burst allowance.
+    /// Remaining burst allowance.
     pub burst_allowance: Time,
     /// Latency now: of the packet dequeued last.
     pub current_qdelay: Time,
@@ -141,7 +141,7 @@ pub struct State {
 /// Statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Packets dropped by chance.
+    /// Packets dropped at random.
     pub drops: u64,
     /// Packets marked instead.
     pub marks: u64,
@@ -255,7 +255,7 @@ impl Pie {
     }
 }
 
-/// What alpha and beta are divided by: the lower the probability, the smaller the steps.
+/// Divisor of alpha and beta: the lower the probability, the smaller the steps.
 fn auto_tuning(drop_prob: Probability) -> u64 {
     const STEPS: [(u64, u64); 6] =
         [(1, 2048), (10, 512), (100, 128), (1_000, 32), (10_000, 8), (100_000, 2)];

@@ -9,7 +9,7 @@
 //! - the burst allowance is spent by dequeues, and two idle updates take 1/64, not 2 %;
 //! - time is counted in ticks of 64 ns, gains in sixteenths of 1 Hz; 1000 packets are the limit.
 //!
-//! It stands on enqueue times; it must not know the rate at which it drains.
+//! It depends on enqueue times, and must not depend on the rate at which it drains.
 
 use super::pi2::Periodic;
 use super::probability::Dice;
@@ -96,7 +96,7 @@ pub struct Params {
     pub mtu: Bytes,
     /// Mark instead of dropping while the probability is at most 10 %. Default: off.
     pub ecn: bool,
-    /// How much fits. Default 1000 packets.
+    /// Limits of the queue. Default 1000 packets.
     pub limits: Limits,
 }
 
@@ -120,9 +120,9 @@ pub struct State {
     pub qdelay: u64,
     /// Latency at the last update.
     pub qdelay_old: u64,
-    /// What is left of the burst allowance.
+    /// Remaining burst allowance.
     pub burst_time: u64,
-    /// When the last packet was dequeued, if that is known.
+    /// Time of the last dequeue, if known.
     pub dq_tstamp: Option<u64>,
     /// Probability with which a packet is dropped on arrival.
     pub prob: u64,
@@ -197,7 +197,7 @@ impl State {
         self.qdelay_old = qdelay;
     }
 
-    /// What an update adds to the probability.
+    /// Change of the probability in an update.
     fn change(&self, params: &Params) -> i64 {
         let gain = |sixteenths: u64| (sixteenths * (MAX_PROB / TICKS_PER_SECOND)) >> 4;
         let shift = gain_shift(self.prob);

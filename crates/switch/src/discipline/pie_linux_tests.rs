@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 const COURSE: &[(u64, u64)] =
     &[(3, 0), (12, 40), (8, 8), (6, 300), (60, 400), (20, 3), (40, 0), (10, 20)];
 
-/// What the kernel's code has after so many updates: `prob`.
+/// `prob` of the kernel's code after the given numbers of updates.
 const PROBABILITIES: &[(u64, u64)] = &[
     (1, 0),
     (2, 0),

@@ -1,4 +1,4 @@
-//! PIE against RFC 8033 section 4 told in floats, and against figures worked out by hand.
+//! PIE against RFC 8033 section 4 in floats, and against figures computed by hand.
 
 use super::super::testing::{ECT0, NOT_ECT, frame, queued};
 use super::*;
@@ -10,7 +10,7 @@ fn float(p: Probability) -> f64 {
     p.raw() as f64 / Probability::ONE.raw() as f64
 }
 
-/// Where the tuning table of section 4.2 changes its step.
+/// Step changes of the tuning table in section 4.2.
 const BORDERS: [f64; 6] = [0.000_001, 0.000_01, 0.000_1, 0.001, 0.01, 0.1];
 
 /// One update of section 4.2 and 4.4, in seconds and floats.
@@ -46,7 +46,8 @@ impl Model {
         self.old = delay;
     }
 
-    /// What appendix A does with a packet that arrives, `delay` being that of the packet that left last.
+    /// Appendix A's decision about a packet that arrives, with `delay` that of the packet that left
+    /// last.
     fn drops(&mut self, delay: f64, backlog: u64, dice: &mut Dice) -> bool {
         if self.p == 0.0 && delay < 0.0075 && self.old < 0.0075 {
             self.burst = self.max_burst;

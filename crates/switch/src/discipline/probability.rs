@@ -69,15 +69,15 @@ impl Probability {
         result
     }
 
-    /// Changed by a signed number of units of 2^-60, kept between zero and `most`.
+    /// Changed by a signed number of units of 2^-60, limited to the range from zero to `most`.
     pub fn changed(self, units: i128, most: Probability) -> Probability {
         let sum = i128::from(self.0).saturating_add(units);
         Probability(sum.clamp(0, i128::from(most.0)) as u64)
     }
 }
 
-/// What a proportional-integral controller adds to its probability in one update, in units of
-/// 2^-60: `alpha (delay - target) + beta (delay - previous)`, gains in mHz, delays in ns.
+/// Change of a proportional-integral controller's probability in one update, in units of 2^-60:
+/// `alpha (delay - target) + beta (delay - previous)`, gains in mHz, delays in ns.
 pub fn proportional_integral(
     (alpha, beta): (u64, u64),
     target: u64,

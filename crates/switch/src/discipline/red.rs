@@ -2,10 +2,11 @@
 //! Congestion Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993, figure 2.
 //!
 //! With the gentle variant (S. Floyd, "Recommendation on using the gentle_ variant of RED", 2000)
-//! and, with `ecn`, marking as RFC 3168 section 7 has it: above the upper threshold packets are
-//! dropped all the same, unless `harddrop` is off, as it is in Linux. Parameters have the paper's names and defaults. It decides on arrival, from
-//! the average queue size before the packet; it must not know the rate at which it drains, so the
-//! transmission time that the idle correction needs is a parameter.
+//! and, with `ecn`, marking by RFC 3168 section 7: above the upper threshold packets are dropped
+//! nevertheless, unless `harddrop` is off, as it is in Linux. Parameters have the paper's names and
+//! defaults. RED decides on arrival, from the average queue size before the packet. It must not
+//! depend on the rate at which it drains, so the transmission time for the idle correction is a
+//! parameter.
 
 use super::probability::{Dice, Probability};
 use super::{
@@ -107,9 +108,8 @@ pub struct Params {
     /// Transmission time of a typical packet; an idle queue counts as if one such packet had found
     /// it empty each `s`. Default 100 us.
     pub s: Time,
-    /// An idle queue counts so. Otherwise an arrival that finds it empty counts as any other, which is
-    /// what Linux's RED does below a shaper: a class without packets is never asked for one. Default:
-    /// on.
+    /// Applies the idle correction. Otherwise an arrival at an empty queue counts as any other, as
+    /// in Linux's RED below a shaper: a class without packets is never dequeued. Default: on.
     pub idle: bool,
     /// Between `max_th` and its double the probability rises to one; otherwise everything is
     /// dropped there. Default: on.
@@ -121,7 +121,7 @@ pub struct Params {
     pub ecn: bool,
     /// Drop above the upper threshold all the same (RFC 3168 section 7). Default: on.
     pub harddrop: bool,
-    /// How much fits. Default: no limit.
+    /// Limits of the queue. Default: no limit.
     pub limits: Limits,
 }
 
@@ -158,9 +158,9 @@ pub struct State {
 /// Statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Dropped by chance, below the upper threshold.
+    /// Dropped at random, below the upper threshold.
     pub early_drops: u64,
-    /// Marked: by chance below the upper threshold, or above it.
+    /// Marked: at random below the upper threshold, or above it.
     pub marks: u64,
     /// Dropped because the average was above the upper threshold.
     pub forced_drops: u64,
@@ -168,7 +168,7 @@ pub struct Stats {
     pub over_limit: u64,
 }
 
-/// What is to happen to a packet that arrives.
+/// Decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decision {
     Accept,

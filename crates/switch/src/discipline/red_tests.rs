@@ -1,4 +1,4 @@
-//! RED against the paper's figure 2 told in floats, and against figures worked out by hand.
+//! RED against the paper's figure 2 in floats, and against figures computed by hand.
 
 use super::super::testing::{ECT0, NOT_ECT, frame, queued};
 use super::*;
@@ -8,8 +8,8 @@ fn share(ppm: u64) -> Probability {
     Probability::from_ppm(ppm)
 }
 
-/// The paper's figure 2, in floats, with the probability p_a as it is written there. It is told the
-/// queue size and throws dice of the same seed.
+/// The paper's figure 2, in floats, with the probability p_a as written there. It receives the
+/// queue size and uses random numbers of the same seed.
 struct Model {
     params: Params,
     dice: Dice,
@@ -22,7 +22,8 @@ impl Model {
         p.raw() as f64 / (1u64 << 60) as f64
     }
 
-    /// Dropped, and if so whether by chance. `idle` is the idle time before an empty queue's packet.
+    /// Whether the packet is dropped, and if so whether at random. `idle` is the idle time before
+    /// an empty queue's packet.
     fn arrival(&mut self, q: f64, idle: Option<u64>, size: u64) -> Option<bool> {
         let w_q = Model::float(self.params.w_q);
         match idle {

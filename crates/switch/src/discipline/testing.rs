@@ -29,7 +29,7 @@ pub fn queued(packet: Packet, at: u64) -> Queued {
     Queued::new(packet, Time(at))
 }
 
-/// What happens next in a trace: after a gap in ns, a packet comes or one is taken.
+/// Next step of a trace: after a gap in ns, a packet arrives or one is taken.
 #[derive(Clone, Debug)]
 enum Step {
     Enqueue { gap: u64, flow: u16, codepoint: u8, size: u32 },
@@ -76,7 +76,7 @@ struct Ledger {
     queue: Box<dyn Discipline>,
     drops: Drops,
     now: Time,
-    /// What came in and has not come out.
+    /// Packets that have entered and not left.
     held: BTreeMap<u64, Queued>,
     /// Last packet of each flow that was sent.
     sent: BTreeMap<u32, u64>,

@@ -105,8 +105,8 @@ impl Switch {
         }
     }
 
-    /// True if the queue's discipline has marked a packet. A program that keeps headers beside the
-    /// bytes writes them over the mark, which is therefore set once more behind it.
+    /// True if the queue's discipline has marked a packet. A program that stores headers apart from
+    /// the bytes overwrites the mark, which is therefore set again afterwards.
     fn marked_in_queue(&self, index: usize, queue: usize, packet: &Queued) -> bool {
         self.observation_flags.marks
             && self.ports[index].queues[queue].managed
@@ -114,7 +114,7 @@ impl Switch {
             && ecn::is_marked(&packet.packet)
     }
 
-    /// Runs the program's egress pass on a packet, where it lies.
+    /// Runs the program's egress pass on a packet, in place.
     #[inline(always)]
     fn egress_pass(&mut self, index: usize, number: usize, queued: &mut Queued) -> EgressDecision {
         let port = &self.ports[index];

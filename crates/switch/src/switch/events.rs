@@ -5,7 +5,7 @@
 
 use sojourn_packet::Time;
 
-/// Whose turn it is. Packets are not in the events but at the heads of their lists.
+/// Kind of an event. Packets are not in the events but at the heads of their lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The oldest admitted packet reaches the traffic manager.
@@ -31,7 +31,7 @@ pub enum Event {
 /// The event queue.
 #[derive(Debug)]
 pub struct Events {
-    /// When the next one is due; the end of time if there is none.
+    /// Time of the next one; the end of time if there is none.
     first: Time,
     /// The next one last.
     queue: Vec<(Time, Event)>,
@@ -61,7 +61,7 @@ impl Events {
         self.queue.insert(place, (at, event));
     }
 
-    /// When the next event is due.
+    /// Time of the next event.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         (self.first < Time::MAX).then_some(self.first)

@@ -26,7 +26,7 @@ const WAITING: usize = 64;
 /// Frame check, preamble and gap, in bytes.
 const AROUND: u64 = 4 + 20;
 
-/// What triggers an application.
+/// Trigger of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// Once, so long after it is enabled.
@@ -39,7 +39,7 @@ pub enum Trigger {
     Pattern {
         /// The bits.
         value: u32,
-        /// Which of them count.
+        /// Mask of the bits that count.
         mask: u32,
     },
 }
@@ -53,11 +53,11 @@ impl Default for Trigger {
 /// An application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Application {
-    /// What triggers it.
+    /// Its trigger.
     pub trigger: Trigger,
     /// Bytes of its packets, without those in front.
     pub length: u16,
-    /// Where they lie in the buffer.
+    /// Offset in the buffer.
     pub offset: u16,
     /// The port that they come in by, in the pipe.
     pub source_port: u16,
@@ -73,7 +73,7 @@ pub struct Application {
     pub packet_gap: Time,
     /// It heeds its trigger.
     pub enabled: bool,
-    /// How often it was triggered.
+    /// Number of times it was triggered.
     pub triggered: u64,
     /// Batches that were begun.
     pub batches_made: u64,
@@ -96,7 +96,7 @@ pub enum GeneratorChange {
     Arm(PortId),
 }
 
-/// What a generator cannot do.
+/// Limit of a generator that a configuration exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum GeneratorError {
     /// There is no such application.
@@ -105,9 +105,9 @@ pub enum GeneratorError {
     /// Packets do not lie in the buffer.
     #[error("{length} bytes at {offset} are not in a buffer of 16384 bytes")]
     Beyond {
-        /// Where they begin.
+        /// Offset.
         offset: u16,
-        /// How many there are.
+        /// Length.
         length: usize,
     },
     /// Packets begin with a line.
@@ -158,7 +158,7 @@ impl Generators {
     }
 }
 
-/// That of a pipe.
+/// Generator of a pipe.
 #[derive(Clone, Debug)]
 struct Generator {
     buffer: Vec<u8>,
@@ -180,7 +180,7 @@ struct Running {
     application: Application,
     /// Counts the times that it was enabled: what was set in an earlier one is no longer due.
     time: u32,
-    /// What its packets carry, if it is at work.
+    /// Contents of its packets, if it is active.
     work: Option<Work>,
     waiting: VecDeque<u32>,
 }
@@ -240,7 +240,7 @@ impl Switch {
         Ok(before)
     }
 
-    /// What was set by what is taken back is due for a time that no application has.
+    /// An event scheduled by an undone change has a time that no application has.
     pub(super) fn restore_generators(&mut self, before: Generators) {
         self.generators = before;
     }
@@ -408,15 +408,15 @@ fn check(application: &Application) -> Result<(), GeneratorError> {
     }
 }
 
-/// What is in front of a packet: pipe and application, 24 bits that are a batch, a port or a key, and the
-/// packet's number in its batch.
+/// Header in front of a packet: pipe and application, 24 bits with a batch, a port or a key, and
+/// the packet's number in its batch.
 fn head(pipe: u8, application: u8, second: u32, packet: u16) -> [u8; 6] {
     let [_, a, b, c] = second.to_be_bytes();
     let [d, e] = packet.to_be_bytes();
     [pipe << 3 & 0x18 | application & 7, a, b, c, d, e]
 }
 
-/// How long a packet takes on a path of 100 Gb/s.
+/// Transmission time of a packet on a path of 100 Gb/s.
 fn time_of(length: u16) -> Time {
     Time(((u64::from(length) + 6 + AROUND) * 8).div_ceil(100))
 }

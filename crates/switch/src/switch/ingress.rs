@@ -16,7 +16,7 @@ use sojourn_packet::{
 };
 use sojourn_packet::{Bytes, Packet, Time};
 
-/// The colour of packets that nobody has given one.
+/// Colour of packets whose colour was not set.
 const GREEN: u8 = 0;
 
 impl Switch {
@@ -301,7 +301,8 @@ impl Switch {
             self.mirror.statistics.mirrored.add(packet.size());
         }
         let (now, port) = (self.now, &mut self.ports[index]);
-        // Where nothing waits and nothing is decided, a packet is not moved into a queue and out again.
+        // If no packet waits and no decision is needed, a packet is not moved into a queue and out
+        // again.
         if port.is_free(now) && port.queues[0].note_passage(now, &mut packet, &mut self.buffer) {
             self.dequeued(index, 0, &mut packet);
             return self.places.release(packet);

@@ -11,7 +11,7 @@ use crate::statistics::Count;
 use sojourn_packet::{Bytes, FaultReport, PacketId, PortId, Time};
 use std::fmt;
 
-/// What a packet comes round by.
+/// Path by which a packet returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loop {
     /// It is resubmitted to the port.
@@ -39,9 +39,9 @@ impl fmt::Display for Loop {
 #[derive(Debug)]
 pub(super) struct LoopGuard {
     limit: RoundLimit,
-    /// When as many would be free as may be at once.
+    /// Time at which the full burst would be available.
     full: Time,
-    /// What was dropped.
+    /// Dropped packets.
     pub dropped: Count,
     /// The first of it.
     first: Option<(PacketId, Loop, Time)>,
@@ -70,7 +70,7 @@ impl LoopGuard {
         }
     }
 
-    /// What is to be told of it.
+    /// Fault report, if packets were dropped.
     pub fn fault(&self) -> Option<FaultReport> {
         let (packet, by, at) = self.first?;
         let first = format!("packet {}, {by}, at {at}", packet.0);

@@ -48,8 +48,7 @@ impl Switch {
         }
     }
 
-    /// What the program did that the switch cannot do, by kind: of the data plane, of the disciplines,
-    /// and of packets that go round for ever.
+    /// Faults by kind: of the data plane, of the disciplines, and of packets that loop for ever.
     pub fn faults(&self) -> Vec<FaultReport> {
         let queues = self.ports.iter().flat_map(|port| &port.queues);
         let mut faults = self.plane.faults();
@@ -143,8 +142,8 @@ impl Switch {
     /// Writes the row of a packet that the program has dropped in ingress: queue managements that
     /// decide before the queue do, and programs that forward it nowhere.
     ///
-    /// Where it would have gone nobody knows any more. Observed ports are bottlenecks, so it is taken
-    /// for that one's, of several for the first one's, and never for the one's that it came in by.
+    /// Its output port is unknown. Observed ports are bottlenecks, so the drop counts for the first
+    /// of them, but never for the input port.
     pub(super) fn observe_ingress_drop(&mut self, came_by: PortId, mut packet: Queued) {
         let bottleneck = |port: &Port| port.observed && port.id != came_by;
         let is_new = packet.tag.from_wire;

@@ -1,10 +1,10 @@
 //! The switch as a state machine: ingress, traffic manager, egress, and the loops between them.
 //!
 //! Every packet waits in a list (pipeline, mirror buffer, queue, recirculation path) and every list
-//! whose head is due at a known instant has an entry in the event queue; [`Switch::advance`] works
-//! that queue off. It stands on the data plane for decisions and on [`tm`](crate::tm) for
-//! everything between the two passes. Equal instants are worked off in the order in which they
-//! were set, so a run is the same each time.
+//! whose head is due at a known time has an entry in the event queue, which [`Switch::advance`]
+//! processes. Uses the data plane for decisions and [`tm`](crate::tm) for everything between the
+//! two passes. Events of equal time are processed in the order in which they were scheduled, so a
+//! run is deterministic.
 
 mod egress;
 mod events;
@@ -66,11 +66,11 @@ pub struct Switch {
     events: Events,
     /// Packets between ingress and the traffic manager.
     admitted: VecDeque<Admitted>,
-    /// Where packets are kept from ingress to egress.
+    /// Places of packets from ingress to egress.
     places: Places,
     /// Packets on their way to a second ingress pass.
     resubmitted: VecDeque<Resubmitted>,
-    /// How often a packet may be resubmitted.
+    /// Maximum number of resubmissions of a packet.
     resubmit_limit: u32,
     /// Packets on their way from egress to ingress, past all ports.
     returned: VecDeque<RecirculatedPacket>,
@@ -91,7 +91,7 @@ pub struct Switch {
 /// The observations of arriving packets that a departure row needs.
 #[derive(Clone, Copy, Debug)]
 struct ObservationFlags {
-    /// Some port captures, so frames are kept as they arrived.
+    /// True if some port captures, so frames are stored as they arrived.
     frames: bool,
     /// Something here may mark packets, so it is noted whether they were marked before.
     marks: bool,
@@ -118,7 +118,7 @@ struct Resubmitted {
     packet: Queued,
     port: PortId,
     arrived: Time,
-    /// How often it has been resubmitted.
+    /// Number of resubmissions so far.
     times: u32,
 }
 
@@ -137,9 +137,9 @@ impl Switch {
         self.receive_until(now, port, packet, now);
     }
 
-    /// [`Switch::receive`] by who knows that nothing else will be asked of the switch before `quiet` has
-    /// passed: where the packet reaches the traffic manager by then, and nothing else is due before, this
-    /// is done as well. Returns the instant up to which everything has happened.
+    /// [`Switch::receive`] for a caller that will not access the switch before `quiet` has passed:
+    /// if the packet reaches the traffic manager by then, and nothing else is due before, this is
+    /// processed as well. Returns the time up to which everything has happened.
     pub fn receive_until(&mut self, now: Time, port: PortId, packet: Packet, quiet: Time) -> Time {
         self.catch_up(now);
         self.arrive(port, packet, quiet);
@@ -148,16 +148,15 @@ impl Switch {
         self.now
     }
 
-    /// How long a packet takes from its arrival at a port to the traffic manager, if nothing happens
-    /// to it on the way, which is so if the data plane only chooses ports. Who knows of an arrival
-    /// beforehand may then hand the packet in that much later, by [`Switch::receive_passed`], and
-    /// has one instant less to wait for.
+    /// Time of a packet from its arrival at a port to the traffic manager, if it is constant
+    /// because the data plane only chooses ports. A caller that knows of an arrival in advance may
+    /// then deliver the packet that much later, by [`Switch::receive_passed`], and saves an event.
     pub fn passage(&self) -> Option<Time> {
         self.forwards.then_some(self.ingress_latency)
     }
 
-    /// Whether something here looks at more of frames than their length and their ECN field: a program,
-    /// a capture, routes, or a discipline that tells flows apart.
+    /// Whether a component reads more of frames than their length and their ECN field: a program, a
+    /// capture, routes, or a discipline that distinguishes flows.
     pub fn reads_frames(&self) -> bool {
         let is_led = |port: &Port| port.peer.is_some() || port.recirculation.is_some();
         let mut queues = self.ports.iter().flat_map(|port| &port.queues);
@@ -192,7 +191,7 @@ impl Switch {
         self.now = self.now.max(now);
     }
 
-    /// When [`Switch::advance`] must be called next, if anything is going on.
+    /// Time of the next call of [`Switch::advance`], if anything is pending.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         self.events.next()
@@ -223,15 +222,15 @@ impl Switch {
         !self.outgoing.is_empty()
     }
 
-    /// Hands out the packets for wires, in the order of departure per port; each when it is dequeued,
+    /// Takes the packets for wires, in the order of departure per port; each when it is dequeued,
     /// before its [`start`](Transmit::start).
     #[inline]
     pub fn take_transmits(&mut self) -> Drain<'_, Transmit> {
         self.outgoing.take()
     }
 
-    /// The packets for wires that wait to be handed out, in the same order, to be emptied where they are:
-    /// what is left of them is [forgotten](Switch::forget_transmits).
+    /// The pending packets for wires, in the same order, to be emptied in place: the rest is
+    /// [forgotten](Switch::forget_transmits).
     #[inline]
     pub fn transmits(&mut self) -> &mut [Transmit] {
         self.outgoing.waiting()
@@ -243,7 +242,7 @@ impl Switch {
         self.outgoing.clear();
     }
 
-    /// Hands out the measurements: rows in the order of time, then frames in theirs.
+    /// Takes the measurements: rows in the order of time, then frames in theirs.
     pub fn take_observations(&mut self) -> impl Iterator<Item = Observation> {
         let rows = self.observations.rows.drain(..).map(Observation::Packet);
         rows.chain(self.observations.frames.drain(..).map(Observation::Frame))
@@ -267,7 +266,7 @@ impl Switch {
         !self.observations.frames.is_empty()
     }
 
-    /// Hands out the captured frames, in the order of time.
+    /// Takes the captured frames, in the order of time.
     pub fn take_frames(&mut self) -> Drain<'_, CapturedFrame> {
         self.observations.frames.drain(..)
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) struct Passes {
     begun: u64,
     pending: BTreeMap<PassId, PendingPass>,
-    /// When the event is set for.
+    /// Time of the scheduled event.
     wake: Option<Time>,
 }
 
@@ -85,7 +85,7 @@ impl Switch {
                 self.await_admission(admitted);
             }
         }
-        // What is due has been done, so that a data plane which says otherwise lets time pass.
+        // Everything due is done, so a data plane that claims otherwise lets time pass.
         self.wake_for_passes(self.now + Time(1));
     }
 

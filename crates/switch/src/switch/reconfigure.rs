@@ -100,7 +100,7 @@ impl Switch {
     /// ```
     ///
     /// # Errors
-    /// What it is about does not exist, or a value is not allowed; nothing has changed.
+    /// Its object does not exist, or a value is out of range; nothing has changed.
     pub fn change(&mut self, now: Time, change: &Change) -> Result<Replaced, ConfigError> {
         self.advance(now);
         let previous = match change {

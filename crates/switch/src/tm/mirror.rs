@@ -1,8 +1,8 @@
 //! Mirror sessions and the buffer in which copies wait for the traffic manager.
 //!
-//! A copy is cut to the session's length, takes entries of 240 bytes in the mirror buffer, and is
-//! written to its session's queue in order, at a finite rate. A full buffer loses copies without a
-//! word to anyone but the counters. This file must not know what a copy is for.
+//! A copy is truncated to the session's length, takes entries of 240 bytes in the mirror buffer,
+//! and is written to its session's queue in order, at a finite rate. A full buffer drops copies,
+//! which only the counters show. Must not depend on the use of a copy.
 
 use crate::config::{MirrorConfig, MirrorSession};
 use crate::statistics::MirrorStatistics;

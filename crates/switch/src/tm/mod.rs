@@ -1,10 +1,10 @@
 //! The traffic manager, one idea per file.
 //!
-//! `cells`: room in the buffer; `shaper`: token buckets; `pace`: exact rates; `scheduler`: which queue is next; `line`:
-//! how long a packet holds the wire; `mirror`: copies on their way to a queue; `replication`:
-//! multicast; `queue` and `port` put the first four together. Nothing here may know of the data
-//! plane or of pipelines: those are the switch's. Line and shaper are of use outside too and public
-//! for that; the rest is this crate's own.
+//! `cells`: space in the buffer; `shaper`: token buckets; `pace`: exact rates; `scheduler`:
+//! selection of the next queue; `serializer`: time of a packet on the wire; `mirror`: copies on
+//! their way to a queue; `replication`: multicast; `queue` and `port` combine the first four. Must
+//! not depend on the data plane or on pipelines: those are the switch's. Serializer and shaper are
+//! useful elsewhere and therefore public; the other modules are private to this crate.
 
 pub(crate) mod cells;
 pub(crate) mod mirror;

@@ -62,7 +62,7 @@ pub(crate) struct Opportunities {
     /// The next millisecond with opportunities: how often the trace has repeated, and its place.
     round: u64,
     place: usize,
-    /// How many opportunities of that millisecond are used.
+    /// Number of used opportunities in that millisecond.
     used: u32,
     /// The opportunity that was used last, and the bytes that it has left.
     at: Time,
@@ -74,10 +74,10 @@ impl Opportunities {
         Opportunities { trace, round: 0, place: 0, used: 0, at: Time::ZERO, left: 0 }
     }
 
-    /// When a packet that waits at `now` can begin to pass.
+    /// Earliest start of transmission of a packet that waits at `now`.
     pub fn ready(&mut self, now: Time) -> Time {
         if self.at < now {
-            // What is behind, and what was there when the packet came, is lost.
+            // Earlier opportunities, and those at the packet's arrival, are lost.
             self.left = 0;
             while self.next() <= now {
                 self.skip();
@@ -103,7 +103,7 @@ impl Opportunities {
         }
     }
 
-    /// When the packet that was charged last has passed.
+    /// End of transmission of the packet charged last.
     pub fn passed(&self) -> Time {
         self.at
     }

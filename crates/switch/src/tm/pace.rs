@@ -53,7 +53,7 @@ impl Pace {
         self.0.is_none()
     }
 
-    /// When the next packet may go.
+    /// Earliest departure of the next packet.
     #[inline]
     pub fn ready(&self) -> Time {
         let Some(Rates { packets, bits }) = self.0.as_deref() else { return Time::ZERO };

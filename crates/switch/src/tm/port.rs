@@ -16,7 +16,7 @@ use crate::tm::shaper::{ShaperConfig, ShaperHardware, TokenBucket, Unencodable};
 use sojourn_packet::{Bytes, PortId, Time};
 use std::collections::VecDeque;
 
-/// What a port can do at an instant.
+/// Possible action of a port at a given time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// Serve this queue now.
@@ -45,7 +45,7 @@ pub(crate) struct Port {
     plain: bool,
     pub shaper: Option<TokenBucket>,
     pace: Pace,
-    /// What a recorded trace lets through, if there is one.
+    /// Opportunities of a recorded trace, if there is one.
     opportunities: Option<Box<Opportunities>>,
     line: Serializer,
     /// Bytes that shapers add to a packet's length.
@@ -165,7 +165,7 @@ impl Port {
         config.queues.iter().enumerate().try_for_each(|(i, q)| Queue::check(config.id, i, q))
     }
 
-    /// Another shaper from `now` on, or none; the debt of the old one is kept.
+    /// Replaces or removes the shaper from `now` on; the debt of the old one remains.
     pub fn reshape(
         &mut self,
         now: Time,
@@ -204,7 +204,7 @@ impl Port {
         }
     }
 
-    /// What can be done now.
+    /// The action that is possible now.
     #[inline]
     pub fn decide(&mut self, now: Time) -> Decision {
         if self.backlog == 0 {
@@ -230,7 +230,7 @@ impl Port {
         self.choose(now)
     }
 
-    /// Which of the queues is next, once the port may send.
+    /// The next queue, once the port may send.
     fn choose(&mut self, now: Time) -> Decision {
         let (mut guaranteed, mut remaining, mut soonest) = (0, 0, Time::MAX);
         let mut left = self.backlog;

@@ -1,7 +1,7 @@
 //! One queue: its discipline, its share of the buffer, its shapers and its counters.
 //!
-//! Stands on the discipline for order and drops, on cells for room. It must not know which other
-//! queues its port has, nor whether a program or a wire takes its packets.
+//! Uses the discipline for order and drops, and cells for space. Must not depend on the other
+//! queues of its port, nor on the consumer of its packets.
 
 use crate::config::{ConfigError, QueueConfig};
 use crate::discipline::fifo::Fifo;

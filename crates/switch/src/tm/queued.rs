@@ -5,7 +5,7 @@ use sojourn_packet::{Bytes, Packet, Time};
 use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
 
-/// When the pass ran that asked for a copy, if the packet is one, in eight bytes.
+/// Time of the pass that requested the copy, if the packet is one, in eight bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Requested(Option<NonZeroU64>);
 
@@ -25,7 +25,7 @@ impl Requested {
     }
 }
 
-/// What a packet carries through the switch beside its bytes.
+/// Data of a packet in the switch in addition to its bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Tag {
     /// Length as it arrived at the switch (or as the copy was made), without FCS.
@@ -34,7 +34,7 @@ pub struct Tag {
     pub(crate) from_wire: bool,
     /// It arrived with Congestion Experienced set.
     pub(crate) arrived_marked: bool,
-    /// The frame as it arrived, kept only if some port captures.
+    /// The frame as it arrived, stored only if some port captures.
     pub(crate) arrived: Option<Box<Packet>>,
     /// Of a copy made by a mirror session.
     pub(crate) mirror_requested: Requested,
@@ -59,16 +59,16 @@ pub(crate) struct EnqueueRecord {
 #[derive(Clone, Debug, Default)]
 pub struct Queued(Box<Contents>);
 
-/// What is known of a packet in a queue.
+/// Data of a packet in a queue.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     /// The packet, bridged or mirror header in front.
     pub packet: Packet,
-    /// When it was enqueued.
+    /// Time of its enqueueing.
     pub enqueued: Time,
     pub(crate) tag: Tag,
     pub(crate) noted: EnqueueRecord,
-    /// What the program keeps with it from one pass to the next.
+    /// The program's metadata from one pass to the next.
     pub(crate) packet_metadata: PacketMetadata,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Two levels as on Tofino (TNA, packet replication): nodes with a replication id, and ports in
 //! each. A node is pruned by the packet's level-1 exclusion id, single ports by its level-2
-//! exclusion id in nodes that carry the packet's own replication id. It must not know queues.
+//! exclusion id in nodes that have the packet's own replication id. Must not depend on queues.
 
 use crate::config::{ExclusionSet, MulticastGroup, MulticastNode};
 use sojourn_packet::{PortId, Replication};
@@ -25,7 +25,7 @@ pub struct CopyOrder {
 pub struct ReplicationEngine {
     groups: Vec<MulticastGroup>,
     exclusions: Vec<ExclusionSet>,
-    /// Where copies for the processor go.
+    /// Port of copies for the CPU.
     pub cpu_port: Option<PortId>,
 }
 

@@ -11,7 +11,7 @@ pub const MAX_QUEUES: usize = 32;
 /// One bit per queue.
 pub type QueueSet = u32;
 
-/// Which bandwidth a queue is served from.
+/// Bandwidth from which a queue is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Band {
     /// Within the queue's minimum rate.
@@ -85,7 +85,7 @@ struct RoundRobin {
     /// Queues of each priority with a weight, and all of them.
     members: [QueueSet; 8],
     all: QueueSet,
-    /// Where the round of each priority stands.
+    /// Position of the round of each priority.
     cursor: [u8; 8],
 }
 
@@ -123,7 +123,7 @@ impl RoundRobin {
         let priority = (0..8).rev().find(|&p| self.members[p] & may_send != 0)?;
         let set = self.members[priority] & may_send;
         if set.is_power_of_two() {
-            // Alone in its priority: nobody to share with, so its credit stays as it is.
+            // Alone in its priority: the credit does not change.
             return Some(set.trailing_zeros() as usize);
         }
         // The queue whose turn it is goes on while it has credit; then it is the next one's turn.
@@ -150,7 +150,7 @@ impl RoundRobin {
 
     fn served(&mut self, queue: usize, length: u32) {
         let lane = &mut self.lanes[queue];
-        // A queue that is alone pays nothing beyond one packet's debt: it takes from nobody.
+        // A queue that is alone pays nothing beyond one packet's debt: it competes with no other.
         lane.credit = (lane.credit - i64::from(length)).max(-i64::from(length));
     }
 

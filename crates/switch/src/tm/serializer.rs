@@ -29,14 +29,15 @@ pub struct Serializer {
     free: u64,
     fraction: u64,
     ready: Time,
-    /// What was held last, and the last two sizes of frames, since sizes repeat and a division is slow.
+    /// Results for the last size, and for the last two sizes of frames, since sizes repeat and a
+    /// division is slow.
     last: Span,
     frame: FrameSpans,
     other: FrameSpans,
 }
 
-/// How long a size holds a line: `whole` + `parts`/rate nanoseconds, `parts` less than the rate; that is
-/// over within `rounded`.
+/// Time for which a size occupies a line: `whole` + `parts`/rate nanoseconds, `parts` less than the
+/// rate; `rounded` is an upper bound.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     size: Bytes,
@@ -45,7 +46,7 @@ struct Span {
     rounded: Time,
 }
 
-/// How long a frame holds a line, without the gap behind it and with it.
+/// Time for which a frame occupies a line, without the gap behind it and with it.
 #[derive(Clone, Copy, Debug)]
 struct FrameSpans {
     /// FCS not counted.
@@ -148,7 +149,7 @@ impl Serializer {
         }
     }
 
-    /// When a span that begins when the line is free is over, as it is kept.
+    /// End of a span that begins when the line is free, as stored.
     #[inline]
     fn after(&self, span: Span) -> (u64, u64) {
         let (parts, over) = self.fraction.overflowing_add(span.parts);
@@ -158,7 +159,7 @@ impl Serializer {
     }
 }
 
-/// The first whole nanosecond at or behind an instant as it is kept.
+/// The first whole nanosecond at or after a stored time.
 #[inline]
 fn rounded(nanosecond: u64, fraction: u64) -> Time {
     Time(nanosecond + u64::from(fraction > 0))
@@ -198,7 +199,7 @@ mod tests {
             let start = line.ready();
             let alone = Serializer::new(Rate(3_000_000_000)).occupy_frame(Time::ZERO, Bytes(size));
             let through = line.occupy_frame(start, Bytes(size));
-            // What is left of a nanosecond can make it one more.
+            // The remainder of a nanosecond can add one.
             assert!((alone.0 - 1..=alone.0).contains(&(through.0 - start.0)), "{size}");
         }
     }

@@ -57,7 +57,7 @@ impl ShaperHardware {
     }
 }
 
-/// What a shaper counts, and how much of it per second.
+/// Unit of a shaper, and its amount per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ShapedRate {
     /// Bits per second; the burst is in bytes.
@@ -76,13 +76,13 @@ impl ShapedRate {
     }
 }
 
-/// How a rate that the hardware cannot express exactly is rounded.
+/// Rounding of a rate that the hardware cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Provisioning {
-    /// Up: at least the rate asked for. The driver's default.
+    /// Up: at least the requested rate. The driver's default.
     #[default]
     Upper,
-    /// Down: at most the rate asked for.
+    /// Down: at most the requested rate.
     Lower,
     /// To the nearest.
     MinError,
@@ -128,7 +128,7 @@ impl ShaperConfig {
     }
 }
 
-/// What the hardware makes of a shaper.
+/// A shaper as the hardware implements it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct EffectiveShaper {
     /// The rate that results, rounded to whole bit/s or packets/s.
@@ -256,7 +256,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// A token bucket.
 ///
-/// A packet may go while the level is not negative, and its whole length is then taken: the
+/// A packet may go while the level is not negative, and its whole length is then subtracted: the
 /// hardware decides before it knows the length, and a burst of 1,536 bytes must let a frame of
 /// 1,538 pass. So a full bucket passes the burst and the rest of the packet that crosses it.
 #[derive(Clone, Copy, Debug)]
@@ -298,7 +298,7 @@ impl TokenBucket {
         })
     }
 
-    /// What the hardware makes of the settings.
+    /// The settings as the hardware implements them.
     pub fn effective(&self) -> EffectiveShaper {
         let bits = if self.in_packets { 1 } else { 8 };
         let per_second = u128::from(self.encoded.mantissa) * bits * u128::from(self.core_clock);
@@ -316,7 +316,7 @@ impl TokenBucket {
         }
     }
 
-    /// When the next packet may go: `now` or later.
+    /// Earliest departure of the next packet: `now` or later.
     #[inline(always)]
     pub fn ready(&mut self, now: Time) -> Time {
         self.refill(now);
@@ -518,7 +518,8 @@ mod tests {
         fast.charge(now, 1536 + 1_250);
         let mut slow = bucket(1_000_000, 1600, Provisioning::Upper);
         slow.take_over(now, &mut fast);
-        // 1,250 bytes at 1 Mbit/s are 10 ms; hardware's rate is up to 0.2 % above that asked for.
+        // 1,250 bytes at 1 Mbit/s are 10 ms; the hardware's rate is up to 0.2 % above the requested
+        // one.
         let wait = slow.ready(now).saturating_sub(now);
         assert!(wait <= Time::from_millis(10) && wait > Time::from_micros(9_950), "{wait:?}");
     }

@@ -11,7 +11,7 @@ use sojourn_switch::discipline::{Discipline, Drops, Queued};
 /// ns that a byte takes.
 const BYTE: u64 = 800;
 
-/// What happened to a packet.
+/// Kind of a packet's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Dropped.
@@ -50,7 +50,7 @@ pub fn signals(discipline: &mut dyn Discipline, arrivals: &[Arrival]) -> Vec<Sig
 struct Link<'a> {
     discipline: &'a mut dyn Discipline,
     drops: Drops,
-    /// When the packet on the link will have been sent; absent if there is none.
+    /// Time at which the packet on the link will have been sent; absent if there is none.
     free_at: Option<u64>,
     signals: Vec<Signal>,
 }
@@ -83,7 +83,7 @@ impl Link<'_> {
     }
 }
 
-/// Where the ECN field is in a frame.
+/// Offset of the ECN field in a frame.
 const ECN_FIELD: usize = 15;
 
 /// An IPv4 UDP frame; the flow is in its source address and port.

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use trace::Trace;
 
-/// Compares all cases of a discipline; what does not agree is told with the first difference.
+/// Compares all cases of a discipline, and reports the first difference of each.
 fn compare(discipline: &str) {
     let mut wrong = String::new();
     let mut compared = 0;
@@ -36,7 +36,7 @@ fn compare(discipline: &str) {
     assert!(compared > 0 && wrong.is_empty(), "ours and theirs differ:\n{wrong}");
 }
 
-/// Where the two part for the first time: number, ours, theirs.
+/// The first difference: number, ours, theirs.
 fn first_difference(c: &Comparison) -> Option<(usize, Option<&Signal>, Option<&Signal>)> {
     let most = c.ours.len().max(c.theirs.len());
     (0..most).map(|i| (i, c.ours.get(i), c.theirs.get(i))).find(|(_, ours, theirs)| ours != theirs)

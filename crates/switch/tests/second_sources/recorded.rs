@@ -34,7 +34,7 @@ pub fn as_text(arrivals: &[Arrival]) -> String {
     arrivals.iter().map(line).collect()
 }
 
-/// What tells two traces apart: FNV-1a of the text.
+/// Fingerprint of a trace: FNV-1a of the text.
 pub fn fingerprint(arrivals: &[Arrival]) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = as_text(arrivals).bytes().fold(0xcbf2_9ce4_8422_2325, step);
@@ -46,9 +46,9 @@ pub fn fingerprint(arrivals: &[Arrival]) -> String {
 pub struct Comparison {
     /// Packets of the trace.
     pub packets: usize,
-    /// What our discipline did, in the order of times.
+    /// Events of our discipline, in the order of time.
     pub ours: Vec<Signal>,
-    /// What the second source did.
+    /// Events of the second source.
     pub theirs: Vec<Signal>,
 }
 

@@ -1,5 +1,5 @@
-//! Conservation tests under arbitrary programs: every lost packet is counted, and every cell
-//! belongs to a packet. The outcome does not depend on how often the driver polls.
+//! Conservation tests under arbitrary programs: every lost packet is counted, and every cell is in
+//! use by a packet. The outcome does not depend on how often the driver polls.
 
 use crate::harness::*;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ fn wild_plane() -> Fake {
     let ingress = |input: &IngressInput, mut packet: Packet| {
         let id = packet.id.0;
         if input.port == LOOP {
-            // What comes back takes a plain way, so that no packet goes round for ever.
+            // Returning packets take a plain path, so that none loops for ever.
             packet.bytes[0] = PLAIN;
             let dropped = id.is_multiple_of(3);
             return if dropped { IngressOutput::default() } else { to(OUT, 0, packet) };

@@ -1,4 +1,4 @@
-//! The egress pass: what it is told, when it runs, and what a drop there costs.
+//! The egress pass: its inputs, its time, and the cost of a drop in it.
 
 use crate::harness::*;
 use sojourn_packet::EgressOutput;
@@ -47,7 +47,7 @@ fn egress_is_told_what_the_traffic_manager_measured() {
 
 #[test]
 fn a_packet_that_finds_its_port_free_is_treated_as_one_that_goes_through_a_queue() {
-    // Beside a second queue a packet is put into its own and taken out again, however free the port.
+    // With a second queue, a packet is put into its own and taken out again, however free the port.
     let run = |queues: usize, drop: bool| {
         let mut config = config();
         let congestion = Some([0, 1, 20]);

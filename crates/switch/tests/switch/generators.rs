@@ -41,7 +41,7 @@ fn driver() -> Driver {
     driver
 }
 
-/// When packets came from the generator, and what was in front of them.
+/// Times of packets from the generator, and their headers.
 fn generated(driver: &Driver) -> Vec<(u64, Vec<u8>)> {
     let log = driver.ingress_log.lock().unwrap();
     let mine = log.iter().filter(|(input, _)| matches!(input.port, PortId(5 | 6)));

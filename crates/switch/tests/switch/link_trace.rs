@@ -24,8 +24,8 @@ fn with_trace(trace: &[u64]) -> SwitchConfig {
     config
 }
 
-/// When mahimahi begins and ends to send each packet, in ms: `arrivals` are instants in ns and IP
-/// lengths, `trace` is the file, line by line.
+/// Start and end of each packet's transmission in mahimahi, in ms: `arrivals` are times in ns and
+/// IP lengths, `trace` is the file, line by line.
 fn mahimahi(trace: &[u64], arrivals: &[(u64, u32)]) -> Vec<(u64, u64)> {
     let (mut line, mut base) = (0, 0);
     let mut coming = arrivals.iter().copied().peekable();

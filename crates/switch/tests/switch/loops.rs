@@ -50,7 +50,7 @@ fn a_mirrored_copy_goes_through_egress_of_its_session_and_back_to_ingress() {
     driver.finish();
     let egress = driver.egress_log.lock().unwrap();
     let (copy, bytes) = &egress[1];
-    // Asked for at 600, written at 1100; 100 bytes leave the mirror buffer in 8 ns at 100 Gbit/s.
+    // Requested at 600, written at 1100; 100 bytes leave the mirror buffer in 8 ns at 100 Gbit/s.
     assert_eq!((copy.port, copy.mirrored, copy.enqueued), (LOOP, true, Time(1_108)));
     // The length counts the mirror header and the FCS.
     assert_eq!((copy.length, bytes.len(), bytes.bytes[0]), (104, Bytes(100), 0xaa));
@@ -73,7 +73,7 @@ fn the_report_has_mirrored_and_recirculated_packets_and_the_unsynchronised_time(
         (2, 2, 200)
     );
     assert_eq!((s.mirror.drops(), s.recirculation.recirculated.bytes), (0, 200));
-    // From the pass that asked (600) to the copy's own egress pass (1108).
+    // From the requesting pass (600) to the copy's own egress pass (1108).
     let u = s.mirror.unsynchronised;
     assert_eq!((u.total, u.max, u.count), (Time(1_016), Time(508), 2));
     // 2 x (100 + 24) bytes in 1 ms at 100 Gbit/s: 1984 of 10^8 bits.

@@ -74,7 +74,7 @@ fn a_packet_that_finds_its_port_free_fares_as_one_that_was_queued() {
         let due = Time(at) + passage;
         passed.run_until(due.0);
         passed.switch.receive_passed(due, port, packet);
-        // No timer tells that something has come out.
+        // No timer announces the output.
         passed.advance(due);
     }
     queued.finish();

@@ -26,7 +26,7 @@ fn shaped(rate: u64, burst: u64) -> SwitchConfig {
 #[test]
 fn tail_drop_begins_exactly_at_the_cell_limit() {
     let mut config = config();
-    // Three packets of 19 cells fit, one on the wire beside them.
+    // Three packets of 19 cells fit, in addition to one on the wire.
     config.ports[1].queues[0].limit = 3 * 19;
     for (limit, sent) in [(3 * 19, 4), (3 * 19 - 1, 3)] {
         config.ports[1].queues[0].limit = limit;

@@ -7,7 +7,7 @@
 use super::Rule;
 
 impl Rule {
-    /// The lines of the rule's program that break it (`broken`) or keep it, for reading.
+    /// The lines of the rule's program that break it (`broken`) or follow it, for reading.
     pub fn example(&self, broken: bool) -> String {
         let mut sections = vec![Vec::new()];
         let mut shown = true;
@@ -17,7 +17,7 @@ impl Rule {
                 "#ifndef BROKEN" => shown = !broken,
                 "#else" => shown = !shown,
                 "#endif" => shown = true,
-                // The file's head says what the rule says.
+                // The header comment repeats the rule.
                 text if text.starts_with("//!") => {}
                 text if text.starts_with("#include \"") => sections.push(Vec::new()),
                 _ if shown => sections.last_mut().into_iter().for_each(|lines| lines.push(line)),
@@ -29,7 +29,7 @@ impl Rule {
     }
 }
 
-/// The lines without common white space in front, without empty lines at the ends or doubled.
+/// The lines without common leading white space, without empty lines at the ends or repeated.
 fn unindented(lines: &[&str]) -> String {
     let depth = |line: &&str| line.len() - line.trim_start().len();
     let filled = lines.iter().filter(|line| !line.trim().is_empty());

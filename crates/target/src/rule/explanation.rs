@@ -4,7 +4,7 @@ use super::Rule;
 use sojourn_p4::terminal::WIDTH;
 
 impl Rule {
-    /// The rule, why the chip has it, what to do instead, and a program of either kind.
+    /// The rule, its reason, the alternative, and a program of either kind.
     pub fn explanation(&self) -> String {
         let mut text = paragraph(&format!("{}: {}.", self.code, self.title));
         for (head, sentence) in [("Why", self.reason), ("Instead", self.cure)] {

@@ -1,6 +1,6 @@
-//! The form of a target's rule, and of the diagnostics about it.
+//! Form of a target's rules, and of the diagnostics about them.
 //!
-//! Stands on the language floor's diagnostics. Which rules there are is each architecture's own.
+//! Uses the language crate's diagnostics. Each architecture defines its own rules.
 
 mod example;
 mod explanation;
@@ -43,27 +43,27 @@ pub struct Rule {
     pub code: &'static str,
     /// The rule in one line.
     pub title: &'static str,
-    /// Why the target has it.
+    /// Reason of the rule on the target.
     pub reason: &'static str,
-    /// What to do instead.
+    /// Suggested alternative.
     pub cure: &'static str,
-    /// A program that breaks the rule where the macro `BROKEN` is defined, and keeps it otherwise;
+    /// A program that breaks the rule if the macro `BROKEN` is defined, and follows it otherwise;
     /// empty if there is none.
     pub program: &'static str,
 }
 
-/// Why a program is refused: an error that is cheap to hand upwards.
+/// Rejection of a program: an error that is cheap to return.
 #[derive(Debug)]
 pub struct Refusal(Box<Diagnostic>);
 
 impl Refusal {
-    /// Another place that matters.
+    /// Adds a secondary span.
     #[must_use]
     pub fn with_place(self, span: Span, text: impl Into<String>) -> Refusal {
         Refusal(Box::new(self.0.with_place(span, text)))
     }
 
-    /// Words beside the mark at the primary place.
+    /// Sets the label at the primary span.
     #[must_use]
     pub fn with_label(self, text: impl Into<String>) -> Refusal {
         Refusal(Box::new(self.0.with_label(text)))

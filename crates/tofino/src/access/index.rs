@@ -59,7 +59,7 @@ pub fn check_buses(program: &Program) -> Vec<Diagnostic> {
 }
 
 fn left_out(program: &Program, table: &Table, bus: Bus) -> Option<Diagnostic> {
-    // What runs on a miss alone gets its address from elsewhere.
+    // An action that runs on a miss only has another source of its address.
     let actions = table.actions.iter().filter(|action| !action.default_only);
     let used: Vec<_> = actions.map(|action| (action, used(program, &action.body, bus))).collect();
     let all = used.iter().flat_map(|(_, uses)| uses);
@@ -169,7 +169,7 @@ fn direct_uses(program: &Program, body: &[Stmt]) -> Vec<DirectUse> {
     uses
 }
 
-/// What a list of statements uses on a bus, each thing with its first call.
+/// Objects that a list of statements uses on a bus, each with its first call.
 fn used(program: &Program, body: &[Stmt], bus: Bus) -> Vec<(ObjectId, Span)> {
     let mut used: Vec<(ObjectId, Span)> = Vec::new();
     visit::statements(body, &mut |stmt| {
@@ -184,7 +184,7 @@ fn used(program: &Program, body: &[Stmt], bus: Bus) -> Vec<(ObjectId, Span)> {
     used
 }
 
-/// What a call uses, and how a table gets there.
+/// Object that a call uses, and the bus of a table's access to it.
 fn on_bus(program: &Program, call: &ExternCall) -> Option<(ObjectId, Bus)> {
     let id = call.object?;
     let object = &program.objects[id.index()];

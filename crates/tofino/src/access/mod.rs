@@ -1,9 +1,9 @@
 //! One access to a register, one count of a counter and one application of a table, for each packet
 //! and pass: checked when a program is loaded.
 //!
-//! A walk over everything that can happen to a packet keeps what may have been used so far, and
-//! under what conditions. A second use on the same path is told (rules T07, T1011). Stands on the
-//! IR; it must not know what an access does.
+//! A walk over all paths of a packet collects the accesses so far, with their conditions. A second
+//! access on the same path is reported (rules T07, T1011). Uses the IR; must not depend on the
+//! effect of an access.
 //!
 //! | file | part |
 //! |---|---|
@@ -30,20 +30,20 @@ use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::{HashMap, HashSet};
 
-/// Which register a call uses, if it is an access to one.
+/// Register of a call, if it is an access to one.
 pub type RegisterOf<'a> = &'a dyn Fn(&ExternCall) -> Option<ObjectId>;
 
 struct Walk<'a> {
     program: &'a Program,
     register_of: RegisterOf<'a>,
-    /// What packets bring along in every combination.
+    /// Slots whose values occur in every combination.
     free: HashSet<Slot>,
-    /// Slots that tell which action a table ran.
+    /// Slots that hold the action that a table ran.
     outcomes: HashSet<Slot>,
     diagnostics: Vec<Diagnostic>,
     /// Paths that have left a block and wait behind it.
     leaving: HashMap<Label, Vec<Path>>,
-    /// How many have left anything.
+    /// Number of exits that left facts.
     left: u32,
 }
 
@@ -63,8 +63,8 @@ pub fn check_unit(program: &Program, unit: UnitId, register_of: RegisterOf<'_>) 
     walk.diagnostics
 }
 
-/// Fields of headers and of what the chip tells, as long as nothing assigns to them. Metadata of
-/// the program may depend on each other, and so may the validities of headers.
+/// Fields of headers and of intrinsic metadata, as long as they are not assigned. Metadata of the
+/// program may depend on each other, and so may the validities of headers.
 fn free_slots(program: &Program, unit: UnitId) -> HashSet<Slot> {
     let unit_ref = &program.units[unit.index()];
     let mut own = [Role::Headers, Role::Metadata].into_iter();
@@ -216,8 +216,8 @@ impl Walk<'_> {
         self.see(thing, call.span, kind, path);
     }
 
-    /// The counter or meter with entries of its own that a call uses. Those beside the entries of a
-    /// table are used when the table hits.
+    /// The counter or meter with entries of its own that a call uses. A direct one is used when its
+    /// table hits.
     fn counter_of(&self, call: &ExternCall) -> Option<ObjectId> {
         let indirect = |id: &ObjectId| {
             let of = &*self.program.objects[id.index()].of;

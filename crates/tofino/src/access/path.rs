@@ -6,7 +6,7 @@ use sojourn_p4::ir::{Binary, Expr, ExprKind, ObjectId, Scalar, Slot, TableId, Un
 use sojourn_p4::source::Span;
 use std::collections::{BTreeMap, HashSet};
 
-/// What a packet can use once in a pass.
+/// Object that a packet can use once in a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Thing {
     /// A register, through any of its actions.
@@ -17,7 +17,7 @@ pub enum Thing {
     Counter(ObjectId),
 }
 
-/// What is known about a slot on a path.
+/// Known fact about a slot on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fact {
     /// It is one of these, ends included.
@@ -51,7 +51,7 @@ pub fn contradict(a: &[(Slot, Fact)], b: &[(Slot, Fact)]) -> bool {
     a.iter().any(|(slot, x)| b.iter().any(|(other, y)| slot == other && x.contradicts(*y)))
 }
 
-/// How a register is used.
+/// Kind of a register's use.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// By `Register.read` at this index, with nothing but plain statements of one list since then,
@@ -66,9 +66,9 @@ pub enum Kind {
 /// A use, and what was known when it happened.
 #[derive(Clone, Debug)]
 pub struct Use {
-    /// Where.
+    /// Source span.
     pub span: Span,
-    /// How.
+    /// Kind.
     pub kind: Kind,
     /// Conditions on slots that have not been written since.
     pub facts: Facts,
@@ -78,18 +78,18 @@ pub struct Use {
     pub certain: bool,
 }
 
-/// What may have happened on the way to a point.
+/// Facts and uses on the way to a point.
 #[derive(Clone, Default)]
 pub struct Path {
     /// The uses so far.
     pub uses: BTreeMap<Thing, Vec<Use>>,
-    /// What holds.
+    /// Known facts.
     pub facts: Facts,
     /// True if more than the facts has to hold for a packet to come here.
     pub opaque: bool,
 }
 
-/// More uses of one thing than this are not told apart.
+/// Maximum number of distinguished uses of one object.
 const MAX_USES: usize = 16;
 
 impl Path {
@@ -129,7 +129,7 @@ impl Path {
         }
     }
 
-    /// What was read can no longer be written back in the same access.
+    /// Marks the earlier reads as complete: they cannot be written back in the same access.
     pub fn close_reads(&mut self) {
         for used in self.uses.values_mut().flatten() {
             if matches!(used.kind, Kind::Read(..)) {
@@ -173,8 +173,8 @@ impl Path {
         }
     }
 
-    /// The first earlier use that can happen for the same packet as one here, and how sure that is.
-    /// `outcomes` are the slots that tell which action a table ran.
+    /// The first earlier use that can happen for the same packet as one here, and its certainty.
+    /// `outcomes` are the slots that hold the action that a table ran.
     pub fn conflict(
         &self,
         thing: Thing,
@@ -203,7 +203,7 @@ impl Path {
         if first.certain {
             return Overlap::Always;
         }
-        // What packets bring along comes in every combination.
+        // Values from packets occur in every combination.
         let differing = || {
             let here = self.facts.iter().filter(|fact| !first.facts.contains(fact));
             here.chain(first.facts.iter().filter(|fact| !self.facts.contains(fact)))
@@ -219,7 +219,7 @@ impl Path {
     }
 }
 
-/// How two uses meet.
+/// Overlap of two uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Overlap {
     /// Whenever the second happens, the first has.
@@ -262,8 +262,8 @@ fn has(uses: Option<&Vec<Use>>, span: Span) -> bool {
     uses.is_some_and(|uses| uses.iter().any(|used| used.certain && used.span == span))
 }
 
-/// What a comparison of a slot with a constant says about the slot if it is `truth`: none if it
-/// says nothing that a fact can hold, `Some((slot, None))` if it cannot be.
+/// Fact from a comparison of a slot with a constant, if its result is `truth`: `None` if no fact
+/// can represent it, `Some((slot, None))` if the result is impossible.
 fn comparison(op: Binary, a: &Expr, b: &Expr, truth: bool) -> Option<(Slot, Option<Fact>)> {
     let (slot, ExprKind::Const(value)) = (plain_slot(a)?, &b.kind) else { return None };
     let (value, scalar) = (*value, a.scalar);

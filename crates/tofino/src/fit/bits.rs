@@ -1,7 +1,7 @@
-//! Which bits of which field an expression reads.
+//! Bits of fields that an expression reads.
 //!
-//! Dependencies are between fields, and a slice of a field is a field of its own. Knows the IR's
-//! expressions and nothing of the chip.
+//! Dependencies are between fields, and a slice of a field is a field of its own. Uses the IR's
+//! expressions; must not depend on the chip.
 
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Slot, Unary, Unit, WideSlot};
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ impl Bits {
         self.place == other.place && self.low <= other.low && other.high <= self.high
     }
 
-    /// How many bits.
+    /// Number of bits.
     pub fn width(&self) -> u32 {
         self.high - self.low + 1
     }
@@ -76,24 +76,24 @@ impl Bits {
     }
 }
 
-/// Slots that stand for another slot or a constant since they were copied from it.
+/// Slots that are copies of another slot or a constant.
 #[derive(Clone, Debug, Default)]
 pub struct Copies(HashMap<Slot, Expr>);
 
 impl Copies {
-    /// From now on `slot` stands for `value`, a slot or a constant.
+    /// Records that `slot` is a copy of `value`, a slot or a constant.
     pub fn learn(&mut self, slot: Slot, value: Expr) {
         self.0.insert(slot, value);
     }
 
-    /// What is written no longer stands for anything, nor does anything stand for it.
+    /// Removes the copies from and to written bits.
     pub fn forget(&mut self, written: &Bits) {
         let Place::Narrow(slot) = written.place else { return };
         self.0.remove(&slot);
         self.0.retain(|_, value| !matches!(value.kind, ExprKind::Slot(other) if other == slot));
     }
 
-    /// What a slot stands for.
+    /// Original of a copy.
     pub fn get(&self, slot: Slot) -> Option<&Expr> {
         self.0.get(&slot)
     }
@@ -213,8 +213,8 @@ pub fn is_linear(expr: &Expr) -> bool {
     }
 }
 
-/// How many instructions, one after the other, compute an expression; 0 for what is only moved.
-/// An instruction combines two sources of one container.
+/// Number of instructions in sequence that compute an expression; 0 for a plain move. An
+/// instruction combines two sources of one container.
 pub fn steps(expr: &Expr) -> u32 {
     match &expr.kind {
         ExprKind::Cast(a) | ExprKind::Slice(a, _) => steps(a),

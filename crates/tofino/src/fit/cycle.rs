@@ -1,7 +1,7 @@
-//! Registers whose accesses cannot be in one stage (rule T1102), told by the accesses themselves.
+//! Registers whose accesses cannot be in one stage (rule T1102), with the accesses that prove it.
 //!
-//! Stands on the graph of dependencies. Two forms are found: an access that waits for another one
-//! of its register, and two registers that are used in one order here and in the other there.
+//! Uses the dependency graph. Two forms are found: an access that waits for another one of its
+//! register, and two registers that are used in opposite orders.
 
 use super::depend::Graph;
 use crate::rules;
@@ -10,7 +10,7 @@ use sojourn_p4::ir::{ObjectId, Program};
 use sojourn_p4::source::Span;
 use std::collections::BTreeMap;
 
-/// Which nodes wait for a node: 1 at least for its stage, 2 for a later one.
+/// Nodes that wait for a node: 1 at least for its stage, 2 for a later one.
 type Reach = BTreeMap<usize, u8>;
 
 /// The accesses to each register, with what waits for them.
@@ -130,7 +130,7 @@ impl Accesses {
     }
 }
 
-/// What waits for a node, directly or not.
+/// Nodes that wait for a node, directly or not.
 fn reach_of(from: usize, next: &[Vec<(usize, bool)>]) -> Reach {
     let mut reach = Reach::new();
     let mut open = vec![(from, 1u8)];

@@ -1,5 +1,5 @@
-//! Which node waits for which, and how many stages (the vendor's dependency graph has the same
-//! kinds and distances).
+//! Dependency graph: the nodes that each node waits for, and the distance in stages (the vendor's
+//! graph has the same kinds and distances).
 //!
 //! | dependency | the later node | stages |
 //! |---|---|---|
@@ -16,7 +16,7 @@ use sojourn_p4::ir::ObjectId;
 use sojourn_p4::source::Span;
 use std::collections::{BTreeMap, HashMap};
 
-/// Why one node waits for another.
+/// Reason for one node to wait for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dependency {
@@ -39,15 +39,15 @@ pub struct Edge {
     pub from: usize,
     /// Stages between the two, at least.
     pub distance: u32,
-    /// The same if a compiler sees through copies and constants: what nobody can do without.
+    /// The same distance for a compiler that propagates copies and constants: the certain minimum.
     pub certain: u32,
-    /// Why.
+    /// Reason.
     pub dependency: Dependency,
     /// The field, if it is about one.
     pub field: Option<Bits>,
-    /// What reads it.
+    /// Its reader.
     pub by: Option<Reader>,
-    /// Where the earlier node writes it.
+    /// Span of the write in the earlier node.
     pub written: Span,
 }
 
@@ -56,7 +56,7 @@ pub struct Edge {
 pub struct Graph {
     /// The nodes, in the order of the program.
     pub nodes: Vec<Node>,
-    /// What each waits for.
+    /// Dependencies of each node.
     pub waits: Vec<Vec<Edge>>,
     /// Nodes that have to be in one stage, as they share a register: index of the group of each.
     pub group: Vec<usize>,
@@ -160,8 +160,8 @@ impl Dependency {
     }
 }
 
-/// Those of the `known` nodes that `node` has to wait for because of `bits`, the latest first. What
-/// comes before a write that always lies between is waited for by that write.
+/// Those of the `known` nodes that `node` must wait for because of `bits`, the latest first. A
+/// write that is always in between waits for the earlier ones itself.
 fn earlier<'a>(
     known: &'a HashMap<Place, Vec<usize>>,
     nodes: &'a [Node],

@@ -54,7 +54,7 @@ struct Walk<'p> {
     copies: Copies,
     /// Local variables that hold a hash, with what is hashed.
     hashed: HashMap<Slot, Vec<Bits>>,
-    /// Temporaries that tell a table's outcome.
+    /// Temporaries that hold a table's result.
     outcomes: HashMap<Slot, usize>,
     /// Temporaries that hold the result of a call.
     results: HashMap<Slot, usize>,
@@ -583,7 +583,7 @@ impl Walk<'_> {
     }
 }
 
-/// True if what stands behind the list is never reached from it.
+/// True if the code behind the list is unreachable from it.
 fn always_leaves(stmts: &[Stmt]) -> bool {
     fn leaves(stmts: &[Stmt], inside: &mut Vec<Label>) -> bool {
         stmts.iter().any(|stmt| match &stmt.kind {
@@ -620,7 +620,7 @@ fn constant_bytes(expr: &Expr) -> u32 {
     }
 }
 
-/// How many instructions of an action wait for others of it, beyond the first.
+/// Number of instructions of an action that wait for others of it, beyond the first.
 fn chain(nodes: &[Node]) -> u32 {
     let mut depth = vec![0; nodes.len()];
     for (at, node) in nodes.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Which step's result a step sees.
+//! Reaching definitions: the steps whose results a step sees.
 //!
-//! Between the write of a field and a read of it no other write may lie that always runs where the
-//! read runs. Stands on the nodes; knows no stages.
+//! A write of a field reaches a read if no other write in between always runs where the read runs.
+//! Uses the nodes; must not depend on stages.
 
 use super::bits::{Bits, Place};
 use super::node::{Arm, Kind, Node, Reader};
@@ -17,7 +17,7 @@ pub struct Flow {
     pub to: Option<usize>,
     /// The field as it is read, or as it leaves.
     pub field: Bits,
-    /// What reads it; none if it leaves.
+    /// Its reader; `None` if the value leaves the control.
     pub by: Option<Reader>,
     /// The register whose output it is.
     pub output_of: Option<ObjectId>,
@@ -89,11 +89,11 @@ fn leaving(
     flows
 }
 
-/// The writers of a field, latest first, that `reader` (or what stands behind all nodes) may see.
+/// The writers of a field, latest first, that `reader` (or the code behind all nodes) may see.
 fn reaching(nodes: &[Node], writers: &[usize], bits: &Bits, reader: Option<&Node>) -> Vec<usize> {
     let path = reader.map_or(&[][..], |reader| &reader.path);
     let mut found = Vec::new();
-    // Where a later writer has written all of it whatever came before.
+    // Paths on which a later writer has written all of it.
     let mut overwritten: Vec<&[Arm]> = Vec::new();
     for from in writers.iter().rev() {
         let writer = &nodes[*from];
@@ -108,7 +108,7 @@ fn reaching(nodes: &[Node], writers: &[usize], bits: &Bits, reader: Option<&Node
             found.push(*from);
         }
         let whole = writes.any(|w| w.bits.low <= bits.low && w.bits.high >= bits.high);
-        // What a table does depends on its entry.
+        // The effect of a table depends on its entry.
         if whole && writer.kind == Kind::Action {
             if path.starts_with(&writer.path) {
                 break;

@@ -34,7 +34,7 @@ pub fn seen_behind(program: &Program, blocks: [UnitId; 3]) -> HashSet<Place> {
     seen
 }
 
-/// The variables that a control hands on to another unit, each with the other's.
+/// Variables that a control passes to another unit, each with the other unit's.
 pub fn counterparts(
     program: &Program,
     control: UnitId,

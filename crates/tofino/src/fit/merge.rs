@@ -1,6 +1,6 @@
-//! Which statements become one action: neighbours that do not depend on each other, with one
-//! extern call among them at most. That is how the vendor's compiler makes actions of statements
-//! that stand outside tables; a called action is one anyway.
+//! Merging of statements into actions: neighbours that do not depend on each other, with at most
+//! one extern call among them. The vendor's compiler builds actions of statements outside tables in
+//! this way; a called action is one anyway.
 
 use super::node::{Kind, Node};
 use sojourn_p4::source::{SourceMap, Span};
@@ -39,7 +39,7 @@ fn one_action(group: &Node, next: &Node, sources: &SourceMap) -> bool {
         && same_text(group.span, next.span, sources)
 }
 
-/// True if no brace stands between the two: they are in one action, or both in no action.
+/// True if there is no brace between the two: they are in one action, or both in none.
 fn same_text(first: Span, second: Span, sources: &SourceMap) -> bool {
     if second.start < first.end {
         return first == second;

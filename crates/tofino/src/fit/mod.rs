@@ -1,8 +1,8 @@
 //! Does it fit? Stages of a loaded program, estimated.
 //!
-//! It stands on the IR and on the chip's numbers; it must not know packets or control planes. What
-//! the vendor's compiler would choose freely is an estimate here and is called one; a program is
-//! refused only where its dependencies alone prove that it cannot fit.
+//! Uses the IR and the chip's numbers; must not depend on packets or control planes. Free choices
+//! of the vendor's compiler are estimates here and named so; a program is rejected only if its
+//! dependencies alone prove that it cannot fit.
 //!
 //! | file | step |
 //! |---|---|
@@ -140,7 +140,7 @@ fn controls(blocks: [UnitId; 6]) -> [UnitId; 2] {
 /// The nodes of a pass before they are merged.
 struct PassNodes {
     nodes: Vec<Node>,
-    /// What is read behind the control.
+    /// Places read after the control.
     seen: HashSet<Place>,
 }
 

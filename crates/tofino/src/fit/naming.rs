@@ -16,7 +16,7 @@ pub struct At {
     pub column: u32,
 }
 
-/// What names a node.
+/// Id of a node.
 pub(super) fn id(pass: usize, node: usize) -> String {
     format!("{}.{node}", PASSES[pass])
 }

@@ -4,7 +4,7 @@ use super::bits::Bits;
 use sojourn_p4::ir::{ObjectId, TableId};
 use sojourn_p4::source::Span;
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A condition of an `if`.
@@ -19,7 +19,7 @@ pub enum Kind {
     Partition(TableId),
 }
 
-/// What reads a field.
+/// Reader of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reader {
     /// The key of a table.
@@ -39,7 +39,7 @@ pub enum Reader {
 /// A read.
 #[derive(Clone, Copy, Debug)]
 pub struct Read {
-    /// What is read.
+    /// Bits read.
     pub bits: Bits,
     /// By what.
     pub by: Reader,
@@ -50,9 +50,9 @@ pub struct Read {
 /// A write.
 #[derive(Clone, Copy, Debug)]
 pub struct Write {
-    /// What is written.
+    /// Bits written.
     pub bits: Bits,
-    /// Where.
+    /// Source span.
     pub span: Span,
     /// True if a constant or an unchanged field is written: a compiler may see through that.
     pub copied: bool,
@@ -69,7 +69,7 @@ pub struct Access {
     pub register: ObjectId,
     /// The register action, or the register itself.
     pub action: ObjectId,
-    /// Where it is called.
+    /// Span of the call.
     pub span: Span,
 }
 
@@ -86,21 +86,21 @@ pub const VALIDITIES: u32 = 32;
 /// Something that has a place in a stage.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
     /// For people.
     pub name: String,
-    /// Where it stands.
+    /// Source span.
     pub span: Span,
-    /// The statement list it stands in; nodes of one list can become one table.
+    /// Its statement list; nodes of one list can become one table.
     pub list: u32,
-    /// The arms of branches that it stands in, outermost first.
+    /// Its enclosing branches, outermost first.
     pub path: Vec<Arm>,
     /// The node that decides whether it runs.
     pub guard: Option<usize>,
-    /// What it reads.
+    /// Its reads.
     pub reads: Vec<Read>,
-    /// What it writes.
+    /// Its writes.
     pub writes: Vec<Write>,
     /// Registers that it accesses.
     pub registers: Vec<ObjectId>,
@@ -187,7 +187,7 @@ impl Node {
             || matches!(self.kind, Kind::Table(_))
     }
 
-    /// True for a table of the compiler that tells the deparser which checksum to send.
+    /// True for a table of the compiler that selects the deparser's checksum.
     pub fn chooses_checksum(&self) -> bool {
         self.shared_byte & (FIRST_VALIDITY - FIRST_CHECKSUM) != 0
     }

@@ -1,10 +1,10 @@
 //! Small fields that share a byte, and the tables that the compiler adds for checksums.
 //!
-//! An instruction writes a whole container, and two tables that a packet can meet in one stage
-//! cannot both write one. The back end puts `drop_ctl` and `bypass_egress` into one byte, and the
-//! flags that tell the deparser which checksum to send beside them: so they go to different stages
-//! although no field joins them (measured; p4c's `deparser_checksum_update` adds the tables). How it
-//! packs a program's own fields is not followed.
+//! An instruction writes a whole container, and two tables that a packet can reach in one stage
+//! cannot both write one. The back end puts `drop_ctl` and `bypass_egress` into one byte, together
+//! with the flags that select the deparser's checksum: so they go to different stages although no
+//! field joins them (measured; p4c's `deparser_checksum_update` adds the tables). Its packing of a
+//! program's own fields is not modelled.
 
 use super::bits::{Bits, Copies, Place};
 use super::live::counterparts;
@@ -78,8 +78,8 @@ pub fn checksum_tables(program: &Program, control: UnitId, deparser: UnitId) -> 
     tables
 }
 
-/// Calls `see` for each checksum of the list that is computed under a condition, with its place
-/// and the fields that are asked for. Whether the header is there is asked anyway.
+/// Calls `see` for each checksum of the list that is computed under a condition, with its index and
+/// the fields of the condition. The validity of the header is tested anyway.
 fn conditions(
     unit: &Unit,
     list: &[Stmt],

@@ -32,14 +32,14 @@ pub struct Fit {
     pub state: Vec<StatePath>,
     /// The stages that are used, in order.
     pub stages: Vec<Stage>,
-    /// What the whole program uses.
+    /// Resources of the whole program.
     pub totals: Vec<Total>,
     /// Packet header vector: an estimate, each field in containers of its own.
     pub containers: Vec<Containers>,
-    /// What found no stage, as it needs more than a stage has or waits for such a step. The numbers
+    /// Steps without a stage: they need more than a stage has or wait for such a step. The numbers
     /// of stages are then those of the rest.
     pub unplaced: Vec<String>,
-    /// What could not be placed, and what waited for a resource rather than a field.
+    /// Steps that could not be placed, and those that waited for a resource rather than a field.
     pub notes: Vec<String>,
 }
 
@@ -65,22 +65,22 @@ pub struct Step {
     pub stage: u32,
     /// `table`, `gateway`, `stateful`, `action` or `switch`.
     pub kind: &'static str,
-    /// What it is.
+    /// Name of the step.
     pub name: String,
-    /// Where it stands.
+    /// Source position.
     pub at: Option<At>,
-    /// Why it is not earlier.
+    /// Reason why it is not earlier.
     pub reason: Option<Reason>,
 }
 
-/// Why a step waits for the one before.
+/// Reason why a step waits for the one before.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reason {
     /// The kind of dependency; none if the two share a register.
     pub dependency: Option<Dependency>,
     /// The field.
     pub field: Option<String>,
-    /// Where the step before writes it.
+    /// Position of the write in the step before.
     pub written: Option<At>,
     /// All of it as half a sentence.
     pub text: String,
@@ -91,9 +91,9 @@ pub struct Reason {
 pub struct Stage {
     /// Its number, from 0.
     pub stage: u32,
-    /// What is in it.
+    /// Steps placed in it.
     pub placed: Vec<Placed>,
-    /// What is used.
+    /// Resources used.
     pub used: BTreeMap<Resource, u32>,
 }
 
@@ -106,32 +106,32 @@ pub struct Placed {
     pub pass: &'static str,
     /// `table`, `gateway`, `stateful`, `action` or `switch`.
     pub kind: &'static str,
-    /// What it is.
+    /// Name of the step.
     pub name: String,
     /// Key and size of a table, entries of a register; otherwise empty.
     pub detail: String,
-    /// Where it stands.
+    /// Source position.
     pub at: Option<At>,
-    /// What it needs of the stage, where that is not 0: an estimate. Registers and fields that
+    /// Resources that it needs of the stage, where not 0: an estimate. Registers and fields that
     /// others of the stage use too are counted for each.
     pub needs: BTreeMap<Resource, u32>,
-    /// What it waits for.
+    /// Its dependencies.
     pub waits: Vec<Wait>,
 }
 
-/// What something in a stage waits for.
+/// Dependency of a step in a stage.
 #[derive(Clone, Debug, Serialize)]
 pub struct Wait {
     /// The earlier step.
     pub on: String,
     /// Stages between the two, at least.
     pub stages: u32,
-    /// Why.
+    /// Reason.
     #[serde(flatten)]
     pub reason: Reason,
 }
 
-/// What all stages together use of a resource.
+/// Use of a resource in all stages together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Total {
     /// The resource.

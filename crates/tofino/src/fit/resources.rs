@@ -27,7 +27,7 @@ pub enum Resource {
     SramBlocks,
     /// TCAM blocks of 512 words of 44 bits.
     TcamBlocks,
-    /// Map RAMs beside the SRAM of registers, counters and meters.
+    /// Map RAMs, in addition to the SRAM of registers, counters and meters.
     MapRams,
     /// Bytes of the exact-match crossbar, gateways and stateful ALUs included.
     ExactCrossbarBytes,
@@ -47,7 +47,7 @@ pub enum Resource {
     EgressWords,
 }
 
-/// How many resources there are.
+/// Number of resources.
 pub const COUNT: usize = 14;
 
 impl Resource {
@@ -69,7 +69,7 @@ impl Resource {
         Resource::EgressWords,
     ];
 
-    /// What a stage has.
+    /// Limit of a stage.
     pub const fn limit(self) -> u32 {
         match self {
             Resource::LogicalTables | Resource::Gateways => 16,
@@ -144,7 +144,7 @@ impl Amounts {
     }
 }
 
-/// What a node needs.
+/// Resources that a node needs.
 #[derive(Clone, Debug, Default)]
 pub struct Need {
     /// Without what two nodes of a stage can share: fields on the crossbars, objects with memory.
@@ -261,7 +261,7 @@ fn stateful(program: &Program, id: ObjectId, node: &Node) -> Amounts {
     fixed
 }
 
-/// Words of 128 bits that a register fills; true if it lies beside a table's entries.
+/// Number of 128-bit words of a register; true if it is indexed by a table's entries.
 fn register_words(program: &Program, id: ObjectId) -> (u32, bool) {
     let object = &program.objects[id.index()];
     let entry = object.type_args.first();
@@ -331,7 +331,7 @@ fn memory(table: &Table, ternary: bool, fixed: &mut Amounts) {
     }
     let key: u32 = table.keys.iter().map(|key| key.expr.scalar.width()).sum();
     let entries = table.size.unwrap_or(512).max(table.entries.len() as u64).max(1);
-    // Up to 32 bits of action data stand in the entry itself.
+    // Up to 32 bits of action data are in the entry itself.
     let immediate = if data <= 32 { immediate_bits(table) } else { 0 };
     if data > 32 {
         let per_word = (128 / data.next_power_of_two().min(128)).max(1);
@@ -370,7 +370,7 @@ fn data_bits(action: &sojourn_p4::ir::TableAction) -> u32 {
     bits.sum()
 }
 
-/// Bits of action data that stand in an entry.
+/// Bits of action data in an entry.
 fn immediate_bits(table: &Table) -> u32 {
     let bits = |action: &sojourn_p4::ir::TableAction| -> u32 {
         let widths = action.data.iter().map(|(_, layout)| match layout {

@@ -19,7 +19,7 @@ const MAX_STAGES: u32 = 256;
 /// A stage in the making.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
-    /// What is used, crossbars included.
+    /// Resources used, crossbars included.
     pub used: Amounts,
     /// The nodes: pass (0 ingress, 1 egress) and index.
     pub nodes: Vec<(usize, usize)>,
@@ -37,7 +37,7 @@ pub struct Placement {
     pub stages: Vec<Stage>,
     /// The stage of each node, by pass.
     pub stage: [Vec<u32>; 2],
-    /// What each node needs, by pass.
+    /// Resources that each node needs, by pass.
     pub needs: [Vec<Need>; 2],
     /// Nodes that had to wait for a resource: pass, node, resource.
     pub delayed: Vec<(usize, usize, Resource)>,
@@ -58,7 +58,7 @@ struct Search<'g> {
     graphs: [&'g Graph; 2],
     needs: [Vec<Need>; 2],
     heights: [Vec<u32>; 2],
-    /// How many nodes come before each.
+    /// Number of nodes before each.
     before: [Vec<usize>; 2],
     /// Members of each group, by pass and group.
     members: [BTreeMap<usize, Vec<usize>>; 2],

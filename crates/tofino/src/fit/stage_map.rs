@@ -79,7 +79,7 @@ struct View<'p> {
     seen: &'p HashSet<Place>,
 }
 
-/// Which stages touch a variable.
+/// Stages that access a variable.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reach {
     first_read: Option<u32>,
@@ -208,7 +208,7 @@ impl View<'_> {
 /// The numbers of the containers of 32, 8 and 16 bits that match-action units see.
 const CONTAINERS: [RangeInclusive<u16>; 3] = [0..=63, 64..=127, 128..=223];
 
-/// Which containers are taken.
+/// Allocated containers.
 #[derive(Debug, Default)]
 struct Allocation {
     taken: [u16; 3],

@@ -1,7 +1,7 @@
 //! The path of each state variable: its register's stage, the steps that compute its index and
 //! operands or decide over it, and the steps that use its output.
 //!
-//! Stands on the placement and on the flow of fields; draws nothing.
+//! Uses the placement and the flow of fields; must not depend on the drawing.
 
 use super::bits::Place;
 use super::depend::Graph;
@@ -37,17 +37,17 @@ pub struct StatePath {
     pub pass: &'static str,
     /// The stage that holds it: an estimate.
     pub stage: u32,
-    /// What an entry is: `bit<32>`, or the fields of a struct.
+    /// Type of an entry: `bit<32>`, or the fields of a struct.
     pub entry: String,
     /// Its entries, if the program says so.
     pub size: Option<u64>,
-    /// Where it is declared.
+    /// Position of its declaration.
     pub at: Option<At>,
     /// The calls that access it.
     pub accesses: Vec<StateAccess>,
-    /// Where its index, its operands and the decision to access it come from.
+    /// Sources of its index, its operands and the decision to access it.
     pub inputs: Vec<Input>,
-    /// Where its output goes.
+    /// Destinations of its output.
     pub outputs: Vec<Output>,
 }
 
@@ -62,7 +62,7 @@ pub struct StateAccess {
     pub reads: bool,
     /// Whether it changes the memory word.
     pub writes: bool,
-    /// Where it is called.
+    /// Position of the call.
     pub at: Option<At>,
 }
 
@@ -89,7 +89,7 @@ pub struct Output {
     pub role: &'static str,
     /// The field that carries it.
     pub field: String,
-    /// What uses it.
+    /// User of the register.
     pub name: String,
     /// The step that uses it.
     pub step: Option<String>,
@@ -130,7 +130,7 @@ pub(super) fn paths(
     paths
 }
 
-/// What is known of a register while the flows are gone through.
+/// Known facts about a register during the walk of the flows.
 #[derive(Default)]
 struct Around {
     nodes: BTreeSet<usize>,

@@ -430,7 +430,7 @@ fn the_actions_of_a_table_share_what_they_count_in_and_their_registers() {
             void apply(inout bit<32> value) { value = value + 1; } };
         RegisterAction<bit<32>, bit<9>, bit<32>>(second) raise = {
             void apply(inout bit<32> value) { value = value + 1; } };";
-    // What p4c says of each was asked.
+    // The verdicts of p4c were determined.
     let codes = |a: &str, b: &str, key: &str| {
         let table = format!(
             "{declared} action a() {{ {a} }} action b() {{ {b} }}

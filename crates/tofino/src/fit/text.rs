@@ -134,7 +134,7 @@ fn short(placed: &Placed) -> String {
     }
 }
 
-/// Registers stand in brackets; the bracket closes behind the register's name.
+/// Registers are in brackets; the bracket closes after the register's name.
 fn close(name: &str) -> &'static str {
     if name.contains(", ") { "" } else { "]" }
 }

@@ -1,7 +1,7 @@
 //! Statements of deparsers: emits, assignments, checksums (T0906 to T0910).
 //!
-//! A deparser emits what is valid, and sums checksums; it decides and computes nothing. Copies are the
-//! subject of `copies`. Stands on `known` and `fields`.
+//! A deparser emits valid headers, and sums checksums; it decides and computes nothing. Copies are
+//! checked in `deparser_requests`. Uses `known` and `fields`.
 
 use super::fields::computed;
 use super::known::Known;
@@ -156,7 +156,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a checksum is made of; its fields go to `parts`.
+    /// Parts of a checksum; its fields go to `parts`.
     fn sum(&mut self, data: &Value, known: &Known, parts: &mut Vec<Part>) {
         match data {
             Value::Scalar(part) => {

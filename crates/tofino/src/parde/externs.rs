@@ -1,6 +1,6 @@
-//! The blocks in which the calls of an extern can stand (T0806).
+//! Blocks in which an extern may be called (T0806).
 //!
-//! The table is that of the open Tofino compiler (`bf-p4c/arch/check_extern_invocation.cpp`). Stands on
+//! The table is that of the open Tofino compiler (`bf-p4c/arch/check_extern_invocation.cpp`). Uses
 //! the IR's calls.
 
 use crate::rules;

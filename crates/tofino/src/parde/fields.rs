@@ -1,7 +1,7 @@
 //! Expressions that need no ALU: fields, slices and concatenations of them, constants.
 //!
-//! A parser copies such a value, a deparser reads it; everything else takes an instruction of a
-//! match-action stage. Stands on the IR's expressions.
+//! A parser copies such a value, a deparser reads it; everything else needs an instruction of a
+//! match-action stage. Uses the IR's expressions.
 
 use sojourn_p4::ir::{Binary, Expr, ExprKind};
 use sojourn_p4::visit;

@@ -1,7 +1,6 @@
-//! Values that variables are known to hold, as the compiler's copy propagation and constant folding
-//! find them.
+//! Known values of variables, as the compiler's copy propagation and constant folding find them.
 //!
-//! Stands on the IR's expressions; it must not depend on where they are evaluated.
+//! Uses the IR's expressions; must not depend on where they are evaluated.
 
 use super::fields::computed;
 use crate::constant_folding::fold;

@@ -1,8 +1,8 @@
 //! Checks of parsers and deparsers: statements and expressions that the chip's blocks cannot execute.
 //!
-//! A parser state extracts bytes, writes constants and copies fields; a deparser emits headers, sums
-//! checksums and copies fields. Neither has an ALU. The rules are those of the open Tofino compiler
-//! (`bf-p4c/parde`, `bf-p4c/midend`). Stands on the IR; it must not depend on match-action stages.
+//! A parser state extracts bytes, writes constants and copies fields; a deparser emits headers,
+//! sums checksums and copies fields. Neither has an ALU. The rules are those of the open Tofino
+//! compiler (`bf-p4c/parde`, `bf-p4c/midend`). Uses the IR; must not depend on match-action stages.
 //!
 //! | file | subject |
 //! |---|---|

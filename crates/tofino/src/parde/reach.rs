@@ -49,7 +49,7 @@ impl<'p> Ways<'p> {
         Ways { body, chains, before }
     }
 
-    /// What was last written to a variable on each way to the end of a chain.
+    /// Last writes to a variable on each path to the end of a chain.
     pub fn sources(&self, chain: usize, slot: Slot) -> HashSet<Source> {
         let mut found = HashSet::new();
         let (mut seen, mut open) = (HashSet::from([chain]), vec![chain]);

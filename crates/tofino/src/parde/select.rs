@@ -1,7 +1,7 @@
 //! Keys of `select` and conditions of `if` in parsers (T1302, T1303).
 //!
-//! The parser matches four bytes of the packet like a TCAM row. A condition of an `if` is a key of one
-//! bit. Stands on `fields`; it must not depend on the states around.
+//! The parser matches four bytes of the packet like a TCAM row. A condition of an `if` is a key of
+//! one bit. Uses `fields`; must not depend on the enclosing states.
 
 use super::fields::computed;
 use crate::constant_folding::constant;

@@ -1,8 +1,7 @@
 //! Elements of stacks that a field chooses, in controls and deparsers (T1305).
 //!
-//! Parsers have their own check, as they count elements. The rounds of a loop are written out by the
-//! compiler, so that an index inside of one may become a constant: loops are not looked into. Stands on
-//! `known`.
+//! Parsers have their own check, as they count elements. The compiler unrolls loops, so that an
+//! index inside of one may become a constant: loops are not checked. Uses `known`.
 
 use super::fields::variable_index;
 use super::known::Known;

@@ -1,6 +1,6 @@
 //! Statements of parser states (T1301, T1302, T1304, T1305, T1307, T1308).
 //!
-//! A state that the compiler makes of an `if` begins without knowledge of values. Stands on `known`,
+//! A state that the compiler creates for an `if` begins without known values. Uses `known`,
 //! `fields` and the checks of `select` and `varbit`.
 
 use super::chains::chains;
@@ -24,7 +24,7 @@ use std::collections::HashSet;
 pub fn check(chip: &Chip, program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
     let unit = &program.units[parser.index()];
     let Body::Parser(body) = &unit.body else { return };
-    // Values that no state asks for are not computed: the first round finds what is asked for.
+    // Values that no state needs are not computed: the first pass finds those that are needed.
     let chains = chains(body);
     let mut walk = Walk::new(chip, program, unit, body, &chains);
     for round in 0..2 {
@@ -309,7 +309,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// What a checksum adds or subtracts.
+    /// Parts that a checksum adds or subtracts.
     fn sum(&mut self, data: &Value, span: Span, point: &Point) {
         let mut parts = Vec::new();
         scalars(data, &mut parts);

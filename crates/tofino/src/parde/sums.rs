@@ -1,8 +1,8 @@
 //! The fields that a deparser's checksum can read, and where its result can go (T0910).
 //!
-//! The checksum unit reads containers byte by byte: a byte of a header takes part as a whole, and lies
-//! in the sum as it lies in the packet. Metadata has no such place. The steps are those of the open
-//! Tofino compiler (`bf-p4c/parde/deparser_checksum_update.cpp`). Stands on the IR's layouts.
+//! The checksum unit reads containers byte by byte: a byte of a header takes part as a whole, at
+//! its position in the packet. Metadata has no such position. The steps are those of the open
+//! Tofino compiler (`bf-p4c/parde/deparser_checksum_update.cpp`). Uses the IR's layouts.
 
 use sojourn_p4::ir::{Layout, Slot, Unit};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ pub struct Headers(Vec<Vec<(Option<Slot>, u32)>>);
 /// A part of a sum: its field, if it is one of at most 128 bits, and its width.
 pub type Part = (Option<Slot>, u32);
 
-/// Where a part of a sum comes from.
+/// Origin of a part of a sum.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Header(usize),
@@ -32,7 +32,7 @@ impl Headers {
         Headers(found)
     }
 
-    /// What is wrong with the place of a checksum's result; nothing if it is right.
+    /// Fault in the position of a checksum's result; `None` if it is valid.
     pub fn place_fault(&self, slot: Slot) -> Option<String> {
         let Some((header, at)) = self.place(slot) else {
             return Some("a checksum goes to what is no field of a header".to_owned());
@@ -47,7 +47,7 @@ impl Headers {
             .then(|| "a checksum goes to a field between two bytes".to_owned())
     }
 
-    /// What is wrong with the parts of a sum; nothing if they are right.
+    /// Fault in the parts of a sum; `None` if they are valid.
     pub fn parts_fault(&self, parts: &[Part]) -> Option<&'static str> {
         let mut offsets = HashMap::new();
         let (mut offset, mut last) = (0_u32, Origin::Metadata);

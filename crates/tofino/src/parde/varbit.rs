@@ -1,7 +1,7 @@
 //! Lengths of fields of variable size (T1306).
 //!
-//! The compiler writes one parser branch for each value of the field that the length is computed of,
-//! and computes the length of each branch itself. Stands on `known`.
+//! The compiler generates one parser branch for each value of the field from which the length is
+//! computed, and computes the length of each branch itself. Uses `known`.
 
 use super::known::Known;
 use crate::constant_folding::constant;

@@ -124,7 +124,7 @@ fn nor_does_one_that_makes_copies() {
     assert!(alone(&Parts::default().text()));
 }
 
-/// What becomes of a packet in both passes, and whether it is sent.
+/// Result of both passes for a packet, and whether it is sent.
 fn passed(plane: &mut Tofino, packet: Packet) -> (bool, Packet) {
     let now = Time::from_micros(5);
     let input = IngressInput { port: PortId(1), arrived: now, now, resubmitted: false };

@@ -1,7 +1,7 @@
 //! Conditions of a register action, fitted to the two compare units (rules T02).
 //!
-//! Each comparison becomes a sum against zero. A comparison that is made again, or whose exact
-//! opposite is asked for, shares its unit.
+//! Each comparison becomes a sum against zero. A repeated comparison, or its exact opposite, shares
+//! the unit.
 
 use super::resources::{Resources, Row};
 use super::term::{Half, Operation, Term, TermKind};
@@ -53,7 +53,7 @@ impl Units {
         [units.next(), units.next()]
     }
 
-    /// How many units are in use.
+    /// Number of units in use.
     pub fn len(&self) -> usize {
         self.units.len()
     }

@@ -1,8 +1,9 @@
 //! Register actions, compiled to the instructions of a stateful ALU.
 //!
-//! A register with its actions becomes one [`CompiledRegister`]: the instructions, and what they
-//! share. It stands on the IR and on `salu`; it must not know packets, tables or when an action
-//! runs. What does not map is a diagnostic that names the rule of the chip (see `rules`).
+//! A register with its actions becomes one [`CompiledRegister`]: the instructions, and their shared
+//! settings. Uses the IR and `salu`. Must not depend on packets, tables or the time at which an
+//! action runs. A construct without a mapping gives a diagnostic that names the rule of the chip
+//! (see `rules`).
 //!
 //! | file | rules |
 //! |---|---|
@@ -53,9 +54,9 @@ pub struct CompiledAction {
     pub object: ObjectId,
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// The instruction.
     pub instruction: Instruction,
-    /// How its output becomes the value of `execute`.
+    /// Conversion of its output to the value of `execute`.
     pub format: OutputFormat,
 }
 
@@ -66,17 +67,17 @@ pub struct CompiledRegister {
     pub object: ObjectId,
     /// Its name for the control plane.
     pub name: String,
-    /// What an entry is.
+    /// Shape of an entry.
     pub shape: Shape,
     /// True if its two words are one number to the control plane.
     pub is_wide: bool,
     /// Number of entries; none for a direct register, which has one for each table entry.
     pub size: Option<usize>,
-    /// What each entry holds at first.
+    /// Initial value of each entry.
     pub initial: [u32; 2],
     /// Constants, math unit, predicate output.
     pub shared: Shared,
-    /// What the rows of the register file hold.
+    /// Contents of the register file's rows.
     pub rows: Vec<Row>,
     /// The packet inputs, as expressions over the slots of the unit.
     pub fields: Vec<Expr>,
@@ -167,12 +168,12 @@ fn used_by_packets(program: &Program, register: ObjectId, used: &dyn Fn(ObjectId
 /// An SRAM block: 1,024 words of 128 bits.
 const BLOCK_BITS: usize = 1024 * 128;
 
-/// What counters and meters of one stage can take at most: each block of theirs has one of the
-/// stage's 48 map RAMs.
+/// Maximum size of a stage's counters and meters: each of their blocks uses one of the stage's 48
+/// map RAMs.
 pub const STAGE_BITS: usize = 48 * BLOCK_BITS;
 
-/// What a register can take: 35 blocks and a spare one beside them. The compiler takes 143,360
-/// words of 32 bits and no word more.
+/// Maximum size of a register: 35 blocks and a spare one. The compiler accepts 143,360 words of 32
+/// bits and not one more.
 const REGISTER_BITS: usize = 35 * BLOCK_BITS;
 
 /// The register actions that name `register` in their constructor.

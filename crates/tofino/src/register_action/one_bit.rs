@@ -1,4 +1,4 @@
-//! Actions of one-bit registers: set, clear or leave the bit, and hand out what it was.
+//! Actions of one-bit registers: set, clear or keep the bit, and return its previous value.
 
 use super::body::{Assignment, Destination};
 use super::output::OutputFormat;

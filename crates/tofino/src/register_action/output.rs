@@ -1,4 +1,4 @@
-//! The value that a register action hands out, fitted to the ALU's one output (rules T04).
+//! Return value of a register action, fitted to the ALU's one output (rules T04).
 //!
 //! An output comes straight from a source (memory, a packet field, an updated half, the outcome of
 //! the comparisons) or, where the register has one word only, through the free second half.
@@ -10,7 +10,7 @@ use crate::rules::{self, Refusal};
 use crate::salu::{MemoryOperand, Output, OutputSource, PredicateMask};
 use sojourn_p4::ir::{Expr, ExprKind};
 
-/// How the 32-bit output word becomes the value of `execute`.
+/// Conversion of the 32-bit output word to the value of `execute`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputFormat {
     /// Bits `low` and up, as many as the result is wide.
@@ -46,13 +46,13 @@ impl OutputFormat {
 pub struct Fitted {
     /// The output of the instruction.
     pub output: Option<Output>,
-    /// How to read it.
+    /// Format of the output.
     pub format: OutputFormat,
     /// Values for the second half's ALUs.
     pub second_half: Vec<Value>,
 }
 
-/// Fits the values that an action hands out in the four outcomes.
+/// Fits the return values of an action in the four outcomes.
 ///
 /// `in_text` are the terms in the order in which the action's text has them, none if one statement
 /// has several. `free` says whether the second half of the ALU has nothing else to do.
@@ -157,7 +157,7 @@ fn through_second_half(
     })
 }
 
-/// What the compiler has wired the output to, statement by statement.
+/// Wiring of the output by the compiler, statement by statement.
 #[derive(Clone, Copy, PartialEq)]
 enum Wired<'t> {
     /// A word or field as it is.
@@ -202,7 +202,7 @@ fn check_order(in_text: &[&Term]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// How the compiler puts a value out that comes first; none for what was not tried.
+/// Wiring of a value that is output first; `None` for untested ones.
 fn alone(term: &Term) -> Option<Wired<'_>> {
     match &term.kind {
         TermKind::Memory(_) => Some(Wired::Straight(term)),
@@ -221,7 +221,7 @@ fn is_plain(field: &Expr) -> bool {
     }
 }
 
-/// The output of an enumeration's member: which one belongs to each outcome.
+/// Output of an enumeration's member: the member of each outcome.
 pub fn fit_member(
     members: [u32; 4],
     span: sojourn_p4::source::Span,

@@ -37,7 +37,7 @@ const VALUES: [Value; 12] = [
     ("(v & 255) | (m.d & 3840)", |v, d| v & 255 | d & 3840),
 ];
 
-/// How two conditions are joined.
+/// Junction of two conditions.
 type Junction = (&'static str, fn(bool, bool) -> bool);
 
 const JUNCTIONS: [Junction; 4] = [

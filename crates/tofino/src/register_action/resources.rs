@@ -173,7 +173,7 @@ impl<'p> Resources<'p> {
         self.check_predicate_place(span)
     }
 
-    /// The four bits lie at 4 to 7, so a constant beside them must be narrow.
+    /// The four bits are at 4 to 7, so a constant in the same word must be narrow.
     fn check_predicate_place(&self, span: Span) -> Result<(), Refusal> {
         match (self.combined, self.one_hot) {
             (Some((_, width, other)), Some(one_hot)) if width > 4 => Err(rules::OUTPUT_CONSTANTS
@@ -186,7 +186,7 @@ impl<'p> Resources<'p> {
         }
     }
 
-    /// Where the predicate lies in the output word.
+    /// Position of the predicate in the output word.
     pub fn predicate_output(&self) -> PredicateOutput {
         PredicateOutput {
             combined: self.combined.map_or(0, |(position, _, _)| position),

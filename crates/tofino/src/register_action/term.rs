@@ -18,11 +18,11 @@ pub enum Half {
 /// An expression over the inputs of a stateful ALU.
 #[derive(Clone, Debug)]
 pub struct Term {
-    /// Which expression.
+    /// Kind of the expression.
     pub kind: TermKind,
     /// Its width in bits.
     pub width: u32,
-    /// Where it is written.
+    /// Source span.
     pub span: Span,
 }
 

@@ -15,9 +15,9 @@ use sojourn_p4::source::Span;
 /// A value, and in which outcomes of the comparisons it is computed.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// What is computed.
+    /// Computed value.
     pub term: Term,
-    /// When.
+    /// Outcomes in which it applies.
     pub mask: PredicateMask,
 }
 

@@ -4,7 +4,7 @@ use super::{Rule, all};
 use sojourn_p4::diagnostic::Severity;
 use sojourn_target::rule::paragraph as wrapped;
 
-/// What the first digits of a code say.
+/// Meaning of a code's first digits.
 const GROUPS: [(&str, &str); 13] = [
     ("T01", "entries of registers"),
     ("T02", "comparisons in register actions"),

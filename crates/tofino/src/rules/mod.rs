@@ -1,9 +1,9 @@
 //! The rules of the chip that a program can break, each with its code, its reason and its cure.
 //!
-//! A diagnostic names the rule it is about; the reason on the silicon and the suggestion come from
-//! here, so that every message about a rule gives the same ones. Each rule has a program that
-//! breaks it and keeps it, in the crate's folder `rules`: what `--explain` shows is what the tests
-//! run. It stands on diagnostics and must not know how a rule is checked.
+//! A diagnostic names its rule; the reason on the chip and the suggestion come from here, so that
+//! every message about a rule gives the same ones. Each rule has a program with a variant that
+//! breaks it and one that follows it, in the crate's folder `rules`: `--explain` shows the program
+//! that the tests run. Uses diagnostics; must not depend on how a rule is checked.
 //!
 //! | file | rules |
 //! |---|---|

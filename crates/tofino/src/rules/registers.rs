@@ -1,7 +1,7 @@
 //! Rules about registers and their actions: what one stateful ALU can do.
 //!
-//! `T01` entries, `T02` comparisons, `T03` updates, `T04` outputs, `T05` what the actions of a
-//! register share, `T06` statements. Text only; who applies a rule is in `register_action`.
+//! `T01` entries, `T02` comparisons, `T03` updates, `T04` outputs, `T05` resources shared by the
+//! actions of a register, `T06` statements. Text only; `register_action` applies the rules.
 
 sojourn_target::rules! { with programs:
     ENTRY_TYPE "T0101" "a register entry is one or two words of 1, 8, 16 or 32 bits"

@@ -1,5 +1,5 @@
-//! The rules' programs: each breaks its rule, and only that, and keeps all rules when mended. What
-//! is said about them, and about the programs of the papers, are the snapshots beside this file.
+//! The rules' programs: each breaks its rule only, and none in its corrected variant. The snapshots
+//! contain the diagnostics for them and for the papers' programs.
 
 use super::{all, find, list, page};
 use crate::load::{LoadOptions, load_with};
@@ -10,7 +10,7 @@ use sojourn_p4::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What loading a program of the folder `rules` says.
+/// Diagnostics of a program of the folder `rules`.
 fn diagnostics(name: &str, broken: bool) -> (Vec<Diagnostic>, Arc<SourceMap>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
     let defines = broken.then(|| ("BROKEN".to_owned(), "1".to_owned())).into_iter().collect();

@@ -1,8 +1,8 @@
 //! The byte of a packet that a parser counter is set from.
 //!
-//! The chip loads a counter from a byte of its match registers: of a field that is narrower, the
-//! rest of its byte comes along, and rotating and masking has to do away with it. Knows headers as
-//! the parser's frame holds them.
+//! The chip loads a counter from a byte of its match registers: with a narrower field, the rest of
+//! its byte is loaded too, and must be removed by rotation and a mask. Depends on headers in the
+//! parser's frame.
 
 use sojourn_externs::call::value;
 use sojourn_p4::interp::Context;
@@ -16,8 +16,8 @@ pub struct ByteOf {
     shift: i32,
 }
 
-/// The fields of the byte in which the field lies that `counter.set` is given; none if it is a
-/// number, a whole byte, or not a field that a header has.
+/// Fields of the byte that contains the argument of `counter.set`; `None` if the argument is a
+/// number, a whole byte, or not a field of a header.
 pub fn of_argument(program: &Program, unit: UnitId, call: &ExternCall) -> Option<Vec<ByteOf>> {
     let Some(Value::Scalar(expr)) = value(call, 0) else { return None };
     let (slot, low, width) = field(expr)?;
@@ -62,7 +62,7 @@ fn in_header(fields: &[Layout], slot: Slot, low: u32, width: u32) -> Option<Vec<
     let mut spans = Vec::new();
     let mut end = 0;
     for field in fields {
-        // Nothing is known of what lies behind a field of variable size.
+        // The position behind a field of variable size is unknown.
         let Layout::Narrow(slot, scalar) = field else {
             let Layout::Wide(_, scalar) = field else { break };
             end += scalar.width();

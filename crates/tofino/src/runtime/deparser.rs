@@ -9,7 +9,7 @@ use sojourn_p4::ir::{ExternCall, Value};
 use sojourn_p4::types::Type;
 use sojourn_packet::MirrorOverrides;
 
-/// What `mirror_type`, `resubmit_type` and `digest_type` choose; none where they are not valid.
+/// Values of `mirror_type`, `resubmit_type` and `digest_type`; `None` where they are not valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopyTypes {
     pub mirror: Option<u8>,
@@ -25,13 +25,13 @@ pub struct CopyTypes {
 }
 
 /// True if the chip makes a copy of an object of the type `of` where `chosen` is the type: its
-/// deparser looks the fields of a copy up by type. An object without one stands in a condition
-/// that says it.
+/// deparser looks up the fields of a copy by type. An object without one is in a condition that
+/// states it.
 fn is_chosen(of: Option<u8>, chosen: Option<u8>) -> bool {
     chosen.is_some_and(|chosen| of.is_none_or(|of| of == chosen))
 }
 
-/// A mirrored copy that the deparser asked for.
+/// A mirrored copy requested by the deparser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MirrorRequest {
     /// The session.
@@ -99,7 +99,7 @@ impl Runtime {
     }
 }
 
-/// The fields that a program declares: a receiver of digests knows no padding.
+/// The declared fields of a program: a receiver of digests gets no padding.
 fn declared(value: &Value) -> Value {
     let parts = |parts: &[Value]| parts.iter().map(declared).collect();
     match value {

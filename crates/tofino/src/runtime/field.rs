@@ -1,4 +1,4 @@
-//! `invalidate` and `is_validated`: the valid bits beside some metadata fields, and of headers.
+//! `invalidate` and `is_validated`: the valid bits of some metadata fields, and of headers.
 
 use super::answer;
 use crate::validity::{INVALID, field_argument};

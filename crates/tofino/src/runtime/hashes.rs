@@ -13,7 +13,7 @@ use sojourn_p4::ir::ExternCall;
 #[derive(Clone, Debug)]
 pub(crate) struct SettableHash {
     pub name: String,
-    /// Where it is in the runtime's list.
+    /// Index in the runtime's list.
     pub place: u32,
     pub shape: HashShape,
     /// By input, what it is if it is a number.
@@ -68,7 +68,7 @@ impl Runtime {
         Ok(std::mem::replace(&mut known.setting, setting.clone()))
     }
 
-    /// How a hash is set, and what it makes of inputs that are no constants.
+    /// Setting of a hash, and its result for inputs that are not constants.
     ///
     /// # Errors
     /// There is none with this name, or it has other inputs.

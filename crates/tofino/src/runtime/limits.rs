@@ -1,6 +1,6 @@
 //! Arguments of calls that are wired when the program is built, and what they may be.
 //!
-//! Stands on the IR. What an extern's constructor may be given is checked where its object is made
+//! Uses the IR. Arguments of an extern's constructor are checked where its object is created
 //! (`prepare`).
 
 use crate::rules::{self, Refusal};
@@ -10,7 +10,7 @@ use sojourn_p4::visit;
 
 /// Refuses a call whose arguments the chip cannot be configured with; `of` is its object's extern.
 pub fn check(program: &Program, unit: UnitId, of: &str, call: &ExternCall) -> Result<(), Refusal> {
-    // Where it may be left out, the constant is the last argument.
+    // If it is optional, the constant is the last argument.
     let last = call.args.len().saturating_sub(1);
     let constant = |what: &str| match value(call, last) {
         Some(Value::Scalar(expr)) if reads_a_field(program, unit, expr) => {

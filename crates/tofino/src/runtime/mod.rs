@@ -1,8 +1,8 @@
 //! Extern objects while packets pass: their state, and what each call does to it.
 //!
-//! [`Runtime`] implements the interpreter's [`Externs`]. What a call site means is worked out when
-//! the program is loaded (`prepare`); at run time one match leads to a few lines of the extern's
-//! own file. It must not know where packets come from: a pass tells it the time and the length.
+//! [`Runtime`] implements the interpreter's [`Externs`]. Call sites are resolved when the program
+//! is loaded (`prepare`); at run time one match selects a few lines in the extern's own file. Must
+//! not depend on the source of packets: a pass supplies time and length.
 
 mod code;
 mod counter_byte;
@@ -48,7 +48,7 @@ use sojourn_packet::Time;
 use sojourn_target::faults::Faults;
 use std::sync::Arc;
 
-/// What the call at a site does; numbers index the lists of [`Runtime`].
+/// Resolved call site; numbers are indices into the lists of [`Runtime`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Site {
     /// Nothing that a pass would call.
@@ -139,16 +139,16 @@ pub(crate) enum Site {
     },
 }
 
-/// A residual that a parser wants once it knows what else it has extracted.
+/// A residual that a parser computes once its other extractions are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResidualChecksum {
     pub sum: OnesComplement,
     pub slot: Slot,
-    /// The cursor when it was asked for, in bits.
+    /// Cursor at the request, in bits.
     pub from: u64,
 }
 
-/// What one pass has asked for so far.
+/// Requests of one pass so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pass {
     /// Counts passes: registers remember the last one that used them.
@@ -156,9 +156,9 @@ pub(crate) struct Pass {
     pub now: Time,
     /// Length for counters and meters, frame check sequence included.
     pub bytes: u64,
-    /// What the deparser is to copy.
+    /// Copies for the deparser.
     pub copies: CopyTypes,
-    /// Something of the next three has been asked for.
+    /// True if one of the next three was requested.
     pub asked: bool,
     pub mirror: Option<MirrorRequest>,
     pub resubmit: Option<SmallVec<[u8; 16]>>,
@@ -180,7 +180,7 @@ impl Pass {
         (self.parser_counter, self.priority) = (0, 0);
     }
 
-    /// Forgets what was asked for, which nearly no pass does.
+    /// Resets the requests, which few passes make.
     #[cold]
     fn forget(&mut self) {
         self.asked = false;
@@ -199,7 +199,7 @@ pub struct Runtime {
     prepared: Vec<Prepared>,
     pub(crate) registers: Vec<RegisterState>,
     pub(crate) hashes: Vec<Hash>,
-    /// What the control plane has made of hashes, by their places.
+    /// Control-plane settings of hashes, by their index.
     pub(crate) set_hashes: Vec<Option<Box<SetHash>>>,
     /// Hashes that it can make something of.
     pub(crate) settable: Vec<SettableHash>,
@@ -218,7 +218,7 @@ pub struct Runtime {
     pub(crate) hits: LastHits,
     pub(crate) pass: Pass,
     pub(crate) faults: Faults,
-    /// Lies here while the next pass is to be followed.
+    /// Trace of the next pass, if that is to be traced.
     pub(crate) trace: Option<Box<Trace>>,
     /// Error value of a parser counter loaded beyond its maximum.
     pub(crate) counter_range: u32,

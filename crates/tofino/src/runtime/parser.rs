@@ -58,7 +58,8 @@ impl Runtime {
 
     /// `counter.set(value)` or `counter.set(field, max, rotate, mask, add)`
     ///
-    /// The counter is set from a whole byte of the packet, with what lies beside a narrower field.
+    /// The counter is set from a whole byte of the packet, including the bits next to a narrower
+    /// field.
     pub(super) fn set_parser_counter(
         &mut self,
         byte: Option<u32>,

@@ -41,11 +41,11 @@ const MIRROR_BITS: u32 = 32 * 8;
 /// Bytes that the learning filter has for a digest and its type.
 const DIGEST_BYTES: u32 = 48;
 
-/// Which list of the runtime an object's state is in, and where.
+/// List of the runtime that holds an object's state, and the index in it.
 type Places = BTreeMap<ObjectId, u32>;
 
-/// Makes the runtime of a program, and tells everything about its extern objects and calls that
-/// the chip or this tool does not have; such a call does nothing.
+/// Builds the runtime of a program, and reports all unsupported extern objects and calls; such a
+/// call has no effect.
 pub fn prepare(
     chip: &Chip,
     program: &Program,
@@ -265,7 +265,7 @@ fn filter(object: &Object, budget: &mut MemoryBudget, seed: u64) -> Result<Filte
     Ok(Filter::wred(size, value("drop_value")?, value("no_drop_value")?, seed))
 }
 
-/// Which table uses which action profile or selector.
+/// Action profile or selector of each table.
 fn profiles(
     program: &Program,
     places: &Places,
@@ -313,7 +313,7 @@ fn profiles(
     runtime.profiles = profiles;
 }
 
-/// What the call at a site does.
+/// Resolved form of a call site.
 fn site(
     chip: &Chip,
     program: &Program,

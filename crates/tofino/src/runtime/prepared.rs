@@ -28,7 +28,7 @@ pub(super) struct Execution {
     /// The packet fields, which are cut to the register's width.
     pub fields: [Operand; 2],
     pub format: OutputFormat,
-    /// Where its result goes, and the mask of that.
+    /// Destination of its result, with its mask.
     pub result: Option<(Slot, u128)>,
 }
 
@@ -94,7 +94,7 @@ impl Operand {
 }
 
 impl Prepared {
-    /// What is known of a call at a site.
+    /// Prepared form of a call at a site.
     pub fn new(call: &ExternCall, site: Site, registers: &[RegisterState]) -> Prepared {
         let mut slots = Vec::new();
         let data = value(call, 0).and_then(|value| {

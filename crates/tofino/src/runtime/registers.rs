@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// A register while packets pass.
 #[derive(Debug)]
 pub struct RegisterState {
-    /// What it was compiled to.
+    /// Compiled form.
     pub(crate) compiled: CompiledRegister,
     /// The instructions of its actions, as packets run them.
     ready: Vec<Ready>,
@@ -57,7 +57,7 @@ impl RegisterState {
         &self.compiled.name
     }
 
-    /// What it was compiled to.
+    /// Compiled form.
     pub fn compiled(&self) -> &CompiledRegister {
         &self.compiled
     }

@@ -42,7 +42,7 @@ struct Code<'a, 'b, 'p> {
     shared: &'a Shared,
     /// Of a word's width.
     mask: u32,
-    /// What units read, by place, as far as it is in slots.
+    /// Inputs of the units, by place, as far as they are in slots.
     words: [Option<At>; 16],
     to: &'a mut Assembler<'b, 'p>,
 }
@@ -129,7 +129,7 @@ impl Code<'_, '_, '_> {
         Some(())
     }
 
-    /// What a comparison compares with zero, in 64 bits.
+    /// Sum that a comparison tests against zero, in 64 bits.
     fn sum(&mut self, unit: &Comparison) -> Option<At> {
         let mut sum = self.to.temporary()?;
         self.to.push(Op::Set { to: sum, value: unit.constant as u64 });
@@ -170,7 +170,7 @@ impl Code<'_, '_, '_> {
         Some(to)
     }
 
-    /// What happens at one outcome of the comparisons.
+    /// Code for one outcome of the comparisons.
     fn outcome(&mut self, outcome: usize, (index, cells): (At, u16)) -> Option<()> {
         self.words[usize::from(MATH)] = None;
         if self.ready.math_at >> outcome & 1 != 0 {
@@ -250,7 +250,7 @@ impl Code<'_, '_, '_> {
         Some(to)
     }
 
-    /// What a unit reads at a place.
+    /// Input of a unit at a place.
     fn word(&mut self, place: u8) -> Option<Word> {
         Some(match place {
             ZERO => Word::Const(0),

@@ -1,8 +1,8 @@
 //! `@symmetric("a", "b")` of a `Hash`: a hash that is the same whichever way round two fields are.
 //!
-//! The compiler gives both fields the place of the later one in the CRC (p4c's
-//! `emit_ixbar_gather_map`), which is to hash `a ^ b` there and zeros in the other place. Knows the calls and their inputs as bytes; the hash itself is
-//! computed by `externs::hash`.
+//! The compiler gives both fields the position of the later one in the CRC (p4c's
+//! `emit_ixbar_gather_map`), which hashes `a ^ b` there and zeros in the other position. Depends on
+//! the calls and their inputs as bytes; `externs::hash` computes the hash.
 
 use crate::rules::{self, Refusal};
 use sojourn_externs::call::value;

@@ -1,6 +1,6 @@
-//! One access told unit by unit: what each of them was given and what it made of it.
+//! Trace of one access, unit by unit: the inputs and outputs of each.
 //!
-//! For traces. The outcome itself is `execute`'s; here its parts are asked one by one.
+//! For traces only. `execute` computes the result; this module evaluates its parts one by one.
 
 use super::execute::{Fetched, Outcome, Shared, compare, execute, update};
 use super::instruction::{Instruction, OperandB, Update};

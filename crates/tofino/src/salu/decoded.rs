@@ -1,7 +1,7 @@
 //! Instructions as packets run them: what a register's configuration says is worked out beforehand.
 //!
-//! Does what [`execute`](super::execute()) does, which says what is right bit by bit. Whoever makes
-//! code of an instruction makes it of this.
+//! Equivalent to [`execute`](super::execute()), which defines the semantics bit by bit. Code is
+//! generated from this form of an instruction.
 
 use super::execute::{Outcome, Shared, arithmetic, constant, logic};
 use super::instruction::{
@@ -9,7 +9,7 @@ use super::instruction::{
     Output, OutputSource, PhvOperand, Relation, Sense, Update, Width,
 };
 
-/// What units read, by place: the words of memory and packet first, then these.
+/// Inputs of the units, by place: the words of memory and packet first, then these.
 pub(crate) type Words = [u32; 16];
 /// A term or an output that is not there.
 pub(crate) const ZERO: u8 = 4;
@@ -44,7 +44,7 @@ fn word(words: &Words, place: u8) -> u32 {
 pub(crate) struct Comparison {
     pub mem: u8,
     pub phv: u8,
-    /// Which sums it says yes to: bit 0 below zero, bit 1 zero, bit 2 above.
+    /// Accepted signs of the sum: bit 0 below zero, bit 1 zero, bit 2 above.
     pub accepted: u8,
     /// Bits above the sign of a term, and of the sum; 0 if it has none.
     pub term_above: u8,
@@ -93,7 +93,7 @@ impl Comparison {
     }
 }
 
-/// What ALUs do most, and the rest.
+/// Frequent operations of the ALUs, and the general case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Operation {
     A,
@@ -157,13 +157,13 @@ impl Alu {
     }
 }
 
-/// What becomes of a half of an entry at one outcome of the comparisons.
+/// Update of a half of an entry at one outcome of the comparisons.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Half {
     /// It stays.
     Kept,
     One(Alu),
-    /// What both put out, joined.
+    /// Outputs of both ALUs, combined.
     Both(Alu, Alu),
 }
 
@@ -186,7 +186,7 @@ impl Half {
     }
 }
 
-/// What is put out at one outcome of the comparisons.
+/// Output at one outcome of the comparisons.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Put {
     Constant(u32),
@@ -220,11 +220,11 @@ fn other(op: AluOp, a: u32, b: u32, width: Width) -> u32 {
     }
 }
 
-/// An instruction with the constants of its register, its ALUs told apart by the four outcomes that
-/// the two comparisons have together: the first is bit 0.
+/// An instruction with the constants of its register, with its ALUs by the four joint outcomes of
+/// the two comparisons: the first is bit 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
-    /// What units read that does not come from memory or packet.
+    /// Inputs of units other than memory and packet.
     pub(crate) words: Words,
     pub(crate) width: Width,
     mask: u32,
@@ -232,7 +232,7 @@ pub struct Ready {
     pub(crate) compare: [Option<Comparison>; 2],
     /// By half and outcome.
     pub(crate) halves: [[Half; 4]; 2],
-    /// What the math unit reads.
+    /// Input of the math unit.
     pub(crate) math: u8,
     /// The outcomes at which its result is read, as bits.
     pub(crate) math_at: u8,
@@ -302,7 +302,7 @@ impl Ready {
     }
 }
 
-/// Where a source's word lies, those of the ALUs at `after`.
+/// Place of a source's word; those of the ALUs are at `after`.
 fn place(source: OutputSource, after: [u8; 2]) -> u8 {
     match source {
         OutputSource::Memory(operand) => memory(operand),

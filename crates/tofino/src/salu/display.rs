@@ -1,6 +1,6 @@
 //! An instruction in words close to the assembler's, one line per unit that does something.
 //!
-//! For people who want to see what became of a register action, and for tests that state it.
+//! For users who inspect the result of a register action, and for tests that state it.
 
 use super::instruction::{
     AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,

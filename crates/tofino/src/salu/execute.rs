@@ -9,16 +9,16 @@ use super::instruction::{
 };
 use crate::math_unit::{ExponentParity, MathUnit};
 
-/// What all instructions of one stateful ALU share.
+/// Settings shared by all instructions of one stateful ALU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
     /// The four rows of the constant register file.
     pub rows: [u32; 4],
     /// The math unit.
     pub math: MathUnit,
-    /// How the math unit normalises.
+    /// Normalisation in the math unit.
     pub parity: ExponentParity,
-    /// Where the predicate lies in the output.
+    /// Position of the predicate in the output.
     pub predicate_output: PredicateOutput,
 }
 
@@ -53,7 +53,7 @@ impl Fetched {
     }
 }
 
-/// What one access did.
+/// Result of one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The new first half, if it is written.

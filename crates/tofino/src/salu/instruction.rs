@@ -87,7 +87,7 @@ impl Default for Constant {
     }
 }
 
-/// How the sum of a compare unit is read.
+/// Interpretation of a compare unit's sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sense {
     /// `.s`: operands sign-extended, 35-bit sum.
@@ -160,7 +160,7 @@ pub struct Compare {
     pub constant: Constant,
 }
 
-/// Which of the four outcomes of the two comparisons switch something on: bit `lo + 2 * hi`.
+/// Outcomes of the two comparisons that enable a unit: bit `lo + 2 * hi`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PredicateMask(pub u8);
 
@@ -276,7 +276,7 @@ impl LogicOp {
     pub const SET: LogicOp = LogicOp(0b1111);
 }
 
-/// What an update ALU computes.
+/// Operation of an update ALU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AluOp {
     /// Arithmetic.
@@ -296,7 +296,7 @@ pub struct Update {
     pub b: OperandB,
     /// The one constant of this ALU.
     pub constant: Constant,
-    /// When the ALU is on.
+    /// Outcomes in which the ALU is enabled.
     pub predicate: PredicateMask,
 }
 
@@ -335,15 +335,15 @@ impl OutputSource {
 /// The output of an instruction: 0 unless its predicate holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
-    /// What is put out.
+    /// Source of the output.
     pub source: OutputSource,
-    /// When.
+    /// Outcomes in which it is enabled.
     pub predicate: PredicateMask,
     /// One-bit registers only: the complement of the bit.
     pub complement: bool,
 }
 
-/// Where the outcome of the comparisons lies in the output word; one setting per register.
+/// Position of the comparisons' outcome in the output word; one setting per register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PredicateOutput {
     /// Position of the bit that is set if any selected outcome occurred.
@@ -362,7 +362,7 @@ impl PredicateOutput {
 }
 
 impl Default for PredicateOutput {
-    /// What the chip's compiler configures: the combined bit at 0, the four bits above it at 4.
+    /// Configuration of the chip's compiler: the combined bit at 0, the four bits above it at 4.
     fn default() -> PredicateOutput {
         PredicateOutput { combined: 0, one_hot: Some(4) }
     }
@@ -385,7 +385,7 @@ pub struct Instruction {
     pub hi1: Option<Update>,
     /// Second ALU of the second half.
     pub hi2: Option<Update>,
-    /// What the math unit reads: an operand of the packet or of memory.
+    /// Input of the math unit: an operand of the packet or of memory.
     pub math_operand: OutputSource,
     /// The output, if the instruction has one.
     pub output: Option<Output>,

@@ -1,8 +1,8 @@
 //! Raw stateful-ALU configurations as JSON: the format of the design-verification vectors.
 //!
-//! A `setup` holds what the ALU's instructions share and the instructions themselves; a `case`
-//! names one of them, the packet operands and a 128-bit RAM word. Whoever has vectors of their own
-//! can hold the model against them through [`run_salu_json`].
+//! A `setup` holds the instructions of an ALU and their shared settings; a `case` names one of
+//! them, the packet operands and a 128-bit RAM word. External test vectors can be run through
+//! [`run_salu_json`].
 
 use super::decoded::Ready;
 use super::execute::{Fetched, Shared, execute};
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
-/// Why a configuration or a case could not be run.
+/// Reason why a configuration or a case could not be run.
 #[derive(Debug, Error)]
 pub enum SaluJsonError {
     /// The setup does not have the expected form.
@@ -29,9 +29,9 @@ pub enum SaluJsonError {
     OutOfRange {
         /// The field.
         what: &'static str,
-        /// What it held.
+        /// Value that was given.
         value: i64,
-        /// What it may hold.
+        /// Allowed values.
         allowed: &'static str,
     },
     /// Something that should be hexadecimal digits.
@@ -39,9 +39,9 @@ pub enum SaluJsonError {
     NotHex {
         /// The field.
         what: &'static str,
-        /// What it held.
+        /// Text that was given.
         text: String,
-        /// How many digits it may have.
+        /// Maximum number of digits.
         digits: usize,
     },
 }
@@ -168,7 +168,7 @@ pub fn run_salu_json(setup: &Value, case: &Value) -> Result<(u128, u32), SaluJso
     Ok((slots.store(word, done.lo, done.hi), done.output))
 }
 
-/// Where an entry lies in its RAM word.
+/// Position of an entry in its RAM word.
 struct Slots {
     base: u32,
     width: Width,

@@ -1,6 +1,6 @@
 //! The stateful ALU of Tofino 1: its instruction as data, and what one access to memory does.
 //!
-//! It stands on the math unit alone. It must not know P4: register actions are compiled to
+//! Uses the math unit only. Must not depend on P4: register actions are compiled to
 //! [`Instruction`]s elsewhere, and raw configurations arrive through [`run_salu_json`].
 //!
 //! Sources: TNA p. 62-65; the public reference model of the chip, whose design-verification

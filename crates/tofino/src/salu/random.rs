@@ -1,4 +1,4 @@
-//! Instructions by chance, for tests.
+//! Random instructions for tests.
 
 use super::execute::Shared;
 use super::instruction::{
@@ -96,7 +96,7 @@ impl Choices {
         self.choose(&[edge, any])
     }
 
-    /// What instructions share.
+    /// Random shared settings of instructions.
     pub fn shared(&mut self) -> Shared {
         let one_hot = self.choose(&[None, Some(4), Some(0)]);
         let combined = self.below(5) as u8;

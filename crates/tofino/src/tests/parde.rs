@@ -88,7 +88,7 @@ fn values_that_are_known_in_a_state_are_no_arithmetic() {
     let apart = "state next { m.u = m.v + 1; transition accept; }";
     let states = "m.v = 3; transition select(h.ethernet.kind) { 1: next; default: accept; }";
     assert_eq!(parsed(states, apart), ["T1301"]);
-    // A local variable that nobody asks for is not computed.
+    // An unused local variable is not computed.
     assert_eq!(parsed("bit<16> x = h.ethernet.kind + 1; transition accept;", ""), NOTHING);
     assert_eq!(
         parsed("bit<16> x = h.ethernet.kind + 1; m.u = x; transition accept;", ""),

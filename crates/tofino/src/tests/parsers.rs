@@ -87,7 +87,8 @@ fn the_parser_counter_walks_a_list_of_tags() {
 
 #[test]
 fn a_parser_counter_takes_the_whole_byte_of_a_narrow_field() {
-    // The byte is 0x35: its upper half alone, with what lies behind it, with what lies before it.
+    // The byte is 0x35: its upper half alone, with the bits behind it, with the bits in front of
+    // it.
     for (set, tags) in [
         ("counter.set(h.ethernet.src[7:4], 255, 4, 3, 0);", 3),
         ("counter.set(h.ethernet.src[7:4], 255, 0, 7, -0x32);", 3),

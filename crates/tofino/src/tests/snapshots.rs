@@ -83,7 +83,7 @@ fn each_stage_shows_what_came_to_it_and_what_its_tables_did() {
     assert_eq!((stages.len(), word(0), word(1)), (3, None, Some(7)));
     let dst = |at: usize| field(&stages[at], "h.ethernet.dst");
     assert_eq!([dst(0), dst(1), dst(2)], [Some(DST), Some(DST), Some(0x99)]);
-    // What no step touches is in containers that no stage sees.
+    // Fields that no step accesses are in containers that no stage sees.
     assert_eq!(field(&stages[0], "m.tag"), None);
     assert_eq!(field(&stages[1], "t.ucast_egress_port"), Some(3));
     let steps = |at: usize| {

@@ -144,7 +144,7 @@ fn the_cells_of_one_full_frame_are_told_by_the_packet_s_own_length() {
     let mut rig = Rig::new();
     for payload in 0..=2_000 {
         let frame = 60 + payload;
-        // With the bridge header and the check sequence, as it lies in the buffer.
+        // With the bridge header and the check sequence, as in the buffer.
         let own = (frame + 9 + 4_u32).div_ceil(80);
         let spared = (1_514 / frame * own).max(20);
         for cells in [0, spared, spared + 1, 1_000] {

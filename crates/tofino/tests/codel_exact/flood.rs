@@ -17,7 +17,7 @@ fn below(now: i64) -> Departure {
     Departure { sojourn: TARGET - 1, ..above(now) }
 }
 
-/// The program and RFC 8289's listing, asked about the same packets.
+/// The program and RFC 8289's listing, with the same packets.
 struct Both {
     rig: Rig,
     codel: Codel,
@@ -45,7 +45,7 @@ impl Both {
         std::array::from_fn(|i| self.drops[i] - before[i])
     }
 
-    /// How far the program's drop_next is behind.
+    /// Lag of the program's drop_next.
     fn lag(&mut self, now: i64) -> i64 {
         i64::from((now as u32).wrapping_sub(self.rig.memory(2, 0).drop_next).cast_signed())
     }

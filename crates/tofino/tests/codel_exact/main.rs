@@ -1,6 +1,6 @@
 //! `p4/tna/codel_exact.p4` held against RFC 8289, and what happens when its copies are lost.
 //!
-//! Stands on the public side of the crate: a loaded program, its passes, its registers by name.
+//! Uses the public interface of the crate: a loaded program, its passes, its registers by name.
 
 mod decisions;
 mod ecn;

@@ -1,8 +1,8 @@
 //! CoDel's decisions packet by packet, in the order and the words of RFC 8289 section 5.
 //!
-//! One call a packet that leaves the queue: what the listing does in its inner loop, several drops at
-//! one instant, is one decision after another. Stands on nothing, so that nothing it is compared
-//! with can be wrong in the same way.
+//! One call for each packet that leaves the queue: the listing's inner loop, several drops at one
+//! time, becomes a sequence of decisions. Has no dependencies, so that it cannot share an error
+//! with the code under test.
 
 pub const TARGET: i64 = 5_000_000;
 pub const INTERVAL: i64 = 100_000_000;

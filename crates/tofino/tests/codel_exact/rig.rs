@@ -1,7 +1,7 @@
 //! The shipped program with its control plane, driven packet by packet, its copies carried round.
 //!
-//! A packet is one ingress pass at its arrival and one egress pass at its departure. A copy comes
-//! back to egress a microsecond after the pass that asked for it, unless it is lost.
+//! A packet is one ingress pass at its arrival and one egress pass at its departure. A copy returns
+//! to egress a microsecond after the pass that requested it, unless it is lost.
 
 use crate::rfc8289::{INTERVAL, spacing};
 use serde_json::{Value, json};
@@ -13,14 +13,14 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// How long a copy is under way.
+/// Latency of a copy, ns.
 pub const RECIRCULATION: i64 = 1_000;
 /// The first instant of all tests, far enough from 0 for any sojourn time.
 pub const START: i64 = 10_000_000_000;
 
 const RECIRCULATION_PORT: PortId = PortId(68);
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Sent,
@@ -71,7 +71,7 @@ pub struct Memory {
 pub struct Rig {
     pub plane: Tofino,
     copies: VecDeque<(i64, Packet)>,
-    /// Which copies are lost, asked with the number of copies before.
+    /// Selects the lost copies, by the number of earlier copies.
     pub lose: Box<dyn FnMut(u64) -> bool>,
     pub sent_copies: u64,
     pub lost: u64,
@@ -148,7 +148,7 @@ impl Rig {
         }
     }
 
-    /// What the program remembers of a queue.
+    /// The program's state of a queue.
     pub fn memory(&mut self, port: u16, queue: u8) -> Memory {
         let mut words =
             |name| self.plane.read_register(name, cell(port, queue)).expect("a register");

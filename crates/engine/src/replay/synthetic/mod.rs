@@ -1,9 +1,9 @@
-//! Synthetic traces: one queue in front of a line, offered a load that a profile changes.
+//! Synthetic traces: one queue in front of a line, with a load that a profile varies.
 //!
-//! Packets come one after the other at random gaps, wait in one queue with a limit, and leave it in
-//! order at the line's rate. All arithmetic is in whole picoseconds, so the same configuration gives
-//! the same trace on every machine. Nobody reacts to anything: there is no AQM in here, and this
-//! file must not know what a trace is for.
+//! Packets arrive at random gaps, wait in one queue with a limit, and leave it in order at the
+//! line's rate. All arithmetic is in whole picoseconds, so the same configuration gives the same
+//! trace on every machine. No sender reacts and there is no AQM; must not depend on the use of a
+//! trace.
 
 mod profile;
 
@@ -24,35 +24,35 @@ const PS: u64 = 1_000;
 const ETHERNET: u32 = 14;
 const FCS: u32 = 4;
 const CELL: u32 = 80;
-/// Lengths of IP packets to draw from, and how often each is drawn: acknowledgements, the old
-/// minimum MTU, Ethernet's, and jumbo frames.
+/// Lengths of IP packets and their relative frequencies: acknowledgements, the old minimum MTU,
+/// Ethernet's, and jumbo frames.
 const SIZES: [(u32, u64); 5] = [(40, 3), (576, 1), (1_500, 3), (4_000, 1), (9_000, 3)];
-/// The same where all are small: acknowledgements, and what calls and games send.
+/// The same with small packets only: acknowledgements, calls and games.
 const SMALL_SIZES: [(u32, u64); 3] = [(40, 2), (64, 4), (90, 2)];
-/// Packets of one sender, of one length, come in trains of at most so many.
+/// Maximum number of packets in a train of one sender and one length.
 const LONGEST_TRAIN: u64 = 16;
 
 /// A synthetic trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyntheticConfig {
-    /// How the load changes.
+    /// Load over time.
     pub profile: Profile,
-    /// Rate of the line, bit/s; a packet holds it with preamble, FCS and gap.
+    /// Rate of the line, bit/s; a packet takes its time with preamble, FCS and gap.
     pub rate: u64,
-    /// How long, ns.
+    /// Duration, ns.
     pub duration: u64,
     /// Seed of gaps, sizes and the profile's draws.
     pub seed: u64,
-    /// When the first packet comes, ns. By default 3.5 s, so that the clock's low 32 bits of
-    /// nanoseconds, which P4 programs work with, start again from 0 in the trace's first second.
+    /// Arrival of the first packet, ns. By default 3.5 s, so that the clock's low 32 bits of
+    /// nanoseconds, with which P4 programs compute, wrap in the trace's first second.
     #[serde(default = "default_start")]
     pub start: u64,
-    /// The AQM's INTERVAL, ns, which the profile's times are multiples of. By default 100 ms.
+    /// INTERVAL of the AQM, ns, the unit of the profile's times. By default 100 ms.
     #[serde(default = "default_interval")]
     pub interval: u64,
-    /// The AQM's TARGET, ns. The queue has room for six times as much, and for 90,140 bytes at
-    /// least. By default 5 ms.
+    /// TARGET of the AQM, ns. The queue holds six times as much, and at least 90,140 bytes. By
+    /// default 5 ms.
     #[serde(default = "default_target")]
     pub target: u64,
     /// Length of all IP packets; by default they are mixed, from 40 to 9,000 bytes.
@@ -72,16 +72,17 @@ fn default_target() -> u64 {
     Params::default().target.0
 }
 
-/// Room in the queue, in TARGETs.
+/// Limit of the queue, in TARGETs.
 const ROOM: u64 = 6;
-/// But no less than for ten of the longest packets, bytes: on a slow line TARGET is less than one.
+/// Minimum limit of the queue, bytes: ten of the longest packets. On a slow line TARGET is less
+/// than one.
 const LEAST_ROOM: u128 = 90_140;
 
 impl SyntheticConfig {
-    /// From JSON, checked.
+    /// Parses and validates a configuration in JSON.
     ///
     /// # Errors
-    /// If it has another shape, or a value that is not allowed.
+    /// If it has another form, or a value out of range.
     pub fn from_json(text: &str) -> Result<SyntheticConfig, ConfigError> {
         let config: SyntheticConfig =
             serde_json::from_str(text).map_err(|error| ConfigError::Json(error.to_string()))?;
@@ -116,7 +117,7 @@ impl Waiting {
     }
 }
 
-/// A synthetic trace in the making: an iterator over its rows. Instants in ps.
+/// A synthetic trace as an iterator over its rows. Times in ps.
 #[derive(Debug)]
 pub struct Synthetic {
     config: SyntheticConfig,
@@ -131,15 +132,15 @@ pub struct Synthetic {
     room: u64,
     backlog: u64,
     cells: u32,
-    /// What the line has to do for those who wait, ps at the full rate.
+    /// Transmission time of the waiting packets, ps at the full rate.
     work: u64,
 }
 
 impl Synthetic {
-    /// The trace before its first row.
+    /// Creates a trace before its first row.
     ///
     /// # Errors
-    /// If a value is not allowed.
+    /// If a value is out of range.
     pub fn new(config: SyntheticConfig) -> Result<Synthetic, ConfigError> {
         config.check()?;
         let start = config.start * PS;
@@ -166,14 +167,14 @@ impl Synthetic {
         Ok(trace)
     }
 
-    /// Time on the line, ps; `share` thousandths of it are there.
+    /// Transmission time, ps, at `share` thousandths of the rate.
     fn service(&self, size: u32, share: u64) -> u64 {
         let bits = (wire_bytes(Bytes(u64::from(size))).0 + INTER_FRAME_GAP) * 8;
         let rate = u128::from(self.config.rate) * u128::from(share);
         (u128::from(bits) * 1_000_000_000_000 * u128::from(FULL) / rate) as u64
     }
 
-    /// Goes on to the phase of the instant `at` and the first arrival in it.
+    /// Advances to the phase at time `at` and the first arrival in it.
     fn enter_phase(&mut self, at: u64) {
         self.arrival = at;
         while self.phase.until <= self.arrival || self.phase.load == 0 {
@@ -185,7 +186,7 @@ impl Synthetic {
         }
     }
 
-    /// The packet that arrives now joins the queue if there is room; the next one is drawn.
+    /// Enqueues the packet that arrives now, if the queue has space, and draws the next one.
     fn arrive(&mut self) {
         let size = self.draw_size();
         if self.backlog + u64::from(size) <= self.room.max(u64::from(size)) {
@@ -200,7 +201,7 @@ impl Synthetic {
         self.enter_phase(self.arrival + gap);
     }
 
-    /// The load that the phase offers now.
+    /// Offered load of the phase now.
     fn offered(&self) -> u64 {
         let Phase { load, level, backlog, .. } = self.phase;
         if let Some(backlog) = backlog {
@@ -236,7 +237,8 @@ impl Iterator for Synthetic {
     type Item = Dequeue;
 
     fn next(&mut self) -> Option<Dequeue> {
-        // Everybody who has come by the time the line is free for the head is in the queue then.
+        // All packets that have arrived by the time the line is free for the head are in the queue
+        // then.
         let at = loop {
             let at = self.queue.front().map(|head| self.free.max(head.arrived));
             match at {

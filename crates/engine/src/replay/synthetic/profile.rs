@@ -1,73 +1,74 @@
 //! Load profiles of a synthetic queue: one for each condition that could upset an AQM.
 //!
 //! A profile is a sequence of phases, each with a load and a line rate in thousandths of the full
-//! rate. Lengths are in hundredths of the AQM's INTERVAL: milliseconds at the default of 100 ms. Of
-//! packets and queues, a profile depends only on the bytes that a queue is to hold.
+//! rate. Lengths are in hundredths of the AQM's INTERVAL: milliseconds at the default of 100 ms.
+//! The only property of packets and queues that a profile uses is the target size of a queue in
+//! bytes.
 
 use oorandom::Rand64;
 use serde::{Deserialize, Serialize};
 
 /// The full rate, in the unit of phases.
 pub(super) const FULL: u64 = 1_000;
-/// By how much a load is changed that holds the sojourn time at a level.
+/// Change of the load that holds the sojourn time at a level.
 pub(super) const SWING: u64 = 100;
 
-/// What a synthetic queue goes through.
+/// Load profile of a synthetic queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// A load a little below and above the line's rate: the sojourn time wanders about TARGET.
+    /// A load a little below and above the line's rate: the sojourn time varies around TARGET.
     Wander,
-    /// Bursts at ten times the rate on top of a busy line, then some air.
+    /// Bursts at ten times the rate on top of a busy line, then an idle period.
     Bursts,
-    /// Overload, then silence for anything between a hundredth of an INTERVAL and 41 INTERVALs.
+    /// Overload, then silence for a hundredth of an INTERVAL to 41 INTERVALs.
     Gaps,
-    /// The line's rate falls to as little as a twentieth and rises again; the load follows half
-    /// an INTERVAL late.
+    /// The line's rate falls to as little as a twentieth and rises again; the load follows half an
+    /// INTERVAL late.
     Rates,
-    /// The line stands still for up to one and a half INTERVALs while packets wait.
+    /// The line pauses for up to one and a half INTERVALs while packets wait.
     Pauses,
-    /// The sojourn time stands at TARGET and crosses it again and again; from time to time
-    /// it stays a little above for longer than an INTERVAL.
+    /// The sojourn time stays near TARGET and crosses it repeatedly; occasionally it remains a
+    /// little above for longer than an INTERVAL.
     Flicker,
-    /// More than the line carries, and it never ends: nobody reacts.
+    /// A permanent overload: no sender reacts.
     Flood,
-    /// A flood through a line at a tenth of its rate, which from time to time gets all of it.
+    /// A flood through a line at a tenth of its rate, which occasionally has its full rate.
     SlowFlood,
-    /// Small packets, the queue about four fifths of a full frame.
+    /// Small packets, with a queue of about four fifths of a full frame.
     SubMtu,
-    /// Small packets, the queue now less and now more than a full frame.
+    /// Small packets, with a queue below and above a full frame in turn.
     AroundMtu,
 }
 
-/// Bytes of a full frame without FCS.
+/// Size of a full frame without FCS, bytes.
 const FULL_FRAME: u64 = 1_514;
 
 impl Profile {
-    /// Whether packets are small ones only.
+    /// Whether all packets are small.
     pub(super) fn is_small(self) -> bool {
         matches!(self, Profile::SubMtu | Profile::AroundMtu)
     }
 }
 
-/// A stretch of time with one load.
+/// A period of constant load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
-    /// When it ends, ps.
+    /// End of the phase, ps.
     pub until: u64,
     /// Offered load, thousandths of the full rate.
     pub load: u64,
     /// Rate of the line, thousandths of the full rate; not zero.
     pub service: u64,
-    /// The load goes up and down by [`SWING`] to hold the sojourn time here, ps.
+    /// The load varies by [`SWING`] to hold the sojourn time here, ps.
     pub level: Option<u64>,
-    /// The load goes up and down by five times [`SWING`] to hold the queue at so many bytes.
+    /// The load varies by five times [`SWING`] to hold the queue at this size, bytes.
     pub backlog: Option<u64>,
-    /// The line stands still all the while.
+    /// The line pauses throughout.
     pub pause: bool,
 }
 
-/// A profile with its place in the course.
+/// A profile with its current position.
 #[derive(Debug)]
 pub(super) struct Profiled {
     profile: Profile,
@@ -75,7 +76,7 @@ pub(super) struct Profiled {
     service: u64,
     /// A hundredth of the AQM's INTERVAL, ps.
     unit: u64,
-    /// The AQM's TARGET, ps.
+    /// TARGET of the AQM, ps.
     target: u64,
 }
 

@@ -62,11 +62,11 @@ pub struct Cubic {
 struct Epoch {
     /// As the coarse clock shows it.
     start: Time,
-    /// How long the function takes to reach `plateau` again, in 1/1024 s.
+    /// Time for the function to reach `plateau` again, in 1/1024 s.
     k: u64,
     /// W_max of this stage.
     plateau: u32,
-    /// What Reno would have by now, and what was acknowledged towards its next segment.
+    /// Reno's window at this time, and the segments acknowledged towards its next one.
     reno: u32,
     reno_credit: u32,
 }
@@ -288,9 +288,9 @@ mod tests {
 
     #[test]
     fn on_a_short_path_the_window_grows_by_one_segment_and_then_waits_for_the_function() {
-        // What the function lacks of its plateau is rounded down, so its first value is one segment
-        // above the window. A millisecond later it says so no more: 23 acknowledgements in 2.3 ms,
-        // a response of an incast, are worth one segment, and three if the clock stood still.
+        // The function's distance from its plateau is rounded down, so its first value is one
+        // segment above the window. A millisecond later it is not: 23 acknowledgements in 2.3 ms, a
+        // response of an incast, are worth one segment, and three if the clock stood still.
         let (mut control, mut window) = reduced_from(10);
         control.min_rtt = Some(Time::from_micros(150));
         for n in 0..23 {

@@ -18,7 +18,7 @@ pub const REGISTRATION: Registered = Registered {
     start: |_| Box::new(Dctcp::default()),
 };
 
-/// The largest share: all of it. The one of a flow that knows nothing yet (section 4.2).
+/// The largest share: all of it. The initial share of a flow (section 4.2).
 const ALL: u64 = 1024;
 /// The gain of the average (section 4.2): 1/16.
 const GAIN_SHIFT: u32 = 4;
@@ -32,7 +32,7 @@ pub struct Dctcp {
     alpha: u64,
     /// The round trip that is counted ends when this offset is acknowledged.
     round_end: u64,
-    /// What had been delivered when it began, and of that under an echo.
+    /// Segments delivered at its start, and of those under an echo.
     delivered: u64,
     marked: u64,
 }
@@ -53,7 +53,7 @@ impl CongestionControl for Dctcp {
             return;
         }
         let marked = seen.marked - self.marked;
-        // When a sixteenth of it is less than a unit, nothing is left.
+        // If a sixteenth of it is less than a unit, it becomes 0.
         let less = self.alpha >> GAIN_SHIFT;
         self.alpha -= if less > 0 { less } else { self.alpha };
         if marked > 0 {

@@ -7,22 +7,22 @@ use sojourn_packet::Time;
 
 /// Below this window, in segments, slow start is left alone.
 const LOW_WINDOW: u32 = 16;
-/// Acknowledgements closer than this belong to one train.
+/// Acknowledgements closer than this are in one train.
 const TRAIN_GAP: Time = Time::from_millis(2);
 /// Round-trip times to see in a round before they are judged.
 const MIN_SAMPLES: u32 = 8;
 /// The rise of the round-trip time that ends slow start is an eighth of its minimum, within this.
 const MIN_RISE: Time = Time::from_millis(4);
 const MAX_RISE: Time = Time::from_millis(16);
-/// What offload may add to a train: the time of four of the largest bursts at the pacing rate,
-/// in bytes, and at most this long.
+/// Addition of offload to a train: the time of four of the largest bursts at the pacing rate, in
+/// bytes, and at most this long.
 const OFFLOAD_BYTES: u64 = 4 * crate::tcp::burst::MAX_BURST_BYTES;
 const MAX_OFFLOAD_DELAY: Time = Time::from_millis(1);
 
-/// What one slow start has seen.
+/// State of one slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// When the present round began, and the last acknowledgement of its train.
+    /// Start of the present round, and the last acknowledgement of its train.
     round: Option<(Time, Time)>,
     /// The round ends when something behind this offset is acknowledged.
     end: u64,
@@ -90,8 +90,8 @@ mod tests {
     use super::*;
     use crate::tcp::PacingRate;
 
-    /// A round of `n` acknowledgements, `gap` apart, each with `rtt`; the one that ends slow start.
-    /// Rounds are told apart by `una`, each a hundred behind the one before.
+    /// A round of `n` acknowledgements, `gap` apart, each with `rtt`; returns the one that ends
+    /// slow start. Rounds are distinguished by `una`, each a hundred behind the one before.
     fn round(hystart: &mut HyStart, begin: Time, gap: Time, n: u64, rtt: Time) -> Option<u64> {
         let una = hystart.end + 1;
         let cwnd = 100;

@@ -1,13 +1,11 @@
-//! Congestion controls: how large the window is and how fast it is sent, told by what is
-//! acknowledged, lost or marked.
+//! Congestion controls: window and pacing rate, from acknowledged, lost and marked segments.
 //!
 //! Each control is one file with the same inner order: source, registration, constants, state,
 //! algorithm; to add one, write its file and add one line to [`REGISTRY`], or from a crate of its
-//! own call [`Registry::add`]. A
-//! window-based control says how the window grows and what a reduction leaves; the sender spreads
-//! the reduction over the recovery (RFC 6937). A rate-based one takes every acknowledgement with
-//! its delivery rate and sets window and pacing itself. None of them knows segments' numbers,
-//! timers or retransmission.
+//! own call [`Registry::add`]. A window-based control defines the growth and the reduction of the
+//! window; the sender spreads the reduction over the recovery (RFC 6937). A rate-based one takes
+//! every acknowledgement with its delivery rate and sets window and pacing itself. Must not depend
+//! on segments' numbers, timers or retransmission.
 
 mod bbr;
 mod cube_root;
@@ -29,8 +27,7 @@ use crate::tcp::PacingRate;
 use sojourn_packet::{Named, Registry, Time};
 use std::fmt::Debug;
 
-/// Where a sender stands in the life of its window (Linux's congestion avoidance states), in the
-/// order of severity.
+/// State of a sender's window (Linux's congestion avoidance states), in the order of severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// Nothing is wrong.
@@ -53,10 +50,10 @@ impl State {
     }
 }
 
-/// What a window-based control may know of one acknowledgement of new data.
+/// Information about one acknowledgement of new data, for a window-based control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// When it arrived.
+    /// Time of its arrival.
     pub now: Time,
     /// Segments that it reports as delivered for the first time, SACKed ones included.
     pub acked: u32,
@@ -67,7 +64,7 @@ pub struct Ack {
 /// A round-trip time that an acknowledgement has measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttSample {
-    /// When it arrived.
+    /// Time of its arrival.
     pub now: Time,
     /// The round-trip time of the last segment that it reports.
     pub rtt: Time,
@@ -77,17 +74,17 @@ pub struct RttSample {
     pub una: u64,
     /// See `una`.
     pub next: u64,
-    /// How fast a paced sender would send; 0 if nothing was measured.
+    /// Rate of a paced sender; 0 if nothing was measured.
     pub pacing_rate: PacingRate,
 }
 
-/// How fast data were delivered up to an acknowledgement (the sample of Linux's `tcp_rate.c` and
-/// of draft-cheng-iccrg-delivery-rate-estimation).
+/// Delivery rate up to an acknowledgement (the sample of Linux's `tcp_rate.c` and of
+/// draft-cheng-iccrg-delivery-rate-estimation).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
     /// Segments delivered when the newest segment that is reported was sent.
     pub prior_delivered: u64,
-    /// Segments delivered since then, and in what time; absent if that cannot be told.
+    /// Segments delivered since then, and in what time; absent if unknown.
     pub rate: Option<(u64, Time)>,
     /// The round-trip time of the last segment that is reported.
     pub rtt: Option<Time>,
@@ -103,7 +100,7 @@ pub struct RateSample {
     pub ack_delayed: bool,
 }
 
-/// What a rate-based control may know of its flow.
+/// Information about a flow, for a rate-based control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// The instant of the acknowledgement.
@@ -112,7 +109,7 @@ pub struct Flow {
     pub mss: u32,
     /// Segments delivered so far.
     pub delivered: u64,
-    /// When the last one was.
+    /// Time of the last one.
     pub delivered_at: Time,
     /// Segments found lost so far.
     pub lost: u64,
@@ -120,9 +117,9 @@ pub struct Flow {
     pub in_flight: u32,
     /// The smoothed round-trip time, once there is one.
     pub srtt: Option<Time>,
-    /// Where the sender stands.
+    /// State of the sender.
     pub state: State,
-    /// When pacing lets the next segment go.
+    /// Time at which pacing releases the next segment.
     pub next_departure: Time,
     /// The application, not the network, limits the rate.
     pub app_limited: bool,
@@ -147,7 +144,7 @@ impl Flow {
     }
 }
 
-/// What marks mean to a control, and how it wants to hear of them.
+/// Meaning of marks for a control, and their feedback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Marks {
     /// As losses: one for a window is enough, echoed until it is answered (RFC 3168), if the flow is
@@ -157,15 +154,15 @@ pub enum Marks {
     /// Each acknowledgement says of what it acknowledges whether it was marked, and every packet is
     /// ECN-capable (RFC 8257 section 3).
     Exact,
-    /// Counted, and every segment tells the count (RFC 9768); data are ECT(1), as L4S wants it
-    /// (RFC 9331).
+    /// Counted, with the count in every segment (RFC 9768); data are ECT(1), as L4S requires (RFC
+    /// 9331).
     AccEcn,
 }
 
-/// How much was delivered, and how much of it was marked.
+/// Delivered data, and the marked part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked {
-    /// When the acknowledgement arrived.
+    /// Time of the acknowledgement's arrival.
     pub now: Time,
     /// The oldest offset not acknowledged, and the next to be sent.
     pub una: u64,
@@ -248,17 +245,17 @@ pub trait CongestionControl: Debug + Send {
     }
 }
 
-/// What a rate-based control wants beyond its window and rate.
+/// Requests of a rate-based control beyond its window and rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What is in flight now must not count as a measure of the path's rate.
+    /// The data in flight now must not count as a measure of the path's rate.
     pub ignore_flight: bool,
 }
 
-/// What a control is built with.
+/// Parameters of a control's construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// When.
+    /// Time of construction.
     pub now: Time,
     /// Payload of a full segment in bytes.
     pub mss: u32,
@@ -266,7 +263,7 @@ pub struct Start {
     pub window: u32,
     /// The round-trip time of the handshake, if it was measured.
     pub rtt: Option<Time>,
-    /// Where random choices begin.
+    /// Seed of random choices.
     pub seed: u64,
 }
 
@@ -277,9 +274,9 @@ pub struct Registered {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// What the Linux kernel calls it, if it has it.
+    /// Name in the Linux kernel, if it exists there.
     pub linux: Option<&'static str>,
-    /// How it wants to hear of marks.
+    /// Feedback of marks that it needs.
     pub marks: Marks,
     /// A fresh one.
     pub start: fn(&Start) -> Box<dyn CongestionControl>,

@@ -78,7 +78,7 @@ impl CongestionControl for Prague {
         if seen.una < self.round_end || (self.is_virtual(window) && elapsed < VIRTUAL_RTT) {
             return;
         }
-        // Without a mark so far the path is not known to have an AQM.
+        // Before the first mark the path is not known to have an AQM.
         if seen.marked > 0 {
             self.average(seen);
             self.averaged = seen.now;

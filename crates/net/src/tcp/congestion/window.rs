@@ -1,19 +1,19 @@
 //! The congestion window in segments, and the two ways in which it grows (RFC 5681 section 3.1).
 //!
-//! Linux counts segments, not bytes, and so does everything here: a control's arithmetic in whole
-//! segments is part of how its traffic looks. Knows no control.
+//! Linux counts segments, not bytes, and so does this module: a control's arithmetic in whole
+//! segments affects its traffic. Must not depend on a control.
 
 use super::Ack;
 
 /// The threshold while there is none.
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
-/// The window and what belongs to it, in segments.
+/// The window and its parameters, in segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The congestion window.
     pub cwnd: u32,
-    /// The slow-start threshold; [`Window::has_threshold`] tells whether there is one.
+    /// The slow-start threshold; valid if [`Window::has_threshold`] is true.
     pub ssthresh: u32,
     /// Segments acknowledged in congestion avoidance that have not yet grown the window.
     credit: u32,
@@ -48,8 +48,8 @@ impl Window {
         left
     }
 
-    /// What an acknowledgement does in slow start, and the segments that are left of it for
-    /// congestion avoidance. A sender that does not use its window does not widen it (RFC 7661).
+    /// Processes an acknowledgement in slow start; returns the segments left for congestion
+    /// avoidance. A sender that does not use its window does not widen it (RFC 7661).
     pub fn start_slowly(&mut self, ack: &Ack) -> u32 {
         match (ack.window_limited, self.in_slow_start()) {
             (false, _) => 0,
@@ -60,7 +60,7 @@ impl Window {
 
     /// Grows by one segment for every `per` segments acknowledged.
     pub fn avoid(&mut self, per: u32, acked: u32) {
-        // What was saved up while `per` was larger counts as one segment, not as a burst.
+        // Credit accumulated while `per` was larger counts as one segment, not as a burst.
         if self.credit >= per {
             self.credit = 0;
             self.cwnd += 1;

@@ -31,7 +31,7 @@ pub struct PredictedSegment<'a>(pub &'a PredictedHeader, pub Option<&'a SackBloc
 
 /// A form in which segments arrive.
 pub trait SegmentForm: Copy {
-    /// What is read of it on an open connection.
+    /// Fields that an open connection reads.
     fn arrival(&self) -> Arrival<'_>;
 
     /// The same with all that a handshake asks for.
@@ -52,7 +52,7 @@ impl SegmentForm for &TcpSegment {
     }
 }
 
-/// What is heard of a segment of the usual form.
+/// Fields of a segment of the usual form that a connection reads.
 #[inline(always)]
 fn arrival_of<'a>(segment: &PredictedHeader, sack: Option<&'a SackBlocks>) -> Arrival<'a> {
     let PredictedHeader { seq, ack, flags, window, payload, ecn, timestamps, .. } = *segment;
@@ -163,7 +163,7 @@ impl Connection {
                 blocks.push((start, end));
             }
         }
-        // The last segment of the handshake tells of the SYN-ACK in place of the counter.
+        // The last segment of the handshake reports the SYN-ACK instead of the counter.
         let of_handshake = self.sender.next() == FIRST_BYTE && !plain.carries_data;
         let counted = self.accurate.as_mut().filter(|_| !of_handshake);
         let counted = counted.map(|own| own.on_feedback(segment.flags, segment.acc_ecn));

@@ -7,7 +7,7 @@ use crate::wire::{Ecn, PredictedHeader, SackBlocks, TcpFlags, TcpOptions, TcpSeg
 use smallvec::SmallVec;
 use sojourn_packet::Time;
 
-/// What a segment of data says in its control bits, whatever else it says there.
+/// Control bits of a data segment, independent of its other fields.
 #[inline(always)]
 fn flags_of(outgoing: &Outgoing) -> TcpFlags {
     let bits = |holds: bool, flag: TcpFlags| if holds { flag.0 } else { 0 };
@@ -15,7 +15,7 @@ fn flags_of(outgoing: &Outgoing) -> TcpFlags {
 }
 
 impl Connection {
-    /// Hands over an acknowledgement; whatever is owed to the peer is in it.
+    /// Emits an acknowledgement, which contains everything owed to the peer.
     #[inline(always)]
     pub(super) fn emit(&mut self, now: Time, to: &mut impl Segments) {
         let plain = self.receiver.reports_nothing();
@@ -26,7 +26,7 @@ impl Connection {
         to.take_usual(&self.plain_acknowledgement(now), sack.as_ref());
     }
 
-    /// Hands over a segment of data; whatever is owed to the peer is in it.
+    /// Emits a data segment, which contains everything owed to the peer.
     #[inline(always)]
     pub(super) fn tell_data(&mut self, now: Time, outgoing: &Outgoing, to: &mut impl Segments) {
         if self.says_little() && self.receiver.reports_nothing() {
@@ -36,7 +36,7 @@ impl Connection {
         }
     }
 
-    /// True if there is nothing to tell but what arrived, by timestamps, as nearly always.
+    /// True if only arrivals and timestamps need to be reported, as usual.
     #[inline(always)]
     fn says_little(&self) -> bool {
         self.negotiated.timestamps && !self.negotiated.ecn
@@ -133,7 +133,7 @@ impl Connection {
         segment
     }
 
-    /// What arrived behind a gap or twice, beside timestamps.
+    /// Blocks that arrived behind a gap or twice, in addition to timestamps.
     #[inline(never)]
     fn reported_blocks(&self) -> SackBlocks {
         self.blocks(self.receiver.reported().take(SackBlocks::BESIDE_TIMESTAMPS))
@@ -173,7 +173,8 @@ impl Connection {
             window,
             options,
             payload: 0,
-            // RFC 8257 section 3: of a flow that hears of each mark, acknowledgements may be marked, too.
+            // RFC 8257 section 3: acknowledgements of a flow with exact feedback may be marked,
+            // too.
             ecn: if self.hears_exactly() { Ecn::Ect0 } else { Ecn::NotEct },
         }
     }

@@ -26,12 +26,12 @@ const MARK_QUICK: u32 = 2;
 /// all that arrive within a twentieth of a round trip and at most this long, or so many.
 const PROMPT_REPORTS: u32 = 3;
 const LONGEST_REPORT_DELAY: Time = Time::from_millis(1);
-/// What the timer of such a report may be late by, so that the processor wakes less often
-/// (`tcp_comp_sack_slack_ns`). A machine with nothing else to wake for uses it up.
+/// Slack of such a report's timer, so that the processor wakes less often
+/// (`tcp_comp_sack_slack_ns`). An otherwise idle machine uses all of it.
 const REPORT_SLACK: Time = Time::from_micros(100);
 const MOST_COMPRESSED: u32 = 44;
 
-/// What is owed to the sender.
+/// Acknowledgement owed to the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DelayedAck {
     /// Half of the window in segments bounds quick-ACK mode.
@@ -45,7 +45,7 @@ pub(crate) struct DelayedAck {
     /// Bytes received in order since the last acknowledgement went out.
     unacknowledged: u64,
     due: AckDeadline,
-    /// When that is; [`Time::MAX`] for nothing.
+    /// Its time; [`Time::MAX`] for none.
     expires: Time,
     /// The delay as it has adapted; absent before the first segment.
     delay: Option<Time>,
@@ -56,13 +56,13 @@ pub(crate) struct DelayedAck {
     pingpong: bool,
     /// Something arrived that was not acknowledged.
     scheduled: bool,
-    /// What was expected when the present gap was last reported, and how often it was at once.
+    /// Expected offset when the present gap was last reported, and the number of immediate reports.
     gap: (u64, u32),
     /// Reports that wait to go as one.
     compressed: u32,
 }
 
-/// When the next acknowledgement goes out.
+/// Time of the next acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckDeadline {
     Nothing,
@@ -74,7 +74,7 @@ enum AckDeadline {
     Now,
 }
 
-/// What the other half of the connection knows of the path.
+/// The other half's knowledge of the path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     /// The smoothed round-trip time, once there is one.
@@ -170,7 +170,7 @@ impl DelayedAck {
         self.be_quick(MARK_QUICK);
     }
 
-    /// The receive window has grown: the sender hears of it at once. Linux sets the lowest bit.
+    /// The receive window has grown: the sender is notified at once. Linux sets the lowest bit.
     pub(crate) fn on_growth(&mut self) {
         self.quick |= 1;
     }
@@ -187,7 +187,7 @@ impl DelayedAck {
         }
     }
 
-    /// What arrived is judged. `gap` is what is expected if data are waiting behind it.
+    /// Decides after an arrival. `gap` is the expected offset if data are waiting behind it.
     #[inline(always)]
     pub(crate) fn decide(&mut self, now: Time, path: &Path, gap: Option<u64>) {
         if !self.scheduled || self.due == AckDeadline::Now {
@@ -213,7 +213,7 @@ impl DelayedAck {
         waits
     }
 
-    /// Reports of data out of order: the first three at once, so that the sender can tell a loss,
+    /// Reports of data out of order: the first three at once, so that the sender can detect a loss,
     /// the others compressed.
     fn report(&mut self, now: Time, path: &Path, expected: u64) {
         if self.gap.0 != expected {
@@ -273,7 +273,7 @@ impl DelayedAck {
         matches!(self.due, AckDeadline::At(_))
     }
 
-    /// Something arrived that the sender must hear of at once.
+    /// Requests an immediate acknowledgement.
     pub(crate) fn at_once(&mut self) {
         self.scheduled = true;
         self.owe(AckDeadline::Now, Time::ZERO);
@@ -323,7 +323,7 @@ impl DelayedAck {
         self.expires <= now
     }
 
-    /// When an acknowledgement goes out; [`Time::MAX`] if none is owed.
+    /// Time of the acknowledgement; [`Time::MAX`] if none is owed.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.expires

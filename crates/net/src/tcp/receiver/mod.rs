@@ -45,7 +45,7 @@ pub struct Receiver {
     recent: SmallVec<[(u64, u64); 4]>,
     /// Ranges of a report that must go before anything else is said.
     overdue: Option<Box<[(u64, u64)]>>,
-    /// What arrived twice last, until it is reported (D-SACK, RFC 2883).
+    /// Range that arrived twice last, until it is reported (D-SACK, RFC 2883).
     duplicate: Option<(u64, u64)>,
     acks: DelayedAck,
     window: ReceiveWindow,
@@ -53,7 +53,7 @@ pub struct Receiver {
     echo_mark: bool,
     /// A packet was capable of a mark.
     seen_capable: bool,
-    /// The sender wants to hear of each mark.
+    /// State of exact feedback, if the sender needs it.
     exact: Option<DctcpEcho>,
     /// An acknowledgement that must go before anything else is said: what was expected, and the echo.
     early: Option<(u64, bool)>,
@@ -67,7 +67,7 @@ pub struct Receiver {
 struct DctcpEcho {
     /// The last packet was marked.
     marked: bool,
-    /// What was expected behind it.
+    /// Offset expected next.
     next: u64,
 }
 
@@ -99,8 +99,7 @@ impl Receiver {
         self.window.open(now, payload);
     }
 
-    /// The sender wants to hear of each mark: acknowledgements of marked packets carry ECE, and no
-    /// others.
+    /// Enables exact feedback: acknowledgements of marked packets carry ECE, and no others.
     pub(crate) fn hear_exactly(&mut self) {
         self.exact = Some(DctcpEcho { marked: false, next: self.next });
     }
@@ -110,7 +109,7 @@ impl Receiver {
         self.next
     }
 
-    /// Payload bytes handed to the application.
+    /// Payload bytes delivered to the application.
     pub fn delivered(&self) -> u64 {
         self.next - super::sender::FIRST_BYTE - u64::from(self.is_finished())
     }
@@ -214,7 +213,7 @@ impl Receiver {
         }
     }
 
-    /// What waits for missing data.
+    /// Data that wait for missing ones.
     fn buffered(&self) -> OutOfOrder {
         OutOfOrder { bytes: self.waiting, ranges: self.out_of_order.len() as u64 }
     }
@@ -281,13 +280,13 @@ impl Receiver {
         self.recent.retain(|(_, end)| *end > next);
     }
 
-    /// What waits since these data arrived, among the ranges to report. As in Linux
-    /// (`tcp_sack_new_ofo_skb`) only those few are known here: a segment between two others that
-    /// are not among them is a range of its own, where RFC 2018 would have the three as one.
+    /// Adds the range of these data to the ranges to report. As in Linux (`tcp_sack_new_ofo_skb`)
+    /// only those few are stored: a segment between two others that are not among them is a range
+    /// of its own, where RFC 2018 would have the three as one.
     ///
-    /// An acknowledgement has room for three ranges. Linux counts on two, for acknowledgements may
-    /// be lost: if reports wait and these data belong to neither of the two that changed last, what
-    /// waits goes first, and of these data nothing is said before more arrive.
+    /// An acknowledgement has space for three ranges. Linux relies on two, since acknowledgements
+    /// may be lost: if reports wait and these data are in neither of the two that changed last, the
+    /// pending report goes first, and these data are not reported before more arrive.
     fn report(&mut self, now: Time, path: &Path, data: (u64, u64)) {
         const EXPECTED: usize = 2;
         let known = self.recent.iter_mut().position(|range| extend(range, data));
@@ -374,7 +373,7 @@ impl Receiver {
         self.acks.is_due(now)
     }
 
-    /// When an acknowledgement must go out; [`Time::MAX`] if none is owed.
+    /// Time at which an acknowledgement must go out; [`Time::MAX`] if none is owed.
     pub(crate) fn deadline(&self) -> Time {
         self.acks.deadline()
     }

@@ -2,12 +2,12 @@
 //! `__tcp_select_window`): half of the buffer that no data occupy, and the buffer grows with what the
 //! application reads in a round trip.
 //!
-//! It matters in two ways. While it grows, Linux acknowledges every segment: a slow start over a long
-//! path is acknowledged segment by segment for most of its rounds, and CUBIC's HyStart sees those
-//! trains. And in a long recovery data wait for what is missing, nothing is read, the window stays
-//! where it was, and the sender stops although its congestion window would let it go on. Stands on
-//! what arrived and when; sends nothing. Memory is counted as the kernel counts it, bookkeeping
-//! included.
+//! It matters in two ways. While it grows, Linux acknowledges every segment: a slow start over a
+//! long path is acknowledged segment by segment for most of its rounds, and CUBIC's HyStart sees
+//! those trains. And in a long recovery data wait for the missing segments, nothing is read, the
+//! window does not advance, and the sender stops although its congestion window would let it
+//! continue. Depends on the arrivals and their times; sends nothing. Memory is counted as in the
+//! kernel, bookkeeping included.
 
 use crate::tcp::jiffies::Echo;
 use sojourn_packet::Time;
@@ -23,20 +23,20 @@ const FIRST_WINDOW: u64 = 0xffff;
 const BOOKKEEPING: u64 = 256 + 1024;
 /// Segments that one buffer takes in when they follow each other (`MAX_SKB_FRAGS`).
 const FRAGMENTS: u64 = 17;
-/// What `tcp_rcv_space_adjust` reckons for a segment beside its payload: room for headers, and the
-/// structures; and the steps in which it raises that until half of it holds the payload.
+/// Overhead of a segment in `tcp_rcv_space_adjust`: headers and structures; and the steps in which
+/// it is raised until half of it holds the payload.
 const ALLOWANCE: u64 = 320 + 256 + 320;
 const ALLOWANCE_STEP: u64 = 128;
 /// Segments that an application is expected to have read after the first round trip.
 const INITIAL_SEGMENTS: u64 = 10;
-/// What a round trip may bring beyond what the last one did, in segments.
+/// Growth of a round trip over the previous one, in segments.
 const CUSHION: u64 = 16;
 
 /// The window of one connection's receiving half.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReceiveWindow {
-    /// The payload of a full segment from the peer, as far as this end knows (`advmss`): what it
-    /// announced, without the options that every segment carries.
+    /// Payload of a full segment from the peer, as far as this end knows (`advmss`): its announced
+    /// value, without the options that every segment carries.
     segment: u64,
     /// The buffer's size in memory (`sk_rcvbuf`), and what it may become.
     buffer: u64,
@@ -46,7 +46,8 @@ pub(super) struct ReceiveWindow {
     grown: u64,
     /// The window's right edge as announced last: it never moves back.
     edge: u64,
-    /// What the application read in the last round trip, and where and when this one began.
+    /// Bytes that the application read in the last round trip, and the offset and time at which
+    /// this one began.
     read: u64,
     begin: (u64, Time),
     /// The round-trip time in 1/8 us, as the peer's echoes show it; zero before the first.
@@ -196,10 +197,11 @@ impl ReceiveWindow {
         true
     }
 
-    /// The application reads, at first what is before `next`. Once in a round trip the buffer becomes
-    /// large enough for twice what that brought, and for twice again what was more than before. The
-    /// kernel looks after each piece that is read: where a gap closes, the segment that closes it is
-    /// the first piece, and all that waited behind it belongs to the next round.
+    /// The application reads, at first the bytes before `next`. Once in a round trip the buffer
+    /// becomes large enough for twice the bytes of that round trip, and for twice again the excess
+    /// over the previous one. The kernel checks after each piece that is read: where a gap closes,
+    /// the segment that closes it is the first piece, and all data behind it count for the next
+    /// round.
     #[inline(always)]
     pub(super) fn on_read(&mut self, now: Time, next: u64) {
         let (first, since) = self.begin;
@@ -272,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_buffer_grows_by_the_numbers_of_the_kernel() {
-        // What Linux 6.1 says when it reads twelve segments and then 24 (`rcvbuf`, `window_clamp`).
+        // Values of Linux 6.1 when it reads twelve segments and then 24 (`rcvbuf`, `window_clamp`).
         let mut window = ReceiveWindow::new(64 << 20, 1448, 1);
         assert_eq!((window.read, window.clamp), (14_480, 64_088));
         window.on_echo(MS(100), Some(Echo(0)));
@@ -303,11 +305,11 @@ mod tests {
         (window.buffer, window.clamp, window.grown) = (400_000, 200_000, 200_000);
         assert_eq!(window.announce(1, OutOfOrder::default(), 2048, u64::MAX), 200_704, "98 units");
         // 100 segments in two runs: 144,800 bytes in 2 + 5 buffers of 17 and their bookkeeping take
-        // 153,760; half of what is left is 123,120. The edge, 200,704 from the start, stands.
+        // 153,760; half of the rest is 123,120. The edge remains at 200,704 from the start.
         let buffered = OutOfOrder { bytes: 100 * 1448, ranges: 2 };
         assert_eq!(window.announce(1, buffered, 2048, u64::MAX), 200_704);
-        // 60,000 later it stands, too, but for rounding: 140,704 are 69 units. 100,000 later the
-        // memory decides.
+        // 60,000 later it also remains, except for rounding: 140,704 are 69 units. 100,000 later
+        // the memory decides.
         assert_eq!(window.announce(60_001, buffered, 2048, u64::MAX), 69 * 2048);
         assert_eq!(window.announce(100_001, buffered, 2048, u64::MAX), 61 * 2048);
         // A field of 16 bits holds no more.

@@ -11,7 +11,7 @@ use crate::tcp::congestion::{Ack, Flow, Marked, Marks, RateSample, RttSample, St
 use crate::tcp::jiffies::{Echo, TICK};
 use sojourn_packet::Time;
 
-/// What was read.
+/// Contents of an acknowledgement that was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckOutcome {
     /// SND.UNA before, and whether it has advanced.
@@ -22,7 +22,7 @@ pub(super) struct AckOutcome {
     pub(super) sacked: bool,
     /// A segment of before the episode, never sent again, has arrived.
     pub(super) original_arrived: bool,
-    /// What is acknowledged includes segments sent again.
+    /// True if it acknowledges retransmitted segments.
     retransmitted: bool,
     /// A duplicate was reported, and it was the loss probe.
     dsack: bool,
@@ -32,10 +32,10 @@ pub(super) struct AckOutcome {
     marked: u32,
     /// It says nothing new: a duplicate acknowledgement.
     pub(super) duplicate: bool,
-    /// When the first and the last of the segments never sent again were sent.
+    /// Send times of the first and the last of the segments that were never retransmitted.
     acked_span: Option<(Time, Time)>,
     sacked_span: Option<(Time, Time)>,
-    /// What the timestamp clock showed when what is echoed was sent.
+    /// Timestamp clock at the sending of the echoed timestamp.
     pub(super) echo: Option<u64>,
     /// The receiver may have delayed it.
     delayed: bool,
@@ -65,8 +65,8 @@ fn widen(span: &mut Option<(Time, Time)>, at: Time) {
 }
 
 impl Sender {
-    /// An acknowledgement without ranges arrived; true if nothing is out that it could tell of, and
-    /// no more is to be done: the other end sends, and this one only receives.
+    /// Processes an acknowledgement without ranges; true if no segment is outstanding and no more
+    /// is to be done: this end only receives.
     #[inline]
     pub(crate) fn hears_at_rest(&mut self, ack: u64, window: u64) -> bool {
         let is_at_rest = self.scoreboard.outstanding() == 0
@@ -90,7 +90,7 @@ impl Sender {
         self.retransmit = Retransmit::Nothing;
         let was_idle = self.scoreboard.outstanding() == 0;
         if was_idle && !old && info.sack.is_empty() && self.probe.is_none() {
-            // Nothing is out that it could tell of: the other end sends, and this one only receives.
+            // No segment is outstanding: this end only receives.
             return;
         }
         let before = FlightSnapshot {
@@ -143,7 +143,7 @@ impl Sender {
     }
 
     /// The peer's window (RFC 9293 section 3.10.7.4): a later acknowledgement or a larger window
-    /// counts. A smaller one beside what was acknowledged before is only old.
+    /// counts. A smaller one with an earlier acknowledgement is outdated.
     #[inline(always)]
     pub(super) fn read_window(&mut self, ack: u64, window: u64) -> bool {
         let moved = ack > self.scoreboard.una() || window > self.peer_window;
@@ -179,8 +179,8 @@ impl Sender {
         self.measure(now, info.echo, outcome);
     }
 
-    /// What is cumulatively acknowledged where the control wants to hear of each mark; before the
-    /// acknowledgement so many segments were `delivered`.
+    /// Reads the marks of a cumulative acknowledgement for a control with exact feedback; before
+    /// the acknowledgement `delivered` segments were delivered.
     #[inline(never)]
     fn read_marked(
         &mut self,
@@ -211,7 +211,7 @@ impl Sender {
         if info.ece && info.counted.is_none() { self.rate.delivered() - before } else { 0 }
     }
 
-    /// Hands the counts of delivered and of marked segments to the control.
+    /// Passes the counts of delivered and of marked segments to the control.
     fn report_marks(&mut self, now: Time, ack: u64) {
         let seen = Marked {
             now,
@@ -392,7 +392,7 @@ impl Sender {
         }
     }
 
-    /// What a control may know of the flow.
+    /// Information about the flow for a control.
     pub(super) fn flow(&self, now: Time) -> Flow {
         Flow {
             now,
@@ -443,13 +443,13 @@ impl Sender {
                 self.window.cwnd = cwnd;
             }
         } else if outcome.acked > 0 || (self.rack.is_reordered() && outcome.sacked) {
-            // What was marked grows nothing where marks are counted.
+            // Where marks are counted, marked segments do not grow the window.
             self.grow(now, outcome.delivery.delivered.saturating_sub(outcome.marked));
         }
         self.follow_window();
     }
 
-    /// The control hears of segments that have arrived.
+    /// Passes arrived segments to the control.
     #[inline(always)]
     pub(super) fn grow(&mut self, now: Time, acked: u32) {
         let window_limited = self.usage.is_limited(&self.window);

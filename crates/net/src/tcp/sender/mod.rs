@@ -46,10 +46,10 @@ use usage::WindowUsage;
 
 /// The offset of the first byte of data: offset 0 is the SYN.
 pub(crate) const FIRST_BYTE: u64 = 1;
-/// What Linux adds to a probe's or a reordering timer, whose clock is coarse.
+/// Slack that Linux adds to a probe's or a reordering timer, whose clock is coarse.
 const TIMER_SLACK: Time = Time::from_millis(2);
 
-/// What an acknowledgement says, in offsets.
+/// Contents of an acknowledgement, in offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acknowledgement<'a> {
     /// Next offset expected.
@@ -58,11 +58,11 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) sack: &'a [(u64, u64)],
     /// Bytes that may be sent from `ack` on.
     pub(crate) window: u64,
-    /// What our timestamp clock showed when what is echoed was sent.
+    /// Local timestamp clock at the sending of the echoed timestamp.
     pub(crate) echo: Option<Echo>,
     /// A congestion mark is echoed.
     pub(crate) ece: bool,
-    /// Marks that it tells of, if they are counted.
+    /// Marks that it reports, if they are counted.
     pub(crate) counted: Option<AccEcnFeedback>,
     /// The segment that brings it has data.
     pub(crate) carries_data: bool,
@@ -90,11 +90,11 @@ pub(crate) struct Outgoing {
     /// Nothing is left to send behind it.
     pub(crate) push: bool,
     pub(crate) retransmission: bool,
-    /// Tells the receiver that the window was reduced.
+    /// True if it tells the receiver that the window was reduced.
     pub(crate) cwr: bool,
 }
 
-/// What a sender has done so far.
+/// Statistics of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStatistics {
     /// Segments sent for the first time.
@@ -111,7 +111,7 @@ pub struct SenderStatistics {
     pub undone: u64,
 }
 
-/// What a sender is built with.
+/// Parameters of a sender's construction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SenderSettings {
     pub(crate) now: Time,
@@ -128,7 +128,7 @@ pub(crate) struct SenderSettings {
     pub(crate) sack: bool,
     pub(crate) offload: SegmentationOffload,
     pub(crate) pacing: PacingSetting,
-    /// Where the control's random choices begin.
+    /// Seed of the control's random choices.
     pub(crate) seed: u64,
 }
 
@@ -171,9 +171,9 @@ pub struct Sender {
     /// Offset up to which the peer takes data, and its window as last announced.
     window_edge: u64,
     peer_window: u64,
-    /// What the application has written.
+    /// Bytes written by the application.
     buffer: SendBuffer,
-    /// Where the last segment ended that was not full.
+    /// End of the last segment that was not full.
     last_small: u64,
     /// The application will not write any more.
     closing: bool,
@@ -331,7 +331,7 @@ impl Sender {
         self.statistics
     }
 
-    /// Where the sender stands.
+    /// State of the sender.
     pub fn state(&self) -> State {
         self.state
     }
@@ -341,7 +341,8 @@ impl Sender {
         self.state.is_reducing()
     }
 
-    /// When [`Sender::on_timer`] must be called, or there is something to poll; [`Time::MAX`] if never.
+    /// Time at which [`Sender::on_timer`] must be called, or there is a segment to poll;
+    /// [`Time::MAX`] if never.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.timer.deadline().min(self.pacing.deadline())

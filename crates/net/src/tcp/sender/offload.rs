@@ -1,4 +1,4 @@
-//! Bursts of segmentation offload: the number of segments that Linux hands to the interface at
+//! Bursts of segmentation offload: the number of segments that Linux passes to the interface at
 //! once.
 //!
 //! The segments of a burst leave back to back. Offload is off by default. A burst has either a
@@ -16,17 +16,17 @@ const RTT_SHIFT: u32 = 9;
 const WINDOW_DIVISOR: u32 = 3;
 const PATIENCE: Time = Time::from_millis(1);
 
-/// What decides whether a part of a burst waits.
+/// Conditions for a partial burst to wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Partial {
     pub(crate) now: Time,
     pub(crate) state: State,
-    /// When the last burst went.
+    /// Time of the last burst.
     pub(crate) last: Time,
     /// Segments that the windows allow now, and the window.
     pub(crate) room: u32,
     pub(crate) cwnd: u32,
-    /// When the oldest segment was sent.
+    /// Send time of the oldest segment.
     pub(crate) oldest: Option<Time>,
     pub(crate) srtt: Time,
 }

@@ -20,13 +20,13 @@ const UNPACED: u64 = 10;
 pub(crate) struct Pacing {
     /// 0 before anything is known.
     rate: PacingRate,
-    /// The rate is kept to, and not only known.
+    /// True if the rate is enforced, not only known.
     enforced: bool,
     /// The control sets the rate, and not the window.
     by_control: bool,
-    /// When the next segment may go.
+    /// Release of the next segment.
     next: Time,
-    /// When to try again, if something would have gone but for the pacing; [`Time::MAX`] if not.
+    /// Time of the next attempt, if only pacing holds a segment back; [`Time::MAX`] if not.
     again: Time,
 }
 
@@ -35,17 +35,17 @@ impl Pacing {
     pub(crate) fn new(required: Option<u64>, setting: PacingSetting) -> Pacing {
         let (by_control, limit) = (required.is_some(), setting.limit());
         let enforced = by_control || setting.is_asked_for();
-        // A window-based sender knows no rate before its first round trip, but may know a limit.
+        // A window-based sender has no rate before its first round trip, but may have a limit.
         let rate = PacingRate::new(required.or(limit).unwrap_or(0)).limited(limit);
         Pacing { rate, enforced, by_control, next: Time::ZERO, again: Time::MAX }
     }
 
-    /// How fast data would be sent that nothing else held back.
+    /// Rate of data that are limited by pacing only.
     pub(crate) fn rate(&self) -> PacingRate {
         self.rate
     }
 
-    /// True if the rate is kept to.
+    /// True if the rate is enforced.
     pub(crate) fn is_enforced(&self) -> bool {
         self.enforced
     }
@@ -55,12 +55,12 @@ impl Pacing {
         self.by_control
     }
 
-    /// When pacing lets the next segment go.
+    /// Time at which pacing releases the next segment.
     pub(crate) fn next(&self) -> Time {
         self.next
     }
 
-    /// How long the next segment must wait, if the rate is kept to.
+    /// Time that the next segment must wait, if the rate is enforced.
     pub(crate) fn delay(&self, now: Time) -> Option<Time> {
         self.enforced.then(|| self.next.saturating_sub(now))
     }
@@ -101,12 +101,12 @@ impl Pacing {
         may
     }
 
-    /// Whether something would go is asked anew.
+    /// Requests another attempt to send.
     pub(crate) fn ask_again(&mut self) {
         self.again = Time::MAX;
     }
 
-    /// When to try again; [`Time::MAX`] if nothing waits for it.
+    /// Time of the next attempt; [`Time::MAX`] if none is pending.
     pub(crate) fn deadline(&self) -> Time {
         self.again
     }

@@ -12,7 +12,7 @@ pub(crate) struct Reduction {
     out: u32,
 }
 
-/// What an acknowledgement in a reduction says.
+/// Contents of an acknowledgement in a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     pub(crate) delivered: u32,

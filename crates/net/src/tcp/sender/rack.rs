@@ -1,6 +1,6 @@
-//! Which segments are lost, judged by the time since they were sent: RACK (RFC 8985 section 6) as
-//! Linux has it. A segment is lost when one sent after it has arrived and a round trip and the
-//! reordering window have passed since. Holds also for retransmissions.
+//! Loss detection by the time since a segment was sent: RACK (RFC 8985 section 6) as in Linux. A
+//! segment is lost when one sent after it has arrived and a round trip and the reordering window
+//! have passed since. Applies to retransmissions, too.
 //!
 //! As long as no reordering was seen the window is nothing once three segments have arrived out of
 //! order, which is the old rule of three duplicates; it grows when duplicates show that segments
@@ -19,8 +19,7 @@ const PERSISTENCE: u8 = 16;
 /// The newest transmission that has arrived, and what is believed of reordering.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// Its number, which tells the order even of what was sent at the same instant, and its
-    /// round-trip time.
+    /// Its number, which orders even transmissions of the same time, and its round-trip time.
     newest: u64,
     rtt: Time,
     /// Something has arrived since losses were looked for.
@@ -37,7 +36,7 @@ pub(crate) struct Rack {
     reordering_seen: bool,
 }
 
-/// What the reordering window depends on beyond RACK itself.
+/// Inputs of the reordering window beyond RACK itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) now: Time,
@@ -86,8 +85,7 @@ impl Rack {
         Time(path.min_rtt.0 / 4 * u64::from(self.steps)).min(path.srtt)
     }
 
-    /// How long from now until a segment sent at `at` is lost, for a reordering window; nothing if
-    /// it is.
+    /// Time until a segment sent at `at` is lost, for a reordering window; 0 if it is.
     fn remaining(&self, now: Time, at: Time, window: Time) -> Time {
         (self.rtt + window).saturating_sub(now.saturating_sub(at))
     }
@@ -238,7 +236,7 @@ mod tests {
         board.resend(MS(43), start, Snapshot::default());
         board.send(MS(44), 11 * MSS, Snapshot::default());
         let recovery = |now| Path { in_recovery: true, ..path(now) };
-        // What was sent before it says nothing about it.
+        // Earlier transmissions give no information about it.
         board.sack(4 * MSS, 10 * MSS, |sent| rack.arrived(MS(60), sent, MS(40)));
         assert_eq!(rack.detect(&mut board, &recovery(MS(60))), None);
         assert_eq!((board.lost_out(), board.resent_out()), (1, 1));

@@ -9,15 +9,15 @@ use super::scoreboard::Sent;
 use crate::tcp::congestion::RateSample;
 use sojourn_packet::Time;
 
-/// What a segment remembers of the instant at which it was sent.
+/// State of delivery at a segment's transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Snapshot {
     /// Twice the segments delivered, one more if the application limited the rate: a segment is to fit a
     /// line of the processor's cache.
     delivered: u64,
-    /// When the last of them was.
+    /// Time of the last delivery.
     delivered_at: Time,
-    /// When the segment was sent whose delivery was the last known.
+    /// Send time of the segment whose delivery was the last known.
     first_sent: Time,
 }
 
@@ -50,7 +50,7 @@ struct NewestDelivery {
 }
 
 impl AckDelivery {
-    /// What had been delivered when the newest segment was sent; 0 if nothing was delivered.
+    /// Segments delivered when the newest segment was sent; 0 if there were none.
     pub(crate) fn prior_delivered(&self) -> u64 {
         self.newest.map_or(0, |newest| newest.snapshot.delivered())
     }
@@ -89,7 +89,7 @@ impl DeliveryRate {
         self.app_limited.is_some()
     }
 
-    /// What a segment sent now remembers; `idle` if nothing is outstanding.
+    /// Snapshot for a segment sent now; `idle` if nothing is outstanding.
     pub(crate) fn sent(&mut self, now: Time, idle: bool) -> Snapshot {
         if idle {
             self.first_sent = now;
@@ -140,7 +140,7 @@ impl DeliveryRate {
         }
     }
 
-    /// What an acknowledgement that is read says of the rate.
+    /// Delivery rate by an acknowledgement.
     pub(crate) fn sample(
         &self,
         now: Time,

@@ -10,13 +10,13 @@ use super::{Sender, TIMER_SLACK};
 use crate::tcp::congestion::State;
 use sojourn_packet::Time;
 
-/// What may be sent again after an acknowledgement.
+/// Segments that may be retransmitted after an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Retransmit {
     /// Nothing.
     #[default]
     Nothing,
-    /// What is lost, before new data.
+    /// Lost segments, before new data.
     Lost,
     /// New data, to see whether the timeout was spurious; what is lost only if there are none.
     AfterNew,
@@ -33,7 +33,7 @@ impl Sender {
         let una = self.scoreboard.una();
         match self.state {
             State::Open => self.undo.forget_retransmissions(),
-            // What echoes the mark must have seen CWR: something sent behind it has arrived.
+            // The sender of the echo must have received CWR: a later segment has arrived.
             State::Cwr if una > self.episode_end => {
                 if !self.control.reduces_at_once() {
                     self.end_reduction();
@@ -162,7 +162,7 @@ impl Sender {
                 // Step 3a: the loss was real.
                 self.frto &= !(outcome.sacked || outcome.duplicate);
             } else if outcome.advanced && !recovered {
-                // Step 2b: new data will tell, if there are any.
+                // Step 2b: new data will decide, if there are any.
                 self.episode_end = self.scoreboard.next();
                 if self.has_new_data() {
                     return Retransmit::AfterNew;
@@ -259,7 +259,7 @@ impl Sender {
         self.statistics.congestion_events += 1;
     }
 
-    /// The data sent so far belong to one reduction.
+    /// Assigns the data sent so far to one reduction.
     fn begin_episode(&mut self) {
         self.episode_end = self.scoreboard.next();
         self.probe = None;

@@ -13,10 +13,10 @@ use std::collections::VecDeque;
 pub(crate) struct Sent {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// When it was sent last, and its number among all transmissions.
+    /// Time of its last transmission, and the number of that transmission.
     pub(crate) at: Time,
     pub(crate) transmission: u64,
-    /// What had been delivered then.
+    /// State of delivery at that time.
     pub(crate) snapshot: Snapshot,
     /// It has arrived, by a selective acknowledgement.
     pub(crate) sacked: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// True if all of it lies below `ack`, it was sent once and nothing was heard of it.
+    /// True if it is completely below `ack`, was sent once and has no feedback so far.
     #[inline(always)]
     fn is_plain_below(&self, ack: u64) -> bool {
         self.end <= ack && !(self.sacked | self.lost | self.resent | self.retransmitted)
@@ -47,7 +47,7 @@ pub(crate) struct PlainRun<'a> {
     pub(crate) goes_on: bool,
 }
 
-/// What loss detection says of a segment in flight.
+/// Verdict of loss detection on a segment in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// It is lost.
@@ -68,7 +68,7 @@ pub(crate) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     resent_out: u32,
-    /// How many transmissions there were, and how many times a segment was found lost.
+    /// Number of transmissions, and number of segments found lost.
     transmissions: u64,
     lost_total: u64,
     /// Retransmissions in the order in which they were made, with the last byte of each; some have
@@ -139,7 +139,7 @@ impl Scoreboard {
         self.lost_out > self.resent_out
     }
 
-    /// How many times a segment was found lost.
+    /// Number of segments found lost.
     pub(crate) fn lost_total(&self) -> u64 {
         self.lost_total
     }
@@ -212,8 +212,8 @@ impl Scoreboard {
         self.retransmissions.push_back((sent.transmission, sent.end - 1));
     }
 
-    /// Everything below `ack` has arrived: the segments at the front that were sent once and of which
-    /// nothing was heard yet, if there are some. [`Scoreboard::take`] takes them; what is left is for
+    /// Everything below `ack` has arrived: the segments at the front that were sent once and have
+    /// no feedback so far, if there are any. [`Scoreboard::take`] takes them; the rest is for
     /// [`Scoreboard::acknowledge`], and then [`Scoreboard::advance`].
     #[inline(always)]
     pub(crate) fn plain_run(&self, ack: u64) -> Option<PlainRun<'_>> {
@@ -273,8 +273,8 @@ impl Scoreboard {
         }
     }
 
-    /// The bytes `[start, end)` have arrived out of order; `each` sees the segments that were not
-    /// known to have.
+    /// The bytes `[start, end)` have arrived out of order; calls `each` with the segments that were
+    /// not known to have.
     pub(crate) fn sack(&mut self, start: u64, end: u64, mut each: impl FnMut(&Sent)) {
         let (start, end) = (start.max(self.una), end.min(self.next));
         if start >= end || self.sacked.covers(start, end) {
@@ -304,9 +304,9 @@ impl Scoreboard {
         self.sacked = sacked;
     }
 
-    /// Loss detection looks at the segments in flight that were sent before the newest known to
-    /// have arrived, first transmissions and retransmissions each in the order of sending, until
-    /// `judge`, told the instant and the number of sending, says that the rest is later.
+    /// Examines the segments in flight that were sent before the newest known to have arrived,
+    /// first transmissions and retransmissions each in the order of sending, until `judge`, called
+    /// with the time and number of the transmission, says that the rest is later.
     pub(crate) fn judge(&mut self, mut judge: impl FnMut(Time, u64) -> Judgement) {
         self.judge_originals(&mut judge);
         self.judge_retransmissions(&mut judge);

@@ -12,19 +12,19 @@ use std::collections::VecDeque;
 /// The buffer that a socket begins with (the second number of `tcp_wmem`), and what it may become.
 const FIRST: u64 = 16_384;
 const LARGEST: u64 = 64 << 20;
-/// What a buffer takes beside its payload: `struct sk_buff`, and headers with
-/// `struct skb_shared_info` in an allocation of 1 KiB.
+/// Overhead of a buffer: `struct sk_buff`, and headers with `struct skb_shared_info` in an
+/// allocation of 1 KiB.
 const BOOKKEEPING: u64 = 256 + 1024;
-/// What the window is reckoned at beside its payload: headers and `struct skb_shared_info`, the
-/// whole rounded up to a power of two, and `struct sk_buff`.
+/// Overhead assumed for the window: headers and `struct skb_shared_info`, the whole rounded up to a
+/// power of two, and `struct sk_buff`.
 const ALLOWANCE: u64 = 320 + 320;
 const STRUCTURE: u64 = 256;
 /// Segments that the buffer has room for at least, whatever the window.
 const LEAST_WINDOW: u64 = 10;
-/// What the application writes with one call: iperf3's block.
+/// Bytes that the application writes with one call: iperf3's block.
 const BLOCK: u64 = 128 * 1024;
 
-/// What the application has written, wants to write, and pushed.
+/// Bytes that the application has written, intends to write, and has pushed.
 #[derive(Clone, Debug)]
 pub(super) struct SendBuffer {
     /// Payload of what takes one `struct sk_buff`: a full segment, or what offload cuts later.
@@ -159,7 +159,7 @@ impl SendBuffer {
         if from <= start && start < push { push <= end } else { self.find_push(start) <= end }
     }
 
-    /// Where the next push is behind `start`; [`u64::MAX`] if there is none.
+    /// Position of the next push behind `start`; [`u64::MAX`] if there is none.
     #[inline(never)]
     fn find_push(&mut self, start: u64) -> u64 {
         let at = self.pushes.partition_point(|push| *push <= start);
@@ -177,7 +177,7 @@ impl SendBuffer {
         let begun = self.written.saturating_sub(next) % self.unit;
         let free = self.capacity.saturating_sub(self.taken(una));
         let room = free.div_ceil(self.unit + BOOKKEEPING) * self.unit;
-        // What is begun is filled first, and the end of it is no end any more.
+        // A partial segment is filled first, and its end moves.
         let rest = if begun == 0 { 0 } else { self.unit - begun };
         if rest > 0 && self.pushes.back() == Some(&self.written) {
             self.pushes.pop_back();
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn it_is_filled_and_grows_by_the_numbers_of_the_kernel() {
-        // What Linux 6.1 says in a slow start: `sk_sndbuf`, and what is written when it is full.
+        // Values of Linux 6.1 in a slow start: `sk_sndbuf`, and the bytes written when it is full.
         let mut buffer = unlimited();
         assert_eq!((buffer.capacity, buffer.written), (87_040, 32 * MSS));
         for acknowledged in 1..=3 {

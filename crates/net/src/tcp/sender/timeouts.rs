@@ -20,7 +20,7 @@ pub(super) struct LossProbe {
     pub(super) retransmission: bool,
 }
 
-/// What is sent whatever window and pacing say.
+/// Segments sent whatever window and pacing allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forced {
     /// The oldest segment, after a timeout.
@@ -61,7 +61,7 @@ impl Sender {
         self.timer.set(Alarm::Timeout, now, self.rto());
     }
 
-    /// What could have been only late is lost (RFC 8985 section 6.3).
+    /// Segments that might only have been late are lost (RFC 8985 section 6.3).
     #[cold]
     fn on_reordering_over(&mut self, now: Time) {
         let in_flight = self.scoreboard.in_flight();
@@ -120,7 +120,7 @@ impl Sender {
         }
     }
 
-    /// When the oldest segment will have been out for a timeout.
+    /// Timeout of the oldest segment.
     fn timeout_of_oldest(&self, now: Time) -> Time {
         self.scoreboard.front().map_or(now, |oldest| oldest.at) + self.rto()
     }

@@ -6,12 +6,12 @@ use super::rtt::MAX_RTO;
 use crate::tcp::jiffies::{expiry_of, whole_ticks};
 use sojourn_packet::Time;
 
-/// What the timer is set for.
+/// Purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Alarm {
     /// The oldest segment was not acknowledged in time.
     Timeout,
-    /// The last segments may be lost without anything behind them to tell.
+    /// Probe for the last segments, which may be lost without later ones to reveal it.
     Probe,
     /// Segments that could have been only late are lost by now.
     Reordering,
@@ -21,7 +21,7 @@ pub(crate) enum Alarm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SenderTimer {
     alarm: Option<Alarm>,
-    /// When it expires; [`Time::MAX`] if it is not set.
+    /// Expiry; [`Time::MAX`] if it is not set.
     at: Time,
     /// Timeouts since the last measurement of the round-trip time.
     backoff: u32,
@@ -33,12 +33,12 @@ impl SenderTimer {
         SenderTimer { alarm: None, at: Time::MAX, backoff: 0 }
     }
 
-    /// When it expires; [`Time::MAX`] if it is not set.
+    /// Expiry; [`Time::MAX`] if it is not set.
     pub(crate) fn deadline(&self) -> Time {
         self.at
     }
 
-    /// What it is set for.
+    /// Its purpose.
     pub(crate) fn alarm(&self) -> Option<Alarm> {
         self.alarm
     }
@@ -58,7 +58,7 @@ impl SenderTimer {
         (self.alarm, self.at) = (None, Time::MAX);
     }
 
-    /// What is due at `now`; the timer stops.
+    /// Alarm that is due at `now`; the timer stops.
     pub(crate) fn take_due(&mut self, now: Time) -> Option<Alarm> {
         let due = self.alarm.filter(|_| self.at <= now)?;
         self.stop();

@@ -238,7 +238,7 @@ impl Sender {
         Some(outgoing)
     }
 
-    /// How many segments go as one; none if it is better to wait for more room.
+    /// Number of segments in the next burst; `None` if it is better to wait for more space.
     #[inline(never)]
     fn next_burst(&mut self, now: Time, payload: u32) -> Option<u32> {
         let full = self.offload.burst(

@@ -5,16 +5,16 @@
 
 use super::Sender;
 
-/// What is remembered from before the reduction.
+/// State before the reduction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Undo {
     /// The oldest offset when losses were found; absent if there is nothing to undo.
     marker: Option<u64>,
     /// Retransmissions since whose duplicates were not reported; absent before the first.
     unexplained: Option<u32>,
-    /// The threshold from before; absent if the reduction must stand, for a mark was echoed.
+    /// The threshold before it; absent if the reduction must remain because a mark was echoed.
     prior_ssthresh: Option<u32>,
-    /// What the timestamp clock showed at the first retransmission.
+    /// Timestamp clock at the first retransmission.
     first_retransmission: Option<u64>,
 }
 

@@ -6,20 +6,20 @@ use crate::tcp::congestion::Window;
 use crate::tcp::jiffies::coarse;
 use sojourn_packet::Time;
 
-/// How far the window was used in the current round trip, in segments.
+/// Use of the window in the current round trip, in segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WindowUsage {
     limited: bool,
     /// Most segments outstanding in this round trip.
     most: u32,
-    /// When this offset is acknowledged, a new round trip begins.
+    /// Offset whose acknowledgement begins a new round trip.
     round_end: u64,
-    /// When the window was last used or set, and the most that was used since.
+    /// Time at which the window was last used or set, and the maximum use since.
     used_at: Time,
     used: u32,
 }
 
-/// What is out after a burst.
+/// Data outstanding after a burst.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Burst {
     pub(crate) now: Time,

@@ -1,4 +1,4 @@
-//! BBR through the sender: pacing. What the control itself decides is tested beside it.
+//! BBR through the sender: pacing. The control's own decisions are tested next to it.
 
 use super::*;
 

@@ -204,7 +204,7 @@ fn prague() -> TcpConfig {
     TcpConfig { congestion_control, ..TcpConfig::default() }
 }
 
-/// Where the field of accurate feedback stands in the flags.
+/// Field of accurate feedback in the flags.
 fn ace(segment: &TcpSegment) -> u16 {
     segment.flags.0 >> 6 & 7
 }

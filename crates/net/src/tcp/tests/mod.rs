@@ -1,5 +1,5 @@
-//! Connections driven by hand with a fake clock, in the manner of packetdrill: what goes in, what
-//! must come out and when. The unit tests of single parts stand beside those parts.
+//! Connections driven by hand with a simulated clock, as in packetdrill: inputs, expected outputs
+//! and their times. The unit tests of single parts are next to those parts.
 
 mod bbr;
 mod closing;
@@ -170,7 +170,7 @@ fn peer_options(now: Time) -> TcpOptions {
     TcpOptions { timestamps, ..TcpOptions::default() }
 }
 
-/// What a modern peer offers.
+/// Options of a modern peer.
 fn full_offer() -> TcpOptions {
     TcpOptions {
         mss: Some(1460),

@@ -215,7 +215,7 @@ fn our_packetdrill_scripts_pass() {
     assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new());
 }
 
-/// Prints verdicts only: which of them a connection without sockets can pass is known to their reader.
+/// Prints verdicts only: the reader decides which of them a connection without sockets can pass.
 #[test]
 fn packetdrill_scripts_from_outside_run() {
     let Some(folder) = std::env::var_os("SOJOURN_PACKETDRILL") else { return };

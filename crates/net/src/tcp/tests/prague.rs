@@ -317,8 +317,8 @@ fn the_window_settles_where_the_arithmetic_of_the_reference_has_it() {
             let [even, random] = cell.map(|[model, ours]| format!("{model:.1},{ours:.1}"));
             let name = format!("{},{rtt}", share as f64 / 100.0);
             println!("{name},{even},{random}");
-            // Where a virtual round trip is no whole number of real ones, the reference answers later.
-            // It counts round trips in units of 128 us, an eighth of the shortest.
+            // If a virtual round trip is not a whole number of real ones, the reference answers
+            // later. It counts round trips in units of 128 us, an eighth of the shortest.
             let whole = 25 % rtt == 0 || rtt >= 25;
             if whole && cell.iter().any(|[model, ours]| (ours / model - 1.0).abs() > 0.125) {
                 wrong.push(name);

@@ -244,7 +244,7 @@ fn a_compressed_report_goes_before_a_third_range_crowds_one_out() {
     drill.data(QUICK + 9);
     assert_eq!(sack(&drill.one()), [behind(7, 8), behind(5, 6), behind(3, 4)]);
     assert_eq!(drill.end.next_timer(), None, "of that range nothing is said by itself");
-    // Data that belong to a range said last can wait.
+    // Data of a range that was reported last can wait.
     drill.data(QUICK + 10);
     drill.nothing();
     drill.data(QUICK + 8);
@@ -255,8 +255,8 @@ fn a_compressed_report_goes_before_a_third_range_crowds_one_out() {
 
 #[test]
 fn repairs_of_every_second_segment_behind_a_loss_are_told_of_two_at_a_time() {
-    // Linux knows four ranges: a repair between two segments that are not among them is one of its
-    // own, before which goes what waits.
+    // Linux stores four ranges: a repair between two segments that are not among them is a range of
+    // its own, and waiting reports precede it.
     let mut drill = receiver_that_compresses();
     (0..8).for_each(|n| {
         drill.data(QUICK + 2 * n + 1);

@@ -119,7 +119,7 @@ fn a_retransmission_is_lost_when_something_sent_after_it_has_arrived() {
     let mut drill = with_flight(new_reno(), 20);
     drill.ack_with(seq(0), &[(seq(1), seq(4))]);
     assert_eq!(drill.sent()[0], seq(0));
-    // What was sent before the retransmission says nothing about it.
+    // Earlier transmissions give no information about the retransmission.
     drill.at(ms(25));
     let mut later = Vec::new();
     for n in 5..=20 {

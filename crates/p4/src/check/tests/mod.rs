@@ -1,4 +1,4 @@
-//! Behaviour of the checker, on small programs of our own.
+//! Behaviour of the checker, on small programs.
 
 mod blocks;
 mod calls;
@@ -13,7 +13,7 @@ use crate::parse::parse_program;
 use crate::preprocess::{MemoryLoader, PreprocessOptions};
 use crate::source::SourceMap;
 
-/// What programs here need of a core library.
+/// The part of a core library that these programs need.
 const CORE: &str = "error { NoError, NoMatch }\n\
     match_kind { exact, ternary, lpm, range }\n\
     action NoAction() {}\n\
@@ -36,14 +36,14 @@ fn shown(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     render_all(diagnostics, sources, &RenderOptions::default())
 }
 
-/// The typed tree of a program that must be flawless.
+/// The typed tree of a program without errors.
 fn typed(text: &str) -> hir::Program {
     let (program, sources, diagnostics) = checked(text);
     assert!(diagnostics.is_empty(), "{}", shown(&diagnostics, &sources));
     program.expect("a program without errors has a typed tree")
 }
 
-/// What a user sees of a program's diagnostics.
+/// Rendered diagnostics of a program.
 fn messages(text: &str) -> String {
     let (_, sources, diagnostics) = checked(text);
     shown(&diagnostics, &sources)

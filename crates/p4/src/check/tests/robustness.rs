@@ -1,11 +1,11 @@
-//! Nothing makes the checker panic, overflow or run on for ever.
+//! Robustness: no input makes the checker panic, overflow or loop forever.
 
 use super::{CORE, checked, codes, in_control};
 use crate::check::check;
 use crate::parse::parse_program;
 use crate::preprocess::{MemoryLoader, PreprocessOptions};
 
-/// Parses what may be broken, and checks whatever came out of it.
+/// Parses input that may be malformed, and checks the resulting tree.
 fn survive(text: &str) {
     let loader = MemoryLoader::new()
         .with("core.p4", CORE)

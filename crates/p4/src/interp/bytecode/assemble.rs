@@ -7,19 +7,19 @@ use super::code::{At, Cells, Function, Op, To};
 use crate::ir::{Expr, ExternCall, Slot};
 use std::sync::Arc;
 
-/// An architecture that has code for some calls.
+/// Code generation that an architecture offers for some extern calls.
 pub trait Calls {
-    /// The code of a call, put behind what there is; none if it is to be called, whatever has been put
-    /// there.
+    /// Appends the code of a call; with `None` the call is made at run time, and the code appended
+    /// so far is dropped.
     fn code(&self, call: &ExternCall, to: &mut Assembler<'_, '_>) -> Option<()>;
 
-    /// The slots that a call reads, if that is known; it may write others.
+    /// Slots that a call reads, if they are known; it may write others.
     fn reads(&self, _call: &ExternCall) -> Option<Vec<Slot>> {
         None
     }
 }
 
-/// All calls are called.
+/// Generates no code: all calls are made at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct NoCode;
 
@@ -29,43 +29,43 @@ impl Calls for NoCode {
     }
 }
 
-/// Takes the operations of a call.
+/// Collects the operations of a call.
 pub struct Assembler<'b, 'p> {
     pub(super) builder: &'b mut Builder<'p>,
 }
 
 impl Assembler<'_, '_> {
-    /// Puts an operation behind the others.
+    /// Appends an operation.
     pub fn push(&mut self, op: Op) {
         self.builder.ops.push(op);
     }
 
-    /// A slot of the call's own.
+    /// Allocates a slot for the call's own use.
     pub fn temporary(&mut self) -> Option<At> {
         self.builder.temporary().ok()
     }
 
-    /// The slot with a value, which is computed now if it has to be.
+    /// Slot of a value, which is computed here if necessary.
     pub fn slot_of(&mut self, value: &Expr) -> Option<At> {
         self.builder.slot_of(value).ok()
     }
 
-    /// A place to jump to that is yet to be said.
+    /// Creates a label whose position is still open.
     pub fn label(&mut self) -> To {
         self.builder.label()
     }
 
-    /// It is behind the operations that there are now.
+    /// Places the label at the current end of the code.
     pub fn place(&mut self, label: To) {
         self.builder.place(label);
     }
 
-    /// Calls it after all, where few packets come to.
+    /// Appends the call itself, on a path that few packets take.
     pub fn call_rarely(&mut self, call: &ExternCall) {
         self.builder.call_it(call, true);
     }
 
-    /// The number of a memory.
+    /// Index of a memory.
     pub fn cells(&mut self, cells: &Cells) -> u16 {
         let all = &mut self.builder.code.cells;
         let at = all.iter().position(|known| Arc::ptr_eq(known, cells)).unwrap_or_else(|| {
@@ -75,7 +75,7 @@ impl Assembler<'_, '_> {
         at as u16
     }
 
-    /// The number of a function.
+    /// Index of a function.
     pub fn function(&mut self, function: Function) -> u16 {
         self.builder.code.functions.push(function);
         self.builder.code.functions.len() as u16 - 1

@@ -20,15 +20,15 @@ use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use std::collections::HashMap;
 
-/// The unit is left to the tree.
+/// The unit has no bytecode; the tree executes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Uncompiled;
 
 pub(super) type CompileResult<T = ()> = Result<T, Uncompiled>;
 
-/// The code of a unit, if it can have some.
+/// Code of a unit, if it can be generated.
 pub(super) fn unit(program: &Program, unit: &Unit, calls: &dyn Calls) -> Option<UnitCode> {
-    // Units may run on one frame: what one computes in is nobody's slot.
+    // Units may run on one frame, so temporaries must not be slots of any unit.
     let own = program.units.iter().map(|unit| unit.slots.len()).max().unwrap_or(0);
     let mut builder = Builder::new(program, own, calls);
     let is_parser = matches!(unit.body, Body::Parser(_));
@@ -38,8 +38,8 @@ pub(super) fn unit(program: &Program, unit: &Unit, calls: &dyn Calls) -> Option<
     builder.finish(rejects).ok()
 }
 
-/// The code of several units one behind the other, if there can be some. All of their own slots are
-/// in front of the temporaries, and so are `inputs` more.
+/// Code of several units in sequence, if it can be generated. Their own slots precede the
+/// temporaries, and so do `inputs` further slots.
 pub(super) fn chain(
     program: &Program,
     plan: &Plan<'_>,
@@ -55,7 +55,7 @@ pub(super) fn chain(
     for (link, unit) in links.iter().zip(units()) {
         builder.go_on(link, end).ok()?;
         let label = builder.unit(unit).ok()?;
-        // Whoever sees that a parser has rejected knows which.
+        // The caller of a chain identifies the parser that rejected.
         if label.is_some() && rejects.replace(label).is_some() {
             return None;
         }
@@ -68,23 +68,23 @@ pub(super) fn chain(
     builder.finish(rejects.flatten()).ok()
 }
 
-/// Code in the making.
+/// Code under construction.
 pub(super) struct Builder<'p> {
     program: &'p Program,
     pub code: UnitCode,
     pub ops: Vec<Op>,
-    /// Where each label is, once it is known.
+    /// Position of each label, once known.
     labels: Vec<Option<To>>,
-    /// Blocks that can be left, with the number of actions around them.
+    /// Blocks that can be left, with the number of enclosing actions.
     left: HashMap<Label, (To, usize)>,
-    /// The sites whose actions are around what is made now.
+    /// Sites whose actions enclose the current code.
     inside: Vec<u32>,
     /// Temporaries in use behind the slots of units.
     temporaries: usize,
     own: usize,
     calls: &'p dyn Calls,
     in_parser: bool,
-    /// Headers that are not taken off the packet, by the slots of their validity.
+    /// Headers that stay in the packet, by the slots of their validity.
     stay: &'p [Slot],
 }
 
@@ -105,7 +105,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// A unit; where it goes on is behind it, and for a parser that rejects at the answer.
+    /// Appends a unit. It continues behind itself; returns the label at which its parser rejects.
     fn unit(&mut self, unit: &Unit) -> CompileResult<Option<To>> {
         self.left.clear();
         self.in_parser = matches!(unit.body, Body::Parser(_));
@@ -115,7 +115,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// What is done to the frame in front of a unit that goes on with it.
+    /// Appends the frame operations in front of a further unit.
     fn go_on(&mut self, link: &Link, end: To) -> CompileResult {
         for (slot, value) in &link.ends_if {
             self.ops.push(Op::JumpEqualConst { a: slot_at(*slot)?, to: end, value: *value });
@@ -204,7 +204,7 @@ impl<'p> Builder<'p> {
         if loops && !counted { Err(Uncompiled) } else { Ok(reject) }
     }
 
-    /// Goes on where the first case says that matches, or behind.
+    /// Appends a select: jumps to the target of the first case that matches, or continues behind.
     fn select(
         &mut self,
         keys: &[Expr],
@@ -247,7 +247,7 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// Ends it, and puts places where labels are.
+    /// Finishes the code and replaces labels by positions.
     fn finish(mut self, rejects: Option<To>) -> CompileResult<UnitCode> {
         if let Some(reject) = rejects {
             self.place(reject);
@@ -269,7 +269,7 @@ impl<'p> Builder<'p> {
             resolve(&mut select.accept);
             resolve(&mut select.reject);
         }
-        // A jump to an end is that end.
+        // A jump to an end becomes that end.
         for at in 0..self.ops.len() {
             if let Op::Jump { to } = self.ops[at]
                 && let end @ (Op::Accept | Op::Reject | Op::Done) = self.ops[to as usize]
@@ -280,7 +280,7 @@ impl<'p> Builder<'p> {
         if self.code.slots > usize::from(At::MAX) {
             return Err(Uncompiled);
         }
-        // Calls inside actions look at what was found.
+        // Calls inside actions use the lookup's result.
         let asks = |op: &Op| match op {
             Op::Call { inside, .. } => *inside,
             // No action extracts anything.
@@ -301,12 +301,12 @@ impl<'p> Builder<'p> {
         self.labels.len() as To - 1
     }
 
-    /// What comes next is where this label is.
+    /// Places the label at the current end of the code.
     pub fn place(&mut self, label: To) {
         self.labels[label as usize] = Some(self.ops.len() as To);
     }
 
-    /// A temporary, until [`Builder::release`] of a mark made before.
+    /// Allocates a temporary, until [`Builder::release`] of an earlier mark.
     pub fn temporary(&mut self) -> CompileResult<At> {
         let at = self.own + self.temporaries;
         self.temporaries += 1;
@@ -405,8 +405,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// Leaves a statement to the tree. A lookahead whose failure the tree acts on later than at this
-    /// statement's end is more than that can do.
+    /// Leaves a statement to the tree. Fails for a lookahead whose error the tree handles only
+    /// after the statement.
     fn by_tree(&mut self, stmt: &Stmt) -> CompileResult {
         let late = match &stmt.kind {
             StmtKind::SetSlice { value, .. } | StmtKind::SetWideSlice { value, .. } => {
@@ -431,7 +431,7 @@ impl<'p> Builder<'p> {
         if !looks_ahead(value) {
             return self.into(value, to);
         }
-        // A slot keeps what it has if the packet ends too early.
+        // The slot keeps its value if the packet ends too early.
         let a = self.temporary()?;
         self.into(value, a)?;
         self.ops.extend([Op::Check, Op::Move { to, a }]);
@@ -464,9 +464,9 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// A call that is called.
+    /// Appends a call that is made at run time.
     pub fn call_it(&mut self, call: &ExternCall, rare: bool) {
-        // Where a parser rejects behind a call, everything has to be there.
+        // If a parser can reject after the call, every slot must be current.
         let reads = self.calls.reads(call).filter(|_| !self.in_parser);
         let reads =
             reads.and_then(|slots| slots.into_iter().map(|slot| slot_at(slot).ok()).collect());
@@ -506,7 +506,7 @@ impl<'p> Builder<'p> {
         let (bodies, end): (Vec<To>, To) =
             (cases.iter().map(|_| self.label()).collect(), self.label());
         for ((values, _), to) in cases.iter().zip(&bodies) {
-            // No value is as large as a label that does not fit.
+            // A label too wide for a word matches no value.
             let values = values.iter().filter_map(ToPrimitive::to_u64);
             self.ops.extend(values.map(|value| Op::JumpEqualConst { a, to: *to, value }));
         }
@@ -536,7 +536,7 @@ impl<'p> Builder<'p> {
     }
 
     fn apply(&mut self, id: TableId, hit: Option<Slot>, action: Option<Slot>) -> CompileResult {
-        // No action applies a table; who is inside one here has met something else.
+        // Actions apply no tables, so an apply inside one is an error.
         if !self.inside.is_empty() {
             return Err(Uncompiled);
         }
@@ -584,7 +584,7 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// Headers one by one, in order.
+    /// Emits headers one by one, in order.
     fn emit(&mut self, layout: &Layout) -> CompileResult {
         match layout {
             Layout::Header { valid, fields, .. } => {
@@ -614,7 +614,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The slot that holds a value: its own, or a temporary.
+    /// Slot of a value: its own, or a temporary.
     pub fn slot_of(&mut self, value: &Expr) -> CompileResult<At> {
         match self.operand(value)? {
             Operand::Slot(at) => Ok(at),
@@ -627,7 +627,7 @@ impl<'p> Builder<'p> {
     }
 }
 
-/// Where an action's data goes, cut to the width; none if a part of it is wide.
+/// Destinations of an action's data, with their masks; `None` if a part of it is wide.
 fn data_of(action: &TableAction) -> Option<Data> {
     let place = |(_, layout): &(_, Layout)| match layout {
         Layout::Narrow(slot, scalar) => Some((slot_at(*slot).ok()?, mask(scalar.width()))),

@@ -1,4 +1,4 @@
-//! The operations, and what they refer to.
+//! Bytecode operations and the data that they refer to.
 
 use super::dataflow::FrameFacts;
 use super::header::{Reader, WireHeader, Writer};
@@ -10,12 +10,12 @@ use std::sync::atomic::AtomicU64;
 
 /// A slot of the frame: those of units, and temporaries behind them.
 pub type At = u16;
-/// Where code goes on: while it is made a label, then an operation.
+/// Jump target: a label during generation, then the index of an operation.
 pub type To = u32;
 
-/// One operation. Operands named `a` and `b` are slots with values of at most 64 bits unless it says
-/// otherwise, `value` is a constant. `cut` is 64 less the result's width: what a result has too much is
-/// shifted out and back.
+/// One operation. Operands `a` and `b` are slots with values of at most 64 bits unless stated
+/// otherwise, `value` is a constant. `cut` is 64 minus the result's width: excess bits of a result
+/// are shifted out and back.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // Fields are as said above.
 pub enum Op {
@@ -23,7 +23,7 @@ pub enum Op {
         to: At,
         value: u64,
     },
-    /// Several at once; goes on behind them.
+    /// Sets several slots at once; continues at `to`, behind them.
     SetEach {
         list: u32,
         to: To,
@@ -70,7 +70,7 @@ pub enum Op {
         b: At,
         cut: u8,
     },
-    /// Unsigned, and so the next two.
+    /// Unsigned, as are the next two.
     SatAdd {
         to: At,
         a: At,
@@ -122,7 +122,7 @@ pub enum Op {
         a: At,
         value: u64,
     },
-    /// By as many bits as the slot says, with zeros coming in.
+    /// Shifts by the number of bits in a slot, filling with zeros.
     Shl {
         to: At,
         a: At,
@@ -148,7 +148,7 @@ pub enum Op {
         left: u8,
         right: u8,
     },
-    /// `a` becomes the bits in front of `b`, which has so many.
+    /// `a` becomes the bits in front of `b`, whose width is given.
     Concat {
         to: At,
         a: At,
@@ -206,26 +206,26 @@ pub enum Op {
         from: At,
         count: u16,
     },
-    /// What only the tree can evaluate, of a narrow result.
+    /// Evaluates an expression with a narrow result by the tree.
     Eval {
         to: At,
         expr: u32,
     },
 
-    /// The cell whose number is in `a`; goes on at `beyond` if there is none.
+    /// Loads the cell with index `a`; continues at `beyond` if there is none.
     Load {
         to: At,
         a: At,
         cells: u16,
         beyond: To,
     },
-    /// Stores `b` in the cell whose number is in `a`, if there is one.
+    /// Stores `b` in the cell with index `a`, if there is one.
     Store {
         a: At,
         b: At,
         cells: u16,
     },
-    /// What a function makes of `a`.
+    /// Applies a function to `a`.
     Map {
         to: At,
         a: At,
@@ -284,25 +284,25 @@ pub enum Op {
         value: u64,
     },
 
-    /// A field of an invalid header is read.
+    /// Reports the read of a field of an invalid header.
     Note {
         expr: u32,
     },
-    /// Ends with an error that an expression has raised.
+    /// Rejects if an expression has raised an error.
     Check,
-    /// Ends with the error that the slot names.
+    /// Rejects with the error in the slot.
     Fail {
         a: At,
     },
-    /// Counts a round of a loop.
+    /// Counts an iteration of a loop.
     Round,
     /// Begins a state of a parser.
     State,
-    /// Chooses the next state, or goes on behind it.
+    /// Jumps to the next state, or continues if no case matches.
     Select {
         select: u32,
     },
-    /// The same with keys of any width, by the tree.
+    /// Select on keys of any width, by the tree.
     SelectWide {
         select: u32,
     },
@@ -313,7 +313,7 @@ pub enum Op {
     Advance {
         a: At,
     },
-    /// Extracts several headers at once and goes on behind them, or else only the first.
+    /// Extracts several headers at once and continues at `to`, or else extracts only the first.
     Read {
         run: u32,
         to: To,
@@ -321,8 +321,8 @@ pub enum Op {
     Extract {
         header: u32,
     },
-    /// Goes on where it says if the packet has so many bytes that are not counted zeros: a header that may
-    /// stay there.
+    /// Jumps if the packet has `bytes` bytes that are not counted zeros: the header may stay in the
+    /// packet.
     Stay {
         bytes: u32,
         to: To,
@@ -330,29 +330,29 @@ pub enum Op {
     Emit {
         header: u32,
     },
-    /// Several that stand one behind the other; goes on behind them.
+    /// Emits several adjacent headers; continues at `to`, behind them.
     EmitEach {
         header: u32,
         count: u16,
         to: To,
     },
-    /// What is emitted but not prepared.
+    /// Emits a layout that has no prepared writer, by the tree.
     EmitRest {
         layout: u32,
     },
     Apply {
         site: u32,
     },
-    /// Ends an `apply` whose action has run.
+    /// Ends an `apply` after its action.
     Applied {
         site: u32,
     },
-    /// `inside` an action of a table.
+    /// Makes a call; `inside` is true in an action of a table.
     Call {
         call: u32,
         inside: bool,
     },
-    /// A statement that only the tree can run; it has no other inside.
+    /// Runs a statement by the tree; it contains no other statement.
     Statement {
         stmt: u32,
     },
@@ -361,14 +361,14 @@ pub enum Op {
     Done,
 }
 
-/// How a unit's code ended.
+/// Result of a unit's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::interp) enum End {
-    /// A control at its end, or left.
+    /// A control reached its end, or was left.
     Done,
-    /// A parser that accepts.
+    /// A parser accepted.
     Accept,
-    /// A parser that rejects, with this error.
+    /// A parser rejected, with this error.
     Reject(u32),
 }
 
@@ -382,13 +382,13 @@ pub(super) struct BinaryOf {
     pub right: u32,
 }
 
-/// The same with one operand.
+/// The same for one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnaryOf {
     Op(Unary, Scalar),
-    /// To so many bits.
+    /// To this width.
     Cast(Scalar, u32),
-    /// So many bits from `low` on.
+    /// `width` bits from `low` on.
     Slice {
         low: u32,
         width: u32,
@@ -401,7 +401,7 @@ pub(super) struct Extracted {
     pub valid: At,
     pub bits: u32,
     pub layout: Layout,
-    /// Where its fields lie, if that is known beforehand.
+    /// Positions of its fields, if they are fixed.
     pub wire: Option<WireHeader>,
 }
 
@@ -409,80 +409,80 @@ pub(super) struct Extracted {
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub reader: Reader,
-    /// The operation in whose place it stands.
+    /// The operation that this one replaces.
     pub first: Op,
 }
 
 /// A header to emit.
 #[derive(Clone, Debug)]
 pub struct Emitted {
-    /// Its validity: a slot.
+    /// Slot of its validity.
     pub valid: At,
-    /// What it is written by.
+    /// Writer of its fields.
     pub writer: Writer,
     /// Whether machine code writes it.
     pub kept: Elision,
 }
 
-/// Whether a header that is emitted lies in the packet already, as the last of what has been read that is
-/// not taken back yet.
+/// Whether the header is already in the packet, as the last one read that has not been given back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Elision {
-    /// It is to be written.
+    /// Written.
     #[default]
     No,
-    /// It lies there if it is valid.
+    /// In the packet if it is valid.
     IfValid,
-    /// It is always valid, and lies there.
+    /// Always valid, and in the packet.
     Always,
 }
 
-/// Key elements of a table that is looked up without more ado.
+/// Maximum number of key elements of the fast lookup.
 pub(super) const FEW_KEYS: usize = 4;
 
-/// Where an action's data goes: slots, each with the mask of its width.
+/// Destinations of an action's data: slots, each with the mask of its width.
 pub type Data = Box<[(At, u128)]>;
 
-/// A place where a table is applied.
+/// An application of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub table: TableId,
-    /// The slots of its key elements; none if one is wide, so that the tree has to look it up.
+    /// Slots of its key elements; `None` if one is wide, so the tree performs the lookup.
     pub keys: Option<Box<[At]>>,
-    /// A few keys, none of which selects a group's member, and actions without wide data.
+    /// True for few key elements, none of kind `selector`, and no wide action data.
     pub plain: bool,
-    /// Where each action's data goes.
+    /// Destinations of each action's data.
     pub data: Box<[Data]>,
-    /// What the only key led to may be kept for machine code: nobody asks what was found.
+    /// True if machine code may cache the action of a key: the lookup's result is not used
+    /// otherwise.
     pub kept: bool,
     pub hit: Option<Slot>,
     pub action: Option<Slot>,
-    /// Where each action begins.
+    /// Start of each action.
     pub actions: Box<[To]>,
-    /// [`Op::Applied`] of this site.
+    /// Position of this site's [`Op::Applied`].
     pub none: To,
-    /// Behind that.
+    /// Position behind it.
     pub end: To,
 }
 
-/// A call that is called.
+/// A call made at run time.
 #[derive(Clone, Debug)]
 pub(super) struct Called {
     pub call: ExternCall,
-    /// The slots that it reads; none if it may be any.
+    /// Slots that it reads; `None` for any.
     pub reads: Option<Box<[At]>>,
-    /// Few packets come to it.
+    /// True if few packets reach it.
     pub rare: bool,
 }
 
-/// A unit as code.
+/// Bytecode of a unit.
 #[derive(Clone, Debug, Default)]
 pub struct UnitCode {
     pub(super) ops: Box<[Op]>,
-    /// As many slots as the largest unit has, and inputs; temporaries are behind them.
+    /// Number of slots in front of the temporaries: those of the largest unit, and the inputs.
     pub(super) own: usize,
     pub(in crate::interp) is_parser: bool,
-    /// Slots that it needs, temporaries included.
+    /// Number of slots, temporaries included.
     pub(in crate::interp) slots: usize,
     pub(super) constants: Vec<u128>,
     pub(super) sets: Vec<Box<[(At, u64)]>>,
@@ -498,23 +498,23 @@ pub struct UnitCode {
     pub(super) emitted: Vec<Emitted>,
     pub(super) layouts: Vec<Layout>,
     pub(super) sites: Vec<Site>,
-    /// By slot, whether it never has more than 64 bits; not known of those that are not there.
+    /// For each slot, whether it never exceeds 64 bits; unknown for slots beyond the end.
     pub(in crate::interp) short: Vec<bool>,
-    /// Memory that it shares with whoever made it.
+    /// Memory shared with the externs.
     pub(super) cells: Vec<Cells>,
     pub(super) functions: Vec<Function>,
-    /// How its slots are at the beginning and which matter behind it, if not all.
+    /// Initial slots, and the slots used afterwards, unless all are.
     pub(in crate::interp) around: Option<FrameFacts>,
-    /// Of a chain, how many operations are those of its first unit.
+    /// For a chain, the number of operations of its first unit.
     pub(in crate::interp) first_unit: usize,
-    /// Bytes for which there has to be room wherever machine code begins.
+    /// Bytes of room required wherever machine code starts.
     pub(super) room: Option<usize>,
 }
 
-/// Cells of 64 bits. Whoever has them may look at them and write them between two runs.
+/// Cells of 64 bits. Their owner may read and write them between two runs.
 pub type Cells = Arc<[AtomicU64]>;
 
-/// A function of one word, which has no state.
+/// A pure function of one word.
 #[derive(Clone)]
 pub struct Function(pub Arc<dyn Fn(u64) -> u64 + Send + Sync>);
 
@@ -525,22 +525,22 @@ impl fmt::Debug for Function {
 }
 
 impl UnitCode {
-    /// The operations; the first one is where it begins.
+    /// Operations; execution begins with the first.
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    /// Slots that it needs: those of units, and temporaries, which nobody else looks at, behind them.
+    /// Number of slots: those of units, then private temporaries.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// True for a slot that only the code itself knows.
+    /// True for a temporary of this code.
     pub fn is_temporary(&self, at: At) -> bool {
         usize::from(at) >= self.own
     }
 
-    /// True for a slot that never has more than 64 bits, whoever writes it.
+    /// True for a slot that never exceeds 64 bits, whatever writes it.
     pub fn is_short(&self, at: At) -> bool {
         self.short.get(usize::from(at)).copied().unwrap_or(false)
     }
@@ -550,8 +550,8 @@ impl UnitCode {
         &self.sets[list as usize]
     }
 
-    /// Bytes for which there has to be room wherever machine code begins, which then does not ask for
-    /// it; none if it is not known beforehand.
+    /// Bytes of room required wherever machine code starts, which then does not check for it;
+    /// `None` if unknown.
     pub fn room(&self) -> Option<usize> {
         self.room
     }
@@ -561,40 +561,40 @@ impl UnitCode {
         self.constants[constant as usize]
     }
 
-    /// What an [`Op::Read`] reads.
+    /// Reader of an [`Op::Read`].
     pub fn reader(&self, run: u32) -> &Reader {
         &self.runs[run as usize].reader
     }
 
-    /// The memory that operations load from and store in, by the numbers that they have.
+    /// Memories of loads and stores, by index.
     pub fn cells(&self) -> &[Cells] {
         &self.cells
     }
 
-    /// The functions of [`Op::Map`], by the numbers that it has.
+    /// Functions of [`Op::Map`], by index.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// What is known of the frame around a run; nothing of a unit whose caller has filled all of it.
+    /// Known facts about the frame of a run; `None` for a unit whose caller fills the whole frame.
     pub fn around(&self) -> Option<&FrameFacts> {
         self.around.as_ref()
     }
 
-    /// The headers of an [`Op::EmitEach`], or that of an [`Op::Emit`].
+    /// Headers of an [`Op::EmitEach`] or an [`Op::Emit`].
     pub fn emitted(&self, header: u32, count: u16) -> &[Emitted] {
         let first = header as usize;
         &self.emitted[first..first + usize::from(count)]
     }
 
-    /// Extracts nothing into these slots, where headers are read at once.
+    /// Removes these slots from the headers that are read at once.
     pub(in crate::interp) fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
         self.runs.iter_mut().for_each(|run| run.reader.leave_unread(&unread));
     }
 }
 
 impl Op {
-    /// True for what needs nothing but slots.
+    /// True for an operation that uses slots only.
     #[inline]
     pub fn is_on_slots(&self) -> bool {
         !matches!(
@@ -626,7 +626,7 @@ impl Op {
         )
     }
 
-    /// Where it may go on other than behind itself, if that is written in it.
+    /// Explicit jump target of the operation.
     pub fn target(&mut self) -> Option<&mut To> {
         match self {
             Op::Jump { to }

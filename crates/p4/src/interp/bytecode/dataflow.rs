@@ -7,46 +7,47 @@ use super::code::{At, Data, Elision, Emitted, Op, Site, To, UnitCode};
 use crate::ir::{Expr, ExprKind, StmtKind};
 use std::ops::Range;
 
-/// What an operation reads.
+/// Slots that an operation reads.
 #[derive(Clone, Debug)]
 pub struct ReadBy {
-    /// These slots, temporaries among them.
+    /// These slots, including temporaries.
     pub slots: Vec<At>,
-    /// Any of the unit's own, beside those.
+    /// Any of the unit's own slots in addition.
     pub own: bool,
 }
 
-/// A lookup of a table with one key.
+/// Lookup in a table with one key element.
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup<'c> {
-    /// The table's number.
+    /// Index of the table.
     pub table: usize,
-    /// The slot with its key.
+    /// Slot of its key.
     pub key: At,
-    /// Where each action's data goes, with masks.
+    /// Destinations of each action's data, with masks.
     pub data: &'c [Data],
-    /// Where each action begins.
+    /// Start of each action.
     pub actions: &'c [To],
-    /// Where it goes on without one.
+    /// Position at which it continues without an action.
     pub none: To,
 }
 
-/// What is known of the frame around a run that begins with the first operation.
+/// Known facts about the frame of a run that begins with the first operation.
 #[derive(Clone, Debug, Default)]
 pub struct FrameFacts {
-    /// Slots that begin with zero, but for these; all others of the units are the caller's to fill.
+    /// Slots with a known initial value: zero, except those in `first`. The caller fills all
+    /// others.
     pub begun: Vec<Range<At>>,
-    /// Slots that begin with a number other than zero.
+    /// Slots with another initial value than zero.
     pub first: Vec<(At, u128)>,
-    /// The frame has them like that. If not, it has anything, and machine code begins with them
-    /// whatever lies there.
+    /// True if the frame holds these values. Otherwise its contents are arbitrary, and machine code
+    /// initialises it.
     pub cleared: bool,
-    /// The unit's own slots that are read behind its end, unless a parser rejects; all if none.
+    /// The unit's own slots that are read after its end, unless a parser rejects; `None` for all.
     pub left: Option<Vec<At>>,
 }
 
 impl FrameFacts {
-    /// What a slot of the units has at the beginning, if that is known.
+    /// Initial value of a slot, if it is known.
     pub fn first_of(&self, slot: At) -> Option<u128> {
         let known = self.begun.iter().any(|slots| slots.contains(&slot));
         let number =
@@ -56,8 +57,8 @@ impl FrameFacts {
 }
 
 impl UnitCode {
-    /// True if few packets come to an operation: those that a parser rejects, that have no header where
-    /// one is read, or one of any length.
+    /// True if few packets reach an operation: those that a parser rejects, that lack a header, or
+    /// that have one of variable size.
     pub fn is_rare(&self, at: usize) -> bool {
         match &self.ops[at] {
             Op::NoMatch | Op::Fail { .. } | Op::Check | Op::Reject | Op::Note { .. } => true,
@@ -70,7 +71,7 @@ impl UnitCode {
         }
     }
 
-    /// Where it may go on behind an operation that is executed without machine code.
+    /// Calls `goes_on` with each successor of an operation that is executed without machine code.
     pub fn behind(&self, at: usize, mut goes_on: impl FnMut(To)) {
         match &self.ops[at] {
             Op::Select { select } => {
@@ -90,21 +91,20 @@ impl UnitCode {
             }
             Op::Read { to, .. } | Op::EmitEach { to, .. } => goes_on(*to),
             Op::Accept | Op::Reject | Op::Done => return,
-            // A call that suspends is made again.
+            // A suspended call is repeated.
             Op::Call { .. } => goes_on(at as To),
             _ => {}
         }
         goes_on(at as To + 1);
     }
 
-    /// True if nobody asks what the table found once its action has run: [`Op::Applied`] may be left
-    /// out.
+    /// True if the lookup's result is unused after its action: [`Op::Applied`] is then unnecessary.
     pub fn ends_unseen(&self, site: u32) -> bool {
         let site = &self.sites[site as usize];
         site.hit.is_none() && site.action.is_none()
     }
 
-    /// The lookup that an operation is, if what its key has led to is kept.
+    /// Cached lookup that an operation performs, if it is one.
     pub fn lookup(&self, at: usize) -> Option<Lookup<'_>> {
         let Op::Apply { site } = self.ops[at] else { return None };
         let Site { table, keys, data, actions, none, .. } =
@@ -113,8 +113,8 @@ impl UnitCode {
         Some(Lookup { table: table.index(), key, data, actions, none: *none })
     }
 
-    /// What an operation reads which is executed without machine code, and whoever goes on behind the
-    /// last one.
+    /// Slots read by an operation that is executed without machine code, or by the code behind the
+    /// end.
     pub fn read_by(&self, op: &Op) -> ReadBy {
         let some = |slots: Vec<At>| ReadBy { slots, own: false };
         let all = |slots: Vec<At>| ReadBy { slots, own: true };
@@ -153,7 +153,7 @@ impl UnitCode {
         }
     }
 
-    /// The slots of headers that are emitted.
+    /// Slots of emitted headers.
     fn read_by_emit(&self, header: u32, count: u16) -> Vec<At> {
         let mut read = Vec::new();
         for Emitted { valid, writer, kept } in self.emitted(header, count) {
@@ -167,8 +167,7 @@ impl UnitCode {
         read
     }
 
-    /// The slots that an operation may write, but for headers that are extracted; none if it may write
-    /// any.
+    /// Slots that an operation may write, extracted headers excepted; `None` for any.
     pub fn written_by(&self, op: &Op) -> Option<Vec<At>> {
         let of_site = |site: &Site| {
             let told = [site.hit, site.action].into_iter().flatten();
@@ -222,8 +221,8 @@ impl UnitCode {
         })
     }
 
-    /// The bits behind the cursor that an operation looks at, from one to the next, if it is a lookahead
-    /// in eight bytes whose success is asked for at once.
+    /// Range of bits behind the cursor that an operation reads, if it is a lookahead within eight
+    /// bytes whose success is checked at once.
     pub fn looks_ahead(&self, at: usize) -> Option<(u32, u32)> {
         let Op::Eval { expr, .. } = self.ops[at] else { return None };
         let Expr { kind: ExprKind::Lookahead { offset }, scalar, .. } = &self.exprs[expr as usize]
@@ -236,9 +235,9 @@ impl UnitCode {
         (alone && asked && fits).then(|| (*offset, offset + scalar.width()))
     }
 
-    /// The same code where the first `bytes` bytes of what is parsed lie in slots from `words` on, for machine
-    /// code; none if not each way through the parser, which is the first unit, begins with reading
-    /// those, or if it has effects before it accepts.
+    /// The same code with the first `bytes` bytes of the packet in slots from `words` on, for
+    /// machine code. `None` unless every path of the parser, which is the first unit, begins with
+    /// reading them and has no effects before it accepts.
     pub(in crate::interp) fn fronted(&self, words: At, bytes: usize) -> Option<UnitCode> {
         let ops = self.ops.get(..self.first_unit)?;
         let first = ops.iter().position(|op| !matches!(op, Op::Set { .. } | Op::SetEach { .. }))?;
@@ -252,7 +251,7 @@ impl UnitCode {
         if !ops.iter().enumerate().all(plain) {
             return None;
         }
-        // Nothing leads back to the first read.
+        // No path leads back to the first read.
         let mut back = false;
         for at in first + 1..self.first_unit {
             self.followed_by(at, |to| back |= to as usize <= first);
@@ -264,14 +263,14 @@ impl UnitCode {
         (!back).then_some(code)
     }
 
-    /// Bits for the slots from `words` on that are read as what is in front of the packet.
+    /// Bit set of the slots from `words` on that are read as the front of the packet.
     pub(in crate::interp) fn front_words(&self, words: At) -> u8 {
         let read = self.runs.iter().flat_map(|run| &run.reader.front).flat_map(|read| read.words);
         read.fold(0, |bits, word| bits | 1 << (word - words))
     }
 
-    /// True if it stops at operations which may read any slot of the unit's own: other than where few
-    /// packets come to, or a parser extracts what the packet does not have whole.
+    /// True if it stops at operations that may read any slot of the unit's own. Rarely reached
+    /// operations, and extractions beyond the end of the packet, do not count.
     pub(in crate::interp) fn stops_with_all(&self) -> bool {
         let stops = |(at, op): (usize, &Op)| match op {
             Op::Call { .. } | Op::Statement { .. } | Op::Apply { .. } => {
@@ -283,7 +282,7 @@ impl UnitCode {
         self.ops.iter().enumerate().any(stops)
     }
 
-    /// True if there is a way through it on which it loads twice from one memory.
+    /// True if a path loads twice from one memory.
     pub(in crate::interp) fn loads_twice(&self) -> bool {
         let loads = |at: usize| match self.ops[at] {
             Op::Load { cells, .. } => Some(cells),
@@ -305,7 +304,7 @@ impl UnitCode {
         })
     }
 
-    /// Where it may go on behind an operation.
+    /// Calls `goes_on` with each successor of an operation.
     pub(super) fn followed_by(&self, at: usize, mut goes_on: impl FnMut(To)) {
         let mut op = self.ops[at];
         match op.target() {

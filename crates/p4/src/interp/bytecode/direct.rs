@@ -20,7 +20,7 @@ pub(in crate::interp) struct Direct<'r> {
 }
 
 impl Direct<'_> {
-    /// Begins at a place; none if one is come to that needs a context.
+    /// Runs from a position; `None` at an operation that needs a context.
     #[inline]
     pub fn run<E: Externs + ?Sized>(
         &mut self,
@@ -32,7 +32,7 @@ impl Direct<'_> {
         self.go_on(ends, place, externs)
     }
 
-    /// Goes on where machine code has stopped.
+    /// Continues where machine code stopped.
     #[inline]
     pub fn go_on<E: Externs + ?Sized>(
         &mut self,
@@ -63,8 +63,8 @@ impl Direct<'_> {
 }
 
 impl Applied {
-    /// Tells the program what was found.
-    // Written after the action, which may itself use the same slots through another apply.
+    /// Stores the result of a lookup in the program's slots.
+    // Stored after the action, which may itself use the same slots through another apply.
     #[inline]
     pub fn store_result(&self, frame: &mut Frame, hit: Option<Slot>, action: Option<Slot>) {
         if let Some(slot) = hit {
@@ -77,8 +77,8 @@ impl Applied {
 }
 
 impl Site {
-    /// Looks the table up and says where its action begins; none if that takes more than a few keys
-    /// and numbers. The application is put where the caller has it.
+    /// Looks the table up and returns the start of its action; `None` if that takes more than a few
+    /// keys and narrow data. Stores the application in the caller's place.
     #[inline]
     pub fn begin<E: Externs + ?Sized>(
         &self,
@@ -91,7 +91,7 @@ impl Site {
         let state = tables.get(self.table)?;
         let value = |at: &At| frame.narrow[usize::from(*at)];
         let entry = match keys {
-            // As most tables have it.
+            // The most common number of key elements.
             [one] => state.lookup(&[value(one)]),
             keys => {
                 let mut key = [0; FEW_KEYS];

@@ -1,4 +1,4 @@
-//! Fields of a frame that externs write one behind the other: what a hash or a checksum is made of.
+//! Lists of adjacent fields that externs serialise: the input of a hash or a checksum.
 
 use super::code::At;
 use super::header::{WireHeader, Writer};
@@ -9,14 +9,14 @@ use crate::ir::Slot;
 #[derive(Clone, Debug)]
 pub struct FieldList {
     writer: Writer,
-    /// Each field as a part of a sum of words of 16 bits: shifted left, as far as it stands in front of
-    /// the last bit of its word. None if one then has more than 64 bits, or they are no whole words.
+    /// Each field as a summand of 16-bit words: shifted left by its distance from the end of its
+    /// word. `None` if one then exceeds 64 bits, or the fields are not whole words.
     parts: Option<Box<[(At, u8)]>>,
     last: At,
 }
 
 impl FieldList {
-    /// Slots, each with its width; none if together they are no whole bytes, or very many.
+    /// Fields by slot and width; `None` if together they are not whole bytes, or too many.
     pub fn new(fields: &[(Slot, u32)]) -> Option<FieldList> {
         let narrow = |(slot, width): &(Slot, u32)| {
             let at = At::try_from(slot.0).ok()?;
@@ -35,7 +35,7 @@ impl FieldList {
         Some(FieldList { writer: Writer::new(&WireHeader::in_slots(fields)?), parts, last })
     }
 
-    /// Writes them behind what is written; nothing if the frame does not have all of them.
+    /// Appends the fields; without effect if the frame lacks one of them.
     #[inline]
     pub fn write(&self, frame: &Frame, out: &mut PacketOut) {
         if usize::from(self.last) < frame.narrow.len() {
@@ -43,9 +43,9 @@ impl FieldList {
         }
     }
 
-    /// The ones' complement sum of the words of 16 bits that they are, as a sum of words of 64 bits,
-    /// which is the same but for folding (RFC 1071 section 2 C). None if they are no whole words, or a
-    /// field is too wide.
+    /// Ones' complement sum of the fields' 16-bit words, computed in words of 64 bits, which
+    /// differs in the folding only (RFC 1071 section 2 C). `None` if the fields are not whole
+    /// words, or one is too wide.
     #[inline]
     pub fn sum(&self, frame: &Frame) -> Option<u64> {
         let mut sum = 0u64;
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_sum_of_fields_is_that_of_the_words_that_are_written() {
-        // Numbers by chance (splitmix64).
+        // Pseudo-random numbers (splitmix64).
         let mut seed = 1u64;
         let mut next = || {
             seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);

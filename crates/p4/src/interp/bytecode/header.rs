@@ -1,18 +1,18 @@
-//! Headers as they lie on the wire, prepared when a program is loaded.
+//! Wire formats of headers, prepared when a program is loaded.
 //!
-//! Most headers have nothing but narrow fields, in whole bytes. Of these it is known beforehand which
-//! bits of a packet belong to which slot; all others are read and written field by field by the tree.
+//! Most headers consist of narrow fields in whole bytes. For these the position of each slot's bits
+//! is fixed; the tree reads and writes all others field by field.
 
 use super::code::At;
 use crate::interp::PacketOut;
 use crate::ir::{Layout, Slot};
 
-/// Bytes of the longest header that is read and written at once.
+/// Maximum size of a header that is read and written at once, bytes.
 const LONGEST: usize = 128;
-/// Bytes of the place of a header that is written in words of eight.
+/// Size of the buffer for a header that is written in words of eight bytes, bytes.
 pub const ROOM: usize = LONGEST + 8;
 
-/// A header with nothing but narrow fields, in whole bytes.
+/// A header that consists of narrow fields in whole bytes.
 #[derive(Clone, Debug)]
 pub(super) struct WireHeader {
     fields: Vec<Field>,
@@ -28,7 +28,7 @@ struct Field {
 }
 
 impl WireHeader {
-    /// A header with these fields, if that is what it is.
+    /// A header with these fields, if it has that form.
     pub fn new(fields: &[Layout]) -> Option<WireHeader> {
         let mut narrow = Vec::new();
         collect(fields, &mut narrow)?;
@@ -50,24 +50,24 @@ impl WireHeader {
     }
 }
 
-/// Headers that are extracted one behind the other, and what is skipped between them: read at once.
+/// Reader of adjacent headers, with the bits skipped between them, in one step.
 #[derive(Clone, Debug, Default)]
 pub struct Reader {
-    /// Bytes that are taken off the packet.
+    /// Bytes taken off the packet.
     pub bytes: usize,
-    /// Bytes that are looked at: no fewer than eight, or sixteen for a long field.
+    /// Bytes examined: at least eight, or sixteen for a long field.
     pub window: usize,
-    /// Fields that lie within eight bytes.
+    /// Fields within eight bytes.
     pub reads: Vec<Read>,
-    /// Fields that do not.
+    /// Fields that span more.
     pub long_reads: Vec<LongRead>,
-    /// The headers' validity.
+    /// Slots of the headers' validity.
     pub valid: Vec<At>,
-    /// Fields of what is in front of the packet, where that does not lie in its bytes.
+    /// Fields of the front of the packet, if that is in slots.
     pub front: Vec<FrontRead>,
 }
 
-/// A field: so many bits behind `skew` bits of two slots that have eight bytes each.
+/// A field of `width` bits, `skew` bits into two slots of eight bytes each.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // They are named above.
 pub struct FrontRead {
@@ -77,7 +77,7 @@ pub struct FrontRead {
     pub width: u8,
 }
 
-/// A field: what the mask leaves of the eight bytes from `byte` on, shifted right.
+/// A field: the eight bytes from `byte` on, shifted right and masked.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // They are named above.
 pub struct Read {
@@ -87,20 +87,20 @@ pub struct Read {
     pub right: u8,
 }
 
-/// A field: so many bits behind `skew` bits of the sixteen bytes from `byte` on.
+/// A field, `skew` bits into the sixteen bytes from `byte` on.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // They are named above.
 pub struct LongRead {
     pub byte: u16,
     pub to: At,
-    /// The width's complement to 128.
+    /// 128 minus the width.
     pub right: u8,
     pub skew: u8,
 }
 
 impl Reader {
-    /// Reads headers, each with its first byte and the slot of its validity, of altogether so many
-    /// bytes; none if that takes more than it should.
+    /// Reader of headers, each with its first byte and the slot of its validity, of `bytes` bytes
+    /// in total; `None` if they exceed the limits.
     pub(super) fn new(headers: &[(usize, At, WireHeader)], bytes: usize) -> Option<Reader> {
         if bytes > usize::from(u16::MAX) {
             return None;
@@ -118,7 +118,7 @@ impl Reader {
 
     fn add(&mut self, Field { slot: to, bit, width }: Field) -> Option<()> {
         let end = bit + width;
-        // As far in front as it takes to look at nothing behind the headers.
+        // As far forward as necessary to stay within the headers.
         let first = |span: usize| (bit / 8).min(self.bytes.saturating_sub(span) as u32);
         if end - 8 * first(8) <= 64 {
             // The last of the eight bytes is the field's last, so that most need no shift.
@@ -136,8 +136,8 @@ impl Reader {
         Some(())
     }
 
-    /// The same where the first `bytes` bytes lie in slots, eight in each from `words` on, and not in the
-    /// packet; none if it reads less than those, or a field that lies in both.
+    /// The same reader with the first `bytes` bytes in slots, eight in each from `words` on. `None`
+    /// if it reads fewer bytes, or a field spans the boundary.
     pub(super) fn fronted(&self, words: At, bytes: usize) -> Option<Reader> {
         let left = self.bytes.checked_sub(bytes)?;
         let mut reader = Reader { bytes: left, valid: self.valid.clone(), ..Reader::default() };
@@ -182,13 +182,13 @@ impl Reader {
         Some(())
     }
 
-    /// Does not read the fields of these slots.
+    /// Removes the fields of these slots.
     pub(super) fn leave_unread(&mut self, unread: impl Fn(Slot) -> bool) {
         self.reads.retain(|field| !unread(Slot(field.to.into())));
         self.long_reads.retain(|field| !unread(Slot(field.to.into())));
     }
 
-    /// Reads from the front of `bytes`; false, and nothing read, if there are not enough to look at.
+    /// Reads from the front of `bytes`; false, without effect, if there are too few.
     #[inline]
     pub(super) fn read(&self, bytes: &[u8], slots: &mut [u128]) -> bool {
         let Some(bytes) = bytes.get(..self.window) else { return false };
@@ -212,26 +212,25 @@ impl Reader {
     }
 }
 
-/// Fields as they are written, one behind the other, in whole bytes.
+/// Writer of adjacent fields in whole bytes.
 #[derive(Clone, Debug)]
 pub struct Writer {
-    /// All together.
+    /// Size in bytes.
     pub bytes: usize,
-    /// In the order in which they are written.
+    /// Pieces, in the order in which they are written.
     pub pieces: Box<[Piece]>,
-    /// No field has more than 64 bits: slots are turned as words of 64 bits, else as such of 128.
+    /// True if no field exceeds 64 bits: slots are rotated as words of 64 bits, else of 128.
     pub short: bool,
-    /// The fields themselves, each with its width, for places within a byte.
+    /// Fields, each with its width, for positions within a byte.
     fields: Box<[(At, u8)]>,
 }
 
-/// A piece of a field: what the mask leaves of its slot, turned left, is a part of the eight bytes
-/// that are written at `byte`. What they have too much is written again by the next piece, or lies
-/// behind the fields.
+/// A piece of a field: its slot, rotated left and masked, is a part of the eight bytes written at
+/// `byte`. Excess bytes are overwritten by the next piece, or are behind the fields.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // They are named above; `a` is the slot.
 pub struct Piece {
-    /// All ones if it goes on with the eight bytes of the piece before, else zero.
+    /// All ones if the piece continues the eight bytes of the previous piece, else zero.
     pub keep: u64,
     pub mask: u64,
     pub a: At,
@@ -240,14 +239,14 @@ pub struct Piece {
 }
 
 impl Writer {
-    /// Writes such a header.
+    /// Writer of such a header.
     pub(super) fn new(header: &WireHeader) -> Writer {
         let fields = header.fields.iter().map(|field| (field.slot, field.width as u8)).collect();
         let short = header.fields.iter().all(|field| field.width <= 64);
         Writer { bytes: header.bytes, pieces: pieces(&header.fields, short), short, fields }
     }
 
-    /// True if it writes what is read of a header.
+    /// True if it writes exactly the fields that are read of a header.
     pub(super) fn writes(&self, header: &WireHeader) -> bool {
         let fields = header.fields.iter().map(|field| (field.slot, field.width as u8));
         self.fields.iter().copied().eq(fields)
@@ -258,7 +257,7 @@ impl Writer {
         self.fields.iter().any(|(field, _)| *field == slot)
     }
 
-    /// Writes the fields behind what is written.
+    /// Appends the fields.
     #[inline]
     pub(in crate::interp) fn write(&self, slots: &[u128], out: &mut PacketOut) {
         let Some(place) = out.room(self.bytes) else { return self.write_bits(slots, out) };
@@ -274,7 +273,7 @@ impl Writer {
         let mut word = 0;
         for piece in &self.pieces {
             word = word & piece.keep | turned(piece.a, piece.turn.into()) & piece.mask;
-            // Of a header no longer than `LONGEST`.
+            // A header is no longer than `LONGEST`.
             let byte = usize::from(piece.byte) % LONGEST;
             if let Some(eight) = place[byte..].first_chunk_mut() {
                 *eight = word.to_be_bytes();
@@ -282,7 +281,7 @@ impl Writer {
         }
     }
 
-    /// The same behind a part of a byte.
+    /// Appends the fields behind an incomplete byte.
     #[cold]
     fn write_bits(&self, slots: &[u128], out: &mut PacketOut) {
         for (a, width) in &self.fields {
@@ -291,11 +290,11 @@ impl Writer {
     }
 }
 
-/// The pieces of fields; short ones are turned as words of 64 bits, others as such of 128.
+/// Pieces of fields; short ones are rotated as words of 64 bits, others of 128.
 fn pieces(fields: &[Field], short: bool) -> Box<[Piece]> {
     let bits = if short { 64 } else { 128 };
     let mut pieces = Vec::new();
-    // The first bit of the eight bytes that are written next, if it is begun.
+    // First bit of the next eight bytes, if they contain a piece already.
     let mut begun = None;
     for Field { slot: a, mut bit, width } in fields.iter().copied() {
         let mut left_of_field = width;
@@ -315,7 +314,7 @@ fn pieces(fields: &[Field], short: bool) -> Box<[Piece]> {
     pieces.into()
 }
 
-/// Slots and widths of fields that are all narrow.
+/// Collects slots and widths, if all fields are narrow.
 fn collect(fields: &[Layout], found: &mut Vec<(At, u32)>) -> Option<()> {
     fields.iter().try_for_each(|field| match field {
         Layout::Narrow(slot, scalar) if scalar.width() > 0 => {

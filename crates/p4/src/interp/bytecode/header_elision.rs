@@ -1,44 +1,44 @@
-//! Headers that leave as they came: what is emitted of them lies in the packet already.
+//! Header elision: emitted headers that are unchanged are already in the packet.
 //!
-//! The headers that a parser extracts last are mostly emitted last, in the same order, and nothing has
-//! changed them in between. Machine code then takes them back as if they had not been read, and writes
-//! only what stands in front of them.
+//! Usually a deparser emits the headers that the parser extracted last, in the same order and
+//! unmodified. Machine code then gives them back to the packet as if they had not been read, and
+//! writes only the headers in front of them.
 
 use super::code::{Elision, Emitted, Op, To, UnitCode};
 use super::header::ROOM;
 
-/// Bytes behind a header's last one that may be written with it.
+/// Bytes behind a header's end that may be written with it.
 const BEHIND: usize = 8;
 
-/// What is known of a header in front of an operation.
+/// Known facts about a header in front of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct HeaderFacts {
     may_be_invalid: bool,
     may_be_valid: bool,
-    /// If it is valid it has been extracted, and nothing has changed its fields.
+    /// If it is valid, it was extracted and its fields are unchanged.
     same: bool,
 }
 
-/// What is known in front of an operation.
+/// Known facts in front of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
-    /// By header of the emission that is asked about.
+    /// By header of the emission under analysis.
     headers: Vec<HeaderFacts>,
-    /// What has been read of the packet ends with those of the headers from here on that are valid, in
-    /// this order and with nothing between them.
+    /// The bytes read so far end with the valid ones among the headers from this index on, in order
+    /// and without gaps.
     from: usize,
-    /// It has been read to the end of a byte.
+    /// The read position is at a byte boundary.
     aligned: bool,
 }
 
 impl State {
-    /// Where a run begins: all headers are invalid.
+    /// State at the start of a run: all headers are invalid.
     fn first(headers: usize) -> State {
         let invalid = HeaderFacts { may_be_invalid: true, may_be_valid: false, same: true };
         State { headers: vec![invalid; headers], from: 0, aligned: true }
     }
 
-    /// What is known where two ways meet.
+    /// Joins the facts of two paths.
     fn meet(&mut self, other: &State) {
         for (mine, theirs) in self.headers.iter_mut().zip(&other.headers) {
             mine.may_be_invalid |= theirs.may_be_invalid;
@@ -49,7 +49,7 @@ impl State {
         self.aligned &= other.aligned;
     }
 
-    /// A header has been extracted, and all of its fields are those that are emitted.
+    /// A header was extracted, with exactly the fields that are emitted.
     fn extracted(&mut self, header: usize) {
         let behind = self.headers.iter().rposition(|known| known.may_be_valid);
         let begins_here = self.from > header || behind >= Some(header);
@@ -62,19 +62,19 @@ impl State {
             HeaderFacts { may_be_invalid: false, may_be_valid: true, same: true };
     }
 
-    /// Something else has been taken off the packet.
+    /// Other bits were taken off the packet.
     fn read_other(&mut self) {
         self.from = self.headers.len();
     }
 
-    /// The validity of a header has been set, not by extracting it.
+    /// The validity of a header was set otherwise than by extraction.
     fn set_valid(&mut self, header: usize, value: Option<u64>) {
         self.from = self.from.max(header + 1);
         let (may_be_invalid, may_be_valid) = (value.is_none_or(|v| v == 0), value != Some(0));
         self.headers[header] = HeaderFacts { may_be_invalid, may_be_valid, same: !may_be_valid };
     }
 
-    /// The first of the headers that need not be written, up to the last.
+    /// Index of the first header such that it and all later ones need not be written.
     fn first_kept(&self) -> usize {
         let written = self.headers.iter().rposition(|known| known.may_be_valid && !known.same);
         let unaligned = if self.aligned { 0 } else { self.headers.len() };
@@ -83,11 +83,11 @@ impl State {
 }
 
 impl UnitCode {
-    /// Says of emitted headers which leave as they came. Of what is parsed the first `front` bytes are
-    /// not the packet's.
+    /// Determines which emitted headers are elided. The first `front` bytes that are parsed are not
+    /// in the packet.
     pub(super) fn keep(&mut self, front: usize) {
         let room = self.most_written();
-        // What the tree writes may end within a byte.
+        // Statements of the tree may write incomplete bytes.
         let by_tree = |op: &Op| matches!(op, Op::EmitRest { .. } | Op::Statement { .. });
         if room > ROOM || self.ops.iter().any(by_tree) {
             return;
@@ -110,7 +110,7 @@ impl UnitCode {
         }
     }
 
-    /// Bytes that it may write, with those behind the last header.
+    /// Maximum number of bytes written, including those behind the last header.
     pub fn most_written(&self) -> usize {
         let emissions = self.ops.iter().map(|op| self.emission(*op).map_or(0, bytes));
         match emissions.sum() {
@@ -128,7 +128,7 @@ impl UnitCode {
         }
     }
 
-    /// True if behind an operation nothing is read of the packet, nor written.
+    /// True if the packet is neither read nor written after an operation.
     fn ends_with(&self, at: usize) -> bool {
         let mut seen = vec![false; self.ops.len()];
         let mut next = vec![at];
@@ -145,12 +145,12 @@ impl UnitCode {
         ends
     }
 
-    /// What is known of emitted headers in front of their emission; none if it is never come to.
+    /// Known facts about emitted headers in front of their emission; `None` if it is unreachable.
     fn known(&self, emission: usize, emitted: &[Emitted], front: usize) -> Option<State> {
         let mut states: Vec<Option<State>> = vec![None; self.ops.len()];
         states[0] = Some(State::first(emitted.len()));
         let mut next = vec![0];
-        // What is in front of the packet is what is read first.
+        // The front of the packet is read first.
         let first = self.ops.iter().position(|op| matches!(op, Op::Read { .. }));
         while let Some(at) = next.pop() {
             let Some(before) = states[at].clone() else { continue };
@@ -176,7 +176,7 @@ impl UnitCode {
         states.swap_remove(emission)
     }
 
-    /// Where it goes on behind an operation.
+    /// Calls `goes_on` with each successor of an operation.
     fn next(&self, at: usize, goes_on: impl FnMut(To)) {
         let mut goes_on = goes_on;
         match self.ops[at] {
@@ -185,7 +185,7 @@ impl UnitCode {
         }
     }
 
-    /// What an operation does on its way to another.
+    /// Applies the effect of an operation on the way to a successor.
     fn step(&self, at: usize, to: To, front: usize, emitted: &[Emitted], state: &mut State) {
         match self.ops[at] {
             Op::Read { to: all, .. } => {
@@ -211,7 +211,7 @@ impl UnitCode {
                 Some(written) => {
                     written.into_iter().for_each(|slot| write((slot, None), emitted, state));
                 }
-                // Whatever is called may write anything.
+                // A callee may write any slot.
                 None => {
                     (0..emitted.len()).for_each(|header| state.set_valid(header, None));
                 }
@@ -219,10 +219,10 @@ impl UnitCode {
         }
     }
 
-    /// Bits are taken off the packet, behind so many of the same read.
+    /// Takes bits off the packet; `bits` counts those of the same read.
     fn take(&self, op: Op, front: usize, bits: &mut u64, emitted: &[Emitted], state: &mut State) {
         let op = match op {
-            // Where a read begins, there is another one from its second operation on.
+            // The second operation of a read may begin a further read.
             Op::Read { run, .. } => self.runs[run as usize].first,
             op => op,
         };
@@ -252,7 +252,7 @@ impl UnitCode {
     }
 }
 
-/// A slot is written, with a value that may be known.
+/// A slot is written; `value` is `None` if unknown.
 fn write((slot, value): (super::code::At, Option<u64>), emitted: &[Emitted], state: &mut State) {
     for (number, header) in emitted.iter().enumerate() {
         if header.valid == slot {
@@ -268,7 +268,7 @@ fn bytes(emitted: &[Emitted]) -> usize {
     emitted.iter().map(|header| header.writer.bytes).sum()
 }
 
-/// True for what reads or writes the packet, or may do so.
+/// True for an operation that may read or write the packet.
 fn uses_packet(op: &Op) -> bool {
     matches!(
         op,
@@ -295,8 +295,7 @@ mod tests {
     use crate::ir::UnitId;
     use crate::preprocess::{MemoryLoader, PreprocessOptions};
 
-    /// What is in front of the packet, three headers of it and one more; `PARSE`, `DO` and `EMIT` are the
-    /// tests' own.
+    /// The front of the packet, three headers and one more; tests replace `PARSE`, `DO` and `EMIT`.
     const PROGRAM: &str = "
         error { NoError, PacketTooShort, NoMatch, StackOutOfBounds, HeaderTooShort, ParserTimeout }
         extern packet_in { void extract<T>(out T headers); void advance(in bit<32> bits); }
@@ -322,7 +321,7 @@ mod tests {
         "packet.emit(hdr.more); packet.emit(hdr.a); packet.emit(hdr.b); packet.emit(hdr.c);";
     const SELECT: &str = "transition select(hdr.a.kind) { 1: b; 2: c; default: accept; }";
 
-    /// What is kept of the headers that are emitted, in order: a letter for each.
+    /// Elision of the emitted headers, in order: a letter for each.
     fn kept(parse: &str, body: &str, emit: &str) -> String {
         let text = PROGRAM.replace("PARSE", parse).replace("DO", body).replace("EMIT", emit);
         let loader = MemoryLoader::new().with("kept.p4", text);

@@ -1,18 +1,18 @@
-//! Units as flat code: what packets run on.
+//! Bytecode of units, which processes packets.
 //!
-//! A unit's statements become one list of operations on the frame's slots, prepared when the program is
-//! loaded: expressions are taken apart into operations with temporaries behind the slots of all units,
-//! structured control flow into jumps, headers into shifts that are known beforehand. Values of at most
-//! 64 bits are computed in one machine word. What is wide or rare is left to the walk of the tree, one
-//! expression or one statement at a time, and so is a whole unit where code would not do the same to the
-//! last bit. The tree (`exec.rs`) says what is right; here is the same, faster.
+//! A unit's statements become one list of operations on the frame's slots when the program is
+//! loaded. Expressions become operations with temporaries behind the slots of all units, structured
+//! control flow becomes jumps, and headers become fixed shifts. Values of at most 64 bits are
+//! computed in one machine word. Wide or rare expressions and statements are left to the tree walk,
+//! and so is a whole unit whose bytecode would differ from it in any bit. The tree (`exec.rs`)
+//! defines the semantics; bytecode only executes faster.
 //!
-//! `code.rs` has the operations, `around.rs` what can be said of all of them; `build.rs` makes them of
-//! statements, `value.rs` of expressions and `assemble.rs` of calls that an architecture has code for;
-//! `header.rs` and `select.rs` are headers and selects, `states.rs` looks at parsers as a whole,
-//! `join.rs` makes one operation of several, and `kept.rs` finds headers
-//! that need not be written. `run.rs` executes, `direct.rs` what machine code does nearly
-//! alone. `fields.rs` lends the writer of headers to externs.
+//! `code.rs` defines the operations, `dataflow.rs` queries on them. `build.rs` generates them from
+//! statements, `value.rs` from expressions and `assemble.rs` from calls for which an architecture
+//! has code. `header.rs` and `select.rs` are headers and selects, `states.rs` analyses parsers,
+//! `op_fusion.rs` fuses adjacent operations, and `header_elision.rs` finds headers that need not be
+//! written. `run.rs` executes; `direct.rs` executes what is nearly all machine code. `fields.rs`
+//! offers the writer of headers to externs.
 
 mod assemble;
 mod build;
@@ -38,12 +38,12 @@ pub(super) use run::ResumePoint;
 use super::chain::Plan;
 use crate::ir::Program;
 
-/// The code of all units of a program; none for those that are left to the tree.
+/// Bytecode of all units of a program; `None` for those that the tree executes.
 pub(super) fn build(program: &Program, calls: &dyn Calls) -> Vec<Option<UnitCode>> {
     program.units.iter().map(|unit| build::unit(program, unit, calls)).collect()
 }
 
-/// The code of a chain of units, with so many slots for whoever runs it.
+/// Bytecode of a chain of units, with `inputs` further slots for the caller.
 pub(super) fn chain(
     program: &Program,
     plan: &Plan<'_>,

@@ -1,14 +1,14 @@
-//! Operations of one kind that stand one behind the other become one: headers that are extracted are
-//! one read of the packet, headers that are emitted one list, and so are slots that get constants.
+//! Fusion of adjacent operations of one kind: extracted headers become one read of the packet,
+//! emitted headers one list, and slots set to constants one list.
 //!
-//! The operation goes on behind all of them. They stay where they are, for jumps into the middle and
-//! for packets that end there.
+//! The fused operation continues behind all of them. They remain in place, for jumps into the
+//! middle and for packets that end there.
 
 use super::code::{Op, Run, To, UnitCode};
 use super::header::Reader;
 
 impl UnitCode {
-    /// Joins what can be joined, jumps resolved.
+    /// Fuses operations; jumps are resolved already.
     pub(super) fn join(&mut self, ops: &mut [Op]) {
         for at in 0..ops.len() {
             if let Some((count, reader)) = self.read_at(&ops[at..]) {
@@ -37,14 +37,14 @@ impl UnitCode {
         }
     }
 
-    /// How many of these operations are one read, and that.
+    /// Number of these operations that form one read, with its reader.
     fn read_at(&self, ops: &[Op]) -> Option<(usize, Reader)> {
         let (mut bytes, mut headers, mut found) = (0, Vec::new(), None);
         for (at, op) in ops.iter().enumerate() {
             match *op {
                 Op::Skip { bits } if bits.is_multiple_of(8) => {
                     bytes += (bits / 8) as usize;
-                    // What is skipped behind a header has to be there, too.
+                    // The bits skipped behind a header must be present, too.
                     if found.is_some() {
                         let Some(reader) = Reader::new(&headers, bytes) else { break };
                         found = Some((at + 1, reader));
@@ -53,7 +53,7 @@ impl UnitCode {
                 Op::Extract { header } => {
                     let header = &self.extracted[header as usize];
                     let Some(wire) = &header.wire else { break };
-                    // Of a header that comes twice the last one counts.
+                    // Of a header extracted twice, the last extraction counts.
                     if headers.iter().any(|(_, valid, _)| *valid == header.valid) {
                         break;
                     }
@@ -69,7 +69,7 @@ impl UnitCode {
     }
 }
 
-/// The first of several headers that these operations emit one behind the other, and how many.
+/// First of the adjacent headers that these operations emit, and their number.
 fn emits_at(ops: &[Op]) -> Option<(u32, usize)> {
     let Some(Op::Emit { header: first }) = ops.first() else { return None };
     let next = |(at, op): (u32, &Op)| matches!(op, Op::Emit { header } if *header == first + at);

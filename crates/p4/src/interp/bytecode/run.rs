@@ -1,7 +1,7 @@
-//! Executes code.
+//! Bytecode execution.
 //!
-//! Operations on slots run in an inner loop that holds the slots; what needs the rest of the context
-//! leaves it for one operation.
+//! Operations on slots run in an inner loop over the slots; an operation that needs the rest of the
+//! context leaves the loop.
 
 use super::code::{At, Emitted, End, Function, Op, Site, To, UnitCode};
 use crate::interp::context::{Context, Externs};
@@ -13,23 +13,23 @@ use smallvec::SmallVec;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Where a run stands; the default is the beginning.
+/// Position of a run; the default is the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::interp) struct ResumePoint {
     pub(super) at: To,
-    /// The table whose action is run.
+    /// The table whose action is running.
     pub(super) applied: Option<Applied>,
 }
 
 impl ResumePoint {
-    /// An operation outside of tables.
+    /// Position of an operation outside tables.
     pub(in crate::interp) fn at(at: To) -> ResumePoint {
         ResumePoint { at, applied: None }
     }
 }
 
 impl UnitCode {
-    /// True if a run of a chain has left its first unit, and was not rejected there.
+    /// True if the run of a chain left its first unit without a rejection.
     pub(in crate::interp) fn is_behind_first_unit(&self, place: &ResumePoint) -> bool {
         let at = place.at as usize;
         at >= self.first_unit && !matches!(self.ops[at], Op::Reject)
@@ -51,7 +51,7 @@ fn signed(value: u64, cut: u8) -> i64 {
     (value << cut) as i64
 }
 
-/// The cell whose number is in a slot.
+/// The cell whose index is in a slot.
 #[inline(always)]
 fn cell<'c>(code: &'c UnitCode, slots: &[u128], a: At, cells: u16) -> Option<&'c AtomicU64> {
     code.cells[usize::from(cells)].get(usize::try_from(word(slots, a)).ok()?)
@@ -80,7 +80,8 @@ fn long_unary(code: &UnitCode, slots: &mut [u128], (to, a): (At, At), what: u16)
     slots[usize::from(to)] = code.unaries[usize::from(what)].apply(slots[usize::from(a)]);
 }
 
-/// Runs operations until one needs more than the slots: it is the answer, with the place behind it.
+/// Runs operations until one needs more than the slots; returns that operation and the position
+/// behind it.
 #[inline(always)]
 fn on_slots<'c>(
     code: &UnitCode,
@@ -89,7 +90,7 @@ fn on_slots<'c>(
     mut at: usize,
 ) -> (&'c Op, usize) {
     loop {
-        // Not copied out: each operation reads the operands that it has.
+        // Not copied: each operation reads only its own operands.
         let op = &ops[at];
         at += 1;
         match *op {
@@ -205,7 +206,7 @@ fn on_slots<'c>(
             | Op::JumpNotEqualConst { .. }
             | Op::JumpLessConst { .. }
             | Op::JumpNotLessConst { .. } => {}
-            // Listed one by one: what needs no default needs no test for it.
+            // Listed one by one, so that no default branch needs a test.
             Op::Eval { .. }
             | Op::Note { .. }
             | Op::Check
@@ -235,9 +236,9 @@ fn on_slots<'c>(
 }
 
 impl Context<'_> {
-    /// Runs a unit's code from a place on. Where a call suspends it, the place is that call.
-    // What an operation needs beside the slots is in functions of its own, which are not inlined: else
-    // each run would begin with looking at everything that it might need.
+    /// Runs a unit's code from a position on. If a call suspends, the position is that call.
+    // Operations that need more than the slots are separate functions and not inlined: otherwise
+    // each run would begin by loading all their data.
     pub(in crate::interp) fn execute<E: Externs + ?Sized>(
         &mut self,
         (code, machine): (&UnitCode, Option<&dyn MachineCode>),
@@ -293,12 +294,12 @@ impl Context<'_> {
                 }
                 Op::Call { call, inside } => {
                     if !inside {
-                        // Machine code does not end an application that nobody asks about.
+                        // Machine code does not end an application whose result is unused.
                         (place.applied, self.matched) = (None, None);
                     }
                     let called = externs.call(&code.calls[call as usize].call, self);
                     if called.is_err() {
-                        // A call that suspends is made again.
+                        // A suspended call is repeated.
                         place.at = at as To - 1;
                     }
                     called?;
@@ -332,7 +333,7 @@ impl Context<'_> {
         }
     }
 
-    /// Machine code; the operation in front of which it stops.
+    /// Runs machine code; returns the operation in front of which it stops.
     #[inline(always)]
     fn by_machine(&mut self, machine: &dyn MachineCode, inline_cache: bool, at: usize) -> usize {
         let out = self.out.as_deref_mut();
@@ -342,13 +343,14 @@ impl Context<'_> {
         move_ends(self.packet.as_mut(), (out, room), inline_cache.then_some(self.tables), run)
     }
 
-    /// Room for temporaries.
+    /// Grows the frame for temporaries.
     #[cold]
     fn make_room(&mut self, code: &UnitCode) {
         self.frame.narrow.resize(code.slots, 0);
     }
 
-    /// Extracts headers at once, if the packet has them whole and at the beginning of a byte.
+    /// Extracts headers at once, if the packet contains all of them and the cursor is at a byte
+    /// boundary.
     #[inline(never)]
     fn read(&mut self, code: &UnitCode, run: u32) -> bool {
         let reader = &code.runs[run as usize].reader;
@@ -361,7 +363,7 @@ impl Context<'_> {
         read
     }
 
-    /// Extracts the first of them; the error, if that cannot be.
+    /// Extracts the first of them; returns the error if that fails.
     #[cold]
     fn read_first(&mut self, code: &UnitCode, run: u32) -> Option<u32> {
         match self.rare_op(code, code.runs[run as usize].first) {
@@ -423,7 +425,7 @@ impl Context<'_> {
                     self.steps = steps;
                     Flow::Next
                 }
-                // A parser that goes round for ever is the packet's fault, not the run's.
+                // An endless loop of a parser is the packet's fault, not the run's.
                 None => Flow::Reject(self.errors.parser_timeout),
             },
             Op::Eval { to, expr } => {
@@ -448,7 +450,7 @@ impl Context<'_> {
         }
     }
 
-    /// Looks a table up and says where its action begins.
+    /// Looks the table up and returns the start of its action.
     #[inline(never)]
     fn begin_apply<E: Externs + ?Sized>(
         &mut self,

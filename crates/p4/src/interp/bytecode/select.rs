@@ -1,7 +1,7 @@
-//! Selects: where a parser goes from a state.
+//! Selects: transitions of parser states.
 //!
-//! The IR has patterns of any width; converting them for each packet would cost more than the
-//! comparison, so those on narrow keys are prepared.
+//! The IR's patterns have any width; converting them for each packet would cost more than the
+//! comparison, so patterns of narrow keys are prepared.
 
 use super::code::{At, To};
 use crate::interp::Tables;
@@ -9,7 +9,7 @@ use crate::interp::arith::{mask, narrowed};
 use crate::ir::{Expr, Next, Pattern, Scalar, SelectCase, ValueSetId};
 use smallvec::SmallVec;
 
-/// A select on narrow keys: the cases in order.
+/// A select on narrow keys: its cases in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Select {
     pub cases: Vec<Case>,
@@ -17,7 +17,7 @@ pub(super) struct Select {
 
 #[derive(Clone, Debug)]
 pub(super) struct Case {
-    /// Only what can fail: a pattern that anything matches has no test.
+    /// Tests that can fail; a pattern that matches everything has none.
     tests: SmallVec<[Test; 2]>,
     pub to: To,
 }
@@ -27,14 +27,14 @@ pub(super) struct Case {
 pub(super) struct WideSelect {
     pub keys: Vec<Expr>,
     pub cases: Vec<SelectCase>,
-    /// Where each state begins.
+    /// Start of each state.
     pub states: Vec<To>,
     pub accept: To,
     pub reject: To,
 }
 
 impl WideSelect {
-    /// Where it goes on.
+    /// Position of the next state.
     pub fn to(&self, next: Next) -> To {
         match next {
             Next::State(state) => self.states.get(state.index()).copied().unwrap_or(self.reject),
@@ -44,19 +44,19 @@ impl WideSelect {
     }
 }
 
-/// What the value of a key has to be.
+/// Required value of a key.
 #[derive(Clone, Debug)]
 enum Test {
     /// Equal under the mask.
     Masked { key: At, value: u128, mask: u128 },
-    /// Between, both included, once `flip` has turned the order into an unsigned one.
+    /// Between two bounds, inclusive, after `flip` converts the order to an unsigned one.
     Between { key: At, flip: u128, low: u128, high: u128 },
     /// The values of these keys are in the value set.
     InSet { keys: Box<[At]>, set: ValueSetId },
 }
 
 impl Select {
-    /// Where the first case goes that matches.
+    /// Target of the first case that matches.
     #[inline]
     pub fn choose(&self, slots: &[u128], tables: &Tables) -> Option<To> {
         let matches = |case: &&Case| case.tests.iter().all(|test| test.holds(slots, tables));
@@ -64,10 +64,10 @@ impl Select {
     }
 }
 
-/// What has to be so for a case, as comparisons of machine words: which key, under which mask, is what.
+/// Conditions of a case as comparisons of machine words: key index, mask and value.
 pub(super) type Words = SmallVec<[(usize, u64, u64); 2]>;
 
-/// A case as comparisons of words, if it is no more than that.
+/// Conditions of a case as word comparisons, if it has that form.
 pub(super) fn words(case: &SelectCase, keys: &[Expr]) -> Option<Words> {
     let mut words = Words::new();
     for (at, (pattern, key)) in case.patterns.iter().zip(keys).enumerate() {
@@ -94,7 +94,7 @@ impl Case {
         Case { tests: tests.collect(), to }
     }
 
-    /// The slots that it looks at.
+    /// Calls `reads` with each slot that it reads.
     pub fn reads(&self, reads: &mut impl FnMut(At)) {
         self.tests.iter().for_each(|test| test.reads(reads));
     }
@@ -142,7 +142,7 @@ impl Test {
     }
 }
 
-/// What turns two's complement order into unsigned order.
+/// Mask that converts two's complement order to unsigned order.
 fn sign_flip(scalar: Scalar) -> u128 {
     match scalar {
         Scalar::Int(width @ 1..=128) => 1 << (width - 1),

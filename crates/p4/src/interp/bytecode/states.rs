@@ -1,12 +1,12 @@
-//! States of parsers: whether a packet can come to one of them twice.
+//! Cycle detection among the states of a parser.
 
 use crate::ir::{Next, State, Transition};
 
-/// True if there is a way from some state back to it. A parser without one comes to its end by
-/// itself: its states need not be counted.
+/// True if some state can reach itself. A parser without such a state always ends, so its states
+/// need not be counted.
 pub(super) fn go_round(states: &[State]) -> bool {
     let mut left: Vec<usize> = (0..states.len()).collect();
-    // States that no other one leads to are taken away, until there is none.
+    // States without predecessors are removed repeatedly, until none is left.
     loop {
         let mut reached = vec![false; states.len()];
         for next in left.iter().flat_map(|at| nexts(&states[*at])) {

@@ -1,18 +1,18 @@
-//! From expressions to operations.
+//! Bytecode generation from expressions.
 
 use super::build::{Builder, CompileResult, Uncompiled, slot_at};
 use super::code::{At, BinaryOf, Op, To, UnaryOf};
 use crate::interp::arith;
 use crate::ir::{Binary, Expr, ExprKind, Scalar, Unary};
 
-/// What an operation works on.
+/// Operand of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operand {
     Slot(At),
     Const(u64),
 }
 
-/// True if evaluating the expression may fail, or leaves more behind than its value.
+/// True if evaluating the expression may fail or has side effects.
 fn has_effect(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Lookahead { .. } | ExprKind::Guarded { .. } => true,
@@ -31,7 +31,7 @@ fn has_effect(expr: &Expr) -> bool {
     }
 }
 
-/// True if the expression looks at bits that the packet may not have.
+/// True if the expression reads bits that the packet may lack.
 pub(super) fn looks_ahead(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Lookahead { .. } => true,
@@ -53,20 +53,20 @@ fn is_word(expr: &Expr) -> bool {
     expr.scalar.width() <= 64
 }
 
-/// 64 less the width of a value that fits a machine word.
+/// 64 minus the width of a value that fits a machine word.
 pub(super) fn cut(scalar: Scalar) -> u8 {
     (64 - scalar.width().min(64)) as u8
 }
 
 impl Builder<'_> {
-    /// Evaluates a narrow expression: where its value is.
+    /// Evaluates a narrow expression; returns the operand with its value.
     pub fn operand(&mut self, expr: &Expr) -> CompileResult<Operand> {
         match &expr.kind {
             ExprKind::Slot(slot) => Ok(Operand::Slot(slot_at(*slot)?)),
             ExprKind::Const(value) if *value <= u128::from(u64::MAX) => {
                 Ok(Operand::Const(*value as u64))
             }
-            // Nothing happens to the bits.
+            // The bits do not change.
             ExprKind::Cast(from)
                 if from.scalar.width() == expr.scalar.width()
                     || from.scalar.width() < expr.scalar.width() && !from.scalar.is_signed() =>
@@ -91,7 +91,7 @@ impl Builder<'_> {
         Ok(Operand::Slot(to))
     }
 
-    /// Notes the read of a field if its header is invalid.
+    /// Reports the read of a field if its header is invalid.
     fn guard(&mut self, valid: &Expr, read: &Expr) -> CompileResult {
         let on = self.label();
         let mark = self.mark();
@@ -197,7 +197,7 @@ impl Builder<'_> {
         let a = self.slot_of(from)?;
         let (cut, word) = (cut(from.scalar), (1..=64).contains(&from.scalar.width()));
         let op = match op {
-            // The tree looks at the lowest bit only, which is all that a bool has.
+            // The tree tests the lowest bit only, which is all that a bool has.
             Unary::Not => Op::EqualConst { to, a, value: 0 },
             Unary::Complement if word => Op::XorConst { to, a, value: u64::MAX >> cut },
             Unary::Negate if word => Op::SubFromConst { to, a, cut, value: 0 },
@@ -236,7 +236,7 @@ impl Builder<'_> {
         }
     }
 
-    /// An operation on machine words, if there is one for it.
+    /// Emits an operation on machine words, if there is one.
     fn word_binary(
         &mut self,
         to: At,
@@ -310,7 +310,7 @@ impl Builder<'_> {
         }))
     }
 
-    /// Comparisons that are the opposite of one that there is an operation for.
+    /// Emits comparisons that are the negation of an available one.
     fn negated(
         &mut self,
         to: At,
@@ -410,7 +410,7 @@ impl Builder<'_> {
                 true => Op::JumpLessConst { a, to, value },
                 false => Op::JumpNotLessConst { a, to, value },
             },
-            // `value < a` is not `a < value + 1`, and never so for the greatest.
+            // `value < a` is `!(a < value + 1)`, and never holds for the greatest value.
             (Const(value), Slot(a)) => match (value.checked_add(1), wanted) {
                 (Some(value), true) => Op::JumpNotLessConst { a, to, value },
                 (Some(value), false) => Op::JumpLessConst { a, to, value },
@@ -435,7 +435,7 @@ fn is_order(op: Binary) -> bool {
     matches!(op, Eq | Ne | Lt | Le | Gt | Ge)
 }
 
-/// The place of something in a list that has each thing once.
+/// Index of an element in a list without duplicates, which is appended if absent.
 fn at_of<T: PartialEq>(list: &mut Vec<T>, what: T) -> CompileResult<u16> {
     let at = list.iter().position(|known| *known == what).unwrap_or_else(|| {
         list.push(what);

@@ -3,7 +3,7 @@ use crate::compile::compile_with;
 use crate::interp::{Executor, NoExterns};
 use crate::preprocess::{MemoryLoader, PreprocessOptions};
 
-/// A parser and two controls with the same parameters; `PARSE` and `MORE` are the tests' own.
+/// A parser and two controls with the same parameters; tests replace `PARSE` and `MORE`.
 const PROGRAM: &str = "
     error { NoError, PacketTooShort, NoMatch, StackOutOfBounds, HeaderTooShort, ParserTimeout }
     extern packet_in { void extract<T>(out T headers); }
@@ -47,7 +47,7 @@ fn interpreter(parse: &str, more: &str) -> (Interpreter, [UnitId; 3]) {
     (Interpreter::with_executor(program, Executor::Flat), units)
 }
 
-/// A chain of all of it, with nothing left out.
+/// A chain of all of it, without omissions.
 pub(in crate::interp) fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
     Plan {
         links,
@@ -144,7 +144,7 @@ fn a_chain_ends_in_front_of_a_unit_where_a_slot_says_so() {
     links[2].ends_if = vec![(M, 108)];
     let chain = interpreter.chain(whole(&links, 0)).expect("there is one");
     let tables = Tables::new(interpreter.program().clone());
-    // The second unit leaves 100 and the header's byte.
+    // The second unit leaves 100 plus the header's byte.
     for (byte, left) in [(8, 108), (11, 1111)] {
         let mut frame = interpreter.frame(units[1]);
         frame.narrow.resize(chain.slots, 0);
@@ -165,7 +165,7 @@ fn a_chain_without_a_parser_begins_with_what_is_given_and_zeros() {
     let tables = Tables::new(interpreter.program().clone());
     let mut frame = interpreter.frame(units[1]);
     frame.narrow.resize(chain.slots, 0);
-    // `m` is not given, whatever lies there.
+    // `m` is not given, whatever its slot contains.
     frame.set(Slot(1), 42);
     frame.set(M, 77);
     let ran = interpreter.run_chain(&chain, &mut frame, (None, None), &tables, &mut NoExterns);

@@ -1,8 +1,8 @@
-//! Plain entries, thousands of them that are alike: they match the same key elements in the same way,
-//! run one action and have numbers of at most 128 bits.
+//! Bulk entries: thousands of plain entries that match the same key elements in the same way, run
+//! one action and have numbers of at most 128 bits.
 //!
-//! The first of them goes the way of entries by name, which says whether their names fit; what that
-//! has found is used for the others. Whichever does not fit goes that way too, to be told what is wrong.
+//! The first is added by name, which checks the names; its resolved names are used for the others.
+//! An entry that does not fit is added by name, too, for its error message.
 
 use super::control_api::{self, EntrySpec, EntryTarget, Match};
 use super::{ActionData, Datum, Entry, TableState, Target};
@@ -11,7 +11,7 @@ use num_bigint::BigUint;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// How a key element is matched, as [`Match`] has it.
+/// Form of a key element, as in [`Match`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// By a value.
@@ -25,7 +25,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// How many numbers it takes.
+    /// Number of row numbers that it takes.
     pub fn numbers(self) -> usize {
         match self {
             Form::Exact => 1,
@@ -34,29 +34,30 @@ impl Form {
     }
 }
 
-/// What entries have in common.
+/// Common properties of the entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryTemplate {
-    /// Key elements by name. Those left out match anything, which exact ones cannot.
+    /// Key elements by name. An omitted element matches anything, which is not possible for an
+    /// exact one.
     pub keys: Vec<(String, Form)>,
-    /// The action by its name, as much of its end as is unique in the table.
+    /// Name of the action, or a suffix of it that is unique in the table.
     pub action: String,
-    /// The names of its data.
+    /// Names of the action's data.
     pub args: Vec<String>,
     /// Whether each has a priority of its own; 0 if not.
     pub prioritised: bool,
 }
 
 impl EntryTemplate {
-    /// How many numbers each of them has.
+    /// Number of numbers per row.
     pub fn width(&self) -> usize {
         let keys: usize = self.keys.iter().map(|(_, form)| form.numbers()).sum();
         keys + self.args.len() + usize::from(self.prioritised)
     }
 }
 
-/// Entries as rows of numbers: for each key element those of its form, for each argument one, and the
-/// priority if they have any, of which the lowest wins.
+/// Entries as rows of numbers: for each key element those of its form, for each argument one, and
+/// the priority if they have any, of which the lowest wins.
 ///
 /// ```
 /// use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
@@ -75,26 +76,26 @@ impl EntryTemplate {
 pub struct Rows {
     template: EntryTemplate,
     width: usize,
-    /// Of rows, which may have no numbers at all.
+    /// Number of rows, which may have no numbers at all.
     len: usize,
     numbers: Vec<u128>,
 }
 
 impl Rows {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new(template: EntryTemplate) -> Rows {
         Rows { width: template.width(), template, len: 0, numbers: Vec::new() }
     }
 
-    /// Makes room for so many more.
+    /// Reserves memory for `more` further rows.
     pub fn reserve(&mut self, more: usize) {
         self.numbers.reserve_exact(more * self.width);
     }
 
-    /// Adds one.
+    /// Appends a row.
     ///
     /// # Panics
-    /// It has more numbers or fewer than the others.
+    /// If the row has another number of numbers than the template requires.
     pub fn push(&mut self, numbers: impl IntoIterator<Item = u128>) {
         let before = self.numbers.len();
         self.numbers.extend(numbers);
@@ -102,33 +103,33 @@ impl Rows {
         self.len += 1;
     }
 
-    /// What they have in common.
+    /// Common properties of the entries.
     pub fn template(&self) -> &EntryTemplate {
         &self.template
     }
 
-    /// How many there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True if there is none.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The numbers of one.
+    /// Numbers of a row.
     ///
     /// # Panics
-    /// There are not as many.
+    /// If there is no such row.
     pub fn row(&self, at: usize) -> &[u128] {
         &self.numbers[at * self.width..(at + 1) * self.width]
     }
 
-    /// One of them as entries come by name.
+    /// A row as an entry by name.
     ///
     /// # Panics
-    /// There are not as many.
+    /// If there is no such row.
     pub fn spec(&self, at: usize) -> EntrySpec {
         let mut numbers = self.row(at).iter().copied();
         let mut number = || BigUint::from(numbers.next().unwrap_or(0));
@@ -153,7 +154,7 @@ impl Rows {
     }
 }
 
-/// A number of a row: where it stands, and the bits that it may have.
+/// A number of a row: its index, and its width in bits.
 #[derive(Clone, Copy)]
 struct RowNumber {
     at: usize,
@@ -167,20 +168,20 @@ impl RowNumber {
     }
 }
 
-/// What rows of a table mean, once their names are known.
+/// Resolved columns of rows, for one table.
 pub(super) struct RowLayout {
-    /// By column what it is matched by; nothing if it matches anything.
+    /// For each column its number and form; `None` if it matches anything.
     columns: Vec<Option<(RowNumber, Form)>>,
     action: u32,
     data: Vec<RowNumber>,
     priority: Option<usize>,
-    /// Of the row before: most rows share theirs.
+    /// Masks of the previous row: most rows share theirs.
     masks: Arc<[u128]>,
 }
 
 impl RowLayout {
-    /// What rows mean whose first has been added; none where a key element or a range takes more
-    /// than to be compared under a mask of 128 bits.
+    /// Layout of rows whose first one has been added; `None` if a key element or a range needs more
+    /// than a comparison under a mask of 128 bits.
     pub fn new(
         table: &ir::Table,
         state: &TableState,
@@ -217,7 +218,7 @@ impl RowLayout {
         Some(RowLayout { columns, action: action as u32, data, priority, masks: Arc::default() })
     }
 
-    /// The entry of a row; none if something does not fit.
+    /// Entry of a row; `None` if a number does not fit.
     pub fn entry(&mut self, state: &mut TableState, numbers: &[u128]) -> Option<Entry> {
         let mut values = SmallVec::new();
         let mut masks = SmallVec::<[u128; 8]>::new();

@@ -1,4 +1,4 @@
-//! The control plane's side of tables: entries by name, checked, with errors that help.
+//! Control-plane interface of tables: entries by name, validated, with descriptive errors.
 
 use super::bulk_entries::{RowLayout, Rows};
 use super::error::TableError;
@@ -12,23 +12,23 @@ use crate::interp::arith;
 use crate::ir::{self, Pattern, Scalar, TableId, ValueSetId};
 use num_bigint::BigUint;
 
-/// What a key element is matched against.
+/// Match value of a key element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Match {
-    /// This value; fits every match kind.
+    /// This value; valid for every match kind.
     Exact(BigUint),
     /// The bits under the mask.
     Ternary {
-        /// The value; bits outside the mask do not count.
+        /// Value; bits outside the mask are ignored.
         value: BigUint,
         /// The mask.
         mask: BigUint,
     },
     /// The leading bits.
     Prefix {
-        /// The value; bits behind the prefix do not count.
+        /// Value; bits behind the prefix are ignored.
         value: BigUint,
-        /// How many leading bits.
+        /// Number of leading bits.
         length: u32,
     },
     /// Between two values, both included; as numbers of the key's type, given as patterns.
@@ -64,27 +64,28 @@ impl Match {
     }
 }
 
-/// What an entry leads to.
+/// Target of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryTarget {
-    /// An action by its name (as much of its end as is unique in the table), its data by name.
+    /// Name of an action (or a suffix that is unique in the table), and its data by name.
     Action(String, Vec<(String, BigUint)>),
     /// A member or group of the table's `implementation`.
     Reference(u32),
 }
 
-/// An entry as a control plane gives it.
+/// An entry as specified by a control plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntrySpec {
-    /// Key elements by name. Those left out match anything, which exact ones cannot.
+    /// Key elements by name. An omitted element matches anything, which is not possible for an
+    /// exact one.
     pub keys: Vec<(String, Match)>,
-    /// What it leads to.
+    /// Target.
     pub target: EntryTarget,
-    /// Larger wins; without meaning for tables of exact and lpm keys alone.
+    /// Larger wins; ignored for tables with exact and lpm keys only.
     pub priority: i64,
 }
 
-/// How a table was before one change.
+/// State of a table before one change.
 #[derive(Debug)]
 pub struct TableUndo(Previous);
 
@@ -98,13 +99,13 @@ enum Previous {
 }
 
 impl TableUndo {
-    /// Before an entry was added.
+    /// Undoes an addition.
     pub fn absent(handle: EntryHandle) -> TableUndo {
         TableUndo(Previous::Absent(handle))
     }
 }
 
-/// A name fits a wanted one if it is it or ends in it, as specification 18.3.3 recommends.
+/// True if `name` equals `wanted` or ends in it, as specification 18.3.3 recommends.
 fn fits(name: &str, wanted: &str) -> bool {
     name == wanted || name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'))
 }
@@ -117,15 +118,15 @@ fn near<'a>(wanted: &str, known: impl Iterator<Item = &'a str> + Clone) -> Optio
 }
 
 impl Tables {
-    /// The program whose tables they are.
+    /// The program with these tables.
     pub fn program(&self) -> &ir::Program {
         &self.program
     }
 
-    /// The table that a name, or the end of one, means.
+    /// The table with this name or suffix.
     ///
     /// # Errors
-    /// There is none, or there are several.
+    /// If there is none, or several.
     pub fn find(&self, name: &str) -> Result<TableId, TableError> {
         let names = self.program.tables.iter().map(|table| &*table.name);
         if let Some(at) = names.clone().position(|known| known == name) {
@@ -164,18 +165,17 @@ impl Tables {
     /// Adds an entry.
     ///
     /// # Errors
-    /// [`TableError`] says what does not fit; the table is as it was.
+    /// [`TableError`] names the mismatch; the table is unchanged.
     pub fn add(&mut self, id: TableId, spec: &EntrySpec) -> Result<EntryHandle, TableError> {
         let (table, state) = self.both(id)?;
         let entry = entry(table, state, spec)?;
         insert_new(table, state, entry)
     }
 
-    /// Adds entries that are alike: what [`Tables::add`] does with each of them, with their names
-    /// looked up once.
+    /// Adds entries of one shape, as [`Tables::add`] does, with their names resolved once.
     ///
     /// # Errors
-    /// The first that does not fit, counted from 0, and why; the table is as it was.
+    /// Index of the first entry that does not fit, and the reason; the table is unchanged.
     pub fn add_rows(&mut self, id: TableId, rows: &Rows) -> Result<TableUndo, (usize, TableError)> {
         let (table, state) = self.both(id).map_err(|error| (0, error))?;
         state.reserve(rows.len());
@@ -198,10 +198,10 @@ impl Tables {
         Ok(TableUndo(Previous::Several(handles)))
     }
 
-    /// The entry that matches the same keys, of that priority.
+    /// The entry with the same keys and priority.
     ///
     /// # Errors
-    /// The keys do not fit, or there is no such entry.
+    /// If the keys do not fit, or there is no such entry.
     pub fn find_entry(
         &mut self,
         id: TableId,
@@ -220,17 +220,17 @@ impl Tables {
         twin.map(EntryHandle).ok_or_else(|| TableError::NoMatch { table: table.name.to_string() })
     }
 
-    /// Makes the default action again what the program says.
+    /// Resets the default action to the program's.
     ///
     /// # Errors
-    /// There is no such table.
+    /// If there is no such table.
     pub fn reset_default(&mut self, id: TableId) -> Result<TableUndo, TableError> {
         let (table, state) = self.both(id)?;
         let to = declared_default(table);
         Ok(TableUndo(Previous::Default(state.lead_misses(to))))
     }
 
-    /// Gives an entry another action; what it led to before.
+    /// Replaces the action of an entry; returns the change for [`Tables::undo`].
     ///
     /// # Errors
     /// As for [`Tables::add`].
@@ -252,10 +252,10 @@ impl Tables {
         }
     }
 
-    /// Takes an entry out, and hands it out.
+    /// Deletes an entry; returns the change for [`Tables::undo`].
     ///
     /// # Errors
-    /// There is no such entry, or it is constant.
+    /// If there is no such entry, or it is constant.
     pub fn delete(&mut self, id: TableId, handle: EntryHandle) -> Result<TableUndo, TableError> {
         let (table, state) = self.both(id)?;
         let entry = state.entries.get(handle.index()).and_then(Option::as_ref);
@@ -268,7 +268,7 @@ impl Tables {
         }
     }
 
-    /// Takes one change back, which was the last one of its table.
+    /// Undoes a change, which must be the last one of its table.
     pub fn undo(&mut self, id: TableId, undone: TableUndo) {
         let Some(state) = self.changed(id) else { return };
         match undone.0 {
@@ -280,10 +280,10 @@ impl Tables {
         }
     }
 
-    /// Takes out all entries that are not constant.
+    /// Deletes all entries that are not constant.
     ///
     /// # Errors
-    /// There is no such table.
+    /// If there is no such table.
     pub fn clear(&mut self, id: TableId) -> Result<(), TableError> {
         let (_, state) = self.both(id)?;
         let handles: Vec<EntryHandle> = state.handles().collect();
@@ -295,10 +295,11 @@ impl Tables {
         Ok(())
     }
 
-    /// Has only some bits of the key elements of a table count; of those that are not named all do.
+    /// Restricts matching to some bits of the key elements of a table; unnamed elements count in
+    /// full.
     ///
     /// # Errors
-    /// The table has entries, or keys that are not exact, or none of that name.
+    /// If the table has entries, has keys that are not exact, or does not exist.
     pub fn set_key_mask(
         &mut self,
         id: TableId,
@@ -328,10 +329,11 @@ impl Tables {
         Ok(())
     }
 
-    /// Sets what a miss leads to.
+    /// Sets the default entry.
     ///
     /// # Errors
-    /// As for [`Tables::add`], or the default action is constant, or the table can have none.
+    /// As for [`Tables::add`]; also if the default action is constant, or the table cannot have
+    /// one.
     pub fn set_default(&mut self, id: TableId, to: &EntryTarget) -> Result<TableUndo, TableError> {
         let (table, state) = self.both(id)?;
         if table.const_default_action {
@@ -344,10 +346,11 @@ impl Tables {
         Ok(TableUndo(Previous::Default(state.lead_misses(to))))
     }
 
-    /// The value set that a name, or the end of one, means.
+    /// The value set with this name or suffix.
     ///
     /// # Errors
-    /// There is none, or the name is not unique (then the nearest full name is in the message).
+    /// If there is none, or the name is not unique (then the message contains the nearest full
+    /// name).
     pub fn find_value_set(&self, name: &str) -> Result<ValueSetId, TableError> {
         let names = self.program.value_sets.iter().map(|set| &*set.name);
         let exact = names.clone().position(|known| known == name);
@@ -364,7 +367,7 @@ impl Tables {
     /// Adds a member to a value set: one match per column.
     ///
     /// # Errors
-    /// The columns do not fit, or the set is full.
+    /// If the columns do not fit, or the set is full.
     pub fn add_to_value_set(
         &mut self,
         id: ValueSetId,
@@ -383,8 +386,7 @@ impl Tables {
         }
         let patterns = set.columns.iter().zip(columns).enumerate();
         let patterns = patterns.map(|(at, ((scalar, kind), given))| {
-            // Parsers match members by value and mask; a column that is declared exact is asked for
-            // less than what it can do.
+            // Parsers match members by value and mask, so an exact column is a special case.
             let kind = match given {
                 Match::Ternary { .. } => "ternary",
                 _ => kind,
@@ -396,7 +398,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Makes a value set what it was when it was cloned.
+    /// Restores a value set from a clone.
     pub fn put_back_value_set(&mut self, id: ValueSetId, saved: ValueSetState) {
         if let Some(state) = self.value_sets.get_mut(id.index()) {
             *state = saved;
@@ -411,7 +413,7 @@ impl Tables {
     }
 }
 
-/// That entries may be added.
+/// Checks that entries may be added.
 fn takes_entries(table: &ir::Table) -> Result<(), TableError> {
     let name = || table.name.to_string();
     if table.const_entries {
@@ -428,7 +430,7 @@ fn same(known: &Entry, row: &Row) -> bool {
     known.row.same_match(row) && known.row.rank.priority == row.rank.priority
 }
 
-/// Takes in an entry, unless there is one that matches the same, or no room.
+/// Inserts an entry, unless an equal one exists or the table is full.
 fn insert_new(
     table: &ir::Table,
     state: &mut TableState,
@@ -448,7 +450,7 @@ fn insert_new(
     Ok(state.insert(entry))
 }
 
-/// An entry as it is given by name, not yet in its table.
+/// Builds an entry from its names, without inserting it.
 fn entry(table: &ir::Table, state: &mut TableState, spec: &EntrySpec) -> Result<Entry, TableError> {
     takes_entries(table)?;
     let patterns = patterns(table, &spec.keys)?;
@@ -457,7 +459,7 @@ fn entry(table: &ir::Table, state: &mut TableState, spec: &EntrySpec) -> Result<
     Ok(Entry { target, row, is_const: false })
 }
 
-/// The key element that a name means: the one of that name, or the only one whose name ends in it.
+/// The key element with this name, or the only one whose name ends in it.
 pub(super) fn find_key(table: &ir::Table, wanted: &str) -> Option<usize> {
     let names = || table.keys.iter().map(|key| &*key.name);
     names().position(|name| name == wanted).or_else(|| {
@@ -466,7 +468,7 @@ pub(super) fn find_key(table: &ir::Table, wanted: &str) -> Option<usize> {
     })
 }
 
-/// Key elements by name as one pattern per element.
+/// Patterns of key elements given by name, one per element.
 fn patterns(table: &ir::Table, keys: &[(String, Match)]) -> Result<Vec<Pattern>, TableError> {
     let mut found: Vec<Option<Pattern>> = vec![None; table.keys.len()];
     let names = || table.keys.iter().map(|key| &*key.name);
@@ -557,7 +559,7 @@ fn target(table: &ir::Table, wanted: &EntryTarget, as_default: bool) -> Result<T
     }
 }
 
-/// The action that a name means among a table's.
+/// The action of a table with this name.
 pub(super) fn find_action(
     table: &ir::Table,
     wanted: &str,
@@ -615,7 +617,7 @@ fn action_data(
     Ok(ActionData::new(at as u32, &data))
 }
 
-/// The bits of a number that action data has room for.
+/// Width of action data, in bits.
 pub(super) fn bits(layout: &ir::Layout) -> u32 {
     match layout {
         ir::Layout::Narrow(_, scalar) | ir::Layout::Wide(_, scalar) => scalar.width(),

@@ -2,7 +2,7 @@
 
 use super::EntryHandle;
 
-/// A request of the control plane that was refused. Nothing has changed.
+/// A rejected control-plane request. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // The messages say what the fields are.
 pub enum TableError {

@@ -15,18 +15,18 @@ use std::cmp::Reverse;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// Who wins among entries that match: the greater one.
+/// Rank of a matching entry: the greatest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// Larger wins; 0 where the table has no priorities.
+    /// Larger wins; 0 if the table has no priorities.
     pub priority: i64,
-    /// Bits that are compared: longer prefixes win; 0 where priorities decide.
+    /// Number of bits compared: longer prefixes win; 0 if priorities decide.
     pub prefix: u32,
-    /// Among equals the first one wins.
+    /// Among equals the earliest wins.
     pub earlier: Reverse<u64>,
 }
 
-/// What an entry asks of one key element.
+/// Requirement of an entry on one key element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Criterion {
     /// Limbs of value and mask.
@@ -73,7 +73,7 @@ impl Criterion {
         }
     }
 
-    /// How many bits are compared.
+    /// Number of bits compared.
     pub fn mask_bits(&self) -> u32 {
         match self {
             Criterion::Masked { mask, .. } => mask.iter().map(|limb| limb.count_ones()).sum(),
@@ -83,7 +83,7 @@ impl Criterion {
 }
 
 impl RangeCheck {
-    /// True if the key's element lies between the bounds.
+    /// True if the key's element is within the bounds.
     #[inline]
     pub fn holds(&self, key: &[u128]) -> bool {
         if let ([low], [high]) = (&*self.low, &*self.high) {
@@ -105,7 +105,7 @@ impl RangeCheck {
     }
 }
 
-/// An entry as the index sees it.
+/// Search form of an entry.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub values: SmallVec<[u128; 1]>,
@@ -133,7 +133,7 @@ impl Row {
         Row { values, masks: masks.into(), ranges: ranges.into(), rank }
     }
 
-    /// Has only these bits of the key count.
+    /// Restricts the row to these bits of the key.
     pub fn keep(&mut self, bits: &[u128]) {
         self.masks = self.masks.iter().zip(bits).map(|(mask, bits)| mask & bits).collect();
         self.values.iter_mut().zip(bits).for_each(|(value, bits)| *value &= bits);
@@ -167,10 +167,10 @@ struct Group {
     masks: Arc<[u128]>,
     /// No entry of the group ranks higher.
     best: Rank,
-    /// The places of entries, found by the values of their rows, which stand in the table's entries and
-    /// nowhere else: an entry that is found is looked at anyway.
+    /// Indices of entries, found by the values of their rows. The values are stored only in the
+    /// table's entries, which a lookup reads anyway.
     found: HashTable<u32>,
-    /// Some have, or had, the same values: ranges or priorities tell them apart.
+    /// True if some entries have, or had, equal values, distinguished by ranges or priorities.
     several: bool,
 }
 
@@ -178,7 +178,7 @@ fn hash(values: &[u128]) -> u64 {
     FxBuildHasher.hash_one(values)
 }
 
-/// The row of an entry that the index has.
+/// The row of an indexed entry.
 #[inline]
 fn row(entries: &[Option<Entry>], at: u32) -> Option<&Row> {
     entries.get(at as usize)?.as_ref().map(|entry| &entry.row)
@@ -240,11 +240,11 @@ impl Group {
     }
 }
 
-/// The entries of a table, ready to be searched.
+/// Search index of a table's entries.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     limbs: usize,
-    /// In falling order of their best rank.
+    /// Groups, in descending order of their best rank.
     groups: Vec<Group>,
 }
 
@@ -253,7 +253,7 @@ impl Index {
         Index { limbs, groups: Vec::new() }
     }
 
-    /// Takes in the entry at the place `at` of `entries`.
+    /// Adds the entry at index `at` of `entries`.
     pub fn insert(&mut self, at: u32, entries: &mut [Option<Entry>]) {
         let Some(new) = entries.get_mut(at as usize).and_then(Option::as_mut) else { return };
         debug_assert_eq!(new.row.masks.len(), self.limbs);
@@ -278,7 +278,7 @@ impl Index {
         }
     }
 
-    /// Forgets the entry at the place `at`, which still stands in `entries`.
+    /// Removes the entry at index `at`, which must still be in `entries`.
     pub fn remove(&mut self, at: u32, entries: &[Option<Entry>]) {
         let Some(row) = row(entries, at) else { return };
         let Some(place) = self.groups.iter().position(|group| group.masks == row.masks) else {

@@ -8,40 +8,39 @@ use super::Datum;
 use crate::ir::TableId;
 use std::cell::Cell;
 
-/// Words of what is known of a key: the change of the table behind which it was found, the key, the
-/// action, its data.
+/// Words of a cache line: the table's change count at insertion, the key, the action, its data.
 pub const LINE: usize = 8;
-/// Words of data that are kept.
+/// Words of action data per line.
 pub const DATA: usize = LINE - 3;
-/// A key's place is what this leaves of its product with [`FACTOR`]: one of 32.
+/// Right shift of the product of key and [`FACTOR`], which yields one of 32 places.
 pub const SHIFT: u32 = 64 - 5;
-/// Spreads keys.
+/// Multiplier of the hash.
 pub const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Words of a table: a line whose first word counts its changes, and the lines of keys.
 pub const TABLE: usize = (1 + (1 << (64 - SHIFT))) * LINE;
-/// In the place of an action if none is to run.
+/// Value of the action word if no action runs.
 pub const NO_ACTION: u64 = u64::MAX;
 
-/// Of all tables of a program, one behind the other.
+/// Caches of all tables of a program, in one array.
 #[derive(Clone, Debug)]
 pub(in crate::interp) struct InlineCache(Box<[Cell<u64>]>);
 
 impl InlineCache {
-    /// Nothing yet.
+    /// Creates an empty cache.
     pub fn new(tables: usize) -> InlineCache {
         let words = InlineCache(vec![Cell::new(0); tables * TABLE].into());
         (0..tables).for_each(|table| words.invalidate(TableId(table as u32)));
         words
     }
 
-    /// A table has changed.
+    /// Invalidates the lines of a changed table.
     pub fn invalidate(&self, table: TableId) {
         if let Some(changes) = self.0.get(table.index() * TABLE) {
             changes.set(changes.get() + 1);
         }
     }
 
-    /// A key has led to an action, which may be none, with this data.
+    /// Stores the action of a key, if any, with its data.
     #[inline]
     pub fn insert(&self, table: TableId, key: u128, action: Option<u32>, data: &[Datum]) {
         let Some(words) = self.0.get(table.index() * TABLE..) else { return };
@@ -52,7 +51,7 @@ impl InlineCache {
         }
         let place = (1 + (key.wrapping_mul(FACTOR) >> SHIFT) as usize) * LINE;
         let Some(line) = words[place..].first_chunk::<LINE>() else { return };
-        // Of no use until all of it is there.
+        // The line is invalid until it is complete.
         line[0].set(0);
         for (word, datum) in line[3..].iter().zip(data) {
             let Datum::Narrow(value) = datum else { return };
@@ -75,7 +74,7 @@ impl InlineCache {
 mod tests {
     use super::*;
 
-    /// What machine code finds of a key.
+    /// Action and first datum of a key, read as machine code does.
     fn found(inline_cache: &InlineCache, table: usize, key: u64) -> Option<(u64, u64)> {
         let words = &inline_cache.words()[table * TABLE..][..TABLE];
         let place = (1 + (key.wrapping_mul(FACTOR) >> SHIFT) as usize) * LINE;

@@ -5,33 +5,33 @@
 
 use std::cell::Cell;
 
-/// Places; the fewer the keys that packets bring, the more is found in them.
+/// Number of places. The fewer different keys packets have, the more lookups hit.
 const PLACES: usize = 128;
 
-/// An entry's place in its table, if the key has been looked up lately.
+/// Cache of recent lookups: the index of each key's entry.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CachedLookup {
-    /// None until the table has had an entry.
+    /// Empty until the table has had an entry.
     places: Box<[Cell<CachedEntry>]>,
-    /// Counts changes of the table.
+    /// Number of changes of the table.
     change: u32,
 }
 
-/// What a key has found.
+/// Result of a key's lookup.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedEntry {
     key: [u128; 2],
-    /// The change behind which it was found; 0 if nothing was.
+    /// Change count at insertion; 0 for an empty place.
     change: u32,
-    /// Nothing is found, too.
+    /// Index of the entry; misses are cached, too.
     found: Option<u32>,
 }
 
 impl CachedLookup {
-    /// The table has changed.
+    /// Invalidates all places.
     pub fn forget(&mut self) {
         if self.change == u32::MAX {
-            // A change that there was before could come once more.
+            // After an overflow an old count could recur.
             *self = CachedLookup::default();
         }
         self.change += 1;
@@ -40,7 +40,7 @@ impl CachedLookup {
         }
     }
 
-    /// What a key finds: what is known of it, or what `search` says.
+    /// Result for a key: the cached one, or that of `search`.
     #[inline]
     pub fn find(&self, key: &[u128], search: impl FnOnce() -> Option<u32>) -> Option<u32> {
         let key = match *key {
@@ -75,7 +75,7 @@ mod tests {
                 found
             })
         };
-        // Nothing is kept of a table that has never had an entry.
+        // Nothing is cached for a table that has never had an entry.
         for _ in 0..2 {
             assert_eq!(find(&memo, &[0], None), None);
         }

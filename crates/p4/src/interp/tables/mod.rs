@@ -1,8 +1,8 @@
-//! Match tables and value sets: what the control plane fills and packets look up.
+//! Match tables and value sets: filled by the control plane, looked up by packets.
 //!
-//! Stands on the IR's description of tables. A lookup allocates nothing and knows no names; all
-//! names are resolved in `by_name`, which is the only way in for entries from outside. What an
-//! action does is the interpreter's business.
+//! Uses the IR's description of tables. A lookup allocates nothing and uses no names; `control_api`
+//! resolves all names, and is the only way to add entries from outside. The interpreter executes
+//! the actions.
 
 mod bulk_entries;
 mod control_api;
@@ -32,13 +32,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// An entry of a table. Handles are small and used again after a deletion, so that a target can
-/// index the state that belongs to entries (direct registers, counters) by them.
+/// Handle of a table entry. Handles are small and reused after a deletion, so that a target can
+/// index per-entry state (direct registers, counters) by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryHandle(pub u32);
 
 impl EntryHandle {
-    /// As an index into per-entry state.
+    /// Index into per-entry state.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -78,7 +78,7 @@ impl ActionData {
     }
 }
 
-/// What a lookup leads to.
+/// Result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'t> {
     /// An action.
@@ -105,14 +105,14 @@ struct Entry {
 /// A column of a key: an element that takes part in matching (all but `selector`).
 #[derive(Clone, Debug)]
 struct Column {
-    /// Which key element.
+    /// Index of the key element.
     key: usize,
     scalar: Scalar,
-    /// Its first limb in a lookup key.
+    /// Index of its first limb in a lookup key.
     limb: usize,
 }
 
-/// Limbs of 128 bits that a scalar takes in a lookup key; one at least.
+/// Number of 128-bit limbs of a scalar in a lookup key; at least one.
 fn limbs(scalar: Scalar) -> usize {
     scalar.width().div_ceil(128).max(1) as usize
 }
@@ -128,7 +128,7 @@ pub(super) fn push_limbs<A: Array<Item = u128>>(
     }
 }
 
-/// What a miss leads to unless a control plane says.
+/// Default entry declared by the program.
 fn declared_default(table: &ir::Table) -> Option<Target> {
     let (action, data) = table.default_action.as_ref()?;
     Some(Target::Action(ActionData::new(*action, data)))
@@ -143,15 +143,16 @@ pub struct TableState {
     /// True if priorities order the entries; else longer prefixes win.
     prioritised: bool,
     entries: Vec<Option<Entry>>,
-    /// Handles that are given again, the lowest first, as in bmv2.
+    /// Free handles; the lowest is reused first, as in bmv2.
     free: BTreeSet<u32>,
     index: Index,
     memo: CachedLookup,
     default: Option<Target>,
-    /// How many entries, and the default, lead to each member or group of the implementation.
+    /// Number of entries, including the default, that refer to each member or group of the
+    /// implementation.
     references: HashMap<u32, u32>,
     sequence: u64,
-    /// By limb, the bits of keys that count, where a control plane has said so.
+    /// Bits of the key that count, by limb, if a control plane restricts them.
     counting: Option<Box<[u128]>>,
 }
 
@@ -192,7 +193,7 @@ impl TableState {
         state
     }
 
-    /// Patterns, one per key element, as the index wants them.
+    /// Row of patterns, one per key element.
     fn row(&mut self, patterns: &[Pattern], priority: i64) -> Row {
         let mut criteria = Vec::with_capacity(self.columns.len());
         let mut prefix = 0;
@@ -212,7 +213,7 @@ impl TableState {
         row
     }
 
-    /// Has only these bits count from now on, by column.
+    /// Restricts matching to these bits, by column.
     fn count_only(&mut self, masks: &[BigUint]) {
         let mut counting = SmallVec::<[u128; 8]>::new();
         for (column, mask) in self.columns.iter().zip(masks) {
@@ -239,7 +240,7 @@ impl TableState {
         row
     }
 
-    /// Makes room for `more` entries.
+    /// Reserves memory for `more` entries.
     fn reserve(&mut self, more: usize) {
         self.entries.reserve(more.saturating_sub(self.free.len()));
     }
@@ -256,14 +257,14 @@ impl TableState {
         EntryHandle(at)
     }
 
-    /// Counts one that leads to a target.
+    /// Counts a reference to a target.
     fn refer(&mut self, to: &Target) {
         if let Target::Reference(to) = to {
             *self.references.entry(*to).or_default() += 1;
         }
     }
 
-    /// Counts one less.
+    /// Removes a reference to a target.
     fn release(&mut self, from: &Target) {
         if let Target::Reference(from) = from
             && let Some(count) = self.references.get_mut(from)
@@ -275,7 +276,7 @@ impl TableState {
         }
     }
 
-    /// Has an entry lead elsewhere; where it led. None if there is no such entry.
+    /// Replaces the target of an entry; returns the previous one, `None` if there is no such entry.
     fn lead(&mut self, handle: EntryHandle, to: Target) -> Option<Target> {
         self.entries.get(handle.index())?.as_ref()?;
         self.refer(&to);
@@ -285,7 +286,7 @@ impl TableState {
         Some(was)
     }
 
-    /// Has a miss lead elsewhere; where it led.
+    /// Replaces the default target; returns the previous one.
     fn lead_misses(&mut self, to: Option<Target>) -> Option<Target> {
         to.iter().for_each(|to| self.refer(to));
         let was = std::mem::replace(&mut self.default, to);
@@ -293,7 +294,8 @@ impl TableState {
         was
     }
 
-    /// How many entries, and whether the default, lead to a member or group of the implementation.
+    /// Number of entries, including the default, that refer to a member or group of the
+    /// implementation.
     pub fn references(&self, to: u32) -> u32 {
         self.references.get(&to).copied().unwrap_or(0)
     }
@@ -307,12 +309,12 @@ impl TableState {
         Some(entry)
     }
 
-    /// Takes out entries that were added last, in this order.
+    /// Removes the entries that were added last, given in this order.
     fn take_out(&mut self, handles: Vec<EntryHandle>) {
         handles.into_iter().rev().for_each(|handle| drop(self.remove(handle)));
     }
 
-    /// Puts an entry back that was the last one to be taken out.
+    /// Restores the entry that was removed last.
     fn put_back(&mut self, handle: EntryHandle, entry: Entry) {
         self.free.remove(&handle.0);
         self.refer(&entry.target);
@@ -339,7 +341,7 @@ impl TableState {
         self.memo.find(key, || self.index.lookup(key, &self.entries)).map(EntryHandle)
     }
 
-    /// What an entry leads to; without one what a miss leads to.
+    /// Target of an entry, or of a miss.
     #[inline]
     pub fn found(&self, entry: Option<EntryHandle>) -> Found<'_> {
         let entry = entry.and_then(|handle| self.entries.get(handle.index())?.as_ref());
@@ -350,8 +352,8 @@ impl TableState {
         }
     }
 
-    /// The action that runs on a miss, unless a member or a group of the table's `implementation`
-    /// says which.
+    /// The action that runs on a miss, unless the default is a member or a group of the table's
+    /// `implementation`.
     pub fn default_action(&self) -> Option<&ActionData> {
         match &self.default {
             Some(Target::Action(data)) => Some(data),
@@ -377,7 +379,7 @@ impl TableState {
     }
 }
 
-/// All tables and value sets of a program, with the entries that it brings along.
+/// All tables and value sets of a program, with the entries in its text.
 #[derive(Clone, Debug)]
 pub struct Tables {
     program: Arc<Program>,
@@ -387,20 +389,20 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables of a program as they are when it is loaded.
+    /// The tables of a newly loaded program.
     pub fn new(program: Arc<Program>) -> Tables {
         let tables: Vec<TableState> = program.tables.iter().map(TableState::new).collect();
         let value_sets = program.value_sets.iter().map(ValueSetState::new).collect();
         Tables { program, inline_cache: InlineCache::new(tables.len()), tables, value_sets }
     }
 
-    /// A table's state, to be changed.
+    /// A table's state, mutable; counts a change.
     fn changed(&mut self, id: TableId) -> Option<&mut TableState> {
         self.inline_cache.invalidate(id);
         self.tables.get_mut(id.index())
     }
 
-    /// What keys have led to lately, for machine code.
+    /// Cache of recent lookups, for machine code.
     #[inline]
     pub(super) fn inline_cache(&self) -> &InlineCache {
         &self.inline_cache

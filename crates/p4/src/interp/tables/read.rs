@@ -1,4 +1,4 @@
-//! Entries as a control plane gave them, read back from what lookups use.
+//! Reads entries back in the control plane's form, from the search structure.
 
 use super::index::Row;
 use super::{ActionData, Column, Datum, EntryHandle, TableState, Tables, Target, limbs};
@@ -10,15 +10,15 @@ use num_bigint::BigUint;
 /// An entry of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryView {
-    /// By which it is changed and deleted.
+    /// Handle for changes and deletion.
     pub handle: EntryHandle,
     /// Key elements by their full names; those that match anything are left out.
     pub keys: Vec<(String, Match)>,
-    /// What it leads to, by full names.
+    /// Target, with full names.
     pub target: EntryTarget,
     /// Larger wins; 0 where the table has no priorities.
     pub priority: i64,
-    /// True if it is part of the program.
+    /// True if it is in the program's text.
     pub is_const: bool,
 }
 
@@ -26,7 +26,7 @@ fn number(limbs: &[u128]) -> BigUint {
     limbs.iter().fold(BigUint::ZERO, |sum, limb| (sum << 128u32) + *limb)
 }
 
-/// What a row asks of one column; none if that is anything.
+/// Match value of a row in one column; `None` for any value.
 fn matched(row: &Row, column: &Column, kind: &str) -> Option<Match> {
     let width = column.scalar.width();
     let here = column.limb..column.limb + limbs(column.scalar);
@@ -77,17 +77,17 @@ impl Tables {
     /// All entries of a table, in the order of their handles.
     ///
     /// # Errors
-    /// There is no such table.
+    /// If there is no such table.
     pub fn entries(&self, id: TableId) -> Result<Vec<EntryView>, TableError> {
         let (table, state) = self.shared(id)?;
         Ok(state.handles().filter_map(|handle| state.view(table, handle)).collect())
     }
 
-    /// The entries with handles from `from` on, `most` handles looked at; and the first handle behind
-    /// them, if there can be more.
+    /// Entries with handles from `from` on, among at most `most` handles; and the first handle
+    /// behind them, if there may be more.
     ///
     /// # Errors
-    /// There is no such table.
+    /// If there is no such table.
     pub fn page(
         &self,
         id: TableId,
@@ -101,33 +101,33 @@ impl Tables {
         Ok((entries.collect(), (end < all).then_some(end)))
     }
 
-    /// One entry; none if there is none with that handle.
+    /// The entry with this handle, if it exists.
     ///
     /// # Errors
-    /// There is no such table.
+    /// If there is no such table.
     pub fn entry(&self, id: TableId, handle: EntryHandle) -> Result<Option<EntryView>, TableError> {
         let (table, state) = self.shared(id)?;
         Ok(state.view(table, handle))
     }
 
-    /// What a miss leads to, if anything.
+    /// Target of a miss, if there is one.
     ///
     /// # Errors
-    /// There is no such table.
+    /// If there is no such table.
     pub fn default_of(&self, id: TableId) -> Result<Option<EntryTarget>, TableError> {
         let (table, state) = self.shared(id)?;
         Ok(state.default.as_ref().map(|target| led(table, target)))
     }
 
-    /// A table with all its entries, to be put back.
+    /// A copy of a table with all its entries, for [`Tables::put_back`].
     ///
     /// # Errors
-    /// There is no such table.
+    /// If there is no such table.
     pub fn saved(&self, id: TableId) -> Result<TableState, TableError> {
         self.shared(id).map(|(_, state)| state.clone())
     }
 
-    /// Makes a table what it was when it was saved.
+    /// Restores a saved table.
     pub fn put_back(&mut self, id: TableId, saved: TableState) {
         if let Some(state) = self.changed(id) {
             *state = saved;

@@ -1,4 +1,4 @@
-//! Lookups against a matcher that tries every entry, and what the control plane may do.
+//! Lookups against a matcher that tries every entry, and the control-plane interface.
 
 use super::*;
 use crate::ir::{Expr, ExprKind, Key, Layout, Slot, Table, TableAction, UnitId};
@@ -290,7 +290,7 @@ proptest! {
                     continue;
                 }
                 let rank = if ranked { (*priority, 0) } else { (0, prefix_of(matches, &case.scalars)) };
-                // The first of equals wins.
+                // The first of equal ranks wins.
                 if expected.is_none_or(|(best, _)| rank > best) {
                     expected = Some((rank, *handle));
                 }

@@ -26,7 +26,7 @@ fn program(text: &str) -> ast::Program {
     program
 }
 
-/// What a user sees of a program's diagnostics.
+/// Rendered diagnostics of a program.
 fn shown(text: &str) -> String {
     let (_, sources, diagnostics) = parse_bytes(text.as_bytes());
     render_all(&diagnostics, &sources, &RenderOptions::default())

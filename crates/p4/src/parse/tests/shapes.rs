@@ -70,7 +70,7 @@ fn type_shape(ty: &TypeRef) -> String {
     }
 }
 
-/// The shape of the constant `c`, which stands behind `before`.
+/// The shape of the constant `c`, which follows `before`.
 fn constant_after(before: &str, expression: &str) -> String {
     let program = program(&format!("{before}\nconst bit<8> c = {expression};"));
     match &program.declarations.last().unwrap().kind {

@@ -1,4 +1,4 @@
-//! The tables of hashes that are set while packets pass, and of what selectors choose.
+//! Tables of hashes that can be set at run time, and of selectors' choices.
 
 use super::{CHOSEN, FieldPlacement, Maker, bytes, common, field, index, kind, single};
 use crate::bfrt::crc;
@@ -120,7 +120,7 @@ impl Maker<'_> {
         made
     }
 
-    /// Which member a selector's group chooses.
+    /// Table of the member that a selector's group chooses.
     pub(super) fn chosen(&self, selector: &Named) -> Value {
         let mut made = self.table("SelectorGetMember", kind::CHOSEN, selector, 1);
         made["name"] = format!("{}{CHOSEN}", self.full(selector)).into();

@@ -1,7 +1,7 @@
-//! Tables of snapshots: what is asked for, what of, what was seen, and which stages see a field.
+//! Snapshot tables: settings, trigger, captured data, and the stages that see a field.
 //!
-//! One table of settings is for both passes of a pipeline, the others are there for each. A field has
-//! one number wherever it is.
+//! One table of settings serves both passes of a pipeline; the others exist for each. A field has
+//! the same id in all of them.
 
 use super::{Maker, kind};
 use crate::ids::hash;
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use sojourn_control::schema::Snapshot;
 use std::collections::BTreeMap;
 
-/// Stages of the chip.
+/// Number of stages of the chip.
 const STAGES: u32 = 12;
-/// What the number of a field's mask is above that of the field.
+/// Offset of the number of a field's mask from the number of the field.
 pub const MASK: u32 = 0x8000;
 
-/// Numbers of the other fields.
+/// Ids of the other fields.
 pub mod number {
     #![allow(missing_docs)]
     pub const START_STAGE: u32 = 65_587;
@@ -42,7 +42,7 @@ pub mod number {
     pub const GHOST_CAPTURE: u32 = 65_623;
 }
 
-/// What a field is called here: the program says `hdr.stack[1].$valid$`.
+/// Name of a field in the schema; the program's name is `hdr.stack[1].$valid$`.
 pub fn field_name(of_program: &str) -> String {
     of_program.replace("$valid$", "$valid").replace('[', "$").replace(']', "")
 }
@@ -189,7 +189,7 @@ fn liveness(of: &Snapshot) -> Value {
     made
 }
 
-/// One of the tables that each pass has.
+/// One of the tables of a pass.
 fn of_pass(of: &Snapshot, end: &str, made_as: &str, kind: u32, size: u32) -> Value {
     let pass = if of.egress { "egress" } else { "ingress" };
     table(of, &format!("{}.snapshot.{pass}_{end}", of.pipeline), made_as, kind, size)
@@ -209,7 +209,7 @@ fn table(of: &Snapshot, name: &str, made_as: &str, kind: u32, size: u32) -> Valu
     })
 }
 
-/// The numbers of the tables of a pass are those of its control.
+/// The ids of a pass's tables derive from its control.
 fn number_of(of: &Snapshot, kind: u32) -> u32 {
     kind << 24 | hash(&format!("{}.{1}.{1}", of.pipeline, of.control)) & 0xff_ffff
 }

@@ -94,7 +94,7 @@ impl Reader<'_> {
         Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }
 
-    /// The number of a thing with a name.
+    /// Id of a named object.
     pub(super) fn number(&self, asked: &bfrt::ObjectId) -> Result<bfrt::ObjectId, Failure> {
         use bfrt::object_id::{Object, table_object::Names};
         let none = |name: &str| Failure::new(Code::NotFound, format!("there is no `{name}`"));

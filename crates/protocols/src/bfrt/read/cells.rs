@@ -1,5 +1,5 @@
-//! Entries whose keys are numbers: cells of registers, counters, meters and filters, hashes, and what
-//! is kept for the program.
+//! Entries with numeric keys: cells of registers, counters, meters and filters, hashes, and rows in
+//! the store.
 
 use super::handles::key_of_handle;
 use super::messages::{absent, default_made, made, shown};
@@ -21,11 +21,12 @@ use sojourn_engine::control::{self, Pipes};
 use sojourn_switch::{APPLICATIONS, PortStatistics};
 use tonic::Code;
 
-/// Cells that are read at once.
+/// Number of cells read in one piece.
 const CELLS: u64 = 1_024;
 
 impl Reader<'_> {
-    /// Reads some of the entries of a table whose keys are numbers; where what is left begins.
+    /// Reads some of the entries of a table with numeric keys; returns the position of the next
+    /// one.
     pub(super) fn numbered(
         &mut self,
         table: &Table,
@@ -67,7 +68,7 @@ impl Reader<'_> {
         Ok(next)
     }
 
-    /// What a hash makes of a key, or a selector chooses for it.
+    /// Hash of a key, or the member that a selector chooses for it.
     pub(super) fn computed(
         &mut self,
         table: &Table,
@@ -93,7 +94,7 @@ impl Reader<'_> {
         Ok(made(table, key.clone(), 0, data, query_of))
     }
 
-    /// The one entry of a table without keys, which is its default entry, too.
+    /// The only entry of a table without keys, which is its default entry, too.
     pub(super) fn keyless(
         &mut self,
         table: &Table,
@@ -109,7 +110,7 @@ impl Reader<'_> {
         Ok(default_made(table, action, row_read(fields, &row, &query_of.fields)))
     }
 
-    /// One entry of a table whose keys are numbers.
+    /// One entry of a table with numeric keys.
     pub(super) fn one(
         &mut self,
         table: &Table,
@@ -147,7 +148,7 @@ impl Reader<'_> {
         Ok(Entry { action: 0, row })
     }
 
-    /// A register's cell, a field for each of its parts.
+    /// A register's cell, with a field for each of its parts.
     pub(super) fn words(
         &mut self,
         (table, name): (&Table, &str),
@@ -165,8 +166,7 @@ impl Reader<'_> {
         Ok(ids.iter().copied().zip(each.into_iter().map(Datum::Each)).collect())
     }
 
-    /// A count as software knows it, or, if it is asked of the chip, as the pipes have it now, which
-    /// software knows from then on.
+    /// Software count of a cell. A read from hardware first updates it with the pipes' counts.
     pub(super) fn count(
         &mut self,
         table: &Table,
@@ -196,7 +196,7 @@ impl Reader<'_> {
         Ok(filter_read(&spec))
     }
 
-    /// Rates of a cell; none that were set are the largest that the chip has.
+    /// Rates of a cell; unset ones are the chip's maximum.
     pub(super) fn rates(
         &mut self,
         name: &str,
@@ -217,7 +217,7 @@ impl Reader<'_> {
         Ok((first..).zip(rates.map(Datum::number)).collect())
     }
 
-    /// A hash, and what it makes of inputs.
+    /// A hash, and its result for given inputs.
     pub(super) fn hash(&mut self, table: &Table, inputs: Vec<Number>) -> Result<HashRead, Failure> {
         match self.ask(&Query::Hash { name: table.inner.clone(), inputs })? {
             Reply::Hash(read) => Ok(read),
@@ -238,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Keys of a table whose entries are kept here, or are always there.
+    /// Keys of a table whose entries are in the store or always exist.
     pub(super) fn keys(&self, table: &Table, first: u32) -> Vec<Vec<u64>> {
         let ports = || self.switch.statistics().ports;
         match &table.kind {
@@ -285,8 +285,8 @@ impl Reader<'_> {
     }
 }
 
-/// A meter without limits, as the vendor's driver reads it: mantissas and exponents of rates and
-/// bursts at their largest, 511 bytes or packets a cycle at 1.271 GHz and 255 * 2^31.
+/// A meter without limits, as the vendor's driver reads it: maximum mantissas and exponents of
+/// rates and bursts, 511 bytes or packets a cycle at 1.271 GHz and 255 * 2^31.
 fn unlimited(unit: Unit) -> [u64; 4] {
     let (rate, burst) = match unit {
         Unit::Packets => (649_481_027_584, 255 << 31),

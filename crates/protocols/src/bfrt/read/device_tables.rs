@@ -10,12 +10,12 @@ use crate::bfrt::write::{application_read, port_and_queue, recirculates};
 use crate::failure::Failure;
 use sojourn_switch::{APPLICATIONS, GENERATOR_PORT, PortStatistics, ShapedRate};
 
-/// Ports to the processor over Ethernet, and the one over its bus, as the chip numbers them.
+/// Ports to the CPU over Ethernet, and the one over its bus, by the chip's numbers.
 const CPU_PORTS: std::ops::Range<u32> = 64..68;
 const PCIE_PORT: u32 = 320;
 
 impl Reader<'_> {
-    /// An entry of one of the tables that every Tofino has.
+    /// An entry of a fixed table.
     pub(super) fn fixed(&self, table: &Table, fixed: Fixed, key: &[u64]) -> Result<Entry, Failure> {
         let kept = self.store.entry(table.id, key).cloned();
         if matches!(fixed, Fixed::Mirror | Fixed::Group | Fixed::Node) {
@@ -138,7 +138,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a port is shaped to, as the hardware makes it.
+/// Shaper of a port, in the hardware's granularity.
 fn shaping(port: &PortStatistics) -> Row {
     let Some(shaper) = port.shaper else { return Row::new() };
     let (unit, rate) = match shaper.rate {
@@ -152,7 +152,7 @@ fn shaping(port: &PortStatistics) -> Row {
     ])
 }
 
-/// What the chip has, as far as this switch is one.
+/// Properties of the chip, as far as this switch models them.
 fn device(ports: &[PortStatistics], pipes: usize) -> Row {
     let (loops, fronts): (Vec<u32>, Vec<u32>) =
         ports.iter().map(|port| u32::from(port.port.0)).partition(|p| recirculates(*p as u16));

@@ -1,7 +1,7 @@
-//! Handles of entries: numbers that stand for keys.
+//! Entry handles: numbers that identify keys.
 //!
-//! Entries that packets are matched with have those of the tables; members of value sets are counted;
-//! where a key is numbers of 32 bits at most, its bits are the handle.
+//! Entries of match tables have the tables' own handles; members of value sets are numbered; a
+//! numeric key of at most 32 bits is its own handle.
 
 use super::Reader;
 use super::messages::absent;
@@ -11,35 +11,35 @@ use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use tonic::Code;
 
-/// Bits of a handle.
+/// Width of a handle in bits.
 const BITS: u32 = 32;
 
-/// Of them, those of the entry; the first pipe that has it is above them.
+/// Bits for the entry; the first pipe with the entry is above them.
 const ENTRY_BITS: u32 = 24;
 
 /// The handle of a table's default entry; those of its other entries follow.
 pub(super) const DEFAULT_HANDLE: u32 = 1;
 
-/// A handle of an entry that a pipe, and those that have the same, has.
+/// Handle of an entry with the first of its pipes.
 pub fn placed(first: u32, handle: u32) -> u32 {
     first << ENTRY_BITS | handle
 }
 
-/// The first of the pipes that have an entry, and its handle there.
+/// Splits such a handle into the first of the pipes and the handle in them.
 pub fn place_of_handle(placed: u32) -> (u32, u32) {
     (placed >> ENTRY_BITS, placed & ((1 << ENTRY_BITS) - 1))
 }
 
-/// A handle as clients know it.
+/// Handle as clients see it.
 pub(super) fn handle_outside(first: u32, handle: u32) -> u32 {
     placed(first, handle) + DEFAULT_HANDLE + 1
 }
 
-/// The first of the pipes that have the entry with a handle that a client names, and its handle as
-/// the tables know it.
+/// Splits a client's handle into the first of the pipes that have the entry and the tables' own
+/// handle.
 ///
 /// # Errors
-/// No entry has such a one.
+/// No entry can have this handle.
 pub fn handle_inside(handle: u32) -> Result<(u32, u32), Failure> {
     let inside = handle.checked_sub(DEFAULT_HANDLE + 1);
     let inside =
@@ -68,7 +68,7 @@ impl Reader<'_> {
             _ => {
                 let widths = widths(table)?;
                 let key = exact_key(table, key)?;
-                // Of what is not there there is no handle.
+                // A missing entry has no handle.
                 self.is_there(table, &key)?;
                 let packed =
                     key.iter().zip(widths).fold(0, |all, (part, width)| all << width | part);
@@ -77,12 +77,12 @@ impl Reader<'_> {
         }
     }
 
-    /// The first of the pipes that the request is about.
+    /// First of the pipes that the request addresses.
     fn asked_pipe_of_target(&self) -> Result<u32, Failure> {
         Ok(crate::bfrt::scope::pipe_of(self.target, self.count)?.unwrap_or(0))
     }
 
-    /// That a table has an entry with a key of numbers.
+    /// Checks that a table has an entry with a numeric key.
     fn is_there(&mut self, table: &Table, key: &[u64]) -> Result<(), Failure> {
         let is_cell =
             matches!(table.kind, Kind::Register(_) | Kind::Counter | Kind::Meter(_) | Kind::Filter);
@@ -95,7 +95,7 @@ impl Reader<'_> {
         }
         let first = self.scope(table)?.first(self.asked_pipe_of_target()?);
         let keys = self.keys(table, first);
-        // Behind the key as it is kept may be its pipe.
+        // A stored key may end with its pipe.
         match keys.iter().any(|known| known.starts_with(key)) {
             true => Ok(()),
             false => Err(absent(table)),
@@ -103,10 +103,10 @@ impl Reader<'_> {
     }
 }
 
-/// The key of numbers that a handle stands for.
+/// Numeric key of a handle.
 ///
 /// # Errors
-/// Entries of the table have none.
+/// Entries of the table have no handles.
 pub(super) fn key_of_handle(table: &Table, handle: u32) -> Result<Vec<u64>, Failure> {
     let mut left = u64::from(handle);
     let mut key: Vec<u64> = Vec::new();
@@ -118,7 +118,7 @@ pub(super) fn key_of_handle(table: &Table, handle: u32) -> Result<Vec<u64>, Fail
     Ok(key)
 }
 
-/// Bits of the elements of a key that fits into a handle.
+/// Widths of the elements of a key that fits into a handle.
 fn widths(table: &Table) -> Result<Vec<u32>, Failure> {
     let width = |ty: &Type| match ty {
         Type::Bits(width) => Some(*width),

@@ -1,4 +1,4 @@
-//! Entries that packets are matched with, by key, by handle, page by page, and default entries.
+//! Reads of match table entries: by key, by handle, page by page, and default entries.
 
 use super::handles::{DEFAULT_HANDLE, handle_inside, placed};
 use super::messages::{absent, as_entry, default_made, made};
@@ -15,11 +15,11 @@ use sojourn_control::{EntryRead, Query, Reply};
 use sojourn_engine::control::Pipes;
 use tonic::Code;
 
-/// Handles of entries that are looked at at once.
+/// Number of handles examined in one piece.
 const ENTRIES: u32 = 256;
 
 impl Reader<'_> {
-    /// Reads some of the entries of a match-action table; where what is left begins.
+    /// Reads some of the entries of a match-action table; returns the position of the next one.
     pub(super) fn matched_entries(
         &mut self,
         table: &Table,
@@ -52,7 +52,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// That software keeps what it is asked for by the pipe that it is asked by.
+    /// Checks that software stores the entry under the requested pipe.
     fn must_be_kept_here(&self, table: &Table, asked: &bfrt::TableEntry) -> Result<(), Failure> {
         match self.is_kept_elsewhere(asked, &self.scope(table)?) {
             true => Err(absent(table)),
@@ -60,7 +60,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The entry with a handle that a client names.
+    /// The entry with a client's handle.
     fn with_handle(
         &mut self,
         table: &Table,
@@ -79,8 +79,8 @@ impl Reader<'_> {
         page.find(|entry| entry.handle == handle).ok_or_else(|| absent(table))
     }
 
-    /// A page of all entries: `from` is the turn of the pipes that have the same entries, and, in its
-    /// lower half, the first handle.
+    /// A page of all entries: `from` is the index of the group of pipes and, in its lower half, the
+    /// first handle.
     fn all_matched(
         &mut self,
         table: &Table,
@@ -102,7 +102,7 @@ impl Reader<'_> {
         }
         let (page, next) = self.page(table, from as u32, ENTRIES)?;
         for entry in &page {
-            // With an action only its entries are meant.
+            // An action restricts the read to its entries.
             let of = entry.entry.action.as_deref();
             let of = of.and_then(|name| table.action_called(name));
             if query_of.action == 0 || of.is_some_and(|of| of.id == query_of.action) {
@@ -151,7 +151,7 @@ impl Reader<'_> {
         let scope = self.scope(table)?;
         let first = scope.first(self.first_pipe());
         if query_of.key_only {
-            // Of keys alone clients want to know where they are.
+            // A read of keys only returns the pipe of each entry.
             let pipe_id = if scope == Scope::All { ALL_PIPES } else { first };
             let place = bfrt::TargetDevice { pipe_id, ..*self.target };
             let query_of =
@@ -222,7 +222,7 @@ impl Reader<'_> {
     }
 }
 
-/// That an entry that is asked for with an action runs that.
+/// Checks that an entry requested with an action runs that action.
 pub(super) fn runs(table: &Table, read: &EntryRead, query_of: u32) -> Result<(), Failure> {
     let action = read.entry.action.as_deref().and_then(|name| table.action_called(name));
     match action {
@@ -234,7 +234,7 @@ pub(super) fn runs(table: &Table, read: &EntryRead, query_of: u32) -> Result<(),
     }
 }
 
-/// The member or the group that an entry leads to, as data.
+/// The member or the group of an entry, as data.
 fn references(member: Option<u32>, group: Option<u32>) -> Row {
     let member = member.map(|member| (field::ACTION_MEMBER_ID, Datum::number(member)));
     let group = group.map(|group| (field::SELECTOR_GROUP_ID, Datum::number(group)));

@@ -18,7 +18,7 @@ pub(super) fn absent(table: &Table) -> Failure {
     Failure::new(Code::NotFound, format!("`{}` has no such entry", table.name))
 }
 
-/// An entry of a table whose keys are numbers, as a message.
+/// Message form of an entry with a numeric key.
 pub(super) fn shown(
     table: &Table,
     key: &[u64],
@@ -52,7 +52,7 @@ pub(super) fn made(
     query_of: &EntryQuery<'_>,
 ) -> bfrt::Entity {
     let data = (!query_of.key_only).then_some(bfrt::TableData { action_id, fields });
-    // Of keys alone clients want to know where they are.
+    // A read of keys only returns the pipe of each entry.
     let all = bfrt::TargetDevice { pipe_id: ALL_PIPES, ..Default::default() };
     let target = query_of.target.copied().or(query_of.key_only.then_some(all));
     entity(Entity::TableEntry(bfrt::TableEntry {
@@ -64,7 +64,7 @@ pub(super) fn made(
     }))
 }
 
-/// A default entry that was asked for by its handle.
+/// Converts a default entry that was requested by its handle.
 pub(super) fn as_entry(made: bfrt::Entity) -> bfrt::Entity {
     match made.entity {
         Some(Entity::TableEntry(entry)) => {

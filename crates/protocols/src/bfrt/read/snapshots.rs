@@ -1,5 +1,4 @@
-//! Snapshots, read: what they are set to, what they wait for, what stages held and did, and which
-//! stages see a field.
+//! Reads of snapshots: settings, triggers, captured stages, and the stages that see a field.
 
 use super::handles::handle_outside;
 use super::messages::{absent, made, shown};
@@ -18,7 +17,7 @@ use sojourn_control::{Query, Reply};
 use sojourn_engine::control::{self, Pipes};
 use tonic::Code;
 
-/// What the vendor's driver calls a table that is none.
+/// The vendor driver's name for the absence of a next table.
 const NO_NEXT: &str = "NO_NEXT_TABLE";
 const NO_TABLE: &str = "NO_TABLE";
 
@@ -52,7 +51,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The handle of the snapshot with a key.
+    /// Handle of the snapshot with this key.
     pub(super) fn snapshot_handle(
         &self,
         table: &Table,
@@ -64,12 +63,12 @@ impl Reader<'_> {
         Ok(match part {
             Part::Settings => handle_of(self.with_key(table, &key, pipe)?),
             Part::Trigger { egress } => handle_of(self.with_trigger(table, egress, &key, pipe)?),
-            // Stages are numbered.
+            // Stages are their own handles.
             _ => key[0] as u32,
         })
     }
 
-    /// The key of what has a handle.
+    /// Key of a handle.
     fn snapshot_key(&self, table: &Table, part: Part, handle: u32) -> Result<Vec<u64>, Failure> {
         if matches!(part, Part::Seen { .. }) {
             return Ok(vec![handle.into()]);
@@ -79,7 +78,7 @@ impl Reader<'_> {
         Ok(key_of(part, found))
     }
 
-    /// The keys of what the table has for a pipe, or for any.
+    /// Keys of the table's entries for one pipe, or for any.
     pub(super) fn snapshot_keys(
         &self,
         table: &Table,
@@ -189,7 +188,7 @@ impl Reader<'_> {
         Ok(row)
     }
 
-    /// How far a snapshot is, in each pipe.
+    /// State of a snapshot in each pipe.
     fn states(&mut self, known: &Snapshot) -> Result<Vec<SnapshotState>, Failure> {
         let pipes = known.pipe.map_or(Pipes::ALL, |pipe| Pipes(1 << pipe));
         let pipes = Pipes(pipes.0 & self.running_in(known.pipeline).0);
@@ -215,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a stage held and did, and the snapshot that says so.
+    /// Field values and results of a stage, with their snapshot.
     fn stage(
         &mut self,
         known: &Snapshot,
@@ -280,18 +279,18 @@ impl Reader<'_> {
         Ok(row)
     }
 
-    /// The table that a step is, by what the program calls it.
+    /// The table of a step, by its name in the program.
     fn table_of(&self, step: &StepName) -> Option<&Table> {
         let mut all = self.schema.tables.values().filter(|_| step.is_table);
         all.find(|table| matches!(table.kind, Kind::Match { .. }) && table.inner == step.name)
     }
 
-    /// What clients call a step.
+    /// Clients' name of a step.
     fn full_name(&self, step: &StepName) -> String {
         self.table_of(step).map_or(&step.name, |table| &table.name).clone()
     }
 
-    /// The first of the pipes that have the same entries in a table as one.
+    /// First of the pipes that share the entries of a step's table with `pipe`.
     fn first_of(&self, step: &StepName, pipe: u32) -> Result<u32, Failure> {
         match self.table_of(step) {
             Some(table) => Ok(self.scope(table)?.first(pipe)),
@@ -341,7 +340,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The stages of a pipe that snapshots show.
+    /// Stages of a pipe with snapshots.
     pub(super) fn stages_with_snapshots(&mut self) -> Vec<Vec<u64>> {
         let found = self.of_pipe(self.first_pipe());
         let stages = found.into_iter().flat_map(|known| known.first..=known.last);
@@ -350,7 +349,7 @@ impl Reader<'_> {
         stages
     }
 
-    /// The snapshots of what a pipe runs.
+    /// Snapshots of a pipe's program.
     fn of_pipe(&mut self, pipe: u32) -> Vec<Snapshot> {
         let mut all = self.store.snapshots.clone();
         all.retain(|known| {
@@ -359,7 +358,7 @@ impl Reader<'_> {
         all
     }
 
-    /// What the containers of a stage held.
+    /// Contents of a stage's containers.
     pub(super) fn containers(&mut self, table: &Table, key: &[u64]) -> Result<Row, Failure> {
         if self.pipes == Pipes::ALL {
             return Err(one_pipe(table));
@@ -376,7 +375,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a snapshot is one of a pipe, its own or of all; of all pipes only if it is of all.
+/// Whether a snapshot belongs to a pipe: its own, or one of all pipes. Without a pipe, only the
+/// latter.
 fn is_of(known: &Snapshot, pipe: Option<u32>) -> bool {
     known.pipe.is_none() || known.pipe == pipe
 }
@@ -388,7 +388,7 @@ fn key_of(part: Part, known: &Snapshot) -> Vec<u64> {
     }
 }
 
-/// Snapshots of a pipe do not overlap, so that their first stages tell them apart.
+/// Snapshots of a pipe do not overlap, so their first stages identify them.
 fn handle_of(known: &Snapshot) -> u32 {
     known.pipe.map_or(0, |pipe| pipe + 1) << 8 | known.first
 }

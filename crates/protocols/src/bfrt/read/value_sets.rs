@@ -1,4 +1,4 @@
-//! Members of value sets, by key, by handle, or all of them.
+//! Reads of value set members: by key, by handle, or all of them.
 
 use super::messages::{absent, made};
 use super::{EntryQuery, Reader};
@@ -9,7 +9,7 @@ use crate::wire::bfrt_proto as bfrt;
 use crate::wire::bfrt_proto::table_entry::Value;
 
 impl Reader<'_> {
-    /// Reads the members of a value set that are asked for.
+    /// Reads the requested members of a value set.
     pub(super) fn value_set(
         &mut self,
         table: &Table,

@@ -19,7 +19,7 @@ use sojourn_switch::Switch;
 const KBIT: u64 = 1_000 / 8;
 
 impl Writer<'_> {
-    /// Which cell an entry means; none if it means all of them, which only deleting does.
+    /// Cell of an entry; `None` for all cells, which only a delete addresses.
     fn cell(
         &self,
         table: &Table,
@@ -54,7 +54,7 @@ impl Writer<'_> {
         self.set_words(&name, index.unwrap_or(0), &ids, &row, false)
     }
 
-    /// Sets the parts of a register's cell that are given; of a new one the others are 0.
+    /// Sets the given parts of a register's cell; in a reset cell the others are 0.
     pub(super) fn set_words(
         &mut self,
         name: &str,
@@ -117,14 +117,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Clients know what they have set.
+    /// Sets the software count to the value that a client wrote.
     pub(super) fn note_count(&mut self, table: &Table, cell: u64, row: &Row) {
         let of = |id| number_in(row, id).unwrap_or(0);
         let count = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
         self.store.counted.insert((table.id, cell), count);
     }
 
-    /// Software knows what the chip has counted until now.
+    /// Updates the software counts from the chip.
     pub(super) fn sync(&mut self, table: &Table) -> Result<(), Failure> {
         let (name, cells) = match &table.kind {
             Kind::Counter => (&table.inner, (0..table.size).collect()),
@@ -152,7 +152,8 @@ impl Writer<'_> {
         let scope = Scope::new(self.store.scopes.get(&table.id))?;
         let mut found = Vec::new();
         for pipe in scope.firsts(self.count) {
-            // What is the same in all pipes is called by the first, whatever that runs.
+            // A cell shared by several pipes is addressed by the first, whichever program that
+            // runs.
             let in_group = |other: &usize| scope.first(*other as u32) == pipe;
             let Some(asked) = self.schema.pipes.numbers(self.count).find(in_group) else {
                 continue;
@@ -165,7 +166,7 @@ impl Writer<'_> {
         Ok(found)
     }
 
-    /// Sets a cell of a counter, or all of them; what is not given becomes 0.
+    /// Sets a cell of a counter, or all of them; missing parts become 0.
     pub(super) fn set_count(
         &mut self,
         name: &str,
@@ -174,7 +175,7 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let of = |id| number_in(row, id).unwrap_or(0);
         let (packets, bytes) = (of(field::COUNTER_PACKETS), of(field::COUNTER_BYTES));
-        // What is read is the sum of the pipes: the first has it, the others nothing.
+        // A read returns the sum over the pipes: the first takes the value, the others 0.
         let (mut left, name) = ((packets, bytes), name.to_owned());
         self.in_each_pipe(|writer| {
             let (packets, bytes) = std::mem::take(&mut left);
@@ -197,7 +198,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Resets the cell that an entry means, or all of them, where it deletes; else sets the cell.
+    /// Resets an entry's cell, or all of them, if it is a delete; else sets the cell.
     pub(super) fn reset_or_set(
         &mut self,
         (table, verb, entry): (&Table, Verb, &bfrt::TableEntry),
@@ -214,7 +215,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Sets rates of a cell of a meter; what is not given stays, and is without a limit at first.
+    /// Sets the given rates of a cell of a meter; the others remain, initially without a limit.
     pub(super) fn set_rates(
         &mut self,
         name: &str,
@@ -245,7 +246,7 @@ impl Writer<'_> {
     }
 }
 
-/// What the pipes have counted together: packets and bytes.
+/// Sum of the pipes' counts: packets and bytes.
 pub fn counted(
     switch: &mut Switch,
     pipes: impl IntoIterator<Item = usize>,
@@ -262,7 +263,7 @@ pub fn counted(
     Ok(sum)
 }
 
-/// The number of a meter's first field.
+/// Id of a meter's first field.
 fn first_rate(unit: Unit) -> u32 {
     match unit {
         Unit::Packets => field::METER_PPS,
@@ -270,7 +271,7 @@ fn first_rate(unit: Unit) -> u32 {
     }
 }
 
-/// Rates and bursts in BfRt's units and order; what has no limit as the largest number.
+/// Rates and bursts in BfRt's units and order; no limit is the largest number.
 pub fn spec_read(spec: &MeterSpec, unit: Unit) -> [u64; 4] {
     [spec.cir, spec.pir, spec.cbs, spec.pbs].map(|value| match (unit, value) {
         (Unit::Packets, value) | (_, value @ u64::MAX) => value,

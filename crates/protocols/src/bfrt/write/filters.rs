@@ -23,7 +23,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Sets a cell; what is not given stays.
+    /// Sets the given parts of a cell.
     pub(super) fn set_filter(
         &mut self,
         name: &str,
@@ -40,7 +40,7 @@ impl Writer<'_> {
     }
 }
 
-/// A cell with what is given in place of what it was.
+/// A cell with the given parts replaced.
 fn changed(before: FilterSpec, row: &Row) -> FilterSpec {
     let fraction = |id, before| match row.get(&id) {
         Some(Datum::Float(value)) => f64::from(*value),
@@ -67,12 +67,12 @@ fn changed(before: FilterSpec, row: &Row) -> FilterSpec {
     }
 }
 
-/// True for fields of filters.
+/// True for ids of fields of filters.
 pub(super) fn is_filter(id: u32) -> bool {
     (field::LPF_TYPE..=field::WRED_PROBABILITY).contains(&id)
 }
 
-/// A cell as it is read.
+/// Readable form of a cell.
 pub fn filter_read(spec: &FilterSpec) -> Row {
     let float = |value: f64| Datum::Float(value as f32);
     match spec {
@@ -97,8 +97,8 @@ pub fn filter_read(spec: &FilterSpec) -> Row {
     }
 }
 
-/// A probability as the vendor's driver reads it: of what the random byte is compared with, in single
-/// precision, whole percents.
+/// A probability as the vendor's driver reads it: from the threshold of the random byte, in single
+/// precision, in whole percents.
 fn percent(probability: f64) -> f64 {
     let compared = f64::from((probability * 255.0) as f32);
     (compared * 100.0 / 255.0).floor() / 100.0

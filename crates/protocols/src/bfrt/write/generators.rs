@@ -13,9 +13,9 @@ use sojourn_switch::{
     APPLICATIONS, Application, Change, GENERATOR_PORT, GeneratorChange, Generators, PortId, Trigger,
 };
 
-/// Ports of a pipe, as the chip numbers them.
+/// Number of ports of a pipe, by the chip's numbers.
 const PIPE_PORTS: u16 = 128;
-/// What the vendor's driver makes of an application that is taken out.
+/// State of a deleted application, as in the vendor's driver.
 const EMPTY: Application = Application {
     trigger: Trigger::Once(Time::ZERO),
     length: 60,
@@ -33,7 +33,7 @@ const EMPTY: Application = Application {
 };
 
 impl Writer<'_> {
-    /// An entry of a table of generators.
+    /// Updates an entry of a generator table.
     pub(super) fn generator(
         &mut self,
         table: &Table,
@@ -85,7 +85,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Changes the generator of each pipe that is meant.
+    /// Changes the generator of each addressed pipe.
     fn in_pipes(
         &mut self,
         mut change: impl FnMut(&Generators, u8) -> Result<GeneratorChange, Failure>,
@@ -97,7 +97,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What a port is to the generators, and whether it recirculates.
+    /// Configures a port for the packet generators, and whether it recirculates.
     pub(super) fn generator_port(
         &mut self,
         verb: Verb,
@@ -143,13 +143,13 @@ impl Writer<'_> {
     }
 }
 
-/// Sets what is given of an application.
+/// Sets the given parts of an application.
 fn set(application: &mut Application, action: Option<u32>, given: &Row) -> Result<(), Failure> {
     let number = |id: u32| number_in(given, id);
     let time = |id: u32| number(id).map(Time);
     for (id, name) in [(field::BATCH_JITTER, "ibg_jitter"), (field::PACKET_JITTER, "ipg_jitter")] {
         if number(id).is_some_and(|jitter| jitter > 0) {
-            // How it is distributed is nowhere said.
+            // Its distribution is undocumented.
             return Err(Failure::unimplemented(format!("`{name}` other than 0")));
         }
     }
@@ -167,7 +167,7 @@ fn set(application: &mut Application, action: Option<u32>, given: &Row) -> Resul
             },
         };
     }
-    // All of these have 16 bits in their fields; ports have 32.
+    // All of these fields have 16 bits; ports have 32.
     let small = |id: u32, to: &mut u16| {
         if let Some(value) = number(id) {
             *to = u16::try_from(value).map_err(Failure::invalid)?;
@@ -189,7 +189,7 @@ fn set(application: &mut Application, action: Option<u32>, given: &Row) -> Resul
     Ok(())
 }
 
-/// An application as clients read it: that of the first of the pipes, with the counts of all.
+/// Readable form of an application: the first pipe's, with the counts of all.
 pub fn application_read(
     generators: &Generators,
     pipes: Pipes,

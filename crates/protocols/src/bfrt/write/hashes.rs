@@ -1,4 +1,4 @@
-//! Hashes that are set while packets pass.
+//! Updates of hashes that can be set at run time.
 
 use super::{Verb, Writer};
 use crate::bfrt::bfrt_json::field;
@@ -12,7 +12,7 @@ use sojourn_control::{HashRead, Operation, Query, Reply};
 use sojourn_externs::hash_setting::{HashFunction, HashPart, HashSetting};
 
 impl Writer<'_> {
-    /// Which parts of its inputs a hash takes.
+    /// Sets the selection of a hash's inputs.
     pub(super) fn hash_inputs(
         &mut self,
         table: &Table,
@@ -25,7 +25,7 @@ impl Writer<'_> {
                 let fields: Vec<&Field> = table.fields.iter().collect();
                 let data = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
                 let parts = parts(&row(&table.name, &fields, data)?, table)?;
-                // As to the vendor's driver, no parts are those of the program.
+                // As in the vendor's driver, an empty list restores the program's.
                 (!parts.is_empty()).then_some(parts)
             }
         };
@@ -33,7 +33,7 @@ impl Writer<'_> {
         self.set_hash(table, HashSetting { inputs, seed: None, ..before })
     }
 
-    /// The algorithm of a hash.
+    /// Updates the algorithm of a hash.
     pub(super) fn hash_algorithm(
         &mut self,
         table: &Table,
@@ -52,7 +52,7 @@ impl Writer<'_> {
         };
         if action.is_some_and(|action| action.id == field::HASH_PREDEFINED) {
             for given in &mut data.fields {
-                // The driver takes names in any case.
+                // The driver ignores the case of names.
                 if let (field::HASH_NAME, Some(ProtoValue::StrVal(name))) =
                     (given.field_id, &mut given.value)
                 {
@@ -120,7 +120,7 @@ fn parts(row: &Row, table: &Table) -> Result<Vec<HashPart>, Failure> {
     Ok(found)
 }
 
-/// An algorithm that an action sets.
+/// Hash function of an action.
 fn function(table: &Table, action: u32, row: &Row) -> Result<HashFunction, Failure> {
     let extended = is_set(row, field::HASH_EXTEND).unwrap_or(false);
     if action == field::HASH_PREDEFINED {
@@ -144,11 +144,11 @@ fn function(table: &Table, action: u32, row: &Row) -> Result<HashFunction, Failu
     })
 }
 
-/// How a hash's algorithm is read: the action and its data.
+/// Readable form of a hash's algorithm: the action and its data.
 pub fn algorithm_read(read: &HashRead) -> (u32, Row) {
     let mut row = Row::from([
         (field::HASH_ROTATE, Datum::number(read.setting.rotate)),
-        // The table has 32 bits for it.
+        // The table has 32 bits for the seed.
         (field::HASH_SEED, Datum::Number(&read.seed.0 & num_bigint::BigUint::from(u32::MAX))),
         (field::HASH_MSB, Datum::Bool(false)),
         (field::HASH_EXTEND, Datum::Bool(false)),
@@ -171,7 +171,7 @@ pub fn algorithm_read(read: &HashRead) -> (u32, Row) {
     (field::HASH_USER_DEFINED, row)
 }
 
-/// The parts of a hash's inputs, as clients read them: all of all, unless some were chosen.
+/// Readable form of the selection of a hash's inputs: all bits, unless some were chosen.
 pub fn inputs_read(table: &Table, read: &HashRead) -> Row {
     let width = |input: usize| read.inputs.get(input).copied().unwrap_or(0);
     let part = |part: &HashPart| {

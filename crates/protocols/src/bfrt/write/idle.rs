@@ -15,7 +15,7 @@ use sojourn_switch::Switch;
 use std::collections::BTreeMap;
 
 impl Writer<'_> {
-    /// What a client has said of a table's idle entries.
+    /// Applies a client's idle timeout attribute of a table.
     pub(super) fn idle_times(
         &mut self,
         table: &Table,
@@ -41,7 +41,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Gives an entry its time; a new one begins at once.
+    /// Sets an entry's time to live; a new entry's clock starts at once.
     pub(super) fn age(&mut self, table: &Table, handle: u32, row: &Row, verb: Verb) {
         if !table.has_idle_times() {
             return;
@@ -61,7 +61,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Somebody asks which entries were hit.
+    /// Handles a request for the hit states of a table.
     pub(super) fn ask_for_hits(&mut self, table: &Table) -> Result<(), Failure> {
         let now = self.now;
         let scope = Scope::new(self.store.scopes.get(&table.id))?;
@@ -77,8 +77,7 @@ impl Writer<'_> {
     }
 }
 
-/// When an entry of a table, which the program in these pipes has, was hit last in one of its own, if
-/// it has been since that is noted.
+/// Time of the last hit of an entry, over the pipes that share it, since recording began.
 pub fn last_hit(
     switch: &mut Switch,
     (table, of): (&str, Pipes),

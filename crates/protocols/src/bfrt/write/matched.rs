@@ -1,4 +1,4 @@
-//! Entries of tables that packets are matched in, their default actions, and value sets.
+//! Updates of match table entries, their default actions, and value sets.
 
 use super::filters::is_filter;
 use super::{Verb, Writer, must_delete};
@@ -15,7 +15,7 @@ use sojourn_control::{
 use sojourn_engine::control::Pipes;
 use tonic::Code;
 
-/// What data says: an action with its arguments, and what is the entry's own.
+/// Parsed data of an entry: an action with its arguments, and the entry's own fields.
 struct Data<'t> {
     action: Option<(&'t Action, NamedValues<Number>)>,
     row: Row,
@@ -128,7 +128,7 @@ impl Writer<'_> {
         self.direct(table, before.handle, &data.row, false)
     }
 
-    /// The entry that is there.
+    /// The existing entry.
     fn find(&mut self, table: &Table, at: &Which) -> Result<EntryRead, Failure> {
         let name = table.inner.clone();
         let absent = || Failure::new(Code::NotFound, format!("`{}` has no such entry", table.name));
@@ -148,7 +148,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Counts and rates that belong to an entry.
+    /// Sets an entry's direct counts and rates.
     fn direct(
         &mut self,
         table: &Table,
@@ -208,7 +208,7 @@ impl Writer<'_> {
         self.must_lead(table, (member, group))?;
         let call = DefaultEntry { action, args, member, group };
         self.apply(&Operation::SetDefault { table: name, call })?;
-        // What it leads to the program keeps.
+        // The program stores the entry's member and group.
         data.row.remove(&field::ACTION_MEMBER_ID);
         data.row.remove(&field::SELECTOR_GROUP_ID);
         self.store.defaults.insert(table.id, data.row);
@@ -223,8 +223,7 @@ impl Writer<'_> {
         self.data_beside(table, given, None)
     }
 
-    /// What data says; arguments that are not given are those of the entry that is there, if it runs
-    /// the same action.
+    /// Parses data; missing arguments come from the existing entry, if it runs the same action.
     fn data_beside<'t>(
         &self,
         table: &'t Table,
@@ -252,7 +251,7 @@ impl Writer<'_> {
         Ok(Data { action: Some((action, args)), row })
     }
 
-    /// Has some bits of the keys of a table count and the others not.
+    /// Sets the key masks of a table.
     pub(super) fn key_mask(
         &mut self,
         table: &Table,
@@ -314,8 +313,7 @@ impl Writer<'_> {
     }
 }
 
-/// Takes the arguments of an action out of values; one that is not given is 0, as in the vendor's
-/// driver.
+/// Takes the arguments of an action from values; a missing one is 0, as in the vendor's driver.
 pub(super) fn arguments(action: &Action, row: &mut Row) -> NamedValues<Number> {
     let argument = |field: &Field| match row.remove(&field.id) {
         Some(Datum::Number(value)) => (field.inner.clone(), Number(value)),
@@ -324,7 +322,7 @@ pub(super) fn arguments(action: &Action, row: &mut Row) -> NamedValues<Number> {
     action.fields.iter().map(argument).collect()
 }
 
-/// What an entry leads to, if its data says.
+/// Action, member or group of an entry, if its data gives one.
 fn leads(table: &Table, data: &Data<'_>) -> Result<Option<TableEntry>, Failure> {
     if let Some((action, args)) = &data.action {
         let (action, args) = (Some(action.name.clone()), args.clone());

@@ -1,4 +1,4 @@
-//! Port metadata: the bits that parsers find in front of a port's packets.
+//! Updates of port metadata, which parsers extract in front of a port's packets.
 
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::bfrt_json::{PORT_METADATA_BITS, field};
@@ -55,7 +55,7 @@ fn port_of(key: &[u64]) -> u16 {
     key.first().and_then(|port| u16::try_from(*port).ok()).unwrap_or(u16::MAX)
 }
 
-/// The fields one behind the other, as the parser takes them apart.
+/// The fields in sequence, as the parser extracts them.
 fn joined(table: &Table, row: &Row) -> u64 {
     let mut left = PORT_METADATA_BITS;
     let mut value = 0;

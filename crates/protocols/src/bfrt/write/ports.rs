@@ -1,4 +1,4 @@
-//! Ports, their shapers and their queues.
+//! Updates of ports, their shapers and their queues.
 
 use super::{Verb, Writer};
 use crate::bfrt::device_tables::{Fixed, field};
@@ -9,11 +9,11 @@ use sojourn_control::{Operation, QueueSetting};
 use sojourn_switch::{PortStatistics, Switch};
 use tonic::Code;
 
-/// Ports of a port group, and queues that each has unless one has more.
+/// Number of ports of a port group, and default number of queues of each.
 const GROUP: u16 = 4;
 const EACH: usize = 8;
 
-/// Where a port's queues are: its group, and the first of its queues there.
+/// Location of a port's queues: its port group, and the index of its first queue in it.
 pub fn place_of(port: &PortStatistics) -> (u64, u64) {
     let local = port.port.0 & 0x7f;
     let first = match port.queues.len() > EACH {
@@ -23,7 +23,7 @@ pub fn place_of(port: &PortStatistics) -> (u64, u64) {
     (u64::from(local / GROUP), first as u64)
 }
 
-/// Port and queue of a group and the number of a queue in it.
+/// Port and queue of a group's queue number.
 pub fn port_and_queue(ports: &[PortStatistics], key: &[u64]) -> Option<(u16, u8)> {
     let &[group, queue] = key else { return None };
     ports.iter().find_map(|port| {
@@ -33,7 +33,7 @@ pub fn port_and_queue(ports: &[PortStatistics], key: &[u64]) -> Option<(u16, u8)
     })
 }
 
-/// The port with a number.
+/// The port with this number.
 pub(super) fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, Failure> {
     let wanted = key.first().copied().unwrap_or(0);
     let mut ports = switch.statistics().ports.into_iter();
@@ -42,7 +42,7 @@ pub(super) fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, 
         .ok_or_else(|| Failure::new(Code::NotFound, format!("this switch has no port {wanted}")))
 }
 
-/// What is always there is modified.
+/// Rejects every change but a modification of an entry that always exists.
 pub(super) fn only_modify(table: &Table, verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Modify | Verb::Set | Verb::Insert => Ok(()),
@@ -63,7 +63,7 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let found = find_port(self.batch.switch(), &key);
         if verb == Verb::Delete {
-            // Taking out one that is not there is no mistake to the vendor's driver.
+            // Deleting a missing port is no error in the vendor's driver.
             let Ok(port) = found else { return Ok(()) };
             self.store.removed_ports.insert(port.port.0);
             self.keep(table, key, None);
@@ -75,7 +75,7 @@ impl Writer<'_> {
             return Err(Failure::unimplemented(why));
         }
         only_modify(table, verb)?;
-        // Ports are there from the start; a client that adds one first is served.
+        // All ports exist from the start; a client may still add one.
         if verb == Verb::Insert {
             let is_there = self.store.entry(table.id, &key).is_some();
             verb.check(is_there, || format!("port {port}"))?;
@@ -86,7 +86,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What another table says of the same key.
+    /// Row of the same key in another fixed table.
     fn of_other(&self, wanted: Fixed, key: &[u64]) -> Row {
         let entry = self.store.entry(self.other(wanted), key);
         entry.map(|entry| entry.row.clone()).unwrap_or_default()
@@ -187,7 +187,7 @@ impl Writer<'_> {
     }
 }
 
-/// Ports whose packets come back.
+/// Whether a port recirculates its packets.
 pub fn recirculates(port: u16) -> bool {
     (68..72).contains(&(port & 0x7f))
 }

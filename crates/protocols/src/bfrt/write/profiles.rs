@@ -1,4 +1,4 @@
-//! Members of action profiles, and groups of selectors.
+//! Updates of members of action profiles, and groups of selectors.
 
 use super::matched::arguments;
 use super::{Verb, Writer, key, must_delete};
@@ -55,7 +55,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Sets a group, which has room for `largest` members at most, if the program says.
+    /// Sets a group with at most `largest` members, if the program limits them.
     pub(super) fn group(
         &mut self,
         table: &Table,
@@ -84,7 +84,7 @@ impl Writer<'_> {
         let data = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
         let mut row = row(&table.name, &fields, data)?;
         let given = self.given(table, &row)?;
-        // As in the vendor's driver: no room is that of before.
+        // As in the vendor's driver: 0 keeps the previous size.
         match (room(&row), largest) {
             (Some(0), _) if before.is_some() => drop(row.remove(&field::MAX_GROUP_SIZE)),
             (Some(asked), Some(most)) if asked == 0 || asked > most => {
@@ -165,7 +165,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The profile, and the tables, in the first of the pipes that the update is about.
+    /// The profile and its tables, in the first addressed pipe.
     fn profile(&mut self, name: &str) -> Result<Option<(&Profile, Users<'_>)>, Failure> {
         let pipe = self.program_pipes().0.trailing_zeros() as usize;
         let parts = program_of(self.batch.switch(), pipe)?.parts();
@@ -174,7 +174,8 @@ impl Writer<'_> {
         Ok(at.map(|at| (&profiles.profiles[at], Users { profiles, tables, at })))
     }
 
-    /// Whether an entry, or the default of a table, leads to a member, or to a group with [`GROUP`].
+    /// Whether an entry, or the default of a table, refers to a member, or to a group with
+    /// [`GROUP`].
     fn is_referred(&mut self, profile: &str, to: u32) -> Result<bool, Failure> {
         Ok(self.profile(profile)?.is_some_and(|(_, users)| users.lead_to(to)))
     }
@@ -184,8 +185,8 @@ impl Writer<'_> {
         Ok(selector.is_some_and(|selector| selector.is_used(member)))
     }
 
-    /// That the member or the group that an entry is to lead to is there, and that the group has
-    /// members, as the vendor's driver wants it.
+    /// Checks that an entry's member or group exists, and that the group has members, as the
+    /// vendor's driver requires.
     pub(super) fn must_lead(
         &mut self,
         table: &Table,
@@ -215,7 +216,7 @@ impl Writer<'_> {
         self.schema.tables.values().find(is_it)
     }
 
-    /// What is kept of members.
+    /// Stored entries of members.
     fn members_of<'m>(
         &'m self,
         groups: &Table,
@@ -228,12 +229,12 @@ impl Writer<'_> {
         })
     }
 
-    /// The action that the members of a group run.
+    /// The common action of a group's members.
     fn action_of(&self, groups: &Table, members: &[(u32, bool)]) -> Option<u32> {
         self.members_of(groups, members).next().map(|member| member.action)
     }
 
-    /// Members and whether they are up, all of which must be there.
+    /// Members and their states; all members must exist.
     fn given(&self, table: &Table, row: &Row) -> Result<Vec<(u32, bool)>, Failure> {
         let (members, of) = (members(row), self.table_of_members(table));
         let known = |member: u32| {
@@ -253,7 +254,7 @@ impl Writer<'_> {
 struct Users<'p> {
     profiles: &'p Profiles,
     tables: &'p Tables,
-    /// Where the profile is.
+    /// Index of the profile.
     at: usize,
 }
 
@@ -264,7 +265,7 @@ impl Users<'_> {
     }
 }
 
-/// The room of a group, if its data says.
+/// Maximum size of a group, if its data gives one.
 fn room(row: &Row) -> Option<u64> {
     match row.get(&field::MAX_GROUP_SIZE) {
         Some(Datum::Number(room)) => Some(u64::from(small(room))),
@@ -272,7 +273,7 @@ fn room(row: &Row) -> Option<u64> {
     }
 }
 
-/// The number of a member or a group.
+/// Id of a member or a group.
 fn number_of(key: &[u64]) -> u32 {
     key.first().copied().unwrap_or(0) as u32
 }

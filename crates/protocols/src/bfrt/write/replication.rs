@@ -1,4 +1,4 @@
-//! Mirror sessions and multicast groups.
+//! Updates of mirror sessions and multicast groups.
 
 use super::{Verb, Writer};
 use crate::bfrt::device_tables::{Fixed, field};
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use sojourn_control::{MirrorSession, MulticastGroup, MulticastNode, Operation, SessionDirection};
 use tonic::Code;
 
-/// What there is only 32 bits of.
+/// Value of a 32-bit field.
 fn number(row: &Row, id: u32) -> Option<u32> {
     number_in(row, id).and_then(|value| u32::try_from(value).ok())
 }
@@ -22,7 +22,7 @@ fn short(value: u32, what: &str) -> Result<u16, Failure> {
     u16::try_from(value).map_err(|_| Failure::invalid(format!("there is no {what} {value}")))
 }
 
-/// Something that the switch has not got.
+/// Rejects a feature that the switch lacks.
 fn refuse(asked: bool, what: &str) -> Result<(), Failure> {
     match asked {
         true => Err(Failure::unimplemented(format!("{what}: not on this switch"))),
@@ -84,7 +84,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The table of another kind.
+    /// Id of the fixed table of another kind.
     pub(super) fn other(&self, wanted: Fixed) -> u32 {
         let mut all = self.schema.tables.values();
         all.find(|table| table.kind == Kind::Fixed(wanted)).map_or(0, |table| table.id)
@@ -202,7 +202,7 @@ impl Writer<'_> {
         done
     }
 
-    /// Groups in which a node is are as it is now.
+    /// Updates the groups that contain a node.
     fn renew_groups(&mut self, node: u32, is_gone: bool) -> Result<(), Failure> {
         let table = self.other(Fixed::Group);
         let groups: Vec<(Vec<u64>, Vec<u32>)> = self
@@ -222,7 +222,7 @@ impl Writer<'_> {
     }
 }
 
-/// A group of these nodes, and of no ECMP.
+/// Row of a group of these nodes, without ECMP.
 fn group_row(nodes: Vec<u32>) -> Row {
     Row::from([
         (field::ECMPS, Datum::Numbers(Vec::new())),
@@ -234,7 +234,7 @@ fn group_row(nodes: Vec<u32>) -> Row {
     ])
 }
 
-/// A list as an update leaves it.
+/// Applies an update to a list.
 fn change(list: &mut Vec<u32>, verb: Verb, given: &Row, id: u32) {
     let named = numbers_in(given, id);
     match verb {

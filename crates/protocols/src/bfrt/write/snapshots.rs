@@ -1,8 +1,8 @@
-//! Snapshots: which stages of which pass, and the packet that they wait for.
+//! Updates of snapshots: the stages of a pass, and the trigger.
 //!
-//! Settings say where one is, its trigger what for; it is armed when the trigger is enabled, in each
-//! pipe that the settings name. That two snapshots do not overlap, in either pass, is the chip's rule:
-//! their registers are the same.
+//! The settings give the stages; a snapshot is armed when its trigger is enabled, in each pipe of
+//! the settings. Two snapshots must not overlap, in either pass: on the chip they use the same
+//! registers.
 
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::bfrt_json::snapshots::{MASK, number};
@@ -16,7 +16,7 @@ use sojourn_control::{Number, Operation, Query, Reply};
 use sojourn_engine::control::{self, Pipes};
 use tonic::Code;
 
-/// The last stage, and where a snapshot ends unless somebody says.
+/// The last stage, and the default end of a snapshot.
 const LAST: u64 = 11;
 
 impl Writer<'_> {
@@ -66,7 +66,7 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let Some(key) = key else {
             must_delete(table, verb)?;
-            // As in the vendor's driver: in whichever pipes, and with their triggers.
+            // As in the vendor's driver: in all pipes, with their triggers.
             self.each_snapshot(table, |_| true, Writer::reset_trigger)?;
             self.store.snapshots.retain(|known| known.pipeline != table.pipeline);
             return Ok(());
@@ -119,7 +119,7 @@ impl Writer<'_> {
         }
         let overlaps = |known: &&Snapshot| {
             let apart = known.pipe.zip(pipe).is_some_and(|(one, other)| one != other);
-            // No pipe runs two pipelines.
+            // A pipe runs only one pipeline.
             !apart && known.pipeline == table.pipeline && known.first <= last && first <= known.last
         };
         if let Some(known) = self.store.snapshots.iter().find(overlaps) {
@@ -146,13 +146,13 @@ impl Writer<'_> {
             Verb::Add | Verb::Remove => {
                 return Err(Failure::invalid("triggers are added, modified or deleted"));
             }
-            // As in the vendor's driver, where it is there as soon as the snapshot is.
+            // As in the vendor's driver, the trigger exists as soon as the snapshot does.
             Verb::Insert | Verb::Modify | Verb::Set => {}
         }
         let snapshot = self.store.snapshots[at].clone();
         let mut trigger = snapshot.trigger.clone();
         for field in table.fields.iter().filter(|field| field.id < MASK) {
-            // Of a field that is given in half nothing is taken.
+            // A field needs both its value and its mask.
             let both = given.get(&field.id).zip(given.get(&(field.id + MASK)));
             if let Some((value, mask)) = both {
                 self.must_be_seen(&snapshot, field)?;
@@ -177,7 +177,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// That the first stage of a snapshot sees a field.
+    /// Checks that the first stage of a snapshot sees a field.
     fn must_be_seen(&mut self, snapshot: &Snapshot, field: &Field) -> Result<(), Failure> {
         let (egress, first) = (snapshot.egress, snapshot.first);
         let query = Query::FieldStages { egress, field: field.inner.clone() };
@@ -204,7 +204,7 @@ impl Writer<'_> {
         done
     }
 
-    /// Does something with each snapshot of a pipeline for which something holds.
+    /// Executes work for each snapshot of a pipeline that satisfies a predicate.
     fn each_snapshot(
         &mut self,
         table: &Table,
@@ -221,7 +221,7 @@ impl Writer<'_> {
     }
 }
 
-/// First and last stage of a key, either of which may be left out.
+/// First and last stage of a key, either of which may be missing.
 fn stages(table: &Table, given: &bfrt::TableKey) -> Result<[u32; 2], Failure> {
     let mut whole = given.clone();
     for (id, default) in [(number::START_STAGE, 0), (number::END_STAGE, LAST)] {

@@ -1,4 +1,4 @@
-//! Counters and meters that belong to table entries.
+//! Direct counters and meters of table entries.
 
 use super::Writer;
 use crate::failure::Failure;
@@ -7,7 +7,8 @@ use crate::wire::p4::v1 as p4;
 use sojourn_control::Operation;
 
 impl Writer<'_> {
-    /// Sets what an entry counts and meters, as its message says; a new one begins at nothing.
+    /// Sets an entry's direct counter and meter from its message; a new entry's are 0 and
+    /// unconfigured.
     pub(super) fn configure_direct(
         &mut self,
         table: &Table,
@@ -27,7 +28,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The table and the handle of the entry that a direct resource belongs to.
+    /// Table and handle of the entry of a direct resource.
     fn entry_of(&mut self, given: Option<&p4::TableEntry>) -> Result<(&Table, u32), Failure> {
         let given = given.ok_or_else(|| Failure::invalid("no table entry is named"))?;
         let schema = self.schema;

@@ -1,4 +1,4 @@
-//! Entries of tables, and default actions.
+//! Updates of table entries and default actions.
 
 use super::Writer;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use sojourn_control::{ActionCall, Matched, Operation, TableEntry, Which};
 use sojourn_p4::interp::tables::EntryHandle;
 use tonic::Code;
 
-/// What an entry leads to, ready for the table.
+/// Target of an entry, in the table's form.
 struct Target {
     entry: TableEntry,
     reference: Option<Reference>,
@@ -51,7 +51,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The handle of the entry that a message is about.
+    /// Handle of a message's entry.
     ///
     /// # Errors
     /// There is none.
@@ -127,7 +127,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Keeps what the table does not.
+    /// Stores the attributes that the table does not hold.
     fn keep(
         &mut self,
         table: &Table,
@@ -157,7 +157,7 @@ impl Writer<'_> {
         self.store.set_extras(table.id, handle, extras);
     }
 
-    /// Takes away what belonged to an entry alone.
+    /// Removes the one-shot group of an entry.
     fn forget(&mut self, table: &Table, reference: Option<&Reference>) -> Result<(), Failure> {
         match (reference, table.implementation) {
             (Some(Reference::OneShot(shot)), Some(profile)) => self.remove_one_shot(profile, shot),
@@ -165,7 +165,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What an entry is to lead to.
+    /// Resolves the target of an entry.
     fn target(&mut self, table: &Table, action: &Leads) -> Result<Target, Failure> {
         let wrong = |why: &str| Failure::invalid(format!("table `{}`: {why}", table.name));
         match (action, table.implementation) {
@@ -204,7 +204,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An action of a table, unless it may not stand there.
+    /// An action of a table, if its scope allows the use.
     pub(super) fn call(
         &mut self,
         table: &Table,
@@ -272,7 +272,7 @@ impl Writer<'_> {
     }
 }
 
-/// The rules about what an entry says beside match and action.
+/// Checks the attributes of an entry other than match and action.
 fn check(table: &Table, given: &p4::TableEntry) -> Result<(), Failure> {
     let name = &table.name;
     if given.time_since_last_hit.is_some() {

@@ -1,4 +1,4 @@
-//! Members and groups of action profiles, and groups that come with an entry.
+//! Updates of members and groups of action profiles, and of one-shot groups.
 
 use super::Writer;
 use crate::failure::Failure;
@@ -11,10 +11,10 @@ use crate::wire::p4::v1::update::Type;
 use sojourn_control::{Operation, ProfileEntries, ProfileMember};
 use tonic::Code;
 
-/// Places in a group at most, weights counted.
+/// Maximum size of a group, with weights counted.
 const MOST: i64 = 65_536;
 
-/// A member of a group as the selector takes it: as often as it weighs.
+/// A member of a group as the selector needs it, with its weight.
 #[derive(Clone, Debug)]
 struct WeightedMember {
     member: u32,
@@ -124,7 +124,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Actions that come with an entry, as a group of their own.
+    /// Adds the actions of an entry as a one-shot group.
     pub(super) fn add_one_shot(
         &mut self,
         table: &Table,
@@ -170,7 +170,7 @@ impl Writer<'_> {
         Ok(OneShot { set: set.clone(), group, members: ids })
     }
 
-    /// Takes a group that came with an entry away.
+    /// Removes a one-shot group.
     pub(super) fn remove_one_shot(&mut self, id: u32, shot: &OneShot) -> Result<(), Failure> {
         let schema = self.schema;
         let profile = schema.profile(id)?.name.clone();
@@ -181,7 +181,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A table's selector is written by groups, or with its entries, and not both ways.
+    /// Checks that a table's selector is used by groups or by one-shot entries only, not both.
     pub(super) fn exclusive(&mut self, table: &Table, one_shot: bool) -> Result<(), Failure> {
         let schema = self.schema;
         match table.implementation {
@@ -197,7 +197,7 @@ impl Writer<'_> {
             self.store.members.keys().chain(self.store.groups.keys()).any(|(id, _)| of_profile(id))
         } else {
             let tables = profile.tables.iter();
-            // All of a table are of one kind, so that its first tells.
+            // All entries of a table are of one kind, so the first decides.
             let mut firsts = tables.filter_map(|table| self.store.extras_of(*table).next());
             firsts.any(|(_, extras)| matches!(extras.reference, Some(Reference::OneShot(_))))
         };
@@ -233,7 +233,7 @@ impl Writer<'_> {
         self.apply(&Operation::SetProfile(ProfileEntries { name, members, groups })).map(|_| ())
     }
 
-    /// Makes the members of all groups up or down, as the ports are that they watch.
+    /// Sets the members of all groups up or down by the ports that they watch.
     pub(super) fn rewatch(&mut self) -> Result<(), Failure> {
         let schema = self.schema;
         let mut changed = Vec::new();
@@ -282,7 +282,7 @@ fn number(id: u32, what: &str) -> Result<(), Failure> {
     }
 }
 
-/// What may be done to something that is there, or is not.
+/// Checks that a change fits the existence of its object.
 pub(super) fn exists(kind: Type, is_there: bool, what: &str, id: u32) -> Result<(), Failure> {
     match (kind, is_there) {
         (Type::Insert, true) => {
@@ -345,7 +345,7 @@ fn check_weights(
     Ok(())
 }
 
-/// The places of a group: each member as often as it weighs, down if the port is that it watches.
+/// Slots of a group: each member by its weight, down if its watched port is.
 fn places(weighed: &[WeightedMember], store: &Store) -> Vec<(u32, bool)> {
     let place = |member: &WeightedMember| {
         let up = member.watch.is_none_or(|port| !store.down.contains(&port));

@@ -1,7 +1,7 @@
-//! Multicast groups and clone sessions.
+//! Updates of multicast groups and clone sessions.
 //!
-//! A session with several copies, or with one that has an instance, copies to a multicast group
-//! that is hidden behind it.
+//! A session with several copies, or with an instance other than 0, copies to a hidden multicast
+//! group.
 
 use super::Writer;
 use super::profiles::exists;
@@ -18,13 +18,13 @@ use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The last number of a multicast group or clone session; behind it are the hidden groups.
+/// Last id of a multicast group or clone session; hidden groups have higher ones.
 const LAST: u32 = 0x7fff;
-/// Hidden groups have this bit.
+/// Bit of hidden groups' ids.
 const HIDDEN: u16 = 0x8000;
-/// Packets have one of so many classes.
+/// Number of classes of service.
 const CLASSES: u32 = 8;
-/// What P4Runtime calls the controller's port.
+/// Port number of the controller in P4Runtime.
 const CPU: u32 = 0xffff_fffd;
 
 /// A port of the switch.
@@ -45,7 +45,7 @@ fn old(number: u32, cpu: Option<u16>) -> Result<u16, Failure> {
     }
 }
 
-/// A copy: where it goes first of all, and where if that port is down.
+/// A copy: its first port, and the alternatives if that is down.
 struct Copy {
     instance: u16,
     ports: Vec<(u16, u16)>,
@@ -82,7 +82,7 @@ fn copies(replicas: &[p4::Replica], cpu: Option<u16>) -> Result<Vec<Copy>, Failu
     Ok(all)
 }
 
-/// The nodes of a group, a copy at the first of its ports that is up; at the very first if none is.
+/// Nodes of a group, each at the first of its ports that is up; at the very first if none is.
 fn nodes(copies: &[Copy], store: &Store) -> Vec<MulticastNode> {
     let mut by_instance: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
     for copy in copies {
@@ -182,7 +182,7 @@ impl Writer<'_> {
         self.apply(&Operation::SetMirrorSession(given)).map(|_| ())
     }
 
-    /// Sends copies to ports that are up.
+    /// Redirects copies to ports that are up.
     fn reroute(&mut self) -> Result<(), Failure> {
         let mut groups = Vec::new();
         for (id, group) in &self.store.multicast {
@@ -212,7 +212,7 @@ fn alone(copies: &[Copy]) -> Option<u16> {
     }
 }
 
-/// Ports have gone up or down: groups choose among those that are up.
+/// Redirects copies after ports went up or down.
 pub fn reroute(
     (schema, store): (&Schema, &mut Store),
     (switch, now): (&mut Switch, Time),

@@ -1,4 +1,4 @@
-//! Cells of counters, meters and registers, value sets, and which digests are wanted.
+//! Updates of cells of counters, meters and registers, of value sets, and of digest configurations.
 
 use super::Writer;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use sojourn_control::{Number, Operation};
 use sojourn_externs::meter::MeterSpec;
 use tonic::Code;
 
-/// The cell that an index means, in an array of so many; all if there is none.
+/// Cell of an index in an array of `size`; `None` for all.
 ///
 /// # Errors
 /// It is negative, or beyond the array.
@@ -61,7 +61,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Configures a cell of a meter; without a configuration everything is green.
+    /// Configures a cell of a meter; without a configuration all packets are green.
     pub(super) fn meter_cell(
         &mut self,
         meter: u32,
@@ -94,7 +94,7 @@ impl Writer<'_> {
         self.apply(&Operation::WriteRegister { name, index, value }).map(|_| ())
     }
 
-    /// An update of a value set: its members from now on.
+    /// An update of a value set: replaces its members.
     pub(super) fn value_set(&mut self, given: &p4::ValueSetEntry) -> Result<(), Failure> {
         let schema = self.schema;
         let set = schema.value_sets.get(&given.value_set_id);
@@ -122,7 +122,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether and how a digest is wanted.
+    /// Sets or removes the configuration of a digest.
     pub(super) fn digest(&mut self, kind: Type, given: &p4::DigestEntry) -> Result<(), Failure> {
         let id = given.digest_id;
         if !self.schema.digests.contains_key(&id) {
@@ -148,7 +148,7 @@ impl Writer<'_> {
     }
 }
 
-/// Rates and bursts as a meter of that type may have them.
+/// Rates and bursts that a meter of this type may have.
 fn spec(kind: meter_spec::Type, config: &p4::MeterConfig) -> Result<MeterSpec, Failure> {
     let p4::MeterConfig { cir, cburst, pir, pburst, eburst } = *config;
     let two_rates = kind == meter_spec::Type::TwoRateThreeColor;

@@ -1,8 +1,8 @@
 //! CoDel's decisions, one packet at a time: RFC 8289's parameters, state and control law.
 //!
-//! Told when a packet leaves the queue, how long it waited and what stays behind, [`State`] says
-//! whether it is to be dropped. It must not know what a queue or a packet is, so the same decisions
-//! serve a queue that drops before transmission and a recorded course of sojourn times.
+//! For each packet that leaves the queue, [`State`] takes its sojourn time and the backlog behind
+//! it, and decides whether it is dropped. Must not depend on queues or packets, so the same
+//! decisions serve a queue that drops before transmission and a recorded sequence of sojourn times.
 
 use super::super::FULL_FRAME;
 use sojourn_packet::{Bytes, Time};
@@ -32,10 +32,10 @@ impl Default for Params {
 /// State of one queue (RFC 8289 section 5.2), names as there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// When the sojourn time will have been above TARGET for INTERVAL; absent while it is below
-    /// (the RFC writes 0).
+    /// Time at which the sojourn time will have been above TARGET for INTERVAL; absent while it is
+    /// below (the RFC writes 0).
     pub first_above_time: Option<Time>,
-    /// When to drop next.
+    /// Time of the next drop.
     pub drop_next: Time,
     /// Packets dropped since entering the drop state.
     pub count: u32,
@@ -51,16 +51,16 @@ impl State {
     /// The dequeue routine of section 5.5 for one packet that leaves the queue: true if it is to be
     /// dropped. `backlog` stays behind it.
     ///
-    /// The RFC's routine takes packets until it finds one to send; asked about those packets in
-    /// turn at one and the same `now`, this answers the same. The routine looks at the packet behind
-    /// a dropped one before it moves `drop_next` on, and does not move it if that one ends the drop
-    /// state; hence `owing`.
+    /// The RFC's routine takes packets until it finds one to send; called for those packets in turn
+    /// at the same `now`, this gives the same decisions. The routine examines the packet behind a
+    /// dropped one before it advances `drop_next`, and does not advance it if that packet ends the
+    /// drop state; hence `owing`.
     pub fn drops(&mut self, params: &Params, now: Time, sojourn: Time, backlog: Bytes) -> bool {
         self.drops_by(spacing, params, now, sojourn, backlog)
     }
 
-    /// The same with another INTERVAL / sqrt(count) than [`spacing`]: what somebody's approximation
-    /// would decide.
+    /// The same with another INTERVAL / sqrt(count) than [`spacing`]: the decisions of an
+    /// approximation.
     #[inline]
     pub fn drops_by(
         &mut self,
@@ -147,7 +147,7 @@ pub fn control_law(interval: Time, t: Time, count: u32) -> Time {
 /// square root of the integer quotient is exactly that floor, because no square lies between the
 /// quotient and its integer part. Then round(x) = floor((floor(2 x) + 1) / 2). No float is involved
 /// and no approximation such as the kernel's Newton steps. A count of 0 (after 2^32 drops in one
-/// drop state) is taken as 1.
+/// drop state) counts as 1.
 pub fn spacing(interval: Time, count: u32) -> Time {
     let doubled = 2 * u128::from(interval.0);
     let floor_of_double = (doubled * doubled / u128::from(count.max(1))).isqrt();

@@ -1,9 +1,9 @@
 //! CoDel, as the pseudo-code of RFC 8289 section 5 has it.
 //!
-//! The decisions are in `law.rs`; here they meet a queue. Parameters, state and statistics are apart,
-//! and the algorithm touches its queue through the few functions of [`CodelQueue`], so that
-//! disciplines of many queues can run one state for each. It must not know how a queue is kept, nor
-//! the rate at which it drains.
+//! `law.rs` makes the decisions; this module applies them to a queue. Parameters, state and
+//! statistics are separate, and the algorithm accesses its queue through the few functions of
+//! [`CodelQueue`], so that disciplines with many queues can run one state for each. Must not depend
+//! on the queue's storage, nor on the rate at which it drains.
 //!
 //! With `ecn`, packets of ECN-capable transports are marked instead of dropped (section 1 of the RFC
 //! leaves the choice open): a mark counts as a drop does, and the marked packet is the one sent.
@@ -38,7 +38,7 @@ pub const INTERVAL_PARAMETER: Parameter = Parameter::new(
     INTERVAL.0,
     "time above target before the first drop, about a worst-case RTT (INTERVAL)",
 );
-/// What those have that know the interface's frames.
+/// Additional parameter of disciplines that use the interface's frames.
 pub const MAXPACKET_PARAMETER: Parameter = Parameter::new(
     "maxpacket",
     Kind::Size,
@@ -76,11 +76,11 @@ pub struct Stats {
     pub max_sojourn: Time,
 }
 
-/// What CoDel does with a queue, and all it does.
+/// Queue operations that CoDel needs.
 pub trait CodelQueue {
     /// A packet of the queue.
     type Packet;
-    /// When the packet at the head was enqueued, and the bytes behind it.
+    /// Enqueue time of the packet at the head, and the bytes behind it.
     fn head(&self) -> Option<(Time, Bytes)>;
     /// Takes the packet at the head.
     fn pop(&mut self) -> Option<Self::Packet>;

@@ -1,4 +1,4 @@
-//! CoDel's drop times as expectations worked out from RFC 8289 by hand, and against a second,
+//! CoDel's drop times as expectations computed from RFC 8289 by hand, and against a second,
 //! differently built model.
 
 use super::*;
@@ -223,13 +223,13 @@ fn parameters_can_be_given_by_name_and_are_checked() {
     assert_eq!(error.to_string(), "codel: `interval` is 0, allowed is 1 to 3600000000000 ns");
 }
 
-/// CoDel told as two machines, one that watches the sojourn time and one that is in or between
-/// drop states, for queues that never get short and packets of a dequeue that are equally old.
+/// CoDel as two state machines, one for the sojourn time and one for the drop states. It is valid
+/// for queues that never become short and packets of a dequeue that are equally old.
 #[derive(Default)]
 struct Model {
     above_since: Option<u64>,
     drop_state: Option<DropState>,
-    /// When the next drop would have been, and how many drops the last drop state added.
+    /// Time of the next drop, and the number of drops that the last drop state added.
     last: Option<(u64, u64)>,
 }
 
@@ -274,8 +274,8 @@ impl Model {
     }
 }
 
-/// The listing of RFC 8289 section 5, statement by statement, with its inner loop: what `State::drops`
-/// has to come to when it is asked about one packet after the other.
+/// The listing of RFC 8289 section 5, statement by statement, with its inner loop: the expected
+/// result of `State::drops` for one packet after the other.
 #[derive(Default)]
 struct Listing {
     first_above_time: u64,

@@ -1,5 +1,5 @@
-//! DualPI2 against figures worked out from RFC 9332 by hand: who is served, and which packets are
-//! signalled.
+//! DualPI2 against figures computed from RFC 9332 by hand: the order of service, and the packets
+//! that are signalled.
 
 use super::super::testing::{ECT0, ECT1, NOT_ECT, frame, queued};
 use super::*;
@@ -101,7 +101,7 @@ fn the_ramp_rises_from_min_th_to_min_th_plus_range() {
     assert_eq!(queue.laqm(Time(9 * MS)), Probability::ZERO);
     let mut step = pinned(0, Params { range: Time::ZERO, ..Params::default() });
     (0..3).for_each(|id| enqueue(&mut step, 0, id, ECT1));
-    // Without a ramp maxTh is minTh, and "at least maxTh" is asked before "above minTh".
+    // Without a ramp maxTh is minTh, and "at least maxTh" is tested before "above minTh".
     assert_eq!(step.laqm(Time(800 * US - 1)), Probability::ZERO);
     assert_eq!(step.laqm(Time(800 * US)), Probability::ONE);
 }

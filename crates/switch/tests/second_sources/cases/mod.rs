@@ -13,7 +13,7 @@ mod red;
 use crate::trace::Ecn;
 use crate::trace::Trace::{self, Bursts, Flows, Overload, Ramp};
 
-/// Where the expectation comes from.
+/// Source of the expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A queue disc of ns-3, with its attributes.
@@ -30,7 +30,8 @@ pub enum Source {
         /// `NAME=VALUE`, apart by blanks.
         options: &'static str,
     },
-    /// The listing of an RFC, line by line in floats: not somebody else's, but not our code either.
+    /// The listing of an RFC, line by line in floats: not an external implementation, but
+    /// independent of our code.
     Rfc {
         /// Its number.
         number: u32,
@@ -44,7 +45,7 @@ pub enum Source {
 pub struct Case {
     /// Ours.
     pub discipline: &'static str,
-    /// What the case is about, in a word or two.
+    /// Subject of the case, in a word or two.
     pub about: &'static str,
     /// Name of the recording, together with the trace's; cases of the same job share it.
     pub recording: &'static str,
@@ -54,7 +55,7 @@ pub struct Case {
     pub source: Source,
     /// Whether the other is put right where it departs from the RFC or paper.
     pub undo: bool,
-    /// What comes.
+    /// Input traces.
     pub traces: &'static [Trace],
     /// The ECN fields of its flows.
     pub ecn: Ecn,
@@ -102,7 +103,7 @@ impl Case {
         format!("{}-{}-{}.txt", self.source.name(), self.recording, trace.name())
     }
 
-    /// What is to be run: the program of the second source and its arguments.
+    /// Command to run: the program of the second source and its arguments.
     pub fn job(&self) -> String {
         match self.source {
             Source::Ns3 { disc, attributes } => {

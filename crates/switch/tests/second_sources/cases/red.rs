@@ -42,7 +42,7 @@ const RED_SIZES: Source = ns3(
      Ns1Compat=true MeanPktSize=1 LinkBandwidth=10Mbps UseEcn=true UseHardDrop=true",
 );
 
-/// RED's parameters beside `gentle`; `s` is the transmission time of a full packet.
+/// RED's parameters other than `gentle`; `s` is the transmission time of a full packet.
 const RED_PARAMETERS: &[(&str, u64)] =
     &[("min_th", 20), ("max_th", 60), ("max_p", 100_000), ("w_q", 20_000), ("s", 1_211_200)];
 const RED_STEEP_PARAMETERS: &[(&str, u64)] = &[

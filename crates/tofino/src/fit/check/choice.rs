@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 /// Checks a value that an instruction computes.
 pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
-    // The elaborator's own variables stand for outcomes of tables, which no instruction compares.
+    // The elaborator's own variables hold results of tables, which no instruction compares.
     if !reads_temporary(unit, &evaluated.expr) {
         match &evaluated.expr.kind {
             ExprKind::Mux(condition, a, b) if is_supplied(condition, a, b, &evaluated.data) => {}

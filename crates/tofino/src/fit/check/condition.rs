@@ -13,7 +13,7 @@ use sojourn_p4::visit;
 /// Bits that a gateway can compare with `<` and its like.
 const RANGE_BITS: u32 = 12;
 
-/// What a comparison with `<`, `<=`, `>` or `>=` asks of a gateway.
+/// Form of a comparison with `<`, `<=`, `>` or `>=` in a gateway.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Order {
     /// It is always true or always false.

@@ -39,8 +39,8 @@ pub fn check_table(chip: &Chip, program: &Program, table: &Table, found: &mut Ve
     }
 }
 
-/// Checks an input of a hash that an instruction computes. The instruction stands before the action,
-/// without action data, and a slice of its result is no input.
+/// Checks an input of a hash that an instruction computes. The instruction precedes the action,
+/// without action data, and a slice of its result is not an input.
 pub fn check_operand(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
     if cuts(&evaluated.expr) {
         let message = "a hash takes in a part of a result";
@@ -163,7 +163,7 @@ fn is_small(chip: &Chip, pattern: u128, width: u32) -> bool {
     small.contains(&number) || width < 127 && small.contains(&(number - (1 << width)))
 }
 
-/// Where a body first needs the hash unit or a random number.
+/// The first use of the hash unit or a random number in a body.
 fn hash_in(program: &Program, body: &[Stmt], data: &[(Arc<str>, Layout)]) -> Option<Span> {
     let mut first = None;
     visit::statements(body, &mut |stmt| {
@@ -204,7 +204,7 @@ fn is_computed(index: &Expr, data: &[(Arc<str>, Layout)]) -> bool {
     }
 }
 
-/// Where a body reads a slot.
+/// The first read of a slot in a body.
 fn read_in(body: &[Stmt], slot: Slot) -> Option<Span> {
     let mut first = None;
     visit::statements(body, &mut |stmt| {

@@ -68,7 +68,7 @@ fn assigned_steps(expr: &Expr) -> u32 {
     }
 }
 
-/// How many instructions, one after the other, compute an expression; 0 for what is only moved.
+/// Number of instructions in sequence that compute an expression; 0 for a plain move.
 pub fn steps(expr: &Expr) -> u32 {
     match &expr.kind {
         ExprKind::Cast(a) | ExprKind::Slice(a, _) => match shifted(expr) {

@@ -1,7 +1,7 @@
 //! Rules about conditions, actions and time, checked when a program is loaded.
 //!
-//! Stands on the IR. Refuses only what the vendor's compiler refuses for certain; what it may
-//! rewrite is a warning.
+//! Uses the IR. Rejects only programs that the vendor's compiler certainly rejects; constructs that
+//! it may rewrite give a warning.
 //!
 //! | file | rules |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Operations that no unit of the chip has, wherever they stand (T1005, T1006, T1008).
+//! Operations that no unit of the chip supports, in any position (T1005, T1006, T1008).
 
 use crate::fit::bits::is_constant;
 use crate::rules;
@@ -9,7 +9,7 @@ use sojourn_p4::visit;
 /// The widest container.
 const CONTAINER_BITS: u32 = 32;
 
-/// Checks an expression into which the constants that the compiler knows are written.
+/// Checks an expression with the compiler's known constants substituted.
 pub fn check(expr: &Expr, found: &mut Vec<Diagnostic>) {
     check_saturation(expr, found);
     operations(expr, found);

@@ -1,10 +1,10 @@
 //! The expressions that a control evaluates, with what is known of the variables in them.
 //!
-//! The compiler writes the value of an assigned variable into the statements behind it and folds
-//! constants, within `apply` and within each action (p4c's `LocalCopyPropagation`). It looks neither
-//! from `apply` into an action nor back. So does this walk: what a rule of the chip looks at is an
-//! operation and the unit that has to execute it, whatever kind of variable its operands are. It
-//! knows the IR and no rule.
+//! The compiler propagates the values of assigned variables into later statements and folds
+//! constants, within `apply` and within each action (p4c's `LocalCopyPropagation`), but not from
+//! `apply` into an action or back. So does this walk: a rule of the chip applies to an operation
+//! and the unit that executes it, whatever kind of variable its operands are. Uses the IR; must not
+//! depend on a rule.
 
 use super::instruction::{is_field, steps};
 use crate::access::index_of;
@@ -21,7 +21,8 @@ use sojourn_p4::visit;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Nodes of an expression that is remembered; a larger one is looked at where it stands only.
+/// Maximum number of nodes of a propagated expression; a larger one is examined only where it is
+/// written.
 const REMEMBERED: usize = 64;
 
 /// The unit of the chip that evaluates an expression. A table's key and what a hash takes in are
@@ -43,13 +44,13 @@ pub enum Executor {
 /// An expression, evaluated.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
-    /// What evaluates it.
+    /// Unit that evaluates it.
     pub by: Executor,
     /// The expression, the values of its variables written into it.
     pub expr: Expr,
     /// The statement or expression as the program has it.
     pub at: Span,
-    /// Where a variable in it was computed.
+    /// Span at which a variable in it was computed.
     pub from: Option<Span>,
     /// True for what an action evaluates.
     pub in_action: bool,
@@ -108,7 +109,7 @@ pub fn evaluations(program: &Program, control: UnitId) -> Evaluations<'_> {
     found
 }
 
-/// What a variable was set to, and where.
+/// Value of a variable, and the span of its assignment.
 #[derive(Clone, Debug)]
 struct Held {
     value: Expr,
@@ -126,7 +127,7 @@ struct State {
 /// An expression with the values of its variables written into it.
 struct Full {
     expr: Expr,
-    /// Where one of them was computed.
+    /// Span at which one of them was computed.
     from: Option<Span>,
 }
 
@@ -184,7 +185,7 @@ impl State {
         waits
     }
 
-    /// What is known in both. Two statements that compute the same value are two values.
+    /// Facts that hold in both. Two statements that compute the same value are two values.
     fn meet(mut self, other: &State) -> State {
         self.known.retain(|slot, held| {
             other.known.get(slot).is_some_and(|o| {
@@ -205,7 +206,7 @@ struct Walk<'p> {
     program: &'p Program,
     unit: UnitId,
     found: Evaluations<'p>,
-    /// What is known where a block is left.
+    /// Facts at each exit of a block.
     leaving: HashMap<Label, Vec<State>>,
     /// The action whose statements are walked.
     action: Option<Span>,
@@ -436,7 +437,7 @@ impl<'p> Walk<'p> {
         self.found.all.push(Evaluated { by, expr, at, from, in_action, waits, data });
     }
 
-    /// The parameters of a called action: they stand between its name and its body.
+    /// Parameters of a called action, whose spans are between its name and its body.
     fn parameters(&self, body: &[Stmt]) -> HashSet<Slot> {
         let Some(action) = body.first().and_then(|s| self.program.declared.in_actions.get(&s.span))
         else {

@@ -2,7 +2,7 @@
 //! `bf-p4c/phv/cluster_phv_operations.cpp`.
 //!
 //! A carry goes from one container of 32 bits to its neighbour, and no further. A header's field
-//! fills its containers, so that its size is a multiple of 32; a variable lies as it has to.
+//! fills its containers, so its size is a multiple of 32; the layout of a variable is fixed.
 
 use super::values::{Evaluated, Executor};
 use crate::fit::bits::{Bits, Copies, Place};

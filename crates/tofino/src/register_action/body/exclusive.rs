@@ -14,8 +14,8 @@ struct Writer {
     span: Span,
 }
 
-/// Two assignments to one thing that happen in exactly the same outcomes, or of which one always
-/// happens, are refused; two that sometimes happen together are OR-ed, which is told.
+/// Rejects two assignments to one destination that happen in exactly the same outcomes, or of which
+/// one always happens; two that sometimes happen together are OR-ed, with a warning.
 pub(super) fn check_exclusive(
     outcomes: &[Vec<Assignment>; 4],
     shared: &mut Resources<'_>,

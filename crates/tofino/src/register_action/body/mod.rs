@@ -25,7 +25,7 @@ use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::{HashMap, HashSet};
 
-/// Where an assignment goes.
+/// Destination of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// A half of the entry.
@@ -37,9 +37,9 @@ pub enum Destination {
 /// An assignment that happens in some outcome.
 #[derive(Clone, Debug)]
 pub struct Assignment {
-    /// Where to.
+    /// Destination.
     pub to: Destination,
-    /// What.
+    /// Assigned term.
     pub term: Term,
     /// Number of the statement in the text.
     pub statement: usize,
@@ -54,7 +54,7 @@ pub struct Effects {
     pub units: Units,
 }
 
-/// What a slot is to the body.
+/// Role of a slot in the body.
 #[derive(Clone, Copy)]
 enum Role {
     Memory(Half),
@@ -65,7 +65,7 @@ enum Role {
     Field,
 }
 
-/// What a local variable stands for on the path that is walked.
+/// Value of a local variable on the current path.
 #[derive(Clone)]
 enum Binding {
     Term(Term),
@@ -100,7 +100,7 @@ pub struct Body<'a, 'p> {
 
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
-/// How a list of statements ends.
+/// End of a list of statements.
 enum Flow {
     On,
     Leaving(Label),
@@ -200,7 +200,7 @@ impl<'p> Body<'_, 'p> {
         }
     }
 
-    /// Of all slots that the body writes, keeps those that nothing outside it knows.
+    /// Among the slots that the body writes, selects those that are unused outside it.
     fn declare_variables(&mut self) {
         let candidates = std::mem::take(&mut self.declared).into_iter();
         self.declared = candidates

@@ -97,9 +97,9 @@ impl Body<'_, '_> {
     }
 }
 
-/// True if an operand is written as a sum or difference, or is a variable that stands for one. A
-/// cast between signed and unsigned changes nothing: the compiler moves it to the operands of the
-/// sum (p4c's `SimplifyOperationBinary`), so that `(int<32>)(a - b)` is `(int<32>)a - (int<32>)b`.
+/// True if an operand is written as a sum or difference, or is a variable with such a value. A cast
+/// between signed and unsigned does not matter: the compiler moves it to the operands of the sum
+/// (p4c's `SimplifyOperationBinary`), so that `(int<32>)(a - b)` is `(int<32>)a - (int<32>)b`.
 fn is_sum(expr: &Expr, term: &Term) -> bool {
     match &expr.kind {
         ExprKind::Binary(Binary::Add | Binary::Sub, ..) => true,

@@ -11,8 +11,8 @@ const WINDOW_ROUNDS: u32 = 5;
 /// An epoch ends after so many segments in any case.
 const LONGEST_EPOCH: u32 = 1 << 20;
 
-/// Segments per microsecond, times 2^24 (`BW_SCALE`). At 1 Mbit/s that are some 1,400, so that what is
-/// rounded down shows in the time between two segments: the kernel's numbers are kept to.
+/// Segments per microsecond, times 2^24 (`BW_SCALE`). At 1 Mbit/s that is some 1,400, so that
+/// rounding down affects the time between two segments: the kernel's numbers are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bandwidth(pub(super) u64);
 
@@ -89,7 +89,7 @@ impl AckAggregation {
 }
 
 impl Bbr {
-    /// How many more segments were acknowledged than the bandwidth explains.
+    /// Updates the number of segments acknowledged in excess of the bandwidth.
     pub(super) fn update_aggregation(&mut self, flow: &Flow, sample: &RateSample, cwnd: u32) {
         if sample.acked == 0 || sample.rate.is_none() {
             return;

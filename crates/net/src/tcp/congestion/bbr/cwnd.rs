@@ -34,7 +34,7 @@ impl Bbr {
         self.min_rtt.map_or(INITIAL_CWND, |min_rtt| bandwidth.segments(min_rtt, gain))
     }
 
-    /// What the hosts at both ends hold: three bursts; an even number, for delayed
+    /// Adds the data held by both hosts: three bursts; an even number, for delayed
     /// acknowledgements; and two more for the probing phase, however small the path.
     fn with_quanta(&self, segments: u32, mss: u32) -> u32 {
         let segments = segments.saturating_add(3 * self.burst(mss)).next_multiple_of(2);
@@ -47,7 +47,7 @@ impl Bbr {
         self.with_quanta(self.bdp(bandwidth, gain), mss)
     }
 
-    /// What will be in the network when pacing lets the next segment go.
+    /// Data in the network when pacing releases the next segment.
     pub(super) fn in_network_at_departure(&self, flow: &Flow, in_flight: u32) -> u32 {
         let wait = flow.next_departure.saturating_sub(flow.now);
         let delivered = self.bandwidth().whole_segments(wait);

@@ -45,8 +45,8 @@ const CYCLE: [Gain; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UN
 const CYCLE_STARTS: u32 = 7;
 /// Round trips for which the bandwidth filter remembers.
 const BANDWIDTH_ROUNDS: u64 = 10;
-/// How long the least round-trip time holds before it is sought anew, and for how long the window
-/// is then held down.
+/// Validity of the minimum round-trip time before it is measured anew, and time for which the
+/// window is then reduced.
 const MIN_RTT_WINDOW: Time = Time::from_secs(10);
 const PROBE_RTT_TIME: Time = Time::from_millis(200);
 /// The pipe is full when the bandwidth has grown by less than a quarter in three rounds.
@@ -55,7 +55,7 @@ const FULL_ROUNDS: u32 = 3;
 /// The round-trip time assumed before the first is measured.
 const NOMINAL_RTT: Time = Time::from_millis(1);
 
-/// What BBR is doing.
+/// Mode of BBR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Doubles the rate each round trip until the pipe is full.

@@ -15,7 +15,7 @@ const HEAVY_LOSS: Gain = 50;
 /// Two rates are the same if they differ by an eighth at most, or by 4 kbit/s.
 const SAME_RATIO: Gain = UNIT / 8;
 const SAME_DIFFERENCE: u64 = 500;
-/// Round trips for which the rate is kept to.
+/// Round trips for which the rate is used.
 const KEPT_ROUNDS: u32 = 48;
 
 /// The long-term estimate of the rate.
@@ -27,7 +27,7 @@ pub(super) struct Policer {
     policed: bool,
     /// Round trips of this interval, or since a policer was found.
     rounds: u32,
-    /// Where the interval began.
+    /// Start of the interval.
     start: Time,
     delivered: u64,
     lost: u64,
@@ -39,7 +39,7 @@ impl Policer {
         self.rate.filter(|_| self.policed)
     }
 
-    /// Sees an acknowledgement that found `lost` segments lost; true if the rate was kept to long
+    /// Processes an acknowledgement that found `lost` segments lost; true if the rate was used long
     /// enough and the path must be probed again.
     pub(super) fn see(
         &mut self,

@@ -1,7 +1,8 @@
 //! Parser for the part of packetdrill's script language that a connection without sockets can follow.
 //!
-//! Understands relative, absolute and ranged times, TCP segments with options, the system calls that open, write and
-//! close, and assertions about `tcp_info`. Skips shell commands and other system calls. Knows no connection.
+//! Understands relative, absolute and ranged times, TCP segments with options, the system calls
+//! that open, write and close, and assertions about `tcp_info`. Skips shell commands and other
+//! system calls. Must not depend on connections.
 
 use crate::wire::{Ecn, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use sojourn_packet::Time;
@@ -40,9 +41,9 @@ pub(super) enum What {
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub(super) events: Vec<Event>,
-    /// How late a segment may leave.
+    /// Tolerance of a segment's departure.
     pub(super) tolerance: Time,
-    /// What shell commands say of the congestion control and of ECN.
+    /// Congestion control and ECN settings from shell commands.
     pub(super) control: &'static str,
     pub(super) ecn: bool,
     pub(super) timestamps: bool,

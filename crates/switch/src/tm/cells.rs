@@ -176,7 +176,7 @@ mod tests {
     fn saturated_queues_settle_at_alpha_b_over_one_plus_n_alpha() {
         // Choudhury and Hahne, equation 3; cells of one packet each.
         for (queues, alpha, total) in [(1, 1_000, 6_000), (4, 1_000, 6_000), (7, 500, 9_000)] {
-            let mut buffer = Buffer::new(total);
+            let mut buffer = Buffer::new(total, CELL);
             let share = Share::new(u32::MAX, None).dynamic(Some(alpha));
             let mut shares = vec![share; queues];
             for _ in 0..total {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_dynamic_threshold_falls_as_others_fill_and_is_never_above_the_fixed_limit() {
-        let mut buffer = Buffer::new(100);
+        let mut buffer = Buffer::new(100, CELL);
         let share = |limit| Share::new(limit, None).dynamic(Some(1_000));
         let (mut a, mut b, mut small) = (share(100), share(100), share(5));
         assert!(a.admit(&mut buffer, 50, 0) && !a.admit(&mut buffer, 1, 0));

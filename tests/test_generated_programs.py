@@ -25,7 +25,7 @@ def ours(text: str, folder: Path) -> tuple[bool, list[str]]:
     """Whether the checker takes a program, and the codes of its errors."""
     path = folder / "program.p4"
     path.write_text(text)
-    found = _core.check(str(path), False, [*with_own_folder((), path)], {}, False)
+    found = _core.check(str(path), False, [*with_own_folder((), path)], {}, False, None)
     return found.ok, [found.rendered]
 
 

@@ -101,7 +101,7 @@ def test_hover_definition_and_stages_of_a_program_and_of_its_part() -> None:
             await mistakes.until(PROGRAM.as_uri(), lambda found: found == [])
             document = types.TextDocumentIdentifier(uri)
             lenses = await client.text_document_code_lens_async(types.CodeLensParams(document))
-            line = place(text, "Register<bit<32>, bit<16>>(CODEL_EXACT_QUEUES) above;").line
+            line = place(text, "Register<bit<32>, bit<16>>(QUEUE_STATES) above;").line
             [lens] = [one for one in lenses if one.range.start.line == line]
             assert lens.command.title == "egress stage 1: 16384 x bit<32>"
             whole = types.CodeLensParams(types.TextDocumentIdentifier(PROGRAM.as_uri()))

@@ -47,7 +47,9 @@ class LeafSpine(Strict):
     """Leaves with hosts `h1_1`, `h1_2` and so on at `leaf1`, and each leaf at each spine."""
 
     leaves: Few
+    """Leaf switches."""
     spines: Few
+    """Spine switches."""
     hosts: Few
     """At each leaf."""
     parallel: Few = 1
@@ -72,6 +74,7 @@ class FatTree(Strict):
     (`k`/2)^2 core switches, and `k`/2 hosts at each edge switch, as `h1_2_1` at `edge1_2`."""
 
     k: Annotated[int, Field(ge=2, le=32, multiple_of=2)]
+    """Ports of a switch."""
 
     @property
     def tiers(self) -> tuple[str, ...]:
@@ -94,6 +97,7 @@ class ParkingLot(Strict):
     `long_out` passes all; that from `in1` to `out1` passes the first one, and so on."""
 
     links: Annotated[int, Field(ge=1, le=1_000)]
+    """Links in a row."""
 
     @property
     def tiers(self) -> tuple[str, ...]:
@@ -145,7 +149,9 @@ class Failure(Strict):
     """A link between two switches that fails."""
 
     between: Annotated[list[str], Field(min_length=2, max_length=2)]
+    """Its two switches."""
     at: PositiveTime
+    """When it fails."""
     until: PositiveTime | None = None
     """When it is up again; absent: never."""
     reroute: Time = 0
@@ -162,6 +168,7 @@ class Topology(Queue, Buffering):
     """A network by its shape; one of the first four keys says which."""
 
     leaf_spine: LeafSpine | None = None
+    """Leaves with hosts, each linked to every spine."""
     fat_tree: Annotated[FatTree | None, _short("k")] = None
     """A number is `k`."""
     parking_lot: Annotated[ParkingLot | None, _short("links")] = None
@@ -186,7 +193,9 @@ class Topology(Queue, Buffering):
     failures: list[Failure] = Field(default_factory=list, max_length=1_000)
     """Links that fail; of several between two switches the first."""
     ingress_latency: Time = Ports.model_fields["ingress_latency"].default
+    """From arrival to the traffic manager."""
     egress_latency: Time = Ports.model_fields["egress_latency"].default
+    """From the queue to the wire."""
     aqm_of: dict[str, Choice] = Field(default_factory=dict)
     """AQMs of the switches of a tier (`leaf`, `spine`; `edge`, `agg`, `core`; `s`; `left`,
     `right`). Absent: the AQM of the run."""
@@ -220,6 +229,7 @@ class Fabric(Common):
     """A scenario with a network by its shape."""
 
     topology: Topology
+    """The shape."""
 
     def problems(self) -> list[Problem]:
         """All that does not fit, as keys and a sentence."""

@@ -84,8 +84,8 @@ class RunResult(Result):
 
         The first column is `aqm`, the others are those of `PACKET_SCHEMA` in
         `sojourn.runtime.arrow_tables`. `.read_all()` makes a table, and with pandas
-        `.read_pandas()` a data frame. In a network they are the rows of the first measured queue, or
-        of the one that is named. `ScenarioError` for a name that is not there.
+        `.read_pandas()` a data frame. In a network they are the rows of the first measured queue,
+        or of the one that is named. `ScenarioError` for a name that is not there.
 
         >>> result = sojourn.run("bufferbloat", aqms="codel", set={"duration": "1 s"}, report=False)
         >>> reader = result.packets("codel")

@@ -59,11 +59,11 @@ class QueuedPacket:
 
     @property
     def enqueued(self) -> int:
-        """When it arrived at the queue, ns."""
+        """Arrival at the queue, ns."""
 
     @property
     def sojourn(self) -> int:
-        """How long it has waited, ns."""
+        """Time since it arrived, ns."""
 
     @property
     def ecn(self) -> int:
@@ -284,7 +284,7 @@ def check(
     colour: bool,
     target: str | None,
 ) -> Verdict:
-    """What the language says of a program, and unless `language_only` what its target says. A
+    """Verdict of the language on a program, and unless `language_only` of its target. A
     `target` defines its macros and comes before others that claim the program."""
 
 def look(

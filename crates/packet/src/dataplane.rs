@@ -95,7 +95,7 @@ pub struct Mirror {
     pub header_len: u16,
     /// Metadata of the copy in addition to its bytes.
     pub packet_metadata: PacketMetadata,
-    /// What the packet sets in place of its session.
+    /// Fields of the mirror session that the packet overrides.
     pub overrides: MirrorOverrides,
 }
 

@@ -102,10 +102,10 @@ pub struct QueuedPacket {
     /// Length without FCS, bytes.
     #[pyo3(get)]
     size: u64,
-    /// When it arrived at the queue, ns.
+    /// Arrival at the queue, ns.
     #[pyo3(get)]
     enqueued: u64,
-    /// How long it has waited, ns.
+    /// Time since it arrived, ns.
     #[pyo3(get)]
     sojourn: u64,
     /// ECN field: 0 for a transport without ECN, 1 for ECT(1), 2 for ECT(0), 3 for CE.
@@ -147,7 +147,7 @@ pub struct QueueState {
     marked: u64,
 }
 
-/// What becomes of a packet.
+/// Decision about a packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Decision {
     Keep,

@@ -14,7 +14,7 @@ use thiserror::Error;
 /// Bytes in one cell of the packet buffer, by default (TNA p. 32).
 pub const CELL: Bytes = Bytes(80);
 
-/// How many whole cells of `cell` bytes fit into `size` bytes of buffer: the tail-drop limit in
+/// Number of whole cells of `cell` bytes in `size` bytes of buffer: the tail-drop limit in
 /// cells of a queue whose limit is given in bytes.
 ///
 /// ```
@@ -349,7 +349,7 @@ pub enum ConfigError {
         what: &'static str,
         /// Its value.
         value: u64,
-        /// What it may be.
+        /// Allowed values.
         allowed: &'static str,
     },
     /// A shaper that the hardware cannot express.
@@ -361,7 +361,7 @@ pub enum ConfigError {
         what: &'static str,
         /// Its value.
         value: u64,
-        /// What it may be.
+        /// Allowed values.
         allowed: String,
     },
     /// No mirror session has the number.

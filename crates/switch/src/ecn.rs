@@ -1,6 +1,6 @@
-//! The ECN field of a frame (RFC 3168): reading it, and setting Congestion Experienced.
+//! ECN field (RFC 3168) and DSCP (RFC 2474) of a frame: reads both, and sets Congestion Experienced.
 //!
-//! Frames without an IP header have no such field. Must not depend on the reason for a mark.
+//! Frames without an IP header have neither. Must not depend on the reason for a mark.
 
 use sojourn_packet::{IpHeader, OnesComplementSum, Packet};
 
@@ -19,22 +19,20 @@ pub fn codepoint(frame: &Packet) -> u8 {
     if let Some([0x08, 0x00, _, tos]) = frame.bytes.get(12..16) {
         return tos & CE;
     }
-    let field = |at: usize, shift: u32| frame.bytes.get(at + 1).map_or(NOT_ECT, |b| b >> shift & 3);
-    match IpHeader::find(frame) {
-        Some(IpHeader::V4(at)) => field(at, 0),
-        Some(IpHeader::V6(at)) => field(at, 4),
-        None => NOT_ECT,
-    }
+    traffic_class(frame).map_or(NOT_ECT, |class| class & CE)
 }
 
 /// The Differentiated Services codepoint, 0 to 63; none for a frame without an IP header.
 pub fn dscp(frame: &Packet) -> Option<u8> {
+    traffic_class(frame).map(|class| class >> 2)
+}
+
+/// The octet with DSCP and ECN field: TOS of IPv4, Traffic Class of IPv6.
+fn traffic_class(frame: &Packet) -> Option<u8> {
+    let octet = |at: usize| frame.bytes.get(at).copied();
     match IpHeader::find(frame)? {
-        IpHeader::V4(at) => frame.bytes.get(at + 1).map(|tos| tos >> 2),
-        IpHeader::V6(at) => {
-            let class = u16::from_be_bytes([*frame.bytes.get(at)?, *frame.bytes.get(at + 1)?]);
-            Some((class >> 6 & 63) as u8)
-        }
+        IpHeader::V4(at) => octet(at + 1),
+        IpHeader::V6(at) => Some(octet(at)? << 4 | octet(at + 1)? >> 4),
     }
 }
 

@@ -14,7 +14,7 @@ use sojourn_packet::{
 /// Entries of the flowlet table; flows whose hashes agree in these bits share one.
 const FLOWLETS: usize = 1 << 16;
 
-/// How packets are spread over ports of equal cost.
+/// Spreading of packets over ports of equal cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spreading {
     /// Packet by packet, in turn.
@@ -44,7 +44,7 @@ pub enum Spreading {
 pub struct SpreadingRoutes {
     routes: Routes,
     spreading: Spreading,
-    /// Where random choices and hashes begin.
+    /// Seed of random choices and hashes.
     seed: u64,
     /// Choices made so far.
     turns: u64,

@@ -117,7 +117,7 @@ pub struct SwitchTraits {
     pub recirculating: Vec<u16>,
     /// Its traffic manager; the switch's defaults if absent.
     pub traffic_manager: Option<TrafficManager>,
-    /// How copies and second passes are made.
+    /// Copies and second passes.
     pub copies: Copies,
     /// Whether a native discipline may manage the queues under a program: if packets carry
     /// ingress's headers in front, it cannot find theirs.
@@ -150,7 +150,7 @@ pub struct ShaperRegisters {
     pub shortened_to_nearest: bool,
 }
 
-/// How copies and second passes of packets are made.
+/// Means of a target for copies and second passes of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
     /// By a mirror buffer of limited size, one resubmission, and sessions of one direction.

@@ -32,13 +32,13 @@ pub struct Chip {
     pub stages: u32,
     /// Constants that an instruction word holds beside two containers.
     pub small_constants: RangeInclusive<i128>,
-    /// What a stateful ALU has.
+    /// Capabilities of a stateful ALU.
     pub stateful_alu: StatefulAlu,
     /// Requests to deparser and traffic manager have valid bits beside those of headers.
     pub shared_validity: bool,
     /// Bit 0 of `drop_ctl` also cancels a resubmit.
     pub drop_cancels_resubmit: bool,
-    /// What is in front of packets.
+    /// Metadata in front of packets.
     pub front: Front,
     /// Pipes.
     pub pipes: u16,

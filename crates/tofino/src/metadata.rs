@@ -30,7 +30,7 @@ impl FrontFields {
         FrontFields { clock, chip: *chip }
     }
 
-    /// What the ingress parser finds in front of a packet, eight bytes in each word: intrinsic
+    /// Bytes that the ingress parser finds in front of a packet, eight in each word: intrinsic
     /// metadata, and the port's, which its control plane has set in its first eight bytes. A
     /// resubmitted packet brings bytes of its own instead of those.
     #[inline]
@@ -48,7 +48,7 @@ impl FrontFields {
         out.extend_from_slice(&words.as_flattened()[..INGRESS_INTRINSIC_BYTES + own]);
     }
 
-    /// What the egress parser finds in front of a packet, each field filled up to bytes: a word of
+    /// Bytes that the egress parser finds in front of a packet, each field filled up to bytes: a word of
     /// eight bytes, the last one of fewer.
     // A call, because a program seldom reads more than one of the words; inlined, all of them are made.
     #[inline(never)]

@@ -1,4 +1,4 @@
-// What only Tofino 2 has beside copies and tables: generated packets, idle timeouts by name.
+// Packet generator and named idle timeouts, which only Tofino 2 declares.
 #ifndef SOJOURN_TOFINO2_PKTGEN_P4
 #define SOJOURN_TOFINO2_PKTGEN_P4
 

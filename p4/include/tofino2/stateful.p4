@@ -1,4 +1,4 @@
-// What outlives a packet: counters, meters, registers and the stateful ALU of Tofino 2.
+// State that outlives a packet: counters, meters, registers and the stateful ALU of Tofino 2.
 //
 // A packet may use one instance of any of these once in a pass, and every instance lives in one
 // stage. A stateful ALU has four comparisons and returns up to four words.

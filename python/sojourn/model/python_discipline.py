@@ -36,7 +36,7 @@ _numbers = count(1)
 
 
 class Decision(IntEnum):
-    """What becomes of a packet."""
+    """Decision about a packet."""
 
     KEEP = 0
     """It stays in the queue, or leaves it to be sent."""
@@ -98,7 +98,7 @@ class OwnParameter(NamedTuple):
     """As the engine has it."""
 
     def value(self, number: int) -> int | float | bool:
-        """What the constructor receives for the engine's number."""
+        """Argument of the constructor for the engine's number."""
         if self.kind.name in ("probability", "switch"):
             return self.kind.format(number)  # type: ignore[return-value]
         return number

@@ -18,7 +18,7 @@ _KEY = "routes"
 
 
 class _Routes(Strict):
-    """What `routes` takes."""
+    """Value of `routes`."""
 
     key: str
     """The table's key for the destination address."""

@@ -30,7 +30,7 @@ OBSERVED = ("packets", "bytes", "delay", "arrived", "dropped", "marked", "sent",
 """The components of an observation: fields of `QueueInterval`, the delay in ms."""
 
 _SETTINGS: dict[str, tuple[float, float]] = {"probability": (0.0, 1.0), "target": (0.1, 100.0)}
-"""What an action can be, with its bounds: a probability; CoDel's TARGET in ms."""
+"""Kinds of action with their bounds: a probability; CoDel's TARGET in ms."""
 
 _numbers = count(1)
 

@@ -180,7 +180,7 @@ def _page(schema: Schema) -> Iterator[str]:
 
 
 def _name_of(part: Schema) -> str:
-    """What a table of one kind gives as its `kind`, if it is such."""
+    """Value of `kind` in a table of one kind, if it is such."""
     return str(part["properties"].get("kind", {}).get("const", "")) if "properties" in part else ""
 
 

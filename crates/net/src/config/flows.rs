@@ -112,7 +112,7 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
-        /// What both ends do in another way than Linux.
+        /// Deviations of both ends from Linux's defaults.
         #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
         tcp: TcpChoices,
         /// Bursts of segmentation offload at the sender.
@@ -183,7 +183,7 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
-        /// What both ends do in another way than Linux.
+        /// Deviations of both ends from Linux's defaults.
         #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
         tcp: TcpChoices,
         /// Bursts of segmentation offload at the senders.
@@ -212,7 +212,7 @@ flow_kind! {
         /// Negotiate ECN (RFC 3168).
         #[serde(default)]
         ecn: bool,
-        /// What both ends do in another way than Linux.
+        /// Deviations of both ends from Linux's defaults.
         #[serde(default, skip_serializing_if = "TcpChoices::is_default")]
         tcp: TcpChoices,
         /// Bursts of segmentation offload at the end that answers.

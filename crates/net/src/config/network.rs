@@ -255,8 +255,7 @@ pub struct LinkStep {
     /// sent into a link that is down is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<bool>,
-    /// How much later than a change of `up` the routers of the network know of it, ns; at once if
-    /// absent.
+    /// Delay until the routers of the network know of a change of `up`, ns; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reroute: Option<u64>,
 }

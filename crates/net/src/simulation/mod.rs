@@ -86,7 +86,7 @@ pub struct SwitchPlane {
     pub set_up: Box<dyn FnOnce(&mut SwitchConfig) + Send>,
     /// Size of a cell of its switch's packet buffer.
     pub cell: Bytes,
-    /// What manages the queues under it; tail drop if absent.
+    /// Discipline of the queues under it; tail drop if absent.
     pub discipline: Option<NativeAqm>,
     /// Actions on its switch during the run.
     pub later: Vec<(Time, SwitchAction)>,

@@ -83,7 +83,7 @@ impl Drops {
         self.halted.as_deref()
     }
 
-    /// What was dropped, in order.
+    /// Dropped packets, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Queued> {
         self.dropped.iter().map(|(packet, _)| packet)
     }

@@ -149,7 +149,7 @@ pub struct Unencodable {
     pub what: &'static str,
     /// Its value.
     pub value: u64,
-    /// What it may be.
+    /// Allowed values.
     pub allowed: String,
 }
 

@@ -117,7 +117,7 @@ pub(super) fn doubt_of(chip: &Chip, program: &Program, fit: &Fit) -> Option<Diag
     Some(rules::STAGES.warning(span, message))
 }
 
-/// What a program's controls break: the rules of this folder. `blocks` are the six of the pipe.
+/// Violations in a program's controls of the rules of this folder. `blocks` are the six of the pipe.
 pub fn check(
     chip: &Chip,
     program: &Program,

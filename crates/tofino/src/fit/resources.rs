@@ -192,7 +192,7 @@ pub fn packed_bytes<'a>(fields: impl IntoIterator<Item = &'a Bits>) -> u32 {
     bytes + small.div_ceil(8)
 }
 
-/// What a node of a pass (0 ingress, 1 egress) needs in its stage. `attached` is false for a gateway
+/// Resources that a node of a pass (0 ingress, 1 egress) needs in its stage. `attached` is false for a gateway
 /// without a table to sit in.
 pub fn need(program: &Program, node: &Node, pass: usize, attached: bool) -> Need {
     let mut need = Need { pass, ..Need::default() };

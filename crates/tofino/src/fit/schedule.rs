@@ -292,7 +292,7 @@ fn split(used: &Amounts, wanted: &mut Amounts) -> Amounts {
     rest
 }
 
-/// How many stages follow at least, for each node. Nodes of one stage have the same number.
+/// Least number of stages that follow, for each node. Nodes of one stage have the same number.
 fn heights(graph: &Graph) -> Vec<u32> {
     let mut heights: Vec<u32> = graph.nodes.iter().map(|node| node.extra).collect();
     let mut shared = vec![0; graph.nodes.len()];
@@ -323,7 +323,7 @@ fn followers(graph: &Graph) -> Vec<Vec<usize>> {
     followers
 }
 
-/// How many nodes each waits for, those among them that others wait for.
+/// Number of nodes that each waits for, those among them that others wait for.
 fn before(graph: &Graph) -> Vec<usize> {
     let mut all: Vec<HashSet<usize>> = Vec::with_capacity(graph.nodes.len());
     for waits in &graph.waits {

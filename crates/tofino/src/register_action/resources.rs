@@ -23,7 +23,7 @@ pub enum Row {
 /// The shared parts of one stateful ALU, filled as its actions are compiled.
 #[derive(Debug)]
 pub struct Resources<'p> {
-    /// What the chip's stateful ALUs have.
+    /// Capabilities of the chip's stateful ALUs.
     pub chip: StatefulAlu,
     /// The program, for objects that actions refer to.
     pub program: &'p Program,

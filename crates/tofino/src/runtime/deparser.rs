@@ -15,7 +15,7 @@ pub struct CopyTypes {
     pub mirror: Option<u8>,
     pub resubmit: Option<u8>,
     pub digest: Option<u8>,
-    /// What the packet sets for its copy, in place of the session.
+    /// Fields of the mirror session that the packet overrides for its copy.
     pub overrides: MirrorOverrides,
     /// Whether the copy is of the packet as deparsed; by default it is in egress and not in
     /// ingress.

@@ -169,7 +169,7 @@ class TransferFlows(_Flows, _TcpEnds):
     """Payload that the transfers of one source offer together; or a share, as `"60 %"`, of the
     sending host's link, for all sources of the group there."""
     load_of: Literal["host", "uplinks"] = "host"
-    """What a share is of: the sending host's link, or those from its switch to other switches."""
+    """Base of a share: the sending host's link, or those from its switch to other switches."""
     arrivals: Literal["poisson", "lognormal"] = "poisson"
     """Distribution of the times between arrivals at one source."""
     sigma: Annotated[float, Field(ge=0.001, le=5)] = 1.0

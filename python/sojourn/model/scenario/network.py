@@ -161,7 +161,7 @@ PortNumber = Annotated[int, Field(ge=0, le=511)]
 
 
 class Buffering(Strict):
-    """How a switch uses its buffer and its links of equal cost."""
+    """Use of a switch's buffer and of its links of equal cost."""
 
     multipath: Literal["first", "ecmp", "spray", "flowlet"] = "first"
     """Use of several links of equal cost. `first`: the one that is written first. `ecmp`: by a hash
@@ -229,7 +229,7 @@ class LinkStep(Strict):
     up: bool | None = None
     """Whether a link between two switches carries frames from then on; absent: as before."""
     reroute: Time | None = None
-    """How much later the routers of the network know of a change of `up`; absent: at once."""
+    """Delay until the routers of the network know of a change of `up`; absent: none."""
 
     @model_validator(mode="after")
     def _reroutes_after_a_change(self) -> Self:

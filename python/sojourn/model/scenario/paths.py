@@ -64,7 +64,7 @@ class Paths:
         return upward or [hop for hop, there in steps if there in receivers]
 
     def rate(self, hop: Hop) -> int:
-        """What a link carries in that direction at first, bit/s."""
+        """Rate of a link in that direction at first, bit/s."""
         link, back = hop
         given = (link.rate_back if back else None) or link.rate
         speeds = [node.port_speed for name in link.between if (node := self._switches.get(name))]

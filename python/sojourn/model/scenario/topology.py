@@ -155,7 +155,7 @@ class Failure(Strict):
     until: PositiveTime | None = None
     """When it is up again; absent: never."""
     reroute: Time = 0
-    """How much later the routers of the network know of either."""
+    """Delay until the routers of the network know of either."""
 
     @model_validator(mode="after")
     def _returns_later(self) -> Self:

@@ -156,7 +156,7 @@ class _Planner:
         self._backend = backend
         on = "" if backend is SIMULATOR else f" on {backend!r}"
         self.engine = f"{engine_identity()}{on}"
-        """What has to be equal for results to be: a real backend is part of it."""
+        """Identity of what computes the results; a real backend is part of it."""
         self._keep = tuple(sorted(set(sweep.keep)))
         self._planned: dict[str, tuple[list[str], list[InputFiles], list[dict[str, Any]]]] = {}
         self.target = 0

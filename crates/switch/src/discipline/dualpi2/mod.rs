@@ -197,7 +197,7 @@ pub struct Params {
     pub any_ect: bool,
     /// DSCP whose packets go to the L4S queue whatever their ECN field (section 2.5.1.1). Default: none.
     pub l4s_dscp: Option<u8>,
-    /// How much both queues together hold; the RFC has 250 ms at the highest rate. Default: no
+    /// Capacity of both queues together; the RFC has 250 ms at the highest rate. Default: no
     /// limit but the packet buffer's.
     pub limits: Limits,
 }

@@ -19,10 +19,10 @@ use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::sync::Arc;
 
-/// What one instruction loads into a whole container.
+/// Value that one instruction loads into a whole container.
 const LOADED_BITS: u32 = 21;
 
-/// What the actions of a table break.
+/// Violations in the actions of a table.
 pub fn check_table(chip: &Chip, program: &Program, table: &Table, found: &mut Vec<Diagnostic>) {
     for (number, action) in table.actions.iter().enumerate() {
         let Some(hashed) = hash_in(program, &action.body, &action.data) else { continue };

@@ -193,8 +193,10 @@ impl Targets {
     /// The macros of a program for `target`, unless the caller has named a target already.
     pub fn macros(self, target: &dyn Target, given: &[(String, String)]) -> Vec<(String, String)> {
         let mut all = given.to_vec();
-        let mut named = self.iter().flat_map(|target| target.macros());
-        if !given.iter().any(|(given, _)| named.any(|(name, _)| name == given)) {
+        let names_target = |name: &str| {
+            self.iter().any(|target| target.macros().iter().any(|(own, _)| *own == name))
+        };
+        if !given.iter().any(|(name, _)| names_target(name)) {
             let own = target.macros().iter();
             all.extend(own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         }

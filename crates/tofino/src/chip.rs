@@ -40,6 +40,9 @@ pub struct Chip {
     pub drop_cancels_resubmit: bool,
     /// Metadata in front of packets.
     pub front: Front,
+    /// The mask of a parser's counter is given as its bits; otherwise as the number of low bits less
+    /// one.
+    pub counter_mask_in_bits: bool,
     /// Pipes.
     pub pipes: u16,
     /// Ports of a pipe; a port's number is that of its pipe, then that in the pipe.
@@ -128,6 +131,7 @@ pub const TOFINO1: Chip = Chip {
         group_queues: 0,
         queue_bits: 5,
     },
+    counter_mask_in_bits: false,
     pipes: 4,
     pipe_ports: 128,
     queues: 32,
@@ -170,6 +174,7 @@ pub const TOFINO2: Chip = Chip {
         group_queues: 16,
         queue_bits: 7,
     },
+    counter_mask_in_bits: true,
     pipes: 4,
     pipe_ports: 128,
     queues: 32,

@@ -57,6 +57,16 @@ fn the_program_of_the_first_chip_compiles_for_the_second_where_the_caller_says_s
 }
 
 #[test]
+fn a_macro_of_a_chip_among_others_keeps_the_targets_own_away() {
+    let given = |names: &[&str]| -> Vec<(String, String)> {
+        names.iter().map(|name| ((*name).to_owned(), "2".to_owned())).collect()
+    };
+    let both = given(&["QUEUES", "__TARGET_TOFINO__"]);
+    assert_eq!(CHIPS.macros(&TOFINO1, &both), both);
+    assert_eq!(CHIPS.macros(&TOFINO1, &given(&["QUEUES"])).len(), 2);
+}
+
+#[test]
 fn declarations_of_the_other_chip_are_one_error_with_the_cure() {
     let error = |program, target| {
         let error = compiled(program, target).expect_err("the other chip's declarations");
@@ -147,7 +157,11 @@ fn file(name: &str, text: &str) -> PathBuf {
 }
 
 fn egress(name: &str, requests: &str) -> EgressOutput {
-    let path = file(name, &text(&format!("apply {{ {SHOW} {requests} }}")));
+    egress_of(name, &text(&format!("apply {{ {SHOW} {requests} }}")))
+}
+
+fn egress_of(name: &str, text: &str) -> EgressOutput {
+    let path = file(name, text);
     let loaded = load_with(&FileLoader, &path, &options(None));
     let mut plane: Tofino = loaded.unwrap_or_else(|error| panic!("{error}")).plane;
     let input = EgressInput {
@@ -166,6 +180,27 @@ fn egress_sees_the_time_in_the_queue_with_32_bits_and_the_queue_of_the_port_grou
     let sent = egress("stamps", "").packet.expect("it is sent");
     assert_eq!(sent.bytes[..4], 300_000_000u32.to_be_bytes());
     assert_eq!(sent.bytes[4..6], [0, 16 + 3]);
+}
+
+#[test]
+fn the_mask_of_a_parser_counter_is_given_as_bits() {
+    // The byte is 5.
+    for (mask, is_zero) in [(2, true), (4, false), (7, false)] {
+        let text = text("apply { h.h.delay = (bit<32>)m.session; }").replace(
+            "state start { p.extract(e); p.extract(h.h); transition accept; }",
+            &format!(
+                "ParserCounter() counter;
+                 state start {{
+                     p.extract(e); p.extract(h.h); m.session = 0;
+                     counter.set(h.h.queue[7:0], 255, 0, {mask}, 0);
+                     transition select(counter.is_zero()) {{ true: accept; false: more; }}
+                 }}
+                 state more {{ m.session = 1; transition accept; }}"
+            ),
+        );
+        let sent = egress_of("counter", &text).packet.expect("it is sent");
+        assert_eq!(sent.bytes[3], u8::from(!is_zero), "mask {mask}");
+    }
 }
 
 #[test]

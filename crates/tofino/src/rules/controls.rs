@@ -68,7 +68,7 @@ sojourn_target::rules! { with programs:
         "give the entry the result, or write one operand into a field first"
 
     STAGES "T1101" "a program has 12 stages"
-        "each stage can use what an earlier one wrote, and the chip has 12 stages, for ingress and egress together"
+        "each stage can use what an earlier one wrote, and the chip has 12 stages (Tofino 2: 20), for ingress and egress together"
         "shorten the longest chain of steps that need each other: compute side by side what does not depend on each other, combine steps in a stateful ALU, or recirculate"
     REGISTER_STAGE "T1102" "all accesses to a register are in one stage"
         "a register's memory is bound to the stage that holds it, and an access cannot wait for the result of another"

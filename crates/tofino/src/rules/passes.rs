@@ -64,7 +64,7 @@ sojourn_target::rules! { with programs:
         "the mirror unit has 32 bytes for it"
         "carry fewer fields"
     RESUBMIT_HEADER "T0902" "resubmitted metadata is at most 8 bytes"
-        "the path back to the ingress buffer carries 64 bits"
+        "the path back to the ingress buffer carries 64 bits (Tofino 2: 128)"
         "carry fewer fields"
     COPY_CONDITION "T0903" "a deparser copies where the type equals a constant, and nowhere else"
         "the deparser looks the fields of a copy up by mirror_type, resubmit_type or digest_type; it decides nothing itself"

@@ -194,6 +194,8 @@ impl Pass {
 pub struct Runtime {
     /// Bytes of resubmit data.
     resubmit_data: usize,
+    /// As [`Chip::counter_mask_in_bits`](crate::chip::Chip::counter_mask_in_bits).
+    counter_mask_in_bits: bool,
     pub(crate) sites: Vec<Site>,
     /// By site, what is worked out beforehand.
     prepared: Vec<Prepared>,

@@ -76,7 +76,8 @@ impl Runtime {
         }
         let argument = |index| scalar(call, index, ctx) as u32;
         let (max, rotate, mask, add) = (argument(1), argument(2), argument(3), argument(4));
-        let masked = u32::from(byte.rotate_right(rotate % 8)) & ((2u32 << (mask & 7)) - 1);
+        let mask = if self.counter_mask_in_bits { mask } else { (2 << (mask & 7)) - 1 };
+        let masked = u32::from(byte.rotate_right(rotate % 8)) & mask;
         if masked > max & 0xff {
             ctx.reject(self.counter_range);
             return;

@@ -57,6 +57,7 @@ pub fn prepare(
     let counter_range = program.errors.iter().position(|error| &**error == "CounterRange");
     let mut runtime = Runtime {
         resubmit_data: chip.front.resubmit_data,
+        counter_mask_in_bits: chip.counter_mask_in_bits,
         sites: vec![Site::None; program.call_sites as usize],
         prepared: vec![Prepared::default(); program.call_sites as usize],
         registers: states(program, registers, &mut budget, &mut errors),

@@ -6,11 +6,11 @@ use crate::RunError;
 use crate::config::{Aqm, FurtherProgram};
 use crate::load::Programs;
 use serde::{Deserialize, Serialize};
-use sojourn_net::ConfigError;
 use sojourn_net::config::{burst, invalid, queue_limit, recirculation_ports, within};
+use sojourn_net::{ConfigError, SwitchPlane};
 use sojourn_packet::{Bytes, DataPlane, Packet, PortId, Rate, Time};
 use sojourn_switch::{
-    CELL, CrossConnect, Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes,
+    CrossConnect, Disciplines, Observation, PortConfig, QueueConfig, RoundLimit, Routes,
     ShaperConfig, Switch, SwitchConfig, cells_for_bytes,
 };
 use std::net::IpAddr;
@@ -121,12 +121,14 @@ fn speed() -> u64 {
 /// Returns an error for an invalid configuration, program or control plane.
 pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Switch, RunError> {
     check(config)?;
-    let (mut handed_over, mut cell) = (None, CELL);
-    if let Aqm::P4(p4) = &config.aqm {
-        let handed = programs.handed_over_to(p4, config.seed, config.pipes, &config.beside)?;
-        cell = handed.cell;
-        handed_over = Some(handed);
-    }
+    let handed = match &config.aqm {
+        Aqm::P4(p4) => programs.handed_over_to(p4, config.seed, config.pipes, &config.beside)?,
+        Aqm::Native(native) => SwitchPlane {
+            discipline: Some(native.clone()),
+            ..SwitchPlane::plain(forwarder(config)?)
+        },
+    };
+    let SwitchPlane { plane, set_up, cell, discipline: native, .. } = handed;
     let mut switch = SwitchConfig {
         ports: config.ports.iter().map(|port| front(port, cell, config.capture)).collect(),
         ingress_latency: Time::ZERO,
@@ -141,14 +143,7 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
     }
     let room = config.ports.iter().map(|port| cells_for_bytes(Bytes(port.queue_limit), cell));
     switch.cells = switch.cells.max(room.fold(0, u32::saturating_add));
-    let (plane, native): (Box<dyn DataPlane>, _) = match (handed_over, &config.aqm) {
-        (Some(handed), _) => {
-            (handed.set_up)(&mut switch);
-            (handed.plane, handed.discipline)
-        }
-        (None, Aqm::Native(native)) => (forwarder(config)?, Some(native.clone())),
-        (None, Aqm::P4(_)) => (forwarder(config)?, None),
-    };
+    set_up(&mut switch);
     let loops = |known: &PortConfig| {
         config.ports.iter().any(|port| port.loops && PortId(port.id) == known.id)
     };

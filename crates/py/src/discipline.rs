@@ -7,7 +7,7 @@
 
 use crate::errors::SojournError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 use sojourn_packet::Time;
 use sojourn_switch::discipline::{
     Backlog, Discipline, DisciplineError, DropKind, Drops, Kind, Parameter, QueueLength, Queued,
@@ -235,8 +235,7 @@ fn called(
     state: QueueState,
     now: Time,
 ) -> PyResult<Decision> {
-    let arguments = (packet, state, now.0).into_pyobject(py)?;
-    let said = method.bind(py).call1(arguments.cast_into::<PyTuple>()?)?;
+    let said = method.bind(py).call1((packet, state, now.0))?;
     match said.extract::<u8>() {
         Ok(0) => Ok(Decision::Keep),
         Ok(1) => Ok(Decision::Drop),

@@ -29,7 +29,7 @@ pub struct Routes {
     /// Few, and no two overlap.
     networks: Vec<Network>,
     /// Of the hash that chooses among several ports.
-    seed: u64,
+    pub(crate) seed: u64,
 }
 
 /// The ports that lead to a destination at equal cost.

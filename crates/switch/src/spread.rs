@@ -30,7 +30,7 @@ pub enum Spreading {
 /// use sojourn_switch::{Routes, Spreading, SpreadingRoutes};
 /// let mut routes = Routes::default();
 /// routes.set_equal("10.0.0.2".parse()?, &[PortId(2), PortId(3)]);
-/// let mut router = SpreadingRoutes::new(routes, Spreading::Spray, 1);
+/// let mut router = SpreadingRoutes::new(routes, Spreading::Spray);
 /// let mut frame = Packet { bytes: vec![0; 34], ..Packet::default() };
 /// frame.bytes[12..14].copy_from_slice(&[0x08, 0x00]);
 /// frame.bytes[30..34].copy_from_slice(&[10, 0, 0, 2]);
@@ -44,8 +44,6 @@ pub enum Spreading {
 pub struct SpreadingRoutes {
     routes: Routes,
     spreading: Spreading,
-    /// Seed of random choices and hashes.
-    seed: u64,
     /// Choices made so far.
     turns: u64,
     /// Of each entry: its last packet, and the turn that chose its port.
@@ -54,9 +52,9 @@ pub struct SpreadingRoutes {
 
 impl SpreadingRoutes {
     /// A router that knows these routes.
-    pub fn new(routes: Routes, spreading: Spreading, seed: u64) -> SpreadingRoutes {
+    pub fn new(routes: Routes, spreading: Spreading) -> SpreadingRoutes {
         let entries = if spreading == Spreading::Spray { 0 } else { FLOWLETS };
-        SpreadingRoutes { routes, spreading, seed, turns: 0, flowlets: vec![None; entries] }
+        SpreadingRoutes { routes, spreading, turns: 0, flowlets: vec![None; entries] }
     }
 
     /// Replaces the routes; flowlets keep their entries.
@@ -75,7 +73,7 @@ impl SpreadingRoutes {
                 (self.turns % ports.len() as u64) as usize
             }
             Spreading::Flowlet(gap) => {
-                let entry = flow_hash(frame, self.seed) as usize % FLOWLETS;
+                let entry = flow_hash(frame, self.routes.seed) as usize % FLOWLETS;
                 let turn = match self.flowlets[entry] {
                     Some((last, turn)) if now.saturating_sub(last) <= gap => turn,
                     _ => {
@@ -84,7 +82,7 @@ impl SpreadingRoutes {
                     }
                 };
                 self.flowlets[entry] = Some((now, turn));
-                chosen(mix(self.seed ^ mix(turn)), ports.len())
+                chosen(mix(self.routes.seed ^ mix(turn)), ports.len())
             }
         };
         ports.get(place).copied()
@@ -122,7 +120,7 @@ mod tests {
     fn router(spreading: Spreading) -> SpreadingRoutes {
         let mut routes = Routes::default();
         routes.set_equal("10.0.0.9".parse().expect("an address"), &PORTS);
-        SpreadingRoutes::new(routes, spreading, 3)
+        SpreadingRoutes::new(routes, spreading)
     }
 
     fn frame(source_port: u8) -> Packet {

@@ -44,6 +44,16 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
+    /// Target of a package: the chosen one if it claims the package, else the first that does.
+    pub(crate) fn claiming(
+        &self,
+        package: &str,
+        architecture: Option<&str>,
+    ) -> Option<&'static dyn Target> {
+        let chosen = self.target.filter(|target| target.claims(package, architecture));
+        chosen.or_else(|| self.targets.claiming(package, architecture))
+    }
+
     /// Interpreter of an elaborated program.
     pub fn interpreter(&self, program: ir::Program) -> Interpreter {
         let mut interpreter = Interpreter::with_executor(Arc::new(program), self.executor);

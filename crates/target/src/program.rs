@@ -13,7 +13,7 @@ use crate::chip::ExponentParity;
 use crate::load::{Executor, LoadError, LoadOptions, Loaded};
 use crate::plane::Plane;
 use crate::sources::{ProgramText, Recorder, Sources};
-use crate::target::{LoadedProgram, Stages, Target, Targets};
+use crate::target::{LoadedProgram, Stages, Target};
 use sojourn_analysis::{Dependencies, dependencies};
 use sojourn_control::describe::{ProgramDescription, describe};
 use sojourn_control::schema::Schema;
@@ -111,7 +111,7 @@ impl Program {
         if !diagnostics.iter().any(Diagnostic::is_error) {
             let (typed, mut found) = check(&tree, &map);
             diagnostics.append(&mut found);
-            match typed.map(|typed| elaborate_with(&typed, fresh(&typed, targets))) {
+            match typed.map(|typed| elaborate_with(&typed, fresh(&typed, options))) {
                 Some(Ok(made)) => program = Some(made),
                 Some(Err(mut found)) => diagnostics.append(&mut found),
                 None => {}
@@ -122,8 +122,7 @@ impl Program {
         };
         let claimed = program.main.as_ref().and_then(|main| {
             let architecture = main.architecture.as_deref();
-            let chosen = options.target.filter(|target| target.claims(&main.of, architecture));
-            chosen.or_else(|| targets.claiming(&main.of, architecture))
+            options.claiming(&main.of, architecture)
         });
         let sources = recorder.take();
         Ok(Program {
@@ -341,11 +340,11 @@ impl Program {
 }
 
 /// Initial fields of headers that become valid, by the architecture of `main`.
-fn fresh(typed: &hir::Program, targets: Targets) -> Fresh {
+fn fresh(typed: &hir::Program, options: &LoadOptions) -> Fresh {
     let main = typed.main.and_then(|main| match typed.instances[main.index()].of {
         hir::InstanceOf::Package(id) => {
             let package = &typed.packages[id.index()];
-            targets.claiming(&package.name, package.architecture().as_deref())
+            options.claiming(&package.name, package.architecture().as_deref())
         }
         _ => None,
     });

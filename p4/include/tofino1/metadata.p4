@@ -1,5 +1,5 @@
-// Intrinsic metadata: what the chip's fixed parts (MAC, parser, traffic manager) hand to the
-// program, and what the program hands back. Field order is wire order where the type is a header.
+// Intrinsic metadata of Tofino 1, as far as shared_metadata.p4 does not have it. Field order is wire
+// order where the type is a header.
 #ifndef SOJOURN_TOFINO1_METADATA_P4
 #define SOJOURN_TOFINO1_METADATA_P4
 

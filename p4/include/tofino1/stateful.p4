@@ -1,4 +1,4 @@
-// What outlives a packet: counters, meters, low-pass filters, registers and the stateful ALU.
+// State that outlives a packet: counters, meters, registers and the stateful ALU.
 //
 // A packet may use one instance of any of these once in a pass, and every instance lives in one
 // stage (TNA p. 62). What a stateful ALU can do is far less than what the body of a RegisterAction

@@ -356,7 +356,7 @@ impl NetworkSection {
         if from == to {
             return Err(invalid(&format!("flows[{i}]"), names, "two different hosts"));
         }
-        if !graph.connects(from, to) || !graph.connects(to, from) {
+        if !graph.connects(from, to) {
             let allowed = "hosts between which links lead through switches";
             return Err(invalid(&format!("flows[{i}]"), names, allowed));
         }
@@ -374,11 +374,8 @@ impl NetworkSection {
         let key = || format!("flows[{i}].receivers");
         within(&key(), transfers.receivers.len() as u64, 0..=MOST_NODES)?;
         for name in &transfers.receivers {
-            let to = self.hosts.iter().position(|host| host.name == *name);
-            let is_other = to.is_some_and(|to| {
-                to != from && graph.connects(from, to) && graph.connects(to, from)
-            });
-            if !is_other {
+            let to = place_of(&self.hosts, Some(name), Addresses::Servers);
+            if !to.is_some_and(|to| to != from && graph.connects(from, to)) {
                 let allowed = "other hosts that links lead to, and back";
                 return Err(invalid(&key(), format!("`{name}`"), allowed));
             }

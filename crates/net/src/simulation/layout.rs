@@ -46,14 +46,6 @@ pub(super) struct SwitchLayout<'a> {
     pub(super) buffer: Option<SharedBuffer>,
 }
 
-impl SwitchLayout<'_> {
-    /// The seed by which the switch at a place chooses among links of equal cost.
-    pub(super) fn multipath_seed(&self, place: usize) -> u64 {
-        let given = self.multipath.and_then(|multipath| multipath.seed);
-        given.unwrap_or(place as u64 + 1)
-    }
-}
-
 /// Latencies of a switch.
 #[derive(Clone, Copy)]
 pub(super) struct Latencies {
@@ -363,7 +355,8 @@ impl<'a> Builder<'a> {
             }
         }
         for ((place, switch), own) in switches().enumerate().zip(&mut routes) {
-            own.seed(switch.multipath_seed(place));
+            let given = switch.multipath.and_then(|multipath| multipath.seed);
+            own.seed(given.unwrap_or(place as u64 + 1));
         }
         routes
     }
@@ -376,12 +369,10 @@ impl<'a> Builder<'a> {
         let links = || self.network.links.iter().map(|link| link.schedule.iter().filter_map(known));
         let instants: BTreeSet<u64> = links().flatten().map(|(at, _)| at).collect();
         for instant in instants {
-            let is_down = |steps: &mut dyn Iterator<Item = (u64, bool)>| {
-                let last = steps.filter(|(at, _)| *at <= instant).max_by_key(|(at, _)| *at);
-                last.is_some_and(|(_, up)| !up)
-            };
-            let places = links().enumerate();
-            let down = places.filter_map(|(place, mut steps)| is_down(&mut steps).then_some(place));
+            let down = links().enumerate().filter_map(|(place, steps)| {
+                let (_, up) = steps.filter(|(at, _)| *at <= instant).max_by_key(|(at, _)| *at)?;
+                (!up).then_some(place)
+            });
             let graph = Graph::without(self.network, &down.collect());
             for (routes, switch) in self.routes(&graph).into_iter().zip(0..) {
                 let change = Change::Routes(switch, Arc::new(routes));

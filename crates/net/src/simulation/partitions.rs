@@ -234,27 +234,15 @@ fn add_plans(partitions: &mut [Partition], layout: &Layout, locations: &Location
 }
 
 /// The partition that a change is in, and the change as it is known there.
-fn change(locations: &Locations, change: Change) -> (usize, Change) {
-    match change {
-        Change::Up(switch, port, up) => {
-            let location = locations.switches[usize::from(switch)];
-            (location.partition(), Change::Up(location.place, port, up))
-        }
-        Change::Routes(switch, routes) => {
-            let location = locations.switches[usize::from(switch)];
-            (location.partition(), Change::Routes(location.place, routes))
-        }
-        Change::Shaper(switch, port, shaper) => {
-            let location = locations.switches[usize::from(switch)];
-            (location.partition(), Change::Shaper(location.place, port, shaper))
-        }
-        Change::Delay(switch, port, delay) => {
-            let location = locations.switches[usize::from(switch)];
-            (location.partition(), Change::Delay(location.place, port, delay))
-        }
-        Change::AccessLink(access, rate, delay) => {
-            let location = locations.access_links[usize::from(access)];
-            (location.partition(), Change::AccessLink(location.place, rate, delay))
-        }
-    }
+fn change(locations: &Locations, mut change: Change) -> (usize, Change) {
+    let (all, place) = match &mut change {
+        Change::Up(switch, ..)
+        | Change::Routes(switch, _)
+        | Change::Shaper(switch, ..)
+        | Change::Delay(switch, ..) => (&locations.switches, switch),
+        Change::AccessLink(access, ..) => (&locations.access_links, access),
+    };
+    let location = all[usize::from(*place)];
+    *place = location.place;
+    (location.partition(), change)
 }

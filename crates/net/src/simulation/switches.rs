@@ -123,7 +123,7 @@ fn switch(
         Some(native) => native.in_queues(&switch, is_managed, seed)?,
         None => Disciplines::new(),
     };
-    let plane = data_plane(given, place as usize, plane)?;
+    let plane = data_plane(given, plane)?;
     Switch::with_disciplines(switch, plane, disciplines).map_err(|error| refused(&error))
 }
 
@@ -160,7 +160,6 @@ fn try_shapers(switch: &SwitchConfig, layout: &Layout, place: u16) -> Result<(),
 /// Data plane of a switch: the supplied one, or routes; between two ports no choice is needed.
 fn data_plane(
     given: &SwitchLayout,
-    place: usize,
     handed_over: Option<Box<dyn DataPlane>>,
 ) -> Result<Box<dyn DataPlane>, ConfigError> {
     match (given.aqm, &given.ports[..]) {
@@ -168,12 +167,12 @@ fn data_plane(
         (Aqm::Native(_), [one, other]) => {
             Ok(Box::new(sojourn_switch::CrossConnect::between(one.id, other.id)))
         }
-        (Aqm::Native(_), _) => Ok(router(given, place)),
+        (Aqm::Native(_), _) => Ok(router(given)),
     }
 }
 
 /// A router by a switch's routes, with its choice among links of equal cost.
-fn router(given: &SwitchLayout, place: usize) -> Box<dyn DataPlane> {
+fn router(given: &SwitchLayout) -> Box<dyn DataPlane> {
     let routes = given.routes.clone();
     let spreading = match given.multipath {
         Some(Multipath { mode: MultipathMode::Spray, .. }) => Spreading::Spray,
@@ -182,7 +181,7 @@ fn router(given: &SwitchLayout, place: usize) -> Box<dyn DataPlane> {
         }
         _ => return Box::new(routes),
     };
-    Box::new(SpreadingRoutes::new(routes, spreading, given.multipath_seed(place)))
+    Box::new(SpreadingRoutes::new(routes, spreading))
 }
 
 /// Hosts leave checksums out where no program, no capture and no controller reads frames, and all that

@@ -39,15 +39,10 @@ pub(super) fn planned(config: &RunConfig, layout: &Layout) -> Vec<Scheduled<Plan
         let among = settings.receivers.len() as u64;
         let found = arrivals(draws, &sizes_of(&settings), &settings, span);
         let mut receivers = RandomStream::new(config.seed, source, StreamPurpose::Receiver);
-        let found = found
-            .into_iter()
-            .map(|at| (at, receivers.before(Time(among)).0 as u32))
-            .collect::<Vec<_>>();
-        drawn.extend(
-            found
-                .into_iter()
-                .map(|(arrival, receiver)| (arrival, source, receiver, settings.clone())),
-        );
+        drawn.extend(found.into_iter().map(|arrival| {
+            let receiver = receivers.before(Time(among)).0 as u32;
+            (arrival, source, receiver, settings.clone())
+        }));
     }
     // Stable, so that among equal times the first source comes first.
     drawn.sort_by_key(|(arrival, ..)| arrival.at);

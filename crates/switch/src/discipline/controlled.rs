@@ -89,7 +89,6 @@ pub struct Controlled {
     ecn: bool,
     dice: Dice,
     state: State,
-    stats: Stats,
     backlog: Backlog,
 }
 
@@ -102,7 +101,6 @@ impl Controlled {
             ecn,
             dice: Dice::new(seed),
             state: State::default(),
-            stats: Stats::default(),
             backlog: Backlog::default(),
         }
     }
@@ -128,20 +126,20 @@ impl Discipline for Controlled {
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Queued> {
         let mut shared = self.handle.locked();
-        let (before, held) = (self.stats, self.backlog.length());
+        let (mut stats, held) = (Stats::default(), self.backlog.length());
         let packet = match shared.setting {
             Setting::Probability(_) => self.backlog.pop(),
             Setting::Target(target) => {
                 let params = Params { target, ..Params::default() };
                 let mut queue = codel::Managed { ecn: self.ecn, backlog: &mut self.backlog, drops };
-                codel::dequeue(&params, &mut self.state, &mut self.stats, now, &mut queue)
+                codel::dequeue(&params, &mut self.state, &mut stats, now, &mut queue)
             }
         };
         let (left, counts) = (self.backlog.length(), &mut shared.counts);
         counts.packets -= (held.packets - left.packets) as u64;
         counts.bytes -= (held.bytes - left.bytes).0;
-        counts.dropped += self.stats.drops - before.drops;
-        counts.marked += self.stats.marks - before.marks;
+        counts.dropped += stats.drops;
+        counts.marked += stats.marks;
         if let Some(packet) = &packet {
             counts.sent += 1;
             counts.sent_bytes += packet.size().0;

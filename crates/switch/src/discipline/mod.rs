@@ -251,8 +251,13 @@ pub struct Limits {
 impl Limits {
     /// True if a packet of `size` fits behind those that are held.
     pub fn have_room(&self, held: QueueLength, size: Bytes) -> bool {
-        self.bytes.is_none_or(|limit| held.bytes + size <= limit)
-            && self.packets.is_none_or(|limit| (held.packets as u64) < limit)
+        self.allow(QueueLength { packets: held.packets + 1, bytes: held.bytes + size })
+    }
+
+    /// True if a queue of this length is within the limits.
+    pub fn allow(&self, length: QueueLength) -> bool {
+        self.bytes.is_none_or(|limit| length.bytes <= limit)
+            && self.packets.is_none_or(|limit| length.packets as u64 <= limit)
     }
 }
 

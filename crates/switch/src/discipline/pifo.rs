@@ -34,13 +34,6 @@ pub struct Pifo {
 }
 
 impl Pifo {
-    /// True if it holds more than its limits allow.
-    fn is_over(&self) -> bool {
-        let QueueLength { packets, bytes } = self.length();
-        self.limits.bytes.is_some_and(|limit| bytes > limit)
-            || self.limits.packets.is_some_and(|limit| packets as u64 > limit)
-    }
-
     fn drop_last(&mut self, drops: &mut Drops) {
         if let Some((_, packet)) = self.packets.pop_last() {
             self.bytes -= packet.size();
@@ -55,7 +48,7 @@ impl Discipline for Pifo {
         self.bytes += packet.size();
         self.packets.insert((rank, self.arrivals), packet);
         self.arrivals += 1;
-        while self.is_over() {
+        while !self.limits.allow(self.length()) {
             self.drop_last(drops);
         }
     }

@@ -57,7 +57,7 @@ pub struct Switch {
     /// Index into `ports` by port number, plus one.
     port_index: Vec<u16>,
     buffer: Buffer,
-    /// Hz; what shapers that are set later are paced by.
+    /// Registers of shapers that are set later.
     shapers: ShaperHardware,
     mirror: MirrorBuffer,
     replication: ReplicationEngine,

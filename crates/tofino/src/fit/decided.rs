@@ -6,7 +6,8 @@
 //! depend on nodes or stages.
 
 use super::bits::is_constant;
-use crate::constant_folding::{constant, fold};
+use crate::constant_folding::fold;
+use sojourn_p4::interp::arith::mask;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Unary};
 
 /// The outcome of a condition, if it does not depend on any field.
@@ -51,12 +52,9 @@ fn possible(expr: &Expr) -> Option<Possible> {
     if !expr.scalar.is_narrow() || expr.scalar.is_signed() || width == 0 {
         return None;
     }
-    let all = u128::MAX >> (128 - width.min(128));
+    let all = mask(width);
     let found = match &expr.kind {
-        _ if constant(expr).is_some() => {
-            let value = constant(expr)?;
-            Possible { may: value, must: value }
-        }
+        ExprKind::Const(value) => Possible { may: *value, must: *value },
         ExprKind::Cast(inner) => possible(inner)?,
         ExprKind::Binary(Binary::BitAnd, a, b) if is_constant(a) || is_constant(b) => {
             let (a, b) = (possible(a)?, possible(b)?);

@@ -100,15 +100,13 @@ pub fn compile(
 ) -> Result<CompiledRegister, Vec<Diagnostic>> {
     let object = &program.objects[register.index()];
     let entry = object.type_args.first().unwrap_or(&Type::Unknown);
-    if chip.stateful_alu.widest > 32
-        && shape::is_wide_entry(entry)
-        && used_by_packets(program, register, used)
-    {
+    let is_used = used(register) || actions_of(program, register).any(|(id, _)| used(id));
+    if chip.stateful_alu.widest > 32 && shape::is_wide_entry(entry) && is_used {
         let message = format!("accesses of packets to entries of `{entry}` are not simulated");
         return Err(vec![rules::UNSUPPORTED.refuse(object.span, message).into()]);
     }
     let shape = Shape::new(entry, object.span).map_err(|refused| vec![refused.into()])?;
-    if shape::is_double_word(entry) && used_by_packets(program, register, used) {
+    if shape::is_double_word(entry) && is_used {
         let message = "packets cannot access an entry of 64 bits, only the control plane can";
         return Err(vec![rules::ENTRY_TYPE.refuse(object.span, message).into()]);
     }
@@ -158,11 +156,6 @@ pub fn compile(
         actions,
         unit,
     })
-}
-
-/// True if packets access the register.
-fn used_by_packets(program: &Program, register: ObjectId, used: &dyn Fn(ObjectId) -> bool) -> bool {
-    used(register) || actions_of(program, register).any(|(id, _)| used(id))
 }
 
 /// An SRAM block: 1,024 words of 128 bits.

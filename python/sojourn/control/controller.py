@@ -6,7 +6,6 @@ and on the objects of a switch under control. Knows no scenario and no files but
 """
 
 import json
-import traceback
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
@@ -18,7 +17,7 @@ from sojourn.common.resources import shown
 from sojourn.control import ControlError
 from sojourn.control.switch import Switch
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.model.script_modules import ScriptModules
+from sojourn.model.script_modules import ScriptModules, error_place
 from sojourn.model.units import TIME
 
 T = TypeVar("T")
@@ -187,13 +186,8 @@ class Controller:
         try:
             return call()
         except Exception as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            files = list(map(str, self._modules.files))
-            own = [(frame.filename, frame.lineno) for frame in frames if frame.filename in files]
-            if isinstance(error, SyntaxError) and error.filename in files:
-                own.append((error.filename, error.lineno))
-            file, line = own[-1] if own else (str(self._script), None)
-            place = f"{shown(Path(file))}:{line}" if line else shown(Path(file))
+            files = set(map(str, self._modules.files))
+            place = error_place(error, files) or shown(self._script)
             kind = "" if isinstance(error, SojournError) else f"{type(error).__name__}: "
             raise ScenarioError(f"{place}: {kind}{error}") from error
 

@@ -8,7 +8,6 @@ for decisions. Must not depend on scenarios.
 import ast
 import inspect
 import re
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -24,7 +23,7 @@ from sojourn.common.textfile import read_text
 from sojourn.errors import ScenarioError, UnknownAqmError
 from sojourn.model.parameters import Kind, kind_named
 from sojourn.model.scenario_code import admit
-from sojourn.model.script_modules import ScriptModules, script_files
+from sojourn.model.script_modules import ScriptModules, error_place, script_files
 from sojourn.model.units import RATE, SIZE, TIME, Dimension
 
 ENGINE_PREFIX = "python/"
@@ -243,7 +242,8 @@ def _loaded(path: Path, name: str, files: Iterable[str]) -> type:
     try:
         module = ScriptModules(path).load()
     except Exception as error:
-        raise ScenarioError(_place(error, list(files), str(path)) + _said(error)) from error
+        place = error_place(error, list(files)) or shown(path)
+        raise ScenarioError(f"{place}: {_said(error)}") from error
     found = getattr(module, name, None)
     _check(found, f"{shown(path)}:{name}")
     assert isinstance(found, type)
@@ -331,27 +331,13 @@ class _Explainer:
     def __call__(self, error: BaseException, at: tuple[int, str] | None) -> str:
         method = "__init__" if at is None else at[1]
         code = getattr(getattr(self._class, method, None), "__code__", None)
-        start = "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
-        where = _place(error, self._files or [getattr(code, "co_filename", "")], start)
+        start = "" if code is None else f"{shown(Path(code.co_filename))}:{code.co_firstlineno}"
+        files = self._files or [getattr(code, "co_filename", "")]
+        where = error_place(error, files) or start
         call = f"{self._class.__name__}.{method}"
         packet = f"{call}: " if at is None else f"packet {at[0]}, {call}: "
-        return f"{where.removesuffix(': ')}: {packet}{_said(error)}"
+        return f"{where}: {packet}{_said(error)}"
 
 
 def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _place(error: BaseException, files: list[str], otherwise: str) -> str:
-    """`FILE:LINE: ` of the last line in `files` that the error has passed."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [(frame.filename, frame.lineno) for frame in frames if frame.filename in files]
-    if isinstance(error, SyntaxError) and error.filename in files:
-        own.append((str(error.filename), error.lineno))
-    if own:
-        file, line = own[-1]
-        return f"{shown(Path(file))}:{line}: "
-    file, _, line_text = otherwise.rpartition(":")
-    if file and line_text.isdigit():
-        return f"{shown(Path(file))}:{line_text}: "
-    return f"{shown(Path(otherwise))}: " if otherwise else ""

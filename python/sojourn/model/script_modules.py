@@ -6,7 +6,8 @@ known from the import statements before any of the code runs. Knows no switch an
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
@@ -34,6 +35,18 @@ def script_files(script: Path) -> list[Path]:
                 if (module := _find(script.parent, dotted)) is not None:
                     waiting.append((module, _package(module, dotted)))
     return list(found)
+
+
+def error_place(error: BaseException, files: Collection[str]) -> str:
+    """`FILE:LINE` of the last line in `files` that the error has passed, or nothing."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [(frame.filename, frame.lineno) for frame in frames if frame.filename in files]
+    if isinstance(error, SyntaxError) and error.filename in files:
+        own.append((str(error.filename), error.lineno))
+    if not own:
+        return ""
+    file, line = own[-1]
+    return f"{shown(Path(file))}:{line}" if line else shown(Path(file))
 
 
 class ScriptModules:

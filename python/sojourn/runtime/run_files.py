@@ -54,6 +54,9 @@ DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay", "distribution"
 SLOWDOWN_PLOT = "slowdown"
 """The picture of slowdown by size, without its ending."""
 
+_ONCE = (RUN, REPORT, SUMMARY, f"{SLOWDOWN_PLOT}.png")
+"""Names in the run's folder that do not depend on its queues."""
+
 
 def plot_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
     """The pictures of all queues."""
@@ -66,7 +69,7 @@ def plot_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
 
 def top_names(bottlenecks: "Iterable[Bottleneck]") -> list[str]:
     """Names in the run's folder outside the AQMs' folders."""
-    return [RUN, REPORT, SUMMARY, f"{SLOWDOWN_PLOT}.png", *plot_names(bottlenecks)]
+    return [*_ONCE, *plot_names(bottlenecks)]
 
 
 def files_of(folders: Iterable[str], bottlenecks: "Iterable[Bottleneck]") -> list[str]:
@@ -88,8 +91,7 @@ def _stands_beside(name: str) -> bool:
     """True if a run may write it outside the AQMs' folders: the names of `top_names` for any
     queues."""
     pictures = (f"{plot}.png" for plot in (DELAY_PLOT, DISTRIBUTION_PLOT))
-    once = (RUN, REPORT, SUMMARY, f"{SLOWDOWN_PLOT}.png")
-    return name in once or any(_is_of_a_queue(name, one) for one in pictures)
+    return name in _ONCE or any(_is_of_a_queue(name, one) for one in pictures)
 
 
 def _stands_below(name: str) -> bool:

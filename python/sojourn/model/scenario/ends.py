@@ -5,6 +5,7 @@ Depends on the flows' model and on the names of hosts alone.
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 
 from sojourn.model.scenario.flows import FlowGroup, TransferFlows
 
@@ -42,7 +43,7 @@ def receivers(group: FlowGroup, hosts: Sequence[str]) -> list[list[str]]:
     chosen = []
     for place, sender in pairs:
         turn = (found[(place + more) % len(found)] for more in range(len(found)))
-        chosen.append([host for host in turn if host != sender][:1])
+        chosen.append(list(islice((host for host in turn if host != sender), 1)))
     return chosen
 
 

@@ -1,8 +1,8 @@
 """Published distributions of flow sizes in data centres, by the names that papers give them.
 
 Each point is a size in bytes and the percentage of flows that have at most that size. The sizes
-between two points depend on the interpolation, which changes the mean by a factor of 2.5 for web
-search. Must not depend on who draws from them.
+between two points depend on the interpolation, which changes the mean by a factor of 1.3
+(RPC) to 6.0 (data mining). Must not depend on who draws from them.
 
 Sources: web search, Alizadeh et al., DCTCP, SIGCOMM 2010; data mining, Greenberg et al., VL2,
 SIGCOMM 2009; Hadoop, Roy et al., SIGCOMM 2015; storage and RPC, Li et al., HPCC, SIGCOMM 2019,

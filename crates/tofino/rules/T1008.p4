@@ -1,4 +1,4 @@
-//! T1008: saturating arithmetic fits one container.
+//! T1008: saturating arithmetic fills one container.
 
 #include "shared/egress.p4"
     apply {

@@ -58,7 +58,7 @@ fn fault(evaluated: &Evaluated) -> Option<Diagnostic> {
 }
 
 /// [`steps`] of the right side of an assignment.
-fn assigned_steps(expr: &Expr) -> u32 {
+pub fn assigned_steps(expr: &Expr) -> u32 {
     match &expr.kind {
         ExprKind::Binary(Binary::BitOr, a, b) => match (masked(a), masked(b)) {
             (Some((a, x)), Some((b, y))) if x & y == 0 => assigned_steps(a).max(assigned_steps(b)),

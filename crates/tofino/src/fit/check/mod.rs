@@ -9,6 +9,7 @@
 //! | `operations`, `wide` | operations that no unit has; those of more than one container |
 //! | `condition`, `gateway` | conditions: their form, and what one gateway reads |
 //! | `choice` | comparisons and choices in actions |
+//! | `container` | fields that share a container with others |
 //! | `instruction` | steps that wait for each other in one action |
 //! | `action_data` | operands of action data |
 //! | `index` | addresses of registers |
@@ -18,6 +19,7 @@
 mod action_data;
 mod choice;
 mod condition;
+mod container;
 mod gateway;
 mod hashed;
 mod index;
@@ -34,6 +36,7 @@ pub use self::condition::range_bits;
 
 use self::values::{Evaluated, Evaluations, Executor};
 use crate::chip::Chip;
+use crate::fit::bits::{Bits, Place};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::visit;
@@ -66,14 +69,17 @@ pub fn check(chip: &Chip, program: &Program, controls: [UnitId; 2]) -> Vec<Diagn
 
 /// The expressions of a control, each by the unit that has to execute it.
 fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
-    let Evaluations { all, choices, live } = values::evaluations(program, control);
+    let Evaluations { all, choices, extremes, live } = values::evaluations(program, control);
     let unit = &program.units[control.index()];
     // The compiler drops what is computed into a variable that is read nowhere.
     let needed = |evaluated: &&Evaluated| match evaluated.by {
-        Executor::Instruction(Some(target)) => live.contains(&target),
+        Executor::Instruction(Some(Bits { place: Place::Narrow(slot), .. })) => {
+            live.contains(&slot)
+        }
         _ => true,
     };
-    for evaluated in all.iter().filter(needed) {
+    let all: Vec<&Evaluated> = all.iter().filter(needed).collect();
+    for evaluated in &all {
         operations::check(&evaluated.expr, found);
         wide::check(unit, evaluated, found);
         match evaluated.by {
@@ -87,5 +93,6 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
             Executor::Input => {}
         }
     }
+    container::check(unit, &all, &extremes, found);
     choices.iter().for_each(|taken| choice::check_if(taken, found));
 }

@@ -6,8 +6,8 @@ use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Expr, ExprKind};
 use sojourn_p4::visit;
 
-/// The widest container.
-const CONTAINER_BITS: u32 = 32;
+/// Sizes of containers, in bits.
+pub const CONTAINERS: [u32; 3] = [8, 16, 32];
 
 /// Checks an expression with the compiler's known constants substituted.
 pub fn check(expr: &Expr, found: &mut Vec<Diagnostic>) {
@@ -36,11 +36,11 @@ fn operations(expr: &Expr, found: &mut Vec<Diagnostic>) {
     visit::operands(expr).into_iter().for_each(|operand| operations(operand, found));
 }
 
-/// Saturating arithmetic of more bits than a container has.
+/// Saturating arithmetic of another width than a container has.
 fn check_saturation(expr: &Expr, found: &mut Vec<Diagnostic>) {
     let width = expr.scalar.width();
     if let ExprKind::Binary(Binary::SatAdd | Binary::SatSub, ..) = expr.kind
-        && width > CONTAINER_BITS
+        && !CONTAINERS.contains(&width)
     {
         let message = format!("saturating arithmetic of {width} bits");
         found.push(rules::SATURATING_WIDTH.refuse(expr.span, message).into());

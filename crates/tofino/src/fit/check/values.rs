@@ -31,8 +31,8 @@ const REMEMBERED: usize = 64;
 pub enum Executor {
     /// The gateway of a condition in `apply`.
     Gateway,
-    /// An instruction of an action; the variable that it writes, if there is one.
-    Instruction(Option<Slot>),
+    /// An instruction of an action; the bits that it writes, if it writes a variable.
+    Instruction(Option<Bits>),
     /// An instruction that computes what a hash takes in.
     Operand,
     /// The address of a register, counter or meter.
@@ -73,6 +73,17 @@ pub struct Choice<'p> {
     pub data: Rc<HashSet<Slot>>,
 }
 
+/// A minimum or maximum that an instruction computes.
+#[derive(Clone, Debug)]
+pub struct Extreme {
+    /// The bits that get it.
+    pub target: Bits,
+    /// Both operands, the values of their variables written into them.
+    pub operands: [Expr; 2],
+    /// The call.
+    pub at: Span,
+}
+
 /// Expressions that a control evaluates, each with the unit that executes it.
 #[derive(Debug, Default)]
 pub struct Evaluations<'p> {
@@ -80,6 +91,8 @@ pub struct Evaluations<'p> {
     pub all: Vec<Evaluated>,
     /// Every `if` in an action.
     pub choices: Vec<Choice<'p>>,
+    /// Every call of `min` or `max`.
+    pub extremes: Vec<Extreme>,
     /// Variables that are read where their value is not known, or seen behind the control.
     pub live: HashSet<Slot>,
 }
@@ -309,17 +322,29 @@ impl<'p> Walk<'p> {
     }
 
     fn set(&mut self, slot: Slot, value: &Expr, span: Span, state: &mut State) {
+        // The elaborator assigns a call's result to a variable of its own first.
+        if let (ExprKind::Slot(result), Some(last)) = (&value.kind, self.found.extremes.last_mut())
+            && last.target.place == Place::Narrow(*result)
+            && last.at == value.span
+        {
+            last.target = Bits::whole(&self.program.units[self.unit.index()], slot);
+        }
         // A declaration without a value: the variable is 0 here and undefined for the compiler.
         if matches!(value.kind, ExprKind::Const(0)) && value.span == span {
             return state.forget(slot);
         }
-        self.evaluate_at(Executor::Instruction(Some(slot)), value, span, state);
+        let target = self.whole(slot);
+        self.evaluate_at(Executor::Instruction(Some(target)), value, span, state);
         let full = state.full(value).expr;
         let computes = steps(&full) > 0;
         state.forget(slot);
         if !state.learn(slot, full, span) && computes && self.action.is_some() {
-            state.computed.push(Bits::whole(&self.program.units[self.unit.index()], slot));
+            state.computed.push(target);
         }
+    }
+
+    fn whole(&self, slot: Slot) -> Bits {
+        Bits::whole(&self.program.units[self.unit.index()], slot)
     }
 
     fn copy(&mut self, from: Slot, to: Slot, count: u32, span: Span, state: &mut State) {
@@ -365,18 +390,18 @@ impl<'p> Walk<'p> {
     fn other(&mut self, stmt: &Stmt, state: &mut State) {
         match &stmt.kind {
             StmtKind::Call(call) => self.call(call, state),
+            StmtKind::SetSlice { target, high, low, value } => {
+                let bits = Bits { place: Place::Narrow(*target), low: *low, high: *high };
+                self.evaluate(Executor::Instruction(Some(bits)), value, state);
+                if self.action.is_some() && steps(value) > 0 {
+                    state.computed.push(bits);
+                }
+            }
             _ => {
                 for expr in visit::expressions(stmt) {
                     self.evaluate(Executor::Instruction(None), expr, state);
                 }
             }
-        }
-        if let StmtKind::SetSlice { target, high, low, value } = &stmt.kind
-            && self.action.is_some()
-            && steps(value) > 0
-        {
-            let (high, low) = (*high, *low);
-            state.computed.push(Bits { place: Place::Narrow(*target), low, high });
         }
         visit::written(stmt, &mut |slot| state.forget(slot));
     }
@@ -389,7 +414,7 @@ impl<'p> Walk<'p> {
                 _ if index == Some(expr.span) => self.evaluate(Executor::Index, expr, state),
                 "Hash" => self.hashed(expr, state),
                 // One instruction, whose operands another would compute.
-                "" if matches!(&*call.name, "min" | "max") => {
+                "" if is_extreme(call) => {
                     let full = state.full(expr);
                     note_reads(&full.expr, &mut self.found.live);
                     self.add(Executor::Instruction(None), full, expr.span, true);
@@ -398,11 +423,22 @@ impl<'p> Walk<'p> {
                 _ => self.evaluate(Executor::Instruction(None), expr, state),
             }
         }
+        self.extreme(call, state);
         let both = call.args.iter().filter_map(|arg| match arg {
             Arg::InOut(layout) => Some(layout),
             _ => None,
         });
         self.found.live.extend(both.flat_map(slots));
+    }
+
+    fn extreme(&mut self, call: &ExternCall, state: &State) {
+        let Some(Layout::Narrow(target, _)) = call.result else { return };
+        let operands: Vec<&Expr> = call.args.iter().flat_map(inputs).collect();
+        if let ([a, b], true) = (&operands[..], is_extreme(call)) {
+            let operands = [a, b].map(|operand| state.full(operand).expr);
+            let target = self.whole(target);
+            self.found.extremes.push(Extreme { target, operands, at: call.span });
+        }
     }
 
     /// A field that a hash takes in; anything else is computed before.
@@ -449,6 +485,11 @@ impl<'p> Walk<'p> {
             slots.filter(|(_, info)| action.end <= info.span.start && info.span.start < first);
         inside.map(|(at, _)| Slot(at as u32)).collect()
     }
+}
+
+/// True for `min(a, b)` and `max(a, b)`.
+fn is_extreme(call: &ExternCall) -> bool {
+    call.object.is_none() && matches!(&*call.name, "min" | "max")
 }
 
 /// True for a call whose arguments reach it over crossbars.

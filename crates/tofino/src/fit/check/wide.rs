@@ -20,7 +20,7 @@ const PAIR_BITS: u32 = 64;
 /// Checks the sums and differences of an expression.
 pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
     let target = match evaluated.by {
-        Executor::Instruction(Some(slot)) => Some(Bits::whole(unit, slot)),
+        Executor::Instruction(target) => target,
         _ => None,
     };
     sums(unit, &evaluated.expr, evaluated.expr.scalar.width(), target, found);

@@ -2,7 +2,6 @@
 
 use super::{Rule, all};
 use sojourn_p4::diagnostic::Severity;
-use sojourn_target::rule::paragraph as wrapped;
 
 /// Meaning of a code's first digits.
 const GROUPS: [(&str, &str); 13] = [
@@ -42,14 +41,15 @@ pub fn page(severity: impl Fn(&Rule) -> Severity) -> String {
         for rule in all().filter(|rule| rule.code.starts_with(prefix)) {
             let severity = severity(rule);
             text.push_str(&format!("\n### {}: {} ({severity})\n\n", rule.code, rule.title));
-            text.push_str(&wrapped(&format!("Why: {}.", rule.reason)));
-            text.push('\n');
-            text.push_str(&wrapped(&format!("Instead: {}.", rule.cure)));
-            text.push_str(&format!(
-                "\n```{{literalinclude}} ../crates/tofino/rules/{}.p4\n",
-                rule.code
-            ));
-            text.push_str(":language: p4\n:lines: 3-\n```\n");
+            let shown = [
+                ("text", format!("src/rules/snapshots/{}.snap", rule.code), 4),
+                ("p4", format!("rules/{}.p4", rule.code), 3),
+            ];
+            for (language, file, first) in shown {
+                text.push_str(&format!(
+                    "```{{literalinclude}} ../crates/tofino/{file}\n:language: {language}\n:lines: {first}-\n```\n"
+                ));
+            }
         }
     }
     text
@@ -57,11 +57,11 @@ pub fn page(severity: impl Fn(&Rule) -> Severity) -> String {
 
 /// Text of the page before the rules.
 const PAGE_HEAD: &str = "\
-# The rules of Tofino 1
+# The rules of Tofino
 
-The rules that `sojourn check` holds against a program. `sojourn check --explain CODE` prints one of
-them in a terminal, with an example that breaks it and one that keeps it; `sojourn check --explain`
-lists the codes.
+The rules that `sojourn check` holds against a program, each with what `sojourn check` prints for its
+example: the fault, the reason on the chip and what to write instead. `sojourn check --explain CODE`
+prints one in a terminal, `sojourn check --explain` lists the codes.
 
 An error is a program that the chip cannot run, or would run otherwise than its text says. A warning
 is a program that the compiler accepts although its author probably means something else, or one of

@@ -18,6 +18,10 @@ WHEEL := dist/.built
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
 ENGINE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/p4/fuzz -prune -o -type f -print)
+# One more than the cores: some tests wait for sockets, clocks and child processes.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# A file's tests run in one worker, the files in alphabetical order, so that a long one is not the last.
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Progress of downloads and notes about installed packages say nothing to a user; errors pass.
 QUIET := CARGO_TERM_QUIET=true PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 SHIPPED := $(ENGINE) README.md $(shell find python p4 scenarios hardware \
@@ -34,7 +38,7 @@ test: $(BUILT) $(DOCS) lint
 	@[ -n "$$SOJOURN_SALU_VECTORS" ] \
 		|| echo 'SOJOURN_SALU_VECTORS is not set: the tests against the vendor vectors are skipped'
 	cargo test --locked --quiet --workspace
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(PYTEST)
 
 # Before a commit: format, lints, types, unit tests. CONTRIBUTING.md says which check fits which change.
 check: lint
@@ -52,7 +56,7 @@ check-python: $(BUILT)
 	$(BIN)/ruff check python tests bench hardware
 	$(BIN)/ruff format --check python tests bench hardware
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n 2 --dist loadfile $(TESTS)
+	$(PYTEST) -q $(TESTS)
 
 .PHONY: lint
 lint: $(BUILT)

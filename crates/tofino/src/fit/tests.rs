@@ -768,3 +768,27 @@ fn flags_share_bytes_of_the_ternary_crossbar() {
     };
     assert_eq!((bytes(1), bytes(8), bytes(9)), (1, 1, 2));
 }
+
+#[test]
+fn an_address_is_a_field_a_concatenation_or_a_hash() {
+    let state = "Register<bit<8>, bit<32>>(256) cells;
+        RegisterAction<bit<8>, bit<32>, bit<8>>(cells) read = {
+            void apply(inout bit<8> cell, out bit<8> result) { result = cell; }
+        };
+        Register<bit<32>, bit<8>>(256) counts;
+        RegisterAction<bit<32>, bit<8>, bit<32>>(counts) count = {
+            void apply(inout bit<32> cell, out bit<32> result) { result = cell; cell = cell + 1; }
+        };
+        Hash<bit<32>>(HashAlgorithm_t.CRC32) hash;";
+    let execute = |address: &str| refused(state, &format!("m.e = read.execute({address});"));
+    for address in
+        ["(bit<32>)(m.e | 5)", "(bit<32>)(m.e & 5)", "(bit<32>)(m.e ^ 5)", "count.execute(0)"]
+    {
+        assert_eq!(execute(address), ["T1018"], "{address}");
+    }
+    let loads = |statement: &str| warned(state, statement).is_empty();
+    assert!(loads("m.e = read.execute((bit<32>)m.e);"));
+    assert!(loads("m.e = read.execute(24w0 ++ (m.e | 5));"));
+    assert!(loads("m.e = read.execute(hash.get({ m.a, m.b }));"));
+    assert!(loads("bit<32> at = count.execute(0); m.e = read.execute(at);"));
+}

@@ -2,9 +2,9 @@
 //! `bf-p4c/mau/instruction_selection.cpp`.
 //!
 //! An address is a constant, action data or a field, which the hash unit brings to the memory. It
-//! brings a concatenation, too, and what is made wider, with XOR and constant masks inside. An
-//! address that `apply` computes is written into the call and refused as well; the result of an
-//! action is a field.
+//! brings a concatenation, too, with XOR and constant masks inside. An address that `apply` computes
+//! is written into the call and refused as well; the result of an action is a field. The result of
+//! another memory is none where it is written into the call.
 
 use super::instruction::{is_field, is_hashed};
 use super::values::Evaluated;
@@ -17,7 +17,7 @@ const HASH_BITS: u32 = 51;
 
 /// Checks an address.
 pub fn check(evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
-    if !is_address(&evaluated.expr) {
+    if evaluated.waits || !is_address(&evaluated.expr) {
         let message = "an address that is computed";
         let refused = rules::COMPUTED_INDEX.refuse(evaluated.at, message);
         found.push(match evaluated.from {
@@ -30,9 +30,6 @@ pub fn check(evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
 fn is_address(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Binary(Binary::Concat, ..) => expr.scalar.width() <= HASH_BITS && is_hashed(expr),
-        ExprKind::Cast(a) if a.scalar.width() < expr.scalar.width() => {
-            is_field(expr) || expr.scalar.width() <= HASH_BITS && is_hashed(a)
-        }
         ExprKind::Cast(a) if a.scalar.width() == expr.scalar.width() => is_address(a),
         ExprKind::Unary(Unary::Negate, a) => is_field(a),
         _ => is_field(expr),

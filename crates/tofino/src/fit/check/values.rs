@@ -108,6 +108,7 @@ pub fn evaluations(program: &Program, control: UnitId) -> Evaluations<'_> {
         leaving: HashMap::new(),
         action: None,
         data: Rc::default(),
+        results: HashMap::new(),
     };
     walk.list(stmts, Some(State::default()));
     let mut found = walk.found;
@@ -215,6 +216,13 @@ fn join(ends: impl IntoIterator<Item = Option<State>>) -> Option<State> {
     ends.into_iter().flatten().reduce(|a, b| a.meet(&b))
 }
 
+/// The unit that a result comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Memory,
+    Hash,
+}
+
 struct Walk<'p> {
     program: &'p Program,
     unit: UnitId,
@@ -225,6 +233,8 @@ struct Walk<'p> {
     action: Option<Span>,
     /// The data of the table's action.
     data: Rc<HashSet<Slot>>,
+    /// Results of calls that are operands of an expression.
+    results: HashMap<Slot, Source>,
 }
 
 impl<'p> Walk<'p> {
@@ -411,7 +421,7 @@ impl<'p> Walk<'p> {
         let of = call.object.map_or("", |object| &*self.program.objects[object.index()].of);
         for expr in call.args.iter().flat_map(inputs) {
             match of {
-                _ if index == Some(expr.span) => self.evaluate(Executor::Index, expr, state),
+                _ if index == Some(expr.span) => self.address(expr, state),
                 "Hash" => self.hashed(expr, state),
                 // One instruction, whose operands another would compute.
                 "" if is_extreme(call) => {
@@ -424,6 +434,15 @@ impl<'p> Walk<'p> {
             }
         }
         self.extreme(call, state);
+        let source = match of {
+            "Hash" => Some(Source::Hash),
+            _ => index.map(|_| Source::Memory),
+        };
+        if let (Some(source), Some(Layout::Narrow(result, _))) = (source, &call.result)
+            && self.program.units[self.unit.index()].slots[result.index()].temporary
+        {
+            self.results.insert(*result, source);
+        }
         let both = call.args.iter().filter_map(|arg| match arg {
             Arg::InOut(layout) => Some(layout),
             _ => None,
@@ -439,6 +458,17 @@ impl<'p> Walk<'p> {
             let target = self.whole(target);
             self.found.extremes.push(Extreme { target, operands, at: call.span });
         }
+    }
+
+    /// An address. It waits for a result that is written into it, except for bits of a hash: that
+    /// result is in no field when the memory is accessed.
+    fn address(&mut self, expr: &Expr, state: &State) {
+        let full = state.full(expr);
+        note_reads(&full.expr, &mut self.found.live);
+        let waits = self.results.iter().any(|(result, source)| {
+            visit::reads(expr, *result) && !(*source == Source::Hash && is_part(expr))
+        });
+        self.add(Executor::Index, full, expr.span, waits);
     }
 
     /// A field that a hash takes in; anything else is computed before.
@@ -490,6 +520,16 @@ impl<'p> Walk<'p> {
 /// True for `min(a, b)` and `max(a, b)`.
 fn is_extreme(call: &ExternCall) -> bool {
     call.object.is_none() && matches!(&*call.name, "min" | "max")
+}
+
+/// True for a variable or bits of one.
+fn is_part(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Slot(_) => true,
+        ExprKind::Slice(inner, _) => is_part(inner),
+        ExprKind::Cast(inner) => inner.scalar.width() >= expr.scalar.width() && is_part(inner),
+        _ => false,
+    }
 }
 
 /// True for a call whose arguments reach it over crossbars.

@@ -65,7 +65,9 @@ def _drawn(plan: SweepPlan, tables: Tables) -> Iterator[tuple[Drawing, pa.Table]
     """What is drawn, each with its rows: a plot of what only single groups have for each group."""
     for drawing in plan.drawings:
         if not drawing.of_groups:
-            yield drawing, tables.runs
+            # Runs without rows have no percentiles.
+            if tables.runs.column(drawing.metric.name).null_count < len(tables.runs):
+                yield drawing, tables.runs
             continue
         if tables.groups is None:
             continue

@@ -205,8 +205,8 @@ class Document:
         for searched in report.searches:
             yield from (f"**{searched.search.says}**", "")
             rows = [(one.claim, one.check.says, one.decided) for one in searched.outcomes]
+            rows.append(("all", "together", searched.best))
             yield from self._table(paper, ("claim", "check", "holds"), rows)
-            yield from (searched.best, "")
         for figure in report.figures:
             called = f"{figure.source}: {figure.caption}"
             if figure.file:

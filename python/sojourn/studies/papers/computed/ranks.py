@@ -1,9 +1,9 @@
 """Rank inversions of FIFO, SP-PIFO and PIFO: the queue experiments of the SP-PIFO paper.
 
 A program in P4 writes a random rank into each packet in front of the switch under test. Ranks come
-from the captured frames, times from the rows. The paper's simulator counts an inversion of FIFO at
-arrival and one of SP-PIFO at departure; both ways are counted here for each. Depends on the runner
-and on captures.
+from captured frames, times from the rows. The paper's simulator counts an inversion of FIFO at
+arrival and one of SP-PIFO at departure; both ways are counted here for each. Depends on plans and
+the engine.
 """
 
 import math
@@ -15,15 +15,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow.compute as pc
 
-import sojourn
+from sojourn import _core
 from sojourn.common.atomic_write import write_text
 from sojourn.results.intervals import interval
-from sojourn.runtime.arrow_tables import VERDICTS
+from sojourn.runner import plan_scenario
+from sojourn.runtime.arrow_tables import PACKET_SCHEMA, SENT, VERDICTS, table_from_columns
+from sojourn.runtime.plan import PlannedRun
+from sojourn.runtime.row_writer import ROWS_AT_ONCE
 from sojourn.studies.papers.computed.kind import Computed, Curve, CurvePlot
 from sojourn.studies.papers.model import Check
 from sojourn.studies.papers.verdict import Found, Status, judge, shown
-from sojourn.tools.delays.captures import read_frames
 
 _SEEDS = (1, 2, 3)
 _DURATION = "40 ms"
@@ -32,7 +35,7 @@ _STARTS = 1500
 """Flows of 1 MB per second in both directions together, in figures 5 and 6."""
 _RANKS = 128
 """More than the highest rank of any distribution."""
-_LEFT = "left"
+_LEFT = 1
 """The capture's interface of frames that left the queue."""
 
 
@@ -111,11 +114,8 @@ def _measured(
         if not pifo:
             del scenario["aqms"][-1]
         for seed in _SEEDS:
-            result = sojourn.run(
-                scenario, seed=seed, out=folder / f"{seed}", pcap=True, report=False
-            )
-            for label, aqm in result.aqms.items():
-                found.setdefault(label, []).append(_inversions_of(aqm.folder))
+            for run in plan_scenario(scenario, seed=seed, capture=True).runs:
+                found.setdefault(run.label, []).append(_inversions_of(run))
     return found
 
 
@@ -169,17 +169,30 @@ def _scenario(program: str, control: str, queues: int, starts: int) -> dict[str,
     }
 
 
-def _inversions_of(folder: Path) -> Inversions:
-    """Those at the first measured queue, of packets that left it."""
-    frames = read_frames(folder / "bottleneck.pcapng")
-    ranks = [int.from_bytes(one.data[18:20], "big") for one in frames if one.interface == _LEFT]
-    table = sojourn.open_run(folder.parent).aqms[folder.name].packets
-    sent = np.array([name == VERDICTS[0] for name in table.column("verdict").to_pylist()])
-    enqueued, dequeued = (
-        table.column(name).to_numpy()[sent][: len(ranks)].tolist()
-        for name in ("enqueued", "dequeued")
-    )
-    return count_inversions(enqueued, dequeued, ranks[: len(enqueued)])
+def _inversions_of(run: PlannedRun) -> Inversions:
+    """Those at the first measured queue, of packets that left it; frames leave it in the order of
+    the rows."""
+    simulation = _core.Simulation(run.configuration, list(run.programs))
+    enqueued, dequeued, ranks = list[int](), list[int](), list[int]()
+    while not simulation.finished:
+        simulation.advance(run.config["duration"], ROWS_AT_ONCE)
+        rows = table_from_columns(PACKET_SCHEMA, simulation.take_packets(0))
+        sent = pc.equal(rows.column("verdict").cast("string"), VERDICTS[SENT])
+        rows = rows.filter(sent)
+        enqueued += rows.column("enqueued").to_pylist()
+        dequeued += rows.column("dequeued").to_pylist()
+        ranks += [
+            int.from_bytes(frame[18:20], "big")
+            for _, point, frame, _ in simulation.take_capture(0)
+            if point == _LEFT
+        ]
+        for place in range(1, simulation.bottlenecks):
+            simulation.take_packets(place)
+            simulation.take_capture(place)
+        simulation.take_flows()
+        simulation.take_exchanges()
+    known = min(len(ranks), len(enqueued))
+    return count_inversions(enqueued[:known], dequeued[:known], ranks[:known])
 
 
 def _ratios(runs: Mapping[str, Sequence[Inversions]], *, alike: bool = False) -> list[float]:

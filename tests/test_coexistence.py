@@ -9,10 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
+from sojourn.studies.papers.computed import ranks
 from sojourn.studies.papers.computed.ranks import DISTRIBUTIONS, count_inversions
 from sojourn.studies.papers.library import find_papers
 from sojourn.studies.papers.measure import value_of
 from sojourn.studies.papers.setups import run_setup
+from sojourn.studies.papers.verdict import Status
 from sojourn.studies.sweeps.local import LocalWorkers
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "coexistence.toml"
@@ -89,8 +91,7 @@ def test_random_marks_leave_a_scalable_sender_a_ninth_more(share: float) -> None
 
 def test_inversions_are_counted_at_departure_and_at_arrival() -> None:
     # Rank 5 is sent at once; 7 and 3 wait, and 7 goes first.
-    enqueued, dequeued, ranks = [0, 1, 2], [0, 5, 9], [5, 7, 3]
-    found = count_inversions(enqueued, dequeued, ranks)
+    found = count_inversions([0, 1, 2], [0, 5, 9], [5, 7, 3])
     assert [rank for rank, count in enumerate(found.at_departure) if count] == [7]
     assert [rank for rank, count in enumerate(found.at_arrival) if count] == [3]
     # In the order of ranks there is none at departure, and who came last found a higher one.
@@ -98,6 +99,25 @@ def test_inversions_are_counted_at_departure_and_at_arrival() -> None:
     assert sum(found.at_departure) == 0 and sum(found.at_arrival) == 1
     # A packet that comes while another leaves was not there.
     assert sum(count_inversions([0, 5], [5, 9], [5, 3]).at_departure) == 0
+
+
+def test_ranks_written_by_the_program_are_counted_in_every_discipline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ranks, "_SEEDS", (1,))
+    monkeypatch.setattr(ranks, "_DURATION", "5 ms")
+    ranks._measured.cache_clear()
+    try:
+        computed = ranks.uniform()
+    finally:
+        ranks._measured.cache_clear()
+    *ratios, none = computed.found
+    assert none.ours == "0" and none.status is Status.HOLDS
+    assert all(one.ours.endswith("times") for one in ratios)
+    assert ratios[0].beside[0][0] == "both counted at departure"
+    (figure,) = computed.figures
+    sums = {curve.name: sum(curve.y) for curve in figure.curves}
+    assert sums["FIFO, at departure"] > sums["SP-PIFO, at departure"] > sums["PIFO"] == 0
 
 
 def test_the_distributions_of_ranks_are_those_of_the_paper() -> None:

@@ -28,6 +28,7 @@ _FOLDERS = (
     "cs244_codel",
     "dualpi2_2022",
     "sp_pifo_2020",
+    "cebinae_2022",
 )
 """In the order of the list."""
 

@@ -35,6 +35,7 @@ _STARTS = 1500
 """Flows of 1 MB per second in both directions together, in figures 5 and 6."""
 _RANKS = 128
 """More than the highest rank of any distribution."""
+_ALIKE = "both counted at departure"
 _LEFT = 1
 """The capture's interface of frames that left the queue."""
 
@@ -204,20 +205,16 @@ def _ratios(runs: Mapping[str, Sequence[Inversions]], *, alike: bool = False) ->
     ]
 
 
-def _judged(says: str, paper: float, values: Sequence[float], note: str = "") -> Found:
-    """A value near the paper's."""
+def _judged(says: str, paper: float, values: Sequence[float], alike: Sequence[float] = ()) -> Found:
+    """A value near the paper's; `alike` has those with both disciplines counted at departure."""
     check = Check(
         says=says, setup="", metric="", of={}, unit="times", paper=f"{paper:g} times", near=paper
     )
     found = interval(list(values))
     status, difference, off = judge(check, found)
-    text = "; ".join(filter(None, (difference, note)))
-    return Found(says, check.paper, shown(check, found), status, text, off)
-
-
-def _alike(runs: Mapping[str, Sequence[Inversions]]) -> str:
-    values = _ratios(runs, alike=True)
-    return f"both counted at departure: {sum(values) / len(values):.2f} times"
+    other = interval(list(alike))
+    beside = () if other is None else ((_ALIKE, shown(check, other), judge(check, other)[0]),)
+    return Found(says, check.paper, shown(check, found), status, difference, off, beside)
 
 
 def uniform() -> Computed:
@@ -229,8 +226,15 @@ def uniform() -> Computed:
     none = sum(sum(one.at_departure) for one in eight["PIFO"])
     status = Status.HOLDS if none == 0 else Status.FAILS
     found = (
-        _judged("8 queues: SP-PIFO to FIFO, all ranks", 0.306, _ratios(eight), _alike(eight)),
-        _judged("32 queues: SP-PIFO to FIFO, all ranks", 0.103, _ratios(more), _alike(more)),
+        _judged(
+            "8 queues: SP-PIFO to FIFO, all ranks",
+            0.306,
+            _ratios(eight),
+            _ratios(eight, alike=True),
+        ),
+        _judged(
+            "32 queues: SP-PIFO to FIFO, all ranks", 0.103, _ratios(more), _ratios(more, alike=True)
+        ),
         _judged("SP-PIFO, ranks about 80 to about 40", 4.17, [high / max(low, 1)]),
         _judged("FIFO, ranks about 80 to the lowest ten", 0.96, [flat]),
         Found("PIFO has none", "0", f"{none}", status),
@@ -243,7 +247,8 @@ def others() -> Computed:
     found, figures = [], []
     for name, paper in _OTHERS.items():
         runs = _measured(name)
-        found.append(_judged(f"{name}: SP-PIFO to FIFO", paper, _ratios(runs), _alike(runs)))
+        both = _ratios(runs, alike=True)
+        found.append(_judged(f"{name}: SP-PIFO to FIFO", paper, _ratios(runs), both))
         file = f"fig-6-{name.lower().replace(' ', '-')}"
         figures.append(_figure(file, "Figure 6", name, runs))
     return Computed(tuple(found), tuple(figures))

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
-from sojourn.studies.papers.computed import ranks
+from sojourn.studies.papers.computed import fabric, ranks
 from sojourn.studies.papers.computed.ranks import DISTRIBUTIONS, count_inversions
 from sojourn.studies.papers.library import find_papers
 from sojourn.studies.papers.measure import value_of
@@ -118,6 +118,21 @@ def test_ranks_written_by_the_program_are_counted_in_every_discipline(
     (figure,) = computed.figures
     sums = {curve.name: sum(curve.y) for curve in figure.curves}
     assert sums["FIFO, at departure"] > sums["SP-PIFO, at departure"] > sums["PIFO"] == 0
+
+
+def test_short_flows_finish_sooner_by_rank_than_behind_a_plain_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fabric, "_SEEDS", (1,))
+    monkeypatch.setattr(fabric, "_DURATION", "60 ms")
+    fabric._measured.cache_clear()
+    try:
+        mean, tail = fabric._measured(11100)
+        found = fabric.short_flows().found
+    finally:
+        fabric._measured.cache_clear()
+    assert mean["PIFO"][0] < mean["SP-PIFO"][0] < mean["TCP"][0] < tail["TCP"][0]
+    assert len(found) == 8 and all(one.ours.endswith("times") for one in found)
 
 
 def test_the_distributions_of_ranks_are_those_of_the_paper() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sojourn.studies.papers.computed import compiled, law, ranks, switches
+from sojourn.studies.papers.computed import compiled, fabric, law, ranks, switches
 from sojourn.studies.papers.computed.kind import Computed
 
 COMPUTED: dict[str, Callable[[], Computed]] = {
@@ -22,5 +22,6 @@ COMPUTED: dict[str, Callable[[], Computed]] = {
     "uniform_ranks": ranks.uniform,
     "other_ranks": ranks.others,
     "rank_loads": ranks.loads,
+    "short_flows": fabric.short_flows,
 }
 """The names for `paper.toml`."""

@@ -19,14 +19,13 @@ import pyarrow.compute as pc
 
 from sojourn import _core
 from sojourn.common.atomic_write import write_text
-from sojourn.results.intervals import interval
 from sojourn.runner import plan_scenario
 from sojourn.runtime.arrow_tables import PACKET_SCHEMA, SENT, VERDICTS, table_from_columns
 from sojourn.runtime.plan import PlannedRun
 from sojourn.runtime.row_writer import ROWS_AT_ONCE
 from sojourn.studies.papers.computed.kind import Computed, Curve, CurvePlot
-from sojourn.studies.papers.model import Check
-from sojourn.studies.papers.verdict import Found, Status, judge, shown
+from sojourn.studies.papers.computed.near import judged
+from sojourn.studies.papers.verdict import Found, Status
 
 _SEEDS = (1, 2, 3)
 _DURATION = "40 ms"
@@ -35,7 +34,6 @@ _STARTS = 1500
 """Flows of 1 MB per second in both directions together, in figures 5 and 6."""
 _RANKS = 128
 """More than the highest rank of any distribution."""
-_ALIKE = "both counted at departure"
 _LEFT = 1
 """The capture's interface of frames that left the queue."""
 
@@ -205,18 +203,6 @@ def _ratios(runs: Mapping[str, Sequence[Inversions]], *, alike: bool = False) ->
     ]
 
 
-def _judged(says: str, paper: float, values: Sequence[float], alike: Sequence[float] = ()) -> Found:
-    """A value near the paper's; `alike` has those with both disciplines counted at departure."""
-    check = Check(
-        says=says, setup="", metric="", of={}, unit="times", paper=f"{paper:g} times", near=paper
-    )
-    found = interval(list(values))
-    status, difference, off = judge(check, found)
-    other = interval(list(alike))
-    beside = () if other is None else ((_ALIKE, shown(check, other), judge(check, other)[0]),)
-    return Found(says, check.paper, shown(check, found), status, difference, off, beside)
-
-
 def uniform() -> Computed:
     """Figure 5: totals, the course over ranks, and PIFO."""
     eight, more = _measured("uniform"), _measured("uniform", 32, pifo=False)
@@ -226,17 +212,17 @@ def uniform() -> Computed:
     none = sum(sum(one.at_departure) for one in eight["PIFO"])
     status = Status.HOLDS if none == 0 else Status.FAILS
     found = (
-        _judged(
+        judged(
             "8 queues: SP-PIFO to FIFO, all ranks",
             0.306,
             _ratios(eight),
             _ratios(eight, alike=True),
         ),
-        _judged(
+        judged(
             "32 queues: SP-PIFO to FIFO, all ranks", 0.103, _ratios(more), _ratios(more, alike=True)
         ),
-        _judged("SP-PIFO, ranks about 80 to about 40", 4.17, [high / max(low, 1)]),
-        _judged("FIFO, ranks about 80 to the lowest ten", 0.96, [flat]),
+        judged("SP-PIFO, ranks about 80 to about 40", 4.17, [high / max(low, 1)]),
+        judged("FIFO, ranks about 80 to the lowest ten", 0.96, [flat]),
         Found("PIFO has none", "0", f"{none}", status),
     )
     return Computed(found, (_figure("fig-5", "Figure 5", "uniform", eight),))
@@ -248,7 +234,7 @@ def others() -> Computed:
     for name, paper in _OTHERS.items():
         runs = _measured(name)
         both = _ratios(runs, alike=True)
-        found.append(_judged(f"{name}: SP-PIFO to FIFO", paper, _ratios(runs), both))
+        found.append(judged(f"{name}: SP-PIFO to FIFO", paper, _ratios(runs), both))
         file = f"fig-6-{name.lower().replace(' ', '-')}"
         figures.append(_figure(file, "Figure 6", name, runs))
     return Computed(tuple(found), tuple(figures))
@@ -259,7 +245,7 @@ def loads() -> Computed:
     found = []
     for share, starts, paper in _LOADS:
         runs = _measured("uniform", 8, starts, pifo=False)
-        found.append(_judged(f"{share} %: SP-PIFO to FIFO", paper, _ratios(runs)))
+        found.append(judged(f"{share} %: SP-PIFO to FIFO", paper, _ratios(runs)))
     return Computed(tuple(found))
 
 

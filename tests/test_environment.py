@@ -125,6 +125,17 @@ def test_without_gymnasium_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -
         _ = sojourn.QueueEnv
 
 
+def test_everything_else_is_imported_without_gymnasium(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    monkeypatch.delitem(sys.modules, "sojourn.studies.environment")
+    names: dict[str, object] = {}
+    exec("from sojourn import *", names)
+    assert "run" in names and "QueueEnv" not in names
+    monkeypatch.undo()
+    exec("from sojourn import *", names)
+    assert names["QueueEnv"] is QueueEnv
+
+
 ACTIONS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
 """Probabilities among which the tabular agent chooses."""
 

@@ -107,6 +107,10 @@ def test_what_makes_no_sense_is_refused_in_one_line(given: dict[str, Any], said:
 def test_pandas_is_not_needed_and_said_to_be_missing(result: sojourn.RunResult) -> None:
     with pytest.raises(ScenarioError, match="pip install pandas"):
         result.to_pandas()
+    for reader in (result.packets(), result.flows()):
+        with pytest.raises(ScenarioError, match=r"pip install pandas$"):
+            reader.read_pandas()
+    assert pa.table(result.packets("codel")).num_rows == result.aqms["codel"].packets.num_rows
 
 
 def test_an_earlier_run_is_opened_again(tmp_path: Path) -> None:

@@ -26,8 +26,11 @@ CLAIMS = {
     "p4-codel-2021": ["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8"],
     "p4-codel-2018": ["C1", "C2", "C3", "C4", "C5"],
     "cs244-codel": ["D1", "D2", "D3"],
+    "dualpi2-2022": ["F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8"],
+    "sp-pifo-2020": ["G1", "G2", "G3", "G4"],
+    "cebinae-2022": ["H1", "H2", "H3", "H4"],
 }
-COMPUTED_CLAIMS = ("A2", "A3", "A9", "B4", "B5", "B8")
+COMPUTED_CLAIMS = ("A2", "A3", "A9", "B4", "B5", "B8", "G1", "G2", "G3", "G4")
 """Those that are computed or checked, not simulated."""
 
 

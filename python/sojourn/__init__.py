@@ -10,7 +10,9 @@ is a `Discipline`. `QueueEnv` is a queue as a Gymnasium environment. The example
 docstrings run as they stand.
 """
 
+import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,43 +41,43 @@ if TYPE_CHECKING:
     from sojourn.studies.sweeps.sweep import sweep
     from sojourn.tools.check.checker import CheckResult, check
 
-__all__ = [
-    "AqmResult",
-    "CheckResult",
-    "ControlError",
-    "Decision",
-    "Discipline",
-    "ProgramError",
-    "QueueEnv",
-    "QueueInterval",
-    "QueueState",
-    "QueuedPacket",
-    "Rate",
-    "Result",
-    "RunResult",
-    "Scenario",
-    "ScenarioError",
-    "Size",
-    "SojournError",
-    "Switch",
-    "Time",
-    "VirtualSwitch",
-    "check",
-    "compare_runs",
-    "connect",
-    "list_aqms",
-    "list_scenarios",
-    "load_program",
-    "load_scenario",
-    "open_run",
-    "open_switch",
-    "register_aqm",
-    "register_discipline",
-    "replay_trace",
-    "run",
-    "run_test",
-    "sweep",
-]
+    __all__ = [
+        "AqmResult",
+        "CheckResult",
+        "ControlError",
+        "Decision",
+        "Discipline",
+        "ProgramError",
+        "QueueEnv",
+        "QueueInterval",
+        "QueueState",
+        "QueuedPacket",
+        "Rate",
+        "Result",
+        "RunResult",
+        "Scenario",
+        "ScenarioError",
+        "Size",
+        "SojournError",
+        "Switch",
+        "Time",
+        "VirtualSwitch",
+        "check",
+        "compare_runs",
+        "connect",
+        "list_aqms",
+        "list_scenarios",
+        "load_program",
+        "load_scenario",
+        "open_run",
+        "open_switch",
+        "register_aqm",
+        "register_discipline",
+        "replay_trace",
+        "run",
+        "run_test",
+        "sweep",
+    ]
 
 _PLACES = {
     "AqmResult": "results.result",
@@ -117,7 +119,13 @@ _PLACES = {
 """The module of each name: imported when the name is first asked for, as some take long to load."""
 
 
+_OPTIONAL = {"QueueEnv": "gymnasium", "QueueInterval": "gymnasium"}
+"""The package that a name needs; without it `from sojourn import *` leaves the name out."""
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted(one for one in _PLACES if _is_there(_OPTIONAL.get(one)))
     if name == "__version__":
         from importlib.metadata import version
 
@@ -127,5 +135,12 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
 
 
+def _is_there(package: str | None) -> bool:
+    """Whether a package can be imported."""
+    if package is None or sys.modules.get(package) is not None:
+        return True
+    return package not in sys.modules and find_spec(package) is not None
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted({*globals(), *__getattr__("__all__"), "__version__"})

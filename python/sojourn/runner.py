@@ -99,7 +99,8 @@ def record(
 
 
 def finish(folder: RunFolder, *, report: bool = True) -> "Result":
-    """Makes figures from the rows in `folder` and, if `report`, plots and the report."""
+    """Makes figures from the rows in `folder` and, if `report`, plots and the report; of a run with
+    `rows = false` the figures alone."""
     from sojourn.results.result import read_result
 
     result = read_result(folder)
@@ -107,7 +108,7 @@ def finish(folder: RunFolder, *, report: bool = True) -> "Result":
         for name, aqm in result.aqms.items():
             folder.write_json(f"{aqm.run.folder}/{SUMMARY}", {"aqm": name} | aqm.summary.as_dict())
         folder.write_json(SUMMARY, summaries(result))
-        if report:
+        if report and result.scenario.rows:
             from sojourn.results.plots import write_plots
             from sojourn.results.report import write_report
             from sojourn.results.slowdown_plot import write_slowdown_plot
@@ -128,6 +129,7 @@ def summaries(result: "Result") -> dict[str, Any]:
         "scenario": result.folder.name,
         "seed": result.scenario.seed,
         **({"warm_up": result.scenario.warm_up} if result.scenario.warm_up else {}),
+        **({} if result.scenario.rows else {"rows": False}),
         **({} if result.compared is None else {"compared_until": result.compared}),
         "aqms": [
             {"aqm": name} | aqm.summary.as_dict() | _optional_figures(aqm)

@@ -45,9 +45,9 @@ class Backend(Protocol):
         `run.json`."""
 
 
-def refuse_python(plan: Plan, name: str) -> None:
-    """`ScenarioError` if Python code of the user is to act in virtual time, where there is none: a
-    controller's script, or a queue discipline."""
+def refuse_simulated_only(plan: Plan, name: str) -> None:
+    """`ScenarioError` for what only the simulator has: Python code of the user that acts in virtual
+    time, a controller's script or a queue discipline, and runs without rows."""
     for run in plan.runs:
         own = [switch.get("aqm") for switch in run.config["network"]["switches"]]
         for aqm in filter(None, [run.config["aqm"], *own]):
@@ -56,6 +56,11 @@ def refuse_python(plan: Plan, name: str) -> None:
                     f"{run.label}: a discipline in Python runs in the simulator, not on {name}; "
                     "run it without --on"
                 )
+    if not plan.scenario.rows:
+        raise ScenarioError(
+            f"{plan.name}: rows = false: runs on {name} have rows; run it without --on, or without "
+            "that key"
+        )
     if plan.scenario.control is not None:
         raise ScenarioError(
             f"{plan.name}: control: a script acts in virtual time; on {name} let a controller "

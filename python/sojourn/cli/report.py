@@ -10,6 +10,7 @@ from sojourn.cli.show import finish_with_status, show
 from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.runtime.folder import RunFolder
+from sojourn.runtime.queue_totals import no_rows
 from sojourn.studies.sweeps.folder import is_sweep
 
 
@@ -33,6 +34,8 @@ def report(
         _report_sweep(folder, export, style, columns, as_json=as_json)
         return
     recorded = RunFolder.open(folder)
+    if not recorded.scenario.rows:
+        raise no_rows(folder, "a report")
     with locked(folder):
         result = finish_with_status(recorded)
     show(result, as_json=as_json)

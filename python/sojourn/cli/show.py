@@ -12,6 +12,7 @@ from sojourn.results.no_traffic_diagnosis import blocked, ingress_drops
 from sojourn.results.remarks import interruptions, random_links, warm_up
 from sojourn.results.result import Result
 from sojourn.results.table import result_tables
+from sojourn.results.totals import LEFT_OUT
 from sojourn.runner import finish, summaries
 from sojourn.runtime.folder import RunFolder
 from sojourn.runtime.run_files import REPORT
@@ -51,12 +52,14 @@ def show(result: Result, *, as_json: bool) -> None:
         console.print(Text(note))
     if (result.path / REPORT).is_file():
         console.print(Text(f"report  {shown(result.path / REPORT)}"), soft_wrap=True)
-    console.print(Text(f"rows    {shown(result.path)}/*/packets.parquet"), soft_wrap=True)
+    if scenario.rows:
+        console.print(Text(f"rows    {shown(result.path)}/*/packets.parquet"), soft_wrap=True)
 
 
 def _notes(result: Result) -> list[str]:
     """A backend's notes on its runs: deviations, disturbances, missing parts."""
     notes = [f"note    {sentence}" for sentence in warm_up(result)]
+    notes += [] if result.scenario.rows else [f"note    {LEFT_OUT}"]
     notes += [f"note    {label}: left no rows; the run ended before" for label in result.missing]
     notes += [f"note    {label}: {text}" for label, text in ingress_drops(result).items()]
     notes += [f"note    {sentence}" for sentence in random_links(result)]

@@ -11,8 +11,8 @@ from sojourn.results.delivered import delivered
 from sojourn.results.flow_series import FlowSeries
 from sojourn.results.groups import FlowSources
 from sojourn.results.result import AqmResult, Result
-from sojourn.results.statistics import Floats, Longs, after, read_flow_rows, was_queued
-from sojourn.runtime.arrow_tables import MARK, SENT
+from sojourn.results.statistics import Floats, Longs, after, read_flow_rows
+from sojourn.runtime.arrow_tables import MARK, SENT, was_queued
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,19 @@ from sojourn.results.statistics import (
     distribution_of,
     read_flow_rows,
     slots_of,
-    was_queued,
 )
+from sojourn.results.totals import Totals, summed
 from sojourn.results.traffic.transfers import read_exchanges, times_of
 from sojourn.results.traffic.voice import Voice
-from sojourn.runtime.arrow_tables import AQM, INGRESS, MARK, TAIL, VERDICTS, rows_table
+from sojourn.runtime.arrow_tables import (
+    AQM,
+    INGRESS,
+    MARK,
+    TAIL,
+    VERDICTS,
+    rows_table,
+    was_queued,
+)
 from sojourn.runtime.run_files import EXCHANGES
 
 Longs = npt.NDArray[np.int64]
@@ -127,6 +135,8 @@ class GroupTally:
         self.total = np.zeros(count, np.float64)
         self.histogram = np.zeros((count, len(EDGES) + 1), np.int64)
         self.kept: list[tuple[Longs, Longs]] | None = []
+        self._summed = False
+        """Whether a run without rows is counted."""
 
     def of_flows(self, flow: Longs) -> Longs:
         """The group of each flow; -1 for transfers of unknown source."""
@@ -157,8 +167,26 @@ class GroupTally:
         if self.queued.sum() > _KEPT:
             self.kept = None
 
+    def add_totals(self, totals: Totals) -> None:
+        """Counts in sums, which leave percentiles and distributions empty."""
+        group = self.of_flows(totals.flow)
+        known = group >= 0
+        together = group[known] * len(VERDICTS) + totals.verdict[known]
+        counted = summed(together, totals.packets[known], self.verdicts.size)
+        self.verdicts += counted.reshape(self.verdicts.shape)
+        queued = known & (totals.queued > 0)
+        group, count = group[queued], len(self.groups)
+        self.queued += summed(group, totals.packets[queued], count)
+        self.above += summed(group, totals.above[queued], count)
+        self.total += summed(group, totals.delay[queued], count)
+        np.maximum.at(self.largest, group, totals.longest[queued])
+        self.kept = None
+        self._summed = True
+
     def percentiles(self, path: Path, since: int, until: int | None) -> list[list[int | None]]:
         """Those of `_PERCENTS` of each group; `path` is the file of the rows."""
+        if self._summed:
+            return [[None] * len(_PERCENTS) for _ in self.groups]
 
         def reread() -> Iterable[tuple[Longs, Longs]]:
             for batch in read_flow_rows(path, until):

@@ -15,11 +15,13 @@ import pyarrow as pa
 
 from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
+from sojourn.results.no_pandas import missing_pandas, with_hint
 from sojourn.results.result import Result, read_result
 from sojourn.results.statistics import Summary
 from sojourn.results.style import milliseconds
 from sojourn.runtime.arrow_tables import FLOW_SCHEMA, PACKET_SCHEMA, iter_rows
 from sojourn.runtime.folder import RunFolder
+from sojourn.runtime.queue_totals import no_rows
 from sojourn.runtime.run_files import FLOWS
 
 if TYPE_CHECKING:
@@ -85,7 +87,8 @@ class RunResult(Result):
         The first column is `aqm`, the others are those of `PACKET_SCHEMA` in
         `sojourn.runtime.arrow_tables`. `.read_all()` makes a table, and with pandas
         `.read_pandas()` a data frame. In a network they are the rows of the first measured queue,
-        or of the one that is named. `ScenarioError` for a name that is not there.
+        or of the one that is named. `ScenarioError` without rows or pandas, and for an unknown
+        name.
 
         >>> result = sojourn.run("bufferbloat", aqms="codel", set={"duration": "1 s"}, report=False)
         >>> reader = result.packets("codel")
@@ -109,6 +112,8 @@ class RunResult(Result):
         return self._reader(FLOW_SCHEMA, FLOWS, aqms)
 
     def _reader(self, schema: pa.Schema, file: str, names: tuple[str, ...]) -> pa.RecordBatchReader:
+        if not self.scenario.rows:
+            raise no_rows(self.path, "this table")
         chosen = {name: _one_of(self.aqms, name, "AQM").folder for name in names or self.aqms}
         named = pa.dictionary(pa.int32(), pa.string())
         whole = pa.schema([pa.field("aqm", named, False), *schema])
@@ -122,14 +127,14 @@ class RunResult(Result):
                     arrays = [column, *batch.columns]
                     yield pa.RecordBatch.from_arrays(arrays, schema=whole)
 
-        return pa.RecordBatchReader.from_batches(whole, batches())
+        return with_hint(pa.RecordBatchReader.from_batches(whole, batches()))
 
     def to_pandas(self) -> "pd.DataFrame":
         """`summary` as a data frame, by AQM. `ScenarioError` if pandas is not installed."""
         try:
             import pandas  # noqa: F401
         except ImportError as error:
-            raise ScenarioError("pandas is not installed: pip install pandas") from error
+            raise missing_pandas() from error
         return self.summary.to_pandas().set_index("aqm")
 
     def plot(
@@ -147,6 +152,8 @@ class RunResult(Result):
         from sojourn.results.plots import delay_over_time, distribution
         from sojourn.results.queues import queues
 
+        if not self.scenario.rows:
+            raise no_rows(self.path, "a plot")
         draw = _one_of({"delay": delay_over_time, "distribution": distribution}, kind, "plot")
         measured = {queue.bottleneck.name: queue for queue in queues(self)}
         queue = _one_of(measured, bottleneck or next(iter(measured)), "measured queue")
@@ -173,17 +180,21 @@ class RunResult(Result):
 
     def _repr_html_(self) -> str:
         """The table and the delay over time, for a notebook."""
-        from base64 import b64encode
-
-        from sojourn.results.plots import as_png
         from sojourn.results.report.tables import result_table
 
         title = escape(self.scenario.title or self.folder.name)
-        picture = b64encode(as_png(self.plot(), dpi=90)).decode()
+        picture = self._picture() if self.scenario.rows else ""
+        return f"<p><b>{title}</b></p>{result_table(self).__html__()}{picture}"
+
+    def _picture(self) -> str:
+        from base64 import b64encode
+
+        from sojourn.results.plots import as_png
+
+        encoded = b64encode(as_png(self.plot(), dpi=90)).decode()
         return (
-            f"<p><b>{title}</b></p>{result_table(self).__html__()}"
             f'<img alt="queue delay over time" style="max-width:100%" '
-            f'src="data:image/png;base64,{picture}">'
+            f'src="data:image/png;base64,{encoded}">'
         )
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from sojourn.model.scenario.bottleneck import Bottleneck
-from sojourn.results.statistics import Longs, read_rows, was_queued
-from sojourn.runtime.arrow_tables import MARK, SENT
+from sojourn.results.statistics import Longs, read_rows
+from sojourn.runtime.arrow_tables import MARK, SENT, was_queued
 
 _WINDOWS = 150
 """Parts of a phase whose mean delays are compared; a multiple of three."""

@@ -72,17 +72,20 @@ def warm_up(result: Result) -> list[str]:
             f"The warm-up of {TIME.format(excluded)} is in all figures, for a run was interrupted "
             "within it"
         ]
-    return [
-        f"Figures exclude the first {TIME.format(excluded)}, the warm-up; rows and courses over "
-        "time include it"
-    ]
+    rest = "; rows and courses over time include it" if result.scenario.rows else ""
+    return [f"Figures exclude the first {TIME.format(excluded)}, the warm-up{rest}"]
 
 
 def interruptions(result: Result) -> list[str]:
     """A sentence for each run that did not come to the scenario's end."""
     whole = TIME.format(result.scenario.duration)
+    compared = result.compared
+    of = (
+        "its figures are of that"
+        if compared is None
+        else f"the figures of all runs are of their first {compared / 1e9:.3f} s"
+    )
     return [
-        f"{label}: interrupted after {simulated / 1e9:.3f} s of {whole}; the figures of all runs "
-        f"are of their first {(result.compared or 0) / 1e9:.3f} s"
+        f"{label}: interrupted after {simulated / 1e9:.3f} s of {whole}; {of}"
         for label, simulated in result.interrupted.items()
     ]

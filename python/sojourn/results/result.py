@@ -21,10 +21,12 @@ from sojourn.results.groups import Grouped, GroupFigures, GroupTally, OwnFigures
 from sojourn.results.phases import Phase, read_phases
 from sojourn.results.slowdown_bins import SlowdownBin, read_slowdowns
 from sojourn.results.statistics import Findings, Summary, read_findings
+from sojourn.results.totals import read_totals
 from sojourn.results.traffic.transfers import Times, read_times
 from sojourn.results.traffic.voice import Voice, read_voices
 from sojourn.runtime.arrow_tables import rows_table
 from sojourn.runtime.folder import RecordedRun, RunFolder
+from sojourn.runtime.queue_totals import no_rows
 from sojourn.runtime.run_files import COUNTERS, FLOWS, PACKETS, journal_of
 
 _UNREADABLE = (
@@ -62,6 +64,8 @@ class AqmResult:
     """Slowdown by size, of groups of transfers whose sizes are those of a table."""
     complete: bool = True
     """Whether it ran to the scenario's end."""
+    has_rows: bool = True
+    """Whether there are rows: not with `rows = false`."""
     ran: int = 0
     """Simulated time, ns; its figures may cover a part of it, see `Result.compared`."""
 
@@ -80,17 +84,23 @@ class AqmResult:
         """All flows and each group of flows, at the first measured queue."""
         return next(iter(self.grouped.values())).rows if self.grouped else ()
 
+    def _need_rows(self) -> None:
+        if not self.has_rows:
+            raise no_rows(self.folder, "this table")
+
     @cached_property
     def packets(self) -> pa.Table:
         """One row for each packet at the bottleneck, in a network at the first one.
 
         The schema is `sojourn.runtime.arrow_tables.PACKET_SCHEMA`. The rows of other bottlenecks
-        are in other files of the folder."""
+        are in other files of the folder. `ScenarioError` for a run without rows."""
+        self._need_rows()
         return rows_table(self.folder / PACKETS)
 
     @cached_property
     def flows(self) -> pa.Table:
         """Samples of every flow, one each 10 ms; see `sojourn.runtime.arrow_tables.FLOW_SCHEMA`."""
+        self._need_rows()
         return rows_table(self.folder / FLOWS)
 
 
@@ -112,7 +122,7 @@ class Result:
     def compared(self) -> int | None:
         """The time that the figures of all AQMs are of, ns, if a run did not come to the
         scenario's end: what all of them have. `None` if they are of whole runs."""
-        return min(self.interrupted.values(), default=None)
+        return min(self.interrupted.values(), default=None) if self.scenario.rows else None
 
     @property
     def scenario(self) -> Scenario:
@@ -139,7 +149,8 @@ def read_result(folder: RunFolder) -> Result:
     # A run that has come nowhere has nothing to compare the others with.
     begun = [run for run in begun if ran[run.label] > 0] or begun
     common = min((ran[run.label] for run in begun), default=0)
-    until = common if 0 < common < scenario.duration else None
+    # Totals are of whole runs, however long each of them is.
+    until = common if scenario.rows and 0 < common < scenario.duration else None
     aqms = {run.label: _read_run(folder, run, until) for run in begun or folder.runs}
     missing = tuple(run.label for run in folder.runs if run not in begun)
     return Result(folder, MappingProxyType(aqms), missing)
@@ -163,6 +174,7 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
                 since=since,
                 until=until,
                 also=tallies[bottleneck.name],
+                totals=None if scenario.rows else read_totals(path / bottleneck.totals),
             )
             for bottleneck, rate in zip(scenario.bottlenecks, _shaper_rates(path), strict=True)
         }
@@ -180,6 +192,8 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
         }
         phases = {
             bottleneck.name: tuple(read_phases(path, bottleneck, first.summary.simulated, since))
+            if scenario.rows
+            else ()
             for bottleneck in scenario.bottlenecks
             if bottleneck.steps
         }
@@ -198,6 +212,7 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
         MappingProxyType(groups),
         slowdowns=slow,
         complete=first.counters["simulated"] >= scenario.duration,
+        has_rows=scenario.rows,
         ran=first.counters["simulated"],
     )
 

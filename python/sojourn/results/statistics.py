@@ -21,7 +21,17 @@ import pyarrow as pa
 from sojourn.results.counters import read_counters
 from sojourn.results.cycles import Cycles, CycleTally
 from sojourn.results.delivered import delivered
-from sojourn.runtime.arrow_tables import AQM, INGRESS, MARK, SENT, TAIL, VERDICTS, iter_rows
+from sojourn.results.totals import Totals, summed
+from sojourn.runtime.arrow_tables import (
+    AQM,
+    INGRESS,
+    MARK,
+    SENT,
+    TAIL,
+    VERDICTS,
+    iter_rows,
+    was_queued,
+)
 from sojourn.runtime.run_files import PACKETS
 
 _TIME_BINS = 1000
@@ -163,6 +173,9 @@ class RowReader(Protocol):
     def add(self, rows: Rows) -> None:
         """Counts rows in."""
 
+    def add_totals(self, totals: Totals) -> None:
+        """Counts in what a run without rows has added up."""
+
 
 def read_findings(
     folder: Path,
@@ -175,6 +188,7 @@ def read_findings(
     since: int = 0,
     until: int | None = None,
     also: RowReader | None = None,
+    totals: Totals | None = None,
 ) -> Findings:
     """Reads the rows of the run in `folder`; `target`, `rate` and `duration` are its scenario's.
 
@@ -182,23 +196,25 @@ def read_findings(
     an instant; `packet_rate` is what it can send in packets/s. `rows` is the file of one bottleneck
     of several. With `until` only what happened up to that instant counts, ns; `since` is the end
     of the warm-up, which courses over time include and figures exclude. `also` gets the rows that
-    figures are of.
+    figures are of. `totals` stand for the rows of a run without rows.
     """
     counters = read_counters(folder)
     tally = _Tally(duration, target, since)
     path = folder / rows
-    for batch in read_flow_rows(path, until):
-        counted = after(batch, since)
-        tally.add(batch, counted)
-        if also is not None:
-            also.add(counted)
+    if totals is not None:
+        for reader in (tally, also):
+            if reader is not None:
+                reader.add_totals(totals)
+    else:
+        _read_into(tally, also, path, since, until)
     simulated = counters["simulated"]
     if until is not None and until >= simulated:
         until = None
     simulated = until or simulated
     seconds = max(simulated - since, 1) / 1e9
     possible = _mean_rate(rate, since, max(simulated, 1))
-    p5, p25, median, p75, p95, p99 = _percentiles(tally, path, since, until)
+    exact = None if totals is not None else _percentiles(tally, path, since, until)
+    p5, p25, median, p75, p95, p99 = exact or [None] * len(_PERCENTS)
     utilisation = tally.sent_bytes * 8 / seconds / possible
     if packet_rate is not None:
         sent_packets = int(tally.verdicts[SENT] + tally.verdicts[MARK])
@@ -242,6 +258,17 @@ def read_findings(
         tally.queued,
         tally.in_order,
     )
+
+
+def _read_into(
+    tally: "_Tally", also: RowReader | None, path: Path, since: int, until: int | None
+) -> None:
+    """Reads the rows once, for both."""
+    for batch in read_flow_rows(path, until):
+        counted = after(batch, since)
+        tally.add(batch, counted)
+        if also is not None:
+            also.add(counted)
 
 
 def _mean_rate(rate: int | Callable[[int], float], since: int, until: int) -> float:
@@ -302,13 +329,6 @@ def _verdicts(column: pa.DictionaryArray) -> Longs:
     return np.take(places, indices)
 
 
-def was_queued(delay: Longs, verdict: Longs) -> npt.NDArray[np.bool_]:
-    """Mask of the packets that entered the queue: all but those dropped on arrival."""
-    early = (verdict == TAIL) | (verdict == INGRESS) | ((verdict == AQM) & (delay == 0))
-    waited: npt.NDArray[np.bool_] = ~early
-    return waited
-
-
 class _Tally:
     """Running sums over rows."""
 
@@ -357,6 +377,17 @@ class _Tally:
         self.total += int(delay.sum())
         self.max = max(self.max, int(delay.max()))
         self.above += int((delay > self._target).sum())
+
+    def add_totals(self, totals: Totals) -> None:
+        """Counts in sums, which leave percentiles and courses over time empty."""
+        self.verdicts += summed(totals.verdict, totals.packets, len(VERDICTS))
+        sent = (totals.verdict == SENT) | (totals.verdict == MARK)
+        queued = totals.queued > 0
+        self.sent_bytes += int(totals.bytes[sent].sum())
+        self.queued += int(totals.packets[queued].sum())
+        self.total += int(totals.delay[queued].sum())
+        self.max = max(self.max, int(totals.longest[queued].max(initial=0)))
+        self.above += int(totals.above[queued].sum())
 
     def _add_course(self, rows: Rows) -> None:
         """Counts rows into what is drawn over time."""

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -68,6 +70,15 @@ def _array(field: pa.Field, column: bytes, names: Sequence[str]) -> pa.Array:
     if not named:
         return values
     return pa.DictionaryArray.from_arrays(values, pa.array(names, pa.string()))
+
+
+def was_queued(
+    delay: npt.NDArray[np.int64], verdict: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Mask of the packets that entered the queue: all but those dropped on arrival."""
+    early = (verdict == TAIL) | (verdict == INGRESS) | ((verdict == AQM) & (delay == 0))
+    waited: npt.NDArray[np.bool_] = ~early
+    return waited
 
 
 def iter_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:

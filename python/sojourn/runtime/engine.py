@@ -22,6 +22,7 @@ from sojourn.control.controller import Controller
 from sojourn.errors import Interrupted, output_error
 from sojourn.runtime.pcapng import CaptureWriter
 from sojourn.runtime.plan import Plan, PlannedRun
+from sojourn.runtime.queue_totals import QueueTotals, samples_before
 from sojourn.runtime.row_writer import ROWS_AT_ONCE, Ballast, RowWriter, writing_thread
 from sojourn.runtime.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
 
@@ -149,8 +150,8 @@ def forecast(written: int, done: float, took: float) -> str | None:
     hours = took * (1 - done) / done / 3600
     return (
         f"the rows of these runs will take about {written / done / 1e9:.0f} GB, and {hours:.1f} h "
-        "more; a shorter duration takes less, and so does rows = false of links whose queues need "
-        "not be measured"
+        "more; a shorter duration takes less, and so does rows = false, of the scenario or of "
+        "links whose queues need not be measured"
     )
 
 
@@ -223,10 +224,14 @@ class _Outputs:
         self._simulation = simulation
         self._at_once = at_once
         self._ballast = Ballast(folder)
+        self._queues = run.bottlenecks
         self._threads = [writing_thread() for _ in run.bottlenecks]
+        self._totals = [QueueTotals(*run.totals) for _ in run.bottlenecks] if run.totals else []
+        self._since = run.totals[1] if run.totals else 0
         self._packets = [
             RowWriter(folder / queue.rows, "packets", self._ballast, thread)
             for queue, thread in zip(run.bottlenecks, self._threads, strict=True)
+            if not self._totals
         ]
         self._flows = self._file(FLOWS, "flows")
         kinds = {flow["kind"] for flow in run.config["flows"]}
@@ -263,6 +268,7 @@ class _Outputs:
             for writer in self._writers:
                 writer.await_journal()
             self._write_counters()
+            self._write_totals()
             self._last = time.monotonic()
 
     def _take_registers(self) -> None:
@@ -278,11 +284,21 @@ class _Outputs:
         self._take_registers()
         for bottleneck, writer in enumerate(self._packets):
             writer.write_columns(self._simulation.take_packets(bottleneck), journal=journal)
-        self._flows.write_columns(self._simulation.take_flows(), journal=journal)
+        self._take_samples(journal=journal)
         if self._exchanges is not None:
             self._exchanges.write_columns(self._simulation.take_exchanges(), journal=journal)
         if self._datagrams is not None:
             self._datagrams.write_columns(self._simulation.take_datagrams(), journal=journal)
+
+    def _take_samples(self, *, journal: bool) -> None:
+        """Takes the samples of flows and, in a run without rows, adds up the rows of queues."""
+        samples = self._simulation.take_flows()
+        if not self._totals:
+            self._flows.write_columns(samples, journal=journal)
+            return
+        for bottleneck, totals in enumerate(self._totals):
+            totals.add(self._simulation.take_packets(bottleneck))
+        self._flows.write(samples_before(samples, self._since))
 
     def _take_frames(self) -> None:
         for bottleneck, capture in enumerate(self._captures):
@@ -290,6 +306,10 @@ class _Outputs:
 
     def _write_counters(self) -> None:
         write_text(self._folder / COUNTERS, self._simulation.counters(self._log.count) + "\n")
+
+    def _write_totals(self) -> None:
+        for queue, totals in zip(self._queues, self._totals, strict=bool(self._totals)):
+            totals.write(self._folder / queue.totals)
 
     def __enter__(self) -> Self:
         return self
@@ -303,6 +323,7 @@ class _Outputs:
             for writer in self._writers:
                 closing.callback(writer.close)
             closing.callback(self._write_counters)
+            closing.callback(self._write_totals)
             closing.callback(self._log.close)
             for capture in self._captures:
                 closing.callback(capture.close)

@@ -107,6 +107,8 @@ class PlannedRun:
     """Every file that it reads."""
     beside: Path = Path()
     """The scenario's folder."""
+    totals: tuple[int, int] | None = None
+    """The target and the end of the warm-up, ns, if the run writes totals in place of rows."""
 
     @cached_property
     def configuration(self) -> _core.Configuration:
@@ -520,6 +522,7 @@ def _planned(
         None if chosen is None else chosen.control_file,
         inputs={path: digest for one in aqms for path, digest in one.inputs.items()},
         beside=beside or Path(),
+        totals=None if scenario.rows else (scenario.target, scenario.warm_up),
     )
 
 

@@ -24,6 +24,9 @@ PACKETS, FLOWS, COUNTERS, LOG = (
 )
 """Files of an AQM's folder after its run; the log only if the program wrote one."""
 
+TOTALS = "totals.parquet"
+"""In place of the rows of a queue in a run with `rows = false`."""
+
 EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
 """Further files if transfers or requests, or voices, are among the flows."""
 
@@ -77,8 +80,8 @@ def files_of(folders: Iterable[str], bottlenecks: "Iterable[Bottleneck]") -> lis
     bottlenecks = list(bottlenecks)
     rows = [FLOWS, EXCHANGES, DATAGRAMS, REGISTERS, *(queue.rows for queue in bottlenecks)]
     journals = [journal_of(name) for name in rows]
-    captures = [queue.capture for queue in bottlenecks]
-    own = [*rows, *journals, *captures, COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/"]
+    queues = [name for queue in bottlenecks for name in (queue.capture, queue.totals)]
+    own = [*rows, *journals, *queues, COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/"]
     return [*top_names(bottlenecks), *(f"{folder}/{name}" for folder in folders for name in own)]
 
 
@@ -98,7 +101,7 @@ def _stands_below(name: str) -> bool:
     """True if a run may write it into an AQM's folder: what `files_of` gives for any queues."""
     rows = (FLOWS, EXCHANGES, DATAGRAMS, REGISTERS)
     once = (*rows, *map(journal_of, rows), COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/")
-    each = (PACKETS, journal_of(PACKETS), CAPTURE)
+    each = (PACKETS, journal_of(PACKETS), CAPTURE, TOTALS)
     return name in once or any(_is_of_a_queue(name, one) for one in each)
 
 

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sojourn.backends.backend import ATTEMPTS, refuse_python, run_sequentially, until_undisturbed
+from sojourn.backends.backend import (
+    ATTEMPTS,
+    refuse_simulated_only,
+    run_sequentially,
+    until_undisturbed,
+)
 from sojourn.backends.linux import requirements
 from sojourn.backends.linux.build import virtual_kernel
 from sojourn.backends.linux.checks import check_run
@@ -77,7 +82,7 @@ class Linux:
 
     def check(self, plan: Plan) -> None:
         """Refuses features that this kernel lacks, by name."""
-        refuse_python(plan, self.name)
+        refuse_simulated_only(plan, self.name)
         for run in plan.runs:
             check_run(plan, run, self.traffic)
         setups = [self._set_up(run) for run in plan.runs]

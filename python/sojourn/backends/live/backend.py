@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sojourn.backends.backend import ATTEMPTS, refuse_python, run_sequentially, until_undisturbed
+from sojourn.backends.backend import (
+    ATTEMPTS,
+    refuse_simulated_only,
+    run_sequentially,
+    until_undisturbed,
+)
 from sojourn.backends.linux.backend import done_of
 from sojourn.backends.linux.checks import check_flows, check_network, flow_names
 from sojourn.backends.linux.graph import Network
@@ -107,7 +112,7 @@ class LiveBackend:
 
     def check(self, plan: Plan) -> None:
         """Refuses features that a live run lacks, and names a backend that has them."""
-        refuse_python(plan, self.name)
+        refuse_simulated_only(plan, self.name)
         for run in plan.runs:
             _check(plan, run, self.traffic)
         # Behind what no installation would change.

@@ -11,8 +11,8 @@ import numpy as np
 
 from sojourn.backends.live.plan import LivePlan
 from sojourn.backends.live.running import rows_of
-from sojourn.results.statistics import delays_at, read_rows, was_queued
-from sojourn.runtime.arrow_tables import DROPS, MARK, SENT, VERDICTS
+from sojourn.results.statistics import delays_at, read_rows
+from sojourn.runtime.arrow_tables import DROPS, MARK, SENT, VERDICTS, was_queued
 
 DISTURBED = 1_000_000
 """Lateness, ns, that one departure in a hundred may have before a run is called disturbed."""

@@ -43,6 +43,11 @@ class Bottleneck:
         return f"packets{self.ending}.parquet"
 
     @property
+    def totals(self) -> str:
+        """The file in place of its rows in a run with `rows = false`."""
+        return f"totals{self.ending}.parquet"
+
+    @property
     def capture(self) -> str:
         """The file of its captured frames in an AQM's folder."""
         return f"bottleneck{self.ending}.pcapng"

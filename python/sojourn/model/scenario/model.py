@@ -61,6 +61,9 @@ class Common(Strict):
     """Simulated time."""
     warm_up: Time = 0
     """The start of the run that figures exclude; rows and courses over time include it."""
+    rows: bool = True
+    """Whether the run writes a row for each packet and flow sample; without them there are no
+    percentiles of queue delay, no courses over time, no plots and no report."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     """Of all random numbers of the run."""
     target: PositiveTime = 5_000_000

@@ -39,7 +39,8 @@ def sections(result: Result) -> list[Section]:
         }
     )
     found = [*_groups(result)]
-    found += [_phases(result, queue) for queue in result.scenario.bottlenecks if queue.steps]
+    if result.scenario.rows:
+        found += [_phases(result, queue) for queue in result.scenario.bottlenecks if queue.steps]
     if times:
         found.append(Section("Completion times", _TIMES_TEXT, _TIMES_HEADS, times))
     slow = _rows({label: list(_slowdown_rows(aqm)) for label, aqm in aqms.items()})

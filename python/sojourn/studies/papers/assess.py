@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
 
-from sojourn.results.intervals import Interval
 from sojourn.studies.papers.computed import COMPUTED
 from sojourn.studies.papers.computed.kind import Computed
 from sojourn.studies.papers.measure import Measured, value_of
 from sojourn.studies.papers.model import Check, Claim, Contradiction, Level, Measure, Paper, Where
-from sojourn.studies.papers.verdict import Found, Status, Verdict, judge, verdict
+from sojourn.studies.papers.verdict import Found, Status, Verdict, judge, shown, verdict
 
 GOOD = (Status.HOLDS, Status.DIFFERS)
 
@@ -190,19 +189,6 @@ def _need(place: int, paper: Paper, combinations: Sequence[Combination]) -> Need
         text = f"in {len(held)} of {len(combinations)} combinations"
         text += f"; needs {', '.join(needed)}" if needed else "; no assumption decides it alone"
     return Need(paper.claims[place], len(held), len(combinations), text)
-
-
-def shown(check: Measure, found: Interval | None) -> str:
-    """A value with its interval, in the check's unit."""
-    if found is None:
-        return "-"
-    unit = (
-        "%" if check.form in ("cut", "excess") else "times" if check.form == "ratio" else check.unit
-    )
-    size = max(abs(found.mean), found.half or 0.0)
-    decimals = 0 if size >= 100 else 1 if size >= 10 else 2
-    half = "" if found.half is None else f" ± {found.half:.{decimals}f}"
-    return f"{found.mean:.{decimals}f}{half} {unit}".rstrip()
 
 
 def counts(assessed: Sequence[Assessed]) -> dict[Status, int]:

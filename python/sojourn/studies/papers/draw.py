@@ -47,7 +47,7 @@ def draw(spec: FigureSpec, measured: Measured, folder: Path) -> str | None:
         case "series":
             figure = _series(spec, measured, aqms)
         case "lines":
-            figure = _lines(spec, measured, aqms)
+            figure = _lines(spec, measured, spec.series or aqms)
         case "boxes":
             figure = _boxes(spec, measured, aqms)
         case _:
@@ -96,8 +96,8 @@ def colours(aqms: Sequence[str]) -> dict[str, str]:
 def values(
     spec: FigureSpec, measured: Measured, aqm: str, x: Any = None, metric: str | None = None
 ) -> Interval | None:
-    """A metric of an AQM at a place of the axis, over the seeds."""
-    where = spec.where | {"aqm": aqm}
+    """A metric of an AQM, or of another curve, at a place of the axis, over the seeds."""
+    where = spec.where | {spec.by: aqm}
     rows = measured.select(spec.table, where)
     if spec.x is not None and x is not None:
         rows = [row for row in rows if row[spec.x] == x]
@@ -247,6 +247,10 @@ def _lines(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
         half = np.array([one.half or 0.0 for _, one in points])
         panel.fill_between(at, mean - half, mean + half, color=colour[aqm], alpha=0.2, linewidth=0)
         panel.plot(at, mean, color=colour[aqm], marker="o", markersize=3, linewidth=1.3, label=aqm)
+        if told := spec.published.get(aqm):
+            along = xs if numeric else range(len(xs))
+            look: dict[str, Any] = {"linestyle": "none", "marker": "x", "markersize": 6}
+            panel.plot(along, told, color=colour[aqm], label=f"{aqm}, published", **look)
     at = list(xs) if numeric else list(range(len(xs)))
     named = _with_room(at)
     names = [

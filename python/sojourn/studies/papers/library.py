@@ -21,7 +21,15 @@ from sojourn.studies.papers.published import published_paper
 
 Runs = TypeVar("Runs", Setup, Search)
 
-_FOLDERS = ("codel_act", "p4_codel_2021", "p4_codel_2018", "cs244_codel")
+_FOLDERS = (
+    "codel_act",
+    "p4_codel_2021",
+    "p4_codel_2018",
+    "cs244_codel",
+    "dualpi2_2022",
+    "sp_pifo_2020",
+    "cebinae_2022",
+)
 """In the order of the list."""
 
 

@@ -31,7 +31,7 @@ class Measured:
     setup: Setup
     axes: tuple[Axis, ...]
     tables: Mapping[str, list[dict[str, Any]]]
-    """`runs`, `phases`, `times`, `voices`, `rows`: a row each, with axes, AQM and seed."""
+    """Those of `TableName`: a row each, with axes, AQM and seed."""
     target: int
     folder: Path
     """The sweep's."""

@@ -13,6 +13,9 @@ from sojourn.model.scenario.quantities import Strict
 FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 """A name by which a file or folder is called, too."""
 
+TableName = Literal["runs", "groups", "phases", "times", "voices", "rows"]
+"""A table of a set-up's runs; `groups` has a row for each group of flows."""
+
 Where = dict[str, Any]
 """A selection of rows: values by column; an axis's value as the set-up writes it."""
 
@@ -64,7 +67,7 @@ class Measure(Strict):
     setup: str
     over: list[str] = Field(default_factory=list)
     """Further set-ups whose cells count as well; `take` says which of all."""
-    table: Literal["runs", "phases", "times", "voices", "rows"] = "runs"
+    table: TableName = "runs"
     metric: str
     unit: str = ""
     scale: float = 1.0
@@ -145,12 +148,18 @@ class FigureSpec(Strict):
     """Of the y-axis; the metric's name if empty."""
     unit: str = "ms"
     scale: float = 1e6
-    table: Literal["runs", "phases", "times", "voices", "rows"] = "runs"
+    table: TableName = "runs"
     x: str | None = None
     """The axis; of a table its columns."""
     where: Where = Field(default_factory=dict)
     aqms: list[str] = Field(default_factory=list)
     """The chosen ones, in order; all if empty."""
+    by: str = "aqm"
+    """Of lines: the column whose values are the curves."""
+    series: list[str] = Field(default_factory=list)
+    """Of lines by another column than the AQM: its values."""
+    published: dict[str, list[float]] = Field(default_factory=dict)
+    """Of lines: the paper's values along the axis for each curve, drawn as crosses."""
     together: bool = False
     """Series in one panel."""
     throughput: bool = False

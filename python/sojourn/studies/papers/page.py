@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sojourn.model.units import TIME
 from sojourn.results.pages import render
 from sojourn.studies.papers import draw
 from sojourn.studies.papers.assess import GOOD, Assessed, Assessment, Combination, counts
@@ -113,6 +114,7 @@ def write_page(report: Report) -> Path:
         figures=report.figures,
         searches=[_searched(one) for one in report.searches],
         setups=list(report.measured.values()),
+        targets=" or ".join(dict.fromkeys(TIME.format(m.target) for m in report.measured.values())),
         tone=TONE,
         engine=f"Sojourn {engine_identity()}",
     )
@@ -199,14 +201,14 @@ class Document:
             yield from (_QUICK.replace("--quick", "`--quick`"), "")
         yield from self._verdicts(report)
         yield from self._explained(report)
-        for one in report.claims:
-            if one.claim.remark:
-                yield from (f"{one.claim.id}: {one.claim.remark}", "")
+        remarks = [(one.claim.id, one.claim.remark) for one in report.claims if one.claim.remark]
+        if remarks:
+            yield from self._table(paper, ("claim", "remark"), remarks, "remarks")
         for searched in report.searches:
             yield from (f"**{searched.search.says}**", "")
             rows = [(one.claim, one.check.says, one.decided) for one in searched.outcomes]
+            rows.append(("all", "together", searched.best))
             yield from self._table(paper, ("claim", "check", "holds"), rows)
-            yield from (searched.best, "")
         for figure in report.figures:
             called = f"{figure.source}: {figure.caption}"
             if figure.file:
@@ -245,15 +247,20 @@ class Document:
             yield ""
 
     def _table(
-        self, paper: Paper, heads: Sequence[str], rows: Iterable[Sequence[str]]
+        self,
+        paper: Paper,
+        heads: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        called: str | None = None,
     ) -> Iterator[str]:
-        """A data file, and the directive by which the site renders it."""
+        """A data file, and the directive by which the site renders it; without a name of its own
+        it has the next number."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(heads)
         writer.writerows([_data(cell) for cell in row] for row in rows)
         number = sum(name.startswith(f"{paper.name}-table-") for name in self.tables) + 1
-        name = f"{paper.name}-table-{number}.csv"
+        name = f"{paper.name}-{called or f'table-{number}'}.csv"
         self.tables[name] = text.getvalue()
         yield from ("```{csv-table}", f":file: {self.folder}/{name}", ":header-rows: 1", "```", "")
 

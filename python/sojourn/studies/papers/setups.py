@@ -81,9 +81,10 @@ def run_setup(
         plan, folder, workers=workers, tell=lambda state: tell(setup.name, state), pictures=False
     )
     tables = {"runs": [_derived(row) for row in rows_of(result.table)]}
-    for name in ("times", "voices", "phases"):
+    for name in ("times", "voices", "phases", "groups"):
         path = folder / f"{name}.parquet"
         tables[name] = rows_of(pq.read_table(path)) if path.is_file() else []
+    tables["groups"] = [_marked(row) for row in tables["groups"]]
     traces: dict[str, Path] = {}
     if setup.rows:
         tables["rows"] = trace_figures(plan, tables["runs"], folder)
@@ -139,6 +140,14 @@ def _add_linux(
                 traces[digest] = place
 
 
+def _marked(row: dict[str, Any]) -> dict[str, Any]:
+    """The row of a group with its marks as a share of the packets offered."""
+    return row | {"mark_share": row["marks"] / row["packets"] if row["packets"] else None}
+
+
 def _derived(row: dict[str, Any]) -> dict[str, Any]:
-    """Figures that papers state as a rate: recirculated packets in a second."""
-    return row | {"recirculations": row["recirculated"] / max(row["simulated"], 1) * 1e9}
+    """Figures that papers state as a rate: recirculated packets in a second, unknown behind a
+    warm-up."""
+    times = row["recirculated"]
+    rate = None if times is None else times / max(row["simulated"], 1) * 1e9
+    return row | {"recirculations": rate}

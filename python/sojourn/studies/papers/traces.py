@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sojourn.errors import ScenarioError
-from sojourn.results.statistics import Floats, Longs, read_rows, was_queued
-from sojourn.runtime.arrow_tables import MARK, SENT
+from sojourn.results.statistics import Floats, Longs, read_rows
+from sojourn.runtime.arrow_tables import MARK, SENT, was_queued
 from sojourn.runtime.run_files import PACKETS
 from sojourn.studies.sweeps.plan import SweepPlan
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sojourn.results.intervals import Interval
-from sojourn.studies.papers.model import Check
+from sojourn.studies.papers.model import Check, Measure
 
 
 class Status(StrEnum):
@@ -61,6 +61,19 @@ def _near(check: Check, paper: float, found: Interval) -> tuple[Status, str, flo
     difference = f"{100 * off:+.0f} %"
     status = Status.DIFFERS if abs(off) <= check.far else Status.FAILS
     return status, difference, off
+
+
+def shown(check: Measure, found: Interval | None) -> str:
+    """A value with its interval, in the check's unit."""
+    if found is None:
+        return "-"
+    unit = (
+        "%" if check.form in ("cut", "excess") else "times" if check.form == "ratio" else check.unit
+    )
+    size = max(abs(found.mean), found.half or 0.0)
+    decimals = 0 if size >= 100 else 1 if size >= 10 else 2
+    half = "" if found.half is None else f" ± {found.half:.{decimals}f}"
+    return f"{found.mean:.{decimals}f}{half} {unit}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ class Drawing:
     log: bool = False
     group: str | None = None
     """The group of flows, if it is of one."""
+    to: str | None = None
+    """The group over whose metric that of `group` is drawn, if it is a ratio."""
 
     @property
     def of_groups(self) -> bool:
@@ -37,12 +39,14 @@ class Drawing:
     def name(self) -> str:
         """Of its file."""
         axes = "-".join(axis.name for axis in self.against) or "seeds"
-        parts = [self.metric.name, *([self.group] if self.group else []), axes]
+        parts = [self.metric.name, *filter(None, (self.group, self.to)), axes]
         return "".join(c if c.isalnum() or c in "-_" else "-" for c in "-".join(parts))
 
     @property
     def label(self) -> str:
         """Of the axis on which the metric is drawn."""
+        if self.to:
+            return f"{self.metric.meaning}, ratio"
         unit = f", {self.metric.unit}" if self.metric.unit else ""
         return f"{self.metric.meaning}{unit}"
 
@@ -50,8 +54,9 @@ class Drawing:
     def title(self) -> str:
         """Its title."""
         against = " and ".join(axis.name for axis in self.against)
-        unit = f", {self.metric.unit}" if self.metric.unit else ""
+        unit = f", {self.metric.unit}" if self.metric.unit and not self.to else ""
         of = f" of {self.group}" if self.group else ""
+        of += f" over that of {self.to}" if self.to else ""
         return f"{self.metric.meaning}{of}{unit}" + (f", by {against}" if against else "")
 
 
@@ -87,7 +92,11 @@ def _asked(request: PlotRequest, axes: tuple[Axis, ...]) -> Drawing:
             f"plots: {metric.name} is of the whole run, not of a group "
             f"(of groups: {', '.join((*IN_GROUPS, *GROUP_METRICS))})"
         )
-    return Drawing(metric, against, style, request.log, request.group)
+    if request.to is not None:
+        if request.group is None:
+            raise ScenarioError(f"plots: to = {request.to}: `group` says what is over it")
+        metric = replace(metric, scale=1.0)
+    return Drawing(metric, against, style, request.log, request.group, request.to)
 
 
 def _style(against: Sequence[Axis]) -> str:

@@ -66,6 +66,8 @@ class PlotRequest(Strict):
     group: str | None = None
     """The group of flows. Absent: the queue as a whole, or, of what only single groups have, a plot
     for each of them."""
+    to: str | None = None
+    """Another group: what is drawn is the metric of `group` over that of this one."""
     against: Annotated[list[str], Field(max_length=2)]
     """Names of axes; two make a heat map for each AQM, none a box for each AQM."""
     style: Literal["lines", "heat", "box"] | None = None

@@ -65,15 +65,35 @@ def _drawn(plan: SweepPlan, tables: Tables) -> Iterator[tuple[Drawing, pa.Table]
     """What is drawn, each with its rows: a plot of what only single groups have for each group."""
     for drawing in plan.drawings:
         if not drawing.of_groups:
-            yield drawing, tables.runs
+            # Runs without rows have no percentiles.
+            if tables.runs.column(drawing.metric.name).null_count < len(tables.runs):
+                yield drawing, tables.runs
             continue
         if tables.groups is None:
             continue
         names = dict.fromkeys(tables.groups.column("group").to_pylist())
         for name in [drawing.group] if drawing.group else names:
-            own = tables.groups.filter(pa.compute.equal(tables.groups.column("group"), name))
+            own = _of_group(tables.groups, name)
+            if drawing.to is not None:
+                own = _over(own, _of_group(tables.groups, drawing.to), drawing.metric.name)
             if own.column(drawing.metric.name).null_count < len(own):
                 yield drawing.of(name), own
+
+
+def _of_group(table: pa.Table, name: str) -> pa.Table:
+    return table.filter(pa.compute.equal(table.column("group"), name))
+
+
+def _over(table: pa.Table, others: pa.Table, metric: str) -> pa.Table:
+    """The table with a metric divided by that of the other group in the same run and queue."""
+    place = ("run", "bottleneck")
+    known = {tuple(row[name] for name in place): row[metric] for row in others.to_pylist()}
+    ratios = []
+    for row in table.to_pylist():
+        other = known.get(tuple(row[name] for name in place))
+        ratios.append(row[metric] / other if other and row[metric] is not None else None)
+    column = pa.array(ratios, pa.float64())
+    return table.set_column(table.schema.get_field_index(metric), metric, column)
 
 
 def _bottlenecks(table: pa.Table) -> list[str]:
@@ -90,7 +110,7 @@ def _figure(
     down = -(-len(panels) // across)
     size = (4.2 * across + 1.6, 3.2 * down + 0.5) if width is None else (width, 2.1 * down + 0.4)
     figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(down, across, sharey=True, squeeze=False).flat
+    grid = list(figure.subplots(down, across, sharey=True, squeeze=False).flat)
     aqms = list(dict.fromkeys(table.column("aqm").to_pylist()))
     for panel, (heading, own) in zip(grid, panels, strict=False):
         draw = _lines if drawing.style == "lines" else _boxes
@@ -100,7 +120,7 @@ def _figure(
         panel.set_title(heading, loc="left", fontsize=9, color=MUTED, parse_math=False)
         bare(panel)
         _target(panel, drawing, plan)
-    for panel in list(grid)[len(panels) :]:
+    for panel in grid[len(panels) :]:
         panel.set_visible(False)
     if drawing.style == "lines" and not drawing.log:
         # The panels share their scale: it is set once all of them are drawn.
@@ -119,7 +139,7 @@ def _figure(
 
 def _panels(drawing: Drawing, plan: SweepPlan, table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
     """A panel for each combination of the axes that are not drawn against."""
-    others = [axis for axis in plan.axes if axis not in drawing.against]
+    others = _deciding(drawing, plan, table)
     columns = [table.column(axis.name).to_pylist() for axis in others]
     points = list(dict.fromkeys(zip(*columns, strict=True))) if others else [()]
     for point in points[:_MOST_PANELS]:
@@ -130,6 +150,20 @@ def _panels(drawing: Drawing, plan: SweepPlan, table: pa.Table) -> Iterator[tupl
             f"{axis.name} {axis.shown(value)}" for axis, value in zip(others, point, strict=True)
         )
         yield ", ".join(named), own
+
+
+def _deciding(drawing: Drawing, plan: SweepPlan, table: pa.Table) -> list[Axis]:
+    """The axes that are not drawn against, without those whose value others decide: axes that go
+    together are one."""
+    columns = [table.column(axis.name).to_pylist() for axis in drawing.against]
+    found = []
+    for axis in (axis for axis in plan.axes if axis not in drawing.against):
+        more = [*columns, table.column(axis.name).to_pylist()]
+        if columns and len(set(zip(*more, strict=True))) == len(set(zip(*columns, strict=True))):
+            continue
+        columns = more
+        found.append(axis)
+    return found
 
 
 def _lines(panel: Axes, drawing: Drawing, table: pa.Table, aqms: Sequence[str]) -> None:

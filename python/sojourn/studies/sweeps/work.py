@@ -144,7 +144,7 @@ def figures_of(result: Result, aqm: AqmResult) -> dict[str, Any]:
             }
             for queue, found in aqm.grouped.items()
             for row, curve, count in zip(found.rows, found.distributions, found.queued, strict=True)
-            if count
+            if count and aqm.has_rows
         ],
         "phases": [
             {"bottleneck": name, "phase": number} | asdict(phase)

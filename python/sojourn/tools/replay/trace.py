@@ -23,7 +23,8 @@ from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ScenarioError
 from sojourn.model.units import RATE
 from sojourn.runtime.arrow_tables import AQM, NEVER_QUEUED, VERDICTS, rows_table
-from sojourn.runtime.run_files import PACKETS
+from sojourn.runtime.queue_totals import no_rows
+from sojourn.runtime.run_files import PACKETS, TOTALS
 
 
 @dataclass(frozen=True)
@@ -310,6 +311,8 @@ def _recorded(name: str) -> list[Path]:
     found = [file for file in found if file.is_file()]
     if found:
         return found
+    if any(path.glob(f"*/{TOTALS}")):
+        raise no_rows(path, "a trace")
     raise ScenarioError(
         f"{name}: no trace{did_you_mean(name, PROFILES)}\n"
         f"Known profiles: {', '.join(PROFILES)}; or give a run's folder."

@@ -24,6 +24,7 @@ from sojourn.runtime.arrow_tables import DROPS, VERDICTS, rows_table
 from sojourn.runtime.engine import advance, controller_of
 from sojourn.runtime.folder import RecordedRun, RunFolder
 from sojourn.runtime.plan import make_plan
+from sojourn.runtime.queue_totals import no_rows
 from sojourn.runtime.run_files import PACKETS
 
 _BETWEEN = 1_000
@@ -96,6 +97,8 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     true. `label` is an AQM of the run, a P4 program; without it the first one.
     """
     folder = RunFolder.open(path)
+    if not folder.scenario.rows:
+        raise no_rows(path, "a trace")
     place, run = _chosen(folder, path, label)
     row = _row(path / run.folder / PACKETS, packet)
     number, dequeued = row["packet"], row["dequeued"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sojourn.studies.papers.computed import compiled, law, switches
+from sojourn.studies.papers.computed import compiled, fabric, law, ranks, switches
 from sojourn.studies.papers.computed.kind import Computed
 
 COMPUTED: dict[str, Callable[[], Computed]] = {
@@ -19,5 +19,9 @@ COMPUTED: dict[str, Callable[[], Computed]] = {
     "hardware_module": switches.hardware_module,
     "payload_delay": switches.payload_delay,
     "packet_handle": switches.packet_handle,
+    "uniform_ranks": ranks.uniform,
+    "other_ranks": ranks.others,
+    "rank_loads": ranks.loads,
+    "short_flows": fabric.short_flows,
 }
 """The names for `paper.toml`."""

@@ -24,6 +24,9 @@ PACKETS, FLOWS, COUNTERS, LOG = (
 )
 """Files of an AQM's folder after its run; the log only if the program wrote one."""
 
+CONTROLLER_LOG = "controller.log"
+"""Output of a controller process, if the scenario has one."""
+
 EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
 """Further files if transfers or requests, or voices, are among the flows."""
 
@@ -78,7 +81,8 @@ def files_of(folders: Iterable[str], bottlenecks: "Iterable[Bottleneck]") -> lis
     rows = [FLOWS, EXCHANGES, DATAGRAMS, REGISTERS, *(queue.rows for queue in bottlenecks)]
     journals = [journal_of(name) for name in rows]
     captures = [queue.capture for queue in bottlenecks]
-    own = [*rows, *journals, *captures, COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/"]
+    own = [*rows, *journals, *captures, COUNTERS, LOG, CONTROLLER_LOG, SUMMARY, BALLAST]
+    own.append(f"{GUEST}/")
     return [*top_names(bottlenecks), *(f"{folder}/{name}" for folder in folders for name in own)]
 
 
@@ -97,7 +101,8 @@ def _stands_beside(name: str) -> bool:
 def _stands_below(name: str) -> bool:
     """True if a run may write it into an AQM's folder: what `files_of` gives for any queues."""
     rows = (FLOWS, EXCHANGES, DATAGRAMS, REGISTERS)
-    once = (*rows, *map(journal_of, rows), COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/")
+    logs = (LOG, CONTROLLER_LOG)
+    once = (*rows, *map(journal_of, rows), COUNTERS, *logs, SUMMARY, BALLAST, f"{GUEST}/")
     each = (PACKETS, journal_of(PACKETS), CAPTURE)
     return name in once or any(_is_of_a_queue(name, one) for one in each)
 

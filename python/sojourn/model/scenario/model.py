@@ -44,20 +44,18 @@ class Controller(Strict):
     `digest(switch, message)`, for its packets `packet(switch, packet)` (docs/control.md). It is
     code that the run executes."""
     process: Annotated[list[Argument], Field(min_length=1, max_length=1_000)] | None = None
-    """The command of a controller, a client of P4Runtime or BfRt, which the run starts in the
-    scenario's folder (docs/control.md); `{address}`, `{host}`, `{port}`, `{device}`, `{clock}` and
-    `{python}` are replaced."""
+    """The command of a controller, with `{python}`, `{address}`, `{host}`, `{port}`, `{device}`,
+    `{clock}` (docs/control.md). It is code that the run executes."""
     server: Literal["p4runtime", "bfrt"] = "p4runtime"
     """The protocol that the process speaks."""
     latency: Time = 1_000_000
-    """Virtual time that a request of the process takes, and a message of its stream."""
+    """Virtual time that a request or message of the process takes."""
     timeout: PositiveTime = 30_000_000_000
-    """Real time after which a process ends the run that does not connect, or neither asks nor
-    waits."""
+    """Real time after which a process that hangs ends the run."""
     port: Annotated[int, Field(ge=1, le=65_535)] | None = None
-    """The port of 127.0.0.1 where the process finds its switch; absent: a free one."""
+    """Of the server on 127.0.0.1; absent: a free one."""
     device: Annotated[int, Field(ge=0, lt=2**32)] | None = None
-    """The number of the switch for the process; absent: 1, and 0 for BfRt."""
+    """The switch's number for the process; absent: 1, for BfRt 0."""
     switch: Name | None = None
     """The switch; absent: the first."""
     poll: PositiveTime = 1_000_000

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from sojourn import _core
 from sojourn.common.filenames import names_for
-from sojourn.common.resources import shown
+from sojourn.common.resources import is_own, shown
 from sojourn.common.suggest import did_you_mean
 from sojourn.control.file import ProgramChoice, engine_parts, plain, written_control_plane
 from sojourn.control.process import ProcessSettings
@@ -70,6 +70,8 @@ class PlannedController:
     folders."""
     executables: tuple[Path, ...] = ()
     """The executable of the process."""
+    aqms: tuple[str, ...] | None = None
+    """Labels of the AQMs whose runs have it; nothing for all."""
 
 
 class AqmConfig(NamedTuple):
@@ -239,25 +241,32 @@ def _with_controller(
 ) -> tuple[PlannedRun, ...]:
     """The runs with their controller, whose files are among their inputs."""
     read, started = hashed(controller.files), hashed(controller.executables)
-    runs = tuple(
+    labels = [run.label for run in runs]
+    for label in controller.aqms or ():
+        if label not in labels and len(runs) > 1:
+            hint = did_you_mean(label, labels)
+            raise ScenarioError(f"control.aqms: no AQM is called {label}{hint}")
+    meant = [run for run in runs if controller.aqms is None or run.label in controller.aqms]
+    if isinstance(controller.work, ProcessSettings):
+        if controller.work.port and len(meant) > 1:
+            raise ScenarioError(
+                f"control.port: {len(meant)} AQMs run at the same time, each with a controller and "
+                "a server of its own; leave the port out, or choose one AQM (--aqm)"
+            )
+        admit_command(controller.work.shown, "a controller process of the scenario")
+    elif not is_own(controller.work):
+        admit(controller.work, "a Python script of the scenario")
+    return tuple(
         replace(
             run,
             controller=_controlled(run, controller),
             inputs={**run.inputs, **read},
             executables=started,
         )
+        if run in meant
+        else run
         for run in runs
     )
-    if isinstance(controller.work, Path):
-        admit(controller.work, "a Python script of the scenario")
-    else:
-        if controller.work.port and len(runs) > 1:
-            raise ScenarioError(
-                f"control.port: {len(runs)} AQMs run at the same time, each with a controller and "
-                "a server of its own; leave the port out, or choose one AQM (--aqm)"
-            )
-        admit_command(controller.work.shown, "a controller process of the scenario")
-    return runs
 
 
 def _data_files(scenario: Scenario, beside: Path) -> dict[Path, str]:
@@ -283,9 +292,10 @@ def _controller(scenario: Scenario, folder: Path) -> PlannedController:
         raise ScenarioError(f"control.switch: there is no switch {control.switch}{hint}")
     place = 0 if control.switch is None else names.index(control.switch)
     rest = (place, control.poll, control.cpu_port)
+    aqms = None if control.aqms is None else tuple(control.aqms)
     if control.script is not None:
         path = _script(control.script, folder)
-        return PlannedController(path, *rest, tuple(script_files(path)))
+        return PlannedController(path, *rest, tuple(script_files(path)), aqms=aqms)
     command = tuple(control.process or ())
     device = int(control.server == "p4runtime") if control.device is None else control.device
     settings = ProcessSettings(
@@ -299,13 +309,14 @@ def _controller(scenario: Scenario, folder: Path) -> PlannedController:
         device,
     )
     files = files_of_command(command, folder)
-    return PlannedController(settings, *rest, files, (executable_of(command[0], folder),))
+    started = (executable_of(command[0], folder),)
+    return PlannedController(settings, *rest, files, started, aqms)
 
 
 def _script(name: str, folder: Path) -> Path:
     """A controller's script, which a scenario has below its own folder."""
     path = absolute(folder / name)
-    if not path.resolve().is_relative_to(folder.resolve()):
+    if not is_own(path) and not path.resolve().is_relative_to(folder.resolve()):
         raise ScenarioError(f"control.script: {name} is not below the scenario's folder")
     if not path.is_file():
         raise ScenarioError(f"control.script: there is no {shown(path)}")

@@ -56,6 +56,8 @@ class Controller(Strict):
     """Of the server on 127.0.0.1; absent: a free one."""
     device: Annotated[int, Field(ge=0, lt=2**32)] | None = None
     """The switch's number for the process; absent: 1, for BfRt 0."""
+    aqms: Annotated[list[Title], Field(min_length=1, max_length=1_000)] | None = None
+    """Labels of the AQMs whose runs have it; absent: all."""
     switch: Name | None = None
     """The switch; absent: the first."""
     poll: PositiveTime = 1_000_000

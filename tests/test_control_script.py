@@ -187,5 +187,5 @@ def test_a_controller_is_of_the_aqms_that_it_names(tmp_path: Path) -> None:
     assert min(row["enqueued"] for row in sent["router"]) >= 200_000_000
     assert min(row["enqueued"] for row in sent["fifo"]) < 100_000_000
     path.write_text(two.replace("[control]", '[control]\naqms = ["rooter"]'))
-    with pytest.raises(ScenarioError, match="no AQM is called rooter; did you mean router"):
+    with pytest.raises(ScenarioError, match='no AQM is called rooter; did you mean "router"'):
         sojourn.run(path, report=False)

@@ -123,6 +123,11 @@ class ControllerProcess(Closing):
         if not self._met:
             raise self._error(f"has not connected to {self._server.address} during the run")
 
+    @property
+    def missed(self) -> int:
+        """Messages lost because the controller did not read them."""
+        return self._server.missed
+
     def close(self) -> None:
         """Ends the process and the server."""
         self._closing.close()

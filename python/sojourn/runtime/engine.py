@@ -183,6 +183,11 @@ def _simulate_one(
                 progress.now[run.label] = now
                 if stop.is_set():
                     break
+            if isinstance(controller, ControllerProcess) and controller.missed:
+                progress.warn(
+                    f"{run.label}: {controller.missed} messages for the controller were lost, "
+                    "because it did not read them in time; another run may lose others"
+                )
     except OSError as error:
         raise output_error(error, shown(folder), rows=True) from error
 

@@ -173,3 +173,19 @@ def test_a_script_stands_below_its_scenario(tmp_path: Path) -> None:
     path.write_text(SCENARIO.replace("router.p4", "codel"))
     with pytest.raises(ScenarioError, match="no control plane"):
         sojourn.run(path, report=False)
+
+
+def test_a_controller_is_of_the_aqms_that_it_names(tmp_path: Path) -> None:
+    path = scenario(tmp_path, FORWARD + 'def start(switch):\n    switch.at("200 ms", forward)\n')
+    two = SCENARIO.replace('["router.p4"]', '["fifo", "router.p4"]')
+    path.write_text(two.replace("[control]", '[control]\naqms = ["router"]'))
+    result = sojourn.run(path, report=False)
+    sent = {
+        name: [row for row in aqm.packets.to_pylist() if row["verdict"] == "sent"]
+        for name, aqm in result.aqms.items()
+    }
+    assert min(row["enqueued"] for row in sent["router"]) >= 200_000_000
+    assert min(row["enqueued"] for row in sent["fifo"]) < 100_000_000
+    path.write_text(two.replace("[control]", '[control]\naqms = ["rooter"]'))
+    with pytest.raises(ScenarioError, match='no AQM is called rooter; did you mean "router"'):
+        sojourn.run(path, report=False)

@@ -7,17 +7,19 @@ with real clones, and then they are run.
 import json
 import os
 import re
+import runpy
 import shutil
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn
 from sojourn._core import check_config
-from sojourn.common.resources import programs_folder
+from sojourn.common.resources import is_own, programs_folder
 from sojourn.control.file import as_plain
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.model.programs import compiled, with_own_folder
@@ -25,7 +27,7 @@ from sojourn.model.scenario.read import scenario_from_dict
 from sojourn.runner import plan_scenario
 from sojourn.studies.papers.library import find_papers
 from sojourn.studies.papers.setups import plan_setup
-from sojourn.studies.published.recipe import Recipe, base_scenario, recipes
+from sojourn.studies.published.recipe import Recipe, base_scenario, recipes, recipes_folder
 from sojourn.studies.published.sources import find_clone
 from sojourn.studies.published.use import published_scenario, states
 
@@ -231,3 +233,30 @@ def test_the_published_p4_codel_and_ours_drop_the_same_packets(
     found = pq.read_table(decisions)
     one, other = (found.column(name).to_pylist() for name in ("l1switchCodel", "p4_codel"))
     assert one == other and sum(one) > 1_000
+
+
+def test_the_control_plane_of_pie_cp_computes_what_its_source_computes() -> None:
+    path = recipes_folder() / "pie-for-tofino" / "pie_cp.py"
+    assert is_own(path), "it is no code of a stranger"
+    pie = runpy.run_path(str(path))
+    alpha, beta = pie["gains"]()
+    # 15 ms is halved seven times; beta grows by a quarter of each alpha before.
+    assert alpha == pytest.approx(0.125 / 128 * 120 * 4294.967295)
+    assert beta == pytest.approx((1.25 + 0.125 / 4 * (2 - 2 / 128)) * 120 * 4294.967295)
+
+    cells = {name: [0] for name in (DELAY, "Ingress.drop_prob_reg", DUPLICATE)}
+    switch = SimpleNamespace(register=cells.__getitem__)
+    loop = pie["Pie"]()
+    cells[DELAY][0] = 1_125
+    loop.update(switch)
+    first = int((1_000 * alpha + 1_125 * beta) / 2_048)
+    assert cells["Ingress.drop_prob_reg"] == cells[DUPLICATE] == [first]
+    # Between 1e-5 and 1e-4 of the whole the change is divided by 128.
+    loop.update(switch)
+    assert cells[DUPLICATE][0] == pytest.approx(first + 1_000 * alpha / 128, abs=1)
+    cells[DELAY][0] = 0
+    loop.update(switch)
+    assert cells[DUPLICATE] == [0]
+
+
+DELAY, DUPLICATE = "Egress.delay_reg", "Ingress.drop_prob_reg_duplicate"

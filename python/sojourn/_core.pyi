@@ -368,6 +368,52 @@ def rule_list() -> str:
 def run_salu(setup: str, case: str) -> tuple[int, int]:
     """The new memory word and the output of one instruction."""
 
+class VirtualServer:
+    """A server of a control protocol in front of a switch of a run, until it is closed."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        place: int,
+        protocol: str,
+        address: str,
+        device: int,
+        program: Program,
+    ) -> None:
+        """Serves `p4runtime` or `bfrt` at a loopback address. `program`: the one that the switch
+        runs."""
+
+    @property
+    def address(self) -> str:
+        """Host and port where it listens."""
+
+    @property
+    def requests(self) -> tuple[int, int]:
+        """Requests and messages of controllers so far, and those that wait."""
+
+    @property
+    def sent(self) -> int:
+        """Messages sent to controllers."""
+
+    @property
+    def missed(self) -> int:
+        """Packets, digests and notifications lost because controllers read too slowly."""
+
+    def settle(self) -> None:
+        """Returns once it has read what controllers have sent, and written its messages."""
+
+    def execute(self, simulation: Simulation) -> None:
+        """Executes what controllers have done without a request."""
+
+    def admit(self, simulation: Simulation) -> bool:
+        """Executes the request that has waited longest; false if none waits."""
+
+    def poll(self, simulation: Simulation) -> None:
+        """Sends packets, messages and idle entries of the switch to controllers."""
+
+    def close(self) -> None:
+        """Ends it."""
+
 class ControlServer:
     """A server of a control protocol in front of a live switch, until it is closed."""
 

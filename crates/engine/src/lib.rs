@@ -35,5 +35,5 @@ pub use error::RunError;
 pub use load::{Programs, Watched};
 pub use packet_switch::{PacketSwitch, PacketSwitchConfig};
 pub use registers::{RegisterRows, WatchedRegisters};
-pub use simulation::{simulation, simulation_with, watched_simulation};
+pub use simulation::{simulation, simulation_with, switch_with_program, watched_simulation};
 pub use standalone::{StandaloneConfig, StandalonePort, StandaloneRoute, drive, standalone};

@@ -1,9 +1,11 @@
 //! A configured run in virtual time: loads its programs into the simulator's switches.
 
 use crate::RunError;
-use crate::config::{Aqm, RunConfig};
+use crate::config::{Aqm, P4Aqm, RunConfig};
 use crate::load::{Programs, Watched};
 use sojourn_net::Simulation;
+use sojourn_net::config::invalid;
+use sojourn_switch::Switch;
 
 /// Builds a run: loads and configures a program for each switch that has one.
 ///
@@ -96,4 +98,25 @@ pub fn watched_simulation(
     let (planes, watched): (Vec<_>, Vec<_>) = programs.planes_watched(config)?.into_iter().unzip();
     let run = Simulation::new(config.with_aqms(Aqm::on_switch), planes)?;
     Ok((run, watched.into_iter().flatten().collect()))
+}
+
+/// Builds an idle switch like one of a run, by its place in the network, with another program.
+///
+/// # Errors
+/// As for [`simulation`]; also if there is no such switch, or it runs no program.
+pub fn switch_with_program(
+    config: &RunConfig,
+    place: u16,
+    program: P4Aqm,
+    programs: &Programs,
+) -> Result<Switch, RunError> {
+    let mut config = config.clone();
+    let missing = || invalid("switch", place.to_string(), "the place of a switch with a program");
+    let switch = config.network.switches.get_mut(usize::from(place)).ok_or_else(missing)?;
+    let before = switch.aqm.as_ref().unwrap_or(&config.aqm);
+    let Aqm::P4(before) = before else { return Err(missing().into()) };
+    let P4Aqm { math_unit, executor, discipline, .. } = (**before).clone();
+    switch.aqm = Some(Aqm::P4(Box::new(P4Aqm { math_unit, executor, discipline, ..program })));
+    let (run, _) = watched_simulation(&config, programs)?;
+    run.into_switch(place).ok_or_else(|| missing().into())
 }

@@ -1,13 +1,19 @@
 //! Device: the switch behind a server, independent of its driver and its clock.
 
+use crate::agenda::Turn;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use sojourn_target::Program;
 use std::collections::BTreeSet;
+use std::future::{Future, ready};
+use std::pin::Pin;
 use std::sync::Arc;
 
 /// Work on the switch at a time between two packets.
 pub type Work = Box<dyn FnOnce(&mut Switch, Time) + Send>;
+
+/// Wait of a request for its turn; nothing if it needs none.
+pub type Admission = Pin<Box<dyn Future<Output = Option<Turn>> + Send>>;
 
 /// A program, and the pipes of the chip that run it.
 #[derive(Clone, Debug)]
@@ -42,4 +48,15 @@ pub trait Device: Send + Sync + 'static {
 
     /// The ports whose links are down.
     fn down(&self) -> BTreeSet<u16>;
+
+    /// Waits until a controller's message may be executed, which is until the result is dropped. A
+    /// switch in real time admits every message at once.
+    fn admit(&self) -> Admission {
+        Box::pin(ready(None))
+    }
+
+    /// Whether the switch's clock is that of the machine.
+    fn is_in_real_time(&self) -> bool {
+        true
+    }
 }

@@ -9,12 +9,14 @@
 //! | [`p4runtime`] | a server of P4Runtime, without an address |
 //! | [`bfrt`] | a program for BfRt, and a server of it, without an address |
 //! | [`device`] | the switch behind a server |
+//! | [`agenda`] | requests that wait for their instant of virtual time |
 //! | [`serve`] | servers on an address |
 //!
 //! Messages become operations of `sojourn_control`, which the engine executes. This crate must not
 //! depend on P4's text form, on the clock of a switch, or on the switch's driver.
 
 mod accept;
+pub mod agenda;
 pub mod bfrt;
 mod codec;
 pub mod device;

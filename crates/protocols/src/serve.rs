@@ -32,6 +32,8 @@ const CALLS: u32 = 16_384;
 const PING: Duration = Duration::from_secs(10);
 /// Time limit of the answer, and of a TLS handshake.
 const PONG: Duration = Duration::from_secs(10);
+/// Threads of a server in real time.
+const THREADS: usize = 2;
 /// Time that calls may take to finish after the end.
 const GRACE: Duration = Duration::from_millis(200);
 
@@ -71,6 +73,10 @@ pub enum ServeError {
     Tls(String),
 }
 
+/// Passes over all sockets and tasks after which no message of the past is under way. A message
+/// passes through at most six tasks.
+const PASSES: usize = 16;
+
 /// A running server, which ends on drop.
 pub struct Serving {
     address: SocketAddr,
@@ -88,6 +94,29 @@ impl Serving {
     /// Packets, digests and notifications lost because controllers read too slowly.
     pub fn missed(&self) -> u64 {
         self.missed.load(Relaxed)
+    }
+
+    /// Starts a task on the server's threads.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(task);
+        }
+    }
+
+    /// Returns once the server has read what its sockets have received, and written what it had to
+    /// send. It has to have one thread ([`Served::in_virtual_time`]).
+    pub fn settle(&self) {
+        let (done, waiting) = std::sync::mpsc::channel();
+        self.spawn(async move {
+            for _ in 0..PASSES {
+                // The scheduler polls the sockets before it resumes a task that has yielded.
+                tokio::task::yield_now().await;
+            }
+            // The caller waits.
+            let _ = done.send(());
+        });
+        // A server without threads has nothing under way.
+        let _ = waiting.recv();
     }
 }
 
@@ -112,6 +141,7 @@ pub struct Served {
     routes: Routes,
     missed: Arc<AtomicU64>,
     beside: Pin<Box<dyn Future<Output = ()> + Send>>,
+    threads: usize,
 }
 
 impl Served {
@@ -125,7 +155,12 @@ impl Served {
             .max_encoding_message_size(LONGEST);
         let missed = server.missed();
         let beside = Box::pin(server.attend(packets));
-        Served { name: "p4runtime", routes: Routes::new(service), missed, beside }
+        Served { name: "p4runtime", routes: Routes::new(service), missed, beside, threads: THREADS }
+    }
+
+    /// The service of a switch in virtual time, whose driver polls the switch.
+    pub fn in_virtual_time(self) -> Served {
+        Served { beside: Box::pin(std::future::ready(())), threads: 1, ..self }
     }
 
     /// BfRt.
@@ -135,7 +170,7 @@ impl Served {
             .max_encoding_message_size(LONGEST_ANSWER);
         let missed = server.missed();
         let beside = Box::pin(server.attend());
-        Served { name: "bfrt", routes: Routes::new(service), missed, beside }
+        Served { name: "bfrt", routes: Routes::new(service), missed, beside, threads: THREADS }
     }
 }
 
@@ -206,7 +241,7 @@ pub fn serve(
         builder = builder.tls_config(config).map_err(|error| ServeError::Tls(chain(&error)))?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(served.threads)
         .thread_name(served.name)
         .enable_all()
         .build()

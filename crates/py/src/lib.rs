@@ -19,6 +19,7 @@ mod rules;
 mod servers;
 mod simulation;
 mod tofino;
+mod virtual_server;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -65,6 +66,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::tofino::run_salu;
+    #[pymodule_export]
+    use super::virtual_server::VirtualServer;
 
     #[pymodule_init]
     fn init(_: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -77,7 +77,7 @@ impl Device for LiveDevice {
 }
 
 /// Configuration of a compiled program, without entries.
-fn p4_aqm(program: &Compiled) -> P4Aqm {
+pub fn p4_aqm(program: &Compiled) -> P4Aqm {
     let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
     let options = program.options();
     P4Aqm {
@@ -98,7 +98,7 @@ pub struct ControlServer {
     serving: Mutex<Option<Serving>>,
 }
 
-fn refused(why: impl ToString) -> PyErr {
+pub fn refused(why: impl ToString) -> PyErr {
     ConfigError::new_err(why.to_string())
 }
 
@@ -116,7 +116,7 @@ fn start(
     Ok(ControlServer { address, no_pipeline: None, missed: AtomicU64::new(0), serving })
 }
 
-fn read_address(text: &str) -> PyResult<SocketAddr> {
+pub fn read_address(text: &str) -> PyResult<SocketAddr> {
     text.parse().map_err(|_| refused(format!("{text} is no address and port")))
 }
 

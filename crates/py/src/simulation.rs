@@ -118,6 +118,7 @@ impl ConfigArg<'_> {
 /// One run, from a configuration in JSON. Reads no clock: the caller sets how far it runs.
 #[pyclass(module = "sojourn._core")]
 pub struct Simulation {
+    config: Arc<RunConfig>,
     // Never contended: Python may pass the object to another thread, which requires a mutex.
     run: Mutex<sojourn_net::Simulation>,
     /// Observations of its programs, if requested.
@@ -126,7 +127,13 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    fn run(&mut self) -> &mut sojourn_net::Simulation {
+    /// Its configuration.
+    pub fn config(&self) -> &Arc<RunConfig> {
+        &self.config
+    }
+
+    /// The run.
+    pub fn run(&mut self) -> &mut sojourn_net::Simulation {
         self.run.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -155,7 +162,8 @@ impl Simulation {
         let run = py.detach(|| sojourn_engine::watched_simulation(&config, &programs));
         let (run, watched) = run.map_err(|error| run_refused(&error))?;
         let watched = WatchedRegisters::new(watched);
-        Ok(Simulation { run: Mutex::new(run), watched, room: PacketRoom::default() })
+        let run = Mutex::new(run);
+        Ok(Simulation { config, run, watched, room: PacketRoom::default() })
     }
 
     /// Sets the maximum number of threads; results do not depend on it.

@@ -63,7 +63,7 @@ def refuse_simulated_only(plan: Plan, name: str) -> None:
         )
     if plan.scenario.control is not None:
         raise ScenarioError(
-            f"{plan.name}: control: a script acts in virtual time; on {name} let a controller "
+            f"{plan.name}: control: this controller acts in virtual time; on {name} let one "
             "connect (docs/control.md), or run it without --on"
         )
 

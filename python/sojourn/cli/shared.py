@@ -161,7 +161,7 @@ NoScripts = Annotated[
     bool,
     typer.Option(
         "--no-scripts",
-        help="Refuse code that a scenario brings along: [control] script, modules in .sv files.",
+        help="Refuse code that a scenario brings along: [control] script, process, .sv modules.",
     ),
 ]
 

@@ -20,6 +20,11 @@ def data_root() -> Path:
     return _PACKAGE / "_data"
 
 
+def is_own(path: Path) -> bool:
+    """True if the file at the absolute `path` is part of the package."""
+    return path.resolve().is_relative_to(_PACKAGE)
+
+
 def programs_folder() -> Path:
     """Data planes, a folder per architecture, and `include/` with the architectures themselves."""
     return data_root() / "p4"

@@ -1,6 +1,6 @@
 """Code that a scenario brings along and that runs with the user's rights: admitted or refused.
 
-A controller's script and a hardware module of the user's are such code. Each file is announced once
+A controller's script or command and a hardware module are such code. Each is announced once
 by a line on the standard error, or refused (`--no-scripts`). Knows neither scenarios nor runs.
 """
 
@@ -24,7 +24,7 @@ class Policy(Enum):
 
 
 _policy = Policy.ANNOUNCE
-_announced: set[Path] = set()
+_announced: set[str] = set()
 
 
 def set_policy(policy: Policy) -> None:
@@ -55,8 +55,13 @@ def admit(path: Path, kind: str) -> None:
 
     To be called before any of the code runs.
     """
+    admit_command(shown(path), kind)
+
+
+def admit_command(command: str, kind: str) -> None:
+    """Announces or refuses a command line, or another name of code, as `admit` does a file."""
     if _policy is Policy.REFUSE:
-        raise ScenarioError(f"{shown(path)}: {kind}; --no-scripts refuses it")
-    if _policy is Policy.ANNOUNCE and path not in _announced:
-        _announced.add(path)
-        print(f"runs {shown(path)}: {kind}, with your rights", file=sys.stderr, flush=True)
+        raise ScenarioError(f"{command}: {kind}; --no-scripts refuses it")
+    if _policy is Policy.ANNOUNCE and command not in _announced:
+        _announced.add(command)
+        print(f"runs {command}: {kind}, with your rights", file=sys.stderr, flush=True)

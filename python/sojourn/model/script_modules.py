@@ -49,6 +49,14 @@ def error_place(error: BaseException, files: Collection[str]) -> str:
     return f"{shown(Path(file))}:{line}" if line else shown(Path(file))
 
 
+def module_file(folder: Path, dotted: str) -> Path | None:
+    """The file that `python -m` runs for a module below `folder`, if it is there."""
+    found = _find(folder, dotted)
+    if found is not None and found.name == "__init__.py":
+        return _find(folder, f"{dotted}.__main__")
+    return found
+
+
 class ScriptModules:
     """The modules of one run's script."""
 

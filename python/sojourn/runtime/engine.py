@@ -19,12 +19,22 @@ from sojourn import _core
 from sojourn.common.atomic_write import write_text
 from sojourn.common.resources import shown
 from sojourn.control.controller import Controller
+from sojourn.control.process import ControllerProcess
 from sojourn.errors import Interrupted, output_error
+from sojourn.model.programs import compiled
 from sojourn.runtime.pcapng import CaptureWriter
 from sojourn.runtime.plan import Plan, PlannedRun
 from sojourn.runtime.queue_totals import QueueTotals, samples_before
 from sojourn.runtime.row_writer import ROWS_AT_ONCE, Ballast, RowWriter, writing_thread
-from sojourn.runtime.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS, LOG, REGISTERS
+from sojourn.runtime.run_files import (
+    CONTROLLER_LOG,
+    COUNTERS,
+    DATAGRAMS,
+    EXCHANGES,
+    FLOWS,
+    LOG,
+    REGISTERS,
+)
 
 _EXCHANGING, _VOICES = {"transfers", "requests"}, {"voip"}
 
@@ -165,29 +175,63 @@ def _simulate_one(
     try:
         # Each core that drives switches has a cache of its own.
         at_once = ROWS_AT_ONCE * min(threads, len(run.config["network"]["switches"]))
-        with _Outputs(folder, simulation, run, at_once) as outputs:
-            controller = controller_of(run, simulation)
+        with (
+            _Outputs(folder, simulation, run, at_once) as outputs,
+            controlled(run, simulation, log=folder / CONTROLLER_LOG, stop=stop) as controller,
+        ):
             for now in advance(simulation, run.config["duration"], at_once, controller):
                 outputs.take()
                 progress.now[run.label] = now
                 if stop.is_set():
                     break
+            if isinstance(controller, ControllerProcess) and controller.missed:
+                progress.warn(
+                    f"{run.label}: {controller.missed} messages for the controller were lost, "
+                    "because it did not read them in time; another run may lose others"
+                )
     except OSError as error:
         raise output_error(error, shown(folder), rows=True) from error
 
 
-def controller_of(run: PlannedRun, simulation: _core.Simulation) -> Controller | None:
-    """The run's script at work on its switch, if it has one."""
-    if (script := run.script) is None:
-        return None
-    return Controller(script.path, simulation, script.place, script.poll)
+@contextlib.contextmanager
+def controlled(
+    run: PlannedRun,
+    simulation: _core.Simulation,
+    *,
+    log: Path | None = None,
+    stop: Event | None = None,
+) -> Iterator[Controller | ControllerProcess | None]:
+    """The run's controller at work on its switch, if it has one; a process ends with the block.
+
+    `log` is the file of what a process prints; once `stop` is set, the process is not waited for.
+    """
+    planned = run.controller
+    if planned is None:
+        yield None
+        return
+    if isinstance(planned.work, Path):
+        yield Controller(planned.work, simulation, planned.place, planned.poll)
+        return
+    switch = run.config["network"]["switches"][planned.place]
+    aqm = switch.get("aqm") or run.config["aqm"]
+    program = compiled(aqm["program"], include_paths=aqm["include_paths"], defines=aqm["defines"])
+    process = ControllerProcess(
+        planned.work, simulation, planned.place, program, log=log, stop=stop
+    )
+    with process:
+        yield process
+        if simulation.finished:
+            process.finish()
 
 
 def advance(
-    simulation: _core.Simulation, end: int, at_once: int, controller: Controller | None
+    simulation: _core.Simulation,
+    end: int,
+    at_once: int,
+    controller: Controller | ControllerProcess | None,
 ) -> Iterator[int]:
     """Takes the run towards `end`, ns, in pieces bounded in time and rows, and by the instants at
-    which a script acts; yields the time after each, until the run has finished."""
+    which a controller acts; yields the time after each, until the run has finished."""
     step = max(end // _STEPS, 1)
     due = step
     while not simulation.finished:

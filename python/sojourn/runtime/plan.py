@@ -17,9 +17,11 @@ from pydantic import ValidationError
 
 from sojourn import _core
 from sojourn.common.filenames import names_for
-from sojourn.common.resources import shown
+from sojourn.common.resources import is_own, shown
 from sojourn.common.suggest import did_you_mean
 from sojourn.control.file import ProgramChoice, engine_parts, plain, written_control_plane
+from sojourn.control.process import ProcessSettings
+from sojourn.control.process_files import executable_of, files_of_command
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import HARDWARE, PYTHON, Aqm, find_aqm, is_path
 from sojourn.model.hardware import modules
@@ -33,7 +35,7 @@ from sojourn.model.scenario.network import Buffering, Link, NetworkSwitch, addre
 from sojourn.model.scenario.read import messages
 from sojourn.model.scenario.routes import Routes
 from sojourn.model.scenario.workloads import WORKLOADS
-from sojourn.model.scenario_code import admit
+from sojourn.model.scenario_code import admit, admit_command
 from sojourn.model.script_modules import script_files
 from sojourn.runtime.engine_flows import engine_flows
 from sojourn.runtime.route_entries import takes_routes, with_routes
@@ -52,10 +54,11 @@ _P4_OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Script:
-    """A controller in Python."""
+class PlannedController:
+    """A controller of a run: a script in Python, or a process."""
 
-    path: Path
+    work: Path | ProcessSettings
+    """The script's file, or the process."""
     place: int
     """Of its switch among the network's."""
     poll: int
@@ -63,7 +66,12 @@ class Script:
     cpu_port: int | None = None
     """The port of its switch by which packets go to it and come from it."""
     files: tuple[Path, ...] = ()
-    """The script and the modules that it imports from its folder."""
+    """The script or the files that the command names, and the modules that they import from their
+    folders."""
+    executables: tuple[Path, ...] = ()
+    """The executable of the process."""
+    aqms: tuple[str, ...] | None = None
+    """Labels of the AQMs whose runs have it; nothing for all."""
 
 
 class AqmConfig(NamedTuple):
@@ -101,10 +109,12 @@ class PlannedRun:
     """The measured queues, in the engine's order."""
     control_file: Path | None = None
     """The AQM's control-plane file, if it is a program that has one."""
-    script: "Script | None" = None
-    """The controller's script, if there is one."""
+    controller: PlannedController | None = None
+    """The controller, if there is one."""
     inputs: Inputs = field(default_factory=dict)
     """Every file that it reads."""
+    executables: Inputs = field(default_factory=dict)
+    """The executables that it starts; unlike files that it reads, these stay on their machine."""
     beside: Path = Path()
     """The scenario's folder."""
     totals: tuple[int, int] | None = None
@@ -118,8 +128,8 @@ class PlannedRun:
 
     @property
     def sources(self) -> dict[str, str]:
-        """Every file that it reads, by name, with its SHA-256."""
-        return named(self.inputs, self.beside)
+        """Every file that it reads or starts, by name, with its SHA-256."""
+        return named({**self.inputs, **self.executables}, self.beside)
 
     @property
     def described(self) -> dict[str, Any]:
@@ -218,7 +228,7 @@ def make_plan(
     if files := _data_files(scenario, beside or Path()):
         runs = tuple(replace(run, inputs={**run.inputs, **files}) for run in runs)
     if scenario.control is not None:
-        runs = _scripted(runs, _script(scenario, beside))
+        runs = _with_controller(runs, _controller(scenario, absolute(beside or Path())))
     return Plan(name, scenario, runs, absolute(beside or Path()))
 
 
@@ -228,14 +238,37 @@ def _checked_seed(seed: object) -> int:
     return seed
 
 
-def _scripted(runs: tuple[PlannedRun, ...], script: Script) -> tuple[PlannedRun, ...]:
-    """The runs with their controller's script among their inputs."""
-    read = hashed(script.files)
-    runs = tuple(
-        replace(run, script=_controlled(run, script), inputs={**run.inputs, **read}) for run in runs
+def _with_controller(
+    runs: tuple[PlannedRun, ...], controller: PlannedController
+) -> tuple[PlannedRun, ...]:
+    """The runs with their controller, whose files are among their inputs."""
+    read, started = hashed(controller.files), hashed(controller.executables)
+    labels = [run.label for run in runs]
+    for label in controller.aqms or ():
+        if label not in labels and len(runs) > 1:
+            hint = did_you_mean(label, labels)
+            raise ScenarioError(f"control.aqms: no AQM is called {label}{hint}")
+    meant = [run for run in runs if controller.aqms is None or run.label in controller.aqms]
+    if isinstance(controller.work, ProcessSettings):
+        if controller.work.port and len(meant) > 1:
+            raise ScenarioError(
+                f"control.port: {len(meant)} AQMs run at the same time, each with a controller and "
+                "a server of its own; leave the port out, or choose one AQM (--aqm)"
+            )
+        admit_command(controller.work.shown, "a controller process of the scenario")
+    elif not is_own(controller.work):
+        admit(controller.work, "a Python script of the scenario")
+    return tuple(
+        replace(
+            run,
+            controller=_controlled(run, controller),
+            inputs={**run.inputs, **read},
+            executables=started,
+        )
+        if run in meant
+        else run
+        for run in runs
     )
-    admit(script.path, "a Python script of the scenario")
-    return runs
 
 
 def _data_files(scenario: Scenario, beside: Path) -> dict[Path, str]:
@@ -251,26 +284,49 @@ def _data_files(scenario: Scenario, beside: Path) -> dict[Path, str]:
     return hashed(beside / path for path in [*traces, *tables])
 
 
-def _script(scenario: Scenario, beside: Path | None) -> Script:
-    """The controller's script, which a scenario has below its own folder."""
+def _controller(scenario: Scenario, folder: Path) -> PlannedController:
+    """The controller of a scenario in `folder`."""
     control = scenario.control
     assert control is not None
-    folder = absolute(beside or Path())
-    path = absolute(folder / control.script)
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise ScenarioError(f"control.script: {control.script} is not below the scenario's folder")
-    if not path.is_file():
-        raise ScenarioError(f"control.script: there is no {shown(path)}")
     names = [node.name for node in scenario.switches]
     if control.switch is not None and control.switch not in names:
         hint = did_you_mean(control.switch, names)
         raise ScenarioError(f"control.switch: there is no switch {control.switch}{hint}")
     place = 0 if control.switch is None else names.index(control.switch)
-    return Script(path, place, control.poll, control.cpu_port, tuple(script_files(path)))
+    rest = (place, control.poll, control.cpu_port)
+    aqms = None if control.aqms is None else tuple(control.aqms)
+    if control.script is not None:
+        path = _script(control.script, folder)
+        return PlannedController(path, *rest, tuple(script_files(path)), aqms=aqms)
+    command = tuple(control.process or ())
+    device = int(control.server == "p4runtime") if control.device is None else control.device
+    settings = ProcessSettings(
+        command,
+        folder,
+        control.server,
+        control.latency,
+        control.timeout,
+        control.poll,
+        control.port or 0,
+        device,
+    )
+    files = files_of_command(command, folder)
+    started = (executable_of(command[0], folder),)
+    return PlannedController(settings, *rest, files, started, aqms)
 
 
-def _controlled(run: PlannedRun, script: Script) -> Script:
-    """The script, if what the run has in its switch can be controlled."""
+def _script(name: str, folder: Path) -> Path:
+    """A controller's script, which a scenario has below its own folder."""
+    path = absolute(folder / name)
+    if not is_own(path) and not path.resolve().is_relative_to(folder.resolve()):
+        raise ScenarioError(f"control.script: {name} is not below the scenario's folder")
+    if not path.is_file():
+        raise ScenarioError(f"control.script: there is no {shown(path)}")
+    return path
+
+
+def _controlled(run: PlannedRun, script: PlannedController) -> PlannedController:
+    """The controller, if what the run has in its switch can be controlled."""
     node = run.config["network"]["switches"][script.place]
     aqm = node.get("aqm") or run.config["aqm"]
     if aqm["kind"] != "p4":

@@ -27,6 +27,9 @@ PACKETS, FLOWS, COUNTERS, LOG = (
 TOTALS = "totals.parquet"
 """In place of the rows of a queue in a run with `rows = false`."""
 
+CONTROLLER_LOG = "controller.log"
+"""Output of a controller process, if the scenario has one."""
+
 EXCHANGES, DATAGRAMS = "exchanges.parquet", "datagrams.parquet"
 """Further files if transfers or requests, or voices, are among the flows."""
 
@@ -81,7 +84,8 @@ def files_of(folders: Iterable[str], bottlenecks: "Iterable[Bottleneck]") -> lis
     rows = [FLOWS, EXCHANGES, DATAGRAMS, REGISTERS, *(queue.rows for queue in bottlenecks)]
     journals = [journal_of(name) for name in rows]
     queues = [name for queue in bottlenecks for name in (queue.capture, queue.totals)]
-    own = [*rows, *journals, *queues, COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/"]
+    own = [*rows, *journals, *queues, COUNTERS, LOG, CONTROLLER_LOG, SUMMARY, BALLAST]
+    own.append(f"{GUEST}/")
     return [*top_names(bottlenecks), *(f"{folder}/{name}" for folder in folders for name in own)]
 
 
@@ -100,7 +104,8 @@ def _stands_beside(name: str) -> bool:
 def _stands_below(name: str) -> bool:
     """True if a run may write it into an AQM's folder: what `files_of` gives for any queues."""
     rows = (FLOWS, EXCHANGES, DATAGRAMS, REGISTERS)
-    once = (*rows, *map(journal_of, rows), COUNTERS, LOG, SUMMARY, BALLAST, f"{GUEST}/")
+    logs = (LOG, CONTROLLER_LOG)
+    once = (*rows, *map(journal_of, rows), COUNTERS, *logs, SUMMARY, BALLAST, f"{GUEST}/")
     each = (PACKETS, journal_of(PACKETS), CAPTURE, TOTALS)
     return name in once or any(_is_of_a_queue(name, one) for one in each)
 

@@ -186,7 +186,7 @@ def _controlled(
             f"{listed}; name an aqm for the other switches"
         )
     if plan.scenario.control is not None:
-        raise ScenarioError(f"{plan.name}: control: a controller's script needs a P4 program")
+        raise ScenarioError(f"{plan.name}: control: a controller needs a P4 program")
     _core.add_controlled_queue(name)
     aqm = {"kind": "native", "name": name, "ecn": int(ecn)}
     return replace(run, config=run.config | {"aqm": aqm})

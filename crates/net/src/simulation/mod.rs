@@ -263,7 +263,8 @@ impl Simulation {
     }
 
     /// Does something with a switch, by its place in the network, at the instant up to which
-    /// everything has happened; nothing if there is no such switch.
+    /// everything has happened; nothing if there is no such switch. An equal switch with another
+    /// program may replace it.
     pub fn with_switch<T>(
         &mut self,
         place: u16,
@@ -271,9 +272,17 @@ impl Simulation {
     ) -> Option<T> {
         let location = *self.locations.switches.get(usize::from(place))?;
         let partition = &mut self.partitions[location.partition()];
+        partition.record(location.place);
         let done = work(&mut partition.nodes[location.place()].switch, partition.now);
         partition.drain_switch(location.place);
         Some(done)
+    }
+
+    /// A switch of a run, by its place in the network; nothing if there is no such switch.
+    pub fn into_switch(mut self, place: u16) -> Option<Switch> {
+        let location = *self.locations.switches.get(usize::from(place))?;
+        let partition = &mut self.partitions[location.partition()];
+        Some(partition.nodes.swap_remove(location.place()).switch)
     }
 
     /// Packets that a switch sent to its controller since the last call, with their times.

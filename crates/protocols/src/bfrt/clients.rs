@@ -42,6 +42,8 @@ pub struct Clients {
     all: Mutex<BTreeMap<u32, Client>>,
     /// Messages lost because a stream's queue was full.
     missed: Arc<AtomicU64>,
+    /// Messages put into streams.
+    sent: AtomicU64,
 }
 
 impl Clients {
@@ -52,6 +54,11 @@ impl Clients {
     /// Number of messages lost because a stream's queue was full.
     pub fn missed(&self) -> &Arc<AtomicU64> {
         &self.missed
+    }
+
+    /// Number of messages put into streams.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Relaxed)
     }
 
     /// Registers a client.
@@ -142,6 +149,8 @@ impl Clients {
         let message = bfrt::StreamMessageResponse { update: Some(update) };
         if stream.try_send(Ok(message)).is_err() {
             self.missed.fetch_add(1, Relaxed);
+        } else {
+            self.sent.fetch_add(1, Relaxed);
         }
     }
 

@@ -75,6 +75,11 @@ impl Server {
         self.clients.missed().clone()
     }
 
+    /// Number of messages sent to clients on their streams.
+    pub fn sent(&self) -> u64 {
+        self.clients.sent()
+    }
+
     /// Creates a server for a switch that runs these programs.
     ///
     /// # Errors
@@ -398,7 +403,7 @@ impl Server {
         let (mut looks, mut down) = (0_u32, self.device.down());
         loop {
             tokio::time::sleep(EACH).await;
-            if self.poll().await.is_err() {
+            if self.poll_digests().await.is_err() {
                 return;
             }
             looks = looks.wrapping_add(1);
@@ -414,8 +419,17 @@ impl Server {
         }
     }
 
+    /// Polls digests and idle clocks once.
+    ///
+    /// # Errors
+    /// The switch has ended.
+    pub async fn poll(&self) -> Result<(), Failure> {
+        self.poll_digests().await?;
+        self.look_at_idle_entries().await
+    }
+
     /// Polls digests, if any client subscribed to them.
-    async fn poll(&self) -> Result<(), Failure> {
+    async fn poll_digests(&self) -> Result<(), Failure> {
         let wanted = |wants: &bfrt::subscribe::Notifications| wants.enable_learn_notifications;
         if !self.clients.anybody(wanted) {
             return Ok(());
@@ -697,6 +711,7 @@ impl BfRuntime for Service {
     ) -> Result<Response<bfrt::WriteResponse>, Status> {
         let listed_here = asks(&request, "error_in_resp");
         let lenient = asks(&request, "ignore_not_found");
+        let _turn = self.0.device.admit().await;
         let until = deadline(&request);
         let results = self.0.write_all(request.into_inner(), lenient, until).await?;
         let severe = |result: &write::Done| match result {
@@ -723,6 +738,7 @@ impl BfRuntime for Service {
         request: Request<bfrt::ReadRequest>,
     ) -> Result<Response<Self::ReadStream>, Status> {
         let listed_here = asks(&request, "error_in_resp");
+        let _turn = self.0.device.admit().await;
         let Answer { mut messages, results } = self.0.read_all(request.into_inner()).await?;
         let mut end = None;
         if listed_here {
@@ -747,6 +763,7 @@ impl BfRuntime for Service {
         &self,
         request: Request<bfrt::SetForwardingPipelineConfigRequest>,
     ) -> Result<Response<bfrt::SetForwardingPipelineConfigResponse>, Status> {
+        let _turn = self.0.device.admit().await;
         self.0.set_pipeline(request.into_inner()).await?;
         Ok(Response::new(bfrt::SetForwardingPipelineConfigResponse::default()))
     }
@@ -755,6 +772,7 @@ impl BfRuntime for Service {
         &self,
         request: Request<bfrt::GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<bfrt::GetForwardingPipelineConfigResponse>, Status> {
+        let _turn = self.0.device.admit().await;
         self.0.is_device(request.into_inner().device_id)?;
         let told = |program: pipeline::Running| bfrt::ForwardingPipelineConfig {
             p4_name: program.schema.name.clone(),
@@ -778,6 +796,7 @@ impl BfRuntime for Service {
         let server = self.0.clone();
         tokio::spawn(async move {
             while let Ok(Some(message)) = asked.message().await {
+                let _turn = server.device.admit().await;
                 server.on_message(&sender, message);
             }
             server.clients.gone(&sender);

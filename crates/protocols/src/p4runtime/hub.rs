@@ -30,6 +30,8 @@ pub struct Hub {
     inner: Mutex<Inner>,
     /// Messages lost because a stream's queue was full.
     missed: Arc<AtomicU64>,
+    /// Messages put into streams, without those about roles.
+    sent: AtomicU64,
 }
 
 struct Inner {
@@ -47,12 +49,17 @@ impl Hub {
     pub fn new(device: u64) -> Hub {
         let (arbitration, streams) = (Arbitration::new(device), HashMap::new());
         let inner = Mutex::new(Inner { arbitration, streams, last: 0 });
-        Hub { device, inner, missed: Arc::default() }
+        Hub { device, inner, missed: Arc::default(), sent: AtomicU64::new(0) }
     }
 
     /// Number of messages lost because a stream's queue was full.
     pub fn missed(&self) -> &Arc<AtomicU64> {
         &self.missed
+    }
+
+    /// Number of messages put into streams, without those about roles.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Relaxed)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -226,6 +233,8 @@ impl Hub {
         // Another thread may have taken the last free place in between.
         if stream.capacity() <= KEPT || stream.try_send(Ok(message)).is_err() {
             self.missed.fetch_add(1, Relaxed);
+        } else {
+            self.sent.fetch_add(1, Relaxed);
         }
     }
 }

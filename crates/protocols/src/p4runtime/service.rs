@@ -96,15 +96,15 @@ fn no_pipeline() -> Failure {
     Failure::new(Code::FailedPrecondition, "no forwarding pipeline is set")
 }
 
-fn epoch() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-}
-
 impl Server {
     /// Packets, digests and notifications lost because controllers read too slowly.
     pub fn missed(&self) -> Arc<AtomicU64> {
         self.hub.missed().clone()
+    }
+
+    /// Number of messages sent to controllers on their streams, without those about roles.
+    pub fn sent(&self) -> u64 {
+        self.hub.sent()
     }
 
     /// Creates a server for a switch; `running` is its pipeline, if there is one.
@@ -126,6 +126,15 @@ impl Server {
             server.begin(set);
         }
         Arc::new(server)
+    }
+
+    /// Time stamp of a message: since 1970, or since the beginning of virtual time, ns.
+    fn time_stamp(&self, now: Time) -> i64 {
+        let since = match self.device.is_in_real_time() {
+            true => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos(),
+            false => now.0.into(),
+        };
+        i64::try_from(since).unwrap_or(i64::MAX)
     }
 
     /// Activates a pipeline.
@@ -489,7 +498,7 @@ impl Server {
     }
 
     /// Handles a frame from the switch's controller port.
-    fn packet_in(&self, frame: &[u8]) {
+    pub fn packet_in(&self, frame: &[u8]) {
         let Some(set) = self.running() else { return };
         let header = &set.pipeline.schema.packet_in;
         let Some(packet) = packets::message(header, frame, &locked(&set.store)) else { return };
@@ -500,7 +509,10 @@ impl Server {
     }
 
     /// Polls digests and idle entries; returns the time until the next poll.
-    async fn poll(&self) -> Result<Duration, Failure> {
+    ///
+    /// # Errors
+    /// The switch has ended.
+    pub async fn poll(&self) -> Result<Duration, Failure> {
         let Some(set) = self.running() else { return Ok(EACH) };
         let schema = &set.pipeline.schema;
         if schema.digests.is_empty() && !schema.tables.values().any(|table| table.idle_timeout) {
@@ -528,11 +540,11 @@ impl Server {
             lists.extend(gathered.due(&configs, now));
         }
         for list in lists {
-            self.say_list(schema, list);
+            self.say_list(schema, list, now);
         }
         for (table, entries) in idle {
-            let notification =
-                p4::IdleTimeoutNotification { table_entry: entries, timestamp: epoch() };
+            let timestamp = self.time_stamp(now);
+            let notification = p4::IdleTimeoutNotification { table_entry: entries, timestamp };
             self.hub.say_to_primaries(Says::IdleTimeoutNotification(notification), |access| {
                 access.is_none_or(|access| access.has(table))
             });
@@ -541,10 +553,11 @@ impl Server {
         Ok(EACH.max(Duration::from_micros(10 * seen as u64)))
     }
 
-    fn say_list(&self, schema: &Schema, List { digest, list, messages }: List) {
+    fn say_list(&self, schema: &Schema, List { digest, list, messages }: List, now: Time) {
         let Some(known) = schema.digests.get(&digest) else { return };
         let data = messages.iter().map(|message| known.leaf.encode_bits(message)).collect();
-        let list = p4::DigestList { digest_id: digest, list_id: list, data, timestamp: epoch() };
+        let timestamp = self.time_stamp(now);
+        let list = p4::DigestList { digest_id: digest, list_id: list, data, timestamp };
         self.hub.say_to_primaries(Says::Digest(list), |access| {
             access.is_none_or(|access| access.has(digest))
         });
@@ -664,6 +677,7 @@ impl P4Runtime for Service {
         &self,
         request: Request<p4::WriteRequest>,
     ) -> Result<Response<p4::WriteResponse>, Status> {
+        let _turn = self.0.device.admit().await;
         self.0.write_all(request.into_inner()).await?;
         Ok(Response::new(p4::WriteResponse {}))
     }
@@ -672,6 +686,7 @@ impl P4Runtime for Service {
         &self,
         request: Request<p4::ReadRequest>,
     ) -> Result<Response<Self::ReadStream>, Status> {
+        let _turn = self.0.device.admit().await;
         let messages = self.0.read_all(request.into_inner()).await?;
         let (sender, receiver) = mpsc::channel(4);
         tokio::spawn(async move {
@@ -689,6 +704,7 @@ impl P4Runtime for Service {
         &self,
         request: Request<p4::SetForwardingPipelineConfigRequest>,
     ) -> Result<Response<p4::SetForwardingPipelineConfigResponse>, Status> {
+        let _turn = self.0.device.admit().await;
         let given = request.into_inner();
         let election = given.election_id.as_ref();
         let access = self.0.hub.check(given.device_id, &given.role, election)?;
@@ -703,6 +719,7 @@ impl P4Runtime for Service {
         &self,
         request: Request<p4::GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<p4::GetForwardingPipelineConfigResponse>, Status> {
+        let _turn = self.0.device.admit().await;
         let given = request.into_inner();
         self.0.hub.is_device(given.device_id)?;
         let wanted = given.response_type();
@@ -730,6 +747,7 @@ impl P4Runtime for Service {
             let why = loop {
                 match asked.message().await {
                     Ok(Some(message)) => {
+                        let _turn = server.device.admit().await;
                         if let Err(status) = server.on_message(id, message).await {
                             break Some(status);
                         }
@@ -747,6 +765,7 @@ impl P4Runtime for Service {
         &self,
         request: Request<p4::CapabilitiesRequest>,
     ) -> Result<Response<p4::CapabilitiesResponse>, Status> {
+        let _turn = self.0.device.admit().await;
         let device = request.into_inner().device_id;
         if device != 0 {
             self.0.hub.is_device(device)?;

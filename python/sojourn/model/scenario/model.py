@@ -3,15 +3,16 @@
 Depends on the models of its parts. Must not depend on files.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sojourn.model.scenario.aqm_spec import AqmChoice, Choice, choice_keys, choose
 from sojourn.model.scenario.bottleneck import Bottleneck, bottlenecks
 from sojourn.model.scenario.flows import TaggedFlows, TcpFlows, UdpFlows
 from sojourn.model.scenario.network import MOST_HOSTS, Hosts, Link, Name, Netem, NetworkSwitch
 from sojourn.model.scenario.quantities import (
+    Argument,
     FilePath,
     Paragraphs,
     PositiveTime,
@@ -31,19 +32,47 @@ __all__ = [
 ]
 
 
-class Controller(Strict):
-    """A controller in Python that acts on a switch while the run goes on."""
+_OF_PROCESS = ("server", "latency", "timeout", "port", "device")
+"""Keys of a controller that is a process."""
 
-    script: FilePath
+
+class Controller(Strict):
+    """A controller that acts on a switch while the run goes on: a script, or a process."""
+
+    script: FilePath | None = None
     """The file, below the scenario's folder, with `start(switch)` and, for messages of the program,
     `digest(switch, message)`, for its packets `packet(switch, packet)` (docs/control.md). It is
     code that the run executes."""
+    process: Annotated[list[Argument], Field(min_length=1, max_length=1_000)] | None = None
+    """The command of a controller, with `{python}`, `{address}`, `{host}`, `{port}`, `{device}`,
+    `{clock}` (docs/control.md). It is code that the run executes."""
+    server: Literal["p4runtime", "bfrt"] = "p4runtime"
+    """The protocol that the process speaks."""
+    latency: Time = 1_000_000
+    """Virtual time that a request or message of the process takes."""
+    timeout: PositiveTime = 30_000_000_000
+    """Real time after which a process that hangs ends the run."""
+    port: Annotated[int, Field(ge=1, le=65_535)] | None = None
+    """Of the server on 127.0.0.1; absent: a free one."""
+    device: Annotated[int, Field(ge=0, lt=2**32)] | None = None
+    """The switch's number for the process; absent: 1, for BfRt 0."""
+    aqms: Annotated[list[Title], Field(min_length=1, max_length=1_000)] | None = None
+    """Labels of the AQMs whose runs have it; absent: all."""
     switch: Name | None = None
     """The switch; absent: the first."""
     poll: PositiveTime = 1_000_000
     """How often it is looked for messages and packets of the program."""
     cpu_port: Annotated[int, Field(ge=0, le=511)] | None = None
     """The port of the switch by which packets go to the controller and come from it."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.script is None) == (self.process is None):
+            raise ValueError("give a script or a process")
+        given = [key for key in _OF_PROCESS if key in self.model_fields_set]
+        if self.script is not None and given:
+            raise ValueError(f"{', '.join(given)}: of a process alone, and this is a script")
+        return self
 
 
 class Common(Strict):

@@ -240,6 +240,8 @@ RegisterName = Annotated[
 """A register of a program, or cells of it."""
 FilePath = Annotated[str, Field(min_length=1, max_length=4_096), AfterValidator(_printable)]
 """Of a file, or another name."""
+Argument = Annotated[str, Field(max_length=4_096), AfterValidator(_printable)]
+"""Of a command."""
 
 
 _HOST_NAME = r"^[A-Za-z*][A-Za-z0-9_*]*$"

@@ -58,6 +58,8 @@ class Recipe(Strict):
     """Keys in place of those of `base.toml`."""
     set: Annotated[dict[str, Any], Field(default_factory=dict)]
     """Keys deeper in it, by their dotted names."""
+    controller: Annotated[dict[str, Any], Field(default_factory=dict)]
+    """The scenario's `control`; `script` is a file next to the recipe."""
     flows: Annotated[list[dict[str, Any]], Field(default_factory=list)]
     """Beside the scenario's."""
 

@@ -35,7 +35,11 @@ def published_scenario(name: str, sources: Path | None) -> tuple[str, dict[str, 
         raise ScenarioError(f"{name} cannot be run: {'; '.join(reasons)}")
     clone = _clone(recipe, sources)
     own = [_choice(recipe, one, clone) for one in runnable]
-    return recipe.name, published_scenario_without_aqms(recipe) | {"aqms": [*recipe.beside, *own]}
+    document = published_scenario_without_aqms(recipe) | {"aqms": [*recipe.beside, *own]}
+    if recipe.controller:
+        script = recipes_folder() / recipe.name / str(recipe.controller["script"])
+        document["control"] = recipe.controller | {"script": str(script)}
+    return recipe.name, document
 
 
 def published_scenario_without_aqms(recipe: Recipe) -> dict[str, Any]:

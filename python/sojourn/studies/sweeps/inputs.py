@@ -38,11 +38,12 @@ class InputFiles:
         return _portable(absolute(path), self.root)
 
 
-def input_files(inputs: Inputs) -> InputFiles:
-    """The files of a run with these inputs."""
+def input_files(inputs: Inputs, executables: Inputs) -> InputFiles:
+    """The files of a run with these inputs; the executables that it starts are not sent."""
     own = [path for path in inputs if not is_shipped(path)]
     root = Path(os.path.commonpath([path.parent for path in own])) if own else Path("/")
     digests = {str(_portable(path, root)): digest for path, digest in inputs.items()}
+    digests |= {str(path): digest for path, digest in executables.items()}
     files = {str(path.relative_to(root)): _text(path, inputs[path]) for path in own}
     return InputFiles(dict(sorted(digests.items())), root, files)
 
@@ -58,7 +59,7 @@ def with_portable_paths(scenario: dict[str, Any], reads: InputFiles) -> dict[str
     portable: dict[str, Any] = json.loads(json.dumps(scenario))
     for table, key in paths_in(portable):
         if Path(table[key]).is_absolute():
-            table[key] = reads.portable(Path(table[key]))
+            table[key] = reads.portable(Path(table[key])) or table[key]
     for choice in choices_in(portable):
         folders = [reads.portable(Path(folder)) for folder in choice.pop("include_paths", [])]
         if wanted := [folder for folder in folders if folder is not None]:
@@ -66,13 +67,25 @@ def with_portable_paths(scenario: dict[str, Any], reads: InputFiles) -> dict[str
     return portable
 
 
-def paths_in(scenario: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Every key of a scenario whose value may be a file's path, with the table that it is in."""
+def paths_in(scenario: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Every key of a scenario whose value may be a file's path, with the table that it is in; and
+    every place of a path in a controller's command, with the command."""
     for choice in choices_in(scenario):
         yield from ((choice, key) for key in ("use", "control") if isinstance(choice.get(key), str))
     control = scenario.get("control")
     if isinstance(control, dict) and isinstance(control.get("script"), str):
         yield control, "script"
+    command = command_in(scenario)
+    for place, part in enumerate(command):
+        if isinstance(part, str) and (Path(part).is_absolute() or part.startswith(SHIPPED)):
+            yield command, place
+
+
+def command_in(scenario: Mapping[str, Any]) -> list[Any]:
+    """The command of a scenario's controller, if it has one."""
+    control = scenario.get("control")
+    command = control.get("process") if isinstance(control, dict) else None
+    return command if isinstance(command, list) else []
 
 
 def choices_in(scenario: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -31,6 +31,7 @@ from sojourn.studies.sweeps.file import MOST_RUNS, Base, SweepFile
 from sojourn.studies.sweeps.inputs import (
     InputFiles,
     choices_in,
+    command_in,
     input_files,
     paths_in,
     with_portable_paths,
@@ -215,7 +216,7 @@ class _Planner:
             )
             if self._backend is not SIMULATOR:
                 self._backend.check(plan)
-            reads = [input_files(run.inputs) for run in plan.runs]
+            reads = [input_files(run.inputs, run.executables) for run in plan.runs]
             aqms = [
                 self._written(*each) for each in zip(plan.scenario.aqms, plan.runs, strict=True)
             ]
@@ -248,6 +249,10 @@ def _write_out(document: dict[str, Any]) -> None:
 
 def _make_absolute(document: dict[str, Any], at: partial[str]) -> None:
     """Paths that start from the scenario's folder, as they are from anywhere."""
+    command = command_in(document)
+    for place, part in enumerate(command):
+        if isinstance(part, str) and Path(at(part)).exists() and part:
+            command[place] = at(part)
     for table, key in paths_in(document):
         if key != "use" or is_path(table[key]):
             table[key] = at(table[key])

@@ -21,7 +21,7 @@ from sojourn.control.install import configured_switch
 from sojourn.errors import ConfigError, ScenarioError
 from sojourn.results.faults import of_program
 from sojourn.runtime.arrow_tables import DROPS, VERDICTS, rows_table
-from sojourn.runtime.engine import advance, controller_of
+from sojourn.runtime.engine import advance, controlled
 from sojourn.runtime.folder import RecordedRun, RunFolder
 from sojourn.runtime.plan import make_plan
 from sojourn.runtime.queue_totals import no_rows
@@ -125,14 +125,15 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     except ConfigError as error:
         raise ScenarioError(f"{run.label}: {error}") from error
     end = dequeued + _AFTERWARDS
-    for now in advance(simulation, end, _MOST_ROWS, controller_of(planned, simulation)):
-        simulation.take_log()
-        simulation.take_registers()
-        for bottleneck in range(simulation.bottlenecks):
-            simulation.take_packets(bottleneck)
-        simulation.take_flows()
-        if now >= end:
-            break
+    with controlled(planned, simulation) as controller:
+        for now in advance(simulation, end, _MOST_ROWS, controller):
+            simulation.take_log()
+            simulation.take_registers()
+            for bottleneck in range(simulation.bottlenecks):
+                simulation.take_packets(bottleneck)
+            simulation.take_flows()
+            if now >= end:
+                break
     delay = (dequeued - row["enqueued"]) / 1e6
     title = (
         f"packet {number} of {run.label}, seed {folder.scenario.seed}: {row['size']} bytes of flow "

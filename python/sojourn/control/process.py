@@ -1,0 +1,285 @@
+"""`[control] process`: a controller process, a client of P4Runtime or BfRt, in virtual time.
+
+The run's clock stands until the controller waits: all threads of the process sleep, and nothing is
+under way between it and the server. It then goes on to the earliest of three instants: the end of
+a request, which takes `latency`; the end of a sleep; the next message for the controller. Stands on
+the engine's run and its server. Must not depend on scenarios.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import IO
+
+from sojourn import _core
+from sojourn.common.closing import Closing
+from sojourn.control import process_state
+from sojourn.control.virtual_clock import ClockServer
+from sojourn.errors import ScenarioError
+
+_CLOCK = Path(__file__).parent / "clock"
+"""The folder whose module gives a process in Python the run's clock."""
+_SHORTEST, _LONGEST = 0.0002, 0.005
+"""Seconds between two looks at a process that works: from the first to the last."""
+_GRACE = 2.0
+"""Seconds that a process has to end when it is told to."""
+_SAID = 4_096
+"""Bytes at the end of its output in which its last line is looked for."""
+
+
+@dataclass(frozen=True)
+class ProcessSettings:
+    """A controller process: its command, and how its requests take time."""
+
+    command: tuple[str, ...]
+    folder: Path
+    """Its working directory."""
+    protocol: str
+    """`p4runtime` or `bfrt`."""
+    latency: int
+    """Of a request or a message of a stream, ns."""
+    timeout: int
+    """Real time in which it has to answer for itself, ns."""
+    poll: int
+    """Interval between two looks for messages of the program, ns."""
+    port: int
+    """Where the server listens; 0 for a free port."""
+    device: int
+    """The number of the switch for the controller."""
+
+    @property
+    def shown(self) -> str:
+        """The command line."""
+        return " ".join(self.command)
+
+
+class ControllerProcess(Closing):
+    """A controller process at work on a switch of a run."""
+
+    def __init__(
+        self,
+        settings: ProcessSettings,
+        simulation: _core.Simulation,
+        place: int,
+        program: _core.Program,
+        *,
+        log: Path | None = None,
+        stop: Event | None = None,
+    ) -> None:
+        process_state.check()
+        self._settings, self._simulation = settings, simulation
+        self._stop = stop or Event()
+        self._next_poll = settings.poll
+        self._until: int | None = None
+        """The end of the request that has waited longest."""
+        self._arrived = self._sent = 0
+        """Requests and messages at the last look."""
+        self._status: int | None = None
+        """Its exit status, once it has ended."""
+        with contextlib.ExitStack() as opened:
+            self._clock = opened.enter_context(ClockServer())
+            address = f"127.0.0.1:{settings.port}"
+            self._server = _core.VirtualServer(
+                simulation, place, settings.protocol, address, settings.device, program
+            )
+            opened.callback(self._server.close)
+            self._log = opened.enter_context(_output(log))
+            self._process = self._started()
+            opened.callback(self._end_process)
+            self._hold()
+            self._closing = opened.pop_all()
+
+    def due(self) -> int | None:
+        """Up to when the run may go on before the controller is to act."""
+        if self._status is not None and self._until is None:
+            return None
+        ends = [at for at in (self._next_poll, self._until, self._clock.wakes) if at is not None]
+        return min(ends)
+
+    def act(self) -> None:
+        """Executes what is due, and lets the controller work until it waits."""
+        now = self._simulation.now
+        acted = False
+        if self._until is not None and now >= self._until:
+            self._server.admit(self._simulation)
+            self._until, acted = None, True
+        acted = self._clock.wake(now) or acted
+        if now >= self._next_poll:
+            self._next_poll = now + self._settings.poll
+            self._server.poll(self._simulation)
+        if acted or self._has_moved():
+            self._hold()
+
+    def finish(self) -> None:
+        """`ScenarioError` at the end of a run in which the controller never connected."""
+        if not self._met:
+            raise self._error(f"has not connected to {self._server.address} during the run")
+
+    @property
+    def missed(self) -> int:
+        """Messages lost because the controller did not read them."""
+        return self._server.missed
+
+    def close(self) -> None:
+        """Ends the process and the server."""
+        self._closing.close()
+
+    @property
+    def _met(self) -> bool:
+        """True once it has sent a request."""
+        return self._server.requests[0] > 0
+
+    def _has_moved(self) -> bool:
+        """True if it has sent or received anything since it last waited, or has ended."""
+        self._clock.take(self._simulation.now)
+        moved = (self._server.requests[0], self._server.sent) != (self._arrived, self._sent)
+        return moved or (self._status is None and self._process.poll() is not None)
+
+    def _hold(self) -> None:
+        """Returns once the controller waits, or has ended; until then no time passes in the run."""
+        began, pause = time.monotonic(), _SHORTEST
+        while not self._stop.is_set() and not self._waits():
+            took = time.monotonic() - began
+            if took * 1e9 > self._settings.timeout:
+                raise self._error(self._complaint())
+            self._clock.take(self._simulation.now, pause)
+            pause = min(2 * pause, _LONGEST)
+        self._arrived, waiting = self._server.requests
+        self._sent = self._server.sent
+        if waiting and self._until is None:
+            self._until = self._simulation.now + self._settings.latency
+
+    def _waits(self) -> bool:
+        """True if the controller waits for the run."""
+        now, pid = self._simulation.now, self._process.pid
+        if self._has_ended():
+            return True
+        self._clock.take(now)
+        before = process_state.asleep(pid)
+        if before is None:
+            return False
+        seen = self._server.requests, self._clock.heard
+        self._server.settle()
+        self._server.execute(self._simulation)
+        self._clock.take(now)
+        if seen != (self._server.requests, self._clock.heard):
+            return False
+        if process_state.asleep(pid) != before:
+            return False
+        # A process that waits for nothing of the run is looked at again, until its time is over.
+        return self._server.requests[1] > 0 or self._clock.wakes is not None or self._is_connected
+
+    @property
+    def _is_connected(self) -> bool:
+        return self._met and process_state.connections(self._server.address) > 0
+
+    def _complaint(self) -> str:
+        seconds = f"{self._settings.timeout / 1e9:g} s of real time (control.timeout)"
+        if process_state.asleep(self._process.pid) is None:
+            return f"works for more than {seconds} and neither asks nor waits"
+        if not self._met:
+            return f"has not connected to {self._server.address} within {seconds}"
+        return f"has closed its connection and has not come back within {seconds}"
+
+    def _has_ended(self) -> bool:
+        """True if the process has ended, which it may with status 0."""
+        if self._status is None:
+            self._status = self._process.poll()
+            if self._status is not None:
+                self._server.settle()
+                self._server.execute(self._simulation)
+                if self._status != 0:
+                    raise self._error(f"ended with {_named(self._status)}")
+                if not self._met:
+                    raise self._error(f"ended without connecting to {self._server.address}")
+        return self._status is not None
+
+    def _error(self, what: str) -> ScenarioError:
+        at = f"at {self._simulation.now / 1e9:.6f} s of the run"
+        said = self._last_line()
+        last = f"\nIts last line: {said}" if said else ""
+        return ScenarioError(f"control.process: {self._settings.shown} {what}, {at}{last}")
+
+    def _last_line(self) -> str:
+        with contextlib.suppress(OSError):
+            self._log.seek(0, os.SEEK_END)
+            self._log.seek(max(self._log.tell() - _SAID, 0))
+            lines = self._log.read().decode("utf-8", "replace").split("\n")
+            return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return ""
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        settings, address = self._settings, self._server.address
+        host, _, port = address.rpartition(":")
+        values = {
+            "address": address,
+            "host": host,
+            "port": port,
+            "device": str(settings.device),
+            "clock": self._clock.address,
+            "python": sys.executable,
+        }
+        command = [filled(part, values) for part in settings.command]
+        behind = os.environ.get("PYTHONPATH")
+        environment = {
+            **os.environ,
+            "SOJOURN_CONTROL": address,
+            "SOJOURN_DEVICE": values["device"],
+            "SOJOURN_CLOCK": values["clock"],
+            "PYTHONPATH": os.pathsep.join([str(_CLOCK), *([behind] if behind else [])]),
+            "PYTHONUNBUFFERED": "1",
+            "no_grpc_proxy": "127.0.0.1,localhost",
+        }
+        try:
+            return subprocess.Popen(
+                command,
+                cwd=settings.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ScenarioError(f"control.process: {command[0]}: {error.strerror}") from error
+
+    def _end_process(self) -> None:
+        """Ends the process with all that it has started."""
+        for sent, patience in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _GRACE)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, sent)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(patience)
+        # What it has started may outlive it.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def filled(part: str, values: dict[str, str]) -> str:
+    """A part of a command with `{address}` and the other names in it replaced."""
+    for name, value in values.items():
+        part = part.replace(f"{{{name}}}", value)
+    return part
+
+
+@contextlib.contextmanager
+def _output(log: Path | None) -> Iterator[IO[bytes]]:
+    """The file of what the process prints."""
+    with tempfile.TemporaryFile() if log is None else log.open("w+b") as file:
+        yield file
+
+
+def _named(status: int) -> str:
+    if status >= 0:
+        return f"status {status}"
+    with contextlib.suppress(ValueError):
+        return f"signal {signal.Signals(-status).name}"
+    return f"signal {-status}"

@@ -47,6 +47,8 @@ _P4_OPTIONS = (
     "defines",
     "control",
     "discipline",
+    "ghost",
+    "flow_control_delay",
     "trace",
 )
 
@@ -551,6 +553,10 @@ def _config(
     if choice.discipline is not None:
         config["discipline"], under = _discipline(choice.discipline, beside)
         files += under
+    if choice.ghost is not None:
+        config["ghost"] = choice.ghost.model_dump()
+    if choice.flow_control_delay is not None:
+        config["flow_control_delay"] = choice.flow_control_delay
     if choice.trace:
         config["trace"] = choice.trace
     return AqmConfig(config, chosen.compiled, files)

@@ -11,7 +11,7 @@ from sojourn.common.resources import programs_folder
 
 T2NA = programs_folder() / "t2na"
 SCENARIO = """
-duration = "4 s"
+duration = "3 s"
 aqms = [{aqms}]
 
 [switch]
@@ -59,10 +59,9 @@ def test_packets_are_dropped_before_the_queue_and_a_run_names_what_it_assumes(
     said = _run(sojourn, tmp_path, *names, _aqm("ghost_pi2", "1 us"), '"codel"')
     native = said["aqms"][-1]
     for one in said["aqms"][:3]:
-        counters = json.loads((tmp_path / "out" / one["folder"] / "counters.json").read_text())
-        assert counters["ingress_drops"] > 0
         # The senders lose about as many packets as with the law at the head of the queue.
-        assert 0.7 < counters["ingress_drops"] / native["aqm_drops"] < 1.4, one
+        assert 0.6 < one["ingress_drops"] / native["aqm_drops"] < 1.6, one
+        assert one["aqm_drops"] == 0
         assert one["recirculated"] == one["mirrored"] == 0
     for label in ("ghost_codel 10 us", "ghost_pi2 1 us"):
         texts = "\n".join(said["assumptions"][label])
@@ -80,7 +79,8 @@ def test_a_run_is_the_same_twice_and_another_word_order_is_another_run(
         (tmp_path / folder).mkdir()
         said = _run(sojourn, tmp_path / folder, *aqms)
         out = tmp_path / folder / "out"
-        rows.append([(out / one["folder"] / "packets.parquet").read_bytes() for one in said["aqms"]])
+        rows.append([path.read_bytes() for path in sorted(out.glob("*/packets.parquet"))])
+        assert len(said["aqms"]) == len(rows[-1]) == 2
     assert rows[0] == rows[1]
     assert rows[0][0] != rows[0][1]
 
@@ -124,7 +124,8 @@ def test_a_time_gate_pauses_its_queue(sojourn: Sojourn, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     (one,) = said["aqms"]
-    counters = json.loads((tmp_path / "out" / one["folder"] / "counters.json").read_text())
+    (path,) = (tmp_path / "out").glob("*/counters.json")
+    counters = json.loads(path.read_text())
     assert counters["flow_control"]["paused"] > 0 < counters["flow_control"]["resumed"]
     # The gate is closed for 2^26 ns.
     assert 60e6 < one["max"] < 70e6

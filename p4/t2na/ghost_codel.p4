@@ -18,7 +18,7 @@
 //  * A depth is older than the packet by the delay of the report.
 //  * Packets are dropped, not marked.
 //
-// Control plane: ghost_codel.toml. Stages: 14 of ingress, none of egress.
+// Control plane: ghost_codel.toml. Stages: 15 of ingress, none of egress.
 #include <core.p4>
 #define CODEL_EXACT_BEFORE_QUEUE
 #define SYNCHRONISATION_HEADER codel_exact_h
@@ -36,8 +36,10 @@ struct ingress_metadata_t {
 
 control Ingress(GHOST_INGRESS_PARAMETERS) {
 
-    GHOST_ROUTER
+    RouteAndDelay() route;
     CodelExact() codel;
+    bit<32> depth;
+    bit<32> delay = 0;
 
     // The two cuts of the clock overlap, and a field can be cut in one way only: the hash unit makes
     // the second.
@@ -49,8 +51,7 @@ control Ingress(GHOST_INGRESS_PARAMETERS) {
         if (!hdr.sync.isValid()) {
             note_arrival();
             note_epoch();
-            GHOST_ROUTE_AND_DELAY
-            md.codel.queue = queue;
+            route.apply(hdr, ig_dprsr_md, ig_tm_md, md.codel.queue, depth, delay);
         }
         codel.apply(hdr.sync, md.codel, md.arrival, md.arrival_epoch, delay, ig_dprsr_md);
     }

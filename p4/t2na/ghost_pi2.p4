@@ -29,7 +29,7 @@
 //  * The first packet T_UPDATE after the last update makes the next one.
 //  * Levels above 141 ms count as that.
 //
-// Control plane: ghost_pi2.toml. Stages: 14 of ingress, none of egress.
+// Control plane: ghost_pi2.toml. Stages: 15 of ingress, none of egress.
 #include <core.p4>
 
 #ifndef TARGET
@@ -54,8 +54,11 @@ struct ingress_metadata_t { }
 
 control Ingress(GHOST_INGRESS_PARAMETERS) {
 
-    GHOST_ROUTER
+    RouteAndDelay() route;
 
+    bit<16> queue;
+    bit<32> depth;
+    bit<32> delay;
     bit<32> epoch;                      // now in units of 65.536 us
     bit<8>  due = 0;                    // this packet updates
     bit<32> level;
@@ -151,6 +154,7 @@ control Ingress(GHOST_INGRESS_PARAMETERS) {
         size = 3;
     }
 
+    action drop_packet() { ig_dprsr_md.drop_ctl = 1; }
     action limit_probability() { p = min(p, PI2_HALF); }
     action compute_excess() {
         excess_first = p |-| first;
@@ -158,7 +162,7 @@ control Ingress(GHOST_INGRESS_PARAMETERS) {
     }
 
     apply {
-        GHOST_ROUTE_AND_DELAY
+        route.apply(hdr, ig_dprsr_md, ig_tm_md, queue, depth, delay);
         epoch = ig_prsr_md.global_tstamp[47:16];
         throw_first();
         throw_second();
@@ -178,7 +182,7 @@ control Ingress(GHOST_INGRESS_PARAMETERS) {
         limit_probability();
         compute_excess();
         if (above != 0 && excess_first != 0 && excess_second != 0) {
-            drop();
+            drop_packet();
         }
     }
 }

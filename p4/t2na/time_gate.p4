@@ -7,7 +7,7 @@
 // On a chip the control plane also sets tf2.tm.pipe.sched_cfg advanced_flow_control_enable, and
 // tf2.tm.queue.sched_cfg advanced_flow_control = XOFF.
 //
-// Stages: 2 of ingress. Control plane: none.
+// Stages: 3 of ingress. Control plane: none.
 #include <core.p4>
 #include <t2na.p4>
 

@@ -1,6 +1,6 @@
 //! Delays of a queue as table entries: the time that a packet waits behind each depth.
 //!
-//! delay = (ahead + depth x unit) x 8 / rate, rounded to the nearest nanosecond; 0 for depth 0. The
+//! delay = (ahead + depth x unit) / rate, rounded to the nearest nanosecond; 0 for depth 0. The
 //! three numbers are constants of the program, as for the control law. Must not depend on the
 //! switch that reports a depth.
 
@@ -10,9 +10,9 @@ use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
 use sojourn_p4::ir::{Program, Table};
 
 /// Options of the generator.
-const FORM: &str = "queue_delay takes rate, unit and ahead, names of constants in bit/s, bytes and \
-                    bytes, and depths, like { rate = \"LINK_RATE\", unit = \"CELL_BYTES\", ahead = \
-                    \"BYTES_AHEAD\", depths = [0, 8191] }";
+const FORM: &str = "queue_delay takes rate, unit and ahead, names of constants in bit/s, bits and \
+                    bits, and depths, like { rate = \"LINK_RATE\", unit = \"CELL_BITS\", ahead = \
+                    \"BITS_AHEAD\", depths = [0, 8191] }";
 
 /// Computes the entries for the depths that `options` name.
 ///
@@ -59,8 +59,8 @@ fn delay([rate, unit, ahead]: [u128; 3], depth: u64) -> u128 {
         return 0;
     }
     // Three numbers below 2^60 and a depth below 2^64 can exceed 128 bits.
-    let bytes = u128::from(depth).saturating_mul(unit).saturating_add(ahead);
-    let scaled = bytes.saturating_mul(8_000_000_000).saturating_add(rate / 2);
+    let bits = u128::from(depth).saturating_mul(unit).saturating_add(ahead);
+    let scaled = bits.saturating_mul(1_000_000_000).saturating_add(rate / 2);
     (scaled / rate).min(1 << 31)
 }
 
@@ -69,10 +69,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_delay_is_the_time_of_the_bytes_in_front_and_an_empty_queue_has_none() {
-        let of = |depth| delay([100_000_000, 342, 769], depth);
-        assert_eq!([of(0), of(1)], [0, 88_880]);
-        assert_eq!(of(9), (9 * 342 + 769) * 80);
+    fn a_delay_is_the_time_of_the_bits_in_front_and_an_empty_queue_has_none() {
+        let of = |depth| delay([100_000_000, 2734, 6835], depth);
+        assert_eq!([of(0), of(1)], [0, 95_690]);
+        assert_eq!(of(9), (9 * 2734 + 6835) * 10);
         assert_eq!(delay([1, 1 << 59, 0], u64::MAX), 1 << 31);
     }
 }

@@ -17,7 +17,7 @@
 // an entry for each depth, computed from LINK_RATE. The time that the packet in transmission still
 // takes is not known; half a full frame stands for it. Egress is skipped.
 //
-// A program includes this file and an AQM, and declares control Ingress with GHOST_ROUTER in it.
+// A program includes this file and an AQM; its control Ingress applies RouteAndDelay and then the AQM.
 #ifndef COMMON_GHOST_DEPTH_P4
 #define COMMON_GHOST_DEPTH_P4
 
@@ -36,8 +36,8 @@
 #define GHOST_CELLS     2               // cells of 176 bytes in one unit of qlength
 #endif
 // A full frame takes 1538 bytes of the line and 9 cells.
-#ifndef GHOST_BYTES
-#define GHOST_BYTES     (GHOST_CELLS * 1538 / 9)
+#ifndef GHOST_BITS
+#define GHOST_BITS      (GHOST_CELLS * 1538 * 8 / 9)
 #endif
 #ifndef GHOST_DEPTHS
 #define GHOST_DEPTHS    16384           // depths with an entry of their own
@@ -45,8 +45,9 @@
 
 // The control plane reads them: from them the entries of queue_delay are computed.
 const bit<64> GHOST_LINK_RATE = GHOST_RATE;     // bit/s
-const bit<64> GHOST_UNIT_BYTES = GHOST_BYTES;   // bytes on the line in one unit of depth
-const bit<64> GHOST_BYTES_AHEAD = 769;          // half a full frame
+const bit<64> GHOST_UNIT_BITS = GHOST_BITS;     // on the line in one unit of depth
+// Half a full frame, and half a cell for depths that are rounded down.
+const bit<64> GHOST_BITS_AHEAD = 769 * 8 + (GHOST_CELLS - 1) * 683;
 
 // Index of the state of a queue: pipe, port group, queue of the group.
 #define GHOST_QUEUE_NUMBER(md)   { 3w0, md.pipe_id, md.qid }
@@ -140,74 +141,86 @@ parser IngressParser(
         inout ingress_intrinsic_metadata_for_tm_t ig_tm_md, \
         in ghost_intrinsic_metadata_t report
 
-// Tables and actions of control Ingress.
-#define GHOST_ROUTER \
-    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) queue_number; \
-    bit<32> delay = 0;                  /* ns, the sojourn time to come */ \
-    bit<32> depth = 0;                  /* units of qlength */ \
-    bit<16> queue = 0; \
-    action drop() { \
-        ig_dprsr_md.drop_ctl = 1; \
-    } \
-    action send_ipv4(PortId_t port, QueueId_t queue, bit<48> own, bit<48> next_hop) { \
-        ig_tm_md.ucast_egress_port = port; \
-        ig_tm_md.qid = queue; \
-        ig_tm_md.bypass_egress = 1; \
-        hdr.ethernet.source = own; \
-        hdr.ethernet.destination = next_hop; \
-        hdr.ipv4.ttl = hdr.ipv4.ttl - 1; \
-    } \
-    action send_ipv6(PortId_t port, QueueId_t queue, bit<48> own, bit<48> next_hop) { \
-        ig_tm_md.ucast_egress_port = port; \
-        ig_tm_md.qid = queue; \
-        ig_tm_md.bypass_egress = 1; \
-        hdr.ethernet.source = own; \
-        hdr.ethernet.destination = next_hop; \
-        hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1; \
-    } \
-    table route_ipv4 { \
-        key = { hdr.ipv4.destination : lpm; } \
-        actions = { send_ipv4; drop; } \
-        const default_action = drop(); \
-        size = 1024; \
-    } \
-    table route_ipv6 { \
-        key = { hdr.ipv6.destination : lpm; } \
-        actions = { send_ipv6; drop; } \
-        const default_action = drop(); \
-        size = 512; \
-    } \
-    action compute_queue() { queue = queue_number.get(INGRESS_QUEUE_NUMBER(ig_tm_md)); } \
-    RegisterAction<bit<32>, bit<16>, bit<32>>(queue_depth) depth_read = { \
-        void apply(inout bit<32> state, out bit<32> word) { word = state; } \
-    }; \
-    action read_depth() { depth = depth_read.execute(queue); } \
-    table load_depth { \
-        actions = { read_depth; } \
-        const default_action = read_depth(); \
-        size = 1; \
-    } \
-    action set_delay(bit<32> ns) { delay = ns; } \
-    action wait_longest() { delay = 2000000000; } \
-    table queue_delay { \
-        key = { depth : exact; } \
-        actions = { set_delay; @defaultonly wait_longest; } \
-        const default_action = wait_longest(); \
-        size = GHOST_DEPTHS; \
+// Routes a packet and says how long it is going to wait.
+control RouteAndDelay(
+        inout ghost_headers_t hdr,
+        inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr_md,
+        inout ingress_intrinsic_metadata_for_tm_t ig_tm_md,
+        out bit<16> queue,              // index of the state of the packet's queue
+        out bit<32> depth,              // its depth in units of qlength
+        out bit<32> delay) {            // ns, the sojourn time to come
+
+    Hash<bit<16>>(HashAlgorithm_t.IDENTITY) queue_number;
+
+    action drop() {
+        ig_dprsr_md.drop_ctl = 1;
+    }
+    action send_ipv4(PortId_t port, QueueId_t queue, bit<48> own, bit<48> next_hop) {
+        ig_tm_md.ucast_egress_port = port;
+        ig_tm_md.qid = queue;
+        ig_tm_md.bypass_egress = 1;
+        hdr.ethernet.source = own;
+        hdr.ethernet.destination = next_hop;
+        hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
+    }
+    action send_ipv6(PortId_t port, QueueId_t queue, bit<48> own, bit<48> next_hop) {
+        ig_tm_md.ucast_egress_port = port;
+        ig_tm_md.qid = queue;
+        ig_tm_md.bypass_egress = 1;
+        hdr.ethernet.source = own;
+        hdr.ethernet.destination = next_hop;
+        hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
     }
 
-// The packet's queue and the time that it is going to wait there.
-#define GHOST_ROUTE_AND_DELAY \
-    if (hdr.ipv4.isValid() && hdr.ipv4.ttl > 1) { \
-        route_ipv4.apply(); \
-    } else if (hdr.ipv6.isValid() && hdr.ipv6.hop_limit > 1) { \
-        route_ipv6.apply(); \
-    } else { \
-        drop(); \
-    } \
-    compute_queue(); \
-    load_depth.apply(); \
-    queue_delay.apply();
+    // Filled by the control plane.
+    table route_ipv4 {
+        key = { hdr.ipv4.destination : lpm; }
+        actions = { send_ipv4; drop; }
+        const default_action = drop();
+        size = 1024;
+    }
+    table route_ipv6 {
+        key = { hdr.ipv6.destination : lpm; }
+        actions = { send_ipv6; drop; }
+        const default_action = drop();
+        size = 512;
+    }
+
+    action compute_queue() { queue = queue_number.get(INGRESS_QUEUE_NUMBER(ig_tm_md)); }
+
+    RegisterAction<bit<32>, bit<16>, bit<32>>(queue_depth) depth_read = {
+        void apply(inout bit<32> state, out bit<32> word) { word = state; }
+    };
+    action read_depth() { depth = depth_read.execute(queue); }
+    // A table of its own, so that the compiler duplicates it.
+    table load_depth {
+        actions = { read_depth; }
+        const default_action = read_depth();
+        size = 1;
+    }
+
+    action set_delay(bit<32> ns) { delay = ns; }
+    action wait_longest() { delay = 2000000000; }
+    table queue_delay {
+        key = { depth : exact; }
+        actions = { set_delay; @defaultonly wait_longest; }
+        const default_action = wait_longest();
+        size = GHOST_DEPTHS;
+    }
+
+    apply {
+        if (hdr.ipv4.isValid() && hdr.ipv4.ttl > 1) {
+            route_ipv4.apply();
+        } else if (hdr.ipv6.isValid() && hdr.ipv6.hop_limit > 1) {
+            route_ipv6.apply();
+        } else {
+            drop();
+        }
+        compute_queue();
+        load_depth.apply();
+        queue_delay.apply();
+    }
+}
 
 // ---- Egress, which packets skip -------------------------------------------------------------
 

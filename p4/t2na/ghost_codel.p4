@@ -18,7 +18,7 @@
 //  * A depth is older than the packet by the delay of the report.
 //  * Packets are dropped, not marked.
 //
-// Control plane: ghost_codel.toml. Stages: 15 of ingress, none of egress.
+// Control plane: ghost_codel.toml. Stages: 14 of ingress, none of egress.
 #include <core.p4>
 #define CODEL_EXACT_BEFORE_QUEUE
 #define SYNCHRONISATION_HEADER codel_exact_h

@@ -150,8 +150,7 @@ pub(super) fn one_parameter<'t>(
         let keys = table.keys.len();
         return Err(format!("{generator} wants a key of one field, not of {keys}"));
     };
-    let one_action =
-        || format!("{generator} wants a table with one action with one parameter");
+    let one_action = || format!("{generator} wants a table with one action with one parameter");
     let actions: Vec<_> = table.actions.iter().filter(|action| !action.default_only).collect();
     let [action] = actions[..] else { return Err(one_action()) };
     let [(parameter, Layout::Narrow(..) | Layout::Wide(..))] = &action.data[..] else {
@@ -161,11 +160,7 @@ pub(super) fn one_parameter<'t>(
 }
 
 /// Number of keys from the first to the last, if the table has space for an entry for each.
-pub(super) fn room(
-    what: &str,
-    (first, last): (u64, u64),
-    table: &Table,
-) -> Result<usize, String> {
+pub(super) fn room(what: &str, (first, last): (u64, u64), table: &Table) -> Result<usize, String> {
     let counts = u128::from(last - first) + 1;
     let most = table.size.unwrap_or(u64::MAX).min(LAST_HANDLE as u64 + 1);
     match usize::try_from(counts) {

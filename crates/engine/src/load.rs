@@ -171,8 +171,8 @@ impl Programs {
             return Err(RunError::NoDisciplines { program, found, others });
         }
         if p4.ghost.is_some() && !plane.takes_depth_reports() {
-            let for_ghosts = "absent: the program's pipeline has no ghost thread";
-            return Err(invalid("aqm.ghost", "given", for_ghosts).into());
+            let for_ghosts = "none, for the program's pipeline has no ghost thread";
+            return Err(invalid("aqm.ghost", "a table", for_ghosts).into());
         }
         let (ghost, flow_control_delay) = (p4.ghost, p4.flow_control_delay);
         let cell = traits.traffic_manager.map_or(sojourn_switch::CELL, |manager| manager.cell);

@@ -107,8 +107,7 @@ impl EgressOutput {
     ) -> EgressOutput {
         let EgressDecision { fate, mirror, parser_rejected, flow_control } = decision;
         let mirror = mirror.map(|mirror| *mirror);
-        let out =
-            EgressOutput { mirror, parser_rejected, flow_control, ..EgressOutput::default() };
+        let out = EgressOutput { mirror, parser_rejected, flow_control, ..EgressOutput::default() };
         match fate {
             EgressFate::Dropped => out,
             EgressFate::Sent => EgressOutput { packet: Some(packet), ..out },

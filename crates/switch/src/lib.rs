@@ -56,7 +56,8 @@ pub use sojourn_packet::PortId;
 pub use spread::{Spreading, SpreadingRoutes};
 pub use statistics::{
     BufferStatistics, Count, DepthReportStatistics, FlowControlStatistics, IngressStatistics,
-    MirrorStatistics, PortStatistics, QueueStatistics, RecirculationStatistics, SetBy, Statistics, Unroutable, UnsynchronisedTime,
+    MirrorStatistics, PortStatistics, QueueStatistics, RecirculationStatistics, SetBy, Statistics,
+    Unroutable, UnsynchronisedTime,
 };
 pub use switch::{
     APPLICATIONS, Application, Change, Disciplines, GENERATOR_PORT, GeneratorChange,

@@ -194,11 +194,7 @@ fn one_sided(program: &Program, register: ObjectId) -> Diagnostic {
 struct Accesses(BTreeMap<ObjectId, bool>);
 
 impl Accesses {
-    fn new(
-        program: &Program,
-        unit: UnitId,
-        registers: &BTreeMap<ObjectId, ObjectId>,
-    ) -> Accesses {
+    fn new(program: &Program, unit: UnitId, registers: &BTreeMap<ObjectId, ObjectId>) -> Accesses {
         let mut walk = Walk { program, unit, registers, slot: ping_pong(program, unit) };
         let mut accesses = Accesses(BTreeMap::new());
         if let Body::Control { stmts, .. } = &program.units[unit.index()].body {

@@ -5,8 +5,8 @@
 
 use super::block_frame::Block;
 use super::fused_pass;
-use super::ghost::{ReportFields, ReportWord};
 pub use super::fused_pass::Joined;
+use super::ghost::{ReportFields, ReportWord};
 use super::metadata::{IntrinsicField, Role};
 use super::parameter_passing::{Handover, shared};
 use super::rules::{self, Refusal};

@@ -76,13 +76,7 @@ fn loaded(text: &str) -> Loaded {
 }
 
 fn report(depth: u32) -> DepthReport {
-    DepthReport {
-        now: Time(10),
-        port: PortId(9),
-        queue: 2,
-        depth,
-        order: WordOrder::Compiler,
-    }
+    DepthReport { now: Time(10), port: PortId(9), queue: 2, depth, order: WordOrder::Compiler }
 }
 
 /// The header that ingress leaves: depth and queue.
@@ -125,8 +119,7 @@ fn a_report_comes_twice_with_ping_pong_0_and_1() {
 
 #[test]
 fn what_ingress_writes_reaches_one_of_the_two_copies() {
-    let mut plane =
-        loaded(&text(REPORT, "write.execute(0);", "h.h.depth = add.execute(0);")).plane;
+    let mut plane = loaded(&text(REPORT, "write.execute(0);", "h.h.depth = add.execute(0);")).plane;
     // Before the first report the word is zero, which selects the copy that the control plane sees.
     assert_eq!(seen(&mut plane).0, 100);
     plane.depth_report(&report(7));
@@ -144,7 +137,7 @@ fn a_test_of_ping_pong_in_one_control_only_gets_a_warning() {
     let ghost = "if (g.ping_pong == 1) { write.execute(0); }";
     let found = loaded(&text(REPORT, ghost, "h.h.depth = read.execute(0);")).warnings;
     let codes: Vec<&str> = found.iter().map(|warning| warning.code).collect();
-    assert_eq!(codes, ["T0807"]);
+    assert_eq!(codes, ["T0808"]);
 }
 
 #[test]

@@ -180,7 +180,8 @@ impl Switch {
         decision: IngressDecision,
         mut admitted: Admitted,
     ) -> Option<Admitted> {
-        let IngressDecision { admission, resubmit, mirror, parser_rejected, flow_control } = decision;
+        let IngressDecision { admission, resubmit, mirror, parser_rejected, flow_control } =
+            decision;
         self.ingress_statistics.parser_rejected += u64::from(parser_rejected);
         if let Some(mirror) = mirror {
             self.request_mirror(*mirror, self.now + self.ingress_latency);

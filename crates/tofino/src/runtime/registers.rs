@@ -67,7 +67,11 @@ impl RegisterState {
         let compiled = &self.compiled;
         let changes = compiled.rows.iter().any(|row| matches!(row, Row::Parameter(_)));
         let ready = self.ready.get(action as usize)?;
-        (!self.is_direct() && !changes && self.second.is_none()).then_some((&self.memory, ready, &compiled.shared))
+        (!self.is_direct() && !changes && self.second.is_none()).then_some((
+            &self.memory,
+            ready,
+            &compiled.shared,
+        ))
     }
 
     /// Of a word's width.

@@ -134,9 +134,9 @@ pub(super) fn check(
     let mut found = check::check(chip, program, controls, pipeline.ghost);
     let with_ghost = ghost::variables_of_both(program, pipeline);
     let program = with_ghost.as_ref().unwrap_or(program);
-    for pass in 0..2 {
+    for (pass, control) in controls.into_iter().enumerate() {
         let nodes = PassNodes::with_ghost(chip, program, pipeline, pass, sources);
-        let control = &program.units[controls[pass].index()].name;
+        let control = &program.units[control.index()].name;
         found.extend(nodes.refusals(chip, program, control));
     }
     found

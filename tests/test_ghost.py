@@ -66,6 +66,12 @@ def test_packets_are_dropped_before_the_queue_and_a_run_names_what_it_assumes(
         assert "depth_report_enable" in texts and "qlength is 2 cells" in texts
     assert "takes 10 us" in "\n".join(said["assumptions"]["ghost_codel 10 us"])
     assert "codel" not in said["assumptions"]
+    described = json.loads((tmp_path / "out" / "run.json").read_text())["runs"]
+    ghost = {run["label"]: run["aqm"].get("ghost") for run in described}
+    assert ghost["codel"] is None
+    assert ghost["ghost_pi2 1 us"] == {
+        "delay": 1_000, "interval": 2, "waiting": 16, "cells": 2, "order": "compiler"
+    }  # fmt: skip
 
 
 def test_a_run_is_the_same_twice_and_another_word_order_is_another_run(

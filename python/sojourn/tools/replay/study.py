@@ -222,7 +222,7 @@ def _at_delays(subject: Subject, delays: Sequence[int]) -> list[Subject]:
         replace(
             subject,
             label=f"{subject.label}, ghost {TIME.format(delay)}",
-            config=subject.config | {"ghost": {"delay": delay}},
+            config=subject.config | {"ghost": subject.config["ghost"] | {"delay": delay}},
         )
         for delay in delays
     ]

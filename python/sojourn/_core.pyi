@@ -318,6 +318,10 @@ class Program:
         """The name of the target that it is for."""
 
     @property
+    def has_ghost(self) -> bool:
+        """Whether its pipeline has a ghost thread."""
+
+    @property
     def math_unit(self) -> bool:
         """Whether its target has a math unit."""
 

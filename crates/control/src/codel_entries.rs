@@ -9,7 +9,7 @@ use crate::runtime_control::LAST_HANDLE;
 use serde_json::Value;
 use sojourn_p4::diagnostic::near_name;
 use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
-use sojourn_p4::ir::{Layout, Program, Table};
+use sojourn_p4::ir::{Key, Layout, Program, Table};
 use std::collections::BTreeMap;
 
 /// Significant bits of a large count, its leading one included: accurate to 0.1 %.
@@ -19,7 +19,7 @@ const LEADING_BITS: u32 = 9;
 const FRACTION: u32 = 32;
 
 /// Generators that `entries_from` may name.
-const GENERATORS: [&str; 1] = ["control_law"];
+const GENERATORS: [&str; 2] = ["control_law", "queue_delay"];
 
 /// Computed entries, by the generator's name and its options.
 pub(super) type EntriesFrom = BTreeMap<String, Value>;
@@ -50,7 +50,10 @@ pub(super) fn entries(
         let near = hint(generator, GENERATORS);
         return Err(format!("entries_from: no generator \"{generator}\"{near}"));
     }
-    control_law(&law(options, program)?, table)
+    match generator.as_str() {
+        "queue_delay" => super::queue_delay_entries::entries(options, table, program),
+        _ => control_law(&law(options, program)?, table),
+    }
 }
 
 fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
@@ -67,29 +70,31 @@ fn law(options: &Value, program: &Program) -> Result<ControlLaw, String> {
         );
     };
     let (interval, counts) = (&options["interval"], &options["counts"]);
-    let Some(name) = interval.as_str().filter(|name| is_identifier(name)) else {
-        return Err(format!(
-            "interval = {interval}: name a constant of the program, so that the table and the \
-             program cannot have different intervals"
-        ));
-    };
+    let interval = constant(program, "interval", interval)?;
     let counts: Option<Vec<u64>> =
         counts.as_array().map(|list| list.iter().filter_map(Value::as_u64).collect());
     let [first, last] = match counts.as_deref() {
         Some(&[first, last]) if 1 <= first && first <= last => [first, last],
         _ => return Err("counts are the first and the last count, like [1, 1023]".into()),
     };
+    Ok(ControlLaw { interval: interval.into(), first, last })
+}
+
+/// The value of the constant that an option of a generator names, below 2^60.
+pub(super) fn constant(program: &Program, option: &str, given: &Value) -> Result<u64, String> {
+    let Some(name) = given.as_str().filter(|name| is_identifier(name)) else {
+        return Err(format!(
+            "{option} = {given}: name a constant of the program, so that the table and the \
+             program cannot have different ones"
+        ));
+    };
     let known = || program.constants.keys().map(|known| &**known);
-    let value = program.constants.get_key_value(name);
-    let Some((_, value)) = value else {
+    let Some(value) = program.constants.get(name) else {
         return Err(format!("the program has no constant \"{name}\"{}", hint(name, known())));
     };
-    // Below 2^60, four times the square fits; 2^60 ns are 36 years.
-    let interval = value.to_string().parse::<u64>().ok().filter(|value| value >> 60 == 0);
-    let Some(interval) = interval else {
-        return Err(format!("the constant {name} is {value}, which is no interval in ns"));
-    };
-    Ok(ControlLaw { interval: interval.into(), first, last })
+    // Four times the square fits; 2^60 ns are 36 years.
+    let number = value.to_string().parse::<u64>().ok().filter(|value| value >> 60 == 0);
+    number.ok_or_else(|| format!("the constant {name} is {value}, which is no {option}"))
 }
 
 /// Options of the control law.
@@ -104,27 +109,19 @@ fn is_identifier(name: &str) -> bool {
 /// A table with an exact key gets an entry for each count, one with a ternary key an entry for each
 /// pattern of leading bits.
 fn control_law(law: &ControlLaw, table: &Table) -> Result<Rows, String> {
-    let [key] = &table.keys[..] else {
-        let keys = table.keys.len();
-        return Err(format!("control_law wants a key of one field, not of {keys}"));
-    };
-    let actions: Vec<_> = table.actions.iter().filter(|action| !action.default_only).collect();
-    let [action] = actions[..] else { return Err(ONE_ACTION.into()) };
-    let [(parameter, Layout::Narrow(..) | Layout::Wide(..))] = &action.data[..] else {
-        return Err(ONE_ACTION.into());
-    };
+    let (key, action, parameter) = one_parameter("control_law", table)?;
     let width = key.expr.scalar.width();
     if width < 64 && law.last >> width != 0 {
         return Err(format!("counts end at {}, but the key has {width} bits", law.last));
     }
     let rows_by = |form| {
-        let (keys, args) = (vec![(key.name.to_string(), form)], vec![parameter.to_string()]);
-        Rows::new(EntryTemplate { keys, action: action.name.to_string(), args, prioritised: false })
+        let (keys, args) = (vec![(key.name.to_string(), form)], vec![parameter.clone()]);
+        Rows::new(EntryTemplate { keys, action: action.clone(), args, prioritised: false })
     };
     match &*key.match_kind {
         "exact" => {
             let mut rows = rows_by(Form::Exact);
-            rows.reserve(room(law, table)?);
+            rows.reserve(room("counts", (law.first, law.last), table)?);
             for count in law.first..=law.last {
                 rows.push([count.into(), spacing(law, count)]);
             }
@@ -144,20 +141,35 @@ fn control_law(law: &ControlLaw, table: &Table) -> Result<Rows, String> {
     }
 }
 
-/// Number of counts, if the table has space for an entry for each.
-fn room(law: &ControlLaw, table: &Table) -> Result<usize, String> {
-    let counts = u128::from(law.last - law.first) + 1;
+/// The key of a table of one field, and its one action with its one parameter.
+pub(super) fn one_parameter<'t>(
+    generator: &str,
+    table: &'t Table,
+) -> Result<(&'t Key, String, String), String> {
+    let [key] = &table.keys[..] else {
+        let keys = table.keys.len();
+        return Err(format!("{generator} wants a key of one field, not of {keys}"));
+    };
+    let one_action = || format!("{generator} wants a table with one action with one parameter");
+    let actions: Vec<_> = table.actions.iter().filter(|action| !action.default_only).collect();
+    let [action] = actions[..] else { return Err(one_action()) };
+    let [(parameter, Layout::Narrow(..) | Layout::Wide(..))] = &action.data[..] else {
+        return Err(one_action());
+    };
+    Ok((key, action.name.to_string(), parameter.to_string()))
+}
+
+/// Number of keys from the first to the last, if the table has space for an entry for each.
+pub(super) fn room(what: &str, (first, last): (u64, u64), table: &Table) -> Result<usize, String> {
+    let counts = u128::from(last - first) + 1;
     let most = table.size.unwrap_or(u64::MAX).min(LAST_HANDLE as u64 + 1);
     match usize::try_from(counts) {
         Ok(counts) if counts as u64 <= most => Ok(counts),
         _ => Err(format!(
-            "counts = [{}, {}] are {counts} entries, but the table holds at most {most}",
-            law.first, law.last
+            "{what} = [{first}, {last}] are {counts} entries, but the table holds at most {most}"
         )),
     }
 }
-
-const ONE_ACTION: &str = "control_law wants a table with one action with one parameter";
 
 /// INTERVAL / sqrt(count), rounded to the nearest, halves up.
 ///

@@ -18,6 +18,7 @@ mod names;
 mod number;
 mod operation;
 pub mod profiles;
+mod queue_delay_entries;
 mod rows;
 pub mod runtime_control;
 pub mod schema;
@@ -242,8 +243,8 @@ pub struct TableEntries {
     /// Entries in the order of installation.
     #[serde(default)]
     pub entries: Vec<TableEntry>,
-    /// Further, computed entries: `control_law` with a constant of the program and the first and
-    /// the last count.
+    /// Further, computed entries: `control_law` or `queue_delay`, with constants of the program and
+    /// the first and the last key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_from: Option<BTreeMap<String, serde_json::Value>>,
     /// Default entry, run on a miss; the program's own if absent.

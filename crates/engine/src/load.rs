@@ -10,8 +10,8 @@ use sojourn_p4::check_program;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions};
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::Time;
-use sojourn_switch::Switch;
+use sojourn_packet::{DataPlane, Time};
+use sojourn_switch::{Switch, SwitchConfig};
 use sojourn_target::observer::{self, RegisterChange, SharedTrace};
 use sojourn_target::{Plane, Program, trace_json};
 use std::borrow::Cow;
@@ -170,8 +170,19 @@ impl Programs {
             let others = others.map(|other| other.title()).collect::<Vec<_>>().join(" or ");
             return Err(RunError::NoDisciplines { program, found, others });
         }
+        if p4.ghost.is_some() && !plane.takes_depth_reports() {
+            let for_ghosts = "none, for the program's pipeline has no ghost thread";
+            return Err(invalid("aqm.ghost", "a table", for_ghosts).into());
+        }
+        let (ghost, flow_control_delay) = (p4.ghost, p4.flow_control_delay);
         let cell = traits.traffic_manager.map_or(sojourn_switch::CELL, |manager| manager.cell);
-        let set_up = move |switch: &mut _| {
+        let set_up = move |switch: &mut SwitchConfig| {
+            if let Some(ghost) = ghost {
+                switch.depth_reports = ghost.depth_reports();
+            }
+            if let Some(delay) = flow_control_delay {
+                switch.flow_control_delay = Time(delay);
+            }
             controls.iter().for_each(|control| switch_setup::configure(switch, control, &traits));
         };
         let discipline = p4.discipline.clone();

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sojourn_packet::FaultReport;
+use sojourn_switch::{DepthReportStatistics, FlowControlStatistics};
 use std::collections::BTreeMap;
 
 /// Counters of one run up to [`Simulation::now`](crate::Simulation::now).
@@ -40,6 +41,12 @@ pub struct RunReport {
     pub unroutable_packets: u64,
     /// The first of them: its switch, port, queue, and what chose them.
     pub unroutable_first: Option<String>,
+    /// Depth reports to the ghost thread of the first switch that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth_reports: Option<DepthReportStatistics>,
+    /// Requests to pause or resume queues of the first switch that has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_control: Option<FlowControlStatistics>,
     /// Faults of programs, including failed assertions: switch by switch, by kind.
     pub faults: Vec<FaultReport>,
     /// The bottleneck shaper's rate as hardware quantises it, or the mean rate of its link's trace,

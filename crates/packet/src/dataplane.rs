@@ -12,7 +12,7 @@ use crate::packet_metadata::PacketMetadata;
 pub use crate::pass_output::{EgressOutput, IngressOutput};
 use crate::program_log::ProgramLog;
 use crate::units::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 
 /// A port, by the data plane's number (Tofino: the 9-bit `dev_port`).
@@ -110,6 +110,44 @@ pub struct MirrorOverrides {
     pub cos: Option<u8>,
 }
 
+/// A request to pause or resume a queue (advanced flow control of Tofino 2, mode XOFF).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowControl {
+    /// Port of the queue.
+    pub port: PortId,
+    /// The queue.
+    pub queue: u8,
+    /// True pauses it, false resumes it.
+    pub pause: bool,
+}
+
+/// A report of the traffic manager that the depth of a queue has changed, for a ghost thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthReport {
+    /// Time at which the report enters the pipeline.
+    pub now: Time,
+    /// Port of the queue.
+    pub port: PortId,
+    /// The queue.
+    pub queue: u8,
+    /// Its depth, in the unit that the switch is configured for.
+    pub depth: u32,
+    /// Bit order of the word that carries the report.
+    pub order: WordOrder,
+}
+
+/// Bit order of a depth report's word. The open-source compiler and the vendor's reference model
+/// contradict each other; a compiled program reads the bits where the compiler expects them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WordOrder {
+    /// `ping_pong`, `qlength`, `qid`, `pipe_id` from bit 31 down.
+    #[default]
+    Compiler,
+    /// `ping_pong`, `pipe_id`, `qid`, `qlength` from bit 31 down.
+    Model,
+}
+
 /// Decision of an ingress pass about its packet, which the pass has modified in place.
 #[derive(Clone, Debug, Default)]
 pub struct IngressDecision {
@@ -123,6 +161,8 @@ pub struct IngressDecision {
     /// True if the parser ended in an error. On Tofino that drops the packet, unless the program
     /// reads the error; on v1model it never does.
     pub parser_rejected: bool,
+    /// A queue to pause or resume.
+    pub flow_control: Option<FlowControl>,
 }
 
 impl IngressDecision {
@@ -193,6 +233,8 @@ pub struct EgressDecision {
     pub mirror: Option<Box<Mirror>>,
     /// True if the parser rejected the packet.
     pub parser_rejected: bool,
+    /// A queue to pause or resume.
+    pub flow_control: Option<FlowControl>,
 }
 
 impl From<EgressFate> for EgressDecision {
@@ -290,6 +332,14 @@ pub trait DataPlane: Any + Send {
     fn egress(&mut self, input: &EgressInput, packet: Packet) -> EgressOutput {
         self.egress_carrying(input, packet, PacketMetadata::default())
     }
+
+    /// True if the data plane takes reports of queue depths ([`DataPlane::depth_report`]).
+    fn takes_depth_reports(&self) -> bool {
+        false
+    }
+
+    /// Takes a report that the depth of a queue has changed.
+    fn depth_report(&mut self, _: &DepthReport) {}
 
     /// This data plane as a [`Forwarder`], if it only chooses ports: the switch then skips its
     /// passes.

@@ -26,8 +26,9 @@ mod units;
 
 pub use checksum::OnesComplementSum;
 pub use dataplane::{
-    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, FaultReport, IngressDecision,
-    IngressInput, Mirror, MirrorDirection, MirrorOverrides, PortId, Replication,
+    Admission, DataPlane, DepthReport, EgressDecision, EgressFate, EgressInput, FaultReport,
+    FlowControl, IngressDecision, IngressInput, Mirror, MirrorDirection, MirrorOverrides, PortId,
+    Replication, WordOrder,
 };
 pub use forwarder::Forwarder;
 pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};

@@ -3,7 +3,9 @@
 //! It serves callers that own a single packet: an asynchronous pass, a replay, a test. A switch
 //! leaves its packets in place and needs the decision alone.
 
-use crate::dataplane::{Admission, EgressDecision, EgressFate, IngressDecision, Mirror};
+use crate::dataplane::{
+    Admission, EgressDecision, EgressFate, FlowControl, IngressDecision, Mirror,
+};
 use crate::packet::Packet;
 use crate::packet_metadata::PacketMetadata;
 
@@ -22,6 +24,8 @@ pub struct IngressOutput {
     pub packet_metadata: PacketMetadata,
     /// True if the parser ended in an error.
     pub parser_rejected: bool,
+    /// A queue to pause or resume.
+    pub flow_control: Option<FlowControl>,
 }
 
 impl IngressOutput {
@@ -31,9 +35,16 @@ impl IngressOutput {
         packet: Packet,
         packet_metadata: PacketMetadata,
     ) -> IngressOutput {
-        let IngressDecision { admission, resubmit, mirror, parser_rejected } = decision;
+        let IngressDecision { admission, resubmit, mirror, parser_rejected, flow_control } =
+            decision;
         let mirror = mirror.map(|mirror| *mirror);
-        let out = IngressOutput { admission, mirror, parser_rejected, ..IngressOutput::default() };
+        let out = IngressOutput {
+            admission,
+            mirror,
+            parser_rejected,
+            flow_control,
+            ..IngressOutput::default()
+        };
         match resubmit {
             true => IngressOutput { resubmit: Some(packet), packet_metadata, ..out },
             false if admission.is_nowhere() => out,
@@ -50,13 +61,16 @@ impl IngressOutput {
             resubmit,
             packet_metadata,
             parser_rejected,
+            flow_control,
         } = self;
         if packet.is_none() {
             admission = Admission::default();
         }
         let (resubmit, packet) = (resubmit.is_some(), resubmit.or(packet).unwrap_or_default());
         let mirror = mirror.map(Box::new);
-        (IngressDecision { admission, resubmit, mirror, parser_rejected }, packet, packet_metadata)
+        let decision =
+            IngressDecision { admission, resubmit, mirror, parser_rejected, flow_control };
+        (decision, packet, packet_metadata)
     }
 }
 
@@ -80,6 +94,8 @@ pub struct EgressOutput {
     pub mirror: Option<Mirror>,
     /// True if the parser rejected the packet.
     pub parser_rejected: bool,
+    /// A queue to pause or resume.
+    pub flow_control: Option<FlowControl>,
 }
 
 impl EgressOutput {
@@ -89,9 +105,9 @@ impl EgressOutput {
         packet: Packet,
         packet_metadata: PacketMetadata,
     ) -> EgressOutput {
-        let EgressDecision { fate, mirror, parser_rejected } = decision;
+        let EgressDecision { fate, mirror, parser_rejected, flow_control } = decision;
         let mirror = mirror.map(|mirror| *mirror);
-        let out = EgressOutput { mirror, parser_rejected, ..EgressOutput::default() };
+        let out = EgressOutput { mirror, parser_rejected, flow_control, ..EgressOutput::default() };
         match fate {
             EgressFate::Dropped => out,
             EgressFate::Sent => EgressOutput { packet: Some(packet), ..out },
@@ -103,7 +119,14 @@ impl EgressOutput {
 
     /// The decision, and its packet; an empty one if the packet is gone.
     pub fn into_decision(self) -> (EgressDecision, Packet, PacketMetadata) {
-        let EgressOutput { packet, recirculate, packet_metadata, mirror, parser_rejected } = self;
+        let EgressOutput {
+            packet,
+            recirculate,
+            packet_metadata,
+            mirror,
+            parser_rejected,
+            flow_control,
+        } = self;
         let fate = match &packet {
             None => EgressFate::Dropped,
             Some(_) if recirculate => EgressFate::Recirculated,
@@ -111,7 +134,7 @@ impl EgressOutput {
         };
         let mirror = mirror.map(Box::new);
         (
-            EgressDecision { fate, mirror, parser_rejected },
+            EgressDecision { fate, mirror, parser_rejected, flow_control },
             packet.unwrap_or_default(),
             packet_metadata,
         )

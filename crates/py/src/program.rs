@@ -84,6 +84,12 @@ impl Program {
         self.program.target().name()
     }
 
+    /// Whether its pipeline has a ghost thread.
+    #[getter]
+    fn has_ghost(&self) -> bool {
+        self.program.takes_depth_reports()
+    }
+
     /// Whether its target has a math unit.
     #[getter]
     fn math_unit(&self) -> bool {

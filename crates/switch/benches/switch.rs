@@ -52,7 +52,7 @@ impl DataPlane for Trivial {
             overrides: MirrorOverrides::default(),
         };
         let mirror = (self.mirroring && !input.mirrored).then(|| Box::new(copy()));
-        EgressDecision { fate: EgressFate::Sent, mirror, parser_rejected: false }
+        EgressDecision { fate: EgressFate::Sent, mirror, ..EgressDecision::default() }
     }
 }
 

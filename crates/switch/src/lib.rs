@@ -43,9 +43,9 @@ mod switch;
 pub mod tm;
 
 pub use config::{
-    CELL, ColorLimits, ConfigError, ExclusionSet, MirrorConfig, MirrorSession, MulticastGroup,
-    MulticastNode, PortConfig, QueueConfig, RoundLimit, SessionDirection, SwitchConfig,
-    cells_for_bytes,
+    CELL, ColorLimits, ConfigError, DepthReportConfig, ExclusionSet, MirrorConfig, MirrorSession,
+    MulticastGroup, MulticastNode, PortConfig, QueueConfig, RoundLimit, SessionDirection,
+    SwitchConfig, cells_for_bytes,
 };
 pub use crossconnect::CrossConnect;
 pub use observation::{
@@ -55,8 +55,9 @@ pub use routes::Routes;
 pub use sojourn_packet::PortId;
 pub use spread::{Spreading, SpreadingRoutes};
 pub use statistics::{
-    BufferStatistics, Count, IngressStatistics, MirrorStatistics, PortStatistics, QueueStatistics,
-    RecirculationStatistics, SetBy, Statistics, Unroutable, UnsynchronisedTime,
+    BufferStatistics, Count, DepthReportStatistics, FlowControlStatistics, IngressStatistics,
+    MirrorStatistics, PortStatistics, QueueStatistics, RecirculationStatistics, SetBy, Statistics,
+    Unroutable, UnsynchronisedTime,
 };
 pub use switch::{
     APPLICATIONS, Application, Change, Disciplines, GENERATOR_PORT, GeneratorChange,

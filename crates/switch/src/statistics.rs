@@ -7,7 +7,7 @@
 use crate::tm::shaper::EffectiveShaper;
 use serde::{Serialize, Serializer};
 use sojourn_packet::{Bytes, Time};
-use sojourn_packet::{FaultReport, PortId};
+use sojourn_packet::{FaultReport, PortId, WordOrder};
 use std::fmt;
 
 /// Packets and their bytes (frames without FCS).
@@ -63,6 +63,10 @@ pub struct Statistics {
     pub rounds_dropped: Count,
     /// The packet buffer.
     pub buffer: BufferStatistics,
+    /// Reports of queue depths, if the program takes them.
+    pub depth_reports: Option<DepthReportStatistics>,
+    /// Requests to pause or resume queues.
+    pub flow_control: FlowControlStatistics,
     /// Faults of the program, by kind; empty for a native discipline.
     pub faults: Vec<FaultReport>,
     /// Packets and copies inside the switch now: in a pipeline, a buffer, a queue or a loop.
@@ -294,4 +298,34 @@ pub struct BufferStatistics {
     pub cells: u32,
     /// Most cells in use at any time.
     pub peak_cells: u32,
+}
+
+/// Reports of queue depths to a ghost thread, and the settings that they are subject to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DepthReportStatistics {
+    /// Reports that reached the ghost thread.
+    pub delivered: u64,
+    /// Reports lost because too many waited.
+    pub lost: u64,
+    /// From a change to the pass.
+    pub delay: Time,
+    /// Least time between two reports.
+    pub interval: Time,
+    /// Cells in one unit of the depth.
+    pub cells: u32,
+    /// Bit order of the word.
+    pub order: WordOrder,
+}
+
+/// Requests to pause or resume queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FlowControlStatistics {
+    /// Requests to pause that took effect.
+    pub paused: u64,
+    /// Requests to resume that took effect.
+    pub resumed: u64,
+    /// Requests for queues that do not exist.
+    pub no_queue: u64,
+    /// From the deparser to the effect.
+    pub delay: Time,
 }

@@ -9,7 +9,8 @@ use sojourn_control::runtime_control::RuntimeControl;
 use sojourn_control::{ControlError, ControlPlane};
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::dataplane::{
-    DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput, Mirror,
+    DataPlane, DepthReport, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
+    Mirror,
 };
 use sojourn_packet::{Overlapping, Packet, Time};
 use std::any::Any;
@@ -264,6 +265,21 @@ impl DataPlane for Plane {
             return self.loaded.egress_pass(input, packet, packet_metadata);
         }
         self.any_egress(input, packet, packet_metadata)
+    }
+
+    fn takes_depth_reports(&self) -> bool {
+        let further = self.further.iter().map(|(one, _)| one);
+        std::iter::once(&self.loaded).chain(further).any(|loaded| loaded.takes_depth_reports())
+    }
+
+    /// A report goes to all pipes, as the chip's does.
+    fn depth_report(&mut self, report: &DepthReport) {
+        self.loaded.depth_report(report);
+        self.further.iter_mut().for_each(|(loaded, _)| loaded.depth_report(report));
+        if let Some(mut observer) = self.observer.take() {
+            observer.poll(report.now, &mut *self.loaded);
+            self.observer = Some(observer);
+        }
     }
 
     fn reads_ethernet_alone(&self) -> bool {

@@ -245,6 +245,11 @@ impl Program {
         Err(refused.unwrap_or(LoadError { diagnostics: Vec::new(), sources: self.map.clone() }))
     }
 
+    /// True if it takes reports of queue depths.
+    pub fn takes_depth_reports(&self) -> bool {
+        self.target.takes_depth_reports(self.ir())
+    }
+
     /// Instantiates it for one switch: tables, registers and externs before the first packet.
     /// `seed` is that of its random externs.
     ///

@@ -57,6 +57,11 @@ pub trait Target: Debug + Sync {
         Fresh::Kept
     }
 
+    /// True if an elaborated program takes reports of queue depths.
+    fn takes_depth_reports(&self, _: &Program) -> bool {
+        false
+    }
+
     /// Whether it has a math unit, whose model a run may choose.
     fn math_unit(&self) -> bool {
         false

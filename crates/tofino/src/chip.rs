@@ -40,6 +40,8 @@ pub struct Chip {
     pub drop_cancels_resubmit: bool,
     /// Metadata in front of packets.
     pub front: Front,
+    /// A pipeline may have a ghost thread, which takes reports of queue depths.
+    pub ghost: bool,
     /// The mask of a parser's counter is given as its bits; otherwise as the number of low bits less
     /// one.
     pub counter_mask_in_bits: bool,
@@ -131,6 +133,7 @@ pub const TOFINO1: Chip = Chip {
         group_queues: 0,
         queue_bits: 5,
     },
+    ghost: false,
     counter_mask_in_bits: false,
     pipes: 4,
     pipe_ports: 128,
@@ -174,6 +177,7 @@ pub const TOFINO2: Chip = Chip {
         group_queues: 16,
         queue_bits: 7,
     },
+    ghost: true,
     counter_mask_in_bits: true,
     pipes: 4,
     pipe_ports: 128,

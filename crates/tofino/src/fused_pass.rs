@@ -45,7 +45,7 @@ pub fn join(
     let deparser = link(&gress.deparser, to_deparser, invalid_deparser)
         .filter(|link| is_left(&gress.control, &gress.deparser, link))
         .filter(|link| !has_call(&program, link.unit, |call| makes_copies(&program, call)))
-        .filter(|_| !gress.fields.cuts());
+        .filter(|_| !gress.fields.cuts() && !gress.fields.controls_flow());
     let first: Vec<(Slot, u128)> =
         gress.parser.invalid.iter().map(|slot| (*slot, INVALID)).collect();
     let answers: Vec<Slot> = gress.control.answers().collect();

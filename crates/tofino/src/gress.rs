@@ -6,6 +6,7 @@
 use super::block_frame::Block;
 use super::fused_pass;
 pub use super::fused_pass::Joined;
+use super::ghost::{ReportFields, ReportWord};
 use super::metadata::{IntrinsicField, Role};
 use super::parameter_passing::{Handover, shared};
 use super::rules::{self, Refusal};
@@ -32,6 +33,8 @@ pub struct PassFields {
     cut_to: IntrinsicField,
     /// `drop_ctl`, where it cancels a resubmit.
     cancels: IntrinsicField,
+    /// `adv_flow_ctl`
+    flow_control: IntrinsicField,
 }
 
 impl PassFields {
@@ -52,7 +55,13 @@ impl PassFields {
             ],
             cut_to: copied("mtu_trunc_len"),
             cancels: IntrinsicField(None),
+            flow_control: copied("adv_flow_ctl"),
         }
+    }
+
+    /// True if the control may request to pause or resume a queue.
+    pub fn controls_flow(&self) -> bool {
+        self.flow_control.0.is_some()
     }
 
     /// True if the control may have the deparser cut the packet.
@@ -87,6 +96,8 @@ pub struct Gress {
     pub joined: Option<Joined>,
     /// A packet on which the parser fails goes on, whether or not the program looks at the error.
     forgiving: bool,
+    /// The word of a depth report, where the control reads it.
+    ghost: Option<(ReportFields, ReportWord)>,
 }
 
 impl Gress {
@@ -124,6 +135,7 @@ impl Gress {
             reads_parser_error,
             joined: None,
             forgiving: false,
+            ghost: None,
         }
     }
 
@@ -136,6 +148,22 @@ impl Gress {
     /// True if a packet goes on whose parser has failed with these bits of an error.
     pub fn goes_on(&self, error: u16) -> bool {
         error != 0 && (self.forgiving || self.reads_parser_error)
+    }
+
+    /// The same for a control that may read the word of a depth report.
+    #[must_use]
+    pub fn reporting(mut self) -> Gress {
+        self.ghost = ReportFields::new(&self.control)
+            .filter(|fields| fields.are_read(&self.control))
+            .map(|fields| (fields, ReportWord::default()));
+        self
+    }
+
+    /// Sets the word of the report that the control reads.
+    pub fn set_report(&mut self, word: ReportWord) {
+        if let Some((_, last)) = &mut self.ghost {
+            *last = word;
+        }
     }
 
     /// The same for a chip on which a dropped packet is not resubmitted.
@@ -154,6 +182,10 @@ impl Gress {
         unread: &HashSet<Slot>,
         calls: &dyn Calls,
     ) {
+        if self.ghost.is_some() {
+            // The word of a report is no input of a chain.
+            return;
+        }
         self.joined = fused_pass::join(interpreter, self, front, unread, calls);
         if let Some(joined) = &self.joined {
             let slots = joined.chain.slots.max(self.frames[0].narrow.len());
@@ -212,6 +244,7 @@ impl Gress {
             },
             as_deparsed: chosen(deparsed).map(|bit| bit != 0),
             cut_to: self.fields.cut_to.get(frame).map(|length| length as u16),
+            flow_control: self.fields.flow_control.get(frame).map(|word| word as u32),
         }
     }
 
@@ -243,6 +276,9 @@ impl Gress {
         }
         let frame = &mut self.frames[self.control_at];
         self.invalid[0].iter().for_each(|slot| frame.set(*slot, INVALID));
+        if let Some((fields, word)) = &self.ghost {
+            fields.set(frame, *word);
+        }
     }
 
     /// Passes the control's data to the deparser; the control's frame is unspecified afterwards.

@@ -26,6 +26,7 @@ mod dead_fields;
 mod deparser_requests;
 pub mod fit;
 mod fused_pass;
+mod ghost;
 mod gress;
 mod left_out;
 mod load;

@@ -8,17 +8,18 @@
 //! Everything that the silicon cannot do is refused here, not while packets pass.
 
 use super::access;
-use super::blocks::find_blocks;
+use super::blocks::{Blocks, find_blocks};
 use super::chip::{self, Chip};
 use super::dead_fields;
 use super::deparser_requests;
 use super::fit;
+use super::ghost::{self, GhostThread};
 use super::gress::Gress;
 use super::left_out;
 use super::math_unit::ExponentParity;
 use super::metadata::FrontFields;
 use super::parde;
-use super::pipeline::Tofino;
+use super::pipeline::{Passes, Tofino};
 use super::register_action::{self, CompiledRegister, actions_of};
 use super::resubmit_header;
 use super::rules;
@@ -26,7 +27,7 @@ use super::runtime;
 use super::target::{TOFINO1, TOFINO2, TOFINO2M};
 use super::validity;
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
-use sojourn_p4::ir::{ExternCall, ObjectId, Program, UnitId};
+use sojourn_p4::ir::{ExternCall, ObjectId, Program};
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
 use sojourn_p4::source::{SourceMap, Span};
 use sojourn_p4::visit;
@@ -90,19 +91,20 @@ pub fn build(
     diagnostics.append(&mut access::check_indices(&program));
     diagnostics.append(&mut access::check_buses(&program));
     diagnostics.append(&mut access::check_direct(&program));
-    for blocks in &pipelines {
-        check_accesses(&program, blocks, diagnostics);
+    for found in &pipelines {
+        check_accesses(&program, found, diagnostics);
+        let blocks = found.six;
         for deparser in [blocks[2], blocks[5]] {
             diagnostics.extend(deparser_requests::check(&program, deparser));
         }
-        diagnostics.append(&mut parde::check(chip, &program, *blocks));
-        let found = fit::check(chip, &program, *blocks, sources);
+        diagnostics.append(&mut parde::check(chip, &program, blocks));
+        let found = fit::check(chip, &program, found, sources);
         // Two accesses on one path are told once, whether or not the second waits for the first.
         let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));
         let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();
         diagnostics.extend(new);
     }
-    let (runtime, mut refused) = runtime::prepare(chip, &program, registers, options);
+    let (mut runtime, mut refused) = runtime::prepare(chip, &program, registers, options);
     // Without its registers the program's calls have nothing to refer to.
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.append(&mut refused);
@@ -114,14 +116,16 @@ pub fn build(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }
-    let [ip, ic, id, ep, ec, ed] = pipelines[options.pipeline % pipelines.len()];
+    let blocks = pipelines[options.pipeline % pipelines.len()];
+    runtime.duplicate(&ghost::duplicated(&program, &blocks, diagnostics));
+    let [ip, ic, id, ep, ec, ed] = blocks.six;
     // The checks above see the program as it is written; what runs has what the compiler adds.
     resubmit_header::pad(&mut program, 8 * chip.front.resubmit_data as u32);
     left_out::complete(&mut program, [ip, ic, id]);
     left_out::complete(&mut program, [ep, ec, ed]);
     let interpreter = options.interpreter(validity_checks::with_guards(&program));
     let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
-    let mut ingress = Gress::new(&interpreter, ip, ic, id);
+    let mut ingress = Gress::new(&interpreter, ip, ic, id).reporting();
     if chip.drop_cancels_resubmit {
         ingress = ingress.cancelling();
     }
@@ -133,7 +137,9 @@ pub fn build(
         gress.join(&mut interpreter, front, &unread, &runtime);
     }
     let fields = FrontFields::new(&chip.front, options.clock);
-    Some(Tofino::new(chip, Arc::new(program), interpreter, runtime, [ingress, egress], fields))
+    let ghost = blocks.ghost.map(|unit| Box::new(GhostThread::new(&interpreter, unit)));
+    let passes = Passes { ingress, egress, ghost };
+    Some(Tofino::new(chip, Arc::new(program), interpreter, runtime, passes, fields))
 }
 
 /// True if two diagnostics mark the same places.
@@ -167,7 +173,7 @@ fn registers(
 }
 
 /// One access to a register for each packet and pass; no register in both passes.
-fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec<Diagnostic>) {
+fn check_accesses(program: &Program, blocks: &Blocks, diagnostics: &mut Vec<Diagnostic>) {
     let mut register_of_action: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
     for (index, object) in program.objects.iter().enumerate() {
         let register = ObjectId(index as u32);
@@ -183,10 +189,10 @@ fn check_accesses(program: &Program, blocks: &[UnitId; 6], diagnostics: &mut Vec
         register_of_action.get(&object).copied()
     };
     let mut first_use: BTreeMap<ObjectId, (bool, Span)> = BTreeMap::new();
-    for (index, unit) in blocks.iter().enumerate() {
-        diagnostics.append(&mut access::check_unit(program, *unit, &register_of));
-        let egress = index >= 3;
-        visit::unit_statements(program, *unit, &mut |stmt| {
+    for (unit, pass) in blocks.units() {
+        diagnostics.append(&mut access::check_unit(program, unit, &register_of));
+        let egress = pass == 1;
+        visit::unit_statements(program, unit, &mut |stmt| {
             let sojourn_p4::ir::StmtKind::Call(call) = &stmt.kind else { return };
             let Some(register) = register_of(call) else { return };
             let (other, first) = *first_use.entry(register).or_insert((egress, call.span));

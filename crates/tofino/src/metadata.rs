@@ -111,12 +111,17 @@ pub enum Role {
     ForTrafficManager,
     /// `egress_intrinsic_metadata_for_output_port_t`
     ForPort,
+    /// `ghost_intrinsic_metadata_t`
+    Ghost,
 }
 
 impl Role {
     /// The role of a parameter of an intrinsic type.
     pub fn of_type(ty: &Type) -> Option<Role> {
         let (Type::Struct(fields) | Type::Header(fields)) = ty else { return None };
+        if &*fields.name == "ghost_intrinsic_metadata_t" {
+            return Some(Role::Ghost);
+        }
         let name = fields.name.strip_prefix("ingress").or(fields.name.strip_prefix("egress"))?;
         Some(match name {
             "_intrinsic_metadata_t" => Role::Intrinsic,

@@ -14,6 +14,7 @@
 //! egress. Then bit 0 of `drop_ctl` decides whether the packet itself goes on.
 
 use super::chip::Chip;
+use super::ghost::{GhostThread, ReportWord};
 use super::gress::Gress;
 use super::metadata::{FrontFields, IntrinsicField, Role};
 use super::parse_depth::reads_ethernet_alone;
@@ -28,8 +29,8 @@ use sojourn_p4::interp::{Frame, Halt, Interpreter, PacketOut, Stopped, Tables};
 use sojourn_p4::ir::UnitId;
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::dataplane::{
-    Admission, DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput,
-    Mirror, MirrorDirection,
+    Admission, DataPlane, DepthReport, EgressDecision, EgressFate, EgressInput, FlowControl,
+    IngressDecision, IngressInput, Mirror, MirrorDirection, PortId,
 };
 use sojourn_packet::{Bytes, HEADER_ROOM, HeaderBytes, Packet, Time};
 use sojourn_target::deparser_output::deparse;
@@ -43,6 +44,14 @@ const FCS_BYTES: u64 = 4;
 /// Numbers of ports have nine bits.
 pub(super) const PORTS: usize = 512;
 
+/// The passes of a pipeline.
+#[derive(Debug)]
+pub(super) struct Passes {
+    pub ingress: Gress,
+    pub egress: Gress,
+    pub ghost: Option<Box<GhostThread>>,
+}
+
 /// A TNA program, loaded: a [`DataPlane`] with its tables and registers.
 #[derive(Debug)]
 pub struct Tofino {
@@ -54,6 +63,8 @@ pub struct Tofino {
     pub(super) runtime: Runtime,
     ingress: Gress,
     egress: Gress,
+    /// The ghost thread, if the pipeline has one.
+    ghost: Option<Box<GhostThread>>,
     admitted: Admitted,
     /// Drop and copy decision of egress.
     egress_drop: IntrinsicField,
@@ -79,7 +90,7 @@ impl Tofino {
         elaborated: Arc<sojourn_p4::ir::Program>,
         interpreter: Interpreter,
         runtime: Runtime,
-        [ingress, egress]: [Gress; 2],
+        Passes { ingress, egress, ghost }: Passes,
         fields: FrontFields,
     ) -> Tofino {
         let program = interpreter.program().clone();
@@ -100,6 +111,7 @@ impl Tofino {
             runtime,
             ingress,
             egress,
+            ghost,
             fields,
             sources: None,
             snapshots: None,
@@ -154,6 +166,55 @@ impl Tofino {
         let [ingress, egress] = [&self.ingress, &self.egress]
             .map(|gress| [gress.parser.unit, gress.control.unit, gress.deparser.unit]);
         [ingress[0], ingress[1], ingress[2], egress[0], egress[1], egress[2]]
+    }
+
+    /// The two passes of the ghost thread on a report.
+    fn run_ghost(&mut self, report: &DepthReport) {
+        let Some(ghost) = &mut self.ghost else { return };
+        for ping_pong in [0, 1] {
+            // Ghost uses the second copies at the first pass, ingress at the second.
+            if ping_pong == 0 {
+                self.runtime.exchange_copies();
+            }
+            self.runtime.begin(report.now, 0);
+            let (unit, frame) = ghost.begin(ReportWord::new(self.chip, report, ping_pong));
+            let (interpreter, tables) = (&self.interpreter, &self.tables);
+            let ran = interpreter.run_control(unit, frame, None, tables, &mut self.runtime);
+            if let Err(halt) = ran {
+                self.runtime.faults.halted(&halt);
+            }
+            if ping_pong == 0 {
+                self.runtime.exchange_copies();
+            }
+        }
+    }
+
+    /// An ingress pass with the word of the last report, on the copies that it selects.
+    #[inline(never)]
+    fn run_with_report(&mut self, input: &IngressInput, packet: &mut Packet) -> IngressDecision {
+        let word = self.ghost.as_ref().map_or(ReportWord::default(), |ghost| ghost.last);
+        self.ingress.set_report(word);
+        if word.ping_pong == 0 {
+            return self.run_ingress(input, packet);
+        }
+        self.runtime.exchange_copies();
+        let decision = self.run_ingress(input, packet);
+        self.runtime.exchange_copies();
+        decision
+    }
+
+    /// The queue that a word of advanced flow control pauses or resumes: bit 31 is set, 30 to 29
+    /// are the pipe, 28 to 25 the port group, 21 to 15 the queue of the group, 14 to 0 the credit,
+    /// in mode XOFF 1 to pause and 0 to resume.
+    fn flow_control(&self) -> Option<FlowControl> {
+        let word = self.runtime.pass.copies.flow_control.filter(|word| word >> 31 == 1)?;
+        let [pipe, group, queue] = [word >> 29 & 3, word >> 25 & 0xf, word >> 15 & 0x7f];
+        let (chip, queue) = (self.chip, queue as u16);
+        let port = pipe as u16 * chip.pipe_ports
+            + group as u16 * chip.front.group_ports
+            + queue / chip.front.group_queues.max(1);
+        let queue = (queue % chip.front.group_queues.max(1)) as u8;
+        Some(FlowControl { port: PortId(port), queue, pause: word & 0x7fff != 0 })
     }
 
     /// Context of a pass, with the remaining state.
@@ -272,6 +333,7 @@ impl Tofino {
 
     /// Completes ingress after the deparser, whose output replaces `consumed` bits of the packet.
     fn leave_ingress(&mut self, out: &mut IngressDecision, consumed: u64, packet: &mut Packet) {
+        out.flow_control = self.flow_control();
         if self.runtime.pass.asked && self.runtime.pass.copies.as_deparsed == Some(true) {
             return self.leave_ingress_as_deparsed(out, consumed, packet);
         }
@@ -379,7 +441,8 @@ impl Tofino {
     /// Completes egress after the deparser, whose output replaces `consumed` bits of the packet.
     #[inline(always)]
     fn leave_egress(&mut self, drop_ctl: u8, consumed: u64, packet: &mut Packet) -> EgressDecision {
-        let mut out = EgressDecision::default();
+        let mut out =
+            EgressDecision { flow_control: self.flow_control(), ..EgressDecision::default() };
         let sent = drop_ctl & 1 == 0;
         let copied = drop_ctl & 4 == 0 && self.runtime.pass.asked;
         let as_received = copied && self.runtime.pass.copies.as_deparsed == Some(false);
@@ -417,7 +480,10 @@ impl DataPlane for Tofino {
         _: &mut PacketMetadata,
     ) -> IngressDecision {
         if self.snapshots.is_some() {
-            return self.run_followed(false, |plane| plane.run_ingress(input, packet));
+            return self.run_followed(false, |plane| plane.run_with_report(input, packet));
+        }
+        if self.ghost.is_some() {
+            return self.run_with_report(input, packet);
         }
         self.run_ingress(input, packet)
     }
@@ -432,6 +498,14 @@ impl DataPlane for Tofino {
             return self.run_followed(true, |plane| plane.run_egress(input, packet));
         }
         self.run_egress(input, packet)
+    }
+
+    fn takes_depth_reports(&self) -> bool {
+        self.ghost.is_some()
+    }
+
+    fn depth_report(&mut self, report: &DepthReport) {
+        self.run_ghost(report);
     }
 
     fn reads_ethernet_alone(&self) -> bool {

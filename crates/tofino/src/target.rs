@@ -1,5 +1,6 @@
 //! Chips of the Tofino family as targets: names of their programs, properties of their switches.
 
+use super::blocks::find_blocks;
 use super::chip::{self, Chip};
 use super::load::build;
 use super::pipeline::Tofino;
@@ -80,6 +81,11 @@ impl Target for TofinoTarget {
             copies: Copies::Chip,
             disciplines: false,
         }
+    }
+
+    fn takes_depth_reports(&self, program: &Program) -> bool {
+        let pipelines = find_blocks(self.0, program).unwrap_or_default();
+        pipelines.iter().any(|blocks| blocks.ghost.is_some())
     }
 
     fn math_unit(&self) -> bool {

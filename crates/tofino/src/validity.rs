@@ -26,12 +26,13 @@ const FIELDS: [(&str, u32); 6] = [
 ];
 
 /// Further such fields of chips whose requests to the deparser all have valid bits.
-const REQUESTS: [(&str, u32); 5] = [
+const REQUESTS: [(&str, u32); 6] = [
     ("mirror_io_select", 1),
     ("mirror_ingress_cos", 3),
     ("mirror_egress_port", 9),
     ("mirror_qid", 7),
     ("mtu_trunc_len", 14),
+    ("adv_flow_ctl", 32),
 ];
 
 /// True for the names of fields with a valid bit.

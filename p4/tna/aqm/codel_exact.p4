@@ -76,6 +76,10 @@
 //  * When the sojourn time falls below TARGET right behind a dropped packet, the RFC's loop leaves
 //    drop_next where it was; here it moves on. That shifts the limit of 16 intervals by a spacing.
 //
+// Before the queue. With CODEL_EXACT_BEFORE_QUEUE defined, the control stands in ingress of Tofino 2.
+// The sojourn time is the one that the packet is going to have, and the clock is that of its departure.
+// What has to be put right comes with the dropped packet itself, which is resubmitted.
+//
 // Time. 32 bits of nanoseconds, which start again from 0 every 4.295 s; the stateful ALU compares
 // differences of signed words modulo 2^32, right for instants less than 2.1 s apart. first_above
 // would be older than that in a queue that stays above TARGET, so it moves along with the packets
@@ -97,6 +101,17 @@
 
 #define LONGEST_LAG_NS             2000000000                   // ns: now - drop_next at most
 #define SHORTENED_LAG_NS           (LONGEST_LAG_NS - INTERVAL)  // ns: what a longer one is made
+
+// A clock of departures to come can step back, by as much as depths are late and rounded.
+#ifdef CODEL_EXACT_BEFORE_QUEUE
+#define FARTHEST_AHEAD_NS          (2 * INTERVAL)               // ns: beyond it an instant is past
+#define EPOCHS_BACK                16                           // 65.536 us
+#define FIRST_ABOVE_MOVED          ((int<32>)time - INTERVAL)
+#else
+#define FARTHEST_AHEAD_NS          INTERVAL
+#define EPOCHS_BACK                0
+#define FIRST_ABOVE_MOVED          (int<32>)time
+#endif
 #define SEVENTEEN_INTERVALS_EPOCHS (17 * INTERVAL / 65536 + 2)  // 65.536 us, rounded up
 
 #include "../common/chip.p4"
@@ -111,6 +126,7 @@ const bit<19> CODEL_EXACT_ONE_PACKET_CELLS = FULL_FRAME_CELLS;
 const bit<8> KIND_NEXT   = 1;           // for drop_next, after a drop in the dropping state
 const bit<8> KIND_RESUME = 2;           // for all, in a cycle that remembers the last
 
+const ResubmitType_t CODEL_EXACT_RESUBMIT = 1;
 const MirrorType_t CODEL_EXACT_MIRROR  = 1;
 const MirrorId_t   CODEL_EXACT_SESSION = 100;
 
@@ -145,13 +161,20 @@ control CodelExact(
         inout codel_exact_t md,
         in bit<32> arrival,             // ns, global_tstamp[31:0] of ingress; data packets only
         in bit<32> arrival_epoch,       // 65.536 us, global_tstamp[47:16] of ingress
+#ifdef CODEL_EXACT_BEFORE_QUEUE
+        in bit<32> delay,               // ns, the sojourn time to come
+        inout ingress_intrinsic_metadata_for_deparser_t dprsr_md) {
+#else
         in bit<48> departure,           // ns, global_tstamp of egress
         in bit<2> ecn,                  // ECN field; 0: packets are dropped, else md.mark is set
         in egress_intrinsic_metadata_t eg_intr_md,
-        inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md) {
+        inout egress_intrinsic_metadata_for_deparser_t dprsr_md) {
+#endif
 
     bit<32> time;                       // ns; data: now; synchronisation: the correction
+#ifndef CODEL_EXACT_BEFORE_QUEUE
     bit<32> delay;                      // ns, sojourn time; 0: next to nothing behind this packet
+#endif
     bit<32> delay_epochs;               // the same in units of 65.536 us
     bit<32> epoch;                      // now in units of 65.536 us
     bit<8>  phase;                      // one of PHASE_*
@@ -165,6 +188,7 @@ control CodelExact(
     bit<32> rough_spacing;              // ns, the same to 0.1 %
     bit<32> taken;                      // ns, what drop_next was moved on by
 
+#ifndef CODEL_EXACT_BEFORE_QUEUE
     // Port and queue in one number. An action could not put it together, because a container takes
     // two sources; the hash unit can.
     Hash<bit<16>>(HashAlgorithm_t.IDENTITY) queue_number;
@@ -257,6 +281,7 @@ control CodelExact(
         size = 31;
 #endif
     }
+#endif
 
     // ---- Stages 1 and 2: now in epochs -----------------------------------------------------
     // Two operations, the second of which needs the first. p4c joins plain actions that stand side
@@ -304,8 +329,8 @@ control CodelExact(
     RegisterAction<int<32>, bit<16>, bit<8>>(first_above) first_above_test = {
         void apply(inout int<32> state, out bit<8> ok) {
             ok = 0;
-            if ((int<32>)time - state >= 0 || (int<32>)time - state < -INTERVAL) {
-                state = (int<32>)time;
+            if ((int<32>)time - state >= 0 || (int<32>)time - state < -FARTHEST_AHEAD_NS) {
+                state = FIRST_ABOVE_MOVED;
                 ok = 1;
             }
         }
@@ -406,7 +431,7 @@ control CodelExact(
     RegisterAction<int<32>, bit<16>, bit<8>>(drop_epoch) drop_epoch_update = {
         void apply(inout int<32> state, out bit<8> is_recent) {
             is_recent = 0;
-            if ((int<32>)epoch - state >= 0 && (int<32>)epoch - state < SEVENTEEN_INTERVALS_EPOCHS) {
+            if ((int<32>)epoch - state >= -EPOCHS_BACK && (int<32>)epoch - state < SEVENTEEN_INTERVALS_EPOCHS) {
                 is_recent = 1;
             }
             state = (int<32>)epoch;
@@ -481,11 +506,17 @@ control CodelExact(
     Counter<bit<32>, bit<16>>(QUEUE_STATES, CounterType_t.PACKETS) copies_sent;
     Counter<bit<32>, bit<16>>(QUEUE_STATES, CounterType_t.PACKETS) copies_used;
 
+#ifdef CODEL_EXACT_BEFORE_QUEUE
+    action synchronise() {
+        dprsr_md.resubmit_type = CODEL_EXACT_RESUBMIT;
+    }
+#else
     // A field, even for a constant: a mirror header is made of fields.
-    action mirror() {
-        eg_dprsr_md.mirror_type = CODEL_EXACT_MIRROR;
+    action synchronise() {
+        dprsr_md.mirror_type = CODEL_EXACT_MIRROR;
         md.session = CODEL_EXACT_SESSION;
     }
+#endif
     // By itself: an action cannot have a constant (the session) and a computed index at once.
     action count_sent_copy() {
         copies_sent.count(md.queue);
@@ -494,7 +525,7 @@ control CodelExact(
         copies_used.count(md.queue);
     }
     action drop_packet() {
-        eg_dprsr_md.drop_ctl = 1;
+        dprsr_md.drop_ctl = 1;
     }
     action mark_packet() {
         md.mark = 1;
@@ -510,15 +541,21 @@ control CodelExact(
             drop_packet();
         } else {
             // Stage 0
+#ifdef CODEL_EXACT_BEFORE_QUEUE
+            time = arrival + delay;
+#else
             time = departure[31:0];
             md.queue = queue_number.get(QUEUE_NUMBER_FIELDS(eg_intr_md));
+#endif
             md.kind = KIND_DATA;
             md.mark = 0;
             ok_to_drop = 0;
             entering = 0;
             md.count = 0;
             md.added = 0;
+#ifndef CODEL_EXACT_BEFORE_QUEUE
             sojourn_time.apply();
+#endif
             // Stage 1 and 2
             delay_in_epochs.apply();
             add_epochs();
@@ -538,11 +575,13 @@ control CodelExact(
                     step_schedule();
                 }
                 if (entering == 1 || md.count != 0) {
+#ifndef CODEL_EXACT_BEFORE_QUEUE
                     if (ecn == 0) {
                         drop_packet();
                     } else {
                         mark_packet();
                     }
+#endif
                     update_drop_epoch();
                     if (entering == 1) {
                         enter_last_count();
@@ -552,7 +591,7 @@ control CodelExact(
                         compute_taken();
                     }
                     if (md.kind != KIND_DATA) {
-                        mirror();
+                        synchronise();
                         count_sent_copy();
                         control_law_beyond.apply();
                         if (control_law.apply().hit) {
@@ -560,6 +599,10 @@ control CodelExact(
                         } else {
                             compute_correction_roughly();
                         }
+#ifdef CODEL_EXACT_BEFORE_QUEUE
+                    } else {
+                        drop_packet();
+#endif
                     }
                 }
             }

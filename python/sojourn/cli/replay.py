@@ -62,6 +62,13 @@ class Subjects:
             "delay. By default 1 us."
         ),
     ] = None
+    ghost_delay: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="From a change of the queue to the ghost thread, for programs that have one. "
+            "Several make one row each. By default 1 us."
+        ),
+    ] = None
     target: Annotated[str, typer.Option(help="CoDel's TARGET, for all.")] = "5 ms"
     interval: Annotated[str, typer.Option(help="CoDel's INTERVAL, for all.")] = "100 ms"
     math_unit: Annotated[
@@ -124,6 +131,9 @@ def _study(names: list[str], traces: Traces, programs: Subjects) -> Study:
             math_unit=programs.math_unit,
             parameters=parameters,
             macros=definitions(programs.define),
+            ghost_delays=sorted(
+                {_quantity("--ghost-delay", text, TIME) for text in programs.ghost_delay or ()}
+            ),
         ),
         sorted(
             {

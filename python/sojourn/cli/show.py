@@ -6,6 +6,7 @@ from rich.text import Text
 
 from sojourn.cli.shared import open_console
 from sojourn.common.resources import shown
+from sojourn.results.assumptions import assumptions
 from sojourn.results.doubts import doubts
 from sojourn.results.faults import faults
 from sojourn.results.no_traffic_diagnosis import blocked, ingress_drops
@@ -38,7 +39,8 @@ def show(result: Result, *, as_json: bool) -> None:
             warnings[label].append(text)
         for label, texts in doubts(result).items():
             warnings[label] += texts
-        document = {"folder": str(result.path)} | summaries(result) | {"warnings": warnings}
+        document = {"folder": str(result.path)} | summaries(result)
+        document |= {"warnings": warnings, "assumptions": assumptions(result)}
         print(json.dumps(document, indent=2))
         return
     console = open_console()
@@ -63,6 +65,8 @@ def _notes(result: Result) -> list[str]:
     notes += [f"note    {label}: left no rows; the run ended before" for label in result.missing]
     notes += [f"note    {label}: {text}" for label, text in ingress_drops(result).items()]
     notes += [f"note    {sentence}" for sentence in random_links(result)]
+    assumed = assumptions(result).items()
+    notes += [f"note    {label}: {text}" for label, texts in assumed for text in texts]
     for label, about in result.folder.backend.get("runs", {}).items():
         notes += [f"note    {label}: {text}" for text in about["differences"]]
         if about["disturbed"]:

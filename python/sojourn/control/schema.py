@@ -114,7 +114,8 @@ def _table() -> Schema:
         entries=_list(entry, "In the order of installation."),
         entries_from={
             "type": "object",
-            "description": "Computed: control_law (p4/README.md), or routes (docs/datacentre.md).",
+            "description": "Computed: control_law or queue_delay (p4/README.md), or "
+            "routes (docs/datacentre.md).",
         },
         default=call,
     )

@@ -52,12 +52,30 @@ class _Fault(_Open):
     place: str | None
 
 
+class _DepthReports(_Open):
+    delivered: Count
+    lost: Count
+    delay: Count
+    interval: Count
+    cells: Count
+    order: Annotated[str, Field(max_length=20)]
+
+
+class _FlowControl(_Open):
+    paused: Count
+    resumed: Count
+    no_queue: Count
+    delay: Count
+
+
 class _Counters(_Open):
     simulated: Count
     flows: list[_Flow]
     bottlenecks: list[_Bottleneck]
     links: list[_Link] = []
     faults: list[_Fault] = []
+    depth_reports: _DepthReports | None = None
+    flow_control: _FlowControl | None = None
     mirrored_packets: Count
     mirror_drops: Count
     recirculated_packets: Count

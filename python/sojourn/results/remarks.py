@@ -4,6 +4,7 @@ Depends on a result. Explains no cause.
 """
 
 from sojourn.model.units import TIME
+from sojourn.results.assumptions import assumptions
 from sojourn.results.doubts import doubts
 from sojourn.results.faults import faults
 from sojourn.results.no_traffic_diagnosis import blocked, ingress_drops
@@ -24,6 +25,7 @@ def remarks(result: Result) -> list[str]:
     ]
     lines = [*(f"{sentence}." for sentence in first), *lines]
     lines += [f"{label}: {text}." for label, texts in doubts(result).items() for text in texts]
+    lines += [f"{label}: {text}." for label, texts in assumptions(result).items() for text in texts]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]
     return [*lines, *(f"{sentence}." for sentence in random_links(result))]

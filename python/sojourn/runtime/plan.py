@@ -27,6 +27,7 @@ from sojourn.model.aqms import HARDWARE, PYTHON, Aqm, find_aqm, is_path
 from sojourn.model.hardware import modules
 from sojourn.model.inputs import Inputs, absolute, hashed, named
 from sojourn.model.programs import doubt_of, inputs_of, refuse_unread_macros, with_own_folder
+from sojourn.model.scenario.aqm_spec import Ghost
 from sojourn.model.scenario.bottleneck import Bottleneck
 from sojourn.model.scenario.flows import TransferFlows
 from sojourn.model.scenario.link_trace import read_trace
@@ -49,6 +50,8 @@ _P4_OPTIONS = (
     "defines",
     "control",
     "discipline",
+    "ghost",
+    "flow_control_delay",
     "trace",
 )
 
@@ -610,6 +613,11 @@ def _config(
     if choice.discipline is not None:
         config["discipline"], under = _discipline(choice.discipline, beside)
         files += under
+    if choice.ghost is not None or chosen.compiled.has_ghost:
+        # With the defaults, so that `run.json` says what the run assumes.
+        config["ghost"] = (choice.ghost or Ghost()).model_dump()
+    if choice.flow_control_delay is not None:
+        config["flow_control_delay"] = choice.flow_control_delay
     if choice.trace:
         config["trace"] = choice.trace
     return AqmConfig(config, chosen.compiled, files)

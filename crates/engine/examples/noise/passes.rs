@@ -180,8 +180,15 @@ impl Fire {
         self.now += Time(600);
         let input = IngressInput { port, arrived, now: self.now, resubmitted };
         let out = self.plane.ingress_carrying(&input, packet, packet_metadata);
-        let IngressOutput { packet, admission, mirror, resubmit, packet_metadata, parser_rejected } =
-            out;
+        let IngressOutput {
+            packet,
+            admission,
+            mirror,
+            resubmit,
+            packet_metadata,
+            parser_rejected,
+            ..
+        } = out;
         // The metadata of a packet is visible in the next pass, as far as it is read.
         self.note(&(&packet, admission, &resubmit, parser_rejected));
         self.tally.parser_errors += u64::from(parser_rejected);

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use sojourn_control::ControlPlane;
 use sojourn_control::Operation;
 use sojourn_net::ConfigError;
-use sojourn_net::config::{NativeAqm, invalid};
+use sojourn_net::config::{NativeAqm, invalid, within};
+use sojourn_packet::{Time, WordOrder};
+use sojourn_switch::DepthReportConfig;
 use sojourn_target::observer::TraceRequest;
 use sojourn_target::{Executor, ExponentParity, LoadOptions, ProgramText};
 use std::collections::BTreeMap;
@@ -59,12 +61,60 @@ pub struct P4Aqm {
     /// Discipline of the queues under the program; tail drop if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discipline: Option<NativeAqm>,
+    /// Depth reports to the program's ghost thread; the defaults if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ghost: Option<Ghost>,
+    /// Time from a deparser that writes `adv_flow_ctl` to the effect, ns; the default if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_control_delay: Option<u64>,
     /// Registers whose values are recorded over time, by name: `codel.count`, `codel.count[0..7]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<String>,
     /// Packets, by number, whose passes are traced step by step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follow: Vec<u64>,
+}
+
+/// Depth reports of the traffic manager to a ghost thread.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ghost {
+    /// From a change of a queue to the pass of the ghost thread, ns.
+    pub delay: u64,
+    /// Least time between two reports, ns.
+    pub interval: u64,
+    /// Reports that may wait.
+    pub waiting: u32,
+    /// Cells in one unit of `qlength`.
+    pub cells: u32,
+    /// Bit order of the word.
+    pub order: WordOrder,
+}
+
+impl Default for Ghost {
+    fn default() -> Ghost {
+        let DepthReportConfig { delay, interval, waiting, cells, order } =
+            DepthReportConfig::default();
+        let (delay, interval, waiting) = (delay.0, interval.0, waiting as u32);
+        Ghost { delay, interval, waiting, cells, order }
+    }
+}
+
+impl Ghost {
+    /// The same as the switch takes it.
+    pub fn depth_reports(self) -> DepthReportConfig {
+        let Ghost { delay, interval, waiting, cells, order } = self;
+        let (delay, interval, waiting) = (Time(delay), Time(interval), waiting as usize);
+        DepthReportConfig { delay, interval, waiting, cells, order }
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let second = 1_000_000_000;
+        within("aqm.ghost.delay", self.delay, 0..=second)?;
+        within("aqm.ghost.interval", self.interval, 0..=second)?;
+        within("aqm.ghost.waiting", self.waiting.into(), 1..=65_536)?;
+        within("aqm.ghost.cells", self.cells.into(), 1..=2)
+    }
 }
 
 fn is_default(executor: &Executor) -> bool {
@@ -121,10 +171,15 @@ impl Aqm {
             Aqm::P4(p4) if p4.program.is_empty() => {
                 Err(invalid("aqm.program", "\"\"", "the path of a P4 program"))
             }
-            Aqm::P4(p4) => match &p4.discipline {
-                Some(discipline) => Aqm::Native(discipline.clone()).check(),
-                None => Ok(()),
-            },
+            Aqm::P4(p4) => {
+                p4.ghost.as_ref().map_or(Ok(()), Ghost::check)?;
+                let delay = p4.flow_control_delay.unwrap_or_default();
+                within("aqm.flow_control_delay", delay, 0..=1_000_000_000)?;
+                match &p4.discipline {
+                    Some(discipline) => Aqm::Native(discipline.clone()).check(),
+                    None => Ok(()),
+                }
+            }
             Aqm::Native(_) => self.on_switch().check(),
         }
     }

@@ -11,6 +11,7 @@
 //! must not depend on the comparison.
 
 mod config;
+mod depths;
 mod frames;
 mod native_law;
 mod program;
@@ -29,9 +30,11 @@ pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, Tr
 use crate::RunError;
 use crate::config::Aqm;
 use crate::load::Programs;
+use depths::Depths;
 use native_law::NativeLaw;
 use program::Program;
 use sojourn_packet::{DataPlane, FaultReport};
+use sojourn_switch::CELL;
 use thiserror::Error;
 
 /// Reason why a replay cannot continue.
@@ -120,7 +123,12 @@ impl Replay {
                     return Err(RunError::NoQueueToAsk { program, found });
                 }
                 let sessions = control.mirror_sessions;
-                let program = Program::new(Box::new(plane), sessions, config.latency());
+                let depths = plane.takes_depth_reports().then(|| {
+                    let reports = p4.ghost.unwrap_or_default().depth_reports();
+                    let manager = plane.target().switch().traffic_manager;
+                    Depths::new(reports, manager.map_or(CELL, |manager| manager.cell).0)
+                });
+                let program = Program::new(Box::new(plane), sessions, config.latency(), depths);
                 Subject::Program(Box::new(program))
             }
         };

@@ -6,6 +6,7 @@
 //! copy passes through egress of its session's port a fixed time after the pass that requested it.
 //! There is no queue of copies, and none is lost.
 
+use super::depths::Depths;
 use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
 use serde::Serialize;
@@ -50,12 +51,23 @@ pub(super) struct Program {
     frames: Frames,
     /// In the order of `due`: all of them have the same latency.
     returning: VecDeque<Returning>,
+    /// Resubmitted packets with the time of their second ingress pass.
+    resubmitted: VecDeque<(Time, Packet)>,
     copies: Copies,
+    /// Depth reports, if the program takes them: it then decides in ingress.
+    depths: Option<Depths>,
 }
 
 impl Program {
-    pub fn new(plane: Box<dyn DataPlane>, sessions: Vec<MirrorSession>, latency: Time) -> Program {
+    pub fn new(
+        plane: Box<dyn DataPlane>,
+        sessions: Vec<MirrorSession>,
+        latency: Time,
+        depths: Option<Depths>,
+    ) -> Program {
         Program {
+            resubmitted: VecDeque::new(),
+            depths,
             plane,
             sessions,
             latency,
@@ -75,9 +87,12 @@ impl Program {
 
     /// The program's decision about a packet; `None` if ingress does not forward it.
     pub fn decide(&mut self, row: &Dequeue) -> Option<Decision> {
+        let arrived = row.time.saturating_sub(row.sojourn);
+        if self.depths.is_some() {
+            return self.decide_before_queue(row, arrived);
+        }
         self.return_copies(row.time);
         let unsynchronised = !self.returning.is_empty();
-        let arrived = row.time.saturating_sub(row.sojourn);
         let input = IngressInput { port: SENDERS, arrived, now: arrived, resubmitted: false };
         let frame = self.frames.make(row.size);
         let admitted = self.plane.ingress(&input, frame);
@@ -98,6 +113,41 @@ impl Program {
             self.recirculate(port, packet.clone(), out.packet_metadata, row.time);
         }
         Some(Decision { dropped: out.packet.is_none(), unsynchronised })
+    }
+
+    /// The same of a program that drops before the queue. It sees the depths of the trace's queue,
+    /// which its drops do not change.
+    fn decide_before_queue(&mut self, row: &Dequeue, arrived: Time) -> Option<Decision> {
+        while let Some((due, _)) = self.resubmitted.front().filter(|(due, _)| *due <= arrived) {
+            let (due, port) = (*due, SENDERS);
+            self.report_depths(due);
+            let Some((_, packet)) = self.resubmitted.pop_front() else { break };
+            let input = IngressInput { port, arrived: due, now: due, resubmitted: true };
+            self.copies.passes += 1;
+            self.plane.ingress(&input, packet);
+        }
+        self.report_depths(arrived);
+        let unsynchronised = !self.resubmitted.is_empty();
+        let input = IngressInput { port: SENDERS, arrived, now: arrived, resubmitted: false };
+        let frame = self.frames.make(row.size);
+        let admitted = self.plane.ingress(&input, frame);
+        if let Some(packet) = admitted.resubmit {
+            self.copies.requested += 1;
+            self.resubmitted.push_back((arrived + self.latency, packet));
+        }
+        let depths = self.depths.as_mut()?;
+        depths.pass(arrived, row.time, u64::from(row.size + FCS));
+        if let Some(port) = admitted.admission.unicast {
+            depths.place = Some((port, admitted.admission.queue));
+        }
+        let dropped = admitted.packet.is_none();
+        depths.place.map(|_| Decision { dropped, unsynchronised })
+    }
+
+    fn report_depths(&mut self, now: Time) {
+        if let Some(depths) = &mut self.depths {
+            depths.deliver(now, &mut *self.plane);
+        }
     }
 
     /// Runs the egress pass of every copy that has returned by `now`.

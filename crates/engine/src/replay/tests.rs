@@ -75,7 +75,7 @@ fn replay_of(plane: EveryThird, latency: u64) -> Replay {
         max_length: Some(100),
     };
     let control = ControlPlane { mirror_sessions: vec![session], ..ControlPlane::default() };
-    let program = Program::new(Box::new(plane), control.mirror_sessions, Time(latency));
+    let program = Program::new(Box::new(plane), control.mirror_sessions, Time(latency), None);
     Replay::from_subject(Subject::Program(Box::new(program)))
 }
 

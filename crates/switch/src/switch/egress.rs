@@ -60,6 +60,7 @@ impl Switch {
             }
         }
         self.settle_drops(index, turn.queue);
+        self.report_depth(index, turn.queue);
         if let Some(mut packet) = taken {
             self.dequeued(index, turn.queue, &mut packet);
             self.places.release(packet);
@@ -84,8 +85,11 @@ impl Switch {
     fn leave_by_egress(&mut self, index: usize, queue: usize, packet: &mut Queued) {
         let (now, slot) = (self.now, packet.size());
         let marked = self.marked_in_queue(index, queue, packet);
-        let EgressDecision { fate, mirror, parser_rejected } =
+        let EgressDecision { fate, mirror, parser_rejected, flow_control } =
             self.egress_pass(index, queue, packet);
+        if let Some(request) = flow_control {
+            self.request_flow_control(request, now + self.egress_latency);
+        }
         if let Some(mirror) = mirror {
             self.request_mirror(*mirror, now + self.egress_latency);
         }

@@ -26,6 +26,10 @@ pub enum Event {
     Generate(u8, u8, u32),
     /// Something happens inside the passes that overlap.
     Passes,
+    /// The oldest depth report reaches the data plane.
+    DepthReport,
+    /// The oldest request to pause or resume a queue takes effect.
+    FlowControl,
 }
 
 /// The event queue.

@@ -180,10 +180,14 @@ impl Switch {
         decision: IngressDecision,
         mut admitted: Admitted,
     ) -> Option<Admitted> {
-        let IngressDecision { admission, resubmit, mirror, parser_rejected } = decision;
+        let IngressDecision { admission, resubmit, mirror, parser_rejected, flow_control } =
+            decision;
         self.ingress_statistics.parser_rejected += u64::from(parser_rejected);
         if let Some(mirror) = mirror {
             self.request_mirror(*mirror, self.now + self.ingress_latency);
+        }
+        if let Some(request) = flow_control {
+            self.request_flow_control(request, self.now + self.ingress_latency);
         }
         // A resubmission wins over whatever else was decided (TNA, ingress deparser); on Tofino a
         // second one is not possible.
@@ -303,7 +307,10 @@ impl Switch {
         let (now, port) = (self.now, &mut self.ports[index]);
         // If no packet waits and no decision is needed, a packet is not moved into a queue and out
         // again.
-        if port.is_free(now) && port.queues[0].note_passage(now, &mut packet, &mut self.buffer) {
+        if self.reports.is_none()
+            && port.is_free(now)
+            && port.queues[0].note_passage(now, &mut packet, &mut self.buffer)
+        {
             self.dequeued(index, 0, &mut packet);
             return self.places.release(packet);
         }
@@ -338,6 +345,7 @@ impl Switch {
         port.note_backlog(number);
         let waits = port.waits(now);
         self.settle_drops(index, number);
+        self.report_depth(index, number);
         if !waits {
             self.serve(index);
         }

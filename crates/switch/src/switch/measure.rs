@@ -43,6 +43,8 @@ impl Switch {
                 cells: self.buffer.usage().cells,
                 peak_cells: self.buffer.usage().peak,
             },
+            depth_reports: self.reports.as_ref().map(|reports| reports.statistics()),
+            flow_control: self.flow_control.statistics,
             faults: self.faults(),
             held: self.held(),
         }

@@ -6,8 +6,10 @@
 //! two passes. Events of equal time are processed in the order in which they were scheduled, so a
 //! run is deterministic.
 
+mod depth_reports;
 mod egress;
 mod events;
+mod flow_control;
 mod generate;
 mod ingress;
 mod loop_guard;
@@ -32,7 +34,9 @@ use crate::tm::port::Port;
 use crate::tm::queued::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
 use crate::tm::shaper::ShaperHardware;
+use depth_reports::DepthReports;
 use events::{Event, Events};
+use flow_control::FlowControlRequests;
 use loop_guard::LoopGuard;
 use measure::Observations;
 use multithreaded::Passes;
@@ -86,6 +90,9 @@ pub struct Switch {
     generators: Generators,
     /// Counts the times that applications of generators were enabled.
     generated: u32,
+    /// Reports of queue depths, if the data plane takes them.
+    reports: Option<Box<DepthReports>>,
+    flow_control: FlowControlRequests,
 }
 
 /// The observations of arriving packets that a departure row needs.
@@ -211,6 +218,8 @@ impl Switch {
                 Event::Trigger(pipe, number, time) => self.timer(pipe, number, time, at),
                 Event::Generate(pipe, number, time) => self.generate(pipe, number, time),
                 Event::Passes => self.work_off_passes(at),
+                Event::DepthReport => self.deliver_report(at),
+                Event::FlowControl => self.change_flow(),
             }
         }
         self.now = self.now.max(now);

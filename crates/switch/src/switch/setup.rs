@@ -1,5 +1,7 @@
 //! From a configuration to a switch at rest; everything that can be wrong is said here.
 
+use super::depth_reports::DepthReports;
+use super::flow_control::FlowControlRequests;
 use super::loop_guard::LoopGuard;
 use super::measure::Observations;
 use super::multithreaded::Passes;
@@ -55,6 +57,9 @@ impl Switch {
             frames: ports.iter().any(|port| port.capture),
             marks: ports.iter().any(Port::marks) || !forwards && !plane.reads_ethernet_alone(),
         };
+        let reports = plane
+            .takes_depth_reports()
+            .then(|| Box::new(DepthReports::new(config.depth_reports.clone())));
         let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
         Ok(Switch {
             now: Time::ZERO,
@@ -88,6 +93,8 @@ impl Switch {
             egress_parser_rejected: 0,
             generators: Generators::default(),
             generated: 0,
+            reports,
+            flow_control: FlowControlRequests::new(config.flow_control_delay),
         })
     }
 }
@@ -117,6 +124,8 @@ fn check(config: &SwitchConfig) -> Result<(), ConfigError> {
         (config.shapers.clock, "the core clock"),
         (u64::from(config.cells), "the number of buffer cells"),
         (config.mirror.rate.0, "the rate of the mirror buffer"),
+        (u64::from(config.depth_reports.cells), "the unit of queue depths in reports"),
+        (config.depth_reports.waiting as u64, "the number of waiting depth reports"),
     ] {
         if value == 0 {
             return Err(ConfigError::Zero(name));

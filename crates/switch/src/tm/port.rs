@@ -109,7 +109,7 @@ impl Port {
     /// Looks what is to be decided here; to be called after each change of what holds packets back.
     fn update_fast_path(&mut self) {
         let alone = match &self.queues[..] {
-            [queue] => queue.is_unshaped().then_some(queue),
+            [queue] => (queue.is_unshaped() && !queue.paused).then_some(queue),
             _ => None,
         };
         self.single = alone.is_some() && self.scheduler.serves_first();
@@ -194,6 +194,12 @@ impl Port {
         self.update_fast_path();
     }
 
+    /// Pauses or resumes a queue.
+    pub fn pause(&mut self, queue: usize, paused: bool) {
+        self.queues[queue].paused = paused;
+        self.update_fast_path();
+    }
+
     /// Notes whether a queue has packets; to be called after each change.
     #[inline]
     pub fn note_backlog(&mut self, queue: usize) {
@@ -238,6 +244,9 @@ impl Port {
             let (bit, queue) = (left & left.wrapping_neg(), left.trailing_zeros() as usize);
             left &= left - 1;
             let queue = &mut self.queues[queue];
+            if queue.paused {
+                continue;
+            }
             let shaped = queue.max_shaper.as_mut().map_or(now, |s| s.ready(now));
             let ready = shaped.max(queue.pace.ready());
             if ready > now {

@@ -26,6 +26,8 @@ pub(crate) struct Queue {
     pub max_shaper: Option<TokenBucket>,
     pub pace: Pace,
     pub packet_limit: Option<u32>,
+    /// Advanced flow control has paused it.
+    pub paused: bool,
     /// Packets that the discipline holds.
     packets: u32,
     pub statistics: QueueStatistics,
@@ -56,6 +58,7 @@ impl Queue {
             max_shaper: bucket(&config.max_shaper)?,
             pace: Pace::new(config.packet_pace, config.bit_pace),
             packet_limit: config.packet_limit,
+            paused: false,
             packets: 0,
             statistics: QueueStatistics::default(),
         })

@@ -3,6 +3,7 @@
 mod bmv2;
 mod conservation;
 mod egress;
+mod flow_control;
 mod generators;
 mod harness;
 mod link_trace;

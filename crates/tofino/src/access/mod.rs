@@ -71,7 +71,7 @@ fn free_slots(program: &Program, unit: UnitId) -> HashSet<Slot> {
     let mut free = HashSet::new();
     for param in &unit_ref.params {
         let role = Role::of_type(&param.ty).or_else(|| own.next());
-        if matches!(role, Some(Role::Headers | Role::Intrinsic | Role::FromParser)) {
+        if matches!(role, Some(Role::Headers | Role::Intrinsic | Role::FromParser | Role::Ghost)) {
             free.extend(param.layout.range().narrow().map(|at| Slot(at as u32)));
         }
     }

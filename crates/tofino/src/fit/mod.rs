@@ -14,6 +14,7 @@
 //! | `merge` | neighbours become one action |
 //! | `depend` | which node waits for which |
 //! | `flow` | which step's result a step sees |
+//! | `ghost` | the ghost thread's nodes join those of ingress |
 //! | `cycle` | registers whose accesses wait for each other |
 //! | `resources` | what a node needs |
 //! | `schedule` | nodes go to stages |
@@ -29,6 +30,7 @@ mod decided;
 mod depend;
 mod extract;
 mod flow;
+mod ghost;
 mod live;
 mod merge;
 mod naming;
@@ -55,7 +57,7 @@ use self::bits::Place;
 use self::depend::Graph;
 use self::node::Node;
 use self::state::PassView;
-use super::blocks::find_blocks;
+use super::blocks::{Blocks, find_blocks};
 use super::chip::Chip;
 use super::pipeline::Tofino;
 use super::rules;
@@ -72,9 +74,13 @@ pub fn estimate(loaded: &Loaded<Tofino>) -> Fit {
 
 /// The stages of a program that the chip has loaded.
 pub(super) fn fit_of_program(chip: &Chip, program: &Program, sources: &SourceMap) -> Fit {
-    // A loaded program has its six blocks; of several pipelines it is the first that is told of.
-    let blocks = first(chip, program).unwrap_or([UnitId(0); 6]);
-    let passes = [0, 1].map(|pass| PassNodes::new(chip, program, blocks, pass, sources));
+    // A loaded program has its blocks; of several pipelines it is the first that is told of.
+    let six = [UnitId(0); 6];
+    let found = first(chip, program).unwrap_or(Blocks { six, ghost: None });
+    let with_ghost = ghost::variables_of_both(program, &found);
+    let program = with_ghost.as_ref().unwrap_or(program);
+    let blocks = found.six;
+    let passes = [0, 1].map(|pass| PassNodes::with_ghost(chip, program, &found, pass, sources));
     let graphs =
         [0, 1].map(|pass: usize| Graph::new(merge::merge(passes[pass].nodes.clone(), sources)));
     let units = controls(blocks).map(|unit| &program.units[unit.index()]);
@@ -90,7 +96,7 @@ pub(super) fn fit_of_program(chip: &Chip, program: &Program, sources: &SourceMap
 }
 
 /// The blocks of the first pipeline.
-fn first(chip: &Chip, program: &Program) -> Option<[UnitId; 6]> {
+fn first(chip: &Chip, program: &Program) -> Option<Blocks> {
     find_blocks(chip, program).ok()?.first().copied()
 }
 
@@ -104,7 +110,7 @@ pub(super) fn doubt_of(chip: &Chip, program: &Program, fit: &Fit) -> Option<Diag
     if fit.fits {
         return None;
     }
-    let blocks = first(chip, program)?;
+    let blocks = first(chip, program)?.six;
     let longest = usize::from(fit.passes[1].stages > fit.passes[0].stages);
     let span = program.units[controls(blocks)[longest].index()].span;
     let message = match &fit.unplaced[..] {
@@ -117,17 +123,20 @@ pub(super) fn doubt_of(chip: &Chip, program: &Program, fit: &Fit) -> Option<Diag
     Some(rules::STAGES.warning(span, message))
 }
 
-/// Violations in a program's controls of the rules of this folder. `blocks` are the six of the pipe.
-pub fn check(
+/// Violations in a program's controls of the rules of this folder. `pipeline` has its blocks.
+pub(super) fn check(
     chip: &Chip,
     program: &Program,
-    blocks: [UnitId; 6],
+    pipeline: &Blocks,
     sources: &SourceMap,
 ) -> Vec<Diagnostic> {
-    let mut found = check::check(chip, program, controls(blocks));
-    for pass in 0..2 {
-        let nodes = PassNodes::new(chip, program, blocks, pass, sources);
-        let control = &program.units[controls(blocks)[pass].index()].name;
+    let controls = controls(pipeline.six);
+    let mut found = check::check(chip, program, controls, pipeline.ghost);
+    let with_ghost = ghost::variables_of_both(program, pipeline);
+    let program = with_ghost.as_ref().unwrap_or(program);
+    for (pass, control) in controls.into_iter().enumerate() {
+        let nodes = PassNodes::with_ghost(chip, program, pipeline, pass, sources);
+        let control = &program.units[control.index()].name;
         found.extend(nodes.refusals(chip, program, control));
     }
     found
@@ -145,6 +154,21 @@ struct PassNodes {
 }
 
 impl PassNodes {
+    /// The nodes of a pass, in ingress with those of the ghost thread in front.
+    fn with_ghost(
+        chip: &Chip,
+        program: &Program,
+        pipeline: &Blocks,
+        pass: usize,
+        sources: &SourceMap,
+    ) -> PassNodes {
+        let own = PassNodes::new(chip, program, pipeline.six, pass, sources);
+        match pipeline.ghost.filter(|_| pass == 0) {
+            Some(unit) => ghost::joined(program, own, (unit, pipeline.six[1]), sources),
+            None => own,
+        }
+    }
+
     fn new(
         chip: &Chip,
         program: &Program,

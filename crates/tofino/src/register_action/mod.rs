@@ -43,7 +43,7 @@ use sojourn_p4::ir::{Expr, Method, Object, ObjectId, Program, UnitId};
 use sojourn_p4::types::Type;
 
 pub use self::output::OutputFormat;
-pub use self::resources::Row;
+pub use self::resources::{Field, Row};
 pub use self::shape::Shape;
 pub(crate) use self::term::same_expression;
 
@@ -58,6 +58,15 @@ pub struct CompiledAction {
     pub instruction: Instruction,
     /// Conversion of its output to the value of `execute`.
     pub format: OutputFormat,
+    /// The unit whose packets run it.
+    pub unit: UnitId,
+}
+
+impl CompiledAction {
+    /// A packet input of its register, if the action's unit has it.
+    pub fn input<'a>(&self, fields: &'a [Field], at: usize) -> Option<&'a Expr> {
+        fields.get(at).filter(|field| field.unit == self.unit).map(|field| &field.expr)
+    }
 }
 
 /// A register with all its actions.
@@ -79,8 +88,8 @@ pub struct CompiledRegister {
     pub shared: Shared,
     /// Contents of the register file's rows.
     pub rows: Vec<Row>,
-    /// The packet inputs, as expressions over the slots of the unit.
-    pub fields: Vec<Expr>,
+    /// The packet inputs.
+    pub fields: Vec<Field>,
     /// Its actions.
     pub actions: Vec<CompiledAction>,
     /// The unit whose packets it sees; none if no action is used.
@@ -242,8 +251,8 @@ fn compile_action<'p>(
         let message = "a register action without an `apply` inside a control";
         return Err(rules::STATEMENT.refuse(action.span, message));
     };
-    let unit = &program.units[unit.index()];
-    let effects = effects(program, unit, id, method, shape, shared)?;
+    shared.unit = unit;
+    let effects = effects(program, &program.units[unit.index()], id, method, shape, shared)?;
     let mut instruction = Instruction::idle(shape.width, shape.dual);
     let format = if shape.width.bits() == 1 {
         one_bit::fit(&effects.outcomes[0], &mut instruction)?
@@ -251,7 +260,7 @@ fn compile_action<'p>(
         fit(&effects.outcomes, method, shape, shared, &mut instruction)?
     };
     instruction.compare = effects.units.into_pair();
-    Ok(CompiledAction { object: id, name: action.name.to_string(), instruction, format })
+    Ok(CompiledAction { object: id, name: action.name.to_string(), instruction, format, unit })
 }
 
 /// Fits the assignments of all outcomes to the ALUs and the output.

@@ -8,7 +8,7 @@ use crate::math_unit::{ExponentParity, MathUnit};
 use crate::rules::{self, Refusal};
 use crate::salu::{Constant, PhvOperand, PredicateOutput, Width};
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Expr, ObjectId, Program};
+use sojourn_p4::ir::{Expr, ObjectId, Program, UnitId};
 use sojourn_p4::source::Span;
 
 /// A row of the register file.
@@ -20,6 +20,16 @@ pub enum Row {
     Parameter(ObjectId),
 }
 
+/// A packet input of a stateful ALU. Ghost and ingress can share a register, and each has inputs of
+/// its own.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// The unit whose variables it reads.
+    pub unit: UnitId,
+    /// Its value.
+    pub expr: Expr,
+}
+
 /// The shared parts of one stateful ALU, filled as its actions are compiled.
 #[derive(Debug)]
 pub struct Resources<'p> {
@@ -29,8 +39,10 @@ pub struct Resources<'p> {
     pub program: &'p Program,
     /// Width of the register.
     pub width: Width,
+    /// The unit of the action that is being compiled.
+    pub unit: UnitId,
     /// Packet inputs in use, with the first place that uses each.
-    pub fields: Vec<(Expr, Span)>,
+    pub fields: Vec<(Field, Span)>,
     /// Rows in use, with the first place that uses each.
     pub rows: Vec<(Row, Span)>,
     /// The math unit in use, and where it is first used.
@@ -51,6 +63,7 @@ impl<'p> Resources<'p> {
             chip: chip.stateful_alu,
             program,
             width,
+            unit: UnitId(0),
             fields: Vec::new(),
             rows: Vec::new(),
             math: None,
@@ -70,9 +83,10 @@ impl<'p> Resources<'p> {
             );
             return Err(rules::FIELD_WIDTH.refuse(span, message));
         }
-        let known = self.fields.iter().position(|(other, _)| same_expression(other, field));
+        let same = |other: &Field| other.unit == self.unit && same_expression(&other.expr, field);
+        let known = self.fields.iter().position(|(other, _)| same(other));
         let index = known.unwrap_or_else(|| {
-            self.fields.push((field.clone(), span));
+            self.fields.push((Field { unit: self.unit, expr: field.clone() }, span));
             self.fields.len() - 1
         });
         match index {

@@ -59,6 +59,9 @@ sojourn_target::rules! { with programs:
     HEADER_BYTES "T0807" "a header is whole bytes"
         "parser and deparser move bytes"
         "add a field that fills the last byte, or mark fields `@flexible`, which the compiler packs"
+    GHOST "T0808" "ghost and ingress test `ping_pong` both or not at all"
+        "a depth report comes twice, with `ping_pong` 0 and 1; the compiler makes a second copy of a shared register that neither control selects by it"
+        "test `ping_pong` right in front of the access in both controls, or in neither"
 
     MIRROR_HEADER "T0901" "a mirror header is at most 32 bytes"
         "the mirror unit has 32 bytes for it"

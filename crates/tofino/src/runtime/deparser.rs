@@ -22,6 +22,8 @@ pub struct CopyTypes {
     pub as_deparsed: Option<bool>,
     /// The length in bytes that the deparser cuts the packet to.
     pub cut_to: Option<u16>,
+    /// The word of advanced flow control.
+    pub flow_control: Option<u32>,
 }
 
 /// True if the chip makes a copy of an object of the type `of` where `chosen` is the type: its

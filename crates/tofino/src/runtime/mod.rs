@@ -43,9 +43,10 @@ use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::interp::{
     Access, ActionRun, Context, Externs, Frame, Halt, InvalidRead, Matched, PacketOut,
 };
-use sojourn_p4::ir::{Expr, ExternCall, Slot, TableId, Value};
+use sojourn_p4::ir::{Expr, ExternCall, ObjectId, Slot, TableId, Value};
 use sojourn_packet::Time;
 use sojourn_target::faults::Faults;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Resolved call site; numbers are indices into the lists of [`Runtime`].
@@ -225,9 +226,28 @@ pub struct Runtime {
     /// Error value of a parser counter loaded beyond its maximum.
     pub(crate) counter_range: u32,
     pub(crate) scratch: PacketOut,
+    /// Registers with a second copy, for ghost and ingress in turn.
+    pub(crate) duplicated: Vec<usize>,
 }
 
 impl Runtime {
+    /// Gives registers a second copy.
+    pub(crate) fn duplicate(&mut self, registers: &HashSet<ObjectId>) {
+        let all = self.registers.iter_mut().enumerate();
+        let chosen = all.filter(|(_, state)| registers.contains(&state.compiled.object));
+        self.duplicated = chosen
+            .map(|(at, state)| {
+                state.duplicate();
+                at
+            })
+            .collect();
+    }
+
+    /// Exchanges the copies of those registers: a pass on the second ones is between two calls.
+    pub(crate) fn exchange_copies(&mut self) {
+        self.duplicated.iter().for_each(|at| self.registers[*at].exchange());
+    }
+
     /// Starts a pass of a packet of `bytes` bytes at `now`.
     #[inline]
     pub(crate) fn begin(&mut self, now: Time, bytes: u64) {
@@ -271,10 +291,10 @@ impl Runtime {
     }
 }
 
-/// The packet fields that a stateful ALU gets.
+/// A packet field that a stateful ALU gets.
 #[inline]
-pub(crate) fn field(fields: &[Expr], index: usize, ctx: &Context<'_>) -> u32 {
-    fields.get(index).map_or(0, |field| ctx.eval(field) as u32)
+pub(crate) fn field(field: Option<&Expr>, ctx: &Context<'_>) -> u32 {
+    field.map_or(0, |field| ctx.eval(field) as u32)
 }
 
 impl Externs for Runtime {

@@ -80,6 +80,7 @@ pub fn prepare(
         trace: None,
         counter_range: counter_range.map_or(u32::MAX, |at| at as u32),
         scratch: PacketOut::new(),
+        duplicated: Vec::new(),
     };
     let places = objects(program, seed, &mut budget, &mut runtime, &mut errors);
     runtime.set_hashes = vec![None; runtime.hashes.len()];

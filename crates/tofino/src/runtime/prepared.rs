@@ -119,7 +119,8 @@ impl Execution {
     fn new(call: &ExternCall, register: Option<&RegisterState>, action: u32) -> Option<Execution> {
         let Arg::In(Value::Scalar(index)) = call.args.first()? else { return None };
         let register = &register?.compiled;
-        let field = |at: usize| match register.fields.get(at) {
+        let action = register.actions.get(action as usize)?;
+        let field = |at: usize| match action.input(&register.fields, at) {
             Some(field) => Operand::new(field),
             None => Some(Operand::Const(0)),
         };
@@ -131,7 +132,7 @@ impl Execution {
         Some(Execution {
             index: Operand::new(index)?,
             fields: [field(0)?, field(1)?],
-            format: register.actions.get(action as usize)?.format,
+            format: action.format,
             result,
         })
     }

@@ -26,6 +26,8 @@ pub struct RegisterState {
     last_pass: u64,
     /// True if that access was a `read`, of which a `write` behind it is a part.
     open: bool,
+    /// The second copy of a register that ghost and ingress use in turn.
+    second: Option<Cells>,
 }
 
 impl RegisterState {
@@ -36,7 +38,28 @@ impl RegisterState {
     pub fn new(compiled: CompiledRegister, entries: usize) -> RegisterState {
         let memory = cells(compiled.initial, entries);
         let (ready, mask) = (ready(&compiled), compiled.shape.width.mask());
-        RegisterState { compiled, ready, mask, memory, entries, last_pass: 0, open: false }
+        RegisterState {
+            compiled,
+            ready,
+            mask,
+            memory,
+            entries,
+            last_pass: 0,
+            open: false,
+            second: None,
+        }
+    }
+
+    /// Gives the register a second copy, with the values that it has now.
+    pub(super) fn duplicate(&mut self) {
+        self.second = Some(copied(&self.memory));
+    }
+
+    /// Exchanges the two copies, if there are two.
+    pub(super) fn exchange(&mut self) {
+        if let Some(second) = &mut self.second {
+            std::mem::swap(&mut self.memory, second);
+        }
     }
 
     /// Its memory and an instruction, for code that does both; none if either may become another one.
@@ -44,7 +67,11 @@ impl RegisterState {
         let compiled = &self.compiled;
         let changes = compiled.rows.iter().any(|row| matches!(row, Row::Parameter(_)));
         let ready = self.ready.get(action as usize)?;
-        (!self.is_direct() && !changes).then_some((&self.memory, ready, &compiled.shared))
+        (!self.is_direct() && !changes && self.second.is_none()).then_some((
+            &self.memory,
+            ready,
+            &compiled.shared,
+        ))
     }
 
     /// Of a word's width.
@@ -174,6 +201,7 @@ impl Clone for RegisterState {
             compiled: self.compiled.clone(),
             ready: self.ready.clone(),
             memory: copied(&self.memory),
+            second: self.second.as_ref().map(copied),
             ..*self
         }
     }
@@ -247,11 +275,12 @@ impl Runtime {
         let mut unit = Vec::new();
         if let Some(action) = action.and_then(|at| state.compiled.actions.get(at as usize)) {
             let (mask, fields) = (state.compiled.shape.width.mask(), &state.compiled.fields);
-            let [phv_lo, phv_hi] = [0, 1].map(|at| field(fields, at, ctx) & mask);
-            for (name, _, value) in
-                [("phv_lo", 0, phv_lo), ("phv_hi", 1, phv_hi)].iter().filter(|f| f.1 < fields.len())
+            let inputs = [0, 1].map(|at| action.input(fields, at));
+            let [phv_lo, phv_hi] = inputs.map(|input| field(input, ctx) & mask);
+            for (name, input, value) in
+                [("phv_lo", inputs[0], phv_lo), ("phv_hi", inputs[1], phv_hi)]
             {
-                unit.push(((*name).to_owned(), value.to_string()));
+                unit.extend(input.map(|_| (name.to_owned(), value.to_string())));
             }
             let fetched = Fetched { mem_lo: entry[0], mem_hi: entry[1], phv_lo, phv_hi };
             unit.extend(by_unit(&action.instruction, &state.compiled.shared, &fetched));
@@ -322,10 +351,9 @@ impl Runtime {
             return answer(call, ctx, 0);
         }
         let mask = state.compiled.shape.width.mask();
-        let fields = &state.compiled.fields;
-        let fields = [field(fields, 0, ctx) & mask, field(fields, 1, ctx) & mask];
         let RegisterState { compiled, ready, memory, .. } = state;
         let (action, instruction) = (&compiled.actions[action as usize], &ready[action as usize]);
+        let fields = [0, 1].map(|at| field(action.input(&compiled.fields, at), ctx) & mask);
         // An index beyond the memory accesses nothing and puts out 0.
         let cell = memory.get(index);
         let output = cell.map_or(0, |cell| run(instruction, &compiled.shared, cell, fields));

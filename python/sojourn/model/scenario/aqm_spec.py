@@ -24,7 +24,7 @@ from sojourn.model.parameters import Discipline, Parameter, disciplines, hardwar
 from sojourn.model.programs import target_names
 from sojourn.model.python_discipline import is_class
 from sojourn.model.registered import spelled_out
-from sojourn.model.scenario.quantities import FilePath, Label, RegisterName, Strict
+from sojourn.model.scenario.quantities import FilePath, Label, RegisterName, Strict, Time
 
 
 def _target(name: str) -> str:
@@ -35,6 +35,24 @@ def _target(name: str) -> str:
 
 def _discipline(value: object) -> object:
     return None if value is None else choose(value)
+
+
+class Ghost(Strict):
+    """Reports of queue depths to the ghost thread of a program for Tofino 2. None of the figures is
+    published; docs/tofino2.md names the sources of the defaults."""
+
+    delay: Time = 1_000
+    """From a change of a queue to the pass of the ghost thread."""
+    interval: Time = 2
+    """Least time between two reports."""
+    waiting: Annotated[int, Field(ge=1, le=65_536)] = 16
+    """Reports that wait for their turn; further ones are lost."""
+    cells: Literal[1, 2] = 2
+    """Cells of 176 bytes in one unit of `qlength`: 2 in the vendor's reference model, 1 in the
+    compiler's tests."""
+    order: Literal["compiler", "model"] = "compiler"
+    """Bit order of the report's word: that of the compiler, or that of the reference model, which a
+    compiled program misreads."""
 
 
 class AqmChoice(Strict):
@@ -61,6 +79,10 @@ class AqmChoice(Strict):
     discipline: Annotated[SerializeAsAny["AqmChoice"] | None, BeforeValidator(_discipline)] = None
     """P4, v1model: the native discipline in the queues under the program, as `use` names it; tail
     drop if absent."""
+    ghost: Ghost | None = None
+    """P4, Tofino 2: reports of queue depths to the program's ghost thread."""
+    flow_control_delay: Time | None = None
+    """P4, Tofino 2: from a deparser that writes `adv_flow_ctl` to the effect; by default 125 ns."""
     trace: Annotated[list[RegisterName], Field(default_factory=list, max_length=64)]
     """P4: registers whose values over time are recorded and drawn, by name or the end of one, as in
     `["codel.count", "codel.schedule[0..7]"]`; of a large one without cells those that change

@@ -8,7 +8,7 @@ cores; no figure depends on how. Must not depend on files other than traces, or 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from sojourn.model.hardware import modules
 from sojourn.model.inputs import Inputs, named
 from sojourn.model.programs import refuse_unread_macros
 from sojourn.model.scenario.model import choose
+from sojourn.model.units import TIME
 from sojourn.runtime.plan import AqmConfig, aqm_config
 from sojourn.tools.replay.compare import Comparison, compare
 from sojourn.tools.replay.decisions import Decisions, decide
@@ -172,11 +173,13 @@ def subjects(
     math_unit: str | None = None,
     parameters: Parameters = RFC_8289,
     macros: Mapping[str, str] = MappingProxyType({}),
+    ghost_delays: Sequence[int] = (),
 ) -> list[Subject]:
     """The programs and hardware modules of `names`, with CoDel's `parameters` unless they are the
     RFC's own.
 
-    `macros` are defined for all of them.
+    `macros` are defined for all of them. A program with a ghost thread is a subject for each of
+    `ghost_delays`.
     """
     defines = dict(macros)
     compiled_all = []
@@ -203,7 +206,23 @@ def subjects(
         choice = choose(typed).model_copy(update={"defines": defines, "math_unit": math_unit})
         made = aqm_config(choice, aqm, None)
         assert made.program is not None, "it is a program"
-        found.append(Subject(aqm.name, made.config, made.program, made.inputs))
+        subject = Subject(aqm.name, made.config, made.program, made.inputs)
+        found += _at_delays(subject, ghost_delays)
         compiled_all.append(made.program)
     refuse_unread_macros(compiled_all, macros)
     return found
+
+
+def _at_delays(subject: Subject, delays: Sequence[int]) -> list[Subject]:
+    """A subject for each delay of depth reports, if its program has a ghost thread."""
+    assert subject.program is not None, "it is a program"
+    if not delays or not subject.program.has_ghost:
+        return [subject]
+    return [
+        replace(
+            subject,
+            label=f"{subject.label}, ghost {TIME.format(delay)}",
+            config=subject.config | {"ghost": subject.config["ghost"] | {"delay": delay}},
+        )
+        for delay in delays
+    ]

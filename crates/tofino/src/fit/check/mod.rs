@@ -41,10 +41,15 @@ use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::visit;
 
-/// Rules that the controls of both passes break, as diagnostics.
-pub fn check(chip: &Chip, program: &Program, controls: [UnitId; 2]) -> Vec<Diagnostic> {
+/// Rules that the controls of both passes and the ghost control break, as diagnostics.
+pub fn check(
+    chip: &Chip,
+    program: &Program,
+    controls: [UnitId; 2],
+    ghost: Option<UnitId>,
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for control in controls {
+    for control in controls.into_iter().chain(ghost) {
         check_evaluations(program, control, &mut found);
         for list in visit::unit_lists(&program.units[control.index()]) {
             repeat::check(list, &mut found);

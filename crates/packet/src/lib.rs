@@ -13,6 +13,7 @@
 mod checksum;
 pub mod dataplane;
 mod forwarder;
+mod generator;
 mod ip;
 mod multithreaded;
 mod packet;
@@ -30,6 +31,7 @@ pub use dataplane::{
     IngressInput, Mirror, MirrorDirection, MirrorOverrides, PortId, Replication,
 };
 pub use forwarder::Forwarder;
+pub use generator::{GENERATED_HEADER, PacketGenerator};
 pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};
 pub use multithreaded::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};

@@ -4,10 +4,11 @@
 //! that a user gives to the switch's API. The statistics report the values that the hardware
 //! derives from them. This file must not depend on how a queue or a shaper works.
 
+use crate::generator::{GeneratorError, GeneratorSetting, SettingError};
 use crate::tm::opportunities::LinkTrace;
 use crate::tm::shaper::{ShaperConfig, ShaperHardware};
 use sojourn_packet::{Bytes, Rate, Time};
-use sojourn_packet::{MirrorDirection, PortId};
+use sojourn_packet::{MirrorDirection, PacketGenerator, PortId};
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
@@ -56,6 +57,10 @@ pub struct SwitchConfig {
     pub multicast: Vec<MulticastGroup>,
     /// Ports that a level-2 exclusion id prunes.
     pub exclusions: Vec<ExclusionSet>,
+    /// Numbers of the packet generators, off if absent.
+    pub generator: Option<PacketGenerator>,
+    /// Their applications at the start.
+    pub generated: Vec<GeneratorSetting>,
 }
 
 impl Default for SwitchConfig {
@@ -73,6 +78,8 @@ impl Default for SwitchConfig {
             rounds: RoundLimit::default(),
             multicast: Vec::new(),
             exclusions: Vec::new(),
+            generator: None,
+            generated: Vec::new(),
         }
     }
 }
@@ -372,7 +379,10 @@ pub enum ConfigError {
     NoGroup(u16),
     /// A packet generator cannot be set so.
     #[error(transparent)]
-    Generator(#[from] crate::switch::GeneratorError),
+    Generator(#[from] GeneratorError),
+    /// An initial application of a packet generator is rejected.
+    #[error(transparent)]
+    GeneratorSetting(#[from] SettingError),
     /// Something refers to a port or queue that does not exist.
     #[error("{what} refers to port {} queue {queue}, which is not configured", .port.0)]
     NoSuchQueue {

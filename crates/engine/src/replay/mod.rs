@@ -29,6 +29,7 @@ pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, Tr
 use crate::RunError;
 use crate::config::Aqm;
 use crate::load::Programs;
+use crate::switch_setup;
 use native_law::NativeLaw;
 use program::Program;
 use sojourn_packet::{DataPlane, FaultReport};
@@ -119,8 +120,12 @@ impl Replay {
                     let (program, found) = (p4.program.clone(), plane.target().title());
                     return Err(RunError::NoQueueToAsk { program, found });
                 }
+                let traits = plane.target().switch();
+                let generators =
+                    switch_setup::generators(&control.pktgen, traits.packet_generator, 1)?;
                 let sessions = control.mirror_sessions;
                 let program = Program::new(Box::new(plane), sessions, config.latency());
+                let program = program.with_generators(generators, traits.recirculating);
                 Subject::Program(Box::new(program))
             }
         };

@@ -59,7 +59,7 @@ def test_timer_packets_update_an_aqm_and_are_counted(tmp_path: Path, sojourn: So
     assert (counted["generated_packets"], counted["generated_bytes"]) == (312, 312 * 66)
     assert counters(out, "fifo")["generated_packets"] == 0
     summary = json.loads((out / "summary.json").read_text())
-    delays = {one["label"]: one["mean"] for one in summary["aqms"]}
+    delays = {one["aqm"]: one["mean"] for one in summary["aqms"]}
     assert delays["timer_blue"] < delays["fifo"] / 4
 
 
@@ -86,7 +86,7 @@ def test_a_run_with_a_generator_gives_the_same_rows_again(tmp_path: Path, sojour
             "app = 1\nport = 5",
             "4: pktgen[0].port: port 5 is not the packet generator's; ports 68 to 71 of a pipe are",
         ),
-        ('"0002', f'"{16_385 * "00"}', "5: pktgen[0].packet: a packet of 16445 bytes; the buffer"),
+        ('"0002', f'"{16_385 * "00"}', "5: pktgen[0].packet: a packet of 16443 bytes; the buffer"),
         ("app = 1", "app = 1\npipe = 1", "4: pktgen[0].pipe: the switch has no pipe 1"),
         ("app = 1", "app = 1\nspeed = 1", "4: pktgen[0].speed: unknown key"),
         ('"0002', '"zz', "5: pktgen[0].packet: "),
@@ -146,16 +146,18 @@ def test_a_frame_on_a_switch_alone_does_not_wait_for_a_generator(
     shown = sojourn("trace", program, 60 * "00", "--json")
     assert shown.returncode == 0, shown.stderr
     [way] = json.loads(shown.stdout)["packets"]
-    assert [port for port, _ in way["sent"]] == [2]
+    assert [one["port"] for one in way["sent"]] == [2]
 
 
 def test_a_generator_of_a_program_without_one_is_refused(tmp_path: Path, sojourn: Sojourn) -> None:
-    (tmp_path / "generators.toml").write_text(PERIODIC)
-    program = Path(__file__).parent / "stf" / "v1model" / "wire.p4"
-    done = sojourn("check", program, "--control", "generators.toml")
+    for part in ("wire.p4", "frame.p4"):
+        text = (Path(__file__).parent / "stf" / "v1model" / part).read_text()
+        (tmp_path / part).write_text(text)
+    (tmp_path / "wire.toml").write_text(PERIODIC)
+    done = sojourn("check", "wire.p4")
     assert done.returncode != 0
     said = " ".join((done.stdout + done.stderr).split())
-    assert "generators.toml:2: pktgen[0]: this switch has no packet generator" in said
+    assert "wire.toml:2: pktgen[0]: this switch has no packet generator" in said
 
 
 def test_a_link_that_fails_triggers_once(tmp_path: Path, sojourn: Sojourn) -> None:
@@ -201,7 +203,17 @@ to = "server"
 
 def test_a_replay_gives_the_program_its_timer_packets(tmp_path: Path, sojourn: Sojourn) -> None:
     program = example(tmp_path)
-    replay = ("replay", "wander", "--aqm", program, "--duration", "2 s", "--json")
+    replay = (
+        "replay",
+        "wander",
+        "--aqm",
+        program,
+        "--duration",
+        "2 s",
+        "--rate",
+        "50 Mbit/s",
+        "--json",
+    )
     with_timer = sojourn(*replay)
     assert with_timer.returncode == 0, with_timer.stderr
     (tmp_path / "timer_blue.toml").write_text(FORWARD)

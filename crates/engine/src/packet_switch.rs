@@ -58,6 +58,8 @@ const SPEED: Rate = Rate(100_000_000_000);
 
 /// Delay from a recirculation port's egress to ingress.
 const LOOP: Time = Time(400);
+/// Generated packets for which a switch is waited for: a fast generator never lets it rest.
+const MOST_GENERATED: u64 = 1_000;
 
 /// A switch and the packets that have left it.
 ///
@@ -134,11 +136,15 @@ impl PacketSwitch {
         self.collect();
     }
 
-    /// Runs until no event is pending but those of packet generators, for at most `limit`; false if
-    /// one is.
+    /// Runs until no event is pending but those of packet generators, for at most `limit` and
+    /// 1,000 generated packets; false if one is.
     pub fn settle(&mut self, limit: Time) -> bool {
         let end = self.now + limit;
+        let most = self.switch.generators().made() + MOST_GENERATED;
         while let Some(due) = self.switch.next_timer().filter(|_| !self.switch.rests()) {
+            if self.switch.generators().made() > most {
+                return false;
+            }
             if due > end {
                 self.now = end;
                 return false;

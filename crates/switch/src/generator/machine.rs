@@ -153,6 +153,11 @@ impl Generators {
         self.chip.as_ref()
     }
 
+    /// Number of packets so far.
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
     /// Number of pipes.
     pub fn pipes(&self) -> u8 {
         self.pipes

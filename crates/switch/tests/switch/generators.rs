@@ -271,7 +271,7 @@ fn settings_beyond_the_chip_are_refused_with_their_key() {
     assert_eq!(with(&|s| s.packets = 65_537), "pktgen[1].packets: 65537; it can be 1 to 65536");
     let why = with(&|s| s.trigger = Trigger::Pattern { value: 1 << 32, mask: 0 });
     assert!(why.starts_with("pktgen[1].trigger.pattern: the pattern has more bits"), "{why}");
-    let none = Generators::with(None, 1, &[good.clone()]).unwrap_err().to_string();
+    let none = Generators::with(None, 1, std::slice::from_ref(&good)).unwrap_err().to_string();
     assert!(none.starts_with("pktgen[0]: this switch has no packet generator"), "{none}");
 }
 

@@ -211,7 +211,7 @@ pub enum GeneratorChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum GeneratorError {
     /// The switch has none.
-    #[error("this switch has no packet generator; those of Tofino have one in each pipe")]
+    #[error("this switch has no packet generator")]
     None,
     /// There is no such pipe.
     #[error("the switch has no pipe {pipe}; its pipes are 0 to {}", .pipes - 1)]

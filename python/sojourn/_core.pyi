@@ -620,6 +620,10 @@ class PacketSwitch:
 
     @property
     def now(self) -> int: ...
+    @property
+    def next_timer(self) -> int | None:
+        """Time of the next event, ns, if one is pending."""
+
     def follow(self) -> None:
         """Has every packet followed from now on."""
 

@@ -65,6 +65,7 @@ impl Target for Bmv2 {
             queues: 1,
             queues_chosen: true,
             recirculating: Vec::new(),
+            packet_generator: None,
             traffic_manager: None,
             copies: Copies::Unlimited,
             disciplines: true,

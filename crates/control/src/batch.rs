@@ -88,8 +88,13 @@ impl ControlPlane {
         }
         let sessions = self.mirror_sessions.iter().cloned().map(Operation::SetMirrorSession);
         let groups = self.multicast_groups.iter().cloned().map(Operation::SetMulticastGroup);
+        let generators = self.pktgen.iter().cloned().map(Operation::SetPacketGenerator);
         let queues = self.queues.iter().cloned().map(Operation::SetQueue);
-        sessions.chain(groups).chain(queues).for_each(|operation| batch.item(operation));
+        sessions
+            .chain(groups)
+            .chain(generators)
+            .chain(queues)
+            .for_each(|operation| batch.item(operation));
         if let Some(file) = &self.commands {
             commands::read(file, describe(program), &mut batch)?;
             batch.document.commands =
@@ -266,6 +271,12 @@ impl Batch {
                 }
                 Operation::RemoveMulticastGroup { group } => {
                     left.multicast_groups.retain(|known| known.id != *group);
+                }
+                Operation::SetPacketGenerator(application) => {
+                    left.pktgen.push(application.clone());
+                }
+                Operation::RemovePacketGenerator { pipe, app } => {
+                    left.pktgen.retain(|known| (known.pipe, known.app) != (*pipe, *app));
                 }
                 Operation::SetQueue(setting) => left.queues.push(setting.clone()),
                 _ => {}

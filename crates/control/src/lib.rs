@@ -17,6 +17,7 @@ mod named_values;
 mod names;
 mod number;
 mod operation;
+mod packet_generator;
 pub mod profiles;
 mod queue_delay_entries;
 mod rows;
@@ -35,6 +36,9 @@ pub use execute::{Checkpoint, execute, read};
 pub use named_values::NamedValues;
 pub use number::Number;
 pub use operation::{EntryRead, HashRead, Matched, Operation, Query, Reply, Which};
+pub use packet_generator::{
+    Bits, GeneratorApplication, GeneratorPattern, GeneratorTrigger, PacketContents,
+};
 pub use rows::{append, written_out};
 pub use runtime_control::RuntimeControl;
 pub use schema::Schema;
@@ -81,6 +85,9 @@ pub struct ControlPlane {
     /// Multicast groups, for the switch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub multicast_groups: Vec<MulticastGroup>,
+    /// Applications of packet generators, for the switch of a Tofino program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pktgen: Vec<GeneratorApplication>,
     /// Number of priority queues at each port, for the switch, up to 32; a higher one is served
     /// first. The queue of a packet is its `priority` for a v1model program, and its `qid` on
     /// Tofino, where queues above 7 share the highest of eight priorities.

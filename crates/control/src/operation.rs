@@ -6,8 +6,8 @@
 //! bmv2.
 
 use super::{
-    DefaultEntry, MatchValue, MirrorSession, MulticastGroup, NamedValues, Number, ProfileEntries,
-    QueueSetting, TableEntry,
+    DefaultEntry, GeneratorApplication, MatchValue, MirrorSession, MulticastGroup, NamedValues,
+    Number, ProfileEntries, QueueSetting, TableEntry,
 };
 use crate::snapshot::{SnapshotRead, SnapshotSetting};
 use serde::{Deserialize, Serialize};
@@ -228,6 +228,16 @@ pub enum Operation {
         /// Its number.
         group: u16,
     },
+    /// Sets and enables an application of a packet generator, in place of one with its number.
+    SetPacketGenerator(GeneratorApplication),
+    /// Disables an application of a packet generator.
+    RemovePacketGenerator {
+        /// The pipe.
+        #[serde(default)]
+        pipe: u8,
+        /// The application.
+        app: u8,
+    },
     /// Sets rate and depth of queues.
     SetQueue(QueueSetting),
     /// Sets or removes a port's shaper.
@@ -260,6 +270,8 @@ impl Operation {
                 | Operation::RemoveMirrorSession { .. }
                 | Operation::SetMulticastGroup(_)
                 | Operation::RemoveMulticastGroup { .. }
+                | Operation::SetPacketGenerator(_)
+                | Operation::RemovePacketGenerator { .. }
                 | Operation::SetQueue(_)
                 | Operation::ShapePort { .. }
         )

@@ -4,11 +4,11 @@
 //! batch. Servers of control protocols, packet tests and a run's control plane use this module.
 //! Must not depend on a command language or protocol.
 
-use crate::switch_setup::{group, session};
+use crate::switch_setup::{generator, group, session};
 use sojourn_control::RuntimeControl;
 use sojourn_control::{Checkpoint, ControlError, Operation, Query, QueueSetting, Reply};
 use sojourn_packet::{PortId, Rate, Time};
-use sojourn_switch::{Change, QueueChange, Replaced, ShaperConfig, Switch};
+use sojourn_switch::{Change, GeneratorChange, QueueChange, Replaced, ShaperConfig, Switch};
 use sojourn_target::Plane;
 use thiserror::Error;
 
@@ -296,6 +296,12 @@ fn change(operation: &Operation) -> Option<Change> {
         Operation::SetMulticastGroup(given) => Change::Group(group(given)),
         Operation::RemoveMulticastGroup { group } => Change::NoGroup(*group),
         Operation::SetCpuPort { port } => Change::CpuPort(port.map(PortId)),
+        Operation::SetPacketGenerator(given) => {
+            Change::Generator(GeneratorChange::Whole(Box::new(generator(given))))
+        }
+        Operation::RemovePacketGenerator { pipe, app } => {
+            Change::Generator(GeneratorChange::Disable(*pipe, *app))
+        }
         Operation::SetQueue(setting) => Change::Queues(queues(setting)),
         Operation::ShapePort { port, rate, burst } => {
             let burst = burst.unwrap_or_else(sojourn_net::config::burst);

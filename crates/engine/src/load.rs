@@ -95,6 +95,9 @@ impl Programs {
         batch.install(plane.control())?;
         switch_setup::check(&batch, &plane.target().switch())?;
         let for_switch = batch.for_switch()?;
+        let traits = plane.target().switch();
+        let pipes = (traits.ports / traits.pipe_ports) as u8;
+        switch_setup::generators(&for_switch.pktgen, traits.packet_generator, pipes)?;
         Ok((plane, for_switch))
     }
 
@@ -154,6 +157,9 @@ impl Programs {
             }
             *turn += 1;
             plane.add_pipe(made, *before);
+        }
+        for control in &controls {
+            switch_setup::generators(&control.pktgen, traits.packet_generator, pipes as u8)?;
         }
         let wanted = p4.trace_request();
         let watched = match wanted.is_nothing() {

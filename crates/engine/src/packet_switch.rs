@@ -58,6 +58,8 @@ const SPEED: Rate = Rate(100_000_000_000);
 
 /// Delay from a recirculation port's egress to ingress.
 const LOOP: Time = Time(400);
+/// Generated packets for which a switch is waited for: a fast generator never lets it rest.
+const MOST_GENERATED: u64 = 1_000;
 
 /// A switch and the packets that have left it.
 ///
@@ -134,10 +136,15 @@ impl PacketSwitch {
         self.collect();
     }
 
-    /// Runs until no event is pending, for at most `limit`; false if one is.
+    /// Runs until no event is pending but those of packet generators, for at most `limit` and
+    /// 1,000 generated packets; false if one is.
     pub fn settle(&mut self, limit: Time) -> bool {
         let end = self.now + limit;
-        while let Some(due) = self.switch.next_timer() {
+        let most = self.switch.generators().made() + MOST_GENERATED;
+        while let Some(due) = self.switch.next_timer().filter(|_| !self.switch.rests()) {
+            if self.switch.generators().made() > most {
+                return false;
+            }
             if due > end {
                 self.now = end;
                 return false;
@@ -145,6 +152,11 @@ impl PacketSwitch {
             self.advance_to(due);
         }
         true
+    }
+
+    /// Time of the next event.
+    pub fn next_timer(&self) -> Option<Time> {
+        self.switch.next_timer()
     }
 
     /// Advances the time by `span`.
@@ -259,6 +271,9 @@ impl PacketSwitch {
         let program = control::program(&mut self.switch)?;
         let batch = given.batch(program.program())?;
         batch.install(program)?;
+        let generators = self.switch.generators();
+        let (chip, pipes) = (generators.chip().copied(), generators.pipes());
+        switch_setup::generators(&given.pktgen, chip, pipes)?;
         let of_switch = batch.operations().filter(|one| control::is_of_the_switch(one));
         let of_switch: Vec<Operation> = of_switch.cloned().collect();
         self.apply(&of_switch).map(|_| ()).map_err(|refused| refused.error)

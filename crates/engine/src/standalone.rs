@@ -317,6 +317,36 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_generates_what_its_control_plane_sets_and_refuses_a_pipe_that_it_lacks() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let path = |name: &str| root.join(name).display().to_string();
+        let with = |pipe: u8| {
+            let application = serde_json::json!({
+                "pipe": pipe, "app": 1, "trigger": {"periodic": 16_000_000}, "packets": 2,
+                "packet": vec![0; 60],
+            });
+            serde_json::json!({
+                "ports": [{"id": 1}, {"id": 2, "rate": 100_000_000}],
+                "aqm": {
+                    "kind": "p4", "program": path("docs/examples/timer_blue.p4"),
+                    "include_paths": [path("p4/include"), path("p4/tna")],
+                    "control": {"pktgen": [application]},
+                },
+            })
+        };
+        let mut switch = built(&with(0)).expect("a switch");
+        drive(&mut switch, [], Time::from_millis(100));
+        let statistics = switch.statistics();
+        assert_eq!((statistics.generated.packets, statistics.generated.bytes), (12, 12 * 66));
+        assert_eq!(statistics.ingress.passes, 12);
+        let why = built(&with(1)).err().expect("refused").to_string();
+        assert!(
+            why.starts_with("control plane: pktgen[0].pipe: the switch has no pipe 1"),
+            "{why}"
+        );
+    }
+
+    #[test]
     fn a_discipline_for_three_ports_and_a_rate_above_the_speed_are_refused_by_name() {
         let refused = |text| built(&text).err().expect("refused").to_string();
         let three = serde_json::json!({

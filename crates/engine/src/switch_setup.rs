@@ -3,13 +3,16 @@
 //! Tables and registers are the program's; this module configures the traffic manager. The limits
 //! of Tofino's mirror buffer and its single resubmission do not apply to bmv2.
 
-use sojourn_control::{Batch, ControlError, ControlPlane, Operation, QueueSetting};
-use sojourn_packet::Rate;
+use sojourn_control::{
+    Batch, Bits, ControlError, ControlPlane, GeneratorApplication, GeneratorTrigger, Operation,
+    QueueSetting,
+};
+use sojourn_packet::{PacketGenerator, Rate, Time};
 use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_switch::{
-    ConfigError, MAX_QUEUES, MirrorConfig, MirrorSession, MulticastGroup, MulticastNode,
-    PortConfig, PortId, QueueConfig, SessionDirection, ShapedRate, ShaperConfig, ShaperHardware,
-    SwitchConfig,
+    ConfigError, GeneratorSetting, Generators, MAX_QUEUES, MirrorConfig, MirrorSession,
+    MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig, SessionDirection, ShapedRate,
+    ShaperConfig, ShaperHardware, SwitchConfig, Trigger,
 };
 use sojourn_target::target::{Copies, ShaperRegisters, SwitchTraits};
 use std::collections::BTreeSet;
@@ -58,10 +61,25 @@ pub(crate) fn check(batch: &Batch, traits: &SwitchTraits) -> Result<(), ControlE
     Ok(())
 }
 
+/// Packet generators of a control plane on a chip with so many pipes.
+///
+/// # Errors
+/// The first application that exceeds a limit of the chip, with its key.
+pub(crate) fn generators(
+    applications: &[GeneratorApplication],
+    chip: Option<PacketGenerator>,
+    pipes: u8,
+) -> Result<Generators, ControlError> {
+    let settings: Vec<GeneratorSetting> = applications.iter().map(generator).collect();
+    let made = Generators::with(chip, pipes, &settings);
+    made.map_err(|why| ControlError::Message(why.to_string()))
+}
+
 /// Configures a switch from the control plane, and applies the limits of its target.
 pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, traits: &SwitchTraits) {
     switch.mirror.sessions = control.mirror_sessions.iter().map(session).collect();
     switch.multicast = control.multicast_groups.iter().map(group).collect();
+    switch.generated.extend(control.pktgen.iter().map(generator));
     if traits.copies == Copies::Unlimited {
         unlimited(switch);
     }
@@ -86,6 +104,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
 
 /// Gives a switch its target's traffic manager and recirculation ports.
 pub(crate) fn adopt(switch: &mut SwitchConfig, traits: &SwitchTraits) {
+    switch.generator = traits.packet_generator;
     if let Some(manager) = traits.traffic_manager {
         // A run that sets the buffer, or needs more room for its queues' limits, keeps its number.
         if switch.cells == SwitchConfig::default().cells {
@@ -147,6 +166,37 @@ pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
         ports: node.ports.iter().copied().map(PortId).collect(),
     };
     MulticastGroup { id: given.id, nodes: given.nodes.iter().map(node).collect() }
+}
+
+/// Converts an application of a packet generator to the switch's form.
+pub fn generator(given: &GeneratorApplication) -> GeneratorSetting {
+    let trigger = match &given.trigger {
+        GeneratorTrigger::OneShot(timer) => Trigger::Once(Time(*timer)),
+        GeneratorTrigger::Periodic(timer) => Trigger::Every(Time(*timer)),
+        GeneratorTrigger::PortDown(_) => Trigger::PortDown,
+        GeneratorTrigger::Pattern(pattern) => {
+            let (Bits(value), Bits(mask)) = (pattern.value, pattern.mask);
+            Trigger::Pattern { value, mask }
+        }
+    };
+    let going_down = match &given.trigger {
+        GeneratorTrigger::PortDown(ports) => ports.clone(),
+        _ => Vec::new(),
+    };
+    GeneratorSetting {
+        pipe: given.pipe,
+        number: given.app,
+        trigger,
+        contents: given.packet.0.clone(),
+        batches: given.batches,
+        packets: given.packets,
+        batch_gap: Time(given.batch_gap),
+        packet_gap: Time(given.packet_gap),
+        port: given.port,
+        source_port: given.source_port,
+        increments: given.increment_source_port,
+        going_down,
+    }
 }
 
 /// A port's shaper as the hardware implements it: rate in bit/s and burst in bytes.

@@ -84,6 +84,7 @@ impl Target for Panel {
             queues: 2,
             queues_chosen: false,
             recirculating: Vec::new(),
+            packet_generator: None,
             traffic_manager: None,
             copies: Copies::Unlimited,
             disciplines: true,

@@ -29,6 +29,10 @@ pub struct RunReport {
     /// Packets that the egress pass dropped at the recirculation port: copies that had done their
     /// work there and did not come back to ingress.
     pub recirculation_drops: u64,
+    /// Packets that packet generators made.
+    pub generated_packets: u64,
+    /// Their bytes, with the generators' headers.
+    pub generated_bytes: u64,
     /// Time for which mirrored copies were in transit, during which a program's state is
     /// unsynchronised.
     pub unsynchronised: SpanReport,

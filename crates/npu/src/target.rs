@@ -57,6 +57,7 @@ impl Target for NetworkProcessor {
             queues: 1,
             queues_chosen: true,
             recirculating: Vec::new(),
+            packet_generator: None,
             traffic_manager: None,
             copies: Copies::Unlimited,
             disciplines: true,

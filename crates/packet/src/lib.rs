@@ -13,6 +13,7 @@
 mod checksum;
 pub mod dataplane;
 mod forwarder;
+mod generator;
 mod ip;
 mod multithreaded;
 mod packet;
@@ -31,6 +32,7 @@ pub use dataplane::{
     Replication, WordOrder,
 };
 pub use forwarder::Forwarder;
+pub use generator::{GENERATED_HEADER, PacketGenerator};
 pub use ip::{ETHERNET_HEADER_LEN, ETHERTYPE_IPV4, ETHERTYPE_IPV6, IpHeader};
 pub use multithreaded::{Overlapping, PassId, QueueDepths};
 pub use packet::{FlowId, HEADER_ROOM, HeaderBytes, Packet, PacketId};

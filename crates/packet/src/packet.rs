@@ -17,9 +17,35 @@ pub const HEADER_ROOM: usize = 256;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketId(pub u64);
 
+/// Bit of the ids of packets that a switch's packet generator makes.
+const GENERATED: u64 = 1 << 63;
+
+impl PacketId {
+    /// Id of the packet with this number among those that a switch generates, from 0. No packet of a
+    /// host has it.
+    pub const fn generated(number: u64) -> PacketId {
+        PacketId(GENERATED | number)
+    }
+
+    /// Its number among the packets of hosts, or among those that a switch generates.
+    pub const fn number(self) -> u64 {
+        self.0 & !GENERATED
+    }
+
+    /// True if a switch generated the packet.
+    pub const fn is_generated(self) -> bool {
+        self.0 & GENERATED != 0
+    }
+}
+
 /// Id of the packet's flow, for measurement only: P4 programs do not see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// Flow of packets that no host sent.
+    pub const NONE: FlowId = FlowId(u32::MAX);
+}
 
 /// A packet on a link, from the first byte of Ethernet to the last byte before the FCS.
 ///

@@ -151,6 +151,12 @@ impl PacketSwitch {
         self.bench().now().as_nanos()
     }
 
+    /// Time of the next event, ns, if one is pending.
+    #[getter]
+    fn next_timer(&mut self) -> Option<u64> {
+        self.bench().next_timer().map(Time::as_nanos)
+    }
+
     /// Port and frame of each packet that left since the last call.
     fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<(u16, Bound<'py, PyBytes>)>> {
         let frame = |transmit: sojourn_switch::Transmit| {

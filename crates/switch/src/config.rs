@@ -4,10 +4,11 @@
 //! that a user gives to the switch's API. The statistics report the values that the hardware
 //! derives from them. This file must not depend on how a queue or a shaper works.
 
+use crate::generator::{GeneratorError, GeneratorSetting, SettingError};
 use crate::tm::opportunities::LinkTrace;
 use crate::tm::shaper::{ShaperConfig, ShaperHardware};
 use sojourn_packet::{Bytes, Rate, Time};
-use sojourn_packet::{MirrorDirection, PortId, WordOrder};
+use sojourn_packet::{MirrorDirection, PacketGenerator, PortId, WordOrder};
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
@@ -63,6 +64,10 @@ pub struct SwitchConfig {
     /// 25 Gbit/s behind a pause in egress: with their gaps at most 625 ns, of which 500 ns are the
     /// default egress latency.
     pub flow_control_delay: Time,
+    /// Numbers of the packet generators, off if absent.
+    pub generator: Option<PacketGenerator>,
+    /// Their applications at the start.
+    pub generated: Vec<GeneratorSetting>,
 }
 
 /// Reports of queue depths from the traffic manager to the data plane: one for each change.
@@ -110,6 +115,8 @@ impl Default for SwitchConfig {
             exclusions: Vec::new(),
             depth_reports: DepthReportConfig::default(),
             flow_control_delay: Time(125),
+            generator: None,
+            generated: Vec::new(),
         }
     }
 }
@@ -409,7 +416,10 @@ pub enum ConfigError {
     NoGroup(u16),
     /// A packet generator cannot be set so.
     #[error(transparent)]
-    Generator(#[from] crate::switch::GeneratorError),
+    Generator(#[from] GeneratorError),
+    /// An initial application of a packet generator is rejected.
+    #[error(transparent)]
+    GeneratorSetting(#[from] SettingError),
     /// Something refers to a port or queue that does not exist.
     #[error("{what} refers to port {} queue {queue}, which is not configured", .port.0)]
     NoSuchQueue {

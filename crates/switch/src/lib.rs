@@ -35,6 +35,7 @@ mod config;
 mod crossconnect;
 pub mod discipline;
 pub mod ecn;
+mod generator;
 mod observation;
 mod routes;
 mod spread;
@@ -48,6 +49,10 @@ pub use config::{
     SwitchConfig, cells_for_bytes,
 };
 pub use crossconnect::CrossConnect;
+pub use generator::{
+    Application, GeneratorChange, GeneratorError, GeneratorSetting, Generators, SettingError,
+    Trigger,
+};
 pub use observation::{
     CapturePoint, CapturedFrame, Observation, PacketObservation, Transmit, Verdict,
 };
@@ -59,9 +64,6 @@ pub use statistics::{
     MirrorStatistics, PortStatistics, QueueStatistics, RecirculationStatistics, SetBy, Statistics,
     Unroutable, UnsynchronisedTime,
 };
-pub use switch::{
-    APPLICATIONS, Application, Change, Disciplines, GENERATOR_PORT, GeneratorChange,
-    GeneratorError, Generators, QueueChange, Replaced, Switch, Trigger,
-};
+pub use switch::{Change, Disciplines, QueueChange, Replaced, Switch};
 pub use tm::scheduler::MAX_QUEUES;
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig, ShaperHardware};

@@ -47,6 +47,8 @@ pub struct Statistics {
     pub now: Time,
     /// Arrived at front-panel ports.
     pub received: Count,
+    /// Made by the packet generators, with their headers.
+    pub generated: Count,
     /// Transmitted on front-panel ports.
     pub sent: Count,
     /// Counters before the traffic manager.

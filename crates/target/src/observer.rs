@@ -9,7 +9,7 @@ use serde::Serialize;
 use sojourn_control::ControlError;
 use sojourn_control::runtime_control::{RegisterCells, RuntimeControl, find_register};
 use sojourn_p4::interp::trace::Node;
-use sojourn_packet::{EgressInput, IngressInput, Packet, Time};
+use sojourn_packet::{EgressInput, IngressInput, Packet, PacketId, Time};
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,7 +53,7 @@ pub struct Pass {
     /// Start of its parser.
     pub at: Time,
     /// The packet.
-    pub packet: u64,
+    pub packet: PacketId,
     /// Its bytes as the pass was given them, without what the chip puts in front.
     pub bytes: Vec<u8>,
     /// Zeros behind them.

@@ -227,7 +227,7 @@ impl Plane {
         *place = Some(Box::default());
         let (bytes, zeros) = (packet.bytes.to_vec(), packet.zeros);
         let (steps, result) = (Vec::new(), PassResult::default());
-        Some(Pass { at, packet: packet.id.0, bytes, zeros, pass_input, steps, result })
+        Some(Pass { at, packet: packet.id, bytes, zeros, pass_input, steps, result })
     }
 
     fn end(&mut self, pass: Pass, result: PassResult) -> Pass {

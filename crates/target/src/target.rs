@@ -14,7 +14,7 @@ use sojourn_p4::elaborate::Fresh;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::{Bytes, DataPlane};
+use sojourn_packet::{Bytes, DataPlane, PacketGenerator};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -120,6 +120,8 @@ pub struct SwitchTraits {
     pub queues_chosen: bool,
     /// Ports that recirculate their packets to ingress.
     pub recirculating: Vec<u16>,
+    /// Its packet generator, if it has one.
+    pub packet_generator: Option<PacketGenerator>,
     /// Its traffic manager; the switch's defaults if absent.
     pub traffic_manager: Option<TrafficManager>,
     /// Copies and second passes.

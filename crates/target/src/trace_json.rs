@@ -17,7 +17,8 @@ pub fn pass(pass: &Pass, sources: &SourceMap) -> Value {
     let mut object = serde_json::to_value(pass.pass_input).unwrap_or_default();
     let bytes: String = pass.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     object["time"] = pass.at.0.into();
-    object["packet"] = pass.packet.into();
+    object["packet"] = pass.packet.number().into();
+    object["generated"] = pass.packet.is_generated().into();
     object["bytes"] = bytes.into();
     object["zeros"] = pass.zeros.into();
     object["blocks"] = steps(&pass.steps, sources);

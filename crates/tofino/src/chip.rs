@@ -5,7 +5,7 @@
 //! specifications, the driver's defaults and the vendor's public documents; `docs/tofino2.md`
 //! lists what is an assumption. This file must not depend on programs or packets.
 
-use sojourn_packet::Bytes;
+use sojourn_packet::{Bytes, PacketGenerator};
 use sojourn_target::target::{ShaperRegisters, TrafficManager};
 use std::ops::RangeInclusive;
 
@@ -54,6 +54,8 @@ pub struct Chip {
     /// Ports of each pipe that recirculate. Tofino 2 has 0 to 7 for that, of which 0 to 5 belong to
     /// the processor in one pipe; the simulation uses 6 and 7.
     pub recirculation: RangeInclusive<u16>,
+    /// Its packet generator.
+    pub packet_generator: PacketGenerator,
     /// Its traffic manager.
     pub traffic_manager: TrafficManager,
 }
@@ -139,6 +141,16 @@ pub const TOFINO1: Chip = Chip {
     pipe_ports: 128,
     queues: 32,
     recirculation: 68..=71,
+    packet_generator: PacketGenerator {
+        application_bits: 3,
+        buffer: 16 * 1024,
+        ports: (68, 71),
+        default_port: 68,
+        pipe_ports: 128,
+        shortest: 11,
+        pattern_bytes: 4,
+        repeats_pattern: false,
+    },
     traffic_manager: TrafficManager {
         cell: Bytes(80),
         cells: 100 * 1024,
@@ -183,6 +195,16 @@ pub const TOFINO2: Chip = Chip {
     pipe_ports: 128,
     queues: 32,
     recirculation: 6..=7,
+    packet_generator: PacketGenerator {
+        application_bits: 4,
+        buffer: 16 * 1024,
+        ports: (0, 7),
+        default_port: 6,
+        pipe_ports: 128,
+        shortest: 59,
+        pattern_bytes: 16,
+        repeats_pattern: true,
+    },
     traffic_manager: TrafficManager {
         cell: Bytes(176),
         cells: 256_000,

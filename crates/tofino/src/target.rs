@@ -77,6 +77,7 @@ impl Target for TofinoTarget {
                     chip.recirculation.clone().map(move |p| pipe * chip.pipe_ports + p)
                 })
                 .collect(),
+            packet_generator: Some(chip.packet_generator),
             traffic_manager: Some(chip.traffic_manager),
             copies: Copies::Chip,
             disciplines: false,

@@ -28,7 +28,16 @@ from sojourn.model.scenario_code import refuse_if
 from sojourn.model.units import TIME
 from sojourn.tools.delays.captures import read_frames
 from sojourn.tools.delays.link_layer import LinkType
-from sojourn.tools.trace import Line, Traced, lines_of, trace_frames, trace_in_run, trace_page
+from sojourn.tools.trace import (
+    GENERATED_WORD,
+    Line,
+    Traced,
+    lines_of,
+    trace_frames,
+    trace_generated,
+    trace_in_run,
+    trace_page,
+)
 
 _MOST_BYTES = 9_216
 _STYLES = {
@@ -50,7 +59,8 @@ def trace(
         str,
         typer.Argument(
             help="A frame in hexadecimal digits, or a pcap file; of a run a packet's number, or "
-            "aqm, tail, mark for the first of that verdict."
+            "aqm, tail, mark for the first of that verdict. Of either, `generated` for packets of "
+            "the packet generator."
         ),
     ],
     port: Annotated[int, typer.Option(min=0, max=511, help="Where the frame comes in.")] = 1,
@@ -59,7 +69,10 @@ def trace(
         Path | None, typer.Option(help="Control-plane file; by default the one beside the program.")
     ] = None,
     count: Annotated[
-        int, typer.Option(min=1, max=1_000, help="Of a pcap file: how many frames, from the first.")
+        int,
+        typer.Option(
+            min=1, max=1_000, help="Of a pcap file or `generated`: how many, from the first."
+        ),
     ] = 1,
     aqm: Annotated[
         str | None, typer.Option(help="Of a run: which P4 program. [default: the first]")
@@ -87,7 +100,10 @@ def trace(
             program, None, with_own_folder(include, program), definitions(define), control
         )
         warn_of_unread_macros(choice.compiled, choice.defines)
-        ways = trace_frames(choice, _frames(packet, count), port=port, at=_time(at))
+        if packet == GENERATED_WORD:
+            ways = trace_generated(choice, count)
+        else:
+            ways = trace_frames(choice, _frames(packet, count), port=port, at=_time(at))
     if html is not None:
         try:
             write_text(html, trace_page(shown(program), ways))

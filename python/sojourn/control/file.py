@@ -23,6 +23,7 @@ from sojourn.control.description import ProgramDescription, read_description
 from sojourn.control.schema import problems
 from sojourn.errors import ConfigError, ControlPlaneError
 from sojourn.model.programs import compiled
+from sojourn.model.toml_location import line_of
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,9 @@ def as_plain(own: object) -> Any:
     raise TypeError(f"{type(own).__name__} is not data")
 
 
+_KEYED = re.compile(r"(?P<list>\w+)\[(?P<index>\d+)\](?P<keys>(?:\.\w+)*): ")
+"""The begin of a message about a key of an item: `pktgen[0].app: `."""
+
 _ABOUT = "control plane: "
 """The begin of the engine's messages about a control plane."""
 
@@ -192,13 +196,18 @@ def in_its_file(message: str, path: Path | None) -> str | None:
 
 
 def at_its_line(reason: str, path: Path) -> str:
-    """A fault of a control plane, with the file and the first line of the name it is about."""
+    """A fault of a control plane, with the file and the line of the key that it begins with, or the
+    first line of the name it is about."""
     if reason.startswith(f"{shown(path)}:"):
         return reason
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        lines = []
+        text = ""
+    if keyed := _KEYED.match(reason):
+        keys = (keyed["list"], int(keyed["index"]), *keyed["keys"].split(".")[1:])
+        return f"{shown(path)}:{line_of(text, keys) or 1}: {reason}"
+    lines = text.splitlines()
     names = re.findall(r"[`\"]([^`\"]+)[`\"]", reason)
     found = [number for number, line in enumerate(lines, 1) if any(n in line for n in names[:1])]
     place = f"{shown(path)}:{found[0]}" if found else shown(path)

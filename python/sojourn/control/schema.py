@@ -74,7 +74,8 @@ def control_keys() -> Schema:
         "tables": _list(_table(), "Tables and their entries."),
         "mirror_sessions": _list(_mirror_session(), "Mirror sessions of the switch."),
     }
-    keys |= _profile_keys() | _state_keys() | _program_keys() | _switch_keys() | _queue_keys()
+    keys |= _profile_keys() | _state_keys() | _program_keys() | _switch_keys()
+    keys |= _generator_keys() | _queue_keys()
     return _object("What a P4 program is given before the first packet.", (), **keys)
 
 
@@ -251,6 +252,53 @@ def _switch_keys() -> dict[str, Schema]:
     }
 
 
+def _generator_keys() -> dict[str, Schema]:
+    return {"pktgen": _list(_generator(), "Tofino: applications of packet generators.")}
+
+
+def _generator() -> Schema:
+    pattern = _object(
+        "First bytes of a recirculated packet: 4 on Tofino 1, 16 on Tofino 2.",
+        ("value", "mask"),
+        value=_NUMBER,
+        mask=_NUMBER,
+    )
+    trigger = _object(
+        "One of these.",
+        one_shot=_whole("So many ns after the start.", 0, _REGISTER),
+        periodic=_whole("Every so many ns.", 1, _REGISTER),
+        port_down=_list(
+            _whole("A port.", 0, 127),
+            "Ports of the pipe that go down, each once; [] for every one.",
+        ),
+        pattern=pattern,
+    )
+    return _object(
+        "An application of the packet generator of a pipe.",
+        ("app", "trigger", "packet"),
+        pipe=_whole("The pipe. [default: 0]", 0, 255),
+        app=_whole("Its number: 0 to 7 on Tofino 1, 0 to 15 on Tofino 2.", 0, 255),
+        trigger=trigger | {"minProperties": 1, "maxProperties": 1},
+        packet={
+            "type": ["string", "array"],
+            "pattern": "^\\s*(0x)?([0-9a-fA-F]{2}[ :\\n\\t]*)+$",
+            "expected": 'pairs of hexadecimal digits, as "ff:ff 08 00"',
+            "items": _whole("A byte.", 0, 255),
+            "description": "What follows the generator's header of 6 bytes, as digits or bytes.",
+        },
+        batches=_whole("Batches of a trigger. [default: 1]", 1, 65_536),
+        packets=_whole("Packets of a batch. [default: 1]", 1, 65_536),
+        batch_gap=_whole("ns from the start of a batch to the next.", 0, _REGISTER),
+        packet_gap=_whole("ns from the start of a packet to the next.", 0, _REGISTER),
+        port=_whole("The generator's port in the pipe. [default: 68; Tofino 2: 6]", 0, 127),
+        source_port=_whole("Where the packets come in, in the pipe. [default: port]", 0, 127),
+        increment_source_port={
+            "type": "boolean",
+            "description": "Each packet of a batch comes in by the next port.",
+        },
+    )
+
+
 def _queue_keys() -> dict[str, Schema]:
     queue = _object(
         "A setting of queues.",
@@ -282,6 +330,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "boolean": (bool,),
 }
+_REGISTER = (1 << 32) - 1
+"""The longest timer and gap, ns: registers of the generator have 32 bits."""
 _SHOWN = 8
 """Problems that a message lists."""
 
@@ -316,7 +366,8 @@ def _problems(value: object, schema: Schema, keys: Keys) -> Iterator[tuple[Keys,
         for index, item in enumerate(value):
             yield from _problems(item, schema.get("items", {}), (*keys, index))
     elif isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
-        yield keys, f'{_short(value)}: must be a whole number, as 10 or "0x0a000000"'
+        expected = schema.get("expected", 'a whole number, as 10 or "0x0a000000"')
+        yield keys, f"{_short(value)}: must be {expected}"
     elif isinstance(value, int) and value < schema.get("minimum", value):
         yield keys, f"{value}: must be {schema['minimum']} at least"
     elif isinstance(value, int) and value > schema.get("maximum", value):
@@ -335,6 +386,10 @@ def _of_choices(value: object, choices: list[Schema], keys: Keys) -> Iterator[tu
 
 def _of_object(value: dict[str, Any], schema: Schema, keys: Keys) -> Iterator[tuple[Keys, str]]:
     known = schema.get("properties", {})
+    if len(value) > schema.get("maxProperties", len(value)):
+        yield keys, f"{', '.join(value)}: must be one of these"
+    elif len(value) < schema.get("minProperties", 0):
+        yield keys, f"must have one of {', '.join(known)}"
     others = schema.get("additionalProperties", True)
     for key, item in value.items():
         if key in known:

@@ -80,6 +80,7 @@ class _Counters(_Open):
     mirror_drops: Count
     recirculated_packets: Count
     recirculation_drops: Count
+    generated_packets: Count = 0
     recirculated_share: float
     unsynchronised: _Unsynchronised
 

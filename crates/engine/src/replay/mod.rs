@@ -30,6 +30,7 @@ pub use trace::{DECISION_DROPPED, DECISION_UNSYNCHRONISED, Decision, Dequeue, Tr
 use crate::RunError;
 use crate::config::Aqm;
 use crate::load::Programs;
+use crate::switch_setup;
 use depths::Depths;
 use native_law::NativeLaw;
 use program::Program;
@@ -122,13 +123,18 @@ impl Replay {
                     let (program, found) = (p4.program.clone(), plane.target().title());
                     return Err(RunError::NoQueueToAsk { program, found });
                 }
+                let traits = plane.target().switch();
+                let generators =
+                    switch_setup::generators(&control.pktgen, traits.packet_generator, 1)?;
                 let sessions = control.mirror_sessions;
                 let depths = plane.takes_depth_reports().then(|| {
                     let reports = p4.ghost.unwrap_or_default().depth_reports();
                     let manager = plane.target().switch().traffic_manager;
                     Depths::new(reports, manager.map_or(CELL, |manager| manager.cell).0)
                 });
-                let program = Program::new(Box::new(plane), sessions, config.latency(), depths);
+                let program = Program::new(Box::new(plane), sessions, config.latency());
+                let program =
+                    program.with_generators(generators, traits.recirculating).with_depths(depths);
                 Subject::Program(Box::new(program))
             }
         };

@@ -1,10 +1,11 @@
-//! A P4 program under replay: both passes of each packet, and its mirrored copies in between.
+//! A P4 program under replay: both passes of each packet, and in between its mirrored copies and the
+//! packets that the chip's generators make.
 //!
 //! The packet enters ingress at the time that makes the difference of the two passes' clocks its
 //! sojourn time, and egress when it leaves the queue. On a chip that difference also contains the
 //! few hundred nanoseconds of the ingress pipeline; here all AQMs receive the same sojourn time. A
-//! copy passes through egress of its session's port a fixed time after the pass that requested it.
-//! There is no queue of copies, and none is lost.
+//! copy passes through egress of its session's port a fixed time after the pass that requested it,
+//! a generated packet as long after its ingress. There is no queue of these, and none is lost.
 
 use super::depths::Depths;
 use super::frames::Frames;
@@ -16,6 +17,7 @@ use sojourn_packet::{Bytes, FaultReport, Packet, Time};
 use sojourn_packet::{
     DataPlane, EgressInput, EgressOutput, IngressInput, Mirror, PacketMetadata, PortId,
 };
+use sojourn_switch::Generators;
 use std::collections::VecDeque;
 
 /// Length of the frame check sequence, which the switch counts.
@@ -35,9 +37,11 @@ pub struct Copies {
     pub passes: u64,
 }
 
-/// A copy, or a recirculated packet, in transit to an egress pass.
+/// A copy, a recirculated or a generated packet, in transit to an egress pass.
 struct Returning {
     due: Time,
+    /// It comes from a mirror session.
+    mirrored: bool,
     port: PortId,
     queue: u8,
     packet: Packet,
@@ -49,6 +53,9 @@ pub(super) struct Program {
     sessions: Vec<MirrorSession>,
     latency: Time,
     frames: Frames,
+    generators: Generators,
+    /// Ports that recirculate.
+    recirculating: Vec<u16>,
     /// In the order of `due`: all of them have the same latency.
     returning: VecDeque<Returning>,
     /// Resubmitted packets with the time of their second ingress pass.
@@ -59,22 +66,29 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub fn new(
-        plane: Box<dyn DataPlane>,
-        sessions: Vec<MirrorSession>,
-        latency: Time,
-        depths: Option<Depths>,
-    ) -> Program {
+    pub fn new(plane: Box<dyn DataPlane>, sessions: Vec<MirrorSession>, latency: Time) -> Program {
         Program {
-            resubmitted: VecDeque::new(),
-            depths,
             plane,
             sessions,
             latency,
             frames: Frames::new(),
+            generators: Generators::default(),
+            recirculating: Vec::new(),
             returning: VecDeque::new(),
+            resubmitted: VecDeque::new(),
             copies: Copies::default(),
+            depths: None,
         }
+    }
+
+    /// A program that gets depth reports, if there are any.
+    pub fn with_depths(self, depths: Option<Depths>) -> Program {
+        Program { depths, ..self }
+    }
+
+    /// The program on a chip whose packet generators are set, and which recirculates at some ports.
+    pub fn with_generators(self, generators: Generators, recirculating: Vec<u16>) -> Program {
+        Program { generators, recirculating, ..self }
     }
 
     pub fn copies(&self) -> Copies {
@@ -91,8 +105,8 @@ impl Program {
         if self.depths.is_some() {
             return self.decide_before_queue(row, arrived);
         }
-        self.return_copies(row.time);
-        let unsynchronised = !self.returning.is_empty();
+        self.catch_up(row.time);
+        let unsynchronised = self.returning.iter().any(|packet| packet.mirrored);
         let input = IngressInput { port: SENDERS, arrived, now: arrived, resubmitted: false };
         let frame = self.frames.make(row.size);
         let admitted = self.plane.ingress(&input, frame);
@@ -110,7 +124,7 @@ impl Program {
         let out = self.plane.egress_carrying(&input, packet, admitted.packet_metadata);
         self.request(out.mirror, row.time);
         if let (true, Some(packet)) = (out.recirculate, &out.packet) {
-            self.recirculate(port, packet.clone(), out.packet_metadata, row.time);
+            self.recirculate((port, true), packet.clone(), out.packet_metadata, row.time);
         }
         Some(Decision { dropped: out.packet.is_none(), unsynchronised })
     }
@@ -150,32 +164,65 @@ impl Program {
         }
     }
 
-    /// Runs the egress pass of every copy that has returned by `now`.
-    fn return_copies(&mut self, now: Time) {
-        for _ in 0..MOST_PASSES {
-            if self.returning.front().is_none_or(|copy| copy.due > now) {
-                return;
-            }
-            let Some(copy) = self.returning.pop_front() else { return };
-            self.copies.passes += 1;
-            let input = EgressInput {
-                enqueued: copy.due,
-                mirrored: true,
-                ..self::input(copy.port, copy.queue, copy.due, &copy.packet)
-            };
-            let EgressOutput { packet, mirror, packet_metadata, .. } =
-                self.plane.egress_carrying(&input, copy.packet, copy.packet_metadata);
-            self.request(mirror, copy.due);
-            if let Some(packet) = packet {
-                self.recirculate(copy.port, packet, packet_metadata, copy.due);
+    /// Runs the passes of packets that have returned and of generated ones by `now`, in the order of
+    /// time.
+    fn catch_up(&mut self, now: Time) {
+        let mut returned = 0;
+        loop {
+            let due = self.returning.front().map(|copy| copy.due).filter(|due| *due <= now);
+            let made = self.generators.next().filter(|at| *at <= now);
+            match (due, made) {
+                (due, Some(at)) if due.is_none_or(|due| at < due) => self.generate(at),
+                (Some(_), _) if returned < MOST_PASSES => {
+                    returned += 1;
+                    self.return_next();
+                }
+                _ => return,
             }
         }
     }
 
-    /// A copy that egress forwarded enters ingress by its port, and then egress once more.
+    /// Runs the ingress pass of packets that the generators make by `now`.
+    fn generate(&mut self, now: Time) {
+        while let Some((port, packet)) = self.generators.step(now) {
+            self.enter((port, false), packet, PacketMetadata::default(), now);
+        }
+    }
+
+    /// Runs the egress pass of the next packet that returns.
+    fn return_next(&mut self) {
+        let Some(copy) = self.returning.pop_front() else { return };
+        self.copies.passes += u64::from(copy.mirrored);
+        let input = EgressInput {
+            enqueued: copy.due,
+            mirrored: copy.mirrored,
+            ..self::input(copy.port, copy.queue, copy.due, &copy.packet)
+        };
+        let EgressOutput { packet, mirror, packet_metadata, .. } =
+            self.plane.egress_carrying(&input, copy.packet, copy.packet_metadata);
+        self.request(mirror, copy.due);
+        let comes_back = copy.mirrored || self.recirculating.contains(&copy.port.0);
+        if let (Some(packet), true) = (packet, comes_back) {
+            self.recirculate((copy.port, copy.mirrored), packet, packet_metadata, copy.due);
+        }
+    }
+
+    /// A packet that egress forwarded enters ingress by its port, and then egress once more.
     fn recirculate(
         &mut self,
-        port: PortId,
+        (port, mirrored): (PortId, bool),
+        packet: Packet,
+        packet_metadata: PacketMetadata,
+        now: Time,
+    ) {
+        self.generators.came_back(now, port, &packet);
+        self.enter((port, mirrored), packet, packet_metadata, now);
+    }
+
+    /// Runs the ingress pass of a packet that no sender of the trace sent.
+    fn enter(
+        &mut self,
+        (port, mirrored): (PortId, bool),
         packet: Packet,
         packet_metadata: PacketMetadata,
         now: Time,
@@ -185,7 +232,8 @@ impl Program {
         if let (Some(packet), Some(port)) = (admitted.packet, admitted.admission.unicast) {
             let (due, queue) = (now + self.latency, admitted.admission.queue);
             let packet_metadata = admitted.packet_metadata;
-            self.returning.push_back(Returning { due, port, queue, packet, packet_metadata });
+            let returning = Returning { due, mirrored, port, queue, packet, packet_metadata };
+            self.returning.push_back(returning);
         }
     }
 
@@ -201,7 +249,8 @@ impl Program {
         }
         let Some(port) = session.port.map(PortId) else { return };
         let (due, queue) = (now + self.latency, session.queue);
-        self.returning.push_back(Returning { due, port, queue, packet, packet_metadata });
+        let returning = Returning { due, mirrored: true, port, queue, packet, packet_metadata };
+        self.returning.push_back(returning);
     }
 }
 

@@ -10,6 +10,7 @@ use sojourn_packet::{
     Mirror, MirrorDirection, MirrorOverrides, PacketMetadata, PortId,
 };
 use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_target::target::Target;
 use std::sync::{Arc, Mutex};
 
 /// Drops every third packet and requests a copy of it; records the time of each pass.
@@ -75,7 +76,7 @@ fn replay_of(plane: EveryThird, latency: u64) -> Replay {
         max_length: Some(100),
     };
     let control = ControlPlane { mirror_sessions: vec![session], ..ControlPlane::default() };
-    let program = Program::new(Box::new(plane), control.mirror_sessions, Time(latency), None);
+    let program = Program::new(Box::new(plane), control.mirror_sessions, Time(latency));
     Replay::from_subject(Subject::Program(Box::new(program)))
 }
 
@@ -109,6 +110,31 @@ fn a_copy_returns_after_the_latency_and_before_a_packet_of_the_same_instant() {
     assert_eq!(decisions, [0, 0, dropped, early, 0]);
     assert_eq!(*copies.lock().unwrap(), [(500, 4)]);
     assert_eq!(replay.copies(), Copies { requested: 1, no_session: 0, passes: 1 });
+}
+
+#[test]
+fn generated_packets_take_their_passes_between_the_packets_of_the_trace() {
+    let plane = EveryThird { forwards: true, ..EveryThird::default() };
+    let sojourns = plane.sojourns.clone();
+    let applications = serde_json::json!([
+        {"app": 7, "trigger": {"periodic": 100}, "packet": "00112233445566778899aa"},
+    ]);
+    let applications: Vec<_> = serde_json::from_value(applications).unwrap();
+    let chip = sojourn_tofino::TOFINO1.switch().packet_generator;
+    let generators = switch_setup::generators(&applications, chip, 1).unwrap();
+    let program = Program::new(Box::new(plane), Vec::new(), Time(250));
+    let program = Box::new(program.with_generators(generators, Vec::new()));
+    let mut replay = Replay::from_subject(Subject::Program(program));
+    // The generator's packets enter ingress at 100 and 200, and egress at 350 and 450, where their
+    // time in the queue is 0.
+    let mut seen = |time| {
+        replay.decide(&row(time)).unwrap();
+        sojourns.lock().unwrap().clone()
+    };
+    assert_eq!(seen(50), [7]);
+    assert_eq!(seen(349), [7, 7]);
+    assert_eq!(seen(449), [7, 7, 0, 7]);
+    assert_eq!(seen(450), [7, 7, 0, 7, 0, 7]);
 }
 
 #[test]

@@ -76,6 +76,9 @@ impl RunPacketIds {
 
     /// The identity in the run of a packet that has been numbered, whichever it has now.
     pub(super) fn in_run(&self, id: PacketId) -> PacketId {
+        if id.is_generated() {
+            return id;
+        }
         let Some(sender) = (id.0 >> PARTITION).checked_sub(1) else { return id };
         let own = (id.0 & ((1 << PARTITION) - 1)) as usize;
         let mark = self.marks[sender as usize][own / EACH];

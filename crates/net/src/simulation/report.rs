@@ -185,6 +185,8 @@ fn add_switch(report: &mut RunReport, statistics: &Statistics) {
     report.recirculated_packets += recirculated.packets;
     report.recirculated_bytes += recirculated.bytes;
     report.recirculation_drops += used_up.sum::<u64>();
+    report.generated_packets += statistics.generated.packets;
+    report.generated_bytes += statistics.generated.bytes;
     let spans: &mut SpanReport = &mut report.unsynchronised;
     spans.count += mirror.unsynchronised.count;
     spans.total += mirror.unsynchronised.total.0;

@@ -69,7 +69,14 @@ impl Partition {
                 self.drain_switch(switch);
             }
             Change::Up(switch, place, up) => {
-                self.nodes[usize::from(switch)].port_links[place].up = up;
+                let node = &mut self.nodes[usize::from(switch)];
+                let link = &mut node.port_links[place];
+                link.up = up;
+                // A packet generator may have been waiting for it.
+                if !up && node.switch.generators().chip().is_some() {
+                    node.switch.link_down(self.now, link.port);
+                    self.drain_switch(switch);
+                }
             }
             Change::Routes(switch, routes) => {
                 self.nodes[usize::from(switch)].switch.set_routes(&routes);

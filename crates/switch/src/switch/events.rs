@@ -20,10 +20,8 @@ pub enum Event {
     Return(u16),
     /// The oldest packet that egress has sent back past the ports reaches ingress.
     Again,
-    /// The timer of an application of a pipe's packet generator is through; the time that it was enabled.
-    Trigger(u8, u8, u32),
-    /// The next packet of such an application is due.
-    Generate(u8, u8, u32),
+    /// The packet generators have something to do.
+    Generate,
     /// Something happens inside the passes that overlap.
     Passes,
     /// The oldest depth report reaches the data plane.
@@ -69,6 +67,11 @@ impl Events {
     #[inline]
     pub fn next(&self) -> Option<Time> {
         (self.first < Time::MAX).then_some(self.first)
+    }
+
+    /// True if every event is of a kind.
+    pub fn all(&self, is_of_it: impl Fn(Event) -> bool) -> bool {
+        self.queue.iter().all(|(_, event)| is_of_it(*event))
     }
 
     /// Takes the next event that is due at `now` or was before.

@@ -93,7 +93,7 @@ impl Switch {
         }
         self.ports[index].received.add(packet.len());
         self.recirculation.recirculated.add(packet.len());
-        if self.looks_for_patterns() {
+        if self.generators.searches() {
             self.look_for_patterns(id, &packet);
         }
         self.enter(id, packet, PacketMetadata::default());

@@ -27,6 +27,7 @@ impl Switch {
         Statistics {
             now: self.now,
             received,
+            generated: self.generated,
             sent,
             ingress: self.ingress_statistics,
             egress_parser_rejected: self.egress_parser_rejected,
@@ -209,10 +210,10 @@ impl Observations {
     }
 }
 
-/// True of a packet that no mirror session has made: rows are of these.
+/// True of a packet that no mirror session and no packet generator has made: rows are of these.
 #[inline]
 fn is_original(packet: &Queued) -> bool {
-    !packet.tag.mirror_requested.is_copy()
+    !packet.tag.mirror_requested.is_copy() && !packet.packet.id.is_generated()
 }
 
 /// The row of a packet whose fate at a port is decided.

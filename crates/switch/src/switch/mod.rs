@@ -19,15 +19,12 @@ mod outgoing;
 mod reconfigure;
 mod setup;
 
-pub use generate::{
-    APPLICATIONS, Application, GeneratorChange, GeneratorError, Generators, PORT as GENERATOR_PORT,
-    Trigger,
-};
 pub use reconfigure::{Change, QueueChange, Replaced};
 
 use crate::discipline::{Discipline, Drops};
+use crate::generator::Generators;
 use crate::observation::{CapturedFrame, Observation, PacketObservation, Transmit};
-use crate::statistics::{IngressStatistics, RecirculationStatistics};
+use crate::statistics::{Count, IngressStatistics, RecirculationStatistics};
 use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
@@ -88,8 +85,10 @@ pub struct Switch {
     recirculation: RecirculationStatistics,
     rounds: LoopGuard,
     generators: Generators,
-    /// Counts the times that applications of generators were enabled.
-    generated: u32,
+    /// Instant of the event that stands for the generators' next.
+    generation_due: Option<Time>,
+    /// Packets that the generators made.
+    generated: Count,
     /// Reports of queue depths, if the data plane takes them.
     reports: Option<Box<DepthReports>>,
     flow_control: FlowControlRequests,
@@ -204,6 +203,12 @@ impl Switch {
         self.events.next()
     }
 
+    /// True if no packet is on its way: nothing is pending but the next instant of the packet
+    /// generators.
+    pub fn rests(&self) -> bool {
+        self.events.all(|event| event == Event::Generate)
+    }
+
     /// Does everything that is due up to and including `now`.
     pub fn advance(&mut self, now: Time) {
         while let Some((at, event)) = self.events.pop_due(now) {
@@ -215,8 +220,7 @@ impl Switch {
                 Event::Port(index) => self.port_timer(usize::from(index), at),
                 Event::Return(index) => self.recirculated(usize::from(index)),
                 Event::Again => self.again(),
-                Event::Trigger(pipe, number, time) => self.timer(pipe, number, time, at),
-                Event::Generate(pipe, number, time) => self.generate(pipe, number, time),
+                Event::Generate => self.generate(at),
                 Event::Passes => self.work_off_passes(at),
                 Event::DepthReport => self.deliver_report(at),
                 Event::FlowControl => self.change_flow(),

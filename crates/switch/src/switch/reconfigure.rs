@@ -4,8 +4,9 @@
 //! data: the replaced object is saved with its state, so an undo restores it completely. Decisions
 //! already made for packets in transit remain in force. The module must not depend on the caller.
 
-use super::{GeneratorChange, Generators, Switch};
+use super::Switch;
 use crate::config::{ConfigError, MirrorSession, MulticastGroup};
+use crate::generator::{GeneratorChange, Generators};
 use crate::routes::Routes;
 use crate::spread::SpreadingRoutes;
 use crate::tm::pace::Pace;

@@ -6,17 +6,18 @@ use super::loop_guard::LoopGuard;
 use super::measure::Observations;
 use super::multithreaded::Passes;
 use super::outgoing::Outgoing;
-use super::{Disciplines, Generators, ObservationFlags, Switch};
+use super::{Disciplines, ObservationFlags, Switch};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::discipline::Drops;
-use crate::statistics::{IngressStatistics, RecirculationStatistics};
+use crate::generator::Generators;
+use crate::statistics::{Count, IngressStatistics, RecirculationStatistics};
 use crate::switch::events::Events;
 use crate::tm::cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
 use crate::tm::queued::Places;
 use crate::tm::replication::ReplicationEngine;
-use sojourn_packet::{DataPlane, PortId, Time};
+use sojourn_packet::{DataPlane, PacketGenerator, PortId, Time};
 use std::collections::VecDeque;
 
 impl Switch {
@@ -61,7 +62,8 @@ impl Switch {
             .takes_depth_reports()
             .then(|| Box::new(DepthReports::new(config.depth_reports.clone())));
         let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
-        Ok(Switch {
+        let generators = make_generators(&config)?;
+        let mut switch = Switch {
             now: Time::ZERO,
             forwards,
             passes: plane.overlapping().is_some().then(Passes::default),
@@ -91,12 +93,23 @@ impl Switch {
             observations: Observations::default(),
             ingress_statistics: IngressStatistics::default(),
             egress_parser_rejected: 0,
-            generators: Generators::default(),
-            generated: 0,
+            generators,
+            generation_due: None,
+            generated: Count::default(),
             reports,
             flow_control: FlowControlRequests::new(config.flow_control_delay),
-        })
+        };
+        switch.expect_generated();
+        Ok(switch)
     }
+}
+
+/// The generators of as many pipes as the ports are of.
+fn make_generators(config: &SwitchConfig) -> Result<Generators, ConfigError> {
+    let pipe = |chip: &PacketGenerator| config.ports.iter().map(|port| chip.pipe(port.id.0)).max();
+    let last = config.generator.as_ref().and_then(pipe);
+    let pipes = last.map_or(0, |last| last.saturating_add(1));
+    Ok(Generators::with(config.generator, pipes, &config.generated)?)
 }
 
 fn make_ports(

@@ -2,7 +2,7 @@
 
 use sojourn_packet::{
     Admission, DataPlane, EgressDecision, EgressInput, EgressOutput, IngressDecision, IngressInput,
-    IngressOutput, PortId,
+    IngressOutput, PacketGenerator, PortId,
 };
 use sojourn_packet::{Bytes, FlowId, Packet, PacketId, PacketMetadata, Rate, Time};
 use sojourn_switch::{Disciplines, Observation, PortConfig, Switch, SwitchConfig, Transmit};
@@ -12,6 +12,17 @@ pub const GIGABIT: u64 = 1_000_000_000;
 pub const IN: PortId = PortId(1);
 pub const OUT: PortId = PortId(2);
 pub const LOOP: PortId = PortId(68);
+/// The packet generator of Tofino 1.
+pub const GENERATOR: PacketGenerator = PacketGenerator {
+    application_bits: 3,
+    buffer: 16_384,
+    ports: (68, 71),
+    default_port: 68,
+    pipe_ports: 128,
+    shortest: 11,
+    pattern_bytes: 4,
+    repeats_pattern: false,
+};
 
 type Ingress = Box<dyn FnMut(&IngressInput, Packet) -> IngressOutput + Send>;
 type Egress = Box<dyn FnMut(&EgressInput, Packet) -> EgressOutput + Send>;
@@ -110,6 +121,7 @@ pub fn config() -> SwitchConfig {
             out,
             PortConfig::recirculation(LOOP, Rate(100 * GIGABIT), Time(400)),
         ],
+        generator: Some(GENERATOR),
         ..SwitchConfig::default()
     }
 }

@@ -30,7 +30,8 @@ from sojourn.runtime.run_files import COUNTERS, DATAGRAMS, EXCHANGES, FLOWS
 _ABSENT = {
     "mirrored_packets": 0, "mirrored_bytes": 0, "mirror_drops": 0, "recirculated_packets": 0,
     "recirculated_bytes": 0, "recirculated_share": 0.0, "recirculation_utilisation": 0.0,
-    "recirculation_drops": 0, "unsynchronised": {"count": 0, "total": 0, "max": 0},
+    "recirculation_drops": 0, "generated_packets": 0, "generated_bytes": 0,
+    "unsynchronised": {"count": 0, "total": 0, "max": 0},
     "parser_errors": 0, "ingress_drops": 0, "unroutable_packets": 0,
     "unroutable_first": None,
 }  # fmt: skip

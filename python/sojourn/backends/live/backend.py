@@ -286,6 +286,8 @@ def _of_switch(switch: dict[str, Any], outside: set[int]) -> dict[str, Any]:
         "mirror_drops": mirror["no_session"] + mirror["buffer_drops"] + mirror["tail_drops"],
         "recirculated_packets": back["packets"],
         "recirculated_bytes": back["bytes"],
+        "generated_packets": switch["generated"]["packets"],
+        "generated_bytes": switch["generated"]["bytes"],
         "recirculation_drops": sum(queue["egress_drops"]["packets"] for queue in loops),
         "looped": sum(queue["dequeued"]["bytes"] for queue in loops),
         "came": switch["received"]["bytes"],

@@ -6,7 +6,22 @@ for each pass.
 """
 
 from sojourn.tools.trace.page import trace_page
-from sojourn.tools.trace.steps import Traced, trace_frames, trace_in_run
+from sojourn.tools.trace.steps import (
+    GENERATED_WORD,
+    Traced,
+    trace_frames,
+    trace_generated,
+    trace_in_run,
+)
 from sojourn.tools.trace.tree import Line, lines_of
 
-__all__ = ["Line", "Traced", "lines_of", "trace_frames", "trace_in_run", "trace_page"]
+__all__ = [
+    "GENERATED_WORD",
+    "Line",
+    "Traced",
+    "lines_of",
+    "trace_frames",
+    "trace_generated",
+    "trace_in_run",
+    "trace_page",
+]

@@ -23,10 +23,14 @@ from sojourn.results.faults import of_program
 from sojourn.runtime.arrow_tables import DROPS, VERDICTS, rows_table
 from sojourn.runtime.engine import advance, controlled
 from sojourn.runtime.folder import RecordedRun, RunFolder
-from sojourn.runtime.plan import make_plan
+from sojourn.runtime.plan import PlannedRun, make_plan
 from sojourn.runtime.queue_totals import no_rows
 from sojourn.runtime.run_files import PACKETS
 
+_GENERATED = 1 << 63
+"""The engine's number of the first packet that a switch generates."""
+GENERATED_WORD = "generated"
+"""Names packets of a packet generator, in place of a number."""
 _BETWEEN = 1_000
 _SETTLE = 10**9
 _MOST_ROWS = 1 << 30
@@ -61,11 +65,7 @@ def trace_frames(
     The first comes in by `port` at the instant `at`, ns. `ProgramError`, `ControlPlaneError` say
     what is wrong with program or control plane.
     """
-    switch = configured_switch(choice)
-    try:
-        switch.follow()
-    except ConfigError as error:
-        raise ScenarioError(f"{shown(choice.program)}: {error}") from error
+    switch = _followed_switch(choice)
     ways = []
     switch.wait(at)
     for number, frame in enumerate(frames, 1):
@@ -84,6 +84,34 @@ def trace_frames(
     return ways
 
 
+def trace_generated(choice: ProgramChoice, count: int) -> list[Traced]:
+    """The ways of the first `count` instants' packets that timers of a packet generator make, on a
+    switch alone. Errors as for `trace_frames`, and if no timer is set."""
+    switch = _followed_switch(choice)
+    ways: list[Traced] = []
+    while len(ways) < count and (due := switch.next_timer) is not None:
+        switch.wait(due - switch.now)
+        switch.settle(_SETTLE)
+        sent = switch.take()
+        if passes := json.loads(switch.take_passes()):
+            title = f"generated at {passes[0]['time'] / 1e6:.6f} ms: {_left(sent)}"
+            faults = of_program(json.loads(switch.faults()))
+            ways.append(Traced(title, tuple(passes), tuple(sent), tuple(faults)))
+    if not ways:
+        file = shown(choice.control_file or choice.program)
+        raise ScenarioError(f"{file}: no [[pktgen]] with a timer, so no packet is generated")
+    return ways
+
+
+def _followed_switch(choice: ProgramChoice) -> _core.PacketSwitch:
+    switch = configured_switch(choice)
+    try:
+        switch.follow()
+    except ConfigError as error:
+        raise ScenarioError(f"{shown(choice.program)}: {error}") from error
+    return switch
+
+
 def _left(sent: Sequence[tuple[int, bytes]]) -> str:
     if not sent:
         return "nothing left the switch"
@@ -94,12 +122,15 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     """The way of a packet of the run in the folder `path`, with the run's other packets around it.
 
     `packet` is its number in the run's rows, or a verdict, for the first packet of which it is
-    true. `label` is an AQM of the run, a P4 program; without it the first one.
+    true, or `generated` for the first of a packet generator. `label` is an AQM of the run, a P4
+    program; without it the first one.
     """
     folder = RunFolder.open(path)
+    place, run = _chosen(folder, path, label)
+    if packet == GENERATED_WORD:
+        return _generated_in_run(folder, path, place)
     if not folder.scenario.rows:
         raise no_rows(path, "a trace")
-    place, run = _chosen(folder, path, label)
     row = _row(path / run.folder / PACKETS, packet)
     number, dequeued = row["packet"], row["dequeued"]
     if not 0 <= row["enqueued"] <= dequeued <= folder.scenario.duration:
@@ -107,6 +138,49 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
             f"{shown(path)}: the rows of this run cannot be read: packet {number} was not in its "
             "queue while the run went on"
         )
+    planned, simulation = _repeated(folder, path, place, number)
+    end = dequeued + _AFTERWARDS
+    with controlled(planned, simulation) as controller:
+        for now in advance(simulation, end, _MOST_ROWS, controller):
+            _discard_rows(simulation)
+            if now >= end:
+                break
+    delay = (dequeued - row["enqueued"]) / 1e6
+    title = (
+        f"packet {number} of {run.label}, seed {folder.scenario.seed}: {row['size']} bytes of flow "
+        f"{row['flow']}, at the queue at {row['enqueued'] / 1e9:.6f} s, {delay:.3f} ms there: "
+        f"{_said(row['verdict'])}"
+    )
+    return Traced(title, tuple(json.loads(simulation.take_passes())))
+
+
+def _generated_in_run(folder: RunFolder, path: Path, place: int) -> Traced:
+    """The way of the first packet that a packet generator of the run makes."""
+    planned, simulation = _repeated(folder, path, place, _GENERATED)
+    duration = folder.scenario.duration
+    passes: list[dict[str, Any]] = []
+    with controlled(planned, simulation) as controller:
+        for now in advance(simulation, duration, _MOST_ROWS, controller):
+            _discard_rows(simulation)
+            passes += json.loads(simulation.take_passes())
+            if passes and now >= passes[0]["time"] + _AFTERWARDS:
+                break
+    label = folder.runs[place].label
+    if not passes:
+        raise ScenarioError(f"{shown(path)}: no packet was generated in the run of {label}")
+    first = passes[0]["time"]
+    title = (
+        f"the first generated packet of {label}, seed {folder.scenario.seed}, made at "
+        f"{first / 1e9:.6f} s"
+    )
+    return Traced(title, tuple(one for one in passes if one["time"] <= first + _AFTERWARDS))
+
+
+def _repeated(
+    folder: RunFolder, path: Path, place: int, number: int
+) -> tuple[PlannedRun, _core.Simulation]:
+    """A run of the folder once more, at its begin, in which packet `number` is followed."""
+    run = folder.runs[place]
     scenario = folder.scenario.model_copy(update={"aqms": [folder.scenario.aqms[place]]})
     if folder.beside is None:
         raise ScenarioError(
@@ -124,23 +198,15 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
         simulation = _core.Simulation(text, list(planned.programs))
     except ConfigError as error:
         raise ScenarioError(f"{run.label}: {error}") from error
-    end = dequeued + _AFTERWARDS
-    with controlled(planned, simulation) as controller:
-        for now in advance(simulation, end, _MOST_ROWS, controller):
-            simulation.take_log()
-            simulation.take_registers()
-            for bottleneck in range(simulation.bottlenecks):
-                simulation.take_packets(bottleneck)
-            simulation.take_flows()
-            if now >= end:
-                break
-    delay = (dequeued - row["enqueued"]) / 1e6
-    title = (
-        f"packet {number} of {run.label}, seed {folder.scenario.seed}: {row['size']} bytes of flow "
-        f"{row['flow']}, at the queue at {row['enqueued'] / 1e9:.6f} s, {delay:.3f} ms there: "
-        f"{_said(row['verdict'])}"
-    )
-    return Traced(title, tuple(json.loads(simulation.take_passes())))
+    return planned, simulation
+
+
+def _discard_rows(simulation: _core.Simulation) -> None:
+    simulation.take_log()
+    simulation.take_registers()
+    for bottleneck in range(simulation.bottlenecks):
+        simulation.take_packets(bottleneck)
+    simulation.take_flows()
 
 
 def _refuse_changed(planned: Mapping[str, str], run: RecordedRun) -> None:
@@ -194,7 +260,8 @@ def _row(path: Path, packet: str) -> dict[str, Any]:
     else:
         raise ScenarioError(
             f"packet {packet!r}: of a run it is a number in {shown(path)}, or "
-            f"{', '.join(VERDICTS)} for the first packet of which that is true"
+            f"{', '.join(VERDICTS)} for the first packet of which that is true, or "
+            f"{GENERATED_WORD} for the first of a packet generator"
         )
     if not found.num_rows:
         raise ScenarioError(f"{shown(path)}: {none}")

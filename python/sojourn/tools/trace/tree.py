@@ -39,6 +39,7 @@ def _pass(one: Mapping[str, Any]) -> Line:
     at = f"{one['time'] / 1e6:.6f} ms"
     if one["pass"] == "ingress":
         again = ", resubmitted" if one["resubmitted"] else ""
+        again += ", from the packet generator" if one["generated"] else ""
         text = f"ingress at {at}: {size} bytes by port {one['port']}{again}"
     else:
         waited = (one["dequeued"] - one["enqueued"]) / 1e6

@@ -18,7 +18,7 @@ use crate::wire::bfrt_proto::table_entry::Value;
 use sojourn_control::schema::Unit;
 use sojourn_control::{HashRead, Number, Query, Reply};
 use sojourn_engine::control::{self, Pipes};
-use sojourn_switch::{APPLICATIONS, PortStatistics};
+use sojourn_switch::PortStatistics;
 use tonic::Code;
 
 /// Number of cells read in one piece.
@@ -267,7 +267,9 @@ impl Reader<'_> {
                 ports().iter().flat_map(queues).collect()
             }
             Kind::Fixed(Fixed::Application) => {
-                (0..APPLICATIONS as u64).map(|number| vec![number]).collect()
+                let chip = self.switch.generators().chip();
+                let applications = chip.map_or(0, |chip| chip.applications());
+                (0..applications.into()).map(|number| vec![number]).collect()
             }
             Kind::Fixed(Fixed::SnapshotContainers) => {
                 (0..table.size).map(|stage| vec![stage]).collect()

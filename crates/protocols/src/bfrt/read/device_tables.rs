@@ -8,7 +8,7 @@ use crate::bfrt::schema::Table;
 use crate::bfrt::store::Entry;
 use crate::bfrt::write::{application_read, port_and_queue, recirculates};
 use crate::failure::Failure;
-use sojourn_switch::{APPLICATIONS, GENERATOR_PORT, PortStatistics, ShapedRate};
+use sojourn_switch::{PortStatistics, ShapedRate};
 
 /// Ports to the CPU over Ethernet, and the one over its bus, by the chip's numbers.
 const CPU_PORTS: std::ops::Range<u32> = 64..68;
@@ -24,11 +24,12 @@ impl Reader<'_> {
         let of_key = |at: usize| key.get(at).copied().unwrap_or(0);
         match fixed {
             Fixed::Application => {
+                let generators = self.switch.generators();
+                let applications = generators.chip().map_or(0, |chip| chip.applications());
                 let number = u8::try_from(of_key(0)).ok();
-                let number = number.filter(|number| usize::from(*number) < APPLICATIONS);
+                let number = number.filter(|number| *number < applications);
                 let number = number.ok_or_else(|| absent(table))?;
                 let count = self.count.max(1);
-                let generators = self.switch.generators();
                 let (action, row) = application_read(generators, self.pipes, count, number);
                 return Ok(Entry { action, row });
             }
@@ -117,11 +118,7 @@ impl Reader<'_> {
             Fixed::PortShaping => shaping(port),
             Fixed::GeneratorPort => {
                 let number = port.port.0;
-                let pipe = (number >> 7) as u8;
-                let (generates, matches) = match number & 0x7f {
-                    GENERATOR_PORT => self.switch.generators().is_on(pipe),
-                    _ => (false, false),
-                };
+                let (generates, matches) = self.switch.generators().is_on(port.port);
                 Row::from([
                     (fixed_field::RECIRCULATES, Datum::Bool(recirculates(number))),
                     (fixed_field::GENERATES, Datum::Bool(generates)),

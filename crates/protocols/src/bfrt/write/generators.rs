@@ -9,12 +9,10 @@ use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use sojourn_engine::control::Pipes;
 use sojourn_packet::Time;
-use sojourn_switch::{
-    APPLICATIONS, Application, Change, GENERATOR_PORT, GeneratorChange, Generators, PortId, Trigger,
-};
+use sojourn_switch::{Application, Change, GeneratorChange, Generators, PortId, Trigger};
 
-/// Number of ports of a pipe, by the chip's numbers.
-const PIPE_PORTS: u16 = 128;
+/// Bytes of a pattern in the table; they are the first of those that the chip compares.
+const PATTERN_BYTES: usize = 4;
 /// State of a deleted application, as in the vendor's driver.
 const EMPTY: Application = Application {
     trigger: Trigger::Once(Time::ZERO),
@@ -46,7 +44,8 @@ impl Writer<'_> {
             if fixed == Fixed::GeneratorBuffer {
                 return Err(Failure::invalid(format!("`{}` is written with a key", table.name)));
             }
-            return (0..APPLICATIONS as u8).try_for_each(|number| {
+            let chip = self.batch.switch().generators().chip().copied();
+            return (0..chip.map_or(0, |chip| chip.applications())).try_for_each(|number| {
                 self.in_pipes(|_, pipe| {
                     Ok(GeneratorChange::Application(pipe, number, Box::new(EMPTY)))
                 })
@@ -80,7 +79,7 @@ impl Writer<'_> {
         let action = action.map(|action| action.id);
         self.in_pipes(|generators, pipe| {
             let mut application = generators.application(pipe, number);
-            set(&mut application, action, &given)?;
+            set(generators, &mut application, action, &given)?;
             Ok(GeneratorChange::Application(pipe, number, Box::new(application)))
         })
     }
@@ -116,21 +115,19 @@ impl Writer<'_> {
             };
             return Err(Failure::unimplemented(why));
         }
-        let (pipe, local) = ((port / PIPE_PORTS) as u8, port % PIPE_PORTS);
+        let generator = self.batch.switch().generators();
+        let is_its = generator
+            .chip()
+            .is_some_and(|chip| (chip.ports.0..=chip.ports.1).contains(&(port % chip.pipe_ports)));
         let mut changes = Vec::new();
         let made = [
-            (field::GENERATES, GeneratorChange::Generates as fn(u8, bool) -> GeneratorChange),
+            (field::GENERATES, GeneratorChange::Generates as fn(PortId, bool) -> GeneratorChange),
             (field::MATCHES, GeneratorChange::Matches),
         ];
         for (id, make) in made {
-            match is_set(given, id) {
-                Some(on) if local == GENERATOR_PORT => changes.push(make(pipe, on)),
-                Some(true) => {
-                    let why =
-                        format!("port {port}: the packet generator of a pipe is at its port 68");
-                    return Err(Failure::invalid(why));
-                }
-                _ => {}
+            // A port that cannot generate does not.
+            if let Some(on) = is_set(given, id).filter(|on| *on || is_its) {
+                changes.push(make(PortId(port), on));
             }
         }
         if is_set(given, field::CLEAR_DOWN) == Some(true) {
@@ -144,7 +141,12 @@ impl Writer<'_> {
 }
 
 /// Sets the given parts of an application.
-fn set(application: &mut Application, action: Option<u32>, given: &Row) -> Result<(), Failure> {
+fn set(
+    generators: &Generators,
+    application: &mut Application,
+    action: Option<u32>,
+    given: &Row,
+) -> Result<(), Failure> {
     let number = |id: u32| number_in(given, id);
     let time = |id: u32| number(id).map(Time);
     for (id, name) in [(field::BATCH_JITTER, "ibg_jitter"), (field::PACKET_JITTER, "ipg_jitter")] {
@@ -162,8 +164,8 @@ fn set(application: &mut Application, action: Option<u32>, given: &Row) -> Resul
             field::EVERY => Trigger::Every(Time(needed(field::TIMER, "timer_nanosec")?)),
             field::PORT_DOWN => Trigger::PortDown,
             _ => Trigger::Pattern {
-                value: needed(field::PATTERN, "pattern_value")? as u32,
-                mask: needed(field::PATTERN_MASK, "pattern_mask")? as u32,
+                value: u128::from(needed(field::PATTERN, "pattern_value")?) << shift(generators),
+                mask: u128::from(needed(field::PATTERN_MASK, "pattern_mask")?) << shift(generators),
             },
         };
     }
@@ -187,6 +189,12 @@ fn set(application: &mut Application, action: Option<u32>, given: &Row) -> Resul
     application.packets_made = number(field::PACKETS_MADE).unwrap_or(application.packets_made);
     application.enabled = is_set(given, field::APP_ENABLE).unwrap_or(application.enabled);
     Ok(())
+}
+
+/// Place of a pattern's bits among those that the chip compares.
+fn shift(generators: &Generators) -> usize {
+    let compared = generators.chip().map_or(0, |chip| chip.pattern_bytes);
+    8 * compared.saturating_sub(PATTERN_BYTES)
 }
 
 /// Readable form of an application: the first pipe's, with the counts of all.
@@ -227,8 +235,9 @@ pub fn application_read(
         }
         Trigger::PortDown => field::PORT_DOWN,
         Trigger::Pattern { value, mask } => {
-            row.insert(field::PATTERN, Datum::number(value));
-            row.insert(field::PATTERN_MASK, Datum::number(mask));
+            let bits = |number: u128| Datum::number((number >> shift(generators)) as u32);
+            row.insert(field::PATTERN, bits(value));
+            row.insert(field::PATTERN_MASK, bits(mask));
             field::BY_PATTERN
         }
     };

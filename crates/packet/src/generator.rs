@@ -45,7 +45,7 @@ impl PacketGenerator {
     /// key), and the packet's number in its batch.
     ///
     /// ```
-    /// use sojourn_packet::PacketGenerator;
+    /// use sojourn_packet::{GENERATED_HEADER, PacketGenerator};
     /// let chip = PacketGenerator {
     ///     application_bits: 3,
     ///     buffer: 16_384,
@@ -56,7 +56,8 @@ impl PacketGenerator {
     ///     pattern_bytes: 4,
     ///     repeats_pattern: false,
     /// };
-    /// assert_eq!(chip.header(1, 5, 0x0102, 7), [0x0d, 0, 1, 2, 0, 7]);
+    /// let header: [u8; GENERATED_HEADER] = chip.header(1, 5, 0x0102, 7);
+    /// assert_eq!(header, [0x0d, 0, 1, 2, 0, 7]);
     /// ```
     pub const fn header(
         &self,

@@ -23,6 +23,13 @@ const GENERATED: u64 = 1 << 63;
 impl PacketId {
     /// Id of the packet with this number among those that a switch generates, from 0. No packet of a
     /// host has it.
+    ///
+    /// ```
+    /// use sojourn_packet::PacketId;
+    /// let id = PacketId::generated(3);
+    /// assert!(id.is_generated() && !PacketId(3).is_generated());
+    /// assert_eq!(id.number(), 3);
+    /// ```
     pub const fn generated(number: u64) -> PacketId {
         PacketId(GENERATED | number)
     }

@@ -208,6 +208,13 @@ pub enum GeneratorChange {
 }
 
 /// Limit of a generator that a configuration exceeds.
+///
+/// ```
+/// use sojourn_switch::GeneratorError;
+/// let refused = GeneratorError::Application { number: 8, applications: 8 };
+/// assert_eq!(refused.key(), "app");
+/// assert_eq!(refused.to_string(), "a packet generator has applications 0 to 7, not 8");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum GeneratorError {
     /// The switch has none.

@@ -141,6 +141,48 @@ def test_frames_of_an_unknown_link_type_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "at"),
+    [
+        (
+            capture(1, enhanced(ETHERNET), enhanced(ETHERNET))[:-10],
+            28 + 20 + len(enhanced(ETHERNET)),
+        ),
+        (capture(1, enhanced(ETHERNET)) + b"\6\0\0", 28 + 20 + len(enhanced(ETHERNET))),
+        (pcap(1, ETHERNET) + pcap(1, ETHERNET)[24:-10], 24 + 16 + len(ETHERNET)),
+        (pcap(1, ETHERNET) + b"\0\0\0\0\0", 24 + 16 + len(ETHERNET)),
+    ],
+)
+def test_the_end_of_a_cut_file_is_named(tmp_path: Path, data: bytes, at: int) -> None:
+    path = tmp_path / "capture"
+    path.write_bytes(data)
+    frames = read_frames(path)
+    assert len(list(frames)) >= 1
+    [remark] = frames.skipped
+    assert f"at byte {at:,}" in remark
+    done = call_sojourn(tmp_path, "delays", path)
+    assert done.returncode == 0
+    assert f"at byte {at:,}" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (capture(1, options=option(9, b"\x7f")), "if_tsresol of an interface is 0x7f"),
+        (capture(1, options=option(9, b"\xff")), "if_tsresol of an interface is 0xff"),
+        (capture(1, options=option(14, b"\1\2\3\4")), "if_tsoffset of an interface has 4 bytes"),
+        (capture(1, block(3, b"")), "a block of type 3 with 0 bytes of content"),
+        (capture(1, block(6, bytes(16))), "a block of type 6 with 16 bytes of content"),
+        (capture(1, block(2, bytes(8))), "a block of type 2 with 8 bytes of content"),
+    ],
+)
+def test_a_block_that_says_nothing_about_its_packet_is_refused(
+    tmp_path: Path, data: bytes, why: str
+) -> None:
+    with pytest.raises(ScenarioError, match=why):
+        found(tmp_path, data + enhanced(ETHERNET))
+
+
+@pytest.mark.parametrize(
     ("start", "why"),
     [
         (b"\x1f\x8b\x08\0", "compressed by gzip"),

@@ -50,7 +50,7 @@ fn a_program_with_everything_has_the_schemas_that_are_written_beside_it() {
 }
 
 /// The values are those of p4c 1.2.5 for the annotation of the table; elsewhere they are the same
-/// by specification 20.2: any compile-time known value.
+/// by specification 20.2: a number without a width, a text or a truth value.
 #[test]
 fn every_value_of_a_structured_annotation_is_folded_wherever_it_stands() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/structured.p4");

@@ -102,14 +102,12 @@ impl Checker<'_> {
     fn annotation_value(&mut self, of: &AnnotationValue) {
         let written = &of.written;
         let value = self.expr(written, None);
-        let plain = matches!(
-            value.ty,
-            Type::InfInt | Type::Bit(_) | Type::Int(_) | Type::Bool | Type::String | Type::Unknown
-        );
+        let plain = matches!(value.ty, Type::InfInt | Type::Bool | Type::String | Type::Unknown);
         if !plain {
             let shown = self.show(&value.ty);
-            let message =
-                format!("an annotation holds numbers, texts and truth values, not `{shown}`");
+            let message = format!(
+                "an annotation holds numbers without a width, texts and truth values, not `{shown}`"
+            );
             self.error(code::MISMATCH, written.span, message);
         } else if !is_constant(&value) {
             self.error(code::NOT_CONSTANT, written.span, "an annotation's value must be known");

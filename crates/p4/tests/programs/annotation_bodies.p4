@@ -1,13 +1,16 @@
 // Annotations that the language and P4Runtime define have bodies of a fixed form.
-// expect-error: `@name` needs a text at line 14
-// expect-error: `@name` needs a text at line 15
-// expect-error: `@deprecated` needs a text at line 16
-// expect-error: `@pkginfo` needs keys at line 17
-// expect-error: `@match` needs one match kind at line 20
-// expect-error: `size2`, which is not declared at line 22
-// expect-error: `@p4runtime_translation` needs at line 25
-// expect-error: `@p4runtime_translation` needs at line 26
-// expect-error: stands here twice at line 28
+// expect-error: `@name` needs a text at line 17
+// expect-error: `@name` needs a text at line 18
+// expect-error: `@deprecated` needs a text at line 19
+// expect-error: `@pkginfo` needs keys at line 20
+// expect-error: `@match` needs one match kind at line 23
+// expect-error: `size2`, which is not declared at line 25
+// expect-error: `@p4runtime_translation` needs at line 28
+// expect-error: `@p4runtime_translation` needs at line 29
+// expect-error: stands here twice at line 31
+// expect-error: numbers without a width, texts and truth values, not `bit<8>` at line 32
+// expect-error: numbers without a width, texts and truth values, not `int<4>` at line 33
+// expect-error: numbers without a width, texts and truth values, not `bit<8>` at line 34
 #include <core.p4>
 @name("good") action good() {}
 @match(exact) @length(any) @unknown(1 + ) const bit<8> fine = 0;
@@ -26,3 +29,6 @@ header H {
 @p4runtime_translation("uri", bit<5+3>) type bit<9> Sum;
 @p4runtime_translation("uri", bit<32>) @p4runtime_translation("", string) type bit<9> Fine;
 @number(3) @number[] const bit<8> twice = 0;
+@list[8w1] const bit<8> sized = 0;
+@pairs[key = 4s1] const bit<8> sign = 0;
+@named[fine + 1, fine == 0] const bit<8> named = 0;

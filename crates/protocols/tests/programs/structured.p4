@@ -8,7 +8,7 @@ struct metadata_t { }
 
 const int N = 3;
 const bool B = false;
-const bit<8> NARROW = 9;
+const int NARROW = 9;
 const string WORD = "x_";
 
 parser P(packet_in packet, out headers_t h, inout metadata_t m, inout standard_metadata_t s) {

@@ -1,4 +1,4 @@
-"""What a measurement was made on, as the kernel describes it. Knows nothing of Sojourn."""
+"""What a measurement was made on, as the kernel describes it. Uses nothing of Sojourn."""
 
 import os
 import platform

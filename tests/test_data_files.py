@@ -1,6 +1,6 @@
 """Data files of the documentation: each has complete rows and is rendered by one page.
 
-Stands on the files alone; `test_site.py` renders the pages.
+Depends on the files alone; `test_site.py` renders the pages.
 """
 
 import csv

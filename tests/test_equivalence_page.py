@@ -1,6 +1,6 @@
 """docs/equivalence-tables.md and its CSV files, as bench/equivalence.py writes them.
 
-Stands on the generator alone; `test_site.py` renders the page.
+Depends on the generator alone; `test_site.py` renders the page.
 """
 
 import csv

@@ -1,7 +1,7 @@
 """FQ-CoDel as RFC 8290 writes it down, with the CoDel of RFC 8289's pseudocode: what the bench
 holds fq_codel_queue.sv to.
 
-Packets are numbers; the control law is that of control_law.sv. Knows no module.
+Packets are numbers; the control law is that of control_law.sv. Uses no module.
 """
 
 from collections import deque

@@ -1,4 +1,4 @@
-"""Ethernet frames of the benches, and what a mark makes of them. Knows no module."""
+"""Ethernet frames of the benches, and what a mark makes of them. Uses no module."""
 
 import random
 

@@ -10,12 +10,13 @@
 //! rewrite into one of them are accepted. Lengths are checked where the runtime is prepared.
 
 use super::arguments;
+use super::fit::shifted;
 use super::parde::{Known, computed};
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Binary, Body, Expr, ExprKind, ExternCall, Object, ObjectArg, Program, Scalar, Stmt,
-    StmtKind, Unary, Unit, UnitId, Value,
+    Arg, Binary, Body, Expr, ExprKind, ExternCall, Layout, Object, ObjectArg, Program, Scalar,
+    Slot, Stmt, StmtKind, Unary, Unit, UnitId, Value,
 };
 use sojourn_p4::visit;
 
@@ -55,7 +56,7 @@ fn walk<'p>(
                         Some(of) => check_typed(call, of, conditions, found),
                         None => check_conditions(unit, call, conditions, found),
                     }
-                    check_arguments(call, known, found);
+                    check_arguments(unit, call, known, found);
                 }
             }
             _ => {
@@ -180,7 +181,7 @@ fn constant(expr: &Expr) -> Option<u128> {
 }
 
 /// Refuses computed or constant fields of a copy, and such a session of a mirror.
-fn check_arguments(call: &ExternCall, known: &Known, found: &mut Vec<Diagnostic>) {
+fn check_arguments(unit: &Unit, call: &ExternCall, known: &Known, found: &mut Vec<Diagnostic>) {
     if let [Arg::In(Value::Scalar(session))] = &call.args[..]
         && constant(&known.resolved(session)).is_some_and(|session| session != 0)
     {
@@ -188,10 +189,61 @@ fn check_arguments(call: &ExternCall, known: &Known, found: &mut Vec<Diagnostic>
         found.push(rules::COPY_CONSTANT.warning(session.span, message));
         return;
     }
-    for arg in &call.args {
-        if let Arg::In(value) = arg {
-            check_fields(value, known, found);
+    for (at, arg) in call.args.iter().enumerate() {
+        let Arg::In(value) = arg else { continue };
+        match value {
+            // The compiler makes a slice of the low bits of a shift.
+            Value::Scalar(session) if at == 0 && call.args.len() > 1 => {
+                let session = known.resolved(session);
+                check_field(shifted(&session).unwrap_or(&session), known, found);
+            }
+            _ => check_fields(value, known, found),
         }
+        if &*call.name == "emit" && at + 1 == call.args.len() {
+            check_bytes(unit, value, known, found);
+        }
+    }
+}
+
+/// Refuses slices of metadata that begin or end within a byte: the compiler places metadata of a
+/// mirrored or resubmitted header in whole containers. A digest takes any slice.
+fn check_bytes(unit: &Unit, value: &Value, known: &Known, found: &mut Vec<Diagnostic>) {
+    match value {
+        Value::Scalar(part) if cuts_byte(unit, &known.resolved(part)) => {
+            let message = "bits of metadata that are no whole bytes among the fields of a copy";
+            found.push(rules::COPY_CONSTANT.refuse(part.span, message).into());
+        }
+        Value::Header { fields: parts, .. } | Value::Struct { fields: parts, .. } => {
+            parts.iter().for_each(|part| check_bytes(unit, part, known, found));
+        }
+        _ => {}
+    }
+}
+
+fn cuts_byte(unit: &Unit, part: &Expr) -> bool {
+    match &part.kind {
+        ExprKind::Slice(inner, low) => {
+            let ExprKind::Slot(slot) = inner.kind else { return false };
+            let end = low + part.scalar.width();
+            let ends_within = end < inner.scalar.width() && !end.is_multiple_of(8);
+            let is_header = unit.params.iter().any(|param| has_field(&param.layout, slot, false));
+            !is_header && (!low.is_multiple_of(8) || ends_within)
+        }
+        _ => visit::operands(part).into_iter().any(|operand| cuts_byte(unit, operand)),
+    }
+}
+
+/// True if a header in a layout has the field.
+fn has_field(layout: &Layout, slot: Slot, in_header: bool) -> bool {
+    let any =
+        |parts: &[Layout], in_header| parts.iter().any(|part| has_field(part, slot, in_header));
+    match layout {
+        Layout::Narrow(field, _) => in_header && *field == slot,
+        Layout::Header { fields, .. } => any(fields, true),
+        Layout::Struct { fields, .. } => any(fields, in_header),
+        Layout::Union { members, .. } => any(members, in_header),
+        Layout::Stack { elements, .. } => any(elements, in_header),
+        _ => false,
     }
 }
 

@@ -1,6 +1,6 @@
 """Switches to control from Python: one that runs, and one in virtual time.
 
-Stands on the doors to them, and on the objects that all of them have in common.
+Depends on the doors to them, and on the objects that all of them have in common.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The simulator as a backend: every AQM in virtual time, on threads of this process.
 
-Stands on the engine of `runtime`. Must not depend on results or on another backend.
+Depends on the engine of `runtime`. Must not depend on results or on another backend.
 """
 
 from collections.abc import Callable, Mapping

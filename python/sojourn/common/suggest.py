@@ -1,4 +1,4 @@
-"""The near name for a mistyped one. Stands on `difflib`; knows nothing of what the names mean."""
+"""The near name for a mistyped one. Depends on `difflib`; uses nothing of what the names mean."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

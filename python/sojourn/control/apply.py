@@ -1,7 +1,7 @@
 """Operations handed to the engine, which carries them out on a switch while packets pass.
 
 An operation is the engine's JSON (`crates/control/src/operation.rs`): plain data with names
-as the program has them. Knows no file; one that the engine refuses ends in a `ControlError` with
+as the program has them. Uses no file; one that the engine refuses ends in a `ControlError` with
 the engine's reason.
 """
 

@@ -1,8 +1,8 @@
 """`[control] script`: a controller in Python that acts on a switch of a run, in virtual time.
 
 The script's functions are called at instants of the run and while they work no time passes, so that
-a run with a script is as repeatable as one without, if the script is. Stands on the engine's run
-and on the objects of a switch under control. Knows no scenario and no files but the script's.
+a run with a script is as repeatable as one without, if the script is. Depends on the engine's run
+and on the objects of a switch under control. Uses no scenario and no files but the script's.
 """
 
 import json

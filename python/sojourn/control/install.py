@@ -1,6 +1,6 @@
 """Installation of a control-plane file on a switch in virtual time, and the check of such a file.
 
-The switch stands alone: no link is connected and no packet enters it. Knows no scenario.
+The switch stands alone: no link is connected and no packet enters it. Uses no scenario.
 """
 
 import json

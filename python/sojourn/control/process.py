@@ -2,7 +2,7 @@
 
 The run's clock stands until the controller waits: all threads of the process sleep, and nothing is
 under way between it and the server. It then goes on to the earliest of three instants: the end of
-a request, which takes `latency`; the end of a sleep; the next message for the controller. Stands on
+a request, which takes `latency`; the end of a sleep; the next message for the controller. Uses
 the engine's run and its server. Must not depend on scenarios.
 """
 

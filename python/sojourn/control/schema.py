@@ -1,7 +1,7 @@
 """The keys of a control-plane file: a JSON schema, and what a file has against it.
 
 The engine reads the file (`crates/control/src/lib.rs`); a test holds every shipped file
-against the schema. Messages name file, line and key. Knows no program: whether a table or an
+against the schema. Messages name file, line and key. Uses no program: whether a table or an
 action exists is the engine's to say.
 """
 

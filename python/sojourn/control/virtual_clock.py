@@ -1,7 +1,7 @@
 """The clock of a run for a controller process: sleeps in virtual time, by lines over loopback.
 
 A line is `now`, `sleep NS`, or `wake`, which ends a sleep early. The answer is the run's time in
-ns: at once, or at the end of the sleep. Knows no switch and no process.
+ns: at once, or at the end of the sleep. Uses no switch and no process.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """The congestion controls that senders can have, by the names that scenarios give them.
 
-Stands on the engine's register and on nothing else.
+Depends on the engine's register and on nothing else.
 """
 
 from functools import cache

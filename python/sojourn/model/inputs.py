@@ -1,7 +1,7 @@
 """The files that a run reads: programs with their includes, control planes, scripts, modules.
 
 Each is listed by its path and the SHA-256 of its bytes. A sweep's digest, `run.json`, `compare` and
-`trace` use this one list, so that no file counts in one of them and not in another. Stands on files
+`trace` use this one list, so that no file counts in one of them and not in another. Uses files
 only; the readers of each kind of file say which files belong to it.
 """
 

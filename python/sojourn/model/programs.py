@@ -1,7 +1,7 @@
 """P4 programs, compiled once: the object that runs, checks, tests, replays and emitted files share.
 
-Stands on the engine, which compiles. A program is compiled again when one of its files has changed.
-Knows no scenario and no control plane.
+Uses the engine, which compiles. A program is compiled again when one of its files has changed.
+Uses no scenario and no control plane.
 """
 
 import re

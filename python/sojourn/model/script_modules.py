@@ -1,7 +1,7 @@
 """The modules of a script of the user: the script and what it imports from its folder.
 
 Each run loads modules of its own, because runs go on at the same time in one process. The files are
-known from the import statements before any of the code runs. Knows no switch and no run.
+known from the import statements before any of the code runs. Uses no switch and no run.
 """
 
 import ast

@@ -33,7 +33,7 @@ def delivered(
 
 
 def _up_to(folder: Path, counters: dict[str, Any], whole: Floats, instant: int) -> Floats:
-    """What each flow had delivered at an instant."""
+    """Bytes that each flow had delivered at an instant."""
     found = whole * min(instant / max(counters["simulated"], 1), 1.0)
     for name, flow, time, amount in (
         (EXCHANGES, "source", "finished", "size"),

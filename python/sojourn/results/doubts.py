@@ -1,7 +1,7 @@
 """Programs that ran although their chip may refuse them, in words for table, report and JSON.
 
-Stands on what `run.json` says of an AQM: the engine's estimate of the program's stages, made when
-the run began. Knows no terminal.
+Depends on what `run.json` says of an AQM: the engine's estimate of the program's stages, made when
+the run began. Uses no terminal.
 """
 
 from sojourn.results.result import Result

@@ -1,6 +1,6 @@
 """Pages made of templates that stand in the package.
 
-Stands on jinja2, which escapes whatever a page is given, and which is loaded with the first page.
+Depends on jinja2, which escapes whatever a page is given, and which is loaded with the first page.
 """
 
 from functools import cache

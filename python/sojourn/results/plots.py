@@ -1,6 +1,6 @@
 """The pictures of each queue as PNG: its delay over time, a panel an AQM, and the distribution.
 
-Stands on the figures that `statistics` derived and on matplotlib. Knows no rows.
+Depends on the figures that `statistics` derived and on matplotlib. Uses no rows.
 """
 
 import warnings

@@ -1,6 +1,6 @@
 """Every measured queue of a result, with all runs side by side: what tables and plots are of.
 
-Stands on a result and on the scenario's bottlenecks. Draws nothing.
+Depends on a result and on the scenario's bottlenecks. Draws nothing.
 """
 
 from dataclasses import dataclass

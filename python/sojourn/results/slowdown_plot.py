@@ -1,6 +1,6 @@
 """The picture of slowdown by size: median and 99th percentile of twenty bins, a colour an AQM.
 
-Depends on the bins and on matplotlib. Knows no rows.
+Depends on the bins and on matplotlib. Uses no rows.
 """
 
 from matplotlib.figure import Figure

@@ -1,6 +1,6 @@
 """The result table, one row an AQM: its columns, and how a terminal shows them.
 
-Stands on the figures that `statistics` derived and on rich. The report shows the same columns.
+Depends on the figures that `statistics` derived and on rich. The report shows the same columns.
 """
 
 from collections.abc import Callable, Iterable, Sequence

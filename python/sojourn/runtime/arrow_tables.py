@@ -1,6 +1,6 @@
 """The rows of a run as tables: their schemas, tables over the engine's columns, files read again.
 
-Stands on pyarrow. The engine says which columns there are. A file that was never finished is read
+Depends on pyarrow. The engine says which columns there are. A file that was never finished is read
 from its journal; `row_writer` writes both.
 """
 

@@ -1,8 +1,8 @@
 """Runs a plan: every AQM in a thread of its own, rows streamed to disk as simulated time passes.
 
-Stands on the engine and on `row_writer`. The engine releases the interpreter while it works, so
+Depends on the engine and on `row_writer`. The engine releases the interpreter while it works, so
 runs share the processor's cores; how they share them, and on how many threads each of them runs,
-changes no row. Knows no statistics and no plots.
+changes no row. Uses no statistics and no plots.
 """
 
 import contextlib

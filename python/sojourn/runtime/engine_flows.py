@@ -1,4 +1,4 @@
-"""Groups of flows as the engine takes them: one flow for each, integers in its units.
+"""Conversion of flow groups to the engine's configuration: one record per flow, integer units.
 
 Depends on the traffic's model; on the network for hosts by pattern and for loads that are shares.
 """

@@ -1,6 +1,6 @@
 """Captured frames as a pcapng file: what entered the bottleneck and what left it, two interfaces.
 
-Stands on the format alone (IETF draft-ietf-opsawg-pcapng, sections 4.1 to 4.3): one section
+Depends on the format alone (IETF draft-ietf-opsawg-pcapng, sections 4.1 to 4.3): one section
 header, two interface descriptions with nanosecond resolution, one enhanced packet block per frame.
 A frame's payload of zeros is not stored; the block keeps the length that it had on the wire. When
 the disk is full the file ends at a whole block. `captures` says why no library is used.

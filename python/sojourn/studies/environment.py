@@ -1,6 +1,6 @@
 """A queue of a scenario as a Gymnasium environment: an agent sets its drop probability or target.
 
-A step is an interval of virtual time with one setting. Stands on plans and on the engine's run.
+A step is an interval of virtual time with one setting. Depends on plans and on the engine's run.
 Must not depend on results or on what an agent learns. Needs `sojourn[gym]`.
 """
 

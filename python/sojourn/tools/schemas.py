@@ -1,6 +1,6 @@
 """JSON schemas of the files that a person writes, and a page of all their keys made from them.
 
-Stands on the models that read scenarios and sweeps, whose descriptions these are, and on the keys
+Depends on the models that read scenarios and sweeps, whose descriptions these are, and on the keys
 of control planes.
 """
 

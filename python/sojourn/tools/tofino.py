@@ -1,6 +1,6 @@
 """The Tofino's stateful ALU, driven on raw configurations; for holding the model against vectors.
 
-Stands on the engine. `run_salu` takes the JSON objects that the published vectors consist of.
+Depends on the engine. `run_salu` takes the JSON objects that the published vectors consist of.
 """
 
 import json

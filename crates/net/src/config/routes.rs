@@ -1,5 +1,5 @@
-//! Which ways packets may go through a network: those with the fewest links, the one by the first
-//! link that the configuration names in front.
+//! Shortest routes through a network: those with the fewest links, in the order in which the
+//! configuration names their first links.
 //!
 //! Uses the network's description. Must not depend on rates or delays: a route does not change.
 

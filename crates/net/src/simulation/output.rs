@@ -1,4 +1,4 @@
-//! Output of a run: rows, captured frames and log lines, passed to their consumer.
+//! Output of a run: rows, captured frames and log lines, held until the consumer takes them.
 
 use super::Simulation;
 use super::partition::Partition;

@@ -2,8 +2,8 @@
 //!
 //! In a group every flow has a host of its own: clients live in 10.0.0.0/9 and fd00::/64, servers in
 //! 10.128.0.0/9 and fd00:0:0:1::/64, the flow's number plus one in the low bits, so that a P4
-//! program sees distinct addresses and the simulator finds the flow without a table. Of a host with
-//! an address of its own, the ports tell the flow.
+//! program sees distinct addresses and the simulator finds the flow without a table. For a host with
+//! a configured address, the ports identify the flow.
 
 use crate::config::{Addresses, IpVersion};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! Does it fit? Stages of a loaded program, estimated.
+//! Estimate of the stages of a loaded program.
 //!
 //! Uses the IR and the chip's numbers; must not depend on packets or control planes. Free choices
 //! of the vendor's compiler are estimates here and named so; a program is rejected only if its
@@ -46,6 +46,7 @@ mod tests;
 mod text;
 
 pub(super) use self::bits::is_plain;
+pub(super) use self::check::shifted;
 pub use self::depend::Dependency;
 pub use self::naming::At;
 pub use self::report::{Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};

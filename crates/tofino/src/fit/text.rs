@@ -1,4 +1,4 @@
-//! The estimate as text that fits 100 columns.
+//! The estimate as text of 100 columns and as JSON.
 
 use super::naming::{At, PASSES};
 use super::report::{Fit, Pass, Placed, Stage};

@@ -1,4 +1,4 @@
-//! Arguments of calls that are wired when the program is built, and what they may be.
+//! Checks of call arguments that the chip fixes when a program is built.
 //!
 //! Uses the IR. Arguments of an extern's constructor are checked where its object is created
 //! (`prepare`).

@@ -1,8 +1,8 @@
 //! Calls of a register's instruction as code: the comparisons are jumps to one of four outcomes, and
 //! each outcome has the ALUs that run there.
 //!
-//! It does what [`Ready::execute`] does. A register whose memory or constants may become others has no
-//! code, nor has an instruction with what ALUs do rarely.
+//! It does what [`Ready::execute`] does. Not compiled are registers whose memory or constants can
+//! change, and instructions with rare operations of the ALUs.
 
 use super::Runtime;
 use super::prepared::{Execution, Operand};

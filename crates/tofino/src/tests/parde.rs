@@ -225,6 +225,10 @@ fn a_deparser_copies_fields() {
     assert_eq!(mirror("m.session", "m.e, m.a"), NOTHING);
     assert_eq!(mirror("m.session", "m.a[7:0], m.a"), NOTHING);
     assert_eq!(mirror("m.session", "0, m.a"), NOTHING);
+    assert_eq!(mirror("m.session", "m.e, (bit<32>)m.a[31:8]"), NOTHING);
+    assert_eq!(mirror("m.session", "m.e, (bit<32>)m.a[31:1]"), ["T0904"]);
+    assert_eq!(mirror("m.session", "m.e, (bit<32>)m.a[30:0]"), ["T0904"]);
+    assert_eq!(mirror("(MirrorId_t)(m.a << 3)", "m.e, m.a"), NOTHING);
     assert_eq!(mirror("m.session", "m.e, m.a + 1"), ["T0904"]);
     assert_eq!(mirror("m.session", "m.e, m.a * m.b"), ["T0904"]);
     assert_eq!(mirror("m.session + 1", "m.e, m.a"), ["T0904"]);

@@ -1,6 +1,6 @@
 """The round-trip times inside the guest: netem on the way from behind the bottleneck to the front.
 
-One netem for each different round-trip time, found by the address of the host in front. Stands on
+One netem for each different round-trip time, found by the address of the host in front. Depends on
 the address scheme and on the paths; runs nothing.
 """
 

@@ -1,6 +1,6 @@
 """Transfers, requests and voices of a run, from what the guest's hosts noted and what was captured.
 
-Stands on the notes of both sides (`guest/log.py`), on captured frames and on the paths. What they
+Depends on the notes of both sides (`guest/log.py`), on captured frames and on the paths. What they
 are judged by is not known here.
 """
 

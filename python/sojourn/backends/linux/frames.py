@@ -1,6 +1,6 @@
 """Captured frames as columns: time, flow, size, ECN field, and a key that is a packet's own.
 
-Stands on the blocks that the kernel wrote (TPACKET_V3) and on the address scheme. The key is what
+Depends on the blocks that the kernel wrote (TPACKET_V3) and on the address scheme. The key is what
 the router does not change: IP identification, and the transport header up to its timestamps.
 """
 

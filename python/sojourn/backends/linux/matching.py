@@ -1,6 +1,6 @@
 """From what entered and what left the bottleneck to a row a packet, with its verdict.
 
-Stands on the captured frames and on how the qdisc drops. A packet that entered and never left was
+Depends on the captured frames and on how the qdisc drops. A packet that entered and never left was
 dropped: for want of room if the queue was full when it came, else by the AQM. A discipline that
 decides at dequeue drops when the next packet leaves; one that decides on arrival, on arrival.
 """

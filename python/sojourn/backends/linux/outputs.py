@@ -1,6 +1,6 @@
 """An AQM's folder, written from what a guest left: the same files as a simulated run's.
 
-Stands on frames, matching and samples. Knows neither how a guest is started nor what makes it late.
+Uses frames, matching and samples. Knows neither how a guest is started nor what makes it late.
 """
 
 import json

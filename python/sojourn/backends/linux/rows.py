@@ -1,7 +1,7 @@
 """The rows of every bottleneck of a run, from what was captured at its switches' ports.
 
 What came in at a switch for a host that lies behind a port came to that port's queue; what left the
-port left it. A packet has one number in the rows of all queues that it passes. Stands on the graph
+port left it. A packet has one number in the rows of all queues that it passes. Depends on the graph
 and on how a queue's captures are matched.
 """
 

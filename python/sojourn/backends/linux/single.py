@@ -1,6 +1,6 @@
 """Hosts that have an address each: their addresses, and how they reach each other.
 
-Stands on the graph. Knows neither what forwards between them nor which Ethernet addresses there
+Depends on the graph. Knows neither what forwards between them nor which Ethernet addresses there
 are. Runs nothing.
 """
 

@@ -1,7 +1,7 @@
 """A live switch as it is seen while it runs: what its rows say a quarter of a second at a time,
 what it counts, and what stands in its program's registers.
 
-Stands on the rows as they are taken, and on questions to the switch. Knows neither page nor
+Depends on the rows as they are taken, and on questions to the switch. Knows neither page nor
 protocol.
 """
 

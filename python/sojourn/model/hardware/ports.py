@@ -1,6 +1,6 @@
 """The ports of a hardware module: which there are, how wide, and what is wrong with a module's.
 
-Stands on the header that Verilator writes for a module, which has every port with its width. What
+Depends on the header that Verilator writes for a module, which has every port with its width. What
 the ports mean is in hardware/README.md. Compiles nothing.
 """
 

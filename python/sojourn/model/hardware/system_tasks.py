@@ -2,7 +2,7 @@
 
 A module decides about packets; it neither runs commands, nor reads or writes files, nor brings C++
 along. The check reads the text that Verilator compiles, in which macros and includes are replaced,
-before any of it is made machine code. Verilator has no option for it. Stands on text alone.
+before any of it is made machine code. Verilator has no option for it. Depends on text alone.
 """
 
 import re

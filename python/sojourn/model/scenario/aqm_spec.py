@@ -1,6 +1,6 @@
 """An AQM as a scenario chooses it: a name, or a name with options and parameters.
 
-Stands on the register of the native disciplines' parameters. Whether the name can be run is not
+Depends on the register of the native disciplines' parameters. Whether the name can be run is not
 known here.
 """
 

@@ -1,6 +1,6 @@
 """The queues that a run measures: where they are, which file has their rows, what they can send.
 
-Stands on the model of what lies between the hosts. The order is the engine's: link by link, the
+Depends on the model of what lies between the hosts. The order is the engine's: link by link, the
 way there before the way back.
 """
 

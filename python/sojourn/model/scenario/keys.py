@@ -1,6 +1,6 @@
 """A key of a scenario by its dotted name: `switch.rate`, `flows.0.count`, `aqms.codel.interval`.
 
-Stands on plain TOML documents. Whether the key exists is the scenario's model to say; here is only
+Depends on plain TOML documents. Whether the key exists is the scenario's model to say; here is only
 where it is. A part that follows a list is an index, or the `use`, `label` or `name` of an element.
 """
 

@@ -1,6 +1,6 @@
 """The report's tables: the result, every bottleneck, traffic, cycles, synchronisation.
 
-Stands on the figures that `statistics` derived and on the columns that the terminal shows. Knows
+Depends on the figures that `statistics` derived and on the columns that the terminal shows. Knows
 no page but `table.html`, which shows one.
 """
 

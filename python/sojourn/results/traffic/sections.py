@@ -1,6 +1,6 @@
 """Tables of groups of flows, transfers, requests and voices, for the terminal and for the report.
 
-Stands on what `transfers` and `voice` derived. A table is a title, a sentence that says how to read
+Uses what `transfers` and `voice` derived. A table is a title, a sentence that says how to read
 it, heads and rows of text; who shows it is not known here.
 """
 

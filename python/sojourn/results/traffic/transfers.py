@@ -1,6 +1,6 @@
 """Completion times of transfers, response times of requests, and rounds of incast.
 
-Stands on the rows of `exchanges.parquet`. A transfer's time is from its first SYN until its
+Depends on the rows of `exchanges.parquet`. A transfer's time is from its first SYN until its
 receiver has every byte; a request's from its being written until the response is complete; a
 round's from the common instant until the last of all responses is complete.
 """

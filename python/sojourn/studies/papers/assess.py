@@ -1,6 +1,6 @@
 """A paper's claims, with what was found and a verdict under each combination of assumptions.
 
-Stands on measured set-ups and on what is computed. Draws nothing.
+Depends on measured set-ups and on what is computed. Draws nothing.
 """
 
 from collections.abc import Mapping, Sequence

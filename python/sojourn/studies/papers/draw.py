@@ -1,6 +1,6 @@
 """A paper's figures drawn again, in the paper's form, with our values.
 
-Stands on measured set-ups, on intervals and matplotlib. Judges nothing.
+Depends on measured set-ups, on intervals and matplotlib. Judges nothing.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The papers that are shipped, by name, and one of a user's own, by its file.
 
-Stands on the model and on the package's own files.
+Depends on the model and on the package's own files.
 """
 
 import tomllib

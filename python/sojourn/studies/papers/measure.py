@@ -1,6 +1,6 @@
 """Numbers out of a set-up's tables: a value for each seed of what a check selects.
 
-Stands on the sweep's tables. Judges nothing.
+Depends on the sweep's tables. Judges nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """A paper's page, and the summary of all papers as HTML and as Markdown.
 
-Stands on what was assessed, drawn and searched, and on templates.
+Depends on what was assessed, drawn and searched, and on templates.
 """
 
 import csv

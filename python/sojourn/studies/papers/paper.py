@@ -1,6 +1,6 @@
 """The whole way of a paper: set-ups, searches, claims, figures, page.
 
-The command line comes through here. Stands on all of the package.
+The command line comes through here. Depends on all of the package.
 """
 
 import shutil

@@ -1,6 +1,6 @@
 """The page about programs that others have published: a paper like the others, made from clones.
 
-Stands on the model and on recipes, whose programs it puts in place of their names.
+Depends on the model and on recipes, whose programs it puts in place of their names.
 """
 
 import tomllib

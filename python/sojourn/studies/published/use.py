@@ -1,6 +1,6 @@
 """A recipe put to use: its scenario with the programs of a clone, and what becomes of each program.
 
-Stands on recipes, clones and the checker. Runs no packets.
+Depends on recipes, clones and the checker. Runs no packets.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """The cells of a sweep: every combination of its axes, each with what it changes in the scenario.
 
-Stands on a sweep file. Knows no scenario's meaning and no seeds.
+Depends on a sweep file. Uses no scenario's meaning and no seeds.
 """
 
 from collections.abc import Iterator, Mapping

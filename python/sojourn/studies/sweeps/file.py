@@ -1,6 +1,6 @@
 """A sweep as a person writes it in TOML: a base scenario, seeds, axes, what to draw.
 
-Stands on pydantic and the base scenario's document. Knows neither runs nor results.
+Depends on pydantic and the base scenario's document. Knows neither runs nor results.
 """
 
 import tomllib

@@ -2,7 +2,7 @@
 
 A job is text: the scenario with one AQM and one seed, the files that it reads, and which engine it
 was planned for. Its digest names its folder: equal digests have equal results, so a run that is
-there need not be run again. Stands on plans; runs nothing.
+there need not be run again. Depends on plans; runs nothing.
 """
 
 import hashlib

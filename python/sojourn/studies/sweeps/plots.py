@@ -1,7 +1,7 @@
 """Plots of a sweep: a metric against one axis as lines with bands, against two as heat maps, over
 the seeds as boxes.
 
-Stands on the table, the intervals and matplotlib. What is drawn is `drawings` to say.
+Depends on the table, the intervals and matplotlib. What is drawn is `drawings` to say.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """A sweep's folder: a folder for each run that has ended, named by its digest.
 
 A run's folder appears whole, by a rename, so whatever ends the sweep, what is there is right and
-need not be run again. Stands on files only; knows neither workers nor figures.
+need not be run again. Depends on files only; knows neither workers nor figures.
 """
 
 import fcntl

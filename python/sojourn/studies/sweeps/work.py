@@ -1,6 +1,6 @@
 """A job, run: on this machine or another, in a scratch folder that is gone afterwards.
 
-Stands on the runner. Needs nothing but the job: no folder is shared with whoever sent it.
+Depends on the runner. Needs nothing but the job: no folder is shared with whoever sent it.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Frames of a capture file: pcapng, or pcap as tcpdump writes it.
 
-Stands on the formats alone (IETF draft-ietf-opsawg-pcapng and draft-ietf-opsawg-pcap), because the
+Depends on the formats alone (IETF draft-ietf-opsawg-pcapng and draft-ietf-opsawg-pcap), because the
 crate `pcap-file` takes every time of a pcapng for nanoseconds (2.0.0), or refuses units that are
 powers of two (3.0.0-rc1). Reads either byte order and every block that holds a packet, and has one
 block in memory. Frames of a link type that it does not know are counted, not yielded. Knows nothing

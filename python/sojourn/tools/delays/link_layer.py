@@ -1,6 +1,6 @@
 """Link types of captures, and where a frame's network header begins.
 
-The numbers are libpcap's (https://www.tcpdump.org/linktypes.html). Stands on nothing; knows no file
+The numbers are libpcap's (https://www.tcpdump.org/linktypes.html). Uses nothing; knows no file
 format and nothing of what is behind the network header.
 """
 

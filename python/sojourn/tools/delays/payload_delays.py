@@ -1,6 +1,6 @@
 """Queue delays that a P4 program has written into the packets: the first 32 bits of a TCP payload.
 
-Stands on captures, and on the fields of IPv4 and TCP that lead to the payload. What
+Depends on captures, and on the fields of IPv4 and TCP that lead to the payload. What
 writes them is `QueueMeasurement` (`p4/v1model/aqm/queue_measurement.p4`). It cannot tell a packet
 that was measured from one that was not: that is the user's to know.
 """

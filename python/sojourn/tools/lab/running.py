@@ -1,6 +1,6 @@
 """A lab from outside: started, found again by commands that go into it, ended.
 
-Stands on `namespaces`: whatever ends the command ends the lab. Where the lab of a user is, is in a
+Depends on `namespaces`: whatever ends the command ends the lab. Where the lab of a user is, is in a
 file of that user's cache.
 """
 

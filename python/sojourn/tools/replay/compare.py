@@ -1,6 +1,6 @@
 """Decisions held against the reference's, packet by packet and drop by drop.
 
-Stands on numpy. Drops that both make at the same packet are partners. Of the others, a drop of the
+Depends on numpy. Drops that both make at the same packet are partners. Of the others, a drop of the
 reference and one of the other AQM are partners if each is the nearest to the other in time. What
 stays without a partner is missed or extra.
 """

@@ -1,6 +1,6 @@
 """One AQM's decisions about a trace.
 
-Stands on the engine's `Replay`. Knows nothing of comparisons.
+Depends on the engine's `Replay`. Uses nothing of comparisons.
 """
 
 import json

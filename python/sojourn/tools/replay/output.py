@@ -1,7 +1,7 @@
 """A study's folder: decisions as Parquet, figures as JSON and Markdown, pictures.
 
-Stands on outcomes as they come, so that what has been replayed is on the disk whatever happens
-afterwards. Knows no terminal.
+Depends on outcomes as they come, so that what has been replayed is on the disk whatever happens
+afterwards. Uses no terminal.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A study's pictures: how far drops are from RFC 8289's, and what the delay of copies costs.
 
-Stands on figures and matplotlib. Knows no rows.
+Depends on figures and matplotlib. Uses no rows.
 """
 
 from collections.abc import Iterable, Sequence

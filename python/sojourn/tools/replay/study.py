@@ -1,7 +1,7 @@
 """Studies: the decisions of several AQMs over several traces, compared with RFC 8289 and with the
 same program without delay.
 
-Stands on `decisions`, `compare` and `latency_cost`. Runs over one trace share the processor's
+Depends on `decisions`, `compare` and `latency_cost`. Runs over one trace share the processor's
 cores; no figure depends on how. Must not depend on files other than traces, or on a terminal.
 """
 

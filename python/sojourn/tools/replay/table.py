@@ -1,6 +1,6 @@
 """A study's figures as text for a terminal and as Markdown for a page.
 
-Stands on outcomes; knows no file.
+Depends on outcomes; knows no file.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """Packet tests in p4c's STF format: read, run on the engine's switch, compared.
 
 The format is that of p4c's `tools/stf` and its bmv2 driver, with the additions that `docs/stf.md`
-names. Stands on the control plane's operations and the engine's switch; prints nothing.
+names. Depends on the control plane's operations and the engine's switch; prints nothing.
 """
 
 from sojourn.tools.stf.report import Failure, StfError, StfResult

@@ -1,7 +1,7 @@
 """Packets against patterns: whether one matches, which belongs to which, and how they differ.
 
 A pattern is hexadecimal digits and `*`; a packet may be longer than its pattern unless that ends
-in `$`. Knows no file and no switch.
+in `$`. Uses no file and no switch.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """`add` and `setdefault` handed to the engine, which knows what their names and values mean.
 
-Stands on the parsed statements. The rules are in `crates/control/src/stf.rs`.
+Depends on the parsed statements. The rules are in `crates/control/src/stf.rs`.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 One statement a line, which goes on where a line ends in a backslash; words of the language in any
 case; `#` begins a comment. What p4c's driver for Tofino writes differently is read, too: `;` at the
-end, arguments without commas, actions without parentheses, `=` for `==`. Knows no program.
+end, arguments without commas, actions without parentheses, `=` for `==`. Uses no program.
 """
 
 import re

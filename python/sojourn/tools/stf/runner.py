@@ -1,6 +1,6 @@
 """One STF test run on one program: statements in order, then what came out against what should.
 
-Stands on the parsed statements, the control plane and the engine's switch in virtual time. After
+Depends on the parsed statements, the control plane and the engine's switch in virtual time. After
 each packet the switch runs until nothing is left to do. As p4c's bmv2 driver does, a packet behind
 a change of the control plane comes a second later, others at once; packets are compared port by
 port in the order of their departure.

@@ -1,6 +1,6 @@
 """A traced packet as a page: a tree that is opened by hand, without a script.
 
-Stands on the lines of `tree.py`. The page needs nothing from anywhere.
+Depends on the lines of `tree.py`. The page needs nothing from anywhere.
 """
 
 from collections.abc import Iterable, Sequence

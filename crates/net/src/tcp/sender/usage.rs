@@ -1,4 +1,4 @@
-//! Whether the window or the application limits the sender: a window that was not used must not
+//! Detection of periods in which the application, not the window, limits the sender: a window that was not used must not
 //! grow, and decays (RFC 7661 section 4.2 and RFC 2861, with the judgement once a window that
 //! Linux makes).
 

@@ -1,8 +1,8 @@
-//! Actions that need the hash unit or a random number (T1013, T1014).
+//! Actions that need the hash unit or a random number (T1013, T1014, T1019).
 //!
-//! Both reach an action only where its table hits. A table without key can hit, but then nothing
-//! of it can be set: the driver programs what a miss does. So such a table has no action data, and
-//! an instruction's constant is action data where the instruction has no room for it. What the
+//! Their results are available to an action only where its table hits. A table without a key can be
+//! made to hit, but its entry then carries no action data: the driver sets what a miss does. An
+//! instruction's constant is action data where the instruction has no room for it. What the
 //! compiler said of each case is in the tests.
 
 use super::instruction;

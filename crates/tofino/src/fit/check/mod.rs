@@ -33,6 +33,7 @@ mod varbit;
 mod wide;
 
 pub use self::condition::range_bits;
+pub use self::instruction::shifted;
 
 use self::values::{Evaluated, Evaluations, Executor};
 use crate::chip::Chip;

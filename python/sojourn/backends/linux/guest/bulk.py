@@ -1,6 +1,6 @@
 """Long TCP flows: as fast as it goes, or capped as by `iperf3 -b`.
 
-Stands on the loop and on TCP sockets. Knows neither addresses' meaning nor the bottleneck.
+Depends on the loop and on TCP sockets. Knows neither addresses' meaning nor the bottleneck.
 """
 
 import select

@@ -1,6 +1,6 @@
 """The hosts with iperf3 as their application: a server and a client a flow.
 
-Stands on the program. A client is started when its flow is; its data follows when iperf3 has talked
+Uses the program. A client is started when its flow is; its data follows when iperf3 has talked
 with its server, over a control connection that passes the bottleneck too.
 """
 

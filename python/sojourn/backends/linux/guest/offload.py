@@ -1,6 +1,6 @@
 """Turns an interface's offloads off, so that what the qdisc sees is packets of the wire's size.
 
-Stands on the ethtool ioctl. Knows no topology.
+Depends on the ethtool ioctl. Uses no topology.
 """
 
 import array

@@ -1,6 +1,6 @@
 """Frames that pass an interface, as the kernel writes them into a shared ring with their times.
 
-Stands on packet sockets (TPACKET_V3): the kernel fills blocks without any system call of ours, and
+Depends on packet sockets (TPACKET_V3): the kernel fills blocks without any system call of ours, and
 full blocks are copied to a file as they are. Times are taken where the packet is handed to the
 interface's taps: on arrival just before it is routed, on departure just after it left the qdisc.
 """

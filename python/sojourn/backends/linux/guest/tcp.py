@@ -1,6 +1,6 @@
 """TCP sockets as the hosts use them: opened at an end, read without a copy, aborted.
 
-Stands on the kernel's sockets. Knows no application.
+Depends on the kernel's sockets. Uses no application.
 """
 
 import socket

@@ -1,5 +1,5 @@
 """INTERVAL / sqrt(count) as the chip's math unit and a prefix table compute it, against the exact
-one. Stands on the stateful ALU's model and on the shipped entries.
+one. Depends on the stateful ALU's model and on the shipped entries.
 """
 
 import math

@@ -1,6 +1,6 @@
 """A computed ratio next to the paper's, with its verdict.
 
-Stands on intervals and verdicts.
+Depends on intervals and verdicts.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The path of each state variable: one lane a register, through the columns of the stages.
 
 To the left of the register's box stand the fields that its access needs, in the stages that compute
-them; to the right the steps that use its output. Stands on the columns and the canvas.
+them; to the right the steps that use its output. Depends on the columns and the canvas.
 """
 
 from collections import defaultdict

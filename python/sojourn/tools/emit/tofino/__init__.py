@@ -1,6 +1,6 @@
 """A switch with a Tofino 1: a script for bfrt_python, and the steps in their order.
 
-Stands on the job. `names` has BfRt's names, `script` the writes, `readme` the steps.
+Depends on the job. `names` has BfRt's names, `script` the writes, `readme` the steps.
 """
 
 from sojourn.tools.emit.job import Job, Target

@@ -1,6 +1,6 @@
 """BfRt's names for what a program declares, as bfrt_python turns them into Python's.
 
-Stands on the program's description. The rules are those of the SDE's command line: the last part
+Depends on the program's description. The rules are those of the SDE's command line: the last part
 of a dotted name is the parameter's, more of it where two would be alike.
 """
 

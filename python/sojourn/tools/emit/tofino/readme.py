@@ -1,6 +1,6 @@
 """The steps from the program's text to packets, in their order, for whoever has the switch.
 
-Stands on the job. Says nothing that the script does not do or the operator has not to do.
+Depends on the job. Says nothing that the script does not do or the operator has not to do.
 """
 
 from typing import Any

@@ -1,5 +1,5 @@
-//! Whether a token-bucket policer drops what exceeds its rate (Flach et al., "An Internet-Wide
-//! Analysis of Traffic Policing", SIGCOMM 2016): two intervals in a row with heavy losses and the
+//! Detection of token-bucket policers (Flach et al., "An Internet-Wide Analysis of Traffic
+//! Policing", SIGCOMM 2016): two intervals in a row with heavy losses and the
 //! same throughput. If so BBR sends at that rate for a while instead of filling the bucket.
 
 use super::bandwidth::Bandwidth;

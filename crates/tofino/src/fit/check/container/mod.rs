@@ -26,7 +26,7 @@ const BYTE: u32 = 8;
 /// Checks the instructions of a control: all that it evaluates, and those of its variables that are
 /// needed.
 pub fn check(unit: &Unit, all: &[&Evaluated], extremes: &[Extreme], found: &mut Vec<Diagnostic>) {
-    let headers = Headers::of(unit);
+    let headers = Headers::new(unit);
     for evaluated in all {
         let Executor::Instruction(Some(target)) = evaluated.by else { continue };
         let fault = misaligned(unit, &headers, &evaluated.expr)
@@ -80,7 +80,7 @@ impl Position {
 struct Headers(HashMap<Slot, Position>);
 
 impl Headers {
-    fn of(unit: &Unit) -> Headers {
+    fn new(unit: &Unit) -> Headers {
         let mut fields = HashMap::new();
         unit.params.iter().take(2).for_each(|param| collect(&param.layout, &mut fields));
         Headers(fields)

@@ -3,7 +3,7 @@
 
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Program, UnitId};
+use sojourn_p4::ir::{Binary, Body, Expr, ExprKind, Program, Transition, UnitId};
 use sojourn_p4::visit;
 
 /// A diagnostic for each such operation.
@@ -14,9 +14,21 @@ pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
             visit::expressions(stmt).into_iter().for_each(|expr| divisions(expr, &mut found));
         });
     }
-    let keys = program.tables.iter().flat_map(|table| &table.keys);
-    keys.for_each(|key| divisions(&key.expr, &mut found));
+    let keys = program.tables.iter().flat_map(|table| &table.keys).map(|key| &key.expr);
+    keys.chain(selected(program)).for_each(|expr| divisions(expr, &mut found));
     found
+}
+
+/// The expressions by which parser states select the next.
+fn selected(program: &Program) -> impl Iterator<Item = &Expr> {
+    let parsers = program.units.iter().filter_map(|unit| match &unit.body {
+        Body::Parser(parser) => Some(parser),
+        Body::Control { .. } => None,
+    });
+    parsers.flat_map(|parser| &parser.states).flat_map(|state| match &state.transition {
+        Transition::Select { keys, .. } => keys.as_slice(),
+        _ => &[],
+    })
 }
 
 fn divisions(expr: &Expr, found: &mut Vec<Diagnostic>) {

@@ -30,6 +30,9 @@ ELSEWHERE = {
     "sojourn run bufferbloat --seeds 1..20": "tests/test_readme.py",
     "sojourn run hardware": "tests/test_readme.py",
     "sojourn run leaf_spine": "tests/test_datacentre.py",
+    "sojourn replay bursts --rate": "tests/test_ghost.py",
+    "sojourn run docs/examples/ghost.toml": "tests/test_ghost.py",
+    "sojourn sweep docs/examples/coexistence.toml": "tests/test_coexistence.py",
     "python bench/targets.py": "tests/test_hardware.py",
     # What `make test` does itself.
     "make demo": "tests/test_demo.py",

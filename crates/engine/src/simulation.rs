@@ -102,6 +102,20 @@ pub fn watched_simulation(
 
 /// Builds an idle switch like one of a run, by its place in the network, with another program.
 ///
+/// ```
+/// use sojourn_engine::{P4Aqm, Programs, config, switch_with_program};
+/// let config = config::read(
+///     r#"{
+///         "duration": 1000000,
+///         "aqm": {"kind": "native", "name": "fifo"},
+///         "flows": [{"kind": "tcp", "rtt": 20000000}]
+///     }"#,
+/// )?;
+/// let switch = switch_with_program(&config, 0, P4Aqm::default(), &Programs::default());
+/// assert!(switch.is_err(), "a native discipline is no program that another can replace");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As for [`simulation`]; also if there is no such switch, or it runs no program.
 pub fn switch_with_program(

@@ -7,8 +7,6 @@ sums are exact; percentiles and courses over time need rows. Depends on the engi
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
 
@@ -35,6 +33,8 @@ class QueueTotals:
 
     def add(self, columns: "_core.Columns") -> None:
         """Counts rows in."""
+        import numpy as np
+
         from sojourn.runtime.arrow_tables import (
             PACKET_SCHEMA,
             VERDICTS,

@@ -3,9 +3,9 @@
 Depends on the models of its parts. Must not depend on files.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from sojourn.model.scenario.aqm_spec import AqmChoice, Choice, choice_keys, choose
 from sojourn.model.scenario.bottleneck import Bottleneck, bottlenecks
@@ -73,6 +73,13 @@ class Controller(Strict):
         if self.script is not None and given:
             raise ValueError(f"{', '.join(given)}: of a process alone, and this is a script")
         return self
+
+    @model_serializer(mode="wrap")
+    def _of_its_kind(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The keys that a reader of the text may give: none of a process for a script."""
+        fields: dict[str, Any] = write(self)
+        left_out = () if self.script is None else _OF_PROCESS
+        return {key: value for key, value in fields.items() if key not in left_out}
 
 
 class Common(Strict):

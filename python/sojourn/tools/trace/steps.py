@@ -126,11 +126,11 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     program; without it the first one.
     """
     folder = RunFolder.open(path)
+    if packet != GENERATED_WORD and not folder.scenario.rows:
+        raise no_rows(path, "a trace")
     place, run = _chosen(folder, path, label)
     if packet == GENERATED_WORD:
         return _generated_in_run(folder, path, place)
-    if not folder.scenario.rows:
-        raise no_rows(path, "a trace")
     row = _row(path / run.folder / PACKETS, packet)
     number, dequeued = row["packet"], row["dequeued"]
     if not 0 <= row["enqueued"] <= dequeued <= folder.scenario.duration:

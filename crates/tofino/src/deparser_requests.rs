@@ -205,11 +205,12 @@ fn check_arguments(unit: &Unit, call: &ExternCall, known: &Known, found: &mut Ve
     }
 }
 
-/// Refuses slices of metadata that begin or end within a byte: the compiler places metadata of a
-/// mirrored or resubmitted header in whole containers. A digest takes any slice.
+/// Refuses slices of metadata that begin or end within a byte and are made wider or put together: the
+/// compiler places metadata of a mirrored or resubmitted header in whole containers. A digest takes
+/// any slice.
 fn check_bytes(unit: &Unit, value: &Value, known: &Known, found: &mut Vec<Diagnostic>) {
     match value {
-        Value::Scalar(part) if cuts_byte(unit, &known.resolved(part)) => {
+        Value::Scalar(part) if combines_cut(unit, &known.resolved(part)) => {
             let message = "bits of metadata that are no whole bytes among the fields of a copy";
             found.push(rules::COPY_CONSTANT.refuse(part.span, message).into());
         }
@@ -218,6 +219,10 @@ fn check_bytes(unit: &Unit, value: &Value, known: &Known, found: &mut Vec<Diagno
         }
         _ => {}
     }
+}
+
+fn combines_cut(unit: &Unit, part: &Expr) -> bool {
+    !matches!(part.kind, ExprKind::Slice(..)) && cuts_byte(unit, part)
 }
 
 fn cuts_byte(unit: &Unit, part: &Expr) -> bool {

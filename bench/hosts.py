@@ -2,7 +2,7 @@
 
     here 1 ══ a        b ══ 2 here
 
-All of it is in an enclosure that is gone with the command. Uses nothing of what is measured.
+All of it is in an enclosure that is gone with the command. Must not depend on what is measured.
 """
 
 import contextlib

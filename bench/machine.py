@@ -1,4 +1,4 @@
-"""What a measurement was made on, as the kernel describes it. Uses nothing of Sojourn."""
+"""Description of the machine of a measurement, by the kernel. Must not depend on Sojourn."""
 
 import os
 import platform

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -204,10 +205,13 @@ from bfrt_shell import Connection, Shell
 
 me = Connection(os.environ["SOJOURN_CONTROL"])
 pipe = getattr(Shell(me), me.name)
+register = next(
+    name for name, table in me.tables.items() if table["table_type"] == "Register"
+)
 while True:
     time.sleep(0.016)
     place = pipe
-    for part in REGISTER.split("."):
+    for part in register.split("."):
         place = getattr(place, part)
     place.get(REGISTER_INDEX=0)
     print(round(time.time() * 1e3, 6))
@@ -216,12 +220,7 @@ while True:
 
 def test_a_client_of_bfrt_is_as_exact(tmp_path: Path) -> None:
     (tmp_path / "bfrt_shell.py").write_text((TESTS / "bfrt_shell.py").read_text())
-    agent = BFRT.replace("REGISTER.", "os.environ['REGISTER'].").replace(
-        "pipe = ",
-        "os.environ['REGISTER'] = next(name for name, table in me.tables.items()"
-        " if table['table_type'] == 'Register')\npipe = ",
-    )
-    (tmp_path / "agent.py").write_text(agent)
+    (tmp_path / "agent.py").write_text(BFRT)
     path = tmp_path / "bfrt.toml"
     path.write_text(
         SCENARIO.replace("router.p4", "tna/codel_exact").replace(
@@ -322,6 +321,15 @@ def test_a_sweep_runs_again_when_a_module_of_the_controller_has_changed(
     assert runs() == 2
 
 
+def test_a_sweep_starts_a_module_by_its_name(tmp_path: Path, sojourn: Sojourn) -> None:
+    path = scenario(tmp_path / "s", "forward()\n")
+    path.write_text(path.read_text().replace('"agent.py"', '"-m", "agent"'))
+    (path.parent / "agent").mkdir()
+    (path.parent / "agent.py").rename(path.parent / "agent" / "__main__.py")
+    swept = sojourn("sweep", str(sweep_of(path)), "--out", str(tmp_path / "out"))
+    assert swept.returncode == 0, swept.stdout + swept.stderr
+
+
 @pytest.mark.parametrize(
     ("control", "said"),
     [
@@ -354,7 +362,6 @@ def test_a_fixed_port_is_for_one_aqm_and_a_native_discipline_has_no_controller(
 
 
 def test_a_line_that_the_clock_does_not_know_is_refused() -> None:
-    socket = __import__("socket")
     with ClockServer() as clock:
         host, _, port = clock.address.rpartition(":")
         with socket.create_connection((host, int(port))) as client:

@@ -10,6 +10,7 @@ from conftest import Sojourn
 from sojourn.common.resources import programs_folder
 
 T2NA = programs_folder() / "t2na"
+EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "ghost.toml"
 SCENARIO = """
 duration = "3 s"
 aqms = [{aqms}]
@@ -36,6 +37,11 @@ def _run(sojourn: Sojourn, folder: Path, *aqms: str) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
     return said
+
+
+def test_the_shipped_example_runs_in_short(sojourn: Sojourn) -> None:
+    done = sojourn("run", EXAMPLE, "--duration", "500 ms", "--no-report")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("name", ["ghost_codel", "ghost_pi2"])

@@ -68,6 +68,17 @@ def test_the_same_files_elsewhere_are_the_same_runs(controlled: Path, tmp_path: 
     assert digests(tmp_path / "elsewhere" / "sw.toml") == digests(controlled / "sw.toml")
 
 
+def test_a_link_to_a_script_of_the_package_loads_no_module_beside_it(
+    controlled: Path,
+) -> None:
+    own = next(Path(sojourn.__file__).parent.rglob("recipes/*/pie_cp.py"))
+    (controlled / "controller.py").unlink()
+    (controlled / "controller.py").symlink_to(own)
+    planned = plan_scenario(controlled / "s.toml").runs[0].controller
+    assert planned is not None and planned.work == own.resolve()
+    assert not any(path.is_relative_to(controlled) for path in planned.files)
+
+
 def test_a_script_and_what_it_imports_travel_with_the_run(controlled: Path, tmp_path: Path) -> None:
     done = call_sojourn(tmp_path, "sweep", "controlled/sw.toml", "--out", "o", "--processes", "1")
     assert done.returncode == 0, done.stderr + done.stdout

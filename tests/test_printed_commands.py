@@ -147,6 +147,8 @@ def test_what_is_run_elsewhere_is_still_on_a_page_and_its_test_is_there() -> Non
     for part, there in ELSEWHERE.items():
         assert any(part in line for _, line in EVERY), part
         assert (ROOT / there).exists(), there
+        examples = re.findall(r"docs/examples/(\S+)", part)
+        assert all(name in (ROOT / there).read_text() for name in examples), there
 
 
 @pytest.mark.parametrize("line", PLAIN)

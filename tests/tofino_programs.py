@@ -7,7 +7,7 @@ A cell is a construct in a place. Every cell has a program, and a seed chooses k
 
 where FOLDER holds `p4c-tofino` (see `test_judge_tofino.py`). The file is written after each answer,
 so that a run can be stopped and started again; `--part` divides it among processes, `--again` asks
-also about programs that have a verdict, `--show ID` prints one. Depends on nothing of Sojourn's.
+also about programs that have a verdict, `--show ID` prints one. Must not depend on Sojourn.
 """
 
 import argparse

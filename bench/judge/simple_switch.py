@@ -3,7 +3,7 @@
 The folder of the judge has `p4c-bmv2`, `simple_switch` and `simple_switch_CLI`; the last one wants
 Python with the packages thrift, setuptools and six, whose interpreter the variable PYTHON names.
 Packets go in through named pipes in the place of capture files (`--use-files`), so that they come
-one by one and commands between them. Uses nothing of ours.
+one by one and commands between them. Must not depend on Sojourn.
 """
 
 import os

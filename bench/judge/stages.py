@@ -9,7 +9,7 @@ FOLDER has the script `p4c-tofino`, which compiles a program and says for each p
 half a minute to minutes for a program; they are compiled one after the other. With --keep what it
 said stays in a file, and a program that the file has is not compiled again. With --csv the table
 also becomes a data file, as `docs/data/stages-*.csv` are. `--target tofino2` compares programs
-for T2NA. Uses nothing of what is compiled.
+for T2NA. Must not depend on what is compiled.
 """
 
 import argparse

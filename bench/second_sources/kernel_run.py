@@ -4,7 +4,7 @@
 
 RUN is a folder of `sojourn run --on linux` with `codel_linux` or `fq_codel`, without ECN. Our
 discipline gets each packet when the kernel's got it and is asked for one whenever the kernel's
-sent one, so what TCP did of the drops is in the arrivals. It stands on the run's `packets.parquet`
+sent one, so what TCP did of the drops is in the arrivals. It uses the run's `packets.parquet`
 and must not know what a discipline does.
 """
 

@@ -5,7 +5,7 @@
 TREE is a source tree of the Linux kernel, unpacked: `--linux` of 6.1, as Debian's package
 `linux-source-6.1` has it, and `--dualpi2` of 6.17 or later, as its `linux-source-7.2`. Asks
 `cargo run -p sojourn-switch --example second_sources` for the jobs and the traces, runs each job in
-the program of its source and writes `crates/switch/tests/second_sources/drops.tar.gz`. It stands on
+the program of its source and writes `crates/switch/tests/second_sources/drops.tar.gz`. It uses
 `bench/beside_ns3.py` for ns-3; it must not know what a discipline does.
 """
 

@@ -10,7 +10,6 @@ is a `Discipline`. `QueueEnv` is a queue as a Gymnasium environment. The example
 docstrings run as they stand.
 """
 
-import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -137,9 +136,7 @@ def __getattr__(name: str) -> Any:
 
 def _is_there(package: str | None) -> bool:
     """Whether a package can be imported."""
-    if package is None or sys.modules.get(package) is not None:
-        return True
-    return package not in sys.modules and find_spec(package) is not None
+    return package is None or find_spec(package) is not None
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The near name for a mistyped one. Depends on `difflib`; uses nothing of what the names mean."""
+"""The nearest name for a mistyped one, by `difflib`. Must not depend on what the names mean."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -177,10 +177,10 @@ def as_plain(own: object) -> Any:
 
 
 _KEYED = re.compile(r"(?P<list>\w+)\[(?P<index>\d+)\](?P<keys>(?:\.\w+)*): ")
-"""The begin of a message about a key of an item: `pktgen[0].app: `."""
+"""The start of a message about a key of an item: `pktgen[0].app: `."""
 
 _ABOUT = "control plane: "
-"""The begin of the engine's messages about a control plane."""
+"""The start of the engine's messages about a control plane."""
 
 
 def in_its_file(message: str, path: Path | None) -> str | None:

@@ -141,7 +141,7 @@ class ControllerProcess(Closing):
         """True if it has sent or received anything since it last waited, or has ended."""
         self._clock.take(self._simulation.now)
         moved = (self._server.requests[0], self._server.sent) != (self._arrived, self._sent)
-        return moved or (self._status is None and self._process.poll() is not None)
+        return moved or (self._status is None and self._exit_status() is not None)
 
     def _hold(self) -> None:
         """Returns once the controller waits, or has ended; until then no time passes in the run."""
@@ -192,7 +192,7 @@ class ControllerProcess(Closing):
     def _has_ended(self) -> bool:
         """True if the process has ended, which it may with status 0."""
         if self._status is None:
-            self._status = self._process.poll()
+            self._status = self._exit_status()
             if self._status is not None:
                 self._server.settle()
                 self._server.execute(self._simulation)
@@ -253,14 +253,26 @@ class ControllerProcess(Closing):
 
     def _end_process(self) -> None:
         """Ends the process with all that it has started."""
-        for sent, patience in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _GRACE)):
+        # What it has started may outlive it, so the group gets both signals.
+        for sent in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, sent)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(patience)
-        # What it has started may outlive it.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            began, pause = time.monotonic(), _SHORTEST
+            while self._exit_status() is None and time.monotonic() - began < _GRACE:
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE)
+
+    def _exit_status(self) -> int | None:
+        """The status of the process, once it has ended; a signal's is negative.
+
+        The process is not reaped, so that no other group gets its number before `_end_process`.
+        """
+        found = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is None:
+            return None
+        return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
 
 
 def filled(part: str, values: dict[str, str]) -> str:

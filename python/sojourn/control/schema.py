@@ -1,8 +1,8 @@
 """The keys of a control-plane file: a JSON schema, and what a file has against it.
 
 The engine reads the file (`crates/control/src/lib.rs`); a test holds every shipped file
-against the schema. Messages name file, line and key. Uses no program: whether a table or an
-action exists is the engine's to say.
+against the schema. Messages name file, line and key. Must not depend on a program: the engine says
+whether a table or an action exists.
 """
 
 import re

@@ -1,7 +1,7 @@
 """A switch under control: tables, registers, counters and meters by name, as Python objects.
 
 Depends on a door to the switch, whatever is behind it: one in virtual time, a live one of another
-process, one that speaks P4Runtime. Names may be given by their ends. Uses no protocol.
+process, one that speaks P4Runtime. Names may be given by their ends. Must not depend on a protocol.
 """
 
 import json

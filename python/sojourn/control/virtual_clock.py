@@ -1,7 +1,7 @@
 """The clock of a run for a controller process: sleeps in virtual time, by lines over loopback.
 
 A line is `now`, `sleep NS`, or `wake`, which ends a sleep early. The answer is the run's time in
-ns: at once, or at the end of the sleep. Uses no switch and no process.
+ns: at once, or at the end of the sleep. Must not depend on a switch or process.
 """
 
 import contextlib
@@ -133,7 +133,7 @@ class ClockServer(Closing):
     def _drop(self, client: _Client) -> None:
         with contextlib.suppress(KeyError, ValueError):
             self._selector.unregister(client.socket)
-        self._clients = {fd: one for fd, one in self._clients.items() if one is not client}
+        self._clients.pop(client.socket.fileno(), None)
         client.socket.close()
 
 

@@ -1,7 +1,7 @@
 """Code that a scenario brings along and that runs with the user's rights: admitted or refused.
 
 A controller's script or command and a hardware module are such code. Each is announced once
-by a line on the standard error, or refused (`--no-scripts`). Knows neither scenarios nor runs.
+by a line on the standard error, or refused (`--no-scripts`). Must not depend on scenarios or runs.
 """
 
 import sys
@@ -24,7 +24,7 @@ class Policy(Enum):
 
 
 _policy = Policy.ANNOUNCE
-_announced: set[str] = set()
+_announced: set[tuple[Path | None, str]] = set()
 
 
 def set_policy(policy: Policy) -> None:
@@ -58,10 +58,11 @@ def admit(path: Path, kind: str) -> None:
     admit_command(shown(path), kind)
 
 
-def admit_command(command: str, kind: str) -> None:
-    """Announces or refuses a command line, or another name of code, as `admit` does a file."""
+def admit_command(command: str, kind: str, folder: Path | None = None) -> None:
+    """Announces or refuses a command line that runs in `folder`, or another name of code, as
+    `admit` does a file."""
     if _policy is Policy.REFUSE:
         raise ScenarioError(f"{command}: {kind}; --no-scripts refuses it")
-    if _policy is Policy.ANNOUNCE and command not in _announced:
-        _announced.add(command)
+    if _policy is Policy.ANNOUNCE and (folder, command) not in _announced:
+        _announced.add((folder, command))
         print(f"runs {command}: {kind}, with your rights", file=sys.stderr, flush=True)

@@ -21,10 +21,14 @@ _SCRIPT = "controller"
 """The name under which the script itself runs."""
 
 
-def script_files(script: Path) -> list[Path]:
-    """The script and the modules that its import statements name in its folder, and theirs."""
+def script_files(script: Path, folder: Path | None = None, package: str = "") -> list[Path]:
+    """The script and the modules that its import statements name in `folder`, and theirs.
+
+    `folder` is the script's own if absent; `package` is the package that the script belongs to.
+    """
+    folder = script.parent if folder is None else folder
     found: dict[Path, None] = {}
-    waiting = [(script, "")]
+    waiting = [(script, package)]
     while waiting:
         path, package = waiting.pop()
         if path in found:
@@ -32,7 +36,7 @@ def script_files(script: Path) -> list[Path]:
         found[path] = None
         for name in _imported(path, package):
             for dotted in _prefixes(name):
-                if (module := _find(script.parent, dotted)) is not None:
+                if (module := _find(folder, dotted)) is not None:
                     waiting.append((module, _package(module, dotted)))
     return list(found)
 
@@ -52,7 +56,7 @@ def error_place(error: BaseException, files: Collection[str]) -> str:
 def module_file(folder: Path, dotted: str) -> Path | None:
     """The file that `python -m` runs for a module below `folder`, if it is there."""
     found = _find(folder, dotted)
-    if found is not None and found.name == "__init__.py":
+    if found is None or found.name == "__init__.py":
         return _find(folder, f"{dotted}.__main__")
     return found
 

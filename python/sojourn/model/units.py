@@ -1,7 +1,7 @@
 """Quantities as people write them ("5 ms", "100 Mbit/s", "1 MiB") and as the engine holds them.
 
-Depends on nothing. Inside Sojourn a time is a whole number of nanoseconds, a rate of bit/s, a size
-of bytes; decimal fractions are converted exactly, never through a float. Uses no scenario.
+Inside Sojourn a time is a whole number of nanoseconds, a rate of bit/s, a size of bytes; decimal
+fractions are converted exactly, never through a float. Depends on `suggest` alone.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Congestion cycles: stretches of packets that all waited at least the target, and their drops.
 
 A controller that remembers its drop rate starts a cycle with drops close together; one that has
-forgotten it waits an INTERVAL. Uses rows in the order of dequeue; knows no AQM, draws nothing.
+forgotten it waits an INTERVAL. Uses rows in the order of dequeue; must not depend on AQMs.
 """
 
 from dataclasses import dataclass

@@ -212,8 +212,7 @@ def controlled(
     if isinstance(planned.work, Path):
         yield Controller(planned.work, simulation, planned.place, planned.poll)
         return
-    switch = run.config["network"]["switches"][planned.place]
-    aqm = switch.get("aqm") or run.config["aqm"]
+    aqm = run.aqm_at(planned.place)
     program = compiled(aqm["program"], include_paths=aqm["include_paths"], defines=aqm["defines"])
     process = ControllerProcess(
         planned.work, simulation, planned.place, program, log=log, stop=stop
@@ -402,3 +401,14 @@ class _ProgramLog:
         """Closes the file, if there is one."""
         if self._file is not None:
             self._file.close()
+
+
+def discard_rows(simulation: _core.Simulation) -> None:
+    """Takes the rows that the engine has ready, and discards them."""
+    simulation.take_log()
+    simulation.take_registers()
+    for bottleneck in range(simulation.bottlenecks):
+        simulation.take_packets(bottleneck)
+    simulation.take_flows()
+    simulation.take_exchanges()
+    simulation.take_datagrams()

@@ -129,6 +129,11 @@ class PlannedRun:
         text = json.dumps(self.config, default=_empty)
         return _core.Configuration(text, list(_beside(self.config)))
 
+    def aqm_at(self, place: int) -> dict[str, Any]:
+        """The AQM in the switch at a place of the network, as the engine's configuration has it."""
+        aqm: dict[str, Any] = self.config["network"]["switches"][place].get("aqm")
+        return aqm or self.config["aqm"]
+
     @property
     def sources(self) -> dict[str, str]:
         """Every file that it reads or starts, by name, with its SHA-256."""
@@ -258,7 +263,11 @@ def _with_controller(
                 f"control.port: {len(meant)} AQMs run at the same time, each with a controller and "
                 "a server of its own; leave the port out, or choose one AQM (--aqm)"
             )
-        admit_command(controller.work.shown, "a controller process of the scenario")
+        admit_command(
+            controller.work.shown,
+            "a controller process of the scenario",
+            controller.work.folder,
+        )
     elif not is_own(controller.work):
         admit(controller.work, "a Python script of the scenario")
     return tuple(
@@ -321,25 +330,27 @@ def _controller(scenario: Scenario, folder: Path) -> PlannedController:
 def _script(name: str, folder: Path) -> Path:
     """A controller's script, which a scenario has below its own folder."""
     path = absolute(folder / name)
-    if not is_own(path) and not path.resolve().is_relative_to(folder.resolve()):
+    if is_own(path):
+        # A script of the package imports the modules beside it, not those beside a link to it.
+        path = path.resolve()
+    elif not path.resolve().is_relative_to(folder.resolve()):
         raise ScenarioError(f"control.script: {name} is not below the scenario's folder")
     if not path.is_file():
         raise ScenarioError(f"control.script: there is no {shown(path)}")
     return path
 
 
-def _controlled(run: PlannedRun, script: PlannedController) -> PlannedController:
+def _controlled(run: PlannedRun, controller: PlannedController) -> PlannedController:
     """The controller, if what the run has in its switch can be controlled."""
-    node = run.config["network"]["switches"][script.place]
-    aqm = node.get("aqm") or run.config["aqm"]
+    aqm = run.aqm_at(controller.place)
     if aqm["kind"] != "p4":
         raise ScenarioError(
             f"control: {aqm['name']} is a native discipline, which has no control plane; choose P4 "
             "programs (--aqm)"
         )
-    if script.cpu_port is not None:
-        node["cpu_port"] = script.cpu_port
-    return script
+    if controller.cpu_port is not None:
+        run.config["network"]["switches"][controller.place]["cpu_port"] = controller.cpu_port
+    return controller
 
 
 def _refuse_repeats(choices: list[AqmChoice]) -> None:

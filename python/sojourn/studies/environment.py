@@ -18,6 +18,7 @@ from sojourn.errors import ScenarioError
 from sojourn.model.scenario import Scenario
 from sojourn.model.units import TIME
 from sojourn.runner import plan_scenario
+from sojourn.runtime.engine import discard_rows
 from sojourn.runtime.plan import PlannedRun
 from sojourn.runtime.row_writer import ROWS_AT_ONCE
 
@@ -196,11 +197,7 @@ def _advance(simulation: _core.Simulation, until: int) -> None:
     """Runs until `until`, or to the end; rows are not needed and are discarded."""
     while not simulation.finished and simulation.now < until:
         simulation.advance(until, ROWS_AT_ONCE)
-        for queue in range(simulation.bottlenecks):
-            simulation.take_packets(queue)
-        simulation.take_flows()
-        simulation.take_exchanges()
-        simulation.take_datagrams()
+        discard_rows(simulation)
 
 
 def _observation(queue: QueueInterval) -> np.ndarray:

@@ -1,7 +1,7 @@
 """A network's hosts, switches and links, and which way packets go: by the fewest links, as in the
 simulator.
 
-Depends on the engine's configuration of a network. Uses no kernel.
+Depends on the engine's configuration of a network. Must not depend on a kernel.
 """
 
 from collections import deque

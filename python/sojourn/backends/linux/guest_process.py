@@ -1,7 +1,7 @@
 """A guest from its start to its end: an ordinary process, watched, bounded in time, ended by id.
 
 Depends on a kernel that is a program, and on the files that guest and host share. Whatever happens,
-none of the guest's processes is left, and its console is in a file. Uses nothing of networks.
+none of the guest's processes is left, and its console is in a file. Must not depend on networks.
 """
 
 import contextlib

@@ -92,7 +92,7 @@ class Measured:
     exchanges: Columns
     datagrams: Columns
     starts: list[int]
-    """The begin of each flow."""
+    """The start of each flow."""
     totals: dict[int, dict[str, int]]
     """The hosts' counts for each source of transfers."""
 

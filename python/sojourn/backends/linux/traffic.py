@@ -83,7 +83,7 @@ def check_ports(config: dict[str, Any], workload: Workload) -> None:
 
 
 def first_of(drawn: dict[str, Any]) -> int:
-    """The begin of a flow; of a source of transfers that of its first one."""
+    """The start of a flow; of a source of transfers that of its first one."""
     return int(drawn["transfers"][0][0] if drawn["transfers"] else drawn["start"])
 
 

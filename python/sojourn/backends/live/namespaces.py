@@ -2,7 +2,7 @@
 
 Its interfaces, its namespaces' names and everything that it starts are gone with it, and it is gone
 when whoever started it is, killed or not: the kernel sees to both (prctl(2) PR_SET_PDEATHSIG,
-pid_namespaces(7)). Depends on `unshare`, `setpriv` and `chrt`. Uses no network.
+pid_namespaces(7)). Depends on `unshare`, `setpriv` and `chrt`. Must not depend on a topology.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The traffic of a scenario: groups of equal flows, each kind with keys of its own.
 
-Depends on quantities. Knows neither hosts nor what carries the packets.
+Depends on quantities and congestion controls. Knows neither hosts nor what carries the packets.
 """
 
 from typing import Annotated, Any, Literal, Self

@@ -1,4 +1,4 @@
-"""Times, rates and sizes as a scenario writes them, and the strict model that all of it stands on.
+"""Times, rates and sizes as a scenario writes them, and the strict model that they share.
 
 Quantities are exact integers in the engine's units once read, and are written back with a unit.
 """

@@ -1,6 +1,6 @@
 """From a TOML file to a scenario, or to a message that names file, line, key, value and cure.
 
-Depends on `tomllib` and the model. Uses no AQM: whether a name can be run is `plan`'s to say.
+Depends on `tomllib` and the model. Must not depend on an AQM: `plan` says whether a name can run.
 """
 
 import json

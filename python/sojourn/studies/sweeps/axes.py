@@ -1,6 +1,6 @@
 """The cells of a sweep: every combination of its axes, each with what it changes in the scenario.
 
-Depends on a sweep file. Uses no scenario's meaning and no seeds.
+Depends on a sweep file. Must not depend on the meaning of a scenario's keys.
 """
 
 from collections.abc import Iterator, Mapping

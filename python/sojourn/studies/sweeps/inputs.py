@@ -76,7 +76,8 @@ def paths_in(scenario: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     if isinstance(control, dict) and isinstance(control.get("script"), str):
         yield control, "script"
     command = command_in(scenario)
-    for place, part in enumerate(command):
+    # The executable is not sent along: each machine has its own.
+    for place, part in enumerate(command[1:], start=1):
         if isinstance(part, str) and (Path(part).is_absolute() or part.startswith(SHIPPED)):
             yield command, place
 

@@ -251,7 +251,11 @@ def _make_absolute(document: dict[str, Any], at: partial[str]) -> None:
     """Paths that start from the scenario's folder, as they are from anywhere."""
     command = command_in(document)
     for place, part in enumerate(command):
-        if isinstance(part, str) and Path(at(part)).exists() and part:
+        if not isinstance(part, str) or not part:
+            continue
+        # A bare name is an executable of the machine or, behind -m, a module.
+        is_name = "/" not in part and (place == 0 or command[place - 1] == "-m")
+        if not is_name and Path(at(part)).exists():
             command[place] = at(part)
     for table, key in paths_in(document):
         if key != "use" or is_path(table[key]):

@@ -1,6 +1,6 @@
 """A canvas for SVG pictures: shapes, text that is wrapped to a width, and the look of both.
 
-Depends on the standard library's XML. Uses nothing of what is drawn.
+Depends on the standard library's XML. Must not depend on what is drawn.
 """
 
 from collections.abc import Mapping

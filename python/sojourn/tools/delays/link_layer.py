@@ -1,7 +1,7 @@
 """Link types of captures, and where a frame's network header begins.
 
-The numbers are libpcap's (https://www.tcpdump.org/linktypes.html). Uses nothing; knows no file
-format and nothing of what is behind the network header.
+The numbers are libpcap's (https://www.tcpdump.org/linktypes.html). Must not depend on a file
+format, or on what is behind the network header.
 """
 
 import struct

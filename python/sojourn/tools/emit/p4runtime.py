@@ -1,6 +1,6 @@
 """P4Info: what a controller that speaks P4Runtime knows a program by.
 
-The engine makes it; it depends on the program alone and not on a control plane. Uses no protocol.
+It depends on the program alone. Must not depend on control planes or protocols.
 """
 
 from sojourn.tools.emit.job import Job, Target

@@ -1,6 +1,6 @@
 """One AQM's decisions about a trace.
 
-Depends on the engine's `Replay`. Uses nothing of comparisons.
+Depends on the engine's `Replay`. Must not depend on comparisons.
 """
 
 import json

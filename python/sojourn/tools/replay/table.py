@@ -1,6 +1,6 @@
 """A study's figures as text for a terminal and as Markdown for a page.
 
-Depends on outcomes; knows no file.
+Depends on outcomes; must not depend on files.
 """
 
 from collections.abc import Iterable, Sequence

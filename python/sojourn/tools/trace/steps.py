@@ -21,7 +21,7 @@ from sojourn.control.install import configured_switch
 from sojourn.errors import ConfigError, ScenarioError
 from sojourn.results.faults import of_program
 from sojourn.runtime.arrow_tables import DROPS, VERDICTS, rows_table
-from sojourn.runtime.engine import advance, controlled
+from sojourn.runtime.engine import advance, controlled, discard_rows
 from sojourn.runtime.folder import RecordedRun, RunFolder
 from sojourn.runtime.plan import PlannedRun, make_plan
 from sojourn.runtime.queue_totals import no_rows
@@ -142,7 +142,7 @@ def trace_in_run(path: Path, packet: str, label: str | None = None) -> Traced:
     end = dequeued + _AFTERWARDS
     with controlled(planned, simulation) as controller:
         for now in advance(simulation, end, _MOST_ROWS, controller):
-            _discard_rows(simulation)
+            discard_rows(simulation)
             if now >= end:
                 break
     delay = (dequeued - row["enqueued"]) / 1e6
@@ -161,7 +161,7 @@ def _generated_in_run(folder: RunFolder, path: Path, place: int) -> Traced:
     passes: list[dict[str, Any]] = []
     with controlled(planned, simulation) as controller:
         for now in advance(simulation, duration, _MOST_ROWS, controller):
-            _discard_rows(simulation)
+            discard_rows(simulation)
             passes += json.loads(simulation.take_passes())
             if passes and now >= passes[0]["time"] + _AFTERWARDS:
                 break
@@ -179,7 +179,7 @@ def _generated_in_run(folder: RunFolder, path: Path, place: int) -> Traced:
 def _repeated(
     folder: RunFolder, path: Path, place: int, number: int
 ) -> tuple[PlannedRun, _core.Simulation]:
-    """A run of the folder once more, at its begin, in which packet `number` is followed."""
+    """A run of the folder once more, from its start, in which packet `number` is followed."""
     run = folder.runs[place]
     scenario = folder.scenario.model_copy(update={"aqms": [folder.scenario.aqms[place]]})
     if folder.beside is None:
@@ -199,14 +199,6 @@ def _repeated(
     except ConfigError as error:
         raise ScenarioError(f"{run.label}: {error}") from error
     return planned, simulation
-
-
-def _discard_rows(simulation: _core.Simulation) -> None:
-    simulation.take_log()
-    simulation.take_registers()
-    for bottleneck in range(simulation.bottlenecks):
-        simulation.take_packets(bottleneck)
-    simulation.take_flows()
 
 
 def _refuse_changed(planned: Mapping[str, str], run: RecordedRun) -> None:

@@ -77,7 +77,7 @@ class DatagramSender:
         self._wait()
 
     def _head(self) -> bytes:
-        """The begin of the payload: the datagram's number, or a voice's RTP header."""
+        """The start of the payload: the datagram's number, or a voice's RTP header."""
         if self._flow["kind"] == "udp":
             return _NUMBER.pack(self._number, 0)[: len(self._filling)]
         clock = self._number * self._flow["samples"] & 0xFFFFFFFF

@@ -2,7 +2,7 @@
 
 Depends on epoll and on a timer by the monotonic clock. All flows share one process, so that they
 start on time even where a fork takes longer than a round trip. Times are ns from the run's time
-zero. Uses no traffic.
+zero. Must not depend on traffic.
 """
 
 import heapq

@@ -1,6 +1,6 @@
 """Turns an interface's offloads off, so that what the qdisc sees is packets of the wire's size.
 
-Depends on the ethtool ioctl. Uses no topology.
+Depends on the ethtool ioctl. Must not depend on a topology.
 """
 
 import array

@@ -1,7 +1,7 @@
 """The few system calls that Python lacks: mounts, namespaces, modules, exact sleeping, power-off.
 
 Depends on the C library through ctypes; a fork in the guest costs tens of milliseconds, a call
-microseconds. Uses nothing of networks.
+microseconds. Must not depend on networks.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """TCP sockets as the hosts use them: opened at an end, read without a copy, aborted.
 
-Depends on the kernel's sockets. Uses no application.
+Depends on the kernel's sockets. Must not depend on an application.
 """
 
 import socket

@@ -1,7 +1,7 @@
 """The stages as one HTML page that needs no network: the picture with what the mouse shows, and
 the same as tables.
 
-Depends on the picture and the estimate's data. Uses nothing of traffic.
+Depends on the picture and the estimate's data. Must not depend on traffic.
 """
 
 import json

@@ -1,7 +1,9 @@
-//! Packet generator of a chip, as data: its numbers, and the header in front of the packets that it makes.
+//! Packet generator of a chip, as data: its numbers, and the header of the packets that it makes.
 //!
 //! A chip's description states the numbers, the switch generates by them, and programs parse the
 //! header. This file must not depend on triggers or on time.
+
+use crate::dataplane::PortId;
 
 /// Bytes of the header in front of a generated packet.
 pub const GENERATED_HEADER: usize = 6;
@@ -37,12 +39,27 @@ impl PacketGenerator {
     }
 
     /// Pipe of a port.
-    pub const fn pipe(&self, port: u16) -> u8 {
-        (port / self.pipe_ports) as u8
+    pub const fn pipe(&self, port: PortId) -> u8 {
+        (port.0 / self.pipe_ports) as u8
     }
 
-    /// The header of a packet: pipe and application, the low 24 bits of `batch` (a batch, a port or a
-    /// key), and the packet's number in its batch.
+    /// Number of a port in its pipe.
+    pub const fn local(&self, port: PortId) -> u16 {
+        port.0 % self.pipe_ports
+    }
+
+    /// Port with the number `local` in a pipe.
+    pub const fn port(&self, pipe: u8, local: u16) -> PortId {
+        PortId(pipe as u16 * self.pipe_ports + local)
+    }
+
+    /// True if the port with the number `local` in its pipe can generate.
+    pub const fn generates(&self, local: u16) -> bool {
+        self.ports.0 <= local && local <= self.ports.1
+    }
+
+    /// The header of a packet: pipe and application, the low 24 bits of `batch` (a batch, a port or
+    /// a key), and the packet's number in its batch.
     ///
     /// ```
     /// use sojourn_packet::{GENERATED_HEADER, PacketGenerator};

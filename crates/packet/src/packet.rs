@@ -103,6 +103,19 @@ impl Packet {
             self.zeros = self.zeros.min((max - self.bytes.len()) as u32);
         }
     }
+
+    /// All bytes of the packet, those of the payload included.
+    ///
+    /// ```
+    /// use sojourn_packet::Packet;
+    /// let packet = Packet { bytes: vec![1, 2], zeros: 3, ..Packet::default() };
+    /// assert_eq!(packet.into_frame(), [1, 2, 0, 0, 0]);
+    /// ```
+    pub fn into_frame(self) -> Vec<u8> {
+        let mut frame = self.bytes;
+        frame.resize(frame.len() + self.zeros as usize, 0);
+        frame
+    }
 }
 
 #[cfg(test)]

@@ -315,12 +315,8 @@ impl Simulation {
         py: Python<'py>,
         switch: u16,
     ) -> Vec<(u64, Bound<'py, PyBytes>)> {
-        let told = |(at, packet): (Time, Packet)| {
-            let mut bytes = packet.bytes;
-            bytes.resize(bytes.len() + packet.zeros as usize, 0);
-            (at.0, PyBytes::new(py, &bytes))
-        };
-        self.run().take_controllers_packets(switch).into_iter().map(told).collect()
+        let frame = |(at, packet): (Time, Packet)| (at.0, PyBytes::new(py, &packet.into_frame()));
+        self.run().take_controllers_packets(switch).into_iter().map(frame).collect()
     }
 
     /// Injects a controller's frame at its port of a switch now.

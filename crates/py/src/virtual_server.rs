@@ -118,9 +118,7 @@ impl VirtualServer {
         if let Service::P4Runtime(server) = &self.service {
             for some in frames.chunks(FRAMES) {
                 for (_, packet) in some {
-                    let mut bytes = packet.bytes.clone();
-                    bytes.resize(bytes.len() + packet.zeros as usize, 0);
-                    server.packet_in(&bytes);
+                    server.packet_in(&packet.clone().into_frame());
                 }
                 self.settle_inside();
             }

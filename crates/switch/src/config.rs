@@ -71,7 +71,7 @@ pub struct SwitchConfig {
 }
 
 /// Reports of queue depths from the traffic manager to the data plane: one for each change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthReportConfig {
     /// From a change to the ghost thread's pass. Default 1 us; the real figure is not published.
     pub delay: Time,

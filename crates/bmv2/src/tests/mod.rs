@@ -182,9 +182,7 @@ fn packet(frame: &[u8]) -> Packet {
 }
 
 fn bytes(packet: &Packet) -> Vec<u8> {
-    let mut bytes = packet.bytes.to_vec();
-    bytes.resize(bytes.len() + packet.zeros as usize, 0);
-    bytes
+    packet.clone().into_frame()
 }
 
 /// Ethernet with this type, and a payload.

@@ -182,7 +182,7 @@ impl GeneratorSetting {
 /// Checks that a port of a pipe can generate.
 pub(super) fn check_port(chip: &PacketGenerator, port: u16) -> Result<(), GeneratorError> {
     let (first, last) = chip.ports;
-    match (first..=last).contains(&port) {
+    match chip.generates(port) {
         true => Ok(()),
         false => Err(GeneratorError::Port { port, first, last }),
     }

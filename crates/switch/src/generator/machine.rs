@@ -1,8 +1,8 @@
 //! State machine of packet generators: `(time, input) → (packets, next instant)`.
 //!
-//! A packet is due when its turn comes; between two there is the gap that is set, or the time that
-//! the first takes on a path of 100 Gb/s if that is longer. No source says what a trigger does while
-//! its application is at work; here it waits its turn.
+//! A packet is due when its turn comes. Between two there is the gap that is set, or the time that
+//! the first takes on a path of 100 Gb/s if that is longer. No source states the effect of a
+//! trigger on an active application; here the trigger waits its turn.
 
 use super::config::{
     Application, GeneratorChange, GeneratorError, GeneratorSetting, LINE, SettingError, Trigger,
@@ -10,6 +10,7 @@ use super::config::{
 };
 use sojourn_packet::{FlowId, GENERATED_HEADER, Packet, PacketGenerator, PacketId, PortId, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// Triggers that may wait.
 const WAITING: usize = 64;
@@ -71,7 +72,8 @@ pub struct Generators {
 /// A pipe's applications and buffer.
 #[derive(Clone, Debug)]
 struct Pipe {
-    buffer: Vec<u8>,
+    /// Shared with copies of the state until one of them writes.
+    buffer: Arc<Vec<u8>>,
     applications: Vec<Running>,
 }
 
@@ -79,11 +81,19 @@ struct Pipe {
 #[derive(Clone, Debug, Default)]
 struct Running {
     application: Application,
-    /// Which enabling it is: what was set in an earlier one is no longer due.
+    /// Number of its last enabling; a `Due` of an earlier one is void.
     enabling: u32,
     /// Its work, if it is active.
     work: Option<Work>,
     waiting: VecDeque<Cause>,
+}
+
+impl Running {
+    /// Begins the work of a trigger at an instant.
+    fn begin(&mut self, cause: Cause, at: Time) {
+        self.application.triggered += 1;
+        self.work = Some(Work { cause, batch: 0, packet: 0, batch_began: at });
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -153,6 +163,11 @@ impl Generators {
         self.chip.as_ref()
     }
 
+    /// Number of applications of a pipe; 0 on a chip that does not generate.
+    pub fn applications(&self) -> u8 {
+        self.chip.map_or(0, |chip| chip.applications())
+    }
+
     /// Number of packets so far.
     pub fn made(&self) -> u64 {
         self.made
@@ -192,8 +207,8 @@ impl Generators {
         self.due.last().map(|(at, _)| *at)
     }
 
-    /// Does the next thing that is due up to and including `now`; returns the packet that it makes, if
-    /// it makes one, with the port that it comes in by.
+    /// Works off what is due up to and including `now`, up to the next packet; returns that packet
+    /// with the port that it comes in by.
     pub fn step(&mut self, now: Time) -> Option<(PortId, Packet)> {
         while self.next().is_some_and(|at| at <= now) {
             let (at, due) = self.due.pop()?;
@@ -222,20 +237,16 @@ impl Generators {
             }
             GeneratorChange::Buffer(pipe, offset, bytes) => self.write(*pipe, *offset, bytes)?,
             GeneratorChange::Generates(port, on) => {
-                check_port(&chip, port.0 % chip.pipe_ports)?;
+                check_port(&chip, chip.local(*port))?;
                 set(&mut self.generating, *port, *on);
             }
             GeneratorChange::Matches(port, on) => {
-                check_port(&chip, port.0 % chip.pipe_ports)?;
+                check_port(&chip, chip.local(*port))?;
                 set(&mut self.searched, *port, *on);
             }
             GeneratorChange::Arm(port) => set(&mut self.armed, *port, true),
             GeneratorChange::Whole(setting) => self.set_whole(now, setting)?,
-            GeneratorChange::Disable(pipe, number) => {
-                let before = self.application(*pipe, *number);
-                let off = Application { enabled: false, ..before };
-                self.set_application(now, (*pipe, *number), &off)?;
-            }
+            GeneratorChange::Disable(pipe, number) => self.disable(now, (*pipe, *number))?,
         }
         Ok(())
     }
@@ -244,8 +255,7 @@ impl Generators {
     pub fn link_down(&mut self, now: Time, port: PortId) {
         let Some(chip) = self.chip else { return };
         if self.armed.remove(&port) {
-            let pipe = chip.pipe(port.0);
-            self.trigger_all(now, pipe, Cause::Port(port), |t| t == Trigger::PortDown);
+            self.trigger_all(now, chip.pipe(port), Cause::Port(port), |t| t == Trigger::PortDown);
         }
     }
 
@@ -260,7 +270,7 @@ impl Generators {
             Trigger::Pattern { value, mask } => (value ^ compared) & mask == 0,
             _ => false,
         };
-        self.trigger_all(now, chip.pipe(port.0), Cause::Pattern(first), matches);
+        self.trigger_all(now, chip.pipe(port), Cause::Pattern(first), matches);
     }
 }
 
@@ -272,7 +282,7 @@ impl Generators {
         let offset = self.place(&chip, setting)?;
         let application = setting.application(&chip, offset)?;
         self.write(pipe, offset, &setting.contents)?;
-        let port = |local: u16| PortId(u16::from(pipe) * chip.pipe_ports + local);
+        let port = |local: u16| chip.port(pipe, local);
         let own = port(setting.port.unwrap_or(chip.default_port));
         self.generating.insert(own);
         match setting.trigger {
@@ -284,8 +294,7 @@ impl Generators {
             Trigger::Once(_) | Trigger::Every(_) => {}
         }
         // An application that is set anew begins anew.
-        let off = Application { enabled: false, ..self.application(pipe, number) };
-        self.set_application(now, (pipe, number), &off)?;
+        self.disable(now, (pipe, number))?;
         self.set_application(now, (pipe, number), &application)
     }
 
@@ -322,8 +331,10 @@ impl Generators {
         let length = bytes.len();
         let of = self.pipe(pipe, 0)?;
         let place = usize::from(offset)..usize::from(offset) + length;
-        let place = of.buffer.get_mut(place);
-        place.ok_or(GeneratorError::Beyond { offset, length, size })?.copy_from_slice(bytes);
+        if place.end > of.buffer.len() {
+            return Err(GeneratorError::Beyond { offset, length, size });
+        }
+        Arc::make_mut(&mut of.buffer)[place].copy_from_slice(bytes);
         Ok(())
     }
 
@@ -338,9 +349,15 @@ impl Generators {
             return Err(GeneratorError::Application { number, applications });
         }
         Ok(self.running.entry(pipe).or_insert_with(|| Pipe {
-            buffer: vec![0; chip.buffer.into()],
+            buffer: Arc::new(vec![0; chip.buffer.into()]),
             applications: vec![Running::default(); applications.into()],
         }))
+    }
+
+    /// Disables an application.
+    fn disable(&mut self, now: Time, (pipe, number): (u8, u8)) -> Result<(), GeneratorError> {
+        let off = Application { enabled: false, ..self.application(pipe, number) };
+        self.set_application(now, (pipe, number), &off)
     }
 
     fn set_application(
@@ -385,7 +402,7 @@ impl Generators {
     }
 
     fn trigger_all(&mut self, now: Time, pipe: u8, cause: Cause, of: impl Fn(Trigger) -> bool) {
-        for number in 0..self.chip.map_or(0, |chip| chip.applications()) {
+        for number in 0..self.applications() {
             let application = self.application(pipe, number);
             if application.enabled && of(application.trigger) {
                 self.trigger(now, (pipe, number), cause);
@@ -405,8 +422,7 @@ impl Generators {
             }
             return;
         }
-        running.application.triggered += 1;
-        running.work = Some(Work { cause, batch: 0, packet: 0, batch_began: now });
+        running.begin(cause, now);
         let due = Due { pipe, number, enabling: running.enabling, what: What::Packet };
         self.set_due(now, due);
     }
@@ -436,9 +452,8 @@ impl Generators {
         running.work = next.map(|_| work);
         let next = next.or_else(|| {
             let cause = running.waiting.pop_front()?;
-            running.application.triggered += 1;
             let at = now + on_path;
-            running.work = Some(Work { cause, batch: 0, packet: 0, batch_began: at });
+            running.begin(cause, at);
             Some(at)
         });
         if let Some(next) = next {
@@ -467,14 +482,15 @@ impl Generators {
         bytes.extend(self.buffer(pipe, app.offset.into(), app.length.into()));
         let id = PacketId::generated(self.made);
         self.made += 1;
-        let local = if app.increments { app.source_port + work.packet } else { app.source_port };
-        let port = PortId(u16::from(pipe) * chip.pipe_ports + local % chip.pipe_ports);
-        (port, Packet { id, flow: FlowId::NONE, bytes, zeros: 0 })
+        // A change of an active application can leave a packet's number beyond the new batch.
+        let beyond = if app.increments { work.packet } else { 0 };
+        let local = app.source_port.wrapping_add(beyond) % chip.pipe_ports;
+        (chip.port(pipe, local), Packet { id, flow: FlowId::NONE, bytes, zeros: 0 })
     }
 
     fn generates(&self, pipe: u8) -> bool {
         let Some(chip) = self.chip else { return false };
-        self.generating.iter().any(|port| chip.pipe(port.0) == pipe)
+        self.generating.iter().any(|port| chip.pipe(*port) == pipe)
     }
 
     /// An application, unless it has been disabled since.

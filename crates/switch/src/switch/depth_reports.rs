@@ -34,8 +34,8 @@ impl DepthReports {
     fn accept(&mut self, now: Time, mut report: DepthReport) -> Option<Time> {
         let delay = self.config.delay;
         // Reports that have left the FIFO reach the data plane before `now + delay`.
-        let waiting = self.under_way.iter().rev().take_while(|other| other.now > now + delay);
-        if waiting.count() >= self.config.waiting {
+        let left = self.under_way.partition_point(|other| other.now <= now + delay);
+        if self.under_way.len() - left >= self.config.waiting {
             self.lost += 1;
             return None;
         }

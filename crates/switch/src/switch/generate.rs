@@ -26,10 +26,7 @@ impl Switch {
         change: &GeneratorChange,
     ) -> Result<Generators, GeneratorError> {
         let before = self.generators.clone();
-        if let Err(why) = self.generators.change(self.now, change) {
-            self.generators = before;
-            return Err(why);
-        }
+        self.generators.change(self.now, change)?;
         self.expect_generated();
         Ok(before)
     }
@@ -64,7 +61,8 @@ impl Switch {
         let Some(next) = self.generators.next() else { return };
         if self.generation_due.is_none_or(|due| next < due) {
             self.generation_due = Some(next);
-            self.events.set(next.max(self.now), Event::Generate);
+            debug_assert!(next >= self.now, "what is due by now has been worked off");
+            self.events.set(next, Event::Generate);
         }
     }
 }

@@ -73,7 +73,8 @@ impl LoopGuard {
     /// Fault report, if packets were dropped.
     pub fn fault(&self) -> Option<FaultReport> {
         let (packet, by, at) = self.first?;
-        let first = format!("packet {}, {by}, at {at}", packet.0);
+        let kind = if packet.is_generated() { "generated packet" } else { "packet" };
+        let first = format!("{kind} {}, {by}, at {at}", packet.number());
         Some(FaultReport { kind: "rounds", count: self.dropped.packets, first, place: None })
     }
 }
@@ -84,7 +85,7 @@ impl Switch {
         self.rounds.renumber(number);
     }
 
-    /// Whether a packet that comes round may go on; one that may not is counted, and is to be dropped.
+    /// True if a packet that returns may go on. One that may not is counted; the caller drops it.
     pub(super) fn goes_on(&mut self, packet: PacketId, size: Bytes, by: Loop) -> bool {
         if self.rounds.take(self.now) {
             return true;
@@ -118,5 +119,13 @@ mod tests {
         rounds.renumber(|PacketId(number)| PacketId(number * 6));
         let observations = rounds.fault().map(|fault| fault.first).unwrap_or_default();
         assert!(observations.starts_with("packet 42, copied"), "{observations}");
+    }
+
+    #[test]
+    fn a_generated_packet_has_its_number_among_the_generated_ones() {
+        let mut rounds = LoopGuard::new(RoundLimit::default());
+        rounds.first = Some((PacketId::generated(7), Loop::Copy(3), Time(9)));
+        let first = rounds.fault().map(|fault| fault.first).unwrap_or_default();
+        assert!(first.starts_with("generated packet 7, copied"), "{first}");
     }
 }

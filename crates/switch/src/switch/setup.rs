@@ -58,9 +58,8 @@ impl Switch {
             frames: ports.iter().any(|port| port.capture),
             marks: ports.iter().any(Port::marks) || !forwards && !plane.reads_ethernet_alone(),
         };
-        let reports = plane
-            .takes_depth_reports()
-            .then(|| Box::new(DepthReports::new(config.depth_reports.clone())));
+        let reports =
+            plane.takes_depth_reports().then(|| Box::new(DepthReports::new(config.depth_reports)));
         let recirculating = config.ports.iter().filter(|p| p.recirculation.is_some());
         let generators = make_generators(&config)?;
         let mut switch = Switch {
@@ -106,7 +105,7 @@ impl Switch {
 
 /// The generators of as many pipes as the ports are of.
 fn make_generators(config: &SwitchConfig) -> Result<Generators, ConfigError> {
-    let pipe = |chip: &PacketGenerator| config.ports.iter().map(|port| chip.pipe(port.id.0)).max();
+    let pipe = |chip: &PacketGenerator| config.ports.iter().map(|port| chip.pipe(port.id)).max();
     let last = config.generator.as_ref().and_then(pipe);
     let pipes = last.map_or(0, |last| last.saturating_add(1));
     Ok(Generators::with(config.generator, pipes, &config.generated)?)

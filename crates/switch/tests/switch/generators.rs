@@ -162,6 +162,35 @@ fn what_is_taken_back_was_never_set() {
 }
 
 #[test]
+fn bytes_that_are_taken_back_were_never_written() {
+    let mut driver = driver();
+    let write = Change::Generator(GeneratorChange::Buffer(0, 32, vec![9; 60]));
+    let written = driver.switch.change(Time(500), &write).unwrap();
+    assert_eq!(driver.switch.generators().buffer(0, 32, 2), [9, 9]);
+    driver.switch.revert(written);
+    assert_eq!(driver.switch.generators().buffer(0, 32, 2), [1, 2]);
+    let beyond = Change::Generator(GeneratorChange::Buffer(0, 16_380, vec![9; 5]));
+    let why = driver.switch.change(Time(500), &beyond).unwrap_err().to_string();
+    assert_eq!(why, "5 bytes at 16380 are not in a buffer of 16384 bytes");
+}
+
+#[test]
+fn a_batch_that_is_shortened_behind_its_pending_packet_makes_that_packet_by_a_port_of_the_pipe() {
+    let long = GeneratorSetting { packets: 65_536, ..setting(1, 11) };
+    let mut generators = Generators::with(Some(GENERATOR), 1, &[long]).unwrap();
+    // All but the last packet of the batch.
+    let last = std::iter::from_fn(|| generators.step(Time::MAX)).nth(65_534);
+    assert_eq!(last.unwrap().1.bytes[4..6], [0xff, 0xfe]);
+    let shorter = Application { packets: 0, increments: true, ..generators.application(0, 1) };
+    let shorter = GeneratorChange::Application(0, 1, Box::new(shorter));
+    generators.change(Time::MAX, &shorter).unwrap();
+    let (port, packet) = generators.step(Time::MAX).unwrap();
+    assert_eq!(packet.bytes[4..6], [0xff, 0xff]);
+    // 68 + 65,535 in 16 bits.
+    assert_eq!(port, PortId(67));
+}
+
+#[test]
 fn what_the_chip_cannot_do_is_refused() {
     let mut driver = driver();
     let mut refused = |number, application: Application| {

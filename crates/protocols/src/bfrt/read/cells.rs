@@ -267,8 +267,7 @@ impl Reader<'_> {
                 ports().iter().flat_map(queues).collect()
             }
             Kind::Fixed(Fixed::Application) => {
-                let chip = self.switch.generators().chip();
-                let applications = chip.map_or(0, |chip| chip.applications());
+                let applications = self.switch.generators().applications();
                 (0..applications.into()).map(|number| vec![number]).collect()
             }
             Kind::Fixed(Fixed::SnapshotContainers) => {

@@ -25,7 +25,7 @@ impl Reader<'_> {
         match fixed {
             Fixed::Application => {
                 let generators = self.switch.generators();
-                let applications = generators.chip().map_or(0, |chip| chip.applications());
+                let applications = generators.applications();
                 let number = u8::try_from(of_key(0)).ok();
                 let number = number.filter(|number| *number < applications);
                 let number = number.ok_or_else(|| absent(table))?;

@@ -44,8 +44,8 @@ impl Writer<'_> {
             if fixed == Fixed::GeneratorBuffer {
                 return Err(Failure::invalid(format!("`{}` is written with a key", table.name)));
             }
-            let chip = self.batch.switch().generators().chip().copied();
-            return (0..chip.map_or(0, |chip| chip.applications())).try_for_each(|number| {
+            let applications = self.batch.switch().generators().applications();
+            return (0..applications).try_for_each(|number| {
                 self.in_pipes(|_, pipe| {
                     Ok(GeneratorChange::Application(pipe, number, Box::new(EMPTY)))
                 })
@@ -115,10 +115,8 @@ impl Writer<'_> {
             };
             return Err(Failure::unimplemented(why));
         }
-        let generator = self.batch.switch().generators();
-        let is_its = generator
-            .chip()
-            .is_some_and(|chip| (chip.ports.0..=chip.ports.1).contains(&(port % chip.pipe_ports)));
+        let chip = self.batch.switch().generators().chip();
+        let is_its = chip.is_some_and(|chip| chip.generates(chip.local(PortId(port))));
         let mut changes = Vec::new();
         let made = [
             (field::GENERATES, GeneratorChange::Generates as fn(PortId, bool) -> GeneratorChange),

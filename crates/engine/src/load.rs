@@ -94,11 +94,7 @@ impl Programs {
         let batch = p4.control.batch(program.ir())?;
         batch.install(plane.control())?;
         switch_setup::check(&batch, &plane.target().switch())?;
-        let for_switch = batch.for_switch()?;
-        let traits = plane.target().switch();
-        let pipes = (traits.ports / traits.pipe_ports) as u8;
-        switch_setup::generators(&for_switch.pktgen, traits.packet_generator, pipes)?;
-        Ok((plane, for_switch))
+        Ok((plane, batch.for_switch()?))
     }
 
     /// The same, in the form that a switch needs.

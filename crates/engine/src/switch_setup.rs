@@ -102,7 +102,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
 }
 
-/// Gives a switch its target's traffic manager and recirculation ports.
+/// Gives a switch its target's packet generators, traffic manager and recirculation ports.
 pub(crate) fn adopt(switch: &mut SwitchConfig, traits: &SwitchTraits) {
     switch.generator = traits.packet_generator;
     if let Some(manager) = traits.traffic_manager {
@@ -170,18 +170,18 @@ pub fn group(given: &sojourn_control::MulticastGroup) -> MulticastGroup {
 
 /// Converts an application of a packet generator to the switch's form.
 pub fn generator(given: &GeneratorApplication) -> GeneratorSetting {
+    let mut going_down = Vec::new();
     let trigger = match &given.trigger {
         GeneratorTrigger::OneShot(timer) => Trigger::Once(Time(*timer)),
         GeneratorTrigger::Periodic(timer) => Trigger::Every(Time(*timer)),
-        GeneratorTrigger::PortDown(_) => Trigger::PortDown,
+        GeneratorTrigger::PortDown(ports) => {
+            going_down.clone_from(ports);
+            Trigger::PortDown
+        }
         GeneratorTrigger::Pattern(pattern) => {
             let (Bits(value), Bits(mask)) = (pattern.value, pattern.mask);
             Trigger::Pattern { value, mask }
         }
-    };
-    let going_down = match &given.trigger {
-        GeneratorTrigger::PortDown(ports) => ports.clone(),
-        _ => Vec::new(),
     };
     GeneratorSetting {
         pipe: given.pipe,

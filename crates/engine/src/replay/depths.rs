@@ -4,7 +4,7 @@
 //! changes it. A report of a change reaches the program the configured delay later. Must not depend
 //! on the program.
 
-use sojourn_packet::{DataPlane, DepthReport, PortId, Time};
+use sojourn_packet::{DepthReport, PortId, Time};
 use sojourn_switch::DepthReportConfig;
 use std::collections::VecDeque;
 
@@ -34,22 +34,22 @@ impl Depths {
 
     /// A packet of `bytes`, with its check sequence, that is in the queue between two instants.
     pub fn pass(&mut self, arrived: Time, left: Time, bytes: u64) {
-        let cells = bytes.div_ceil(self.cell.max(1)) as u32;
+        let cells = bytes.div_ceil(self.cell) as u32;
         self.arrivals.push_back((arrived, cells));
         self.departures.push_back((left, cells));
     }
 
     /// Delivers the reports that are due by `now`, in the order of the changes.
-    pub fn deliver(&mut self, now: Time, plane: &mut dyn DataPlane) {
+    pub fn deliver(&mut self, now: Time, mut report: impl FnMut(&DepthReport)) {
         let delay = self.config.delay;
         while let Some((at, cells)) = now.0.checked_sub(delay.0).and_then(|t| self.next(Time(t))) {
             self.cells = cells;
             let Some((port, queue)) = self.place else { continue };
-            plane.depth_report(&DepthReport {
+            report(&DepthReport {
                 now: at + delay,
                 port,
                 queue,
-                depth: cells / self.config.cells.max(1),
+                depth: cells / self.config.cells,
                 order: self.config.order,
             });
         }
@@ -79,50 +79,21 @@ impl Depths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_packet::{
-        EgressDecision, EgressInput, IngressDecision, IngressInput, Packet, PacketMetadata,
-    };
-
-    /// Notes the reports that it gets.
-    #[derive(Default)]
-    struct Notes(Vec<(u64, u32)>);
-
-    impl DataPlane for Notes {
-        fn ingress_pass(
-            &mut self,
-            _: &IngressInput,
-            _: &mut Packet,
-            _: &mut PacketMetadata,
-        ) -> IngressDecision {
-            IngressDecision::default()
-        }
-
-        fn egress_pass(
-            &mut self,
-            _: &EgressInput,
-            _: &mut Packet,
-            _: &mut PacketMetadata,
-        ) -> EgressDecision {
-            EgressDecision::default()
-        }
-
-        fn depth_report(&mut self, report: &DepthReport) {
-            self.0.push((report.now.0, report.depth));
-        }
-    }
 
     #[test]
     fn a_report_tells_of_each_change_after_the_delay() {
         let config = DepthReportConfig { delay: Time(10), cells: 1, ..Default::default() };
         let mut depths = Depths::new(config, 100);
         depths.place = Some((PortId(1), 0));
-        let mut notes = Notes::default();
+        let mut reports = Vec::new();
+        let mut deliver = |depths: &mut Depths, now| {
+            depths.deliver(Time(now), |report| reports.push((report.now.0, report.depth)));
+            std::mem::take(&mut reports)
+        };
         depths.pass(Time(0), Time(0), 250);
         depths.pass(Time(5), Time(20), 250);
         depths.pass(Time(20), Time(40), 50);
-        depths.deliver(Time(14), &mut notes);
-        assert_eq!(notes.0, [(10, 3), (10, 0)]);
-        depths.deliver(Time(60), &mut notes);
-        assert_eq!(notes.0[2..], [(15, 3), (30, 0), (30, 1), (50, 0)]);
+        assert_eq!(deliver(&mut depths, 14), [(10, 3), (10, 0)]);
+        assert_eq!(deliver(&mut depths, 60), [(15, 3), (30, 0), (30, 1), (50, 0)]);
     }
 }

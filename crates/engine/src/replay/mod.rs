@@ -34,9 +34,15 @@ use crate::switch_setup;
 use depths::Depths;
 use native_law::NativeLaw;
 use program::Program;
+use sojourn_control::ControlError;
 use sojourn_packet::{DataPlane, FaultReport};
 use sojourn_switch::CELL;
 use thiserror::Error;
+
+/// Refusal of packet generators. A program with a ghost thread decides in ingress, where a replay
+/// presents the packets of the trace alone.
+const NO_GENERATOR: &str = "pktgen[0]: a replay of a program with a ghost thread has no packet \
+                            generator; a run has one";
 
 /// Reason why a replay cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -127,10 +133,14 @@ impl Replay {
                 let generators =
                     switch_setup::generators(&control.pktgen, traits.packet_generator, 1)?;
                 let sessions = control.mirror_sessions;
-                let depths = plane.takes_depth_reports().then(|| {
+                let has_ghost = plane.takes_depth_reports();
+                if has_ghost && !control.pktgen.is_empty() {
+                    return Err(ControlError::Message(NO_GENERATOR.into()).into());
+                }
+                let depths = has_ghost.then(|| {
                     let reports = p4.ghost.unwrap_or_default().depth_reports();
-                    let manager = plane.target().switch().traffic_manager;
-                    Depths::new(reports, manager.map_or(CELL, |manager| manager.cell).0)
+                    let cell = traits.traffic_manager.map_or(CELL, |manager| manager.cell);
+                    Depths::new(reports, cell.0)
                 });
                 let program = Program::new(Box::new(plane), sessions, config.latency());
                 let program =

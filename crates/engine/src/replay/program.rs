@@ -132,11 +132,10 @@ impl Program {
     /// The same of a program that drops before the queue. It sees the depths of the trace's queue,
     /// which its drops do not change.
     fn decide_before_queue(&mut self, row: &Dequeue, arrived: Time) -> Option<Decision> {
-        while let Some((due, _)) = self.resubmitted.front().filter(|(due, _)| *due <= arrived) {
-            let (due, port) = (*due, SENDERS);
+        while self.resubmitted.front().is_some_and(|(due, _)| *due <= arrived) {
+            let Some((due, packet)) = self.resubmitted.pop_front() else { break };
             self.report_depths(due);
-            let Some((_, packet)) = self.resubmitted.pop_front() else { break };
-            let input = IngressInput { port, arrived: due, now: due, resubmitted: true };
+            let input = IngressInput { port: SENDERS, arrived: due, now: due, resubmitted: true };
             self.copies.passes += 1;
             self.plane.ingress(&input, packet);
         }
@@ -160,7 +159,7 @@ impl Program {
 
     fn report_depths(&mut self, now: Time) {
         if let Some(depths) = &mut self.depths {
-            depths.deliver(now, &mut *self.plane);
+            depths.deliver(now, |report| self.plane.depth_report(report));
         }
     }
 

@@ -2,6 +2,7 @@
 //! of a synthetic queue are correct.
 
 use super::*;
+use crate::config::P4Aqm;
 use sojourn_control::ControlPlane;
 use sojourn_control::{MirrorSession, SessionDirection};
 use sojourn_net::config::NativeAqm;
@@ -135,6 +136,28 @@ fn generated_packets_take_their_passes_between_the_packets_of_the_trace() {
     assert_eq!(seen(349), [7, 7]);
     assert_eq!(seen(449), [7, 7, 0, 7]);
     assert_eq!(seen(450), [7, 7, 0, 7, 0, 7]);
+}
+
+#[test]
+fn packet_generators_of_a_program_with_a_ghost_thread_are_refused() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4");
+    let replay = |applications: serde_json::Value| {
+        let control = serde_json::json!({ "pktgen": applications });
+        let p4 = P4Aqm {
+            program: format!("{root}/t2na/ghost_codel.p4"),
+            include_paths: vec![format!("{root}/include")],
+            control: serde_json::from_value(control).unwrap(),
+            ..P4Aqm::default()
+        };
+        Replay::new(&ReplayConfig { aqm: Aqm::P4(Box::new(p4)), seed: 1, recirculation_latency: 0 })
+    };
+    assert!(replay(serde_json::json!([])).is_ok());
+    let periodic = serde_json::json!([
+        {"app": 1, "trigger": {"periodic": 1_000}, "packet": "00".repeat(60)},
+    ]);
+    let error = replay(periodic).err().expect("it is refused").to_string();
+    let reason = "a replay of a program with a ghost thread has no packet generator; a run has one";
+    assert_eq!(error, format!("control plane: pktgen[0]: {reason}"));
 }
 
 #[test]

@@ -18,9 +18,6 @@ const LEADING_BITS: u32 = 9;
 /// Bits behind the binary point of a square root.
 const FRACTION: u32 = 32;
 
-/// Generators that `entries_from` may name.
-const GENERATORS: [&str; 2] = ["control_law", "queue_delay"];
-
 /// Computed entries, by the generator's name and its options.
 pub(super) type EntriesFrom = BTreeMap<String, Value>;
 
@@ -46,13 +43,13 @@ pub(super) fn entries(
                     interval = \"INTERVAL\", counts = [1, 1023] } }"
             .into());
     };
-    if !GENERATORS.contains(&generator.as_str()) {
-        let near = hint(generator, GENERATORS);
-        return Err(format!("entries_from: no generator \"{generator}\"{near}"));
-    }
     match generator.as_str() {
+        "control_law" => control_law(&law(options, program)?, table),
         "queue_delay" => super::queue_delay_entries::entries(options, table, program),
-        _ => control_law(&law(options, program)?, table),
+        other => {
+            let near = hint(other, ["control_law", "queue_delay"]);
+            Err(format!("entries_from: no generator \"{other}\"{near}"))
+        }
     }
 }
 
@@ -71,13 +68,16 @@ fn law(options: &Value, program: &Program) -> Result<ControlLaw, String> {
     };
     let (interval, counts) = (&options["interval"], &options["counts"]);
     let interval = constant(program, "interval", interval)?;
-    let counts: Option<Vec<u64>> =
-        counts.as_array().map(|list| list.iter().filter_map(Value::as_u64).collect());
-    let [first, last] = match counts.as_deref() {
-        Some(&[first, last]) if 1 <= first && first <= last => [first, last],
-        _ => return Err("counts are the first and the last count, like [1, 1023]".into()),
-    };
+    let ends = ends(counts).filter(|(first, _)| *first > 0);
+    let (first, last) = ends.ok_or("counts are the first and the last count, like [1, 1023]")?;
     Ok(ControlLaw { interval: interval.into(), first, last })
+}
+
+/// The first and the last number of an option, in their order.
+pub(super) fn ends(given: &Value) -> Option<(u64, u64)> {
+    let [first, last] = &given.as_array()?[..] else { return None };
+    let (first, last) = (first.as_u64()?, last.as_u64()?);
+    (first <= last).then_some((first, last))
 }
 
 /// The value of the constant that an option of a generator names, below 2^60.
@@ -110,10 +110,7 @@ fn is_identifier(name: &str) -> bool {
 /// pattern of leading bits.
 fn control_law(law: &ControlLaw, table: &Table) -> Result<Rows, String> {
     let (key, action, parameter) = one_parameter("control_law", table)?;
-    let width = key.expr.scalar.width();
-    if width < 64 && law.last >> width != 0 {
-        return Err(format!("counts end at {}, but the key has {width} bits", law.last));
-    }
+    let width = width_for("counts", law.last, key)?;
     let rows_by = |form| {
         let (keys, args) = (vec![(key.name.to_string(), form)], vec![parameter.clone()]);
         Rows::new(EntryTemplate { keys, action: action.clone(), args, prioritised: false })
@@ -157,6 +154,15 @@ pub(super) fn one_parameter<'t>(
         return Err(one_action());
     };
     Ok((key, action.name.to_string(), parameter.to_string()))
+}
+
+/// Bits of a key that can hold the last number of an option.
+pub(super) fn width_for(option: &str, last: u64, key: &Key) -> Result<u32, String> {
+    let width = key.expr.scalar.width();
+    match width < 64 && last >> width != 0 {
+        true => Err(format!("{option} end at {last}, but the key has {width} bits")),
+        false => Ok(width),
+    }
 }
 
 /// Number of keys from the first to the last, if the table has space for an entry for each.
@@ -212,6 +218,16 @@ mod tests {
 
     fn law_of(interval: u128) -> ControlLaw {
         ControlLaw { interval, first: 1, last: 9 }
+    }
+
+    #[test]
+    fn the_ends_of_an_option_are_two_numbers_in_their_order() {
+        let of = |text: &str| ends(&serde_json::from_str(text).unwrap());
+        assert_eq!(of("[1, 1023]"), Some((1, 1023)));
+        assert_eq!(of("[0, 0]"), Some((0, 0)));
+        for text in ["[2, 1]", "[1]", "[1, 2, 3]", "[1, \"x\", 3]", "[1.5, 3]", "[-1, 3]", "7"] {
+            assert_eq!(of(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! three numbers are constants of the program, as for the control law. Must not depend on the
 //! switch that reports a depth.
 
-use super::codel_entries::{constant, one_parameter, room};
+use super::codel_entries::{constant, ends, one_parameter, room, width_for};
 use serde_json::Value;
 use sojourn_p4::interp::tables::{EntryTemplate, Form, Rows};
 use sojourn_p4::ir::{Program, Table};
@@ -30,20 +30,13 @@ pub(super) fn entries(options: &Value, table: &Table, program: &Program) -> Resu
     if rate == 0 {
         return Err("the constant for rate is 0; it must be at least 1 bit/s".into());
     }
-    let depths: Option<Vec<u64>> =
-        map["depths"].as_array().map(|list| list.iter().filter_map(Value::as_u64).collect());
-    let (first, last) = match depths.as_deref() {
-        Some(&[first, last]) if first <= last => (first, last),
-        _ => return Err("depths are the first and the last depth, like [0, 8191]".into()),
-    };
+    let depths = ends(&map["depths"]);
+    let (first, last) = depths.ok_or("depths are the first and the last depth, like [0, 8191]")?;
     let (key, action, parameter) = one_parameter("queue_delay", table)?;
     if &*key.match_kind != "exact" {
         return Err(format!("queue_delay has no entries for a {} key", key.match_kind));
     }
-    let width = key.expr.scalar.width();
-    if width < 64 && last >> width != 0 {
-        return Err(format!("depths end at {last}, but the key has {width} bits"));
-    }
+    width_for("depths", last, key)?;
     let (keys, args) = (vec![(key.name.to_string(), Form::Exact)], vec![parameter]);
     let mut rows = Rows::new(EntryTemplate { keys, action, args, prioritised: false });
     rows.reserve(room("depths", (first, last), table)?);

@@ -8,11 +8,7 @@
 use crate::device::Work;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::oneshot;
-
-/// Interval at which a driver that was not woken looks for work.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// An item of work for the driver.
 pub enum Task {
@@ -102,8 +98,7 @@ impl Agenda {
             if task.is_some() || !state.active || state.ended {
                 return task;
             }
-            let waited = self.changed.wait_timeout(state, LOOK);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Decoder for messages: `prost` with a bound on memory.
 //!
-//! An empty part of a message takes two bytes on the wire and some hundred bytes in memory. Nested parts
-//! add to this. The decoder therefore computes the size of a message and all its nested parts from
-//! the sizes of their types. It does so before it decodes.
+//! An empty part of a message takes two bytes on the wire and some hundred bytes in memory. Nested
+//! parts add to this. The decoder therefore computes the size of a message and all its nested parts
+//! from the sizes of their types. It does so before it decodes.
 
 use prost::Name;
 use prost::bytes::Buf;

@@ -36,6 +36,9 @@ const PONG: Duration = Duration::from_secs(10);
 const THREADS: usize = 2;
 /// Time that calls may take to finish after the end.
 const GRACE: Duration = Duration::from_millis(200);
+/// Passes over all sockets and tasks after which no message of the past is under way. A message
+/// passes through at most six tasks.
+const PASSES: usize = 16;
 
 /// Certificates as PEM.
 #[derive(Clone, Debug, Default)]
@@ -72,10 +75,6 @@ pub enum ServeError {
     #[error("certificates: {0}")]
     Tls(String),
 }
-
-/// Passes over all sockets and tasks after which no message of the past is under way. A message
-/// passes through at most six tasks.
-const PASSES: usize = 16;
 
 /// A running server, which ends on drop.
 pub struct Serving {

@@ -74,9 +74,8 @@ impl Simulation {
             Some(format!("{}: {first}", node.name))
         });
         report.depth_reports = all.iter().find_map(|statistics| statistics.depth_reports);
-        let flow_control = all.iter().map(|statistics| statistics.flow_control);
-        report.flow_control =
-            flow_control.into_iter().find(|of| of.paused + of.resumed + of.no_queue > 0);
+        let mut flow_control = all.iter().map(|statistics| statistics.flow_control);
+        report.flow_control = flow_control.find(|of| of.paused + of.resumed + of.no_queue > 0);
         report.faults = all.iter().flat_map(|statistics| &statistics.faults).cloned().collect();
         report.faults.extend(self.refused());
         let recirculating = &all[usize::from(first.switch)].recirculation;

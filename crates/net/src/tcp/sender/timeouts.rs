@@ -1,6 +1,7 @@
-//! Actions on expiry of the sender's timer: retransmission timeout, loss probe, end of the reordering
-//! window. `recovery` marks the lost segments and lowers the threshold.
+//! Actions on expiry of the sender's timer: retransmission timeout, loss probe, end of the
+//! reordering window.
 //!
+//! `recovery` marks the lost segments and lowers the threshold.
 //! Loss probes are RFC 8985 section 7 (TLP), timeouts RFC 6298 section 5.
 
 use super::timer::Alarm;

@@ -1,6 +1,7 @@
-//! Detection of periods in which the application, not the window, limits the sender: a window that was not used must not
-//! grow, and decays (RFC 7661 section 4.2 and RFC 2861, with the judgement once a window that
-//! Linux makes).
+//! Detection of periods in which the application, not the window, limits the sender.
+//!
+//! A window that was not used must not grow, and decays: RFC 7661 section 4.2 and RFC 2861, with
+//! the judgement once a window that Linux makes.
 
 use crate::tcp::congestion::Window;
 use crate::tcp::jiffies::coarse;

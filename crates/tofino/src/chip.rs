@@ -110,6 +110,9 @@ impl Front {
     }
 }
 
+/// Ports of a pipe of both chips.
+const PIPE_PORTS: u16 = 128;
+
 /// Tofino 1.
 pub const TOFINO1: Chip = Chip {
     name: "tofino1",
@@ -138,7 +141,7 @@ pub const TOFINO1: Chip = Chip {
     ghost: false,
     counter_mask_in_bits: false,
     pipes: 4,
-    pipe_ports: 128,
+    pipe_ports: PIPE_PORTS,
     queues: 32,
     recirculation: 68..=71,
     packet_generator: PacketGenerator {
@@ -146,7 +149,7 @@ pub const TOFINO1: Chip = Chip {
         buffer: 16 * 1024,
         ports: (68, 71),
         default_port: 68,
-        pipe_ports: 128,
+        pipe_ports: PIPE_PORTS,
         shortest: 11,
         pattern_bytes: 4,
         repeats_pattern: false,
@@ -192,7 +195,7 @@ pub const TOFINO2: Chip = Chip {
     ghost: true,
     counter_mask_in_bits: true,
     pipes: 4,
-    pipe_ports: 128,
+    pipe_ports: PIPE_PORTS,
     queues: 32,
     recirculation: 6..=7,
     packet_generator: PacketGenerator {
@@ -200,7 +203,7 @@ pub const TOFINO2: Chip = Chip {
         buffer: 16 * 1024,
         ports: (0, 7),
         default_port: 6,
-        pipe_ports: 128,
+        pipe_ports: PIPE_PORTS,
         shortest: 59,
         pattern_bytes: 16,
         repeats_pattern: true,

@@ -10,13 +10,13 @@
 //! rewrite into one of them are accepted. Lengths are checked where the runtime is prepared.
 
 use super::arguments;
-use super::fit::shifted;
+use super::fit::{Place, header_fields, shifted};
 use super::parde::{Known, computed};
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Binary, Body, Expr, ExprKind, ExternCall, Layout, Object, ObjectArg, Program, Scalar,
-    Slot, Stmt, StmtKind, Unary, Unit, UnitId, Value,
+    Arg, Binary, Body, Expr, ExprKind, ExternCall, Object, ObjectArg, Program, Scalar, Stmt,
+    StmtKind, Unary, Unit, UnitId, Value,
 };
 use sojourn_p4::visit;
 
@@ -231,24 +231,11 @@ fn cuts_byte(unit: &Unit, part: &Expr) -> bool {
             let ExprKind::Slot(slot) = inner.kind else { return false };
             let end = low + part.scalar.width();
             let ends_within = end < inner.scalar.width() && !end.is_multiple_of(8);
-            let is_header = unit.params.iter().any(|param| has_field(&param.layout, slot, false));
+            let mut headers = unit.params.iter().flat_map(|param| header_fields(&param.layout));
+            let is_header = headers.any(|field| field == Place::Narrow(slot));
             !is_header && (!low.is_multiple_of(8) || ends_within)
         }
         _ => visit::operands(part).into_iter().any(|operand| cuts_byte(unit, operand)),
-    }
-}
-
-/// True if a header in a layout has the field.
-fn has_field(layout: &Layout, slot: Slot, in_header: bool) -> bool {
-    let any =
-        |parts: &[Layout], in_header| parts.iter().any(|part| has_field(part, slot, in_header));
-    match layout {
-        Layout::Narrow(field, _) => in_header && *field == slot,
-        Layout::Header { fields, .. } => any(fields, true),
-        Layout::Struct { fields, .. } => any(fields, in_header),
-        Layout::Union { members, .. } => any(members, in_header),
-        Layout::Stack { elements, .. } => any(elements, in_header),
-        _ => false,
     }
 }
 

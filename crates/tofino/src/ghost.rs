@@ -9,7 +9,7 @@ use super::block_frame::Block;
 use super::blocks::Blocks;
 use super::chip::Chip;
 use super::metadata::{IntrinsicField, Role};
-use super::register_action::actions_of;
+use super::register_action::register_of;
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::{Frame, Interpreter};
@@ -142,9 +142,8 @@ pub(super) fn duplicated(
     if ping_pong(program, ingress).is_none() {
         return HashSet::new();
     }
-    let registers = register_of(program);
     let [in_ghost, in_ingress, in_egress] =
-        [ghost, ingress, egress].map(|unit| Accesses::new(program, unit, &registers));
+        [ghost, ingress, egress].map(|unit| Accesses::new(program, unit));
     let mut found = HashSet::new();
     for (register, by_ghost) in &in_ghost.0 {
         let Some(by_ingress) = in_ingress.0.get(register) else { continue };
@@ -160,17 +159,6 @@ pub(super) fn duplicated(
         }
     }
     found
-}
-
-/// The register of each register action.
-fn register_of(program: &Program) -> BTreeMap<ObjectId, ObjectId> {
-    let objects = program.objects.iter().enumerate();
-    let registers = objects.filter(|(_, object)| &*object.of == "Register");
-    let actions = registers.flat_map(|(index, _)| {
-        let register = ObjectId(index as u32);
-        actions_of(program, register).map(move |(action, _)| (action, register))
-    });
-    actions.collect()
 }
 
 /// The slot of `ping_pong` in a control.
@@ -194,8 +182,8 @@ fn one_sided(program: &Program, register: ObjectId) -> Diagnostic {
 struct Accesses(BTreeMap<ObjectId, bool>);
 
 impl Accesses {
-    fn new(program: &Program, unit: UnitId, registers: &BTreeMap<ObjectId, ObjectId>) -> Accesses {
-        let mut walk = Walk { program, unit, registers, slot: ping_pong(program, unit) };
+    fn new(program: &Program, unit: UnitId) -> Accesses {
+        let mut walk = Walk { program, unit, slot: ping_pong(program, unit) };
         let mut accesses = Accesses(BTreeMap::new());
         if let Body::Control { stmts, .. } = &program.units[unit.index()].body {
             walk.list(stmts, false, &mut accesses);
@@ -207,7 +195,6 @@ impl Accesses {
 struct Walk<'p> {
     program: &'p Program,
     unit: UnitId,
-    registers: &'p BTreeMap<ObjectId, ObjectId>,
     slot: Option<Slot>,
 }
 
@@ -223,12 +210,11 @@ impl Walk<'_> {
                         self.list(&action.body, tested, found);
                     }
                 }
-                StmtKind::If { condition, .. } => {
-                    let tested = self.tests(condition);
-                    let lists = visit::inner_lists(stmt);
-                    lists.into_iter().for_each(|list| self.list(list, tested, found));
-                }
                 _ => {
+                    let tested = match &stmt.kind {
+                        StmtKind::If { condition, .. } => self.tests(condition),
+                        _ => tested,
+                    };
                     let lists = visit::inner_lists(stmt);
                     lists.into_iter().for_each(|list| self.list(list, tested, found));
                 }
@@ -241,9 +227,10 @@ impl Walk<'_> {
     }
 
     fn call(&self, call: &ExternCall, tested: bool, found: &mut Accesses) {
-        let register = call.object.and_then(|object| self.registers.get(&object));
-        if let Some(register) = register {
-            *found.0.entry(*register).or_insert(false) |= tested;
+        let of = |object: ObjectId| &*self.program.objects[object.index()].of;
+        let action = call.object.filter(|object| of(*object) == "RegisterAction");
+        if let Some(register) = action.and_then(|action| register_of(self.program, action)) {
+            *found.0.entry(register).or_insert(false) |= tested;
         }
     }
 }

@@ -20,7 +20,7 @@ use super::math_unit::ExponentParity;
 use super::metadata::FrontFields;
 use super::parde;
 use super::pipeline::{Passes, Tofino};
-use super::register_action::{self, CompiledRegister, actions_of};
+use super::register_action::{self, CompiledRegister};
 use super::resubmit_header;
 use super::rules;
 use super::runtime;
@@ -174,19 +174,9 @@ fn registers(
 
 /// One access to a register for each packet and pass; no register in both passes.
 fn check_accesses(program: &Program, blocks: &Blocks, diagnostics: &mut Vec<Diagnostic>) {
-    let mut register_of_action: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
-    for (index, object) in program.objects.iter().enumerate() {
-        let register = ObjectId(index as u32);
-        if matches!(&*object.of, "Register" | "DirectRegister") {
-            let actions = actions_of(program, register).map(|(action, _)| (action, register));
-            register_of_action.extend(actions);
-            register_of_action.insert(register, register);
-        }
-    }
     let register_of = |call: &ExternCall| {
         let accesses = matches!(&*call.name, "execute" | "execute_log" | "read" | "write");
-        let object = call.object.filter(|_| accesses)?;
-        register_of_action.get(&object).copied()
+        register_action::register_of(program, call.object.filter(|_| accesses)?)
     };
     let mut first_use: BTreeMap<ObjectId, (bool, Span)> = BTreeMap::new();
     for (unit, pass) in blocks.units() {

@@ -39,6 +39,14 @@ impl Bits {
         Bits { place: Place::Wide(slot), low: 0, high: width.max(1) - 1 }
     }
 
+    /// All bits of the variable.
+    pub fn variable(&self, unit: &Unit) -> Bits {
+        match self.place {
+            Place::Narrow(slot) => Bits::whole(unit, slot),
+            Place::Wide(slot) => Bits::whole_wide(unit, slot),
+        }
+    }
+
     /// True if the two share a bit.
     pub fn overlap(&self, other: &Bits) -> bool {
         self.place == other.place && self.low <= other.high && other.low <= self.high

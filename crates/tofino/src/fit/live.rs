@@ -97,6 +97,18 @@ pub fn places(layout: &Layout) -> impl Iterator<Item = Place> + use<> {
     narrow.chain(range.wide().map(|at| Place::Wide(WideSlot(at as u32))))
 }
 
+/// The fields of the headers in a layout.
+pub fn header_fields(layout: &Layout) -> Vec<Place> {
+    match layout {
+        Layout::Header { fields, .. } => fields.iter().flat_map(places).collect(),
+        Layout::Struct { fields, .. } => fields.iter().flat_map(header_fields).collect(),
+        Layout::Union { members: inner, .. } | Layout::Stack { elements: inner, .. } => {
+            inner.iter().flat_map(header_fields).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 fn read_by_deparser(program: &Program, deparser: UnitId) -> HashSet<Place> {
     let mut read = HashSet::new();
     let copies = Copies::default();

@@ -45,16 +45,16 @@ mod state;
 mod tests;
 mod text;
 
-pub(super) use self::bits::is_plain;
+pub(super) use self::bits::{Place, is_plain};
 pub(super) use self::check::shifted;
 pub use self::depend::Dependency;
+pub(super) use self::live::header_fields;
 pub use self::naming::At;
 pub use self::report::{Containers, Fit, Pass, Placed, Reason, Stage, Step, Total, Wait};
 pub use self::resources::Resource;
 pub(super) use self::stage_map::plan;
 pub use self::state::{Input, Output, StateAccess, StatePath};
 
-use self::bits::Place;
 use self::depend::Graph;
 use self::node::Node;
 use self::state::PassView;

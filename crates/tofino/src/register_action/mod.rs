@@ -190,6 +190,16 @@ pub fn actions_of(
     })
 }
 
+/// The register that an object accesses: itself, or the one that a register action names.
+pub fn register_of(program: &Program, object: ObjectId) -> Option<ObjectId> {
+    let accessing = &program.objects[object.index()];
+    match &*accessing.of {
+        "Register" | "DirectRegister" => Some(object),
+        "RegisterAction" | "DirectRegisterAction" => arguments::first_object(accessing),
+        _ => None,
+    }
+}
+
 fn fifth_action(program: &Program, actions: &[CompiledAction]) -> Refusal {
     let place = |action: &CompiledAction| program.objects[action.object.index()].span;
     let refused = rules::ACTION_COUNT.refuse(place(&actions[4]), "a fifth action of one register");

@@ -6,10 +6,10 @@
 
 use super::values::{Evaluated, Executor};
 use crate::fit::bits::{Bits, Copies, Place};
-use crate::fit::live::places;
+use crate::fit::live::header_fields;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Layout, Unit};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Unit};
 use sojourn_p4::visit;
 
 /// The widest container.
@@ -55,23 +55,8 @@ fn uneven(unit: &Unit, sum: &Expr, target: Option<Bits>) -> bool {
     let mut taking_part: Vec<Bits> = target.into_iter().collect();
     Copies::default().read_all(sum, &mut |bits| taking_part.push(bits));
     taking_part.iter().any(|bits| {
-        let whole = match bits.place {
-            Place::Narrow(slot) => Bits::whole(unit, slot),
-            Place::Wide(slot) => Bits::whole_wide(unit, slot),
-        };
         bits.width() > CONTAINER_BITS
-            && whole.width() % CONTAINER_BITS != 0
+            && bits.variable(unit).width() % CONTAINER_BITS != 0
             && fields.contains(&bits.place)
     })
-}
-
-fn header_fields(layout: &Layout) -> Vec<Place> {
-    match layout {
-        Layout::Header { fields, .. } => fields.iter().flat_map(places).collect(),
-        Layout::Struct { fields, .. } => fields.iter().flat_map(header_fields).collect(),
-        Layout::Union { members: inner, .. } | Layout::Stack { elements: inner, .. } => {
-            inner.iter().flat_map(header_fields).collect()
-        }
-        _ => Vec::new(),
-    }
 }

@@ -71,7 +71,7 @@ struct Position {
 impl Position {
     /// The bits of the header that are these bits of the field.
     fn range(&self, unit: &Unit, bits: Bits) -> Range<u32> {
-        let end = self.start + whole(unit, bits).width();
+        let end = self.start + bits.variable(unit).width();
         end - 1 - bits.high..end - bits.low
     }
 }
@@ -181,7 +181,7 @@ fn shared(
             fault_in_header(kind, target.width(), &range, position.header)
         }
         None => {
-            let carries = kind != Kind::Bitwise && target.high < whole(unit, target).high;
+            let carries = kind != Kind::Bitwise && target.high < target.variable(unit).high;
             (carries && all.iter().any(|other| crosses(other, target)))
                 .then_some("has bits above it that an instruction uses together with it")
         }
@@ -274,11 +274,4 @@ fn is_extended(headers: &Headers, operand: &Expr) -> Option<Bits> {
     let bits = source(narrow)?;
     headers.position(bits)?;
     (!narrow.scalar.is_signed() && bits.width() < operand.scalar.width()).then_some(bits)
-}
-
-fn whole(unit: &Unit, bits: Bits) -> Bits {
-    match bits.place {
-        Place::Narrow(slot) => Bits::whole(unit, slot),
-        Place::Wide(slot) => Bits::whole_wide(unit, slot),
-    }
 }

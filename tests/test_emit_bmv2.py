@@ -7,6 +7,7 @@ import pytest
 
 from conftest import Sojourn
 from sojourn.common.resources import programs_folder
+from sojourn.control import ControlError
 from sojourn.control.file import ProgramChoice, with_all_entries
 from sojourn.errors import ControlPlaneError
 from sojourn.tools.emit import TARGETS, Job, Shaper
@@ -177,3 +178,8 @@ def test_the_command_writes_the_file_of_the_control_plane_beside_the_program(
     )
     assert done.returncode == 0, done.stderr
     assert "register_write TestIngress.seen 3 200" in (tmp_path / "out/commands.txt").read_text()
+
+
+def test_a_paused_queue_is_refused_because_bmv2_has_no_command_for_it() -> None:
+    with pytest.raises(ControlError, match="no command that pauses a queue"):
+        TARGETS["bmv2"].files(Job(choice("match_kinds"), {"queues": [{"port": 1, "paused": True}]}))

@@ -197,7 +197,7 @@ pub struct MulticastNode {
 }
 
 /// Rate and depth of queues of the switch, as `set_queue_rate` and `set_queue_depth` of bmv2 set
-/// them, or a rate in bit/s.
+/// them, a rate in bit/s, or whether they send at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSetting {
@@ -216,6 +216,9 @@ pub struct QueueSetting {
     /// Maximum number of packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
+    /// True: the queue takes packets and sends none; false: it sends again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
 }
 
 /// Members of one parser value set.

@@ -270,4 +270,5 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
     if let Some(depth) = setting.depth {
         queue.packet_limit = Some(depth);
     }
+    queue.paused = setting.paused.unwrap_or(queue.paused);
 }

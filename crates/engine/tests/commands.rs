@@ -114,8 +114,12 @@ fn registers_and_meters_and_queues_are_set() {
     assert_eq!(queue("set_queue_rate 2000 1"), rate);
     let bits = QueueSetting { bits_per_second: Some(100_000_000), ..set.clone() };
     assert_eq!(queue("set_queue_bitrate 100000000"), bits);
-    let depth = QueueSetting { port: Some(2), priority: Some(7), depth: Some(64), ..set };
+    let depth = QueueSetting { port: Some(2), priority: Some(7), depth: Some(64), ..set.clone() };
     assert_eq!(queue("set_queue_depth 64 2 7"), depth);
+    let paused = QueueSetting { paused: Some(true), ..set.clone() };
+    assert_eq!(queue("pause_queue"), paused);
+    let resumed = QueueSetting { port: Some(2), priority: Some(7), paused: Some(false), ..set };
+    assert_eq!(queue("resume_queue 2 7"), resumed);
     let beyond = run("tna/state", &["register_write seen 16 1"]).unwrap_err();
     assert!(beyond.contains("has 16 cells, 0 to 15: there is no 16"), "{beyond}");
 }

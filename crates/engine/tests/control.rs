@@ -239,7 +239,7 @@ fn sessions_groups_and_queues_of_a_refused_batch_are_as_they_were() {
 }
 
 #[test]
-fn a_rate_that_is_set_while_packets_wait_holds_from_then_on() {
+fn a_rate_or_a_pause_that_is_set_while_packets_wait_holds_from_then_on() {
     let mut switch = switch("state.p4");
     let rate = |pps: u64| json!([{"op": "set_queue", "port": 9, "packets_per_second": pps}]);
     switch.apply(&operations(rate(1))).unwrap();
@@ -251,6 +251,14 @@ fn a_rate_that_is_set_while_packets_wait_holds_from_then_on() {
     switch.apply(&operations(rate(1_000))).unwrap();
     switch.wait(Time::from_millis(10));
     assert_eq!(switch.take().len(), 2);
+    let paused = |paused: bool| json!([{"op": "set_queue", "port": 9, "paused": paused}]);
+    switch.apply(&operations(paused(true))).unwrap();
+    switch.receive(PortId(1), &[1; 64]);
+    switch.wait(Time::from_millis(10));
+    assert_eq!(switch.take().len(), 0);
+    switch.apply(&operations(paused(false))).unwrap();
+    switch.wait(Time::from_millis(10));
+    assert_eq!(switch.take().len(), 1);
     let nowhere = json!([{"op": "set_queue", "port": 600, "depth": 1}]);
     let refused = switch.apply(&operations(nowhere)).unwrap_err();
     assert!(refused.to_string().contains("port 600"), "{refused}");

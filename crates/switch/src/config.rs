@@ -211,6 +211,8 @@ pub struct QueueConfig {
     pub packet_pace: Option<u64>,
     /// Bit/s on the wire, exactly spaced and without a burst, off if absent.
     pub bit_pace: Option<Rate>,
+    /// The queue takes packets and gives none until the control plane resumes it. Default false.
+    pub paused: bool,
 }
 
 impl Default for QueueConfig {
@@ -228,6 +230,7 @@ impl Default for QueueConfig {
             packet_limit: None,
             packet_pace: None,
             bit_pace: None,
+            paused: false,
         }
     }
 }

@@ -204,6 +204,9 @@ pub struct QueueStatistics {
     pub min_shaper: Option<EffectiveShaper>,
     /// Maximum rate as the hardware implements it.
     pub max_shaper: Option<EffectiveShaper>,
+    /// The control plane or a request of advanced flow control has paused it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
 }
 
 /// Mirroring.

@@ -307,6 +307,7 @@ def _queue_keys() -> dict[str, Schema]:
         packets_per_second=_whole("Exactly spaced; 0 takes the limit away."),
         bits_per_second=_whole("On the wire; 0 takes the limit away."),
         depth=_whole("Packets that it holds at most."),
+        paused={"type": "boolean", "description": "It takes packets and sends none."},
     )
     return {
         "priority_queues": _whole(

@@ -97,6 +97,8 @@ const COMMANDS: &[Command] = &[
     command("set_queue_rate", "PACKETS_PER_SECOND [PORT [PRIORITY]]", queues::rate),
     command("set_queue_bitrate", "BITS_PER_SECOND [PORT [PRIORITY]]", queues::bitrate),
     command("set_queue_depth", "PACKETS [PORT [PRIORITY]]", queues::depth),
+    command("pause_queue", "[PORT [PRIORITY]]", queues::pause),
+    command("resume_queue", "[PORT [PRIORITY]]", queues::resume),
     command("port_add", "INTERFACE PORT", queues::port_add),
     shown("port_remove", "PORT"),
     shown("help", ""),

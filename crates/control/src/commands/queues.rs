@@ -25,6 +25,16 @@ pub(super) fn depth(words: &[&str], _: &mut Session) -> Outcome {
     one(Operation::SetQueue(QueueSetting { depth, ..queues }))
 }
 
+/// `pause_queue [PORT [PRIORITY]]`
+pub(super) fn pause(words: &[&str], _: &mut Session) -> Outcome {
+    one(Operation::SetQueue(QueueSetting { paused: Some(true), ..place(take(words, 0, 2)?)? }))
+}
+
+/// `resume_queue [PORT [PRIORITY]]`
+pub(super) fn resume(words: &[&str], _: &mut Session) -> Outcome {
+    one(Operation::SetQueue(QueueSetting { paused: Some(false), ..place(take(words, 0, 2)?)? }))
+}
+
 /// `port_add INTERFACE PORT`: a run has its ports already, and no interfaces.
 pub(super) fn port_add(words: &[&str], _: &mut Session) -> Outcome {
     let [_, port] = these(words)?;
@@ -35,8 +45,13 @@ pub(super) fn port_add(words: &[&str], _: &mut Session) -> Outcome {
 /// The value, and the queues that it applies to.
 fn queues<'t>(words: &[&'t str]) -> Result<(&'t str, QueueSetting), CommandError> {
     let words = take(words, 1, 3)?;
-    let port = words.get(1).map(|port| small(port, "port")).transpose()?;
-    let priority = words.get(2).map(|word| index(word, "priority", u8::MAX.into())).transpose()?;
+    Ok((words[0], place(&words[1..])?))
+}
+
+/// The queues at `[PORT [PRIORITY]]`, with nothing set.
+fn place(words: &[&str]) -> Result<QueueSetting, CommandError> {
+    let port = words.first().map(|port| small(port, "port")).transpose()?;
+    let priority = words.get(1).map(|word| index(word, "priority", u8::MAX.into())).transpose()?;
     let priority = priority.map(|priority| priority as u8);
-    Ok((words[0], QueueSetting { port, priority, ..QueueSetting::default() }))
+    Ok(QueueSetting { port, priority, ..QueueSetting::default() })
 }

@@ -104,6 +104,7 @@ pub mod field {
     pub const QUEUE_RATE: u32 = 5;
     pub const QUEUE_BURST: u32 = 6;
     pub const QUEUE_SHAPED: u32 = 5;
+    pub const QUEUE_SCHEDULED: u32 = 6;
 
     pub const DROPPED: u32 = 1;
     pub const USAGE: u32 = 2;
@@ -365,7 +366,7 @@ const TABLES: [TableSpec; 18] = [
             (field::QUEUE_SHAPED, "max_rate_enable", "bool"),
             (4, "max_priority", "LOW 0 1 2 3 4 5 6 7 HIGH"),
             (3, "dwrr_weight", "uint16"),
-            (6, "scheduling_enable", "bool"),
+            (field::QUEUE_SCHEDULED, "scheduling_enable", "bool"),
         ],
         actions: &[],
     },

@@ -501,6 +501,18 @@ async fn ports_and_queues_are_shaped() {
     let weight = [("dwrr_weight", number(5, 2))];
     let entry = one.entry("tf1.tm.queue.sched_cfg", &queue, "", &weight);
     assert_eq!(one.write(Modify, entry).await, Code::Unimplemented);
+    for on in [false, true] {
+        let scheduled = [("scheduling_enable", Datum::BoolVal(on))];
+        let entry = one.entry("tf1.tm.queue.sched_cfg", &queue, "", &scheduled);
+        assert_eq!(one.write(Modify, entry).await, Code::Ok);
+        let (answer, answered) = std::sync::mpsc::channel();
+        one.house.bench.submit(Box::new(move |switch, _| {
+            let ports = switch.statistics().ports;
+            let of = ports.iter().find(|port| port.port.0 == 2);
+            answer.send(of.map(|port| port.queues[0].paused)).unwrap();
+        }));
+        assert_eq!(answered.recv().unwrap(), Some(!on));
+    }
     let nowhere = one.entry("tf1.tm.port.sched_cfg", &[("dev_port", exact(77, 4))], "", &[]);
     assert_eq!(one.write(Modify, nowhere).await, Code::NotFound);
 }

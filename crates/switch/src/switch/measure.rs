@@ -245,6 +245,7 @@ fn port_statistics(port: &Port) -> PortStatistics {
         peak_cells: q.share.usage().peak,
         min_shaper: effective(&q.min_shaper),
         max_shaper: effective(&q.max_shaper),
+        paused: q.is_paused(),
         ..q.statistics
     };
     PortStatistics {

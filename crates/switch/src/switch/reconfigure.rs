@@ -27,7 +27,7 @@ pub enum Change {
     NoGroup(u16),
     /// Sets the port that copies for the processor go to.
     CpuPort(Option<PortId>),
-    /// Sets rates and depth of queues.
+    /// Sets rates and depth of queues, pauses and resumes them.
     Queues(QueueChange),
     /// Shapes a port, or no longer.
     Shaper(PortId, Option<ShaperConfig>),
@@ -35,7 +35,7 @@ pub enum Change {
     Generator(GeneratorChange),
 }
 
-/// Rates and depth of queues; what is absent stays as it is.
+/// Rates, depth and state of queues; what is absent stays as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueChange {
     /// At this port; at every port if absent.
@@ -48,6 +48,9 @@ pub struct QueueChange {
     pub bit_pace: Option<Option<Rate>>,
     /// Packets that it holds at most.
     pub packet_limit: Option<u32>,
+    /// True takes the queue out of scheduling: it takes packets and gives none. Requests of advanced
+    /// flow control have a state of their own; a queue sends if neither has paused it.
+    pub paused: Option<bool>,
 }
 
 /// The state that a change has replaced.
@@ -70,6 +73,7 @@ struct PreviousQueue {
     queue: usize,
     pace: Pace,
     packet_limit: Option<u32>,
+    disabled: bool,
 }
 
 impl Switch {
@@ -163,8 +167,9 @@ impl Switch {
             }
             Previous::CpuPort(port) => self.replication.cpu_port = port,
             Previous::Queues(queues) => {
-                for PreviousQueue { port, queue, pace, packet_limit } in queues {
+                for PreviousQueue { port, queue, pace, packet_limit, disabled } in queues {
                     self.ports[port].repace(queue, pace);
+                    self.ports[port].disable(queue, disabled);
                     self.ports[port].queues[queue].packet_limit = packet_limit;
                     self.serve(port);
                 }
@@ -193,10 +198,13 @@ impl Switch {
                 }
                 let queue = &mut self.ports[index].queues[number];
                 let (pace, packet_limit) = (queue.pace.clone(), queue.packet_limit);
+                let disabled = queue.disabled;
                 queue.packet_limit = change.packet_limit.or(packet_limit);
                 let new = pace.with(change.packet_pace, change.bit_pace);
-                replaced.push(PreviousQueue { port: index, queue: number, pace, packet_limit });
+                let (port, queue) = (index, number);
+                replaced.push(PreviousQueue { port, queue, pace, packet_limit, disabled });
                 self.ports[index].repace(number, new);
+                self.ports[index].disable(number, change.paused.unwrap_or(disabled));
             }
             self.serve(index);
         }

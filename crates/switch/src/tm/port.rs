@@ -109,7 +109,7 @@ impl Port {
     /// Looks what is to be decided here; to be called after each change of what holds packets back.
     fn update_fast_path(&mut self) {
         let alone = match &self.queues[..] {
-            [queue] => (queue.is_unshaped() && !queue.paused).then_some(queue),
+            [queue] => (queue.is_unshaped() && !queue.is_paused()).then_some(queue),
             _ => None,
         };
         self.single = alone.is_some() && self.scheduler.serves_first();
@@ -194,9 +194,15 @@ impl Port {
         self.update_fast_path();
     }
 
-    /// Pauses or resumes a queue.
+    /// Advanced flow control pauses or resumes a queue.
     pub fn pause(&mut self, queue: usize, paused: bool) {
         self.queues[queue].paused = paused;
+        self.update_fast_path();
+    }
+
+    /// The control plane pauses or resumes a queue.
+    pub fn disable(&mut self, queue: usize, disabled: bool) {
+        self.queues[queue].disabled = disabled;
         self.update_fast_path();
     }
 
@@ -244,7 +250,7 @@ impl Port {
             let (bit, queue) = (left & left.wrapping_neg(), left.trailing_zeros() as usize);
             left &= left - 1;
             let queue = &mut self.queues[queue];
-            if queue.paused {
+            if queue.is_paused() {
                 continue;
             }
             let shaped = queue.max_shaper.as_mut().map_or(now, |s| s.ready(now));

@@ -28,6 +28,8 @@ pub(crate) struct Queue {
     pub packet_limit: Option<u32>,
     /// Advanced flow control has paused it.
     pub paused: bool,
+    /// The control plane has paused it.
+    pub disabled: bool,
     /// Packets that the discipline holds.
     packets: u32,
     pub statistics: QueueStatistics,
@@ -59,6 +61,7 @@ impl Queue {
             pace: Pace::new(config.packet_pace, config.bit_pace),
             packet_limit: config.packet_limit,
             paused: false,
+            disabled: config.paused,
             packets: 0,
             statistics: QueueStatistics::default(),
         })
@@ -105,6 +108,11 @@ impl Queue {
         let Some(thresholds) = self.congestion else { return 0 };
         let depth = self.share.usage().cells;
         thresholds.iter().filter(|&&t| depth >= t).count() as u8
+    }
+
+    /// True if the scheduler must not take its packets.
+    pub fn is_paused(&self) -> bool {
+        self.paused || self.disabled
     }
 
     pub fn is_empty(&self) -> bool {

@@ -1,7 +1,8 @@
-//! Requests of a program to pause and resume queues.
+//! Requests of a program, and of the control plane, to pause and resume queues.
 
 use crate::harness::*;
 use sojourn_packet::{EgressOutput, FlowControl, Packet, Time};
+use sojourn_switch::{Change, QueueChange};
 
 /// Egress of packet `id` writes the request.
 fn request(id: u64, pause: bool) -> impl Fn(&sojourn_packet::EgressInput, Packet) -> EgressOutput {
@@ -57,4 +58,46 @@ fn a_resumed_queue_goes_on_and_a_queue_that_does_not_exist_is_counted() {
     let control = driver.switch.statistics().flow_control;
     assert_eq!((driver.sent.len(), control.paused, control.no_queue), (4, 1, 1));
     assert!(driver.sent[1].start > Time(50_000));
+}
+
+/// The control plane pauses or resumes all queues.
+fn set_paused(paused: bool) -> Change {
+    Change::Queues(QueueChange { paused: Some(paused), ..QueueChange::default() })
+}
+
+#[test]
+fn the_control_plane_pauses_a_queue_and_resumes_it() {
+    let mut driver = Driver::p4(config(), Fake::new());
+    driver.switch.change(Time::ZERO, &set_paused(true)).unwrap();
+    (1..=3).for_each(|id| driver.receive(0, IN, packet(id, 1514)));
+    driver.run_until(50_000);
+    assert_eq!(driver.sent.len(), 0);
+    driver.switch.change(Time(50_000), &set_paused(false)).unwrap();
+    driver.finish();
+    assert_eq!(driver.sent.len(), 3);
+    assert!(driver.sent[0].start >= Time(50_000));
+}
+
+#[test]
+fn a_reverted_pause_lets_packets_pass_again() {
+    let mut driver = Driver::p4(config(), Fake::new());
+    let replaced = driver.switch.change(Time::ZERO, &set_paused(true)).unwrap();
+    driver.switch.revert(replaced);
+    driver.receive(0, IN, packet(1, 1514));
+    driver.finish();
+    assert_eq!(driver.sent.len(), 1);
+}
+
+#[test]
+fn a_program_does_not_resume_what_the_control_plane_has_paused() {
+    let mut config = config();
+    config.ports[1].queues[0].paused = true;
+    let resume = |_: &sojourn_packet::IngressInput, packet: Packet| {
+        let request = FlowControl { port: OUT, queue: 0, pause: false };
+        sojourn_packet::IngressOutput { flow_control: Some(request), ..to(OUT, 0, packet) }
+    };
+    let mut driver = Driver::p4(config, Fake::new().ingress(resume));
+    driver.receive(0, IN, packet(1, 1514));
+    driver.finish();
+    assert_eq!((driver.sent.len(), driver.switch.statistics().flow_control.resumed), (0, 1));
 }

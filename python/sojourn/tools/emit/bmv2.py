@@ -288,6 +288,11 @@ def _queues(control: Mapping[str, Any]) -> Iterator[str]:
             yield _bit_rate(queue["bits_per_second"], where)
         if queue.get("depth") is not None:
             yield f"set_queue_depth {queue['depth']}{where}"
+        if queue.get("paused"):
+            raise ControlError(
+                "queues: bmv2 has no command that pauses a queue; give --control a file without "
+                "`paused = true`"
+            )
 
 
 def _bit_rate(rate: int, where: str) -> str:

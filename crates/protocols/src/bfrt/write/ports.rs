@@ -152,7 +152,7 @@ impl Writer<'_> {
             Fixed::QueueShaping => {
                 &[field::UNIT, field::PROVISIONING, field::QUEUE_RATE, field::QUEUE_BURST][..]
             }
-            _ => &[field::QUEUE_SHAPED],
+            _ => &[field::QUEUE_SHAPED, field::QUEUE_SCHEDULED],
         };
         if let Some(id) = given.keys().find(|id| !known.contains(id)) {
             let name = table.fields.iter().find(|field| field.id == *id);
@@ -165,6 +165,9 @@ impl Writer<'_> {
             Fixed::QueueShaping => (row.clone(), self.of_other(Fixed::QueueScheduling, &key)),
             _ => (self.of_other(Fixed::QueueShaping, &key), row.clone()),
         };
+        let mut setting =
+            QueueSetting { port: Some(port), priority: Some(queue), ..QueueSetting::default() };
+        setting.paused = is_set(&enables, field::QUEUE_SCHEDULED).map(|scheduled| !scheduled);
         if let Some(enabled) = is_set(&enables, field::QUEUE_SHAPED) {
             let rate = number_in(&rates, field::QUEUE_RATE);
             let rate = if enabled { rate } else { Some(0) };
@@ -174,14 +177,10 @@ impl Writer<'_> {
             })?;
             let in_packets = rates.get(&field::UNIT) == Some(&Datum::text("PPS"));
             let bits = if in_packets { 0 } else { rate.saturating_mul(1_000) };
-            self.apply(&Operation::SetQueue(QueueSetting {
-                port: Some(port),
-                priority: Some(queue),
-                packets_per_second: Some(if in_packets { rate } else { 0 }),
-                bits_per_second: Some(bits),
-                depth: None,
-            }))?;
+            setting.packets_per_second = Some(if in_packets { rate } else { 0 });
+            setting.bits_per_second = Some(bits);
         }
+        self.apply(&Operation::SetQueue(setting))?;
         self.keep(table, key, Some(row));
         Ok(())
     }

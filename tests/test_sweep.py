@@ -62,6 +62,8 @@ def test_a_row_for_each_value_aqm_and_seed(sweep_file: Path, tmp_path: Path) -> 
     ]
     page = (tmp_path / "out/index.html").read_text()
     assert "mean-rate.png" in page and "±" in page
+    assert "<h1>Ten CUBIC flows behind a 100 Mbit/s port, 8 runs</h1>" in page
+    assert "buffer" in page.partition("<summary>The scenario</summary>")[2]
     assert (tmp_path / "out/mean-rate.png").stat().st_size > 10_000
 
 

@@ -1,4 +1,4 @@
-"""The sweep's page: its plots, the means with their intervals, the failures, the sweep file.
+"""The sweep's page: plots, means with their intervals, failures, the scenario, the sweep file.
 
 Depends on the stored outcomes of a sweep. Runs nothing.
 """
@@ -34,6 +34,7 @@ def write_page(
         summaries=rows,
         table=TABLE,
         engine=f"Sojourn {plan.engine}",
+        scenario=plan.scenario,
         asked=json.dumps(plan.sweep.model_dump(mode="json", exclude_defaults=True), indent=2),
     )
     write_text(folder / PAGE, page)

@@ -66,6 +66,8 @@ class SweepPlan:
     name: str
     """The base scenario's."""
     title: str
+    scenario: str
+    """The base scenario's document as its file has it, in JSON."""
     sweep: SweepFile
     axes: tuple[Axis, ...]
     runs: tuple[SweepRun, ...]
@@ -109,9 +111,12 @@ def plan_sweep(
             raise ScenarioError(f"plots: no group {drawing.group!r}{hint} (groups: {known})")
     if not repeats:
         _refuse_repeats(runs)
-    title = sweep.title or f"{base.name}, {len(runs)} runs"
-    engine = planner.engine
-    return SweepPlan(base.name, title, sweep, axes, runs, engine, drawn, planner.target)
+    document = base.document()
+    title = sweep.title or f"{document.get('title') or base.name}, {len(runs)} runs"
+    scenario = json.dumps(document, indent=2, default=str)
+    return SweepPlan(
+        base.name, title, scenario, sweep, axes, runs, planner.engine, drawn, planner.target
+    )
 
 
 def described(plan: SweepPlan) -> dict[str, Any]:
@@ -119,6 +124,7 @@ def described(plan: SweepPlan) -> dict[str, Any]:
     return {
         "title": plan.title,
         "name": plan.name,
+        "scenario": plan.scenario,
         "sweep": plan.sweep.model_dump(mode="json"),
         "engine": plan.engine,
         "runs": len(plan.runs),
@@ -132,12 +138,14 @@ def recorded_plan(path: Path) -> SweepPlan:
     try:
         found = read_json(path)
         sweep = SweepFile.model_validate(found["sweep"])
-        title, name, engine = (str(found[key]) for key in ("title", "name", "engine"))
+        texts = ("title", "name", "scenario", "engine")
+        title, name, scenario, engine = (str(found[key]) for key in texts)
         target = int(found["target"])
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ScenarioError(f"{wrong} of this version; give the sweep's command again") from error
     axes = axes_of(sweep, _TAKEN)
-    return SweepPlan(name, title, sweep, axes, (), engine, drawings(sweep, axes), target)
+    drawn = drawings(sweep, axes)
+    return SweepPlan(name, title, scenario, sweep, axes, (), engine, drawn, target)
 
 
 def _refuse_repeats(runs: tuple[SweepRun, ...]) -> None:

@@ -179,7 +179,7 @@ bench: $(OPTIMISED)
 bench-ns3: wheel
 	$(PYTHON) -m venv --clear target/wheel
 	target/wheel/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls -t dist/*.whl | head -1)"
-	target/wheel/bin/python bench/beside_ns3.py
+	target/wheel/bin/python bench/compare_ns3.py
 
 # How the time to simulate grows with packets and flows: a minute, once compiled.
 bench-scaling: $(INSTALLED)

@@ -5,7 +5,7 @@
 //! derives from them. This file must not depend on how a queue or a shaper works.
 
 use crate::generator::{GeneratorError, GeneratorSetting, SettingError};
-use crate::tm::opportunities::LinkTrace;
+use crate::tm::link_trace::LinkTrace;
 use crate::tm::shaper::{ShaperConfig, ShaperHardware};
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_packet::{MirrorDirection, PacketGenerator, PortId, WordOrder};

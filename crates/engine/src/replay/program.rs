@@ -7,7 +7,7 @@
 //! copy passes through egress of its session's port a fixed time after the pass that requested it,
 //! a generated packet as long after its ingress. There is no queue of these, and none is lost.
 
-use super::depths::Depths;
+use super::depth_reports::Depths;
 use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
 use serde::Serialize;

@@ -167,7 +167,7 @@ fn a_program_that_forwards_nothing_is_an_error_and_not_a_drop() {
 }
 
 #[test]
-fn a_program_that_drops_a_later_packet_in_ingress_is_told_that_it_decides_before_the_queue() {
+fn a_program_that_drops_a_later_packet_in_ingress_is_refused_as_deciding_before_the_queue() {
     let plane = EveryThird { forwards: true, drops_from: 300, ..EveryThird::default() };
     let mut replay = replay_of(plane, 0);
     assert!(replay.decide(&row(100)).is_ok());

@@ -6,10 +6,10 @@
 use crate::config::{ConfigError, PortConfig};
 use crate::discipline::Discipline;
 use crate::statistics::Count;
-use crate::tm::opportunities::Opportunities;
-use crate::tm::pace::Pace;
+use crate::tm::link_trace::Opportunities;
 use crate::tm::queue::Queue;
-use crate::tm::queued::Queued;
+use crate::tm::queue_pacing::Pace;
+use crate::tm::queued_packet::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
 use crate::tm::serializer::Serializer;
 use crate::tm::shaper::{ShaperConfig, ShaperHardware, TokenBucket, Unencodable};

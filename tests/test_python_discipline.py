@@ -274,9 +274,9 @@ def test_other_backends_say_that_they_run_none(folder: Path, backend: str) -> No
 
 
 def test_a_real_backend_refuses_a_python_discipline_under_a_program(folder: Path) -> None:
-    under = '{use = "v1model/forward", discipline = {use = "delay_limit.py:DelayLimit"}}'
+    under = '{use = "v1model/router", discipline = {use = "delay_limit.py:DelayLimit"}}'
     (folder / "run.toml").write_text(SCENARIO.replace('"fifo"', under))
-    code, output = invoke("--on", "linux")
+    code, output = invoke("--on", "live")
     assert code == 2
     assert "discipline in Python" in " ".join(output.split())
 

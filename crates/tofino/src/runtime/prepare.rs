@@ -4,7 +4,8 @@
 //! that are not simulated, headers that are too long for the mirror or resubmit path.
 
 use super::{
-    Pass, Prepared, RegisterState, Runtime, SettableHash, Site, counter_byte, constant_arguments, symmetric_hash,
+    Pass, Prepared, RegisterState, Runtime, SettableHash, Site, constant_arguments, counter_byte,
+    symmetric_hash,
 };
 use crate::arguments::{self, ArgumentError};
 use crate::chip::Chip;

@@ -66,4 +66,4 @@ pub use statistics::{
 };
 pub use switch::{Change, Disciplines, QueueChange, Replaced, Switch};
 pub use tm::scheduler::MAX_QUEUES;
-pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig, ShaperHardware};
+pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};

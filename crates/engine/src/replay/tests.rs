@@ -136,6 +136,8 @@ fn generated_packets_take_their_passes_between_the_packets_of_the_trace() {
     assert_eq!(seen(349), [7, 7]);
     assert_eq!(seen(449), [7, 7, 0, 7]);
     assert_eq!(seen(450), [7, 7, 0, 7, 0, 7]);
+    // The limit of copies of copies does not count them: 5,000 follow, all before the next packet.
+    assert_eq!(seen(500_450).len(), 6 + 5_000 + 1);
 }
 
 #[test]

@@ -30,14 +30,13 @@ use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
 use crate::tm::queued_packet::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
-use crate::tm::shaper::ShaperHardware;
 use depth_reports::DepthReports;
 use events::{Event, Events};
 use flow_control::FlowControlRequests;
 use loop_guard::LoopGuard;
 use measurement::Observations;
 use multithreaded::Passes;
-use sojourn_packet::{DataPlane, PacketMetadata, PortId, Replication};
+use sojourn_packet::{DataPlane, PacketMetadata, PortId, Replication, ShaperRegisters};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Drain;
@@ -59,7 +58,7 @@ pub struct Switch {
     port_index: Vec<u16>,
     buffer: Buffer,
     /// Registers of shapers that are set later.
-    shapers: ShaperHardware,
+    shapers: ShaperRegisters,
     mirror: MirrorBuffer,
     replication: ReplicationEngine,
     ingress_latency: Time,

@@ -70,7 +70,7 @@ impl Switch {
             port_index,
             observation_flags,
             ports,
-            buffer: Buffer::new(config.cells, config.cell),
+            buffer: Buffer::new(config.buffer_cells(), config.cell),
             shapers: config.shapers,
             mirror: MirrorBuffer::new(&config.mirror),
             recirculation: RecirculationStatistics {
@@ -134,7 +134,7 @@ fn index_of(ports: &[Port]) -> Vec<u16> {
 fn check(config: &SwitchConfig) -> Result<(), ConfigError> {
     for (value, name) in [
         (config.shapers.clock, "the core clock"),
-        (u64::from(config.cells), "the number of buffer cells"),
+        (u64::from(config.buffer_cells()), "the number of buffer cells"),
         (config.mirror.rate.0, "the rate of the mirror buffer"),
         (u64::from(config.depth_reports.cells), "the unit of queue depths in reports"),
         (config.depth_reports.waiting as u64, "the number of waiting depth reports"),

@@ -53,8 +53,8 @@ check-rust: $(INSTALLED)
 
 # The Python package: make check-python TESTS=tests/test_sweep.py
 check-python: $(BUILT)
-	$(BIN)/ruff check python tests bench hardware
-	$(BIN)/ruff format --check python tests bench hardware
+	$(BIN)/ruff check python tests examples bench hardware
+	$(BIN)/ruff format --check python tests examples bench hardware
 	$(BIN)/mypy
 	$(PYTEST) -q $(TESTS)
 
@@ -64,8 +64,8 @@ lint: $(BUILT)
 		|| { echo 'rustfmt or clippy is missing: rustup component add rustfmt clippy'; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	$(BIN)/ruff check python tests bench hardware
-	$(BIN)/ruff format --check python tests bench hardware
+	$(BIN)/ruff check python tests examples bench hardware
+	$(BIN)/ruff format --check python tests examples bench hardware
 	$(BIN)/mypy
 
 # A longer round of the property tests with new inputs: CASES inputs for each test whose default is 256. `make test`
@@ -179,7 +179,7 @@ bench: $(OPTIMISED)
 bench-ns3: wheel
 	$(PYTHON) -m venv --clear target/wheel
 	target/wheel/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls -t dist/*.whl | head -1)"
-	target/wheel/bin/python bench/beside_ns3.py
+	target/wheel/bin/python bench/compare_ns3.py
 
 # How the time to simulate grows with packets and flows: a minute, once compiled.
 bench-scaling: $(INSTALLED)

@@ -1,4 +1,4 @@
-"""How long a BfRt server takes to be read without the vendor's client: entries, only received.
+"""Read rate of a BfRt server without the vendor's client: entries are received and not decoded.
 
     sojourn switch crates/protocols/tests/tofino.p4 --port 1=none --bfrt 127.0.0.1:50052
     python bench/bfrt_wire.py 127.0.0.1:50052 [ENTRIES]

@@ -1,4 +1,4 @@
-"""Which part of the simulator spends instructions: callgrind's costs by source file, put together.
+"""Instructions of the simulator by component: callgrind's costs, summed by source file.
 
 Code that the compiler has put into another function counts where its text stands; that of the
 language's library, which is everywhere, with the function that it was put into.

@@ -1,4 +1,4 @@
-"""What 16,000 table entries cost, by each way into a switch: milliseconds and megabytes.
+"""Cost of 16,000 table entries by each interface of a switch: milliseconds and megabytes.
 
 Usage: bench/entries.py
 

@@ -1,4 +1,4 @@
-"""Two hosts, and the interfaces of what is to stand between them, in namespaces of their own.
+"""Two hosts in network namespaces, with interfaces for the switch between them.
 
     here 1 ══ a        b ══ 2 here
 

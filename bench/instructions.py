@@ -1,5 +1,5 @@
-"""Instructions that a packet costs in the simulator and in the passes of each program, beside what
-they were.
+"""Instructions that a packet costs in the simulator and in the passes of each program, compared
+with the recorded ones.
 
 Usage: bench/instructions.py [--keep] [--short] [PROGRAM.p4 ...]
 

@@ -1,4 +1,5 @@
-"""Prints the tables of `docs/npu.md`: what threads on shared memory do to CoDel, and what it costs.
+"""Prints the tables of `docs/npu.md`: CoDel's decisions on threads with shared memory, and their
+cost.
 
 python bench/npu.py                # two minutes on two cores
 """

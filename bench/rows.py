@@ -1,4 +1,4 @@
-"""Whether a change of the code changed a result: a digest of every file of rows that runs leave.
+"""Digests of every file of rows that runs write: a change of the code must leave them identical.
 
 Usage: bench/rows.py --out FILE [--seconds S] [--compare FILE]
 

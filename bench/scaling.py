@@ -1,4 +1,4 @@
-"""bench/scaling.svg: what a packet costs with 10 to 10,000 flows.
+"""bench/scaling.svg: cost of a packet with 10 to 10,000 flows.
 
 Usage: bench/scaling.py [PRINTED]
 

@@ -1,4 +1,4 @@
-"""Keeps a live switch busy with what a network may do to it, and says what came of it.
+"""Endurance test of a live switch: hostile frames, failing interfaces, pauses, floods, clock steps.
 
 python bench/soak.py frames [--count 10000000] [PROGRAM...]    # hostile frames through each program
 python bench/soak.py trouble [--minutes 10]                    # interfaces, pauses, floods, clocks

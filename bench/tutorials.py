@@ -1,5 +1,5 @@
 """p4lang's tutorials in `sojourn lab`: their published solutions with their own topologies, entries
-and scripts; what came, beside what the exercise says.
+and scripts; the results, compared with the exercises' text.
 
 python bench/tutorials.py CLONE [--python PYTHON] [EXERCISE...]
 

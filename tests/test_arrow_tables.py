@@ -1,4 +1,4 @@
-"""Rows on disk: the bytes depend on the rows alone, and files survive a full disk."""
+"""Parquet files: the bytes depend on the rows alone, and files survive a full disk."""
 
 import errno
 from dataclasses import dataclass

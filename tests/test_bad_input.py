@@ -1,4 +1,4 @@
-"""What goes wrong and what is said: one screen, no traceback, a status that tells whose fault."""
+"""Errors of bad input: one screen of text, no traceback, an exit status for each cause."""
 
 import json
 import os
@@ -109,7 +109,7 @@ def test_ctrl_c_leaves_readable_rows_and_status_130(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "fifo" / ".ballast").exists()
 
 
-def test_what_a_run_left_is_shown_although_another_never_began(
+def test_finished_runs_are_shown_although_another_never_began(
     sojourn: Sojourn, small: Path, tmp_path: Path
 ) -> None:
     assert sojourn("run", small, "--aqm", "fifo", "--aqm", "codel", "--out", "out").returncode == 0
@@ -191,7 +191,7 @@ def test_a_mistake_in_a_control_plane_has_its_file_and_line(
     assert "mine.toml:3: " in done.stderr, done.stderr
 
 
-def test_a_scenario_beside_a_program_is_not_its_control_plane(
+def test_a_scenario_next_to_a_program_is_not_its_control_plane(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     (tmp_path / "mine.p4").write_text((programs_folder() / "v1model/router.p4").read_text())

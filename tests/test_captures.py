@@ -1,4 +1,4 @@
-"""Captures from elsewhere: every block that holds a packet, every link type that leads to IPv4."""
+"""Captures of other tools: every packet block, every link type that leads to IPv4."""
 
 import struct
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sojourn check --svg` and `--html`: the stages as a picture, read back from what was written."""
+"""`sojourn check --svg` and `--html`: the picture of the stages, parsed again from the output."""
 
 import json
 import re
@@ -137,7 +137,9 @@ def test_the_rfcs_state_variables_form_the_atomic_block_of_the_2021_papers_figur
     assert blocks == [{"first_above_time"}, {"dropping"}, {"drop_next", "count", "lastcount"}]
 
 
-def test_dependencies_are_told_of_a_program_that_the_chip_does_not_take(sojourn: Sojourn) -> None:
+def test_dependencies_are_reported_for_a_program_that_the_chip_does_not_take(
+    sojourn: Sojourn,
+) -> None:
     assert sojourn("check", RFC_8289).returncode == 2
     done = sojourn("check", RFC_8289, "--dependencies")
     assert done.returncode == 0
@@ -165,7 +167,7 @@ def test_the_picture_of_the_dependencies_has_a_column_for_each_variable_in_the_b
     assert _texts(svg).count("one atomic block") == 1
 
 
-def test_a_program_without_state_is_told_so(sojourn: Sojourn, tmp_path: Path) -> None:
+def test_a_program_without_state_gets_a_message(sojourn: Sojourn, tmp_path: Path) -> None:
     (tmp_path / "empty.p4").write_text("#include <core.p4>\n")
     done = sojourn("check", "empty.p4", "--dependencies")
     assert (done.returncode, done.stdout) == (0, "no state variables\n")
@@ -213,7 +215,7 @@ def test_a_program_for_bmv2_has_state_variables_too(sojourn: Sojourn, tmp_path: 
     assert [step["uses"] for step in control["steps"] if step["drops"]] == [["a"]]
 
 
-def test_a_program_for_bmv2_is_told_what_it_is_if_tofino_is_wanted(
+def test_a_program_for_bmv2_is_named_as_such_if_tofino_is_requested(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     (tmp_path / "bmv2.p4").write_text(BMV2)

@@ -1,4 +1,4 @@
-"""CoDel-exact from end to end: its control law in tables, and what it does to traffic."""
+"""CoDel-exact from end to end: its control law in tables, and its effect on traffic."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Runs beside each other, and what is exported of one."""
+"""`sojourn compare`, and the exports of one run."""
 
 import csv
 import json
@@ -77,7 +77,7 @@ def test_the_interval_of_a_difference_is_welchs() -> None:
     assert difference([], [2]) is None
 
 
-def test_the_terminal_and_json_tell_the_same(runs: Path, sojourn: Sojourn) -> None:
+def test_the_terminal_and_json_report_the_same(runs: Path, sojourn: Sojourn) -> None:
     compared = sojourn("compare", runs / "slow1", runs / "fast1", "--json")
     assert compared.returncode == 0, compared.stderr
     first, second = json.loads(compared.stdout)["lines"]

@@ -1,4 +1,4 @@
-"""Operations from Python, carried out by the engine."""
+"""Control operations from Python, executed by the engine."""
 
 import json
 from pathlib import Path

@@ -157,7 +157,7 @@ def test_a_script_gets_packets_of_the_program_and_sends_some_of_its_own(tmp_path
         ("def start(switch):\n    switch.every('1 s', 5)\n    switch.at(-1, start)", "it is 0 ns"),
     ],
 )
-def test_what_is_wrong_with_a_script_is_told_with_its_line(
+def test_an_error_in_a_script_is_reported_with_its_line(
     tmp_path: Path, script: str, said: str
 ) -> None:
     with pytest.raises(ScenarioError, match=said):

@@ -330,6 +330,14 @@ def test_a_sweep_starts_a_module_by_its_name(tmp_path: Path, sojourn: Sojourn) -
     assert swept.returncode == 0, swept.stdout + swept.stderr
 
 
+def test_a_sweep_sends_the_file_of_an_option(tmp_path: Path, sojourn: Sojourn) -> None:
+    path = scenario(tmp_path / "s", "assert open(sys.argv[1].partition('=')[2]).read() == 'x'\n")
+    path.write_text(path.read_text().replace('"agent.py"]', '"agent.py", "--config=a.conf"]'))
+    (path.parent / "a.conf").write_text("x")
+    swept = sojourn("sweep", str(sweep_of(path)), "--out", str(tmp_path / "out"))
+    assert swept.returncode == 0, swept.stdout + swept.stderr
+
+
 @pytest.mark.parametrize(
     ("control", "said"),
     [

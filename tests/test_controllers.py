@@ -1,4 +1,4 @@
-"""`sojourn switch --p4runtime` and `--bfrt`: controllers at work, over loopback."""
+"""`sojourn switch --p4runtime` and `--bfrt`: controllers over loopback."""
 
 import contextlib
 import re
@@ -260,7 +260,7 @@ def test_controllers_without_a_certificate_that_is_signed_do_not_connect(tmp_pat
                 P4RuntimeTransport(switch.p4runtime, tls=tls_of)
 
 
-def test_a_program_without_words_in_p4runtime_is_told_with_the_reason(
+def test_a_program_that_p4runtime_cannot_express_is_refused_with_the_reason(
     tmp_path: Path, sojourn: Sojourn
 ) -> None:
     wire = Path(__file__).parent / "stf/v1model/wire.p4"

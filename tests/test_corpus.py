@@ -1,4 +1,4 @@
-"""`bench/judge/corpus.py` and `stages.py` take a made-up folder of repositories."""
+"""`bench/judge/corpus.py` and `stages.py` on a generated folder of repositories."""
 
 import csv
 import subprocess

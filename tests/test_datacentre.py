@@ -11,7 +11,7 @@ import pytest
 
 from conftest import call_sojourn
 from sojourn.errors import ScenarioError
-from sojourn.model.scenario import Scenario, ends, read_scenario, scenario_from_dict
+from sojourn.model.scenario import Scenario, flow_endpoints, read_scenario, scenario_from_dict
 from sojourn.model.scenario.groups import groups_of
 from sojourn.model.scenario.routes import Routes
 from sojourn.model.scenario.workloads import WORKLOADS
@@ -134,10 +134,16 @@ def test_flows_of_several_hosts_take_them_in_turn_and_none_sends_to_itself() -> 
     long = {"from": "h1_*", "to": "*", "count": 5}
     group = scenario(None, long).flows[0]
     hosts = ["h1_1", "h1_2", "h2_1", "h2_2"]
-    assert ends.senders(group, hosts) == ["h1_1", "h1_2", "h1_1", "h1_2", "h1_1"]
-    assert ends.receivers(group, hosts) == [["h1_2"], ["h2_1"], ["h2_1"], ["h2_2"], ["h1_2"]]
+    assert flow_endpoints.senders(group, hosts) == ["h1_1", "h1_2", "h1_1", "h1_2", "h1_1"]
+    assert flow_endpoints.receivers(group, hosts) == [
+        ["h1_2"],
+        ["h2_1"],
+        ["h2_1"],
+        ["h2_2"],
+        ["h1_2"],
+    ]
     drawn = scenario(None, TRANSFERS | {"from": ["h1_1"], "to": ["h1_1", "h2_2"]}).flows[0]
-    assert ends.receivers(drawn, hosts) == [["h2_2"]]
+    assert flow_endpoints.receivers(drawn, hosts) == [["h2_2"]]
 
 
 @pytest.mark.parametrize(

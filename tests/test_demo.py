@@ -1,4 +1,4 @@
-"""The demo: what its notes say is what its rows show, whatever the seed; memory, in nearly all."""
+"""The demo: its rows agree with the statements of its notes, for any seed and on low memory."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A native discipline in the queues under a P4 program: what one says, and what comes of it."""
+"""A native discipline in the queues of a switch with a P4 program: configuration and results."""
 
 import tomllib
 from pathlib import Path
@@ -18,7 +18,7 @@ def scenario(*aqms: object) -> dict[str, Any]:
     return document | {"duration": "3 s", "aqms": list(aqms)}
 
 
-def test_the_engine_is_told_the_discipline_with_its_parameters() -> None:
+def test_the_engine_gets_the_discipline_with_its_parameters() -> None:
     choice = {"use": "router", "discipline": {"use": "fq_codel", "target": "2 ms"}}
     [run] = make_plan(scenario_from_dict(scenario(choice))).runs
     assert run.config["aqm"]["discipline"] == {"name": "fq_codel", "target": 2_000_000}

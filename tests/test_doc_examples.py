@@ -1,4 +1,4 @@
-"""What somebody meets first in each crate and in the package is explained where it stands.
+"""Documentation of the public items of each crate and of the package.
 
 In Rust that is what a crate's front page hands out: each name stands in an example of the crate's
 documentation, which `cargo test --doc` runs. In Python it is what `sojourn` hands out: a docstring
@@ -85,7 +85,7 @@ def used_elsewhere(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", [crate.name for crate in SHOWN])
-def test_what_a_crate_hands_out_stands_in_an_example_that_runs(name: str) -> None:
+def test_every_public_item_of_a_crate_has_an_example_that_runs(name: str) -> None:
     crate = CRATES / name
     shown = set(re.findall(r"\w+", examples(*sorted((crate / "src").rglob("*.rs")))))
     shown |= used_elsewhere(name)
@@ -101,7 +101,7 @@ def functions() -> list[str]:
 
 
 @pytest.mark.parametrize("name", functions())
-def test_what_python_is_handed_says_what_it_raises_and_how_it_is_used(name: str) -> None:
+def test_docstrings_of_public_names_state_usage_and_exceptions(name: str) -> None:
     function = getattr(sojourn, name)
     documentation = inspect.getdoc(function) or ""
     assert ">>> " in documentation, "an example, which runs"

@@ -114,7 +114,7 @@ def test_another_interval_reaches_the_switch_s_table(sojourn: Sojourn, tmp_path:
 @pytest.mark.parametrize(
     ("target", "folder", "flag"), [("tofino", "tna", "-I"), ("bmv2", "v1model", "-I ")]
 )
-def test_a_compiler_is_told_where_shipped_parts_are(
+def test_a_compiler_gets_the_folders_of_shipped_parts(
     sojourn: Sojourn, tmp_path: Path, target: str, folder: str, flag: str
 ) -> None:
     """For a program of one's own; one of theirs stands where its parts are."""
@@ -177,7 +177,7 @@ def changed(tmp_path: Path, before: str, after: str) -> ProgramChoice:
     return choice("codel_act", tmp_path / "mine.toml")
 
 
-def test_a_port_that_has_to_be_told_to_recirculate_is_told(tmp_path: Path) -> None:
+def test_a_port_that_needs_a_setting_to_recirculate_is_reported(tmp_path: Path) -> None:
     calls = emitted(changed(tmp_path, "port = 68", "port = 64"), tmp_path / "out")
     enabled = ("tf1.pktgen.port_cfg.entry", {"dev_port": 64, "recirculation_enable": True})
     assert enabled in calls
@@ -196,7 +196,7 @@ def test_a_port_that_has_to_be_told_to_recirculate_is_told(tmp_path: Path) -> No
         ),
     ],
 )
-def test_a_control_plane_that_does_not_fit_is_told_before_anything_is_written(
+def test_a_control_plane_that_does_not_fit_is_reported_before_anything_is_written(
     tmp_path: Path, before: str, after: str, said: str
 ) -> None:
     with pytest.raises(ControlPlaneError, match=said):
@@ -230,7 +230,7 @@ def test_copies_that_would_come_back_in_another_pipe_are_refused(tmp_path: Path)
         (("--for", "tofino", "--shape", "2=fast"), "not a rate"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_told(
+def test_a_mistake_on_the_command_line_is_reported(
     sojourn: Sojourn, arguments: tuple[str, ...], said: str
 ) -> None:
     done = sojourn("emit", TNA / "codel_act.p4", *arguments)

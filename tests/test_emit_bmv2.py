@@ -1,4 +1,4 @@
-"""`sojourn emit --for bmv2`: its commands say what the control plane said."""
+"""`sojourn emit --for bmv2`: its commands equal the control plane."""
 
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ def left_by(commands: str, chosen: ProgramChoice) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_what_is_written_reads_back_as_what_it_was_written_from(name: str) -> None:
+def test_a_written_scenario_reads_back_as_the_same_scenario(name: str) -> None:
     chosen = choice(name)
     before = left_by(COMMANDS[name], chosen)
     assert any(before.values())
@@ -84,7 +84,7 @@ def test_keys_left_out_are_written_as_what_matches_anything() -> None:
     assert "table_add TestIngress.by_range TestIngress.note 0->0xffff => 3 0" in text
 
 
-def test_a_bit_rate_becomes_packets_and_says_so() -> None:
+def test_a_bit_rate_becomes_packets_and_the_conversion_is_reported() -> None:
     shaper = Shaper(1, 100_000_000, 1600)
     files = TARGETS["bmv2"].files(Job(choice("state"), {}, (shaper,)))
     # 100 Mbit/s in frames of 1514 bytes are 8256.3 a second.
@@ -92,7 +92,7 @@ def test_a_bit_rate_becomes_packets_and_says_so() -> None:
     assert "- Rates in bit/s: 100000000 bit/s are 8256 packets/s of 1514 b" in files["README.md"]
 
 
-def test_the_commands_are_nothing_but_commands_and_what_bmv2_cannot_do_stands_beside_them() -> None:
+def test_the_file_holds_commands_only_and_unsupported_operations_are_reported_separately() -> None:
     spread = {
         "name": "spread",
         "members": [{"id": 1, "action": "note", "args": {"value": 1}}],
@@ -150,7 +150,7 @@ def test_value_sets_and_meters_have_their_full_names() -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_what_is_emitted_for_a_shipped_program_can_be_carried_out_line_by_line(name: str) -> None:
+def test_emitted_commands_of_a_shipped_program_can_be_executed_line_by_line(name: str) -> None:
     chosen = ProgramChoice(programs_folder() / "v1model" / f"{name}.p4", "v1model", INCLUDE)
     job = Job.of(chosen)
     left = left_by(TARGETS["bmv2"].files(job)["commands.txt"], chosen)
@@ -168,7 +168,7 @@ def test_a_program_for_tofino_is_refused(sojourn: Sojourn) -> None:
         TARGETS["bmv2"].files(Job(chosen, {}))
 
 
-def test_the_command_writes_the_file_of_the_control_plane_beside_the_program(
+def test_the_command_writes_the_file_of_the_control_plane_next_to_the_program(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     commands = tmp_path / "my.txt"

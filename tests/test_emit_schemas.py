@@ -1,4 +1,4 @@
-"""`sojourn emit --for p4runtime` and `--for bfrt`: the schemas that controllers read."""
+"""`sojourn emit --for p4runtime` and `--for bfrt`: the schemas for controllers."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""Table entries by the thousand: what is taken out of files and loops is what was written there."""
+"""Thousands of table entries: the fast paths of files and loops give the same entries as the plain
+readers."""
 
 import json
 import random
@@ -171,7 +172,7 @@ def test_a_batch_adds_what_one_after_the_other_adds() -> None:
         (3, r"operation 3: .*same match"),
     ],
 )
-def test_an_entry_that_is_refused_in_a_loop_is_told_by_its_number(key: int, said: str) -> None:
+def test_an_entry_that_is_refused_in_a_loop_is_reported_by_its_number(key: int, said: str) -> None:
     switch = sojourn.open_switch(MATCHES)
     table = switch.table("by_value")
     (name,) = table.keys

@@ -1,4 +1,4 @@
-"""What goes wrong in a run without ending it is told: on the terminal, in JSON, in the report."""
+"""Faults that do not end a run: reported on the terminal, in JSON and in the report."""
 
 import json
 import re
@@ -61,7 +61,7 @@ def claims(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_failed_claim_of_a_program_is_told_with_its_place(
+def test_a_failed_claim_of_a_program_is_reported_with_its_place(
     sojourn: Sojourn, claims: Path, tmp_path: Path
 ) -> None:
     done = sojourn("run", claims, "--out", "out")
@@ -85,7 +85,7 @@ def test_a_failed_claim_of_a_program_is_told_with_its_place(
     assert any("a claim of the program" in text for text in printed["warnings"]["claims"])
 
 
-def test_packets_that_get_lost_on_their_way_are_told(
+def test_packets_that_get_lost_on_their_way_are_reported(
     sojourn: Sojourn, claims: Path, tmp_path: Path
 ) -> None:
     # Acknowledgements without data are shorter than the two headers together.
@@ -100,7 +100,7 @@ def test_packets_that_get_lost_on_their_way_are_told(
     assert said in printed
 
 
-def test_what_a_program_logs_is_in_a_file_beside_its_rows(
+def test_log_lines_of_a_program_are_in_a_file_of_the_run_folder(
     sojourn: Sojourn, claims: Path, tmp_path: Path
 ) -> None:
     assert sojourn("run", claims, "--out", "out").returncode == 0
@@ -145,7 +145,7 @@ V1Switch(P(), Nothing(), Forward(), Look(), Nothing(), Write()) main;
 UNASKED_LINE = 1 + UNASKED.splitlines().index("        if (h.tag.id == 7) { mark_to_drop(s); }")
 
 
-def test_reads_of_fields_of_invalid_headers_are_told_in_run_test_and_replay(
+def test_reads_of_fields_of_invalid_headers_are_reported_in_run_test_and_replay(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     (tmp_path / "unasked.p4").write_text(UNASKED)

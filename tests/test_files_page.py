@@ -1,4 +1,4 @@
-"""docs/files.md says what is in each file of a run: every column, and every key of its JSON."""
+"""docs/files.md lists every column and every JSON key of a run's files."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def told(file: str) -> set[str]:
     return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
 
 
-def test_every_column_of_the_rows_is_told_with_its_type_and_unit(finished: Finished) -> None:
+def test_every_column_of_the_rows_is_documented_with_its_type_and_unit(finished: Finished) -> None:
     for file in ("packets.parquet", "flows.parquet"):
         schema = pq.read_schema(finished.folder / "codel" / file)
         assert told(file) == set(schema.names)
@@ -28,7 +28,7 @@ def test_every_column_of_the_rows_is_told_with_its_type_and_unit(finished: Finis
             assert not unit or f"| {unit} |" in line, line
 
 
-def test_every_key_of_summary_and_counters_and_of_what_decided_the_run_is_told(
+def test_every_key_of_summary_counters_and_run_json_is_documented(
     finished: Finished,
 ) -> None:
     summary = json.loads((finished.folder / "summary.json").read_text())
@@ -40,7 +40,7 @@ def test_every_key_of_summary_and_counters_and_of_what_decided_the_run_is_told(
     assert told("run.json") == set(json.loads((finished.folder / "run.json").read_text()))
 
 
-def test_every_file_of_a_run_is_told(finished: Finished) -> None:
+def test_every_file_of_a_run_is_documented(finished: Finished) -> None:
     """By its name, or for what belongs to one AQM by its folder's."""
     for path in finished.folder.rglob("*.*"):
         name = path.name if path.parent == finished.folder else f"AQM/{path.name}"

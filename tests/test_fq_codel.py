@@ -1,4 +1,4 @@
-"""fq_codel as a Tofino program: flows parted by queue, each with the CoDel of codel_exact."""
+"""fq_codel as a Tofino program: flows divided by queue, each with the CoDel of codel_exact."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The fuzzer finds what it is made for: an input that ends its process, hangs or raises."""
+"""The fuzzer detects an input that ends its process, hangs or raises."""
 
 import subprocess
 import sys

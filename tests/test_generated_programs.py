@@ -1,5 +1,5 @@
-"""Generated programs: our verdict is the compiler's, which is stored and asked again where it is at
-hand.
+"""Generated programs: our verdict equals the compiler's, which is stored and checked again where
+the compiler is installed.
 
 What differs is in `verdicts/differences.csv` with its reason, and `docs/compiler-messages.md` names
 the kinds.

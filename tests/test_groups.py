@@ -263,7 +263,7 @@ def test_figures_are_of_what_left_the_queue_after_the_warm_up(mixed: Any, tmp_pa
     assert table.num_rows == whole.summary.packets
 
 
-def test_a_warm_up_is_said_and_refused_when_nothing_is_left(
+def test_a_warm_up_is_reported_and_refused_when_nothing_is_left(
     tmp_path: Path, sojourn: Sojourn
 ) -> None:
     text = MIXED.replace('duration = "4 s"', 'duration = "1 s"\nwarm_up = "0.5 s"')

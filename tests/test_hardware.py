@@ -1,4 +1,4 @@
-"""The hardware modules, on Verilator: what they decide is what the native CoDel decides.
+"""The hardware modules on Verilator: their decisions equal those of the native CoDel.
 
 Short forms; the long ones, and where the tools come from, are in hardware/README.md.
 """
@@ -125,7 +125,7 @@ def yosys() -> None:
 
 
 @pytest.mark.usefixtures("yosys")
-def test_what_the_modules_cost_is_what_the_readme_says_and_a_queue_is_below_1500_lut() -> None:
+def test_area_of_the_modules_equals_the_readme_and_a_queue_is_below_1500_lut() -> None:
     decisions, queue = command("synthesis.py", "1", "5").splitlines()[-2:]
     assert decisions.startswith("| codel, 1 queue"), decisions
     assert queue.startswith("| codel_queue, 1 queue"), queue

@@ -1,4 +1,4 @@
-"""Hardware modules as AQMs of a run: the module decides, and what is wrong with one is told."""
+"""Hardware modules as AQMs of a run: the module decides, and its faults are reported."""
 
 import json
 import os
@@ -124,7 +124,7 @@ def compared(script: str, millions: str) -> str:
     return done.stdout
 
 
-def test_what_becomes_of_random_packets_is_what_the_native_fq_codel_makes_of_them() -> None:
+def test_random_packets_have_the_same_fate_as_in_the_native_fq_codel() -> None:
     printed = compared("compare_fq_codel.py", "0.3")
     assert "\n0 courses in which something differs" in printed
 
@@ -161,7 +161,7 @@ endmodule
 """
 
 
-def test_a_users_module_keeps_the_order_and_one_that_makes_packets_up_is_told(
+def test_a_users_scheduler_module_works_and_invented_packets_are_reported(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "my_order.sv").write_text(MY_ORDER)
@@ -183,7 +183,7 @@ def test_a_users_module_keeps_the_order_and_one_that_makes_packets_up_is_told(
     assert len(left) > 1000 and (left[1:] >= left[:-1]).all()
 
 
-def test_a_module_that_keeps_the_order_needs_the_ports_for_it() -> None:
+def test_a_scheduler_module_needs_the_scheduler_ports() -> None:
     header = "".join(f"VL_IN8(&{name},0,0); " for name in ("clk", "rst", "ask", "put"))
     header += "VL_IN64(&now,47,0); VL_OUT8(&answer,0,0); VL_OUT8(&drop,0,0);"
     with pytest.raises(ports.PortError, match="no input `arriving` of 16 bits"):
@@ -208,7 +208,7 @@ def test_a_replay_asks_a_module_as_it_asks_programs(tmp_path: Path) -> None:
     assert "verilog/codel" in summary["aqms"], summary
 
 
-def test_a_users_module_decides_and_one_that_does_wrong_is_told_and_not_asked_again(
+def test_a_users_module_decides_and_is_disabled_after_a_violation(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "my_aqm.sv").write_text(MY_AQM)
@@ -244,7 +244,7 @@ def test_a_users_module_decides_and_one_that_does_wrong_is_told_and_not_asked_ag
         (("endmodule", ""), "my_aqm.sv:"),
     ],
 )
-def test_what_is_wrong_with_a_module_is_said_with_its_line(
+def test_an_error_in_a_module_is_reported_with_its_line(
     tmp_path: Path, change: tuple[str, str], message: str
 ) -> None:
     text = MY_AQM.replace(*change)
@@ -389,7 +389,7 @@ def test_a_module_that_acts_outside_is_refused(not_compiled: Path, body: str, na
         "localparam BITS = $clog2(5) + $bits(now);",
     ],
 )
-def test_what_only_looks_like_it_is_taken(not_compiled: Path, body: str) -> None:
+def test_code_that_resembles_an_error_is_accepted(not_compiled: Path, body: str) -> None:
     (not_compiled / "my_aqm.sv").write_text(LIMITED.format(body=body))
     assert verilator.compiled(not_compiled / "my_aqm.sv").library.is_file()
 

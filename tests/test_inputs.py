@@ -68,7 +68,7 @@ def test_the_same_files_elsewhere_are_the_same_runs(controlled: Path, tmp_path: 
     assert digests(tmp_path / "elsewhere" / "sw.toml") == digests(controlled / "sw.toml")
 
 
-def test_a_link_to_a_script_of_the_package_loads_no_module_beside_it(
+def test_a_link_to_a_script_of_the_package_loads_no_module_next_to_it(
     controlled: Path,
 ) -> None:
     own = next(Path(sojourn.__file__).parent.rglob("recipes/*/pie_cp.py"))
@@ -163,7 +163,7 @@ def test_names_do_not_depend_on_the_working_directory(
         ]
 
 
-def test_the_shortest_ends_tell_names_apart() -> None:
+def test_the_shortest_ends_distinguish_names() -> None:
     names = ["/x/a/h.p4", "/x/b/h.p4", "main.p4"]
     assert distinct(names) == {"/x/a/h.p4": "a/h.p4", "/x/b/h.p4": "b/h.p4", "main.p4": "main.p4"}
     assert distinct(["h.p4", "a/h.p4"]) == {"h.p4": "h.p4", "a/h.p4": "a/h.p4"}
@@ -220,7 +220,7 @@ def test_packages_of_the_scripts_folder_are_imported_and_listed(controlled: Path
     sojourn.run(controlled / "s.toml", report=False)
 
 
-def test_a_mistake_in_an_imported_module_is_told_with_its_line(controlled: Path) -> None:
+def test_a_mistake_in_an_imported_module_is_reported_with_its_line(controlled: Path) -> None:
     (controlled / "law.py").write_text('WHEN = "50 ms"\n1 / 0\n')
     with pytest.raises(ScenarioError, match=r"law\.py:2: ZeroDivisionError"):
         sojourn.run(controlled / "s.toml", report=False)

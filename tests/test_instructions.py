@@ -1,4 +1,4 @@
-"""Programs and simulator stay as fast as they were, judged by instructions and never by time."""
+"""Instruction counts of programs and simulator stay within their limits; no time is measured."""
 
 import os
 import shutil

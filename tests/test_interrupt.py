@@ -1,4 +1,4 @@
-"""Ctrl-C in the commands that may last: they end at once with status 130, whatever is at work.
+"""Ctrl-C in long commands: they end at once with status 130.
 
 For `run` see `test_bad_input.py` and `test_run_folder.py`, for `agree` `test_agree.py`.
 """

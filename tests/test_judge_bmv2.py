@@ -1,4 +1,4 @@
-"""bmv2's own `simple_switch` and ours do the same to the same packets, where the judge is at hand.
+"""bmv2's own `simple_switch` and ours treat the same packets equally, where bmv2 is installed.
 
 `bench/judge/bmv2.py` does the work. SOJOURN_JUDGE names the judge's folder; PYTHON an interpreter
 with what its command line wants.

@@ -1,4 +1,4 @@
-"""The shipped TNA programs before an independent judge: p4c's Tofino back end.
+"""The shipped TNA programs pass an independent compiler: p4c's Tofino back end.
 
 SOJOURN_JUDGE names a folder with `p4c-tofino`, which takes a program and `-D NAME`, ends with
 status 0 if the compiler takes it and prints "stages: ingress N, egress M". Without it, these tests

@@ -1,4 +1,4 @@
-"""L4S senders: what Prague and CUBIC get from a DualPI2 that they share; DCTCP and early marks."""
+"""L4S senders: the shares of Prague and CUBIC in one DualPI2; DCTCP and early marks."""
 
 import numpy as np
 import pytest

@@ -22,7 +22,7 @@ from sojourn.model.programs import compiled, with_own_folder
 from sojourn.tools.lab import read_topology
 from sojourn.tools.lab.entries import check, ports_of, read_runtime
 from sojourn.tools.lab.lab_init import plan_of
-from sojourn.tools.lab.running import programs_of
+from sojourn.tools.lab.lab_process import programs_of
 
 SOJOURN = [sys.executable, "-m", "sojourn"]
 PROGRAM = """
@@ -251,7 +251,7 @@ CLONE = {"clone_session_id": 100, "replicas": [{"egress_port": 252, "instance": 
         ("clone_session_entries", CLONE | {"packet_length_bytes": -1}, "packet_length_bytes: -1"),
     ],
 )
-def test_what_does_not_fit_in_a_runtime_file_is_a_sentence_with_its_place(
+def test_an_invalid_runtime_file_is_reported_with_its_place(
     sojourn: Sojourn, files: Path, key: str, entry: Any, message: str
 ) -> None:
     given = runtime({})

@@ -74,9 +74,7 @@ netem_back = { loss = 0.5 }"""
     assert "lost" in (tmp_path / "out/report.html").read_text()
 
 
-def test_the_way_back_of_a_switch_is_lossy_if_it_is_told_so(
-    sojourn: Sojourn, tmp_path: Path
-) -> None:
+def test_the_way_back_of_a_switch_is_lossy_on_request(sojourn: Sojourn, tmp_path: Path) -> None:
     scenario(
         tmp_path, 'rate = "10 Mbit/s"\ndelay = "2 ms"\nnetem_back = { reorder = 0.1, gap = 2 }'
     )
@@ -307,7 +305,9 @@ def test_a_datagrams_ecn_field_decides_between_mark_and_drop(
 # ---- Units and long runs ------------------------------------------------------------------------
 
 
-def test_limits_of_the_engine_are_told_in_the_users_units(sojourn: Sojourn, tmp_path: Path) -> None:
+def test_limits_of_the_engine_are_reported_in_the_users_units(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
     scenario(tmp_path, 'rate = "10 Mbit/s"')
     done = sojourn("run", "link.toml", "--duration", "100000 min", "--out", "out")
     assert done.returncode == 2
@@ -328,7 +328,7 @@ def test_an_interrupted_run_says_how_far_its_aqms_are(tmp_path: Path) -> None:
     assert _stopped_at(progress, tmp_path).startswith("stopped after 11.90 s of 20 s simulated\n")
 
 
-def test_a_run_whose_rows_will_be_large_says_so() -> None:
+def test_a_run_with_large_rows_reports_their_size() -> None:
     said = forecast(200_000_000, 0.001, 36.0)
     assert said is not None and "about 200 GB" in said and "10.0 h" in said
     assert forecast(200_000_000, 0.5, 36.0) is None

@@ -97,7 +97,7 @@ def test_a_run_on_linux_leaves_the_same_files_as_a_simulated_one(on_linux: Resul
     assert (on_linux.path / "queue_delay.png").is_file()
 
 
-def test_run_json_tells_kernel_clock_and_how_late_the_timers_were(on_linux: Result) -> None:
+def test_run_json_has_kernel_clock_and_the_lateness_of_the_timers(on_linux: Result) -> None:
     backend = on_linux.folder.backend
     assert backend["name"] == "linux"
     assert backend["kernel"].startswith("6.")
@@ -120,7 +120,7 @@ def test_each_drop_that_the_kernel_counts_is_a_row(on_linux: Result) -> None:
         assert drops + late == counted
 
 
-def test_an_ecn_flow_is_marked_by_nobody_who_was_not_told_to(on_linux: Result) -> None:
+def test_an_ecn_flow_is_marked_only_by_aqms_with_ecn(on_linux: Result) -> None:
     assert all(aqm.summary.marks == 0 for aqm in on_linux.aqms.values())
 
 
@@ -315,7 +315,7 @@ def _is_child_of(process: Path, parent: int) -> bool:
         return False
 
 
-def test_what_is_not_installed_is_named_with_the_line_that_installs_it(
+def test_a_missing_program_is_named_with_the_command_that_installs_it(
     sojourn: Sojourn, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requirements, "_SBIN", ())
@@ -333,7 +333,7 @@ def test_what_is_not_installed_is_named_with_the_line_that_installs_it(
         (("--kernel", "/etc/passwd"), "not a user-mode kernel"),
     ],
 )
-def test_what_the_ground_cannot_do_is_refused_before_anything_is_written(
+def test_features_that_the_backend_lacks_are_refused_before_any_file_is_written(
     uml: None,
     sojourn: Sojourn,
     small: Path,
@@ -366,7 +366,9 @@ def test_the_hosts_own_kernel_can_be_the_ground(sojourn: Sojourn, tmp_path: Path
     assert not Path("/run/netns/senders").exists()
 
 
-def test_what_the_hosts_kernel_lacks_is_named_by_module(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_that_the_hosts_kernel_lacks_are_named_by_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(host_kernel, "_has", lambda kind: kind not in ("codel", "netem"))
     with pytest.raises(host_kernel.HostKernelError, match="has no sch_codel, sch_netem\n"):
@@ -377,7 +379,7 @@ def test_what_the_hosts_kernel_lacks_is_named_by_module(monkeypatch: pytest.Monk
         host_kernel.require_host([], delays=False)
 
 
-def test_iperf3_can_be_who_sends(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:
+def test_iperf3_can_be_the_application(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:
     if requirements.find_program("iperf3") is None:
         pytest.skip("not installed: apt-get install iperf3")
     flows = '[[flows]]\nrtt = "10 ms"\nrate_cap = "2 Mbit/s"\n'
@@ -399,7 +401,7 @@ def test_iperf3_can_be_who_sends(uml: None, sojourn: Sojourn, tmp_path: Path) ->
         assert udp > 0.7e6
 
 
-def test_what_is_for_linux_alone_is_refused_in_virtual_time(sojourn: Sojourn, small: Path) -> None:
+def test_linux_only_options_are_refused_in_virtual_time(sojourn: Sojourn, small: Path) -> None:
     done = sojourn("run", small, "--traffic", "iperf3")
     assert done.returncode == 2
     assert "are for --on linux" in done.stderr

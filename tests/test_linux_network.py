@@ -1,4 +1,4 @@
-"""Networks on the Linux kernel: the ways that packets take, and what each namespace is told.
+"""Networks on the Linux kernel: the paths of packets, and the configuration of each namespace.
 
 A run of one is in `test_network_backends.py`.
 """
@@ -148,7 +148,7 @@ class AnyKernel:
         ),
     ],
 )
-def test_what_the_linux_ground_has_not_of_networks_is_named(
+def test_network_features_that_the_linux_backend_lacks_are_named(
     more: dict[str, Any], complaint: str
 ) -> None:
     if len(more.get("hosts", ())) > 2:

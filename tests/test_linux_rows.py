@@ -1,4 +1,4 @@
-"""The Linux backend's captures and notes as rows: matched, judged, joined; no guest is needed."""
+"""Captures and logs of the Linux backend as rows: matched, judged, joined; no guest is needed."""
 
 import struct
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linux_parts import MS, THERE, config_of, job_of, native
+from linux_fixtures import MS, THERE, config_of, job_of, native
 from sojourn.backends.linux.disturbance import timing
 from sojourn.backends.linux.exchanges import read_datagrams, read_exchanges
 from sojourn.backends.linux.frames import Frames, read_frames
@@ -82,7 +82,7 @@ def test_where_flows_have_queues_the_next_packet_is_one_of_the_flow(tmp_path: Pa
     assert matched.dequeued[dropped] == 200
 
 
-def test_what_decides_on_arrival_drops_on_arrival(tmp_path: Path) -> None:
+def test_an_aqm_that_decides_on_arrival_drops_on_arrival(tmp_path: Path) -> None:
     came = [frame(0, i) for i in range(3)]
     matched = rows(tmp_path, came, {0: 100, 2: 200}, native("pie"))
     dropped = matched.verdict.tolist().index(AQM)
@@ -193,7 +193,9 @@ def voice(number: int, *, back: bool = False) -> bytes:
     return frame.ljust(96, b"\0")
 
 
-def test_a_voices_datagrams_are_told_by_their_numbers_beyond_sixteen_bits(tmp_path: Path) -> None:
+def test_datagrams_of_a_voice_are_identified_by_numbers_beyond_sixteen_bits(
+    tmp_path: Path,
+) -> None:
     config = config_of({"kind": "voip", "rtt": "30 ms", "interval": "1 ms"})
     workload = workload_of(config)
     numbers = [0, 1, 2, 65_535, 65_536, 65_540]

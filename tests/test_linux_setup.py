@@ -1,4 +1,4 @@
-"""What a guest is told to do: arguments of tc, topology, schedules, traffic; no guest is needed."""
+"""The job of a guest: arguments of tc, topology, schedules, traffic; no guest is needed."""
 
 import gzip
 import json
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linux_parts import BACK, MS, THERE, UML_TICK, config_of, job_of, native, scenario
+from linux_fixtures import BACK, MS, THERE, UML_TICK, config_of, job_of, native, scenario
 from sojourn import _core
 from sojourn.backends.linux.addresses import base, hosts, prefixes
 from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.delays import delays
 from sojourn.backends.linux.guest.datagrams import departure, departures
-from sojourn.backends.linux.guest.ticks import turn_from
+from sojourn.backends.linux.guest.tick_alignment import turn_from
 from sojourn.backends.linux.kernel import Kernel, read_kernel
 from sojourn.backends.linux.path import Path as Path_
 from sojourn.backends.linux.path import path_of
@@ -61,7 +61,7 @@ def test_pie_has_sixteenths_for_gains_and_ticks_for_its_update() -> None:
     assert not as_linux.differences
 
 
-def test_a_kernels_file_tells_its_clock_and_its_tick(tmp_path: Path) -> None:
+def test_the_clock_and_tick_of_a_kernel_are_read_from_its_file(tmp_path: Path) -> None:
     def kernel(content: bytes) -> Kernel:
         file = tmp_path / "linux"
         file.write_bytes(b"\x7fELF..." + content)
@@ -90,7 +90,7 @@ def test_red_gets_the_burst_from_which_tc_derives_the_weight(min_th: int, weight
     assert queue_weight == weight
 
 
-def test_red_is_told_whether_to_drop_above_its_upper_threshold_although_it_marks() -> None:
+def test_red_has_an_option_to_drop_above_its_upper_threshold_with_ecn() -> None:
     assert native("red", ecn=1).arguments[-2:] == ("ecn", "harddrop")
     assert native("red", ecn=1, harddrop=0).arguments[-1] == "ecn"
     assert "harddrop" not in native("red").arguments
@@ -180,7 +180,7 @@ def test_segmentation_offload_is_the_senders_interface() -> None:
         segments(False, 16)
 
 
-def test_a_schedule_is_told_to_the_guest_as_changes_of_its_shaper() -> None:
+def test_a_schedule_reaches_the_guest_as_changes_of_its_shaper() -> None:
     plan = plan_scenario(
         {
             "duration": "3 s",
@@ -254,7 +254,7 @@ class AnyKernel:
         ),
     ],
 )
-def test_what_only_virtual_time_has_is_named(change: dict[str, Any], complaint: str) -> None:
+def test_features_of_virtual_time_alone_are_named(change: dict[str, Any], complaint: str) -> None:
     document: dict[str, Any] = {
         "duration": "1 s",
         "aqms": ["fifo"],
@@ -273,7 +273,7 @@ def test_what_only_virtual_time_has_is_named(change: dict[str, Any], complaint: 
         ({"kind": "udp", "rate": "1 Mbit/s", "on": "1 s", "off": "1 s"}, "without a pause"),
     ],
 )
-def test_what_iperf3_does_not_send_is_named(flow: dict[str, Any], complaint: str) -> None:
+def test_traffic_that_iperf3_cannot_send_is_named(flow: dict[str, Any], complaint: str) -> None:
     backend = Linux(AnyKernel(), traffic="iperf3")  # type: ignore[arg-type]
     with pytest.raises(ScenarioError, match=complaint):
         backend.check(plan_scenario(scenario({"rtt": "1 ms"} | flow)))
@@ -287,7 +287,7 @@ def test_a_host_behind_the_bottleneck_is_early_by_half_a_round_trip() -> None:
     assert path.true(np.array([80 * MS]), behind=True).tolist() == [100 * MS]
 
 
-def test_what_links_and_switch_take_of_a_round_trip_is_the_simulators() -> None:
+def test_delays_of_links_and_switch_equal_the_simulators() -> None:
     # Nothing waits anywhere: a segment sent for an acknowledgement comes to the queue a round trip
     # after the acknowledged one has left it.
     config = config_of({"rtt": "10 ms"}, rate="10 Gbit/s")
@@ -332,7 +332,7 @@ def test_a_delay_that_changes_is_met_there_first_and_on_the_way_back_later() -> 
     assert path.in_guest(1020 * MS, behind=True) == 1000 * MS
 
 
-def test_changes_of_the_delay_and_of_the_rate_are_told_in_the_order_of_time() -> None:
+def test_changes_of_the_delay_and_of_the_rate_are_sorted_by_time() -> None:
     schedule = [{"at": "1 s", "rate": "1 Mbit/s"}, {"at": "1500 ms", "delay": "10 ms"}]
     two = config_of({"rtt": "20 ms"}, {"rtt": "40 ms"}, schedule=schedule)
     job = job_of(two)
@@ -348,7 +348,7 @@ def test_changes_of_the_delay_and_of_the_rate_are_told_in_the_order_of_time() ->
     assert len(job["changes"][3]["tc"]) == 2
 
 
-def test_prefixes_hold_a_block_of_flows_and_nobody_else() -> None:
+def test_prefixes_match_a_block_of_flows_and_no_other_host() -> None:
     for version in (4, 6):
         for first, count in ((0, 1), (3, 100), (7, 8), (500, 8400)):
             held = [
@@ -374,7 +374,7 @@ def test_who_opens_a_connection_and_with_which_ports_is_the_simulators() -> None
     assert hosts(4, flow | {"kind": "requests", "from": "receivers"}).client == ("10.0.0.5", 32_772)
 
 
-def test_the_guest_is_told_the_very_traffic_that_the_simulator_sends() -> None:
+def test_the_guest_gets_the_traffic_that_the_simulator_sends() -> None:
     tcp = {"rtt": "20 ms", "count": 2, "start": "300 ms"}
     transfers = {"kind": "transfers", "rtt": "20 ms", "load": "2 Mbit/s"}
     bursts = {"kind": "udp", "rate": "1 Mbit/s", "rtt": "0 ms", "on": "20 ms", "off": "50 ms"}

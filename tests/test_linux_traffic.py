@@ -193,7 +193,7 @@ def test_a_voices_datagrams_take_at_least_half_a_round_trip(all_kinds: Result) -
     assert 100 <= counted(all_kinds, VOICE)["segments"] <= 150
 
 
-def test_what_runs_backwards_passes_the_queue_with_its_acknowledgements_alone(
+def test_a_reverse_flow_sends_only_its_acknowledgements_through_the_queue(
     all_kinds: Result,
 ) -> None:
     rows = all_kinds.aqms["codel_linux"].packets

@@ -1,4 +1,4 @@
-"""`sojourn switch` between namespaces: what goes in comes out, and what is measured is told.
+"""`sojourn switch` between namespaces: frames are forwarded, and measurements are reported.
 
 Nothing here judges how fast the machine is. Needs network namespaces, of root's or of one's own.
 """
@@ -16,7 +16,7 @@ from rich.console import Console
 
 from conftest import Sojourn, in_lab
 from sojourn import _core
-from sojourn.backends.live.terminal import view
+from sojourn.backends.live.terminal_view import view
 from sojourn.tools.delays.payload_delays import read_delays
 
 ROOT = Path(__file__).parent.parent
@@ -96,7 +96,7 @@ def shipped() -> list[str]:
     return programs + [name for name, *_ in _core.native_disciplines() if "@" not in name]
 
 
-def test_what_was_decided_live_is_decided_again_in_virtual_time_packet_by_packet(
+def test_virtual_time_repeats_every_decision_of_a_live_run(
     user_namespaces: None, tmp_path: Path
 ) -> None:
     names = shipped()
@@ -257,7 +257,7 @@ def test_metrics_and_page_say_what_the_rows_say(user_namespaces: None, tmp_path:
         (("--aqm", "codel", "--control", "x.toml", "--port", "1=a"), "--control"),
     ],
 )
-def test_what_cannot_run_is_refused_in_a_line(
+def test_an_option_that_cannot_work_is_refused_in_one_line(
     sojourn: Sojourn, arguments: tuple[str, ...], message: str
 ) -> None:
     said = sojourn("switch", *arguments)

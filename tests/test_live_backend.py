@@ -1,4 +1,5 @@
-"""`sojourn run --on live`: real TCP between namespaces through the live switch, and what is left.
+"""`sojourn run --on live`: real TCP between namespaces through the live switch, and the files of
+the run.
 
 Nothing here judges how fast the machine is. Needs network namespaces, of root's or of one's own.
 """
@@ -21,9 +22,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Sojourn, call_sojourn
-from sojourn.backends.linux.scratch import scratch
+from sojourn.backends.linux.temporary_folders import scratch
 from sojourn.backends.live.backend import live as live_backend
-from sojourn.backends.live.measured import counters_of
+from sojourn.backends.live.measurements import counters_of
 from sojourn.backends.live.namespaces import NamespacesError, is_root, require
 from sojourn.errors import SojournError
 from sojourn.runner import plan_scenario, record
@@ -335,7 +336,7 @@ def test_a_run_that_is_ended_leaves_no_process_and_no_interface(
     )
 
 
-def test_a_run_whose_departures_were_late_is_refused_or_says_so(
+def test_a_run_with_late_departures_is_refused_or_reports_them(
     namespaces: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_root():
@@ -346,7 +347,7 @@ def test_a_run_whose_departures_were_late_is_refused_or_says_so(
         counters["live"]["lateness"]["p99"] = 5_000_000
         return counters
 
-    monkeypatch.setattr("sojourn.backends.live.measured.counters_of", late)
+    monkeypatch.setattr("sojourn.backends.live.measurements.counters_of", late)
     text = (
         'duration = "0.3 s"\naqms = ["fifo"]\nswitch.rate = "20 Mbit/s"\n[[flows]]\nrtt = "4 ms"\n'
     )
@@ -362,7 +363,7 @@ def test_a_run_whose_departures_were_late_is_refused_or_says_so(
 
 KILLED = """
 import os, signal
-from sojourn.backends.linux.scratch import scratch
+from sojourn.backends.linux.temporary_folders import scratch
 with scratch() as folder:
     print(folder, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -393,7 +394,7 @@ def test_the_folder_of_a_run_that_was_killed_goes_with_the_next_start(
         (("three_flows", "--aqm", "nosuch"), "unknown AQM"),
     ],
 )
-def test_what_the_live_ground_has_not_is_said_with_where_it_is(
+def test_features_that_the_live_backend_lacks_are_reported_with_their_place(
     sojourn: Sojourn, arguments: tuple[str, ...], message: str
 ) -> None:
     said = sojourn("run", *arguments, "--on", "live")

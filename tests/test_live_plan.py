@@ -1,4 +1,4 @@
-"""What `sojourn switch` is asked for."""
+"""Options of `sojourn switch`: their conversion to a plan."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The language server, asked by pygls's own client over its standard input and output."""
+"""The language server, tested with pygls's own client over standard input and output."""
 
 import asyncio
 import sys
@@ -70,7 +70,7 @@ def place(text: str, words: str, behind: str = "") -> types.Position:
     return types.Position(before.count("\n"), at - (before.rfind("\n") + 1))
 
 
-def test_mistakes_are_told_while_one_types_and_taken_back(tmp_path: Path) -> None:
+def test_errors_appear_and_disappear_while_the_user_types(tmp_path: Path) -> None:
     async def scene() -> None:
         path = tmp_path / "mine.p4"
         right = "#include <core.p4>\nconst bit<8> ONE = 1;\n// \u00e9\U0001f600\n"

@@ -1,4 +1,4 @@
-"""Several switches, and links that change: the scenario's form, what a run leaves, mistakes."""
+"""Several switches, and links that change: the scenario's form, the files of a run, errors."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from sojourn import _core
 from sojourn.errors import ConfigError, ScenarioError
 from sojourn.model.scenario import read_scenario, scenario_from_dict
 from sojourn.model.scenario.bottleneck import Bottleneck
-from sojourn.results.phases import read_phases
+from sojourn.results.link_phases import read_phases
 from sojourn.results.queues import plotted, rates
 from sojourn.results.result import read_result
 from sojourn.runner import plan_scenario
@@ -193,7 +193,7 @@ def test_with_one_switch_a_flow_needs_a_round_trip_time_and_has_no_hosts(tmp_pat
     assert ":11: flows[0].from: hosts have names only in a network" in str(error.value)
 
 
-def test_a_scenario_without_any_switch_is_told_both_forms(tmp_path: Path) -> None:
+def test_the_error_about_a_missing_switch_shows_both_forms(tmp_path: Path) -> None:
     text = 'duration = "1 s"\naqms = ["fifo"]\n[[flows]]\nrtt = "1 ms"\n'
     with pytest.raises(ScenarioError, match=r"switch: missing; or give hosts, \[\[switches\]\]"):
         read_scenario(write(tmp_path, text))
@@ -289,7 +289,7 @@ def test_a_group_of_hosts_and_a_single_host_share_a_switch(
         ("hosts.1.address", "192.0.2.7", "hosts: h2: address = 192.0.2.7: allowed is one that"),
     ],
 )
-def test_what_the_engine_refuses_is_named_by_the_keys_that_were_written(
+def test_errors_of_the_engine_name_the_keys_of_the_scenario(
     place: str, value: str, message: str, tmp_path: Path
 ) -> None:
     document: Any = STEPS
@@ -337,7 +337,7 @@ def test_a_control_plane_acts_on_the_running_switch_when_the_scenario_says(
     assert RunFolder.open(tmp_path / "out").scenario.switches[0].control[0].at == 10**9
 
 
-def test_what_a_control_plane_does_later_goes_forward_and_needs_a_program() -> None:
+def test_later_control_plane_operations_are_in_order_of_time_and_need_a_program() -> None:
     document = controlled(SLOWER)
     document["switch"]["control"] *= 2
     with pytest.raises(ScenarioError, match=r"switch\.control\[1\]\.at: 1 s: must be later"):
@@ -358,7 +358,7 @@ def test_a_rate_on_a_schedule_is_what_utilisation_is_measured_by(tmp_path: Path)
     assert bottleneck.mean_rate(3_000_000_000) == 4_000_000
 
 
-def test_the_time_between_two_changes_is_told_by_itself(tmp_path: Path) -> None:
+def test_the_time_between_two_changes_has_figures_of_its_own(tmp_path: Path) -> None:
     bottleneck = Bottleneck("switch", "receivers", "", 8_000_000, ((10**9, 800_000),))
     # 100 ms between packets of 1000 bytes; in the second phase two wait long, one is dropped.
     delays = [1, 1, 1, 1, 1, 50, 40, 1, 1, 1]
@@ -420,7 +420,7 @@ def test_every_link_of_a_network_that_changes_has_its_phases(
     assert "Between changes of the rate at s2>h2" in shown
 
 
-def test_what_would_change_after_the_end_is_not_drawn(tmp_path: Path, sojourn: Sojourn) -> None:
+def test_changes_after_the_end_of_a_run_are_not_drawn(tmp_path: Path, sojourn: Sojourn) -> None:
     (tmp_path / "steps.toml").write_text(
         'duration = "1 s"\naqms = ["fifo"]\n[switch]\nrate = "10 Mbit/s"\n'
         'schedule = [{ at = "100 s", rate = "1 Mbit/s" }]\n[[flows]]\nrtt = "10 ms"\n'
@@ -432,7 +432,7 @@ def test_what_would_change_after_the_end_is_not_drawn(tmp_path: Path, sojourn: S
     assert "1 Mbit/s" not in ran.stdout
 
 
-def test_a_run_with_a_schedule_tells_its_phases_and_draws_its_steps(
+def test_a_run_with_a_schedule_reports_its_phases_and_draws_its_steps(
     tmp_path: Path, sojourn: Sojourn
 ) -> None:
     (tmp_path / "steps.toml").write_text(

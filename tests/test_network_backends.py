@@ -138,7 +138,7 @@ def test_a_packet_has_one_number_in_the_rows_of_all_queues_that_it_passes(
     assert len(met) > 100
 
 
-def test_what_crosses_a_network_takes_at_least_the_delays_of_its_links(network: Result) -> None:
+def test_packets_take_at_least_the_delays_of_the_links_on_their_path(network: Result) -> None:
     folder = network.path / "codel_linux"
     flows = network.aqms["codel_linux"].flows
     for flow in (DOWN, UP):

@@ -1,4 +1,4 @@
-"""A run in which nothing got through says why; drops of a program's ingress are called that."""
+"""Diagnosis of a run that delivered nothing; drops in a program's ingress are named as such."""
 
 import json
 import shutil
@@ -78,7 +78,7 @@ def test_a_missing_way_back_is_named(sojourn: Sojourn, tmp_path: Path) -> None:
     assert "the program's ingress dropped" in text
 
 
-def test_a_group_that_gets_nothing_is_named_beside_one_that_does(
+def test_a_group_that_gets_nothing_is_named_next_to_one_that_does(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     scenario = """

@@ -1,4 +1,4 @@
-"""Sojourn from Python, as notebooks use it."""
+"""The Python interface in a notebook."""
 
 import gc
 import importlib.util
@@ -96,7 +96,7 @@ def test_an_aqm_is_a_name_or_a_table_or_a_list_of_both() -> None:
         ({"set": {"duration": 3}}, 'duration: 3: write a time as text with its unit, like "5 ms"'),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(given: dict[str, Any], said: str) -> None:
+def test_contradictory_options_are_refused_in_one_line(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ScenarioError) as raised:
         sojourn.run(SHORT, report=False, **given)
     assert said in str(raised.value)
@@ -104,7 +104,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(given: dict[str, Any], said:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pandas") is not None, reason="pandas is here")
-def test_pandas_is_not_needed_and_said_to_be_missing(result: sojourn.RunResult) -> None:
+def test_pandas_is_not_needed_and_reported_to_be_missing(result: sojourn.RunResult) -> None:
     with pytest.raises(ScenarioError, match="pip install pandas"):
         result.to_pandas()
     for reader in (result.packets(), result.flows()):

@@ -1,4 +1,4 @@
-"""The HTTP server of the watch page and the metrics: whom it answers, and when it pauses."""
+"""The HTTP server of the watch page and the metrics: its permitted clients, and its pauses."""
 
 import errno
 import http.client
@@ -10,10 +10,10 @@ from urllib.parse import SplitResult
 
 import pytest
 
-from sojourn.backends.live import serving as module
+from sojourn.backends.live import server_thread as module
 from sojourn.backends.live.address import Address
 from sojourn.backends.live.http import PageHandler, PageServer, is_here
-from sojourn.backends.live.serving import serving
+from sojourn.backends.live.server_thread import serving
 
 
 class Handler(PageHandler):
@@ -49,7 +49,7 @@ def test_a_request_for_this_machine_is_answered(server: PageServer, host: str) -
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "a@[", ""]
 )
-def test_a_request_by_a_name_of_a_strangers_is_refused(server: PageServer, host: str) -> None:
+def test_a_request_with_a_foreign_host_name_is_refused(server: PageServer, host: str) -> None:
     assert not is_here(host)
     assert asked(server, host)[0] == 421
 

@@ -1,4 +1,5 @@
-"""Papers as data: every claim has its entry, set-ups can be run, verdicts say what was measured."""
+"""Papers as data: every claim has its entry, set-ups can be run, verdicts state the measured
+values."""
 
 import json
 from collections import Counter
@@ -12,7 +13,7 @@ from sojourn.results.intervals import Interval
 from sojourn.studies.papers import draw
 from sojourn.studies.papers.assess import assess
 from sojourn.studies.papers.computed import COMPUTED
-from sojourn.studies.papers.computed.law import spacing
+from sojourn.studies.papers.computed.control_law import spacing
 from sojourn.studies.papers.library import find_papers, papers
 from sojourn.studies.papers.measure import Measured, value_of
 from sojourn.studies.papers.model import Check, FigureSpec, Paper
@@ -38,7 +39,7 @@ def test_every_claim_of_every_paper_has_its_entry() -> None:
     assert {name: [c.id for c in paper.claims] for name, paper in papers().items()} == CLAIMS
 
 
-def test_what_can_be_computed_is_not_simulated() -> None:
+def test_computed_claims_are_not_simulated() -> None:
     claims = {claim.id: claim for paper in papers().values() for claim in paper.claims}
     for name in COMPUTED_CLAIMS:
         assert claims[name].computed and not claims[name].checks, name
@@ -83,7 +84,7 @@ def test_every_search_can_be_planned_also_where_an_assumption_is_of_one_aqm_only
     assert repeated > 0, "else nothing of this is tested"
 
 
-def test_an_unknown_paper_is_told_with_those_that_there_are(sojourn: Sojourn) -> None:
+def test_an_unknown_paper_is_reported_with_those_that_there_are(sojourn: Sojourn) -> None:
     done = sojourn("paper", "codel-akt")
     assert done.returncode == 2
     assert 'did you mean "codel-act"?' in done.stderr and "p4-codel-2018" in done.stderr
@@ -146,7 +147,7 @@ def test_the_hypothetical_program_is_refused_for_the_papers_two_reasons_and_no_o
     assert "T0701 and nothing else" in twice.ours and twice.status is Status.HOLDS
 
 
-def test_a_target_that_is_not_there_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_target_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn.studies.papers.computed.switches.catalogue", list)
     for name, what in (("npu", "NPU"), ("hardware_module", "hardware module")):
         (found,) = COMPUTED[name]().found
@@ -185,7 +186,7 @@ def test_a_check_without_anything_to_hold_it_against_is_refused() -> None:
         checked()
 
 
-def test_a_claim_holds_if_all_its_parts_do_and_tells_where_else_it_does() -> None:
+def test_a_claim_holds_if_all_its_parts_do_and_reports_where_else_it_does() -> None:
     def part(status: Status, *beside: tuple[str, str, Status]) -> Found:
         return Found("x", "1", "1", status, "+20 %", 0.2, beside)
 

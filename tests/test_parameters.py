@@ -1,4 +1,4 @@
-"""The parameters of the native disciplines: as written, as handed to the engine, and refused."""
+"""The parameters of the native disciplines: notation, conversion for the engine, refusals."""
 
 import json
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_target_and_interval_of_codel_are_parameters_like_others() -> None:
     assert given == {"target": 1_000_000, "interval": 20_000_000, "ecn": 1}
 
 
-def test_what_is_not_given_is_left_to_the_discipline() -> None:
+def test_omitted_parameters_have_the_disciplines_defaults() -> None:
     for discipline in disciplines():
         assert passed(use=discipline.name) == {}
 

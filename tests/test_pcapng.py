@@ -1,4 +1,4 @@
-"""Captures: what the writer writes is what the format says, and what tshark reads."""
+"""Captures: the files follow the pcapng format, and tshark reads them."""
 
 import json
 import shutil

@@ -92,7 +92,7 @@ def test_a_run_with_a_generator_gives_the_same_rows_again(tmp_path: Path, sojour
         ('"0002', '"zz', "5: pktgen[0].packet: "),
     ],
 )
-def test_what_the_chip_cannot_generate_is_refused_with_file_line_and_key(
+def test_packets_that_the_chip_cannot_generate_are_refused_with_file_line_and_key(
     tmp_path: Path, sojourn: Sojourn, old: str, new: str, expected: str
 ) -> None:
     example(tmp_path)

@@ -1,4 +1,4 @@
-"""Text is text: what a scenario calls things is shown as it is written, wherever it is shown."""
+"""Names in a scenario are shown literally, in every output."""
 
 import json
 from pathlib import Path

@@ -143,7 +143,7 @@ def test_there_are_commands_on_many_pages() -> None:
     assert len({page for page, _ in EVERY}) > 20
 
 
-def test_what_is_run_elsewhere_is_still_on_a_page_and_its_test_is_there() -> None:
+def test_commands_that_other_tests_run_exist_on_their_page_with_their_test() -> None:
     for part, there in ELSEWHERE.items():
         assert any(part in line for _, line in EVERY), part
         assert (ROOT / there).exists(), there
@@ -213,7 +213,7 @@ def test_switches_of_the_pages_run_as_printed(tmp_path: Path, user_namespaces: N
         given.append({"folder": str(folder), "command": command, "controls": controls})
     assert len(given) > 8
     done = subprocess.run(
-        [*UNSHARE, "--mount", sys.executable, str(ROOT / "tests/live_printed.py")],
+        [*UNSHARE, "--mount", sys.executable, str(ROOT / "tests/live_page_commands.py")],
         input=json.dumps({"setup": setup(), "switches": given}),
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""One compiled program behind everything that is done with it."""
+"""One compiled program serves every command that uses it."""
 
 import hashlib
 import json

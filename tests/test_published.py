@@ -1,4 +1,4 @@
-"""Programs that others have published: recipes, clones that are checked, runs, and what is refused.
+"""Published programs of other authors: recipes, checked clones, runs, refusals.
 
 The mechanism is tested with stand-ins of ours in a temporary folder; SOJOURN_SOURCES names a folder
 with real clones, and then they are run.
@@ -27,9 +27,9 @@ from sojourn.model.scenario.read import scenario_from_dict
 from sojourn.runner import plan_scenario
 from sojourn.studies.papers.library import find_papers
 from sojourn.studies.papers.setups import plan_setup
+from sojourn.studies.published.apply_recipe import published_scenario, states
 from sojourn.studies.published.recipe import Recipe, base_scenario, recipes, recipes_folder
 from sojourn.studies.published.sources import find_clone
-from sojourn.studies.published.use import published_scenario, states
 
 REAL = os.environ.get("SOJOURN_SOURCES")
 
@@ -85,7 +85,7 @@ why_not = "it wants a control plane in the loop"
     recipes.cache_clear()
 
 
-def test_a_recipes_programs_run_from_a_clone_beside_ours(stand_in: tuple[Recipe, Path]) -> None:
+def test_a_recipes_programs_run_from_a_clone_next_to_ours(stand_in: tuple[Recipe, Path]) -> None:
     _, sources = stand_in
     for place in (sources, sources / "wires"):
         name, document = published_scenario("published/wire", place)
@@ -97,7 +97,7 @@ def test_a_recipes_programs_run_from_a_clone_beside_ours(stand_in: tuple[Recipe,
         assert theirs.use == str(sources / "wires" / PROGRAM)
 
 
-def test_what_cannot_be_run_is_compiled_all_the_same_and_says_why(
+def test_programs_that_cannot_run_are_compiled_and_the_reason_is_given(
     stand_in: tuple[Recipe, Path],
 ) -> None:
     wire, loop = states(stand_in[1])
@@ -174,7 +174,7 @@ def test_the_page_without_a_single_clone_says_what_is_missing(tmp_path: Path) ->
     assert {row[3] for row in table.rows} == {"no"}
 
 
-def test_what_a_payload_begins_with_is_bytes_that_fit_the_packet() -> None:
+def test_a_payload_prefix_is_bytes_that_fit_the_packet() -> None:
     flow = {"kind": "udp", "rate": "1 Mbit/s", "rtt": "5 ms", "packet_size": "60 B"}
     base = {"duration": "1 s", "aqms": ["fifo"], "switch": {"rate": "10 Mbit/s"}}
     for key, value, message in (

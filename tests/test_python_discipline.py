@@ -10,7 +10,7 @@ import pytest
 import sojourn
 from conftest import call_sojourn
 from sojourn import Decision, Discipline, QueuedPacket, QueueState
-from sojourn.model import python_discipline, registered
+from sojourn.model import python_discipline, session_aqms
 
 RUN: dict[str, Any] = {
     "duration": "0.5 s",
@@ -46,7 +46,7 @@ class Fails:
 
 @pytest.fixture(autouse=True)
 def own_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registered, "_REGISTERED", {})
+    monkeypatch.setattr(session_aqms, "_REGISTERED", {})
     monkeypatch.setattr(python_discipline, "_given", {})
 
 
@@ -269,6 +269,14 @@ def test_a_taken_name_or_a_path_is_refused(name: str) -> None:
 @pytest.mark.parametrize("backend", ["linux", "live"])
 def test_other_backends_say_that_they_run_none(folder: Path, backend: str) -> None:
     code, output = invoke("--aqm", "delay_limit.py:DelayLimit", "--on", backend)
+    assert code == 2
+    assert "discipline in Python" in " ".join(output.split())
+
+
+def test_a_real_backend_refuses_a_python_discipline_under_a_program(folder: Path) -> None:
+    under = '{use = "v1model/router", discipline = {use = "delay_limit.py:DelayLimit"}}'
+    (folder / "run.toml").write_text(SCENARIO.replace('"fifo"', under))
+    code, output = invoke("--on", "live")
     assert code == 2
     assert "discipline in Python" in " ".join(output.split())
 

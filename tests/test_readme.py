@@ -105,6 +105,6 @@ def test_every_command_of_both_pages_runs_as_printed(reader: Path, with_verilato
     assert ran + sum(map(elsewhere, COMMANDS)) + COMMANDS.count("cd my_aqm") == len(COMMANDS)
 
 
-def test_what_is_run_elsewhere_is_still_on_a_page() -> None:
+def test_commands_that_other_tests_run_exist_on_a_page() -> None:
     for part in ELSEWHERE:
         assert any(part in line for line in COMMANDS), part

@@ -1,4 +1,4 @@
-"""Names that a Python session gives to AQMs of its own."""
+"""AQM names that a Python session registers."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 import sojourn
 from sojourn.common.resources import programs_folder
-from sojourn.model import registered
+from sojourn.model import session_aqms
 
 TINY = {
     "duration": "0.2 s",
@@ -19,10 +19,10 @@ TINY = {
 
 @pytest.fixture(autouse=True)
 def own_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registered, "_REGISTERED", {})
+    monkeypatch.setattr(session_aqms, "_REGISTERED", {})
 
 
-def test_a_registered_name_runs_what_stands_behind_it_and_the_folder_tells_it(
+def test_a_registered_name_runs_its_aqm_and_the_run_folder_names_it(
     tmp_path: Path,
 ) -> None:
     sojourn.register_aqm("hasty", "codel", target="1 ms")
@@ -43,9 +43,9 @@ def test_a_program_of_ones_own_is_found_wherever_the_session_goes(
     assert list(sojourn.run(TINY, aqms="mine", report=False).aqms) == ["mine"]
 
 
-def test_what_is_said_beside_a_registered_name_goes_before_its_own() -> None:
+def test_options_of_a_scenario_override_those_of_a_registered_name() -> None:
     sojourn.register_aqm("hasty", "codel", target="1 ms", interval="20 ms")
-    spelled = registered.spelled_out({"use": "hasty", "target": "2 ms", "label": "x"})
+    spelled = session_aqms.spelled_out({"use": "hasty", "target": "2 ms", "label": "x"})
     assert spelled == {"use": "codel", "label": "x", "target": "2 ms", "interval": "20 ms"}
 
 
@@ -60,12 +60,12 @@ def test_what_is_said_beside_a_registered_name_goes_before_its_own() -> None:
         ("mine", "codel", {"max_p": 1}, "max_p"),
     ],
 )
-def test_a_mistake_is_told_at_once(
+def test_a_mistake_is_reported_at_once(
     name: str, use: str, options: dict[str, object], complaint: str
 ) -> None:
     with pytest.raises(sojourn.SojournError, match=complaint):
         sojourn.register_aqm(name, use, **options)
-    assert not registered.registered()
+    assert not session_aqms.registered()
 
 
 def test_a_slip_in_a_registered_name_has_it_suggested() -> None:

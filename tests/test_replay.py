@@ -1,4 +1,4 @@
-"""`sojourn replay`: the same packets put to several programs, and what comes of the comparison.
+"""`sojourn replay`: the same packets for several programs, and the comparison of their decisions.
 
 The equivalence that `docs/equivalence.md` shows is held here as assertions, on shorter traces.
 """
@@ -293,7 +293,7 @@ def one_queue(path: Path, packets: int) -> Path:
     return path
 
 
-def test_traces_whose_folders_have_the_same_names_are_told_apart(
+def test_traces_whose_folders_have_the_same_names_are_distinguished(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     lengths = {"monday/run/codel": 300, "tuesday/run/codel": 400}
@@ -401,7 +401,7 @@ def test_a_replay_s_folder_with_a_foreign_list_of_files_is_left_alone(
         (["wander", "--recirculation-latency", "1"], "the unit is missing"),
     ],
 )
-def test_what_cannot_be_replayed_is_told_with_status_2(
+def test_a_trace_that_cannot_be_replayed_ends_with_status_2(
     sojourn: Sojourn, arguments: list[str], message: str
 ) -> None:
     done = sojourn("replay", *arguments, "--out", "out")
@@ -410,7 +410,9 @@ def test_what_cannot_be_replayed_is_told_with_status_2(
 
 
 @pytest.mark.parametrize("program", ["pie", "pi2", "red"])
-def test_a_program_that_decides_before_the_queue_is_told_so(sojourn: Sojourn, program: str) -> None:
+def test_a_program_that_decides_before_the_queue_is_refused_with_a_message(
+    sojourn: Sojourn, program: str
+) -> None:
     done = sojourn("replay", "flood", "--duration", "5 s", "--aqm", f"v1model/{program}")
     assert done.returncode == 2
     message = " ".join(done.stderr.split())
@@ -445,7 +447,7 @@ def test_a_folder_that_is_not_a_replays_is_left_alone(sojourn: Sojourn, tmp_path
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
 
 
-def test_a_program_that_does_not_forward_the_trace_is_told_so(
+def test_a_program_that_does_not_forward_the_trace_gets_a_message(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     from sojourn.common.resources import programs_folder

@@ -1,4 +1,4 @@
-"""The report: flows, drops, and the page with its size."""
+"""The report: flows, drops, and the size of the page."""
 
 import gzip
 import json
@@ -236,7 +236,7 @@ def test_the_page_knows_the_dark_and_narrow_windows(page: str) -> None:
         assert ink in used and f'"{ink}": ' in page, "each has its colour for the dark"
 
 
-def test_the_math_unit_is_told_of_where_its_reading_is(finished: Finished) -> None:
+def test_the_reading_of_the_math_unit_is_reported(finished: Finished) -> None:
     assert reader_note(finished.result) == ""
 
 

@@ -1,4 +1,4 @@
-"""`sojourn run` from end to end: what it prints, what it writes, and that it does so again."""
+"""`sojourn run` from end to end: its output, its files, and their reproducibility."""
 
 import hashlib
 import json

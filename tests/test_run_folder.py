@@ -1,4 +1,4 @@
-"""A run's folder is ours alone: nothing outside it is touched, nothing in it that is not ours."""
+"""The folder of a run: no file outside it, and no foreign file in it, is changed."""
 
 import contextlib
 import json
@@ -143,7 +143,7 @@ def test_a_link_in_place_of_the_unfinished_run_is_not_followed(
     assert untouched(victim)
 
 
-def test_what_a_report_writes_replaces_a_link_and_does_not_follow_it(
+def test_a_report_replaces_a_symbolic_link_and_does_not_follow_it(
     tmp_path: Path, victim: Path, sojourn: Sojourn
 ) -> None:
     out = tmp_path / "out"

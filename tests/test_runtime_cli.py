@@ -68,7 +68,7 @@ def test_a_run_does_not_start_on_a_wrong_line(sojourn: Sojourn, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
-def test_what_only_the_program_can_refuse_is_named_with_its_line_too(
+def test_an_error_that_only_the_program_reveals_is_reported_with_its_line(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     commands = COMMANDS + "table_add forward send 1 => 3\n"
@@ -78,7 +78,7 @@ def test_what_only_the_program_can_refuse_is_named_with_its_line_too(
     assert "commands.txt:6: table `Ingress.forward` has an entry with the same match" in said
 
 
-def test_commands_beside_a_program_are_found_and_two_control_planes_are_refused(
+def test_commands_next_to_a_program_are_found_and_two_control_planes_are_refused(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     scenario = program_with_commands(tmp_path, COMMANDS)

@@ -1,4 +1,4 @@
-"""The stateful ALU through Python: an instruction made by hand, and the vendor's vectors.
+"""The stateful ALU through Python: a hand-made instruction, and the vendor's vectors.
 
 SOJOURN_SALU_VECTORS names the folder of the vendor's design-verification vectors.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sojourn import SojournError
-from sojourn.tools.tofino import run_salu
+from sojourn.tools.stateful_alu import run_salu
 
 VECTORS = os.environ.get("SOJOURN_SALU_VECTORS")
 

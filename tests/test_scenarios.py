@@ -1,4 +1,4 @@
-"""Scenario files: what they become, and what is said when they are wrong."""
+"""Scenario files: their models, and the messages for wrong ones."""
 
 from pathlib import Path
 
@@ -186,7 +186,7 @@ def test_an_unknown_aqm_is_answered_with_the_near_name() -> None:
         plan_scenario("bufferbloat", aqms=["codel_axt"])
 
 
-def test_a_program_is_found_beside_its_scenario(tmp_path: Path) -> None:
+def test_a_program_is_found_next_to_its_scenario(tmp_path: Path) -> None:
     (tmp_path / "mine.p4").write_text("// Mine. It does nothing.\n")
     path = write(tmp_path, SMALL.replace('"codel"]', '"mine.p4"]'))
     run = make_plan(read_scenario(path), beside=tmp_path).runs[1]

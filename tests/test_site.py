@@ -1,5 +1,5 @@
-"""The site: every page is made without a warning, its notebook runs, and no link within it leads
-nowhere. Links to other hosts are not followed."""
+"""The site: every page builds without a warning, its notebook runs, and every internal link has a
+target. Links to other hosts are not followed."""
 
 import re
 import shutil

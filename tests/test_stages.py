@@ -1,4 +1,4 @@
-"""`sojourn check`: the stage table, the critical path, and the story of a rule."""
+"""`sojourn check`: the stage table, the critical path, and the explanation of a rule."""
 
 import json
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_an_unknown_code_lists_the_rules_too(sojourn: Sojourn) -> None:
     assert "T1101  a program has 12 stages" in done.stderr
 
 
-def test_what_is_not_simulated_can_be_checked_and_is_told() -> None:
+def test_features_that_are_not_simulated_pass_the_check_and_are_reported() -> None:
     program = Path(__file__).parent.parent / "crates" / "tofino" / "rules" / "T0804.p4"
     result = CliRunner().invoke(app, ["check", str(program), "-D", "BROKEN"])
     assert result.exit_code == 0

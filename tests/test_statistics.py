@@ -1,4 +1,4 @@
-"""Figures from rows: held against numpy on the same rows, and read in bounded pieces."""
+"""Statistics of rows: compared with numpy on the same rows, and computed in bounded memory."""
 
 import json
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_tail_drops_have_no_queue_delay_and_aqm_drops_have(tmp_path: Path) -> No
     assert summary.above_target == pytest.approx(2 / 3)
 
 
-def test_what_an_aqm_drops_on_arrival_never_waited(tmp_path: Path) -> None:
+def test_packets_dropped_on_arrival_have_no_queue_delay(tmp_path: Path) -> None:
     findings = findings_of(
         tmp_path, [8 * MS, 0, 6 * MS, 0, 0], ["sent", "aqm", "aqm", "sent", "tail"]
     )

@@ -1,4 +1,4 @@
-"""Packet tests in STF: ours for every construct pass, and `sojourn test` says what is wrong."""
+"""Packet tests in STF: a test for every construct passes, and `sojourn test` reports errors."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,7 @@ def test_every_construct_does_to_packets_what_its_test_says(test: Path) -> None:
     assert result.packets_in > 0
 
 
-def test_what_p4cs_driver_for_tofino_writes_differently_means_the_same() -> None:
+def test_differences_to_p4cs_driver_for_tofino_have_the_same_meaning() -> None:
     tofino = """add t k:1 act(a:1 b:0x2);
 add t k:2 other
 setdefault t other
@@ -99,7 +99,7 @@ def test_lengths_count_only_in_front_of_a_dollar_sign(sojourn: Sojourn, tmp_path
     assert "too short: 4 bytes instead of 5 bytes" in done.stdout
 
 
-def test_missing_and_surplus_packets_are_told_apart(sojourn: Sojourn, tmp_path: Path) -> None:
+def test_missing_and_surplus_packets_are_distinguished(sojourn: Sojourn, tmp_path: Path) -> None:
     text = "packet 1 02 0000 00\npacket 1 03 0000 00\nexpect 9 03\nexpect 4 aa\n"
     done = sojourn("test", STATE, failing(tmp_path, text))
     assert done.returncode == 1
@@ -144,7 +144,7 @@ def test_no_packet_fails_if_its_packet_makes_one_leave(sojourn: Sojourn, tmp_pat
         ("no_packet", "no_packet before any packet"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named_with_its_line(
+def test_an_error_in_a_file_is_reported_with_its_line(
     tmp_path: Path, text: str, message: str
 ) -> None:
     with pytest.raises(StfError) as caught:
@@ -168,7 +168,7 @@ def test_what_is_wrong_in_a_file_is_named_with_its_line(
         "expect {} 00",
     ],
 )
-def test_a_number_that_is_too_large_is_told_as_what_it_is(
+def test_a_number_that_is_too_large_is_reported_as_such(
     tmp_path: Path, statement: str, zeros: int
 ) -> None:
     text = statement.format("1" + "0" * zeros)
@@ -240,7 +240,7 @@ def test_json_has_what_was_expected_and_what_came(sojourn: Sojourn, tmp_path: Pa
     )
 
 
-def test_every_mistake_of_a_file_is_told_at_once() -> None:
+def test_every_mistake_of_a_file_is_reported_at_once() -> None:
     with pytest.raises(StfError) as caught:
         parse_stf("packet x\n# fine\nexpekt 1\n", "t.stf")
     assert [line.split(":")[1] for line in str(caught.value).splitlines()] == ["1", "3"]

@@ -1,4 +1,4 @@
-"""`sojourn sweep`: every seed and value of a scenario, kept run by run, as one table."""
+"""`sojourn sweep`: every seed and value of a scenario, stored run by run, as one table."""
 
 import json
 import os
@@ -19,8 +19,8 @@ from conftest import call_sojourn
 from sojourn.errors import ScenarioError
 from sojourn.results.intervals import interval
 from sojourn.studies.sweeps.job import Failure
+from sojourn.studies.sweeps.run_job import work
 from sojourn.studies.sweeps.sweep import plan_file
-from sojourn.studies.sweeps.work import work
 
 SWEEP = """
 scenario = "bufferbloat"
@@ -78,7 +78,7 @@ def test_a_run_of_a_sweep_has_the_figures_of_the_same_run_alone(
     assert (50_000_000, "codel", 2, summary.packets, summary.mean, summary.p99) in own
 
 
-def test_what_is_there_is_not_run_again_and_the_table_is_the_same(
+def test_finished_runs_are_not_repeated_and_the_table_is_the_same(
     sweep_file: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -151,7 +151,7 @@ def test_a_run_that_fails_is_listed_and_ends_nothing(sweep_file: Path, tmp_path:
     assert "broken.p4" in failures[0]["message"] and "broken" in failures[0]["run"]
 
 
-def test_a_program_that_the_language_refuses_is_told_before_any_run(
+def test_a_program_that_the_language_refuses_is_reported_before_any_run(
     sweep_file: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "broken.p4").write_text("#include <tna.p4>\nthis is no program")
@@ -202,7 +202,7 @@ def test_a_program_and_what_it_includes_travel_with_the_run(tmp_path: Path) -> N
         (('scenario = "bufferbloat"', 'scenario = "bufferblot"'), 'did you mean "bufferbloat"'),
     ],
 )
-def test_a_mistake_is_told_before_anything_runs(
+def test_a_mistake_is_reported_before_anything_runs(
     sweep_file: Path, tmp_path: Path, change: tuple[str, str], complaint: str
 ) -> None:
     sweep_file.write_text(sweep_file.read_text().replace(*change))
@@ -323,7 +323,7 @@ def test_a_cluster_loses_a_worker_and_the_sweep_goes_on(
     assert len(columns(out, "seed")) == 8
 
 
-def test_a_cluster_that_dies_is_told_and_what_ended_is_kept(
+def test_a_cluster_that_dies_is_reported_and_what_ended_is_kept(
     sweep_file: Path, tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
 ) -> None:
     address, processes = cluster
@@ -342,7 +342,7 @@ def test_a_cluster_that_dies_is_told_and_what_ended_is_kept(
     assert list((out / "runs").glob("[!.]*/result.json"))
 
 
-def test_a_cluster_that_is_not_there_is_told(sweep_file: Path, tmp_path: Path) -> None:
+def test_a_cluster_that_is_not_there_is_reported(sweep_file: Path, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     done = sojourn("sweep", sweep_file, "--out", tmp_path / "o", "--cluster", "127.0.0.1:9")
     assert done.returncode == 2
@@ -429,7 +429,9 @@ def test_a_full_disk_ends_a_sweep_with_a_message_and_with_room_it_goes_on(
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
-def test_a_full_disk_of_a_paper_and_of_a_worker_is_told(sweep_file: Path, tmp_path: Path) -> None:
+def test_a_full_disk_of_a_paper_and_of_a_worker_is_reported(
+    sweep_file: Path, tmp_path: Path
+) -> None:
     done = on_a_small_disk(
         tmp_path,
         """

@@ -1,4 +1,4 @@
-"""Tofino 2 on the command line: recognised, checked, run, begun."""
+"""Tofino 2 on the command line: detection, check, run, template."""
 
 import json
 

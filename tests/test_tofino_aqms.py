@@ -1,4 +1,4 @@
-"""PIE and RED for Tofino before the native disciplines, in a shipped scenario.
+"""PIE and RED for Tofino compared with the native disciplines, in a shipped scenario.
 
 Both drop behind the scheduler and the native ones in front of the queue, so single decisions cannot
 be compared. What can: the mean delay and the share of packets that is dropped, which

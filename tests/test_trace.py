@@ -1,5 +1,5 @@
-"""One packet step by step, on a switch alone and in a run; registers over time; that looking on
-changes nothing."""
+"""Trace of one packet, on a switch alone and in a run; registers over time; a trace changes no
+result."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from conftest import Sojourn, call_sojourn
 from sojourn.common.resources import programs_folder
 from sojourn.control.file import ProgramChoice
 from sojourn.model.programs import with_own_folder
-from sojourn.results.report.registers import read_registers
+from sojourn.results.report.register_plots import read_registers
 from sojourn.tools.trace import Line, lines_of, trace_frames
 
 FRAME = (
@@ -91,7 +91,7 @@ def test_every_place_is_one_in_the_program(run: Path) -> None:
         assert text in " ".join(written.split()), place
 
 
-def test_the_way_of_a_dropped_packet_tells_why_and_what_the_alu_did(run: Path) -> None:
+def test_the_trace_of_a_dropped_packet_shows_the_reason_and_the_alu(run: Path) -> None:
     trace = json.loads(call_sojourn(run, "trace", run, "aqm", "--aqm", "traced", "--json").stdout)
     [way] = trace["packets"]
     assert [one["pass"] for one in way["passes"]] == ["ingress", "egress"]
@@ -157,7 +157,7 @@ def test_a_page_has_the_tree_to_open(run: Path, tmp_path: Path) -> None:
         (("nowhere.p4", "00"), "no such P4 program"),
     ],
 )
-def test_what_cannot_be_traced_is_said(
+def test_a_packet_that_cannot_be_traced_is_an_error(
     run: Path, sojourn: Sojourn, arguments: tuple[str, ...], words: str
 ) -> None:
     own = programs_folder().parent
@@ -179,7 +179,7 @@ def test_what_cannot_be_traced_is_said(
         ('["a b"]', "a b"),
     ],
 )
-def test_a_register_that_is_not_there_is_said(
+def test_a_register_that_is_not_there_is_reported(
     sojourn: Sojourn, tmp_path: Path, trace: str, words: str
 ) -> None:
     text = SCENARIO.replace('["codel.schedule", "dropping[64]"]', trace)

@@ -1,4 +1,4 @@
-"""Traffic beyond long flows: what is derived of transfers, requests and voices, and whole runs."""
+"""Traffic beyond long flows: figures of transfers, requests and voices, and whole runs."""
 
 import json
 import statistics
@@ -99,7 +99,7 @@ def test_a_jitter_buffer_follows_a_delay_that_stays(tmp_path: Path) -> None:
     assert voice.rating == pytest.approx(r_value(145, 0, 1))
 
 
-def test_times_are_told_by_group_and_size_and_rounds_by_their_last_response(
+def test_times_are_listed_by_group_and_size_and_rounds_by_their_last_response(
     tmp_path: Path,
 ) -> None:
     flows = [
@@ -214,7 +214,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, str]:
     return read_result(RunFolder.open(folder / "out")), ran.stdout
 
 
-def test_a_queue_that_parts_flows_gives_each_kind_what_tail_drop_takes(
+def test_a_queue_that_separates_flows_gives_each_kind_what_tail_drop_takes(
     mixed: tuple[Result, str],
 ) -> None:
     result, _ = mixed
@@ -266,7 +266,7 @@ def test_the_same_seed_gives_the_same_rows_of_every_kind(
         assert rows == (result.path / f"fifo/{name}.parquet").read_bytes(), name
 
 
-def test_what_a_paper_leaves_open_is_a_key_and_is_written_back_as_it_was(
+def test_an_open_assumption_of_a_paper_is_a_key_and_is_written_back_unchanged(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     flow = {"rate_cap": "9 Mbit/s", "block": "16 KiB", "start_jitter": "116 ms", "rtt": "10 ms"}

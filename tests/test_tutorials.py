@@ -1,14 +1,14 @@
-"""The pages that have their reader type along, followed from their first line to their last: every
-file is written, every command typed, and what a page shows is what comes out.
+"""Tutorial pages, executed from their first line to their last: every file is written, every
+command run, and the output equals the page's.
 
-`python tests/pages.py PAGE...` writes what comes out into a page.
+`python tests/page_reader.py PAGE...` writes what comes out into a page.
 """
 
 from pathlib import Path
 
 import pytest
 
-from pages import Command, File, Ran, Reader, agrees, rewritten, steps
+from page_reader import Command, File, Ran, Reader, agrees, rewritten, steps
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "```console\n" in page.read_text())

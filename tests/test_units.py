@@ -1,4 +1,5 @@
-"""Quantities: what people write becomes exact integers; what is unclear is refused with help."""
+"""Quantities: their notation becomes exact integers; ambiguous notation is refused with a
+correction."""
 
 import re
 
@@ -27,7 +28,7 @@ def test_a_quantity_is_read_exactly(dimension: Dimension, text: str, value: int)
 
 @pytest.mark.parametrize("value", [0, 1, 999, 1600, 1_940_000, 5_000_000, 123_456_789, 10**12 + 1])
 @pytest.mark.parametrize("dimension", [TIME, RATE, SIZE])
-def test_what_is_written_is_read_back_unchanged(dimension: Dimension, value: int) -> None:
+def test_a_written_file_is_read_back_unchanged(dimension: Dimension, value: int) -> None:
     assert dimension.parse(dimension.format(value)) == value
 
 

@@ -1,4 +1,4 @@
-"""Programs for bmv2 on the command line: checked, run behind a queue of packets, put to tests."""
+"""Programs for bmv2 on the command line: checked, run with a queue of packets, tested."""
 
 import json
 from pathlib import Path

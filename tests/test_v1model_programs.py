@@ -1,4 +1,4 @@
-"""The programs of `p4/v1model/`: each held against the native discipline that it is after.
+"""The programs of `p4/v1model/`: each compared with the native discipline that it implements.
 
 What decides behind the queue is asked about the same packets (`ask`), what decides before it gets
 the same arrivals: constant-rate senders that react to nothing.
@@ -278,7 +278,7 @@ def test_drops_of_a_program_s_ingress_are_counted_as_that(loads: package.Result,
 
 
 @pytest.mark.parametrize("name", ["pie", "pi2", "red"])
-def test_what_drops_before_the_queue_drops_and_delays_as_the_native_discipline(
+def test_programs_that_drop_before_the_queue_agree_with_the_native_discipline(
     loads: package.Result, name: str
 ) -> None:
     native, program = outcome(loads, name), outcome(loads, f"v1model/{name}")
@@ -346,7 +346,7 @@ def test_fq_codel_serves_its_queues_in_turns(two_flows: package.Result) -> None:
 
 
 @pytest.mark.parametrize(("program", "reference"), [("fq_codel",) * 2, ("codel_act",) * 2])
-def test_what_drops_behind_the_queue_delays_tcp_as_its_reference_does(
+def test_programs_that_drop_behind_the_queue_delay_tcp_as_their_reference_does(
     two_flows: package.Result, program: str, reference: str
 ) -> None:
     ours, theirs = outcome(two_flows, f"v1model/{program}"), outcome(two_flows, reference)
@@ -444,7 +444,7 @@ def test_the_delay_in_the_payload_is_the_queues_and_the_receiver_does_not_mind(
     assert (counters["malformed_frames"], counters["stray_frames"]) == (0, 0)
 
 
-def test_what_is_no_capture_of_tcp_is_refused(sojourn: Sojourn, tmp_path: Path) -> None:
+def test_a_capture_without_tcp_is_refused(sojourn: Sojourn, tmp_path: Path) -> None:
     (tmp_path / "text.pcap").write_text("this is text")
     (tmp_path / "empty.pcapng").write_bytes(b"")
     for name, reason in [

@@ -1,4 +1,4 @@
-"""The walls inside the Python package: what may import what, and that nothing goes in circles.
+"""Import rules of the Python package: permitted dependencies, and no cycles.
 
 Imports are read from the source, those inside functions included; imports for the type checker
 alone do not count. The Rust floors have the same test in crates/engine/tests/walls.rs.
@@ -181,7 +181,7 @@ def compiled_again(changed: str) -> set[str]:
     return found
 
 
-def test_what_a_change_has_compiled_is_what_the_map_says() -> None:
+def test_a_change_recompiles_the_crates_that_the_map_lists() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     for what in ("TCP, links, traffic", "the language"):
         row = re.search(rf"^\| {what} \(`(\w+)`\) \| ([^;|]+);", text, re.MULTILINE)

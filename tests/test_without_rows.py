@@ -1,4 +1,4 @@
-"""Runs with `rows = false`: which figures remain, and what says that rows are missing."""
+"""Runs with `rows = false`: the remaining figures, and the notes about missing rows."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_figures_without_rows_are_those_of_the_same_run_with_rows(name: str) -> 
                     assert getattr(without, key) == (None if key in LEFT_OUT else value), key
 
 
-def test_a_run_without_rows_writes_none_and_says_so(sojourn: Sojourn, tmp_path: Path) -> None:
+def test_a_run_without_rows_writes_none_and_reports_that(sojourn: Sojourn, tmp_path: Path) -> None:
     out = tmp_path / "run"
     call = ("run", "bufferbloat", "--duration", "1 s", "--aqm", "codel", "--set", "rows=false")
     said = sojourn(*call, "--out", str(out)).stdout

@@ -1,4 +1,4 @@
-"""Random input for everything that reads a stranger's bytes, for a bounded time.
+"""Fuzzer for every reader of untrusted bytes, bounded in time.
 
     python bench/fuzz --minutes 10 --corpus target/fuzz [--seed N] [--kind p4 ...] [--noise FILE]
 

@@ -1,4 +1,4 @@
-"""The kinds of input: what a mutation begins with, and what reads it.
+"""The kinds of fuzzed input: the seeds of a mutation, and the reader of the result.
 
 A reader gives its outcome in a few words, raises a `SojournError`, or has failed. Files of the
 tree are the seeds. Must not know how inputs are changed.

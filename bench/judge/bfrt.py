@@ -1,4 +1,4 @@
-"""`bf-rt.json` of ours beside that of p4c's back end for Tofino: table by table, whole.
+"""Comparison of our `bf-rt.json` with that of p4c's back end for Tofino, table by table.
 
 Usage: bench/judge/bfrt.py THEIRS.json PROGRAM.p4 [-I FOLDER]... [--writer PATH]
 

@@ -1,4 +1,4 @@
-"""How many public P4 programs load: one table over folders of programs that others wrote.
+"""Share of public P4 programs that load: one table over folders of other authors' programs.
 
 Usage: bench/judge/corpus.py FOLDER... [--loader PATH] [--details FILE]
 

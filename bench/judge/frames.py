@@ -1,4 +1,4 @@
-"""Frames that nobody would send, and some that everybody does: the same for the same seed.
+"""Frames for the comparison with bmv2, malformed and valid; the same for the same seed.
 
 Ethernet with IPv4, other protocols, or nothing sensible; TCP, UDP, ICMP behind it; truncated, with
 wrong checksums and lengths, at the end of their time to live, to where no route leads.

@@ -1,4 +1,4 @@
-"""P4Info of ours beside that of p4c's own tests: the files whole, byte by byte.
+"""Comparison of our P4Info with that of p4c's own tests, byte by byte.
 
 Usage: bench/judge/p4info.py CLONE_OF_P4C [--arch v1model] [--writer PATH] [--details FILE]
 

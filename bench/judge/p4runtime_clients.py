@@ -1,4 +1,4 @@
-"""Controllers and tests of P4Runtime that nobody here wrote, against `sojourn switch --p4runtime`.
+"""Other projects' controllers and tests of P4Runtime, run against `sojourn switch --p4runtime`.
 
     python bench/judge/p4runtime_clients.py CLONES --finsy PYTHON --ptf PYTHON [--only WORD]
         [--log FOLDER]
@@ -29,8 +29,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from pairs import add_pair
 from vendor_ptf import Outcome, known, read_results
+from veth_pairs import add_pair
 
 _KNOWN = Path(__file__).parents[2] / "docs" / "data" / "p4runtime-clients.csv"
 _SOJOURN = [sys.executable, "-m", "sojourn"]

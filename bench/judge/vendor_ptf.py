@@ -1,4 +1,5 @@
-"""Runs the vendor's PTF tests for TNA against `sojourn switch --bfrt`: what becomes of it.
+"""Runs the vendor's PTF tests for TNA against `sojourn switch --bfrt` and compares the results with
+the recorded ones.
 
     python bench/judge/vendor_ptf.py CLONE --ptf PYTHON [--only WORD] [--jobs N] [--log FOLDER]
 
@@ -27,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pairs import add_pair
+from veth_pairs import add_pair
 
 _KNOWN = Path(__file__).parents[2] / "docs" / "data" / "bfrt-tests.csv"
 _PROGRAMS = Path("pkgsrc/p4-examples/p4_16_programs")

@@ -1,4 +1,5 @@
-"""Runs a folder of somebody else's packet tests (STF) for Tofino 1 and says what became of each.
+"""Runs a folder of another project's packet tests (STF) for Tofino 1 and compares the results with
+the recorded ones.
 
     python bench/judge/vendor_stf.py FOLDER... [-I DIR] [--known FILE] [--only WORD] [--verbose]
 

@@ -1,4 +1,4 @@
-"""Gives the packets of a run on the Linux kernel to our discipline: does it drop the same ones?
+"""Feeds the packets of a run on the Linux kernel to our discipline and compares the drops.
 
     .venv/bin/python bench/second_sources/kernel_run.py RUN
 

@@ -1,4 +1,5 @@
-"""Makes the files that our disciplines are tested with: what second sources drop on fixed traces.
+"""Makes the files that our disciplines are tested with: the drops of second sources on fixed
+traces.
 
     .venv/bin/python bench/second_sources/make.py --linux TREE --dualpi2 TREE
 
@@ -6,7 +7,7 @@ TREE is a source tree of the Linux kernel, unpacked: `--linux` of 6.1, as Debian
 `linux-source-6.1` has it, and `--dualpi2` of 6.17 or later, as its `linux-source-7.2`. Asks
 `cargo run -p sojourn-switch --example second_sources` for the jobs and the traces, runs each job in
 the program of its source and writes `crates/switch/tests/second_sources/drops.tar.gz`. It uses
-`bench/beside_ns3.py` for ns-3; it must not know what a discipline does.
+`bench/compare_ns3.py` for ns-3; it must not know what a discipline does.
 """
 
 import argparse
@@ -25,7 +26,7 @@ ROOT = HERE.parent.parent
 DROPS = ROOT / "crates" / "switch" / "tests" / "second_sources" / "drops.tar.gz"
 
 sys.path.insert(0, str(HERE.parent))
-import beside_ns3  # noqa: E402
+import compare_ns3  # noqa: E402
 
 Cuts = tuple[tuple[str, str | None], ...]
 CUTS: dict[str, Cuts] = {
@@ -123,8 +124,8 @@ def build(source: str, linux: Path | None, dualpi2: Path | None) -> tuple[list[s
 
 def build_ns3() -> tuple[list[str], str]:
     """The program with ns-3's queue discs, and what to call it."""
-    program = beside_ns3.build(beside_ns3.install(), HERE / "ns3_drops.cc", NS3_LIBRARIES)
-    return [str(program)], beside_ns3.NS3.replace("==", " ")
+    program = compare_ns3.build(compare_ns3.install(), HERE / "ns3_drops.cc", NS3_LIBRARIES)
+    return [str(program)], compare_ns3.NS3.replace("==", " ")
 
 
 KERNEL_HEADERS = ("net/codel.h", "net/codel_impl.h", "net/codel_qdisc.h", "net/pie.h")
@@ -140,7 +141,7 @@ def build_kernel(tree: Path, qdisc: str, option: str) -> tuple[list[str], str]:
     source = tree / "net" / "sched" / f"sch_{qdisc}.c"
     if not source.exists():
         sys.exit(f"{source} is missing: {option} takes a source tree of Linux; see --help")
-    work = beside_ns3.WORK.parent / "second_sources" / qdisc
+    work = compare_ns3.WORK.parent / "second_sources" / qdisc
     work.mkdir(parents=True, exist_ok=True)
     algorithm = work / "algorithm.c"
     text = without(source.read_text(encoding="utf-8"), CUTS[qdisc])
@@ -157,7 +158,7 @@ def build_kernel(tree: Path, qdisc: str, option: str) -> tuple[list[str], str]:
     parts = (f'-DQDISC="{algorithm}"', f'-DDRIVER="{qdisc}.c"', f"-I{work}")
     gcc = ["gcc", "-std=gnu11", "-O1", "-w", *parts, str(HERE / "kernel" / "drops.c")]
     try:
-        beside_ns3.run([*gcc, "-o", str(program)])
+        compare_ns3.run([*gcc, "-o", str(program)])
     except FileNotFoundError:
         sys.exit("gcc is missing: apt-get install gcc")
     except subprocess.CalledProcessError as error:

@@ -1,4 +1,4 @@
-"""What fq_codel_queue.sv does with frames, cycle by cycle: for cocotb, run by hardware/bench.py.
+"""Bench of fq_codel_queue.sv: frames cycle by cycle, for cocotb; run by hardware/bench.py.
 
 FQ-CoDel as its RFC has it (fq_model.py) runs beside the module. It is told what the module's own
 FQ-CoDel is told, which has to be what came in, and says what has to become of each packet; and each
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import cocotb
+from backpressure import WIDTH, Ready, at_random, wire
 from clocks import clock
 from cocotb.triggers import RisingEdge
-from exits import WIDTH, Ready, at_random, wire
 from fq_model import DROPPED, MARKED, SENT, Fate, FqCodel, Packet, Parameters
 from frames import codepoint, flow_frame, flow_header, marked
 

@@ -1,5 +1,5 @@
-"""FQ-CoDel as RFC 8290 writes it down, with the CoDel of RFC 8289's pseudocode: what the bench
-holds fq_codel_queue.sv to.
+"""Model of FQ-CoDel (RFC 8290) with the CoDel of RFC 8289's pseudocode: the reference for
+fq_codel_queue.sv.
 
 Packets are numbers; the control law is that of control_law.sv. Uses no module.
 """

@@ -1,4 +1,4 @@
-"""Ethernet frames of the benches, and what a mark makes of them. Uses no module."""
+"""Ethernet frames of the benches, and their bytes after a mark. Uses no module."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What codel_queue.sv does with frames, cycle by cycle: for cocotb, run by hardware/bench.py.
+"""Bench of codel_queue.sv: frames cycle by cycle, for cocotb; run by hardware/bench.py.
 
 A model of the queues, kept beside the module, knows from the frames that came in what every
 question to the AQM and every frame that leaves has to be. The decisions themselves are written
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+from backpressure import WIDTH, Ready, at_random, wire
 from clocks import clock
 from cocotb.triggers import RisingEdge, Timer
-from exits import WIDTH, Ready, at_random, wire
 from frames import codepoint, make_frame, marked
 
 QUEUES = int(os.environ["QUEUES"])

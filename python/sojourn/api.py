@@ -16,10 +16,10 @@ from sojourn.model import python_discipline
 from sojourn.model.aqms import Aqm, catalogue, find_aqm, is_path, known_names
 from sojourn.model.programs import compiled, refuse_unread_macros, with_own_folder
 from sojourn.model.python_discipline import Discipline
-from sojourn.model.registered import remember
 from sojourn.model.scenario import Scenario, find_scenario, read_scenario
 from sojourn.model.scenario.aqm_spec import choose
 from sojourn.model.scenario.read import messages, shipped_scenarios
+from sojourn.model.session_aqms import remember
 from sojourn.model.units import RATE, TIME, Dimension
 from sojourn.results.notebook import open_run
 from sojourn.results.result import Result

@@ -11,21 +11,21 @@
 //! | file | what |
 //! |---|---|
 //! | `variables` | which objects hold state, and what their fields are called |
-//! | `set` | sets of variables |
-//! | `walk` | what every value depends on, statement by statement |
-//! | `call` | the same for calls of registers and other externs |
-//! | `steps` | the statements that touch state, in order |
-//! | `blocks` | circles |
+//! | `variable_set` | sets of variables |
+//! | `dependencies` | what every value depends on, statement by statement |
+//! | `extern_effects` | the same for calls of registers and other externs |
+//! | `access_steps` | the statements that touch state, in order |
+//! | `atomic_blocks` | cycles, which a single instruction must execute |
 //! | `report`, `text` | the outcome as data and as text |
 
-mod blocks;
-mod call;
+mod access_steps;
+mod atomic_blocks;
+mod dependencies;
+mod extern_effects;
 mod report;
-mod set;
-mod steps;
 mod text;
+mod variable_set;
 mod variables;
-mod walk;
 
 pub use self::report::{Block, Control, Dependencies, Flow, Place, Step, Variable, Written};
 
@@ -38,7 +38,7 @@ pub fn dependencies(program: &Program, sources: &SourceMap) -> Dependencies {
     let variables = Variables::new(program);
     let controls = program.units.iter().filter_map(|unit| match &unit.body {
         Body::Control { stmts, .. } => {
-            let found = walk::walk(program, unit, &variables, stmts);
+            let found = dependencies::walk(program, unit, &variables, stmts);
             report::control(program, unit, &variables, &found, sources)
         }
         Body::Parser(_) => None,

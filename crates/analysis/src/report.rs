@@ -1,10 +1,10 @@
 //! Result of the analysis as data.
 
-use super::blocks::blocks;
-use super::set::Set;
-use super::steps::{Kind, Touch};
+use super::access_steps::{Kind, Touch};
+use super::atomic_blocks::blocks;
+use super::dependencies::Found;
+use super::variable_set::Set;
 use super::variables::{Variables, size};
-use super::walk::Found;
 use serde::Serialize;
 use sojourn_p4::ir::{Program, Unit};
 use sojourn_p4::source::{SourceMap, Span};

@@ -1,7 +1,7 @@
 //! Result of the analysis as text of at most 100 columns.
 
 use super::report::{Block, Control, Dependencies, Step};
-use sojourn_p4::terminal::{WIDTH, wrap};
+use sojourn_p4::text_wrap::{WIDTH, wrap};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

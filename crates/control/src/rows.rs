@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_alike_is_left_alone() {
+    fn entries_of_another_form_are_not_merged() {
         let mut rows = begun(&entry(MatchValue::Exact(1.into()), 0)).unwrap();
         let mut is_taken = |entry: TableEntry| append_similar(&mut rows, &entry);
         let plain = || entry(MatchValue::Exact(2.into()), 0);

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_and_what_is_left_say_what_the_text_says() {
+    fn extracted_entries_and_the_rest_together_equal_the_text() {
         let entry = |key: &str, more: &str| {
             format!("[[tables.entries]]\nmatch = {{ {key} }}\naction = \"a\"\n{more}\n")
         };
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_text_is_still_in_what_is_left() {
+    fn invalid_lines_remain_in_the_rest_of_the_text() {
         let entry = "[[tables.entries]]\naction = \"a\"\n";
         for wrong in [
             format!("[[tables]]\nname = \"t\"\n{entry}action = \"b\"\n"),

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_in_comes_out_where_the_program_sends_it() {
+    fn a_packet_leaves_by_the_port_that_the_program_chooses() {
         let mut bench = bench();
         bench.receive(PortId(4), &[1, 2, 3]);
         assert!(bench.settle(Time(10_000)));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_longer_than_the_limit_is_not_settled() {
+    fn a_delay_beyond_the_limit_is_not_settled() {
         let mut bench = bench();
         bench.receive(PortId(67), &[9; 64]);
         assert!(!bench.settle(Time(1)));

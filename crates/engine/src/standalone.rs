@@ -142,7 +142,7 @@ pub fn standalone(config: &StandaloneConfig, programs: &Programs) -> Result<Swit
         }
     }
     let room = config.ports.iter().map(|port| cells_for_bytes(Bytes(port.queue_limit), cell));
-    switch.cells = switch.cells.max(room.fold(0, u32::saturating_add));
+    switch.needed_cells = room.fold(0, u32::saturating_add);
     set_up(&mut switch);
     let loops = |known: &PortConfig| {
         config.ports.iter().any(|port| port.loops && PortId(port.id) == known.id)

@@ -12,9 +12,9 @@ use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_switch::{
     ConfigError, GeneratorSetting, Generators, MAX_QUEUES, MirrorConfig, MirrorSession,
     MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig, SessionDirection, ShapedRate,
-    ShaperConfig, ShaperHardware, SwitchConfig, Trigger,
+    ShaperConfig, SwitchConfig, Trigger,
 };
-use sojourn_target::target::{Copies, ShaperRegisters, SwitchTraits};
+use sojourn_target::target::{Copies, SwitchTraits};
 use std::collections::BTreeSet;
 
 /// The highest session number in bmv2.
@@ -106,16 +106,11 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
 pub(crate) fn adopt(switch: &mut SwitchConfig, traits: &SwitchTraits) {
     switch.generator = traits.packet_generator;
     if let Some(manager) = traits.traffic_manager {
-        // A run that sets the buffer, or needs more room for its queues' limits, keeps its number.
-        if switch.cells == SwitchConfig::default().cells {
-            switch.cells = manager.cells;
-        }
+        switch.cells = manager.cells;
         switch.cell = manager.cell;
         let (first, last) = manager.mirror_sessions;
         switch.mirror.numbers = first..=last;
-        let ShaperRegisters { clock, rate_bits, burst_bits, shortened_to_nearest } =
-            manager.shapers;
-        switch.shapers = ShaperHardware { clock, rate_bits, burst_bits, shortened_to_nearest };
+        switch.shapers = manager.shapers;
     }
     move_recirculation(switch, traits);
 }
@@ -271,4 +266,25 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
         queue.packet_limit = Some(depth);
     }
     queue.paused = setting.paused.unwrap_or(queue.paused);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_target::target::Target;
+
+    #[test]
+    fn a_run_that_sets_as_many_cells_as_the_first_chip_has_keeps_them_on_the_second() {
+        let traits = sojourn_tofino::TOFINO2.switch();
+        let cells = |needed_cells, set_cells| {
+            let mut switch = SwitchConfig { needed_cells, set_cells, ..SwitchConfig::default() };
+            adopt(&mut switch, &traits);
+            switch.buffer_cells()
+        };
+        let first = SwitchConfig::default().cells;
+        assert_eq!(cells(0, Some(first)), first);
+        assert_eq!(cells(0, None), 256_000);
+        assert_eq!(cells(first + 1, None), 256_000, "the limits of its queues fit the chip");
+        assert_eq!(cells(300_000, None), 300_000);
+    }
 }

@@ -227,7 +227,7 @@ fn a_shipped_program_without_one_of_its_lines_is_answered() {
 }
 
 #[test]
-fn programs_for_something_else_are_told_apart() {
+fn programs_for_something_else_are_distinguished() {
     let of = |text: &str| shown(&load(text).unwrap_err());
     assert!(of("#include <t3na.p4>\n").contains("this program is for Tofino 3"));
     assert!(of("#include <pna.p4>\n").contains("the Portable NIC Architecture"));

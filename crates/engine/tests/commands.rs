@@ -149,7 +149,7 @@ fn comments_begin_with_a_sharp_or_with_two_slashes() {
 }
 
 #[test]
-fn every_wrong_line_of_a_file_is_told_with_its_place() {
+fn every_wrong_line_of_a_file_is_reported_with_its_place() {
     let program = program("tna/match_kinds");
     let wrong =
         file("table_add by_value note 1 => 1\ntable_add no note 1 => 1\n\nmirroring_add 5\n");
@@ -194,7 +194,7 @@ fn a_line_after_one_like_it_means_what_it_means_alone() {
 }
 
 #[test]
-fn what_only_the_program_refuses_is_told_with_its_line_too() {
+fn an_error_that_only_the_program_reveals_is_reported_with_its_line() {
     let like = "table_add by_value note 1 => 1\n# a comment\n\ntable_add by_value note 2 => 2\n\
                 table_add by_value note 3 => 3\ntable_add by_value note 2 => 4\n";
     let said = program("tna/match_kinds").written_out(file(like)).unwrap_err().to_string();
@@ -205,7 +205,7 @@ fn what_only_the_program_refuses_is_told_with_its_line_too() {
 }
 
 #[test]
-fn what_commands_leave_behind_is_what_the_program_has_then() {
+fn the_state_after_commands_equals_that_of_the_program() {
     let left = program("tna/match_kinds")
         .written_out(file(
             "table_add by_value note 1 => 1\n\

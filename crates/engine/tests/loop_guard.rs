@@ -26,7 +26,7 @@ V1Switch(P(), Nothing(), Forward(), Out(), Nothing(), Write()) main;
 ";
 
 #[test]
-fn a_program_that_goes_round_for_ever_is_told_by_name_and_other_packets_pass() {
+fn a_program_that_loops_forever_is_reported_by_name_and_other_packets_pass() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (ingress, egress, by) in [
         ("resubmit_preserving_field_list(0)", "{}", "resubmitted from port 3"),

@@ -35,6 +35,6 @@ fn left_at_port_1(loops: bool) -> usize {
 }
 
 #[test]
-fn what_leaves_a_port_that_loops_comes_back_in_at_it() {
+fn packets_that_leave_a_looped_port_return_at_it() {
     assert_eq!((left_at_port_1(false), left_at_port_1(true)), (0, 1));
 }

@@ -66,7 +66,7 @@ static CONSTANT: congestion::Registered = congestion::Registered {
     name: "constant",
     summary: "a window that never changes",
     linux: None,
-    marks: congestion::Marks::Classic,
+    ecn_feedback: congestion::EcnFeedback::Classic,
     start: |_| Box::new(Constant),
 };
 
@@ -90,7 +90,7 @@ fn told(parameters: &serde_json::Value) -> String {
 }
 
 #[test]
-fn what_is_registered_from_outside_is_configured_checked_and_run() {
+fn a_registered_discipline_is_configured_checked_and_run() {
     let unknown = config::read(&told(&json!({}))).expect_err("not registered yet").to_string();
     assert!(unknown.contains("`constant`") && unknown.contains("`cubic`"), "{unknown}");
     discipline::REGISTRY.add(&HEAD_DROP).expect("a new name");

@@ -81,7 +81,7 @@ fn a_decision_binds_as_a_value_does() {
 }
 
 #[test]
-fn what_follows_a_return_depends_on_its_condition() {
+fn statements_after_a_return_depend_on_its_condition() {
     let apply = "if (a.read(e.egress_port) == 0) { return; } b.write(e.egress_port, 1);";
     let control = egress(TWO, apply);
     assert_eq!(control.flows.len(), 1);
@@ -138,7 +138,7 @@ fn the_blocks_of_rfc_8289_are_those_of_figure_2_of_the_2021_paper() {
 }
 
 #[test]
-fn what_fits_the_chip_has_no_block_of_two_registers() {
+fn a_program_that_fits_the_chip_has_no_block_of_two_registers() {
     for program in ["tna/p4_codel.p4", "tna/codel_act.p4", "tna/codel_exact.p4"] {
         let control = shipped(program);
         assert!(control.blocks.iter().all(|block| block.registers == 1), "{program}");

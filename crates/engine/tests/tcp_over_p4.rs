@@ -65,7 +65,7 @@ fn codel_act() -> Value {
 }
 
 #[test]
-fn what_a_program_does_not_look_at_need_not_be_in_frames() {
+fn fields_that_a_program_does_not_read_may_be_missing_in_frames() {
     let [framed, whole] = [false, true].map(|capture| run_capturing(&wire("p4_codel"), capture));
     assert!(seen(&framed, Verdict::Aqm).0 > 10);
     assert!(framed == whole, "rows differ");

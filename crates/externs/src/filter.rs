@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_nobody_has_set_passes_on_what_it_is_given() {
+    fn a_filter_without_configuration_passes_its_input() {
         let mut filter = Filter::lpf(2);
         for (at, value) in [(1, 9), (2, 0), (3, u32::MAX)] {
             assert_eq!(filter.execute(1, Time::from_micros(at), value), value);
@@ -587,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn early_detection_that_nobody_has_set_drops_nothing() {
+    fn early_detection_without_configuration_drops_nothing() {
         let filter = Filter::wred(1, 1, 0, 7);
         assert_eq!(share(&filter, 0xff00_0000), 0.0);
         let Some(FilterSpec::Wred(spec)) = filter.spec(0) else { panic!() };
@@ -595,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_chip_cannot_do_is_refused() {
+    fn operations_that_the_chip_lacks_are_refused() {
         let mut filter = Filter::wred(1, 1, 0, 7);
         let mut ask = |min, max, probability| {
             let spec = WredSpec { time_constant: 1.0, min, max, probability };

@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_vendors_driver_refuses_is_refused() {
+    fn updates_that_the_vendors_driver_refuses_are_refused() {
         assert_eq!(refused(&[part(4, 0, 1, 1)]), "the hash has no input 4");
         assert_eq!(refused(&[part(2, 16, 1, 1)]), "bit 16 of an input of 16 bits");
         assert_eq!(

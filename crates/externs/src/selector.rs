@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_without_members_that_are_up_selects_nobody() {
+    fn a_group_without_active_members_selects_none() {
         let mut selector = four(SelectorMode::Fair);
         (10..14).for_each(|member| assert!(selector.set_up(1, member, false)));
         assert_eq!((selector.select(1, 5), selector.select(2, 5)), (None, None));

@@ -2,7 +2,7 @@
 
 use crate::LiveError;
 use crate::interface::{Arrival, Interface, LONGEST};
-use crate::sys::{self, BATCH, HEADROOM, Outgoing, Slot};
+use crate::syscalls::{self, BATCH, HEADROOM, Outgoing, Slot};
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -31,19 +31,20 @@ impl PacketSocket {
     /// It does not exist, or the process has no permission.
     pub fn open(name: &str) -> Result<PacketSocket, LiveError> {
         let refused = |what| move |error| LiveError::refused(name, what, error);
-        let index = sys::interface_index(name).map_err(refused("finding it"))?;
-        let socket = sys::packet_socket().map_err(refused("opening a packet socket"))?;
+        let index = syscalls::interface_index(name).map_err(refused("finding it"))?;
+        let socket = syscalls::packet_socket().map_err(refused("opening a packet socket"))?;
         let packet = libc::SOL_PACKET;
         let on: c_int = 1;
-        sys::set(&socket, packet, libc::PACKET_AUXDATA, &on).map_err(refused("asking for tags"))?;
-        sys::set(&socket, packet, libc::PACKET_IGNORE_OUTGOING, &on)
+        syscalls::set(&socket, packet, libc::PACKET_AUXDATA, &on)
+            .map_err(refused("asking for tags"))?;
+        syscalls::set(&socket, packet, libc::PACKET_IGNORE_OUTGOING, &on)
             .map_err(refused("ignoring what is sent"))?;
-        sys::set(&socket, packet, libc::PACKET_QDISC_BYPASS, &on)
+        syscalls::set(&socket, packet, libc::PACKET_QDISC_BYPASS, &on)
             .map_err(refused("sending past the queueing discipline"))?;
         // The maximum allowed size, if that is below the requested one.
         let level = libc::SOL_SOCKET;
-        if sys::set(&socket, level, libc::SO_RCVBUFFORCE, &WAITING).is_err() {
-            sys::set(&socket, level, libc::SO_RCVBUF, &WAITING)
+        if syscalls::set(&socket, level, libc::SO_RCVBUFFORCE, &WAITING).is_err() {
+            syscalls::set(&socket, level, libc::SO_RCVBUF, &WAITING)
                 .map_err(refused("making room for frames"))?;
         }
         let all = libc::packet_mreq {
@@ -52,9 +53,9 @@ impl PacketSocket {
             mr_alen: 0,
             mr_address: [0; 8],
         };
-        sys::set(&socket, packet, libc::PACKET_ADD_MEMBERSHIP, &all)
+        syscalls::set(&socket, packet, libc::PACKET_ADD_MEMBERSHIP, &all)
             .map_err(refused("taking frames for others"))?;
-        sys::bind_to(&socket, index).map_err(refused("binding to it"))?;
+        syscalls::bind_to(&socket, index).map_err(refused("binding to it"))?;
         let slots = (0..BATCH).map(|_| Slot::new(LONGEST)).collect();
         Ok(PacketSocket { name: name.to_owned(), socket, slots, queued: Vec::new() })
     }
@@ -70,7 +71,7 @@ impl Interface for PacketSocket {
     }
 
     fn receive(&mut self, take: &mut dyn FnMut(Arrival<'_>)) -> io::Result<usize> {
-        let got = match sys::receive(&self.socket, &mut self.slots) {
+        let got = match syscalls::receive(&self.socket, &mut self.slots) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
             got => got?,
         };
@@ -91,7 +92,7 @@ impl Interface for PacketSocket {
     fn flush(&mut self, empty: &mut Vec<Vec<u8>>) -> usize {
         let (mut done, mut refused) = (0, 0);
         while done < self.queued.len() {
-            match sys::send(&self.socket, &self.queued[done..]) {
+            match syscalls::send(&self.socket, &self.queued[done..]) {
                 Ok(sent) => done += sent,
                 // The first frame cannot be sent; the next may.
                 Err(_) => {
@@ -105,7 +106,7 @@ impl Interface for PacketSocket {
     }
 
     fn lost(&mut self) -> u64 {
-        sys::dropped(&self.socket).unwrap_or(0)
+        syscalls::dropped(&self.socket).unwrap_or(0)
     }
 }
 
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_too_long_is_cut_and_its_length_is_told() {
+    fn a_frame_too_long_is_cut_and_its_length_is_reported() {
         let mut slot = slot(&FRAME, 0);
         slot.length = 65_000;
         let arrival = arrival(&mut slot);

@@ -1,6 +1,6 @@
 //! Time since the start, by a monotonic clock.
 
-use crate::sys;
+use crate::syscalls;
 use sojourn_packet::Time;
 
 /// A monotonic clock: not affected by steps of the wall clock.
@@ -18,7 +18,7 @@ pub struct Clock {
 impl Clock {
     /// Starts at zero.
     pub fn start() -> Clock {
-        Clock { start: sys::monotonic() }
+        Clock { start: syscalls::monotonic() }
     }
 
     /// Start time, ns of the machine's monotonic clock, which other processes read too.
@@ -28,6 +28,6 @@ impl Clock {
 
     /// Time since the start.
     pub fn now(&self) -> Time {
-        Time(sys::monotonic().saturating_sub(self.start))
+        Time(syscalls::monotonic().saturating_sub(self.start))
     }
 }

@@ -1,6 +1,6 @@
 //! Interface: the network device that a port of a live switch is connected to.
 
-use crate::{LiveError, PacketSocket, sys, tap::Tap};
+use crate::{LiveError, PacketSocket, syscalls, tap::Tap};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -72,7 +72,7 @@ pub fn open(name: &str) -> Result<Box<dyn Interface>, LiveError> {
 
 /// Whether the interface with this name exists, is up, and is connected.
 pub fn is_up(name: &str) -> bool {
-    sys::is_running(name.strip_prefix("tap:").unwrap_or(name)).unwrap_or(false)
+    syscalls::is_running(name.strip_prefix("tap:").unwrap_or(name)).unwrap_or(false)
 }
 
 fn checked(name: &str) -> Result<&str, LiveError> {

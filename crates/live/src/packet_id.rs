@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_router_changes_is_not_in_it_and_what_tells_packets_apart_is() {
+    fn a_packet_id_covers_distinguishing_fields_and_none_that_a_router_changes() {
         let sent = datagram(1, 1);
         let mut passed = sent.clone();
         passed.bytes[..12].fill(0xff);

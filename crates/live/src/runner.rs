@@ -5,14 +5,14 @@
 //! leave through a bounded ring. If it is full, rows are counted as lost, and no packet waits for
 //! them.
 
-use crate::delay::{DelayLine, Way};
-use crate::flows::{FlowKey, Flows};
+use crate::delay_line::{DelayLine, Way};
+use crate::flow_ids::{FlowKey, Flows};
 use crate::interface::{Interface, LONGEST};
 use crate::packet_id::identity;
 use crate::report::{LiveReport, PortReport};
 use crate::tx_delay::Lateness;
 use crate::waker::{Waiter, Waker, pair};
-use crate::{Clock, LiveError, sys};
+use crate::{Clock, LiveError, syscalls};
 use sojourn_packet::{Packet, PacketId, PortId, Rate, Time};
 use sojourn_switch::{Observation, Switch};
 use std::os::fd::RawFd;
@@ -366,7 +366,7 @@ impl Runner {
     }
 
     fn run(mut self) -> (Switch, LiveReport, Vec<FlowKey>) {
-        self.realtime = self.options.realtime && sys::realtime().is_ok();
+        self.realtime = self.options.realtime && syscalls::realtime().is_ok();
         // Frames queued in the sockets before the start are not part of this run.
         self.ports.iter_mut().for_each(|at| {
             at.port.interface.lost();
@@ -534,7 +534,7 @@ impl Runner {
         let asked = self.ports.iter().filter(|at| at.retry <= now);
         let asked = asked.map(|at| at.port.interface.descriptor());
         let asked: Vec<RawFd> = asked.chain([self.waiter.descriptor()]).collect();
-        sys::wait(&asked, sleep.0);
+        syscalls::wait(&asked, sleep.0);
     }
 
     fn report(&mut self) -> LiveReport {

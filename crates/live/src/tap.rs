@@ -1,7 +1,7 @@
 //! TAP device: receives frames from the kernel and sends frames to it.
 
 use crate::interface::{Arrival, Interface, LONGEST};
-use crate::{LiveError, sys};
+use crate::{LiveError, syscalls};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -23,7 +23,7 @@ impl Tap {
     /// # Errors
     /// The process has no permission.
     pub fn open(name: &str) -> Result<Tap, LiveError> {
-        let device = sys::tap(name)
+        let device = syscalls::tap(name)
             .map_err(|error| LiveError::refused(name, "connecting to a TAP device", error))?;
         let buffer = vec![0; LONGEST].into_boxed_slice();
         Ok(Tap { name: name.to_owned(), device: device.into(), buffer, queued: Vec::new() })

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shorter_delay_lets_nobody_overtake() {
+    fn a_shorter_delay_does_not_reorder_packets() {
         let mut link = Link::new(Rate(8_000_000_000), Time(10_000));
         assert_eq!(link.send(Time(0), Bytes(1000)), Time(11_012));
         link.set_delay(Time(100));

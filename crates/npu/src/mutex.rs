@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_would_wait_for_itself_is_told() {
+    fn a_thread_that_would_wait_for_itself_is_reported() {
         let mut locks = Locks::default();
         assert_eq!(
             (locks.request(1, A), locks.request(2, B)),

@@ -38,16 +38,16 @@ pub mod source;
 
 // From tree to meaning.
 pub mod check;
+mod escape;
 pub mod hir;
 pub mod types;
-mod visible;
 
 // From meaning to execution.
 pub mod declared;
 pub mod elaborate;
 pub mod interp;
 pub mod ir;
-pub mod terminal;
+pub mod text_wrap;
 pub mod visit;
 
 mod compile;

@@ -287,7 +287,7 @@ mod tests {
     use crate::source::Span;
 
     #[test]
-    fn what_a_guarded_read_reads_is_seen() {
+    fn a_guarded_read_is_a_dependency() {
         let expr = |kind| Expr { kind, scalar: Scalar::Bit(8), span: Span::default() };
         let slot = |at| Box::new(expr(ExprKind::Slot(Slot(at))));
         let guarded = || Box::new(expr(ExprKind::Guarded { valid: slot(1), read: slot(2) }));

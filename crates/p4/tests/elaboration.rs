@@ -143,7 +143,7 @@ fn an_exit_in_a_table_of_a_control_applied_twice_goes_on_from_where_it_was_appli
 }
 
 #[test]
-fn one_control_type_instantiated_twice_keeps_its_instances_apart() {
+fn two_instances_of_one_control_type_are_separate() {
     let text = "
     control Add(inout bit<8> x)(bit<8> by) {
         action add() { x = x + by; }

@@ -117,7 +117,7 @@ fn entries_that_name_members_need_an_implementation() {
 }
 
 #[test]
-fn a_call_that_nobody_implements_ends_the_run_with_its_name() {
+fn an_unimplemented_call_ends_the_run_with_its_name() {
     let text = PROGRAM.replace("default_action = none()", "default_action = set(1)");
     let mut machine = Machine::new(&text);
     let halted = machine.control_with(0, &mut NoExterns).expect_err("nobody counts");

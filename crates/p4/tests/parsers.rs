@@ -124,7 +124,7 @@ fn fields_are_taken_in_network_order_and_the_rest_is_payload() {
 }
 
 #[test]
-fn what_was_parsed_is_emitted_as_it_came() {
+fn a_parsed_header_is_emitted_unchanged() {
     let mut machine = machine();
     let head =
         [ethernet(0x8100), vec![0x61, 0x23, 0x08, 0x00], ipv4(7, 6), vec![1, 2, 4, 5, 180, 1, 0]];

@@ -138,7 +138,7 @@ fn told(packet: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn every_step_of_a_packet_is_told_in_order() {
+fn every_step_of_a_packet_is_reported_in_order() {
     assert_eq!(
         told(&[1, 64]),
         [

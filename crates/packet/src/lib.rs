@@ -22,6 +22,7 @@ mod pass_output;
 mod program_log;
 mod queue_growth;
 mod registry;
+mod shaper_registers;
 mod split_mix;
 mod units;
 
@@ -41,5 +42,6 @@ pub use pass_output::{EgressOutput, IngressOutput};
 pub use program_log::{LogLine, ProgramLog};
 pub use queue_growth::make_room;
 pub use registry::{NameTaken, Named, Registry};
+pub use shaper_registers::ShaperRegisters;
 pub use split_mix::{SplitMix64, mix};
 pub use units::{Bytes, Rate, Time};

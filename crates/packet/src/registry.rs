@@ -90,7 +90,7 @@ mod tests {
     static ITEMS: Registry<Item> = Registry::new(&[Item("one")]);
 
     #[test]
-    fn what_is_added_is_found_behind_what_is_shipped_and_replaces_nothing() {
+    fn an_added_name_follows_the_built_in_ones_and_replaces_none() {
         static TWO: Item = Item("two");
         static ANOTHER_ONE: Item = Item("one");
         assert!(ITEMS.find("two").is_none());

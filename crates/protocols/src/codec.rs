@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contains_itself_is_weighed_to_the_bottom() {
+    fn nested_types_are_measured_to_the_deepest_level() {
         use crate::wire::p4::v1::p4_data::Data;
         let mut deep = P4Data::default();
         for _ in 0..20 {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_message_is_left_to_who_decodes_it() {
+    fn a_malformed_message_is_left_to_the_decoder() {
         let shape = shape_of("p4.v1.WriteRequest").unwrap();
         let updates = vec![Update::default(); 9];
         let message = WriteRequest { device_id: 1, updates, ..Default::default() }.encode_to_vec();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_becomes_no_more_in_memory_than_is_said() {
+    fn extracted_entries_stay_within_the_memory_budget() {
         // A key of empty fields: two bytes for each on the wire.
         let fields = vec![bfrt::KeyField::default(); 2 << 20];
         let shape = shape_of("bfrt_proto.TableKey").unwrap();

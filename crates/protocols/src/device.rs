@@ -1,6 +1,6 @@
 //! Device: the switch behind a server, independent of its driver and its clock.
 
-use crate::agenda::Turn;
+use crate::request_queue::Turn;
 use sojourn_packet::Time;
 use sojourn_switch::Switch;
 use sojourn_target::Program;

@@ -9,21 +9,21 @@
 //! | [`p4runtime`] | a server of P4Runtime, without an address |
 //! | [`bfrt`] | a program for BfRt, and a server of it, without an address |
 //! | [`device`] | the switch behind a server |
-//! | [`agenda`] | requests that wait for their instant of virtual time |
+//! | [`request_queue`] | requests that wait for their instant of virtual time |
 //! | [`serve`] | servers on an address |
 //!
 //! Messages become operations of `sojourn_control`, which the engine executes. This crate must not
 //! depend on P4's text form, on the clock of a switch, or on the switch's driver.
 
-mod accept;
-pub mod agenda;
 pub mod bfrt;
 mod codec;
+mod connections;
 pub mod device;
 pub mod failure;
 pub mod ids;
 mod p4info;
 pub mod p4runtime;
+pub mod request_queue;
 pub mod serve;
 
 pub use p4info::{bytes as p4info_bytes, p4info, text as p4info_text};

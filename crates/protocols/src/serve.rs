@@ -1,6 +1,6 @@
 //! Servers on an address: their threads, TLS, and shutdown.
 
-use crate::accept::connections;
+use crate::connections::connections;
 use crate::wire::bfrt_proto::bf_runtime_server::BfRuntimeServer;
 use crate::wire::p4::v1::p4_runtime_server::P4RuntimeServer;
 use crate::{bfrt, p4runtime};

@@ -42,7 +42,7 @@ fn expect(name: &str, text: &str) {
 }
 
 #[test]
-fn a_program_with_everything_has_the_schemas_that_are_written_beside_it() {
+fn a_program_with_everything_has_the_schemas_that_are_written_next_to_it() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/annotated.p4");
     let schema = schema(&path);
     expect("annotated.p4info.txtpb", &p4info_text(&p4info(&schema)));

@@ -5,9 +5,9 @@
 //! derives from them. This file must not depend on how a queue or a shaper works.
 
 use crate::generator::{GeneratorError, GeneratorSetting, SettingError};
-use crate::tm::opportunities::LinkTrace;
-use crate::tm::shaper::{ShaperConfig, ShaperHardware};
-use sojourn_packet::{Bytes, Rate, Time};
+use crate::tm::link_trace::LinkTrace;
+use crate::tm::shaper::ShaperConfig;
+use sojourn_packet::{Bytes, Rate, ShaperRegisters, Time};
 use sojourn_packet::{MirrorDirection, PacketGenerator, PortId, WordOrder};
 use std::ops::RangeInclusive;
 use thiserror::Error;
@@ -38,12 +38,17 @@ pub struct SwitchConfig {
     /// From the traffic manager's dequeue to the first bit on the wire, and to the mirror buffer.
     /// Default 500 ns.
     pub egress_latency: Time,
-    /// Cells in the shared packet buffer. Default 102,400, the carving of the vendor's driver.
+    /// Cells in the shared packet buffer of the chip. Default 102,400, the carving of the vendor's
+    /// driver.
     pub cells: u32,
+    /// Cells that the limits of all queues need: without `set_cells` the buffer has at least these.
+    pub needed_cells: u32,
+    /// Cells that a run sets instead.
+    pub set_cells: Option<u32>,
     /// Size of a cell. Default 80 bytes.
     pub cell: Bytes,
     /// Registers and clock of the shapers. Default those of Tofino 1.
-    pub shapers: ShaperHardware,
+    pub shapers: ShaperRegisters,
     /// Bytes that the shapers add to each packet's length (`packet_ifg_compensation`). Default 20:
     /// preamble and inter-frame gap, so that a shaped rate is the rate on the wire.
     pub ifg_compensation: u32,
@@ -98,6 +103,13 @@ impl Default for DepthReportConfig {
     }
 }
 
+impl SwitchConfig {
+    /// Cells of the packet buffer.
+    pub fn buffer_cells(&self) -> u32 {
+        self.set_cells.unwrap_or(self.cells.max(self.needed_cells))
+    }
+}
+
 impl Default for SwitchConfig {
     fn default() -> SwitchConfig {
         SwitchConfig {
@@ -105,8 +117,10 @@ impl Default for SwitchConfig {
             ingress_latency: Time(600),
             egress_latency: Time(500),
             cells: 100 * 1024,
+            needed_cells: 0,
+            set_cells: None,
             cell: CELL,
-            shapers: ShaperHardware::default(),
+            shapers: ShaperRegisters::default(),
             ifg_compensation: 20,
             mirror: MirrorConfig::default(),
             resubmit_limit: 1,

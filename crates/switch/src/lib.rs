@@ -36,9 +36,9 @@ mod crossconnect;
 pub mod discipline;
 pub mod ecn;
 mod generator;
+mod multipath;
 mod observation;
-mod routes;
-mod spread;
+mod router;
 mod statistics;
 mod switch;
 pub mod tm;
@@ -53,12 +53,12 @@ pub use generator::{
     Application, GeneratorChange, GeneratorError, GeneratorSetting, Generators, SettingError,
     Trigger,
 };
+pub use multipath::{Spreading, SpreadingRoutes};
 pub use observation::{
     CapturePoint, CapturedFrame, Observation, PacketObservation, Transmit, Verdict,
 };
-pub use routes::Routes;
+pub use router::Routes;
 pub use sojourn_packet::PortId;
-pub use spread::{Spreading, SpreadingRoutes};
 pub use statistics::{
     BufferStatistics, Count, DepthReportStatistics, FlowControlStatistics, IngressStatistics,
     MirrorStatistics, PortStatistics, QueueStatistics, RecirculationStatistics, SetBy, Statistics,
@@ -66,4 +66,4 @@ pub use statistics::{
 };
 pub use switch::{Change, Disciplines, QueueChange, Replaced, Switch};
 pub use tm::scheduler::MAX_QUEUES;
-pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig, ShaperHardware};
+pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};

@@ -18,7 +18,7 @@
 pub mod rule;
 
 pub mod arguments;
-mod chip;
+mod chip_settings;
 pub mod def_use;
 pub mod deparser_output;
 pub mod faults;
@@ -37,7 +37,7 @@ pub mod target;
 pub mod trace_json;
 pub mod validity_checks;
 
-pub use chip::{Clock, ExponentParity};
+pub use chip_settings::{Clock, ExponentParity};
 pub use faults::{Fault, FaultKind, Faults};
 pub use load::{Executor, LoadError, LoadOptions, Loaded, load, load_with};
 pub use plane::Plane;

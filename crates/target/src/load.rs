@@ -2,7 +2,7 @@
 //!
 //! Uses [`Program`]; a shortcut for a single data plane from a single file.
 
-use crate::chip::{Clock, ExponentParity};
+use crate::chip_settings::{Clock, ExponentParity};
 use crate::plane::Plane;
 use crate::program::Program;
 use crate::target::{Target, Targets};

@@ -9,7 +9,7 @@
 //! too, because its declarations and the dependencies of its state are known without a target. Must
 //! not depend on an architecture.
 
-use crate::chip::ExponentParity;
+use crate::chip_settings::ExponentParity;
 use crate::load::{Executor, LoadError, LoadOptions, Loaded};
 use crate::plane::Plane;
 use crate::sources::{ProgramText, Recorder, Sources};

@@ -14,7 +14,7 @@ use sojourn_p4::elaborate::Fresh;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::{Bytes, DataPlane, PacketGenerator};
+use sojourn_packet::{Bytes, DataPlane, PacketGenerator, ShaperRegisters};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -142,19 +142,6 @@ pub struct TrafficManager {
     pub mirror_sessions: (u16, u16),
     /// Registers of the shapers.
     pub shapers: ShaperRegisters,
-}
-
-/// Widths of a shaper's registers, and the clock that counts its refills.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShaperRegisters {
-    /// Hz; a shaper is refilled every 80 clocks.
-    pub clock: u64,
-    /// Bits of a rate's mantissa.
-    pub rate_bits: u32,
-    /// Bits of a burst's mantissa.
-    pub burst_bits: u32,
-    /// A mantissa that a small burst shortens is rounded to the nearest.
-    pub shortened_to_nearest: bool,
 }
 
 /// Means of a target for copies and second passes of packets.

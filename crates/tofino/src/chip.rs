@@ -5,8 +5,8 @@
 //! specifications, the driver's defaults and the vendor's public documents; `docs/tofino2.md`
 //! lists what is an assumption. This file must not depend on programs or packets.
 
-use sojourn_packet::{Bytes, PacketGenerator};
-use sojourn_target::target::{ShaperRegisters, TrafficManager};
+use sojourn_packet::{Bytes, PacketGenerator, ShaperRegisters};
+use sojourn_target::target::TrafficManager;
 use std::ops::RangeInclusive;
 
 /// A chip.

@@ -15,9 +15,9 @@ use super::deparser_requests;
 use super::fit;
 use super::ghost::{self, GhostThread};
 use super::gress::Gress;
-use super::left_out;
 use super::math_unit::ExponentParity;
 use super::metadata::FrontFields;
+use super::omitted_parameters;
 use super::parde;
 use super::pipeline::{Passes, Tofino};
 use super::register_action::{self, CompiledRegister};
@@ -121,8 +121,8 @@ pub fn build(
     let [ip, ic, id, ep, ec, ed] = blocks.six;
     // The checks above see the program as it is written; what runs has what the compiler adds.
     resubmit_header::pad(&mut program, 8 * chip.front.resubmit_data as u32);
-    left_out::complete(&mut program, [ip, ic, id]);
-    left_out::complete(&mut program, [ep, ec, ed]);
+    omitted_parameters::complete(&mut program, [ip, ic, id]);
+    omitted_parameters::complete(&mut program, [ep, ec, ed]);
     let interpreter = options.interpreter(validity_checks::with_guards(&program));
     let mut interpreter = interpreter.with_calls(&runtime::Stateless(&runtime));
     let mut ingress = Gress::new(&interpreter, ip, ic, id).reporting();

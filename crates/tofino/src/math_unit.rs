@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_too_large_for_the_scale_is_capped_and_said() {
+    fn a_factor_too_large_for_the_scale_is_capped_and_reported() {
         let (_, capped) = MathUnit::from_operation(MathOp::Mul, 1e15);
         assert_eq!(capped, Some(ScaleCapped { wanted: 43, used: 31 }));
     }

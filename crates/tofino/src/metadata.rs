@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_global_counter_has_48_bits_and_starts_where_it_is_told() {
+    fn the_global_counter_has_48_bits_and_a_configured_start() {
         let clock = Clock { offset: Time((1 << 48) - 1), timestamp_shift: 0 };
         assert_eq!(clock.global(Time(0)), (1 << 48) - 1);
         assert_eq!(clock.global(Time(1)), 0);

@@ -248,7 +248,7 @@ fn an_action_neither_compares_nor_chooses() {
 }
 
 #[test]
-fn what_a_table_matches_and_a_keyless_one_runs() {
+fn a_table_runs_the_matching_action_and_a_keyless_one_its_default() {
     let table = |keys: &str| {
         format!(
             "action act() {{ z = 1; }}
@@ -307,7 +307,7 @@ fn an_action_takes_one_step() {
 }
 
 #[test]
-fn what_apply_computes_is_written_into_the_statements_behind_it() {
+fn the_result_of_apply_is_inlined_into_later_statements() {
     check(&[
         ("a condition", "", "z = x + 5; if (z == 0) { n = 1; }", Some("T1003")),
         (

@@ -118,7 +118,7 @@ fn a_report_comes_twice_with_ping_pong_0_and_1() {
 }
 
 #[test]
-fn what_ingress_writes_reaches_one_of_the_two_copies() {
+fn a_field_that_ingress_writes_reaches_one_of_the_two_copies() {
     let mut plane = loaded(&text(REPORT, "write.execute(0);", "h.h.depth = add.execute(0);")).plane;
     // Before the first report the word is zero, which selects the copy that the control plane sees.
     assert_eq!(seen(&mut plane).0, 100);

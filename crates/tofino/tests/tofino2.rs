@@ -46,7 +46,7 @@ fn each_program_of_t2na_is_for_tofino_2_and_fits_its_20_stages() {
 }
 
 #[test]
-fn the_program_of_the_first_chip_compiles_for_the_second_where_the_caller_says_so() {
+fn a_tofino_1_program_compiles_for_tofino_2_on_request() {
     let of = |target| compiled("tna/codel_exact.p4", target).expect("it is P4").target().name();
     assert_eq!(
         [of(None), of(Some(&TOFINO1)), of(Some(&TOFINO2))],
@@ -222,7 +222,7 @@ fn a_packet_sets_port_queue_and_form_of_its_copy_and_the_length_that_the_deparse
 }
 
 #[test]
-fn what_is_not_simulated_of_the_stateful_alu_passes_the_check_with_a_warning() {
+fn stateful_alu_features_that_are_not_simulated_pass_the_check_with_a_warning() {
     let action = "Register<bit<32>, bit<9>>(512) r;
     RegisterAction<bit<32>, bit<9>, bit<32>>(r) act = {
         void apply(inout bit<32> v, out bit<32> rv) {

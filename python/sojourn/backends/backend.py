@@ -50,7 +50,9 @@ def refuse_simulated_only(plan: Plan, name: str) -> None:
     time, a controller's script or a queue discipline, and runs without rows."""
     for run in plan.runs:
         own = [switch.get("aqm") for switch in run.config["network"]["switches"]]
-        for aqm in filter(None, [run.config["aqm"], *own]):
+        aqms = [*filter(None, [run.config["aqm"], *own])]
+        under_programs = [aqm["discipline"] for aqm in aqms if aqm.get("discipline")]
+        for aqm in (*aqms, *under_programs):
             if str(aqm.get("name", "")).startswith(ENGINE_PREFIX):
                 raise ScenarioError(
                     f"{run.label}: a discipline in Python runs in the simulator, not on {name}; "

@@ -12,7 +12,7 @@ from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
 from sojourn.runtime.folder import default_folder
-from sojourn.tools.lab.running import find, into, programs_of, running
+from sojourn.tools.lab.lab_process import find, into, programs_of, running
 from sojourn.tools.lab.topology import Topology, read_topology
 
 

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from sojourn.cli.shared import Json, Sources, app, open_console
 from sojourn.studies.published import PREFIX
+from sojourn.studies.published.apply_recipe import State, states
 from sojourn.studies.published.recipe import Recipe, recipes
-from sojourn.studies.published.use import State, states
 
 
 @app.command()

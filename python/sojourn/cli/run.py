@@ -118,7 +118,7 @@ def run(
     named: dict[str, str] = {}
     what: str | dict[str, Any] = scenario
     if scenario.startswith(PREFIX) and not Path(scenario).is_file():
-        from sojourn.studies.published.use import published_scenario
+        from sojourn.studies.published.apply_recipe import published_scenario
 
         named["name"], what = published_scenario(scenario, sources)
     set_ = read_changes(changes.changes or ()) | _short_changes(
@@ -213,8 +213,8 @@ def _run_seeds(
     from sojourn.cli.sweep import show_sweep
     from sojourn.studies.sweeps.file import sweep_from_dict
     from sojourn.studies.sweeps.plan import Macros
+    from sojourn.studies.sweeps.run_job import BackendWorkers
     from sojourn.studies.sweeps.sweep import plan_file, workers_for
-    from sojourn.studies.sweeps.work import BackendWorkers
 
     sweep = sweep_from_dict(asked, "run --seeds")
     plan = plan_file(sweep, macros=Macros(*macros), backend=backend)

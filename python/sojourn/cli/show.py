@@ -7,8 +7,8 @@ from rich.text import Text
 from sojourn.cli.shared import open_console
 from sojourn.common.resources import shown
 from sojourn.results.assumptions import assumptions
-from sojourn.results.doubts import doubts
 from sojourn.results.faults import faults
+from sojourn.results.may_not_fit import programs_that_may_not_fit
 from sojourn.results.no_traffic_diagnosis import blocked, ingress_drops
 from sojourn.results.remarks import interruptions, random_links, warm_up
 from sojourn.results.result import Result
@@ -37,7 +37,7 @@ def show(result: Result, *, as_json: bool) -> None:
             warnings[label].append(text)
         for label, text in blocked(result).items():
             warnings[label].append(text)
-        for label, texts in doubts(result).items():
+        for label, texts in programs_that_may_not_fit(result).items():
             warnings[label] += texts
         document = {"folder": str(result.path)} | summaries(result)
         document |= {"warnings": warnings, "assumptions": assumptions(result)}
@@ -79,7 +79,11 @@ def _warnings(result: Result) -> list[str]:
     sentences = [
         *interruptions(result),
         *(f"{label}: {text}" for label, text in blocked(result).items()),
-        *(f"{label}: {text}" for label, texts in doubts(result).items() for text in texts),
+        *(
+            f"{label}: {text}"
+            for label, texts in programs_that_may_not_fit(result).items()
+            for text in texts
+        ),
     ]
     return [f"warning {sentence}" for sentence in sentences] + [
         f"warning {label}: {text}"

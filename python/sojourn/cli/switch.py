@@ -22,8 +22,8 @@ from sojourn.backends.live.controllers import (
     serve_controllers,
 )
 from sojourn.backends.live.monitors import serve_monitors
-from sojourn.backends.live.running import Recording
 from sojourn.backends.live.summary import DISTURBED
+from sojourn.backends.live.switch_run import Recording
 from sojourn.cli.options import grouped
 from sojourn.cli.shared import Define, Include, Json, NoScripts, app, definitions, open_console
 from sojourn.common.atomic_write import locked

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from sojourn.errors import ScenarioError
 from sojourn.model.inputs import absolute
@@ -49,13 +50,36 @@ def _modules(command: Sequence[str]) -> Iterator[str]:
     yield from (part for before, part in pairwise(command) if before == "-m")
 
 
-def _named(command: Sequence[str], folder: Path) -> Iterator[Path]:
-    for before, part in pairwise(command):
-        if before == "-m" and module_file(folder, part) is not None:
+def path_parts(command: Sequence[object], folder: Path) -> Iterator[tuple[int, str, Path]]:
+    """The arguments of a command that name an existing path, from `folder` on: the index of each,
+    the text in front of the path (`--config=`), and the path.
+
+    A name without a slash is no path where it stands for the executable or a module (`-m`).
+    """
+    for index, part in enumerate(command):
+        if not isinstance(part, str) or not part:
             continue
-        for name in (part, part.partition("=")[2]):
-            path = folder / name
-            if name and path.is_file():
-                yield absolute(path)
-            elif name and (path / "__main__.py").is_file():
-                yield absolute(path / "__main__.py")
+        is_name = "/" not in part and (index == 0 or command[index - 1] == "-m")
+        option, equals, value = part.partition("=")
+        for front, name in (("", part), (option + equals, value)):
+            if name and not is_name and (folder / name).exists():
+                yield index, front, folder / name
+                break
+
+
+def absolute_command(command: Sequence[Any], folder: Path) -> list[Any]:
+    """The command with every path that it names made absolute, to be run from another folder."""
+    parts = list(command)
+    for index, front, path in path_parts(command, folder):
+        parts[index] = f"{front}{path.absolute()}"
+    return parts
+
+
+def _named(command: Sequence[str], folder: Path) -> Iterator[Path]:
+    for index, _, path in path_parts(command, folder):
+        if index == 0:
+            continue
+        if path.is_file():
+            yield absolute(path)
+        elif (path / "__main__.py").is_file():
+            yield absolute(path / "__main__.py")

@@ -19,7 +19,7 @@ from sojourn.model.hardware import modules
 from sojourn.model.parameters import Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_folders
 from sojourn.model.python_discipline import OwnDiscipline, find_class, is_class
-from sojourn.model.registered import registered
+from sojourn.model.session_aqms import registered
 
 KERNEL = "kernel"
 """The kind of what only the Linux backend has."""

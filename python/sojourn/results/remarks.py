@@ -5,8 +5,8 @@ Depends on a result. Explains no cause.
 
 from sojourn.model.units import TIME
 from sojourn.results.assumptions import assumptions
-from sojourn.results.doubts import doubts
 from sojourn.results.faults import faults
+from sojourn.results.may_not_fit import programs_that_may_not_fit
 from sojourn.results.no_traffic_diagnosis import blocked, ingress_drops
 from sojourn.results.result import Result
 
@@ -24,7 +24,11 @@ def remarks(result: Result) -> list[str]:
         *(f"{label}: {text}" for label, text in remarks.items()),
     ]
     lines = [*(f"{sentence}." for sentence in first), *lines]
-    lines += [f"{label}: {text}." for label, texts in doubts(result).items() for text in texts]
+    lines += [
+        f"{label}: {text}."
+        for label, texts in programs_that_may_not_fit(result).items()
+        for text in texts
+    ]
     lines += [f"{label}: {text}." for label, texts in assumptions(result).items() for text in texts]
     for label, aqm in result.aqms.items():
         lines += [f"{label}: {fault}." for fault in faults(aqm.findings.counters)]

@@ -18,7 +18,7 @@ from sojourn.errors import ScenarioError
 from sojourn.model.scenario import Scenario
 from sojourn.results.faults import faults
 from sojourn.results.groups import Grouped, GroupFigures, GroupTally, OwnFigures, grouped
-from sojourn.results.phases import Phase, read_phases
+from sojourn.results.link_phases import Phase, read_phases
 from sojourn.results.slowdown_bins import SlowdownBin, read_slowdowns
 from sojourn.results.statistics import Findings, Summary, read_findings
 from sojourn.results.totals import read_totals

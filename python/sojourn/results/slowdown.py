@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sojourn.model.scenario import Scenario, ends
+from sojourn.model.scenario import Scenario, flow_endpoints
 from sojourn.model.scenario.flows import TransferFlows
 from sojourn.model.scenario.groups import Group
 from sojourn.model.scenario.network import Link
@@ -97,8 +97,11 @@ def _paths_of(
 ) -> tuple[Sequence[_Path], npt.NDArray[np.intp]] | None:
     """The different paths of a group's exchanges, and the place of that of each."""
     hosts = [host.name for host in scenario.hosts]
-    senders, receivers = ends.senders(group.flows, hosts), ends.receivers(group.flows, hosts)
-    drawn = isinstance(group.flows, TransferFlows) and ends.several(group.flows.to)
+    senders, receivers = (
+        flow_endpoints.senders(group.flows, hosts),
+        flow_endpoints.receivers(group.flows, hosts),
+    )
+    drawn = isinstance(group.flows, TransferFlows) and flow_endpoints.several(group.flows.to)
     place = exchanges.number if drawn else np.zeros_like(exchanges.number)
     keys = (exchanges.source - group.first) * (len(hosts) + 1) + place
     pairs, which = np.unique(keys, return_inverse=True)

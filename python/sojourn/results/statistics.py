@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sojourn.results.congestion_cycles import Cycles, CycleTally
 from sojourn.results.counters import read_counters
-from sojourn.results.cycles import Cycles, CycleTally
 from sojourn.results.delivered import delivered
 from sojourn.results.totals import Totals, summed
 from sojourn.runtime.arrow_tables import (

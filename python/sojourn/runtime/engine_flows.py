@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.errors import ScenarioError
-from sojourn.model.scenario import ends
+from sojourn.model.scenario import flow_endpoints
 from sojourn.model.scenario.flows import (
     FlowGroup,
     IncastFlows,
@@ -43,7 +43,7 @@ def _flows_of(
         **({} if group.dst_port is None else {"dst_port": group.dst_port}),
         **_own(group, beside),
     }
-    senders = ends.senders(group, hosts)
+    senders = flow_endpoints.senders(group, hosts)
     loads = _loads(group, senders, hosts, paths) if isinstance(group, TransferFlows) else []
     return [
         shared
@@ -54,13 +54,13 @@ def _flows_of(
             "rtt": spread(group.rtt or (0, 0), index, group.count),
             "start": spread(group.start, index, group.count),
         }
-        for index, to in enumerate(ends.receivers(group, hosts))
+        for index, to in enumerate(flow_endpoints.receivers(group, hosts))
     ]
 
 
 def _towards(group: FlowGroup, to: Sequence[str]) -> dict[str, Any]:
     """The receivers of a flow; in the short form there is none by name."""
-    if ends.several(group.to) and isinstance(group, TransferFlows):
+    if flow_endpoints.several(group.to) and isinstance(group, TransferFlows):
         return {"to": to[0], "receivers": list(to)}
     return {"to": to[0] if to else None}
 
@@ -79,7 +79,9 @@ def _loads(
         if group.load_of == "host":
             rate = paths.rate(_access_of(sender, paths)[0])
         else:
-            rate = sum(map(paths.rate, paths.uplinks(switch, ends.named(group.to, hosts))))
+            rate = sum(
+                map(paths.rate, paths.uplinks(switch, flow_endpoints.named(group.to, hosts)))
+            )
         among = sources[sender if group.load_of == "host" else switch]
         loads.append({"load": round(share * rate / among)})
     return loads

@@ -12,7 +12,7 @@ from sojourn.control.schema import Schema, control_keys
 from sojourn.model.parameters import Parameter, disciplines
 from sojourn.model.scenario import Scenario
 from sojourn.model.scenario.aqm_spec import AqmChoice
-from sojourn.model.scenario.described import json_schema
+from sojourn.model.scenario.json_schema import json_schema
 from sojourn.model.scenario.shorthand import OneSwitch
 from sojourn.model.scenario.topology import Fabric
 from sojourn.model.units import FREQUENCY, RATE, SIZE, TIME

@@ -5,8 +5,8 @@
 //! of packets: a pass supplies time and length.
 
 mod checksum;
-mod code;
-mod input;
+mod codegen;
+mod hash_input;
 mod log;
 mod packet_requests;
 mod prepare;
@@ -18,7 +18,7 @@ pub use prepare::prepare;
 pub use registers::RegisterArray;
 
 use super::field_list::FieldList;
-use input::Input;
+use hash_input::Input;
 use sojourn_control::digest::{Digest, Digests};
 use sojourn_control::idle_timeout::LastHits;
 use sojourn_control::profiles::Profiles;

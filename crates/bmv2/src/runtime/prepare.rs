@@ -2,7 +2,7 @@
 //!
 //! All rejections occur here, before the first packet.
 
-use super::input::{Input, header_of};
+use super::hash_input::{Input, header_of};
 use super::{Direct, Fields, Pass, RegisterArray, Runtime, Site};
 use crate::blocks::Blocks;
 use crate::field_list::FieldList;

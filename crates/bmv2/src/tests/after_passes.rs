@@ -17,7 +17,7 @@ fn group(out: &IngressOutput) -> Option<u16> {
 }
 
 #[test]
-fn a_packet_goes_to_the_port_in_egress_spec_and_to_port_0_if_nobody_has_set_it() {
+fn a_packet_goes_to_the_port_in_egress_spec_and_to_port_0_if_it_is_unset() {
     assert_eq!(unicast(&after_ingress("s.egress_spec = 5;")), Some(5));
     assert_eq!(unicast(&after_ingress("")), Some(0));
 }

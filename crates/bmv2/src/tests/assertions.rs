@@ -4,7 +4,7 @@ use super::{Parts, frame};
 use sojourn_packet::dataplane::DataPlane;
 
 #[test]
-fn a_claim_that_does_not_hold_drops_the_packet_and_is_told() {
+fn a_failed_assertion_drops_the_packet_and_is_reported() {
     for call in ["assert", "assume"] {
         let text = format!("{call}(h.eth.kind != 7);");
         let mut pass = Parts { ingress: ("", &text), ..Parts::default() }.load();

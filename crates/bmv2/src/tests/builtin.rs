@@ -111,7 +111,7 @@ fn datagram() -> Vec<u8> {
 }
 
 #[test]
-fn what_pie_pi2_and_red_drop_does_not_depend_on_what_the_clock_shows() {
+fn drops_of_pie_pi2_and_red_do_not_depend_on_the_clock() {
     for program in ["pie", "pi2", "red"] {
         let expected = Shipped::new(program).dropped(Time::from_millis(3_600_000));
         let drops = expected.iter().filter(|dropped| **dropped).count();

@@ -34,7 +34,7 @@ fn parts<'t>(verify: &'t str, compute: &'t str, ingress: &'t str) -> Parts<'t> {
 const NOTE: &str = "h.note.setValid(); h.note.a = (bit<8>) s.checksum_error;";
 
 #[test]
-fn a_wrong_checksum_is_told_to_ingress_and_drops_nothing() {
+fn a_wrong_checksum_is_reported_to_ingress_and_drops_nothing() {
     let verify = format!("verify_checksum(true, {FIELDS}, h.ip.sum, HashAlgorithm.csum16);");
     let mut pass = parts(&verify, "", NOTE).load();
     let mut packet = frame(0x800, &[IP.as_slice(), &[0xff; 8]].concat());

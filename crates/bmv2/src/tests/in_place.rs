@@ -16,7 +16,7 @@ fn parts(emit: &'static str) -> Parts<'static> {
 }
 
 #[test]
-fn a_header_that_nobody_looks_at_leaves_as_it_came() {
+fn an_unused_header_leaves_unchanged() {
     let mut passes = parts("p.emit(h.last);").load();
     let whole = frame(7, &[1, 2, 3, 4, 5, 6]);
     assert_eq!(passes.both(&whole), Some(whole));

@@ -27,7 +27,7 @@ fn counted(declared: &'static str, does: &'static str) -> (u64, u64) {
 }
 
 #[test]
-fn a_field_of_an_invalid_header_is_told_by_name_and_place() {
+fn a_field_of_an_invalid_header_is_reported_by_name_and_place() {
     let mut pass = ingress("", "m.one = h.note.a;\n m.both = h.note.b + 1;");
     pass.both(&frame(8, &[]));
     let fault = pass.plane.faults().invalid_reads.clone();
@@ -38,7 +38,7 @@ fn a_field_of_an_invalid_header_is_told_by_name_and_place() {
 }
 
 #[test]
-fn what_is_read_stays_what_it_is_until_the_header_is_valid_again() {
+fn fields_of_an_invalid_header_keep_their_values_until_it_is_valid_again() {
     let does = "h.note.setInvalid(); m.one = h.note.a; h.note.setValid(); h.note.b = m.one;";
     let mut pass = ingress("", does);
     assert_eq!(pass.note(&with_note())[..2], [0, 5]);
@@ -95,7 +95,7 @@ fn a_key_is_read_by_the_table_and_an_action_where_the_table_is_applied() {
 }
 
 #[test]
-fn a_key_that_tells_the_cases_apart_may_hold_the_fields_of_both() {
+fn a_key_that_distinguishes_the_cases_may_hold_the_fields_of_both() {
     let table = "table t {
         key = { h.note.isValid(): exact; h.note.a: ternary; }
         actions = { NoAction; } }";
@@ -110,7 +110,7 @@ fn an_action_may_take_away_what_was_asked_for() {
 }
 
 #[test]
-fn a_hash_over_fields_of_an_invalid_header_is_told() {
+fn a_hash_over_fields_of_an_invalid_header_is_reported() {
     let does =
         "hash(m.one, HashAlgorithm.crc16, (bit<8>) 0, { h.eth.kind, h.note.c }, (bit<16>) 9);";
     assert_eq!(counted("", does), (0, 1));

@@ -53,7 +53,7 @@ fn parsed(packet: &[u8]) -> (u64, Vec<u8>) {
 }
 
 #[test]
-fn a_parser_error_is_told_to_ingress_and_the_packet_goes_on() {
+fn a_parser_error_is_reported_to_ingress_and_the_packet_goes_on() {
     let cases: [(&str, Vec<u8>, u64); 6] = [
         ("nothing wrong", frame(0x800, &[1, 2, 3]), 0),
         ("a tag that is cut off", frame(0x8100, &[0, 0, 7]), 1),
@@ -68,7 +68,7 @@ fn a_parser_error_is_told_to_ingress_and_the_packet_goes_on() {
 }
 
 #[test]
-fn what_was_not_parsed_is_payload() {
+fn unparsed_bytes_are_payload() {
     // Two tags are extracted, the third is truncated: its one byte is payload.
     let (_, rest) = parsed(&frame(0x8100, &[0, 2, 0, 4, 9]));
     assert_eq!(rest, [0, 2, 0, 4, 9]);

@@ -185,7 +185,7 @@ fn a_miss_in_a_table_with_an_action_profile_passes_the_whole_switch_on_what_ran(
 }
 
 #[test]
-fn a_default_action_that_does_nothing_is_not_warned_of_beside_an_action_profile() {
+fn a_default_action_that_does_nothing_is_not_warned_of_next_to_an_action_profile() {
     for default in ["", "default_action = NoAction();"] {
         let declared = format!(
             "action_profile(16) members;

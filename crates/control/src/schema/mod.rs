@@ -5,8 +5,8 @@
 //! alone, and must not depend on any format. Each format assigns its own numbers and names.
 
 mod annotation;
+mod build;
 mod hashes;
-mod make;
 mod snapshots;
 mod types;
 

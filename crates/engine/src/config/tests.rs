@@ -41,7 +41,7 @@ fn refused(edit: impl Fn(&mut serde_json::Value)) -> String {
 }
 
 #[test]
-fn an_unknown_key_is_named_beside_the_allowed_ones() {
+fn an_unknown_key_is_named_next_to_the_allowed_ones() {
     for place in ["", "/aqm", "/aqm/control", "/flows/0"] {
         let message = refused(|v| v.pointer_mut(place).unwrap()["nonsense"] = 1.into());
         assert!(message.contains("nonsense"), "{place}: {message}");

@@ -11,9 +11,9 @@
 //! must not depend on the comparison.
 
 mod config;
-mod depths;
+mod depth_reports;
 mod frames;
-mod native_law;
+mod native_aqm;
 mod program;
 mod queue;
 mod synthetic;
@@ -31,8 +31,8 @@ use crate::RunError;
 use crate::config::Aqm;
 use crate::load::Programs;
 use crate::switch_setup;
-use depths::Depths;
-use native_law::NativeLaw;
+use depth_reports::Depths;
+use native_aqm::NativeLaw;
 use program::Program;
 use sojourn_control::ControlError;
 use sojourn_packet::{DataPlane, FaultReport};

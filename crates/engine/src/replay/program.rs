@@ -7,7 +7,7 @@
 //! copy passes through egress of its session's port a fixed time after the pass that requested it,
 //! a generated packet as long after its ingress. There is no queue of these, and none is lost.
 
-use super::depths::Depths;
+use super::depth_reports::Depths;
 use super::frames::Frames;
 use super::trace::{Decision, Dequeue};
 use serde::Serialize;
@@ -22,9 +22,9 @@ use std::collections::VecDeque;
 
 /// Length of the frame check sequence, which the switch counts.
 const FCS: u32 = 4;
-/// Maximum number of passes of copies between two packets of the trace: without latency, a program
-/// whose copies are copied again would never reach the second one.
-const MOST_PASSES: u32 = 1_000;
+/// Maximum number of passes of copies of copies between two packets of the trace: without latency, a
+/// program whose copies are copied again would never reach the second one.
+const MOST_PASSES: usize = 1_000;
 
 /// Counters of mirrored copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -166,26 +166,31 @@ impl Program {
     /// Runs the passes of packets that have returned and of generated ones by `now`, in the order of
     /// time.
     fn catch_up(&mut self, now: Time) {
-        let mut returned = 0;
+        // The first pass of a waiting or a generated packet is always run.
+        let mut allowed = MOST_PASSES + self.returning.len();
         loop {
             let due = self.returning.front().map(|copy| copy.due).filter(|due| *due <= now);
             let made = self.generators.next().filter(|at| *at <= now);
             match (due, made) {
-                (due, Some(at)) if due.is_none_or(|due| at < due) => self.generate(at),
-                (Some(_), _) if returned < MOST_PASSES => {
-                    returned += 1;
+                (due, Some(at)) if due.is_none_or(|due| at < due) => allowed += self.generate(at),
+                (Some(_), _) if allowed > 0 => {
+                    allowed -= 1;
                     self.return_next();
                 }
+                (_, Some(at)) => allowed += self.generate(at),
                 _ => return,
             }
         }
     }
 
-    /// Runs the ingress pass of packets that the generators make by `now`.
-    fn generate(&mut self, now: Time) {
+    /// Runs the ingress pass of packets that the generators make by `now`; returns their number.
+    fn generate(&mut self, now: Time) -> usize {
+        let mut generated = 0;
         while let Some((port, packet)) = self.generators.step(now) {
+            generated += 1;
             self.enter((port, false), packet, PacketMetadata::default(), now);
         }
+        generated
     }
 
     /// Runs the egress pass of the next packet that returns.

@@ -136,6 +136,8 @@ fn generated_packets_take_their_passes_between_the_packets_of_the_trace() {
     assert_eq!(seen(349), [7, 7]);
     assert_eq!(seen(449), [7, 7, 0, 7]);
     assert_eq!(seen(450), [7, 7, 0, 7, 0, 7]);
+    // The limit of copies of copies does not count them: 5,000 follow, all before the next packet.
+    assert_eq!(seen(500_450).len(), 6 + 5_000 + 1);
 }
 
 #[test]
@@ -167,7 +169,7 @@ fn a_program_that_forwards_nothing_is_an_error_and_not_a_drop() {
 }
 
 #[test]
-fn a_program_that_drops_a_later_packet_in_ingress_is_told_that_it_decides_before_the_queue() {
+fn a_program_that_drops_a_later_packet_in_ingress_is_refused_as_deciding_before_the_queue() {
     let plane = EveryThird { forwards: true, drops_from: 300, ..EveryThird::default() };
     let mut replay = replay_of(plane, 0);
     assert!(replay.decide(&row(100)).is_ok());

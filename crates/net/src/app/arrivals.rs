@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_is_the_load_asked_for() {
+    fn the_offered_load_equals_the_configured_load() {
         let sizes = Sizes::Pareto(Pareto { min: 5_000, max: 200_000, shape: 1.5 });
         let draws = RandomStream::new(7, 0, StreamPurpose::Traffic);
         let span = (Time::from_secs(10), Time::from_secs(610));

@@ -361,9 +361,9 @@ impl CongestionControlName {
         congestion::REGISTRY.find(name).map(CongestionControlName)
     }
 
-    /// Feedback of marks that it needs.
-    pub(crate) fn marks(self) -> congestion::Marks {
-        self.0.marks
+    /// ECN feedback that it needs.
+    pub(crate) fn ecn_feedback(self) -> congestion::EcnFeedback {
+        self.0.ecn_feedback
     }
 
     /// A fresh control.

@@ -11,7 +11,7 @@ use super::routes::Graph;
 use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{ConfigError, FlowConfig, RunConfig, TransfersFlow};
 use crate::wire::{IpAddress, flow_of};
-use sojourn_switch::tm::opportunities::LinkTrace;
+use sojourn_switch::tm::link_trace::LinkTrace;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Links of a switch.

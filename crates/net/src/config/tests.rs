@@ -33,7 +33,7 @@ fn every_key_of_the_documented_form_is_read_and_written_back() {
 }
 
 #[test]
-fn what_is_left_out_has_the_documented_default() {
+fn omitted_keys_have_the_documented_defaults() {
     let config = RunConfig::from_json(
         r#"{"duration": 1, "aqm": {"kind": "native", "name": "codel"},
             "flows": [{"kind": "tcp", "rtt": 5000000}]}"#,
@@ -57,7 +57,7 @@ fn refused(edit: impl Fn(&mut serde_json::Value)) -> String {
 }
 
 #[test]
-fn an_unknown_key_is_named_beside_the_allowed_ones() {
+fn an_unknown_key_is_named_next_to_the_allowed_ones() {
     for place in ["", "/network/hosts/0", "/network/links/1", "/flows/0", "/flows/1"] {
         let message = refused(|v| v.pointer_mut(place).unwrap()["nonsense"] = 1.into());
         assert!(message.contains("nonsense"), "{place}: {message}");
@@ -66,7 +66,7 @@ fn an_unknown_key_is_named_beside_the_allowed_ones() {
 }
 
 #[test]
-fn an_unknown_choice_is_named_beside_the_allowed_ones() {
+fn an_unknown_choice_is_named_next_to_the_allowed_ones() {
     let message = refused(|v| v["flows"][0]["congestion_control"] = "vegas".into());
     assert!(message.contains("vegas") && message.contains("`cubic`"), "{message}");
     let message = refused(|v| v["aqm"] = serde_json::json!({"kind": "native", "name": "blue"}));

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shaped_is_delayed_behind_the_shaper() {
+    fn shaped_packets_are_delayed_after_the_shaper() {
         let shaper = HostShaper { rate: 8_000_000, burst: 1_000, limit: 9 };
         let mut out = qdisc(Some(shaper), None, false);
         let at = [0, 1].map(|host| out.enqueue(Time(0), FRAME, host, Time(7)));

@@ -10,7 +10,7 @@ use crate::config::{
 use crate::config::{Multipath, SharedBuffer};
 use crate::wire::{Role, networks_of};
 use sojourn_packet::{Bytes, Rate, Time};
-use sojourn_switch::tm::opportunities::LinkTrace;
+use sojourn_switch::tm::link_trace::LinkTrace;
 use sojourn_switch::tm::shaper::ShaperConfig;
 use sojourn_switch::{PortId, Routes};
 use std::collections::BTreeSet;

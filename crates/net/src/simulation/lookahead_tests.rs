@@ -159,7 +159,7 @@ fn drawn(seed: u64) -> Value {
 }
 
 #[test]
-fn what_happens_is_the_same_whole_or_partition_by_partition_on_any_number_of_threads() {
+fn results_do_not_depend_on_partitions_or_threads() {
     let mut partitions = BTreeSet::new();
     for seed in 0..12 {
         let config = drawn(seed);
@@ -228,7 +228,7 @@ fn pieces_in_which_a_run_is_driven_change_nothing() {
 }
 
 #[test]
-fn what_is_done_to_several_switches_at_an_instant_is_one_event_and_told_in_their_order() {
+fn operations_on_several_switches_at_one_instant_are_one_event_in_order() {
     let mut config = row(2, MS, &[tcp(0, 1)]);
     config["aqm"] = json!({"kind": "switchplane"});
     let plane = |name: &'static str| {

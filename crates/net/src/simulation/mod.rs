@@ -310,7 +310,7 @@ impl Simulation {
 }
 
 #[cfg(test)]
-mod framed_tests;
+mod frame_detail_tests;
 #[cfg(test)]
 mod lookahead_tests;
 #[cfg(test)]

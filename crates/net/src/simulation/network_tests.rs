@@ -195,7 +195,7 @@ fn a_lower_rate_holds_from_its_instant_on_and_a_higher_one_lets_the_queue_go() {
 }
 
 #[test]
-fn a_delay_on_a_schedule_holds_from_its_instant_on_and_nobody_overtakes() {
+fn a_scheduled_delay_holds_from_its_instant_on_without_reordering() {
     let mut config = chain(&[udp("h1", "h3", 1_000_000)]);
     config["network"]["links"][2]["schedule"] =
         json!([{"at": 500 * MS, "delay": 30 * MS}, {"at": 1_500 * MS, "delay": 2 * MS}]);

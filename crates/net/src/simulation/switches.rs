@@ -101,10 +101,8 @@ fn switch(
     // The queues' own limits are what drops, however large they were asked to be.
     let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit, cell));
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
-    switch.cells = match given.buffer {
-        Some(shared) => cells_for_bytes(Bytes(shared.size), cell),
-        None => switch.cells.max(room),
-    };
+    switch.needed_cells = room;
+    switch.set_cells = given.buffer.map(|shared| cells_for_bytes(Bytes(shared.size), cell));
     let (plane, below) = match plane {
         Some(SwitchPlane { plane, set_up, discipline, .. }) => {
             set_up(&mut switch);

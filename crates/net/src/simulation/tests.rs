@@ -250,7 +250,7 @@ fn red(run_seed: u64, own_seed: Option<u64>) -> PacketRows {
 }
 
 #[test]
-fn a_discipline_that_drops_by_chance_repeats_with_the_runs_seed_and_differs_with_another() {
+fn a_random_discipline_repeats_with_the_same_seed_and_differs_with_another() {
     let rows = red(7, None);
     assert!(rows.verdict.contains(&(Verdict::Aqm as u8)));
     assert_eq!(rows, red(7, None));
@@ -338,7 +338,7 @@ fn a_rate_cap_holds_on_average() {
 }
 
 #[test]
-fn what_a_capped_application_writes_at_once_is_the_queue_behind_it() {
+fn a_capped_application_writes_in_bursts_that_queue() {
     let longest_wait = |block: u64, pacing: Option<u64>| {
         let mut flow = tcp(10);
         flow["rate_cap"] = 9_000_000.into();
@@ -392,7 +392,7 @@ fn a_flow_that_stops_closes_and_leaves_the_link_to_the_others() {
 }
 
 #[test]
-fn ipv6_flows_run_beside_ipv4_flows() {
+fn ipv6_flows_run_next_to_ipv4_flows() {
     let mut six = tcp(5);
     six["ip_version"] = 6.into();
     let udp = json!({"kind": "udp", "rate": 1_000_000, "rtt": 2_000_000, "ip_version": 6});
@@ -504,7 +504,7 @@ fn a_round_trip_time_is_met_where_the_configuration_has_it_and_once() {
 }
 
 #[test]
-fn what_a_host_has_no_room_for_is_dropped_and_counted() {
+fn frames_beyond_a_hosts_queue_limit_are_dropped_and_counted() {
     let mut config = config(2.0, fifo(), &[tcp(40), tcp(40)]);
     config.netem = serde_json::from_value(json!({ "at": "senders" })).unwrap();
     assert_eq!(run(&config).report.host_drops, 0);

@@ -48,7 +48,7 @@ fn a_transfer_alone_takes_a_round_trip_to_connect_and_one_way_for_its_first_wind
 }
 
 #[test]
-fn what_the_end_of_the_run_cuts_short_is_told_without_an_end() {
+fn transfers_cut_by_the_end_of_the_run_have_no_end_time() {
     let mut run = run(1_000_000, 5, &[transfers(2_000_000, 50_000)]);
     let rows = run.take_exchanges();
     let cut = rows.finished.iter().filter(|at| **at == 0).count();

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_end_counts_the_other_hears_across_the_wrap() {
+    fn counters_of_one_end_reach_the_other_across_the_wrap() {
         let (mut receiver, mut sender) = (AccEcnCounters::new(), AccEcnCounters::new());
         let mut packets = 0;
         let mut bytes = 0;
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_was_overtaken_tells_nothing_new() {
+    fn an_overtaken_accecn_option_is_ignored() {
         let (mut receiver, mut sender) = (AccEcnCounters::new(), AccEcnCounters::new());
         let before = receiver.option(40);
         receiver.arrived(Ecn::Ce, MSS);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_mark_and_every_second_are_told_at_once() {
+    fn the_first_mark_and_every_second_are_reported_at_once() {
         let mut receiver = AccEcnCounters::new();
         assert!(!receiver.arrived(Ecn::Ect1, MSS));
         assert!(receiver.arrived(Ecn::Ce, MSS), "the first");
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_of_a_handshake_tells_the_codepoint_and_is_never_a_classic_one() {
+    fn the_syn_ack_reports_the_codepoint_and_is_never_classic() {
         for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
             assert!(is_answer(answer_to(ecn)));
         }

@@ -2,7 +2,7 @@
 
 use super::jiffies::Echo;
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
-use crate::tcp::congestion::Marks;
+use crate::tcp::congestion::EcnFeedback;
 use sojourn_packet::Time;
 
 /// Settings of one end.
@@ -72,17 +72,17 @@ impl TcpConfig {
 
     /// True if ECN is offered.
     pub fn offers_ecn(&self) -> bool {
-        self.ecn || self.marks() != Marks::Classic
+        self.ecn || self.ecn_feedback() != EcnFeedback::Classic
     }
 
     /// Feedback of marks that its congestion control needs.
-    pub fn marks(&self) -> Marks {
-        self.congestion_control.marks()
+    pub fn ecn_feedback(&self) -> EcnFeedback {
+        self.congestion_control.ecn_feedback()
     }
 
     /// True if its congestion control needs feedback of each mark.
-    pub fn hears_exactly(&self) -> bool {
-        self.marks() == Marks::Exact
+    pub fn uses_dctcp_echo(&self) -> bool {
+        self.ecn_feedback() == EcnFeedback::Dctcp
     }
 
     /// The millisecond at which the timestamp clock showed `value`.

@@ -12,10 +12,11 @@ pub use segment_input::{Arrival, PredictedSegment, SegmentForm};
 
 use super::accecn::AccEcnCounters;
 use super::config::TcpConfig;
-use super::handshake::{Handshake, Negotiated};
 use super::receiver::{Path, Receiver};
 use super::sender::{FIRST_BYTE, Sender, SenderSettings};
 use super::sequence::SequenceSpace;
+use super::syn_options::Negotiated;
+use super::syn_retransmission::SynRetransmission;
 use crate::wire::{Ecn, PredictedHeader, SackBlocks, TcpFlags, TcpSegment};
 use sojourn_packet::Time;
 
@@ -34,7 +35,7 @@ enum State {
 pub struct Connection {
     config: TcpConfig,
     state: State,
-    handshake: Handshake,
+    syn: SynRetransmission,
     /// The peer's SYN, which a SYN-ACK answers.
     peer_syn: Option<Box<TcpSegment>>,
     negotiated: Negotiated,
@@ -95,7 +96,7 @@ impl Connection {
     /// An end that opens the connection as soon as it is polled.
     pub fn connect(config: TcpConfig) -> Connection {
         let mut connection = Connection::new(config, State::SynSent);
-        connection.handshake.pending = true;
+        connection.syn.pending = true;
         connection
     }
 
@@ -117,7 +118,7 @@ impl Connection {
     fn new(config: TcpConfig, state: State) -> Connection {
         Connection {
             state,
-            handshake: Handshake::new(),
+            syn: SynRetransmission::new(),
             peer_syn: None,
             negotiated: Negotiated::default(),
             local: SequenceSpace::new(config.initial_sequence),
@@ -171,19 +172,19 @@ impl Connection {
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         let of_halves = self.sender.deadline().min(self.receiver.deadline());
-        Some(of_halves.min(self.handshake.deadline)).filter(|at| *at < Time::MAX)
+        Some(of_halves.min(self.syn.deadline)).filter(|at| *at < Time::MAX)
     }
 
     /// Does what is due at `now`; segments that follow are polled.
     #[inline(always)]
     pub fn advance(&mut self, now: Time) {
-        self.handshake.on_timer(now);
+        self.syn.on_timer(now);
         self.sender.on_timer(now);
     }
 
     /// True if each mark is reported, and every packet may be marked.
-    fn hears_exactly(&self) -> bool {
-        self.negotiated.ecn && self.config.hears_exactly()
+    fn uses_dctcp_echo(&self) -> bool {
+        self.negotiated.ecn && self.config.uses_dctcp_echo()
     }
 
     fn acknowledged_offset(&self, flags: TcpFlags, ack: u32) -> Option<u64> {
@@ -201,7 +202,7 @@ impl Connection {
     /// True if something goes before data, or the connection is not open.
     #[inline(always)]
     pub(crate) fn is_preempted(&self) -> bool {
-        let is_open = self.state == State::Established && !self.handshake.pending;
+        let is_open = self.state == State::Established && !self.syn.pending;
         !is_open | self.ack_first | self.receiver.is_urgent()
     }
 
@@ -249,7 +250,7 @@ impl Connection {
     /// The next segment where something goes before data.
     #[cold]
     fn poll_first(&mut self, now: Time) -> Option<TcpSegment> {
-        if self.handshake.pending {
+        if self.syn.pending {
             return Some(self.handshake_segment(now));
         }
         if self.state != State::Established {

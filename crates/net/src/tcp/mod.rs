@@ -14,7 +14,6 @@ mod burst;
 mod config;
 pub mod congestion;
 mod connection;
-mod handshake;
 mod jiffies;
 mod minmax;
 mod pacing_rate;
@@ -22,6 +21,8 @@ mod ranges;
 pub mod receiver;
 pub mod sender;
 mod sequence;
+mod syn_options;
+mod syn_retransmission;
 
 pub use config::TcpConfig;
 pub(crate) use connection::Segments;

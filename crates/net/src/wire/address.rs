@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn between_named_hosts_the_ports_tell_the_flow() {
+    fn between_named_hosts_the_ports_identify_the_flow() {
         let host = |last: u8| {
             let six = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, u16::from(last));
             Addresses::Own { ipv4: Ipv4Addr::new(10, 0, 1, last), ipv6: six }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_outside_the_two_networks_belongs_to_nobody() {
+    fn an_address_outside_the_two_networks_belongs_to_no_host() {
         assert_eq!(flow_of(IpAddress::V4(Ipv4Addr::new(192, 168, 0, 1))), None);
         assert_eq!(flow_of(IpAddress::V4(Ipv4Addr::new(10, 0, 0, 0))), None);
         assert_eq!(flow_of(IpAddress::V6(Ipv6Addr::LOCALHOST)), None);

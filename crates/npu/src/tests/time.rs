@@ -44,7 +44,7 @@ fn order_is_restored_or_not() {
 }
 
 #[test]
-fn what_finds_the_input_buffer_full_is_dropped_and_counted() {
+fn a_packet_that_finds_the_input_buffer_full_is_dropped_and_counted() {
     let figures = format!("threads = 1, input_buffer = 1, {STEADY}");
     let mut bench = bench(program("", "", &figures));
     (0..4).for_each(|_| {

@@ -6,8 +6,8 @@
 
 use super::Checker;
 use super::convert::anonymous;
+use super::messages::code;
 use super::operand::{broken, typed};
-use super::report::code;
 use crate::ast;
 use crate::diagnostic::{Diagnostic, near_name};
 use crate::hir::{Expr, ExprKind};

@@ -4,8 +4,8 @@
 //! Only the form of a body is checked here; the reader of an annotation interprets it.
 
 use super::Checker;
+use super::messages::code;
 use super::operand::is_constant;
-use super::report::code;
 use crate::ast::{
     Annotation, AnnotationBody, AnnotationConstant, AnnotationToken, AnnotationValue, Name,
 };

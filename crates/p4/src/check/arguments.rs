@@ -6,8 +6,8 @@
 
 use super::Checker;
 use super::infer::{Substitution, substitute};
+use super::messages::code;
 use super::operand::{Operand, broken};
-use super::report::code;
 use super::signature::{Param, Signature};
 use super::type_ref::DontCare;
 use crate::ast::{self, Argument, Direction, TypeRef};

@@ -4,8 +4,8 @@
 use super::Checker;
 use super::arguments::BoundCall;
 use super::call::CallResult;
+use super::messages::code;
 use super::operand::{integer, typed};
-use super::report::code;
 use super::size::bits;
 use crate::ast::{Argument, Name};
 use crate::diagnostic::Diagnostic;

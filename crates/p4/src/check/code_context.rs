@@ -4,7 +4,7 @@
 //! `call`, `statement` and `instance` query the table.
 
 use super::Checker;
-use super::report::code;
+use super::messages::code;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::types::{ExternId, Type};

@@ -5,8 +5,8 @@
 
 use super::Checker;
 use super::constant;
+use super::messages::code;
 use super::operand::{broken, integer, typed};
-use super::report::code;
 use super::type_ref::DontCare;
 use crate::ast::{self, BinaryOp, TypeRef};
 use crate::diagnostic::Diagnostic;

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::generic::BlockText;
-use super::report::code;
+use super::messages::code;
 use crate::ast::{Declaration, DeclarationKind};
 
 impl<'a> Checker<'a> {

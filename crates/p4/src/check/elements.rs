@@ -3,8 +3,8 @@
 
 use super::Checker;
 use super::constant;
+use super::messages::code;
 use super::operand::{broken, integer, is_constant, typed};
-use super::report::code;
 use crate::ast::{self, BinaryOp};
 use crate::hir::{Expr, ExprKind, Value};
 use crate::source::Span;

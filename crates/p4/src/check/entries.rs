@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::keyset::span_of;
-use super::report::code;
+use super::messages::code;
 use super::table::OpenTable;
 use crate::ast::{self, Annotation, AnnotationBody, TableProperty};
 use crate::diagnostic::Diagnostic;

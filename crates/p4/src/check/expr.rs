@@ -7,8 +7,8 @@
 
 use super::Checker;
 use super::call::CallResult;
+use super::messages::code;
 use super::operand::{Operand, boolean, broken, integer, is_constant, typed};
-use super::report::code;
 use super::scope::Entity;
 use crate::ast;
 use crate::diagnostic::Diagnostic;

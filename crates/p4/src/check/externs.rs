@@ -1,7 +1,7 @@
 //! Extern objects and functions: declarations without bodies (specification 7.2.10).
 
 use super::Checker;
-use super::report::code;
+use super::messages::code;
 use super::scope::{Entity, FunctionRef, TypeEntity};
 use super::signature::{ParamsOf, Signature};
 use crate::ast::{self, Annotation, Method, Name, Prototype};

@@ -3,8 +3,8 @@
 
 use super::Checker;
 use super::constant;
+use super::messages::code;
 use super::nesting::MAX_PARTS;
-use super::report::code;
 use super::scope::{Entity, Generic, TypeEntity};
 use crate::ast::{self, Annotation, FieldsKind, Name, TypeRef};
 use crate::diagnostic::Diagnostic;

@@ -1,7 +1,7 @@
 //! Control-flow check: whether a body returns on every path (specification 10 and 12).
 
 use super::Checker;
-use super::report::code;
+use super::messages::code;
 use crate::ast::Block;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Stmt, StmtKind, Value};

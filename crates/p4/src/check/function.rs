@@ -6,7 +6,7 @@
 
 use super::Checker;
 use super::code_context::{CodeContext, ContextKind};
-use super::report::code;
+use super::messages::code;
 use super::scope::{Entity, FunctionRef, TypeEntity};
 use super::signature::{ParamsOf, Signature};
 use crate::ast::{Block, Prototype};

@@ -9,7 +9,7 @@
 use super::Checker;
 use super::block::Header;
 use super::infer::has_vars;
-use super::report::code;
+use super::messages::code;
 use super::scope::{Entity, TypeEntity};
 use crate::ast::{Annotation, ControlDeclaration, Name, ParserDeclaration};
 use crate::diagnostic::Diagnostic;

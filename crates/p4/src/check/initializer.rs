@@ -5,7 +5,7 @@ use super::Checker;
 use super::block::BlockKind;
 use super::code_context::{CodeContext, ContextKind};
 use super::infer::{Substitution, substitute, substitution};
-use super::report::code;
+use super::messages::code;
 use super::signature::{ParamsOf, Signature};
 use crate::ast::{Declaration, DeclarationKind, Direction, Name, Prototype};
 use crate::diagnostic::Diagnostic;

@@ -6,7 +6,7 @@ use super::block::{BlockInfo, BlockKind};
 use super::call::CallResult;
 use super::code_context::ContextKind;
 use super::infer::{Substitution, substitute};
-use super::report::code;
+use super::messages::code;
 use super::scope::{Entity, TypeEntity};
 use super::signature::Signature;
 use super::type_ref::DontCare;

@@ -2,14 +2,14 @@
 
 use super::Checker;
 use super::block::BlockKind;
-use super::report::code;
+use super::messages::code;
 use crate::ast::{
     Annotation, AnnotationBody, BinaryOp, Block, Expr, ExprKind, Name, Parameter, has_annotation,
 };
 use crate::diagnostic::Diagnostic;
+use crate::escape::visible_name;
 use crate::hir;
 use crate::types::Type;
-use crate::visible::visible_name;
 use num_bigint::BigInt;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Keysets: patterns of keys in `select` and in table entries (specification 8.14, 13.6, 14.2.1.4).
 
 use super::Checker;
+use super::messages::code;
 use super::operators::has_equality;
-use super::report::code;
 use super::scope::Entity;
 use crate::ast;
 use crate::diagnostic::Diagnostic;

@@ -1,8 +1,8 @@
 //! Lvalues and the directions of parameters (specification 6.6 and 6.7).
 
 use super::Checker;
+use super::messages::code;
 use super::operand::broken;
-use super::report::code;
 use crate::ast::{self, Direction};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, VarId, VarKind};

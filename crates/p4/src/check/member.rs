@@ -5,8 +5,8 @@
 
 use super::Checker;
 use super::code_context::ContextKind;
+use super::messages::code;
 use super::operand::{Operand, broken, integer, is_constant, typed};
-use super::report::code;
 use super::scope::TypeEntity;
 use crate::ast::{self, Name};
 use crate::diagnostic::{Diagnostic, near_name};

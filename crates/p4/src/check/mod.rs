@@ -7,12 +7,11 @@
 //! matches everything).
 //!
 //! One idea a file: `scope` names, `type_ref` written types, `nesting` valid containers and
-//! elements, `infer` unification, `constant` folding, `afford` its memory, `convert` casts, `expr`
+//! elements, `infer` unification, `constant` folding, `memory_budget` its memory, `convert` casts, `expr`
 //! and its neighbours expressions, `arguments` and `call` calls, `instance` constructors,
 //! `statement` and its neighbours statements, `parser`, `control`, `table` blocks, `declare` and
 //! its neighbours declarations.
 
-mod afford;
 mod aggregate;
 mod annotations;
 mod arguments;
@@ -39,17 +38,18 @@ mod key_name;
 mod keyset;
 mod lvalue;
 mod member;
-mod named;
+mod memory_budget;
+mod messages;
 mod nesting;
 mod operand;
 mod operators;
 mod parser;
-mod report;
 mod scope;
 mod signature;
 mod size;
 mod statement;
 mod switch;
+mod symbol_index;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -84,12 +84,12 @@ pub fn check(
         match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(answer)) => answer,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(error) => (None, vec![report::no_thread(&error)]),
+            Err(error) => (None, vec![messages::no_thread(&error)]),
         }
     })
 }
 
-pub use named::{Named, names};
+pub use symbol_index::{Named, names};
 
 /// State of the checker during its pass over a program.
 struct Checker<'a> {
@@ -137,11 +137,11 @@ struct Checker<'a> {
     /// Current nesting depth.
     depth: u32,
     /// Remaining memory budget of copies of constants.
-    budget: afford::Budget,
+    budget: memory_budget::Budget,
     /// Directionless parameters of actions: not known at compile time, unlike others.
     action_data: HashSet<hir::VarId>,
     /// Resolved names, if the caller requests them.
-    named: Option<named::Found>,
+    named: Option<symbol_index::Found>,
 }
 
 impl<'a> Checker<'a> {
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
             place: code_context::CodeContext::top_level(),
             block: block::OpenBlock::default(),
             depth: 0,
-            budget: afford::Budget::default(),
+            budget: memory_budget::Budget::default(),
             action_data: HashSet::new(),
             named: None,
         }
@@ -177,7 +177,7 @@ impl<'a> Checker<'a> {
     fn run(mut self, program: &'a ast::Program) -> (Option<hir::Program>, Vec<Diagnostic>) {
         self.go_through(program);
         let failed = self.diagnostics.iter().any(Diagnostic::is_error);
-        let diagnostics = report::in_order(self.diagnostics);
+        let diagnostics = messages::in_order(self.diagnostics);
         (if failed { None } else { Some(self.program) }, diagnostics)
     }
 

@@ -4,7 +4,7 @@
 //! argument can introduce a nesting that the declaration alone does not show.
 
 use super::Checker;
-use super::report::code;
+use super::messages::code;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::types::Type;

@@ -4,8 +4,8 @@
 
 use super::Checker;
 use super::constant::{self, FoldError};
+use super::messages::code;
 use super::operand::{boolean, broken, integer, is_constant, typed};
-use super::report::code;
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Value};

@@ -4,7 +4,7 @@
 //! depend on the meaning of an entity.
 
 use super::Checker;
-use super::report::code;
+use super::messages::code;
 use crate::ast::Name;
 use crate::diagnostic::{Diagnostic, near_name};
 use crate::hir::{self, ActionId, ControlId, ExternFunctionId, InstanceId, ParserId};

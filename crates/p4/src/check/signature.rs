@@ -2,8 +2,8 @@
 //! appendix F).
 
 use super::Checker;
+use super::messages::code;
 use super::nesting::is_storable;
-use super::report::code;
 use super::scope::{Entity, TypeEntity};
 use super::type_ref::DontCare;
 use crate::ast::{self, Annotation, Direction, has_annotation};

@@ -2,8 +2,8 @@
 
 use super::Checker;
 use super::code_context::ContextKind;
+use super::messages::code;
 use super::operand::Operand;
-use super::report::code;
 use crate::ast::{self, SwitchCase};
 use crate::diagnostic::{Diagnostic, near_name};
 use crate::hir::{Expr, Stmt, StmtKind};

@@ -6,8 +6,8 @@ use super::Checker;
 use super::arguments::Slot;
 use super::code_context::{CodeContext, ContextKind};
 use super::key_name::name_annotation;
+use super::messages::code;
 use super::operand::{Operand, is_constant};
-use super::report::code;
 use super::scope::Entity;
 use super::signature::Signature;
 use crate::ast::{

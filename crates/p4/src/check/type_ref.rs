@@ -5,7 +5,7 @@
 
 use super::Checker;
 use super::infer::{substitute, substitution};
-use super::report::code;
+use super::messages::code;
 use super::scope::{Entity, TypeEntity};
 use crate::ast::{self, TypeRef, TypeRefKind};
 use crate::diagnostic::Diagnostic;

@@ -31,11 +31,11 @@ mod table;
 mod value;
 
 use crate::diagnostic::Diagnostic;
+use crate::escape::visible_name;
 use crate::hir::{self, InstanceId, VarId};
 use crate::ir::{self, Label, Layout, ObjectId, SlotInfo, Stmt, StmtKind, UnitId};
 use crate::source::Span;
 use crate::types::Type;
-use crate::visible::visible_name;
 use constant::Constant;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! the program goes through slots of frames. This module must not depend on any extern.
 
 use super::frame::Frame;
-use super::invalid::{InvalidRead, InvalidReads};
+use super::invalid_reads::{InvalidRead, InvalidReads};
 use super::packet::{PacketIn, PacketOut};
 use super::tables::{EntryHandle, Tables};
 use super::trace::Trace;

@@ -11,12 +11,11 @@
 
 pub mod arith;
 mod bytecode;
-mod chain;
 mod context;
 mod eval;
 mod exec;
 mod frame;
-mod invalid;
+mod invalid_reads;
 pub mod jit_tier;
 mod packet;
 mod parser;
@@ -24,17 +23,18 @@ mod resume;
 pub mod tables;
 pub mod trace;
 mod trap;
+mod unit_chain;
 
 pub use self::exec::NO_ACTION_RAN;
 pub use bytecode::{Assembler, Calls, FieldList, NoCode};
-pub use chain::{Chain, Link, Plan, Stopped};
 pub use context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment, NoExterns};
 pub use frame::{Frame, SlotRange, copy_layout, copy_range};
-pub use invalid::InvalidRead;
+pub use invalid_reads::InvalidRead;
 pub use packet::{PacketIn, PacketOut};
 pub use resume::{Position, Progress};
 pub use tables::{EntryHandle, Tables};
 pub use trap::Halt;
+pub use unit_chain::{Chain, Link, Plan, Stopped};
 
 use crate::ir::{Body, Program, Slot, UnitId};
 use bytecode::{Direct, End, ResumePoint};
@@ -130,7 +130,7 @@ pub struct Interpreter {
     program: Arc<Program>,
     /// Bytecode by unit; `None` where the tree is walked.
     code: Arc<[Option<jit_tier::Unit>]>,
-    chains: Arc<Vec<chain::Joined>>,
+    chains: Arc<Vec<unit_chain::Joined>>,
     compiler: Option<&'static dyn jit_tier::Compiler>,
     errors: CoreErrors,
     step_limit: u64,
@@ -236,7 +236,7 @@ impl Interpreter {
             out,
             matched: None,
             failed: Cell::new(None),
-            invalid: invalid::InvalidReads::default(),
+            invalid: invalid_reads::InvalidReads::default(),
             steps: self.step_limit,
         }
     }

@@ -9,7 +9,7 @@ use super::Parsed;
 use super::context::{Access, ActionRun, Choice, Context, Externs, Matched, Moment};
 use super::exec::Flow;
 use super::frame::Frame;
-use super::invalid::InvalidRead;
+use super::invalid_reads::InvalidRead;
 use super::tables::EntryView;
 use super::trap::Halt;
 use crate::ir::{self, Arg, Expr, ExternCall, Layout, Next, Scalar, Stmt, StmtKind, Value};

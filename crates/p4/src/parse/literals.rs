@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::{
-    ast::IntegerLiteral, diagnostic::Diagnostic, lex::Kind, source::Span, visible::visible,
+    ast::IntegerLiteral, diagnostic::Diagnostic, escape::visible, lex::Kind, source::Span,
 };
 use num_bigint::BigInt;
 use std::sync::Arc;

@@ -75,7 +75,7 @@ fn double_hash_joins_tokens_and_forgets_empty_arguments() {
 }
 
 #[test]
-fn what_cannot_be_joined_stays_two_tokens() {
+fn tokens_that_cannot_be_pasted_stay_two() {
     let done = run("#define C(a, b) a##b\nC(x, +)");
     assert!(done.diagnostics.is_empty());
     assert_eq!(tokens("#define LOW(n) hash[##n-1:0]\nLOW(4)"), "hash [ 4 - 1 : 0 ]");
@@ -95,7 +95,7 @@ fn arguments_may_span_lines_and_hold_directives() {
 }
 
 #[test]
-fn a_wrong_number_of_arguments_is_told_with_the_definition() {
+fn a_wrong_number_of_arguments_is_reported_with_the_definition() {
     let done = run("#define F(a, b) a b\nF(1)\nF(1, 2, 3)\nF(1");
     assert_eq!(codes(&done), ["E0140", "E0140", "E0140"]);
     assert!(done.diagnostics[0].message.contains("takes 2 arguments, not 1 argument"));
@@ -154,7 +154,7 @@ fn unbalanced_conditions_are_errors() {
 }
 
 #[test]
-fn quotes_search_beside_the_including_file_first_and_angles_do_not() {
+fn quotes_search_the_folder_of_the_including_file_first_and_angles_do_not() {
     let loader = MemoryLoader::new()
         .with("main.p4", "#include \"sub/a.p4\"\n#include <b.p4>")
         .with("sub/a.p4", "#include \"b.p4\"\na")

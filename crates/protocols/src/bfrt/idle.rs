@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_told_once_when_it_is_idle_and_once_when_it_is_hit_again() {
+    fn an_entry_is_reported_once_when_it_is_idle_and_once_when_it_is_hit_again() {
         let mut idle = one();
         let entry = idle.entry(4).unwrap();
         assert_eq!(entry.poll(None, at(1_099)), None);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_what_was_left_at_the_last_look() {
+    fn the_remaining_time_is_that_of_the_last_poll() {
         let mut idle = Idle::default();
         let ttl = |idle: &Idle, milliseconds| match &idle.read(4, None, at(milliseconds))
             [&field::ENTRY_TTL]

@@ -6,7 +6,7 @@ mod attributes;
 mod cells;
 mod device_tables;
 mod handles;
-mod matched;
+mod match_entries;
 mod messages;
 mod snapshots;
 mod value_sets;
@@ -15,8 +15,8 @@ pub use self::handles::{handle_inside, place_of_handle, placed};
 
 use self::handles::DEFAULT_HANDLE;
 use self::messages::entity;
+use super::pipe_scope::{Scope, pipe_of};
 use super::schema::{Kind, Schema, Table};
-use super::scope::{Scope, pipe_of};
 use super::store::Store;
 use super::write::{must_run, running};
 use crate::failure::Failure;

@@ -4,8 +4,8 @@
 use super::device_tables;
 use super::fields::Row;
 use super::idle::Idle;
+use super::pipe_scope::Scope;
 use super::schema::{Kind, Schema, Table};
-use super::scope::Scope;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use num_bigint::BigUint;
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_back_is_as_it_was() {
+    fn rollback_restores_the_state() {
         let entry = |action| Some(Entry { action, row: Row::new() });
         let mut store = Store::default();
         store.set(1, vec![7], entry(1));

@@ -8,7 +8,7 @@ mod filters;
 mod generators;
 mod hashes;
 mod idle;
-mod matched;
+mod match_entries;
 mod port_metadata;
 mod ports;
 mod profiles;
@@ -24,8 +24,8 @@ pub use ports::{place_of, port_and_queue, recirculates};
 
 use super::device_tables::Fixed;
 use super::fields::{Row, exact_key, row};
+use super::pipe_scope::{Scope, check_parser, pipe_of};
 use super::schema::{Field, Kind, Schema, Table};
-use super::scope::{Scope, check_parser, pipe_of};
 use super::store::{Entry, Store, pipe_in};
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;

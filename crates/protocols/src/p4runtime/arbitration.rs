@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_election_id_is_primary_and_the_one_before_is_told_first() {
+    fn the_highest_election_id_is_primary_and_the_one_before_is_reported_first() {
         let mut device = Arbitration::new(1);
         assert_eq!(told(&device.update(7, says("", 3)).unwrap()), [(7, Some(3), Code::Ok)]);
         let lower = device.update(8, says("", 2)).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_takes_over_by_itself_when_the_primary_goes() {
+    fn no_controller_becomes_primary_by_itself_when_the_primary_leaves() {
         let mut device = Arbitration::new(1);
         device.update(1, says("", 5)).unwrap();
         device.update(2, says("", 4)).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stream_may_not_do() {
+    fn a_stream_refuses_invalid_requests() {
         let mut device = Arbitration::new(1);
         let code = |result: Result<Vec<Notice<&str>>, StreamRefusal>| result.unwrap_err().code;
         let elsewhere = Update { device: 2, ..says("", 1) };

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_is_not_sent_again_until_it_is_acknowledged_or_old() {
+    fn a_digest_is_not_sent_again_until_it_is_acknowledged_or_expires() {
         let (mut digests, configs) = (Digests::default(), BTreeMap::from([(7, CONFIG)]));
         let push = |digests: &mut Digests, at| {
             digests.push(7, &CONFIG, b"a", Time(at));

@@ -8,17 +8,17 @@
 //! Reads and writes execute with the switch, between two packets ([`crate::device`]).
 #![allow(deprecated)] // Controllers use fields that P4Runtime advises against.
 
-pub mod access;
 pub mod arbitration;
 pub mod bytes;
-pub mod data;
 pub mod digests;
 pub mod entry;
-pub mod hub;
+pub mod p4data;
 pub mod packets;
 pub mod pipeline;
 pub mod read;
+pub mod role_access;
 pub mod schema;
 pub mod service;
 pub mod store;
+pub mod streams;
 pub mod write;

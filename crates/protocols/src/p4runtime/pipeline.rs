@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_p4runtime_has_no_words_for_is_told_with_the_reason() {
+    fn a_program_that_p4runtime_cannot_express_is_reported_with_the_reason() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let include_paths = vec![root.join("p4/include"), root.join("tests/stf/v1model")];
         let options = LoadOptions { include_paths, ..sojourn_engine::builtin::load_options() };

@@ -3,11 +3,13 @@
 //! A request becomes pieces of work. Each piece runs between two packets and returns the work that
 //! remains. The code runs with the switch and must not depend on the transport.
 
-use super::access::Access;
+mod meters;
+
 use super::entry;
+use super::role_access::Access;
 use super::schema::{Schema, Table};
 use super::store::{EntryExtras, Reference, Store};
-use super::write::resources::cell;
+use super::write::counters_registers::cell;
 use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;
@@ -367,25 +369,6 @@ impl Reader<'_> {
             },
             _ => p4::CounterData::default(),
         })
-    }
-
-    /// Configuration of a meter's cell, if it is set.
-    fn meter(&mut self, name: &str, index: usize) -> Result<Option<p4::MeterConfig>, Failure> {
-        let query = Query::Meter { name: name.to_owned(), index };
-        let number = |value| i64::try_from(value).unwrap_or(i64::MAX);
-        match control::read(self.switch, &query).map_err(Failure::from) {
-            Ok(Reply::Meter(spec)) => Ok(Some(p4::MeterConfig {
-                cir: number(spec.cir),
-                cburst: number(spec.cbs),
-                pir: number(spec.pir),
-                pburst: number(spec.pbs),
-                eburst: 0,
-            })),
-            // A cell that was never configured has no configuration.
-            Err(failure) if failure.code == Code::OutOfRange => Ok(None),
-            Ok(_) => Ok(None),
-            Err(failure) => Err(failure),
-        }
     }
 
     /// The entry, if it passes the filter.

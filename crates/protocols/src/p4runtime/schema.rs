@@ -4,7 +4,7 @@
 //! program has every object of it, with the same keys and parameters. The module must not depend on
 //! messages other than P4Info's.
 
-use super::data::{self, Leaf};
+use super::p4data::{self, Leaf};
 use crate::failure::Failure;
 use crate::wire::p4::config::v1::{self as config, match_field, p4_new_type_translation, table};
 use crate::wire::p4::config::v1::{P4Info, P4NamedType, P4TypeInfo, Preamble};
@@ -250,13 +250,13 @@ impl Schema {
         }
         for register in &info.registers {
             let (id, name) = named(&register.preamble);
-            let leaf = data::leaf(register.type_spec.as_ref(), reader.types)?;
+            let leaf = p4data::leaf(register.type_spec.as_ref(), reader.types)?;
             let size = register.size.max(0) as u64;
             schema.registers.insert(id, Typed { name: reader.object(name)?, size, leaf });
         }
         for digest in &info.digests {
             let (id, name) = named(&digest.preamble);
-            let leaf = data::leaf(digest.type_spec.as_ref(), reader.types)?;
+            let leaf = p4data::leaf(digest.type_spec.as_ref(), reader.types)?;
             schema.digests.insert(id, Typed { name: name.to_owned(), size: 0, leaf });
         }
         for set in &info.value_sets {

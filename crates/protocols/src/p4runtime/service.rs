@@ -1,13 +1,13 @@
 //! P4Runtime service: validates each call, executes it on the switch, and answers.
 
-use super::access::Access;
 use super::digests::{Digests, List};
-use super::hub::{Hub, Message, WAITING};
 use super::packets;
 use super::pipeline::{KnownPrograms, Pipeline};
 use super::read::{Piece, Reader, last_hit, pieces};
+use super::role_access::Access;
 use super::schema::Schema;
 use super::store::Store;
+use super::streams::{Hub, Message, WAITING};
 use super::write;
 use crate::device::{Device, Placed, Work};
 use crate::failure::{Failure, status};

@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_back_is_as_it_was() {
+    fn rollback_restores_the_state() {
         let mut store = Store::default();
         let extras = |cookie| {
             Some(Box::new(EntryExtras { controller_metadata: cookie, ..EntryExtras::default() }))

@@ -3,15 +3,18 @@
 //! An update becomes operations, which are applied at once, and state that the program does not
 //! hold goes into the store. Runs in the switch's thread; must not depend on the transport.
 
+pub(super) mod counters_registers;
+mod digests;
 mod direct;
 mod entries;
+mod meters;
 mod profiles;
 mod replication;
-pub(super) mod resources;
+mod value_sets;
 
 pub use replication::reroute;
 
-use super::access::Access;
+use super::role_access::Access;
 use super::schema::Schema;
 use super::store::Store;
 use crate::failure::Failure;

@@ -198,7 +198,7 @@ async fn harass(address: SocketAddr, messages: &[(&'static str, Vec<u8>)], longe
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn p4runtime_outlives_what_nobody_should_send() {
+async fn p4runtime_survives_hostile_messages() {
     let house = house();
     let (mut one, _) = bench::controller(&house, 10).await;
     let election_id = Some(p4::Uint128 { high: 0, low: 10 });
@@ -237,7 +237,7 @@ async fn p4runtime_outlives_what_nobody_should_send() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bfrt_outlives_what_nobody_should_send() {
+async fn bfrt_survives_hostile_messages() {
     let (program, bench, _left, _packets) = bench::switch("tofino.p4");
     let server = Server::new(bench.clone(), 0, vec![Placed::everywhere(program)]).unwrap();
     let address = "127.0.0.1:0".parse().unwrap();

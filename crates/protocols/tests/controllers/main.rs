@@ -75,7 +75,7 @@ async fn primary(house: &House) -> Controller {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn only_the_primary_writes_and_everybody_hears_who_that_is() {
+async fn only_the_primary_writes_and_every_controller_is_notified() {
     let house = house();
     let (mut first, _) = controller(&house, 10).await;
     let (mut second, told) = controller(&house, 9).await;
@@ -101,7 +101,7 @@ async fn only_the_primary_writes_and_everybody_hears_who_that_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_written_is_read_of_every_kind_of_match() {
+async fn entries_of_every_match_kind_are_read_back() {
     let house = house();
     let mut one = primary(&house).await;
     let ternary =
@@ -268,7 +268,7 @@ async fn digests_and_idle_entries_are_told_to_the_primary() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_belongs_to_entries_and_what_stands_alone_is_written_and_read() {
+async fn direct_and_indirect_resources_are_written_and_read() {
     let house = house();
     let mut one = primary(&house).await;
     let info = &house.info;

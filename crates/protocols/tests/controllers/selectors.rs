@@ -77,7 +77,7 @@ async fn a_group_has_as_much_room_as_the_program_says() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_entries_lead_to_is_there_and_stays() {
+async fn members_and_groups_of_entries_exist_and_cannot_be_deleted() {
     let mut one = with_members(client().await).await;
     let empty = one.entry("groups+", &group(1), "", &of(&[], &[], 4));
     assert_eq!(one.write(Insert, empty.clone()).await, Code::Ok);
@@ -165,7 +165,7 @@ async fn a_miss_leads_to_a_member_or_to_a_group() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_the_same_in_all_pipes_is_not_written_in_one() {
+async fn settings_common_to_all_pipes_cannot_be_written_in_one() {
     let mut one = with_members(client_of(2).await).await;
     let target = bfrt::TargetDevice { pipe_id: 0, ..Default::default() };
     let in_one = |entry| bfrt::TableEntry { entry_tgt: Some(target), ..entry };

@@ -210,7 +210,7 @@ async fn each_pipeline_has_snapshots_of_its_own_in_the_pipes_that_run_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_no_stage_can_show_is_refused() {
+async fn a_field_that_no_stage_can_show_is_refused() {
     let mut one = client().await;
     let ingress = || [("thread", text("INGRESS"))];
     let both = settings(&one, 3, 5, &[("thread", text("ALL"))]);

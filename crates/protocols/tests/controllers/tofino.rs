@@ -326,7 +326,7 @@ async fn entries_forward_count_and_go() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_written_is_read_of_every_kind_of_match() {
+async fn entries_of_every_match_kind_are_read_back() {
     let mut one = client().await;
     let bytes = |value: u64, count: usize| value.to_be_bytes()[8 - count..].to_vec();
     let lpm = MatchType::Lpm(key_field::Lpm { value: bytes(0xa00 << 32, 6), prefix_len: 16 });
@@ -542,7 +542,7 @@ async fn a_batch_has_the_atomicity_that_it_asks_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_not_of_the_program_is_refused() {
+async fn names_that_the_program_lacks_are_refused() {
     let mut one = client().await;
     let key = [("dst", exact(1, 6))];
     let good = one.entry("exact_t", &key, "send", &[("port", number(1, 2))]);

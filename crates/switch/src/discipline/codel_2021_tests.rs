@@ -68,7 +68,7 @@ fn less_than_a_frame_behind_is_no_queue() {
 }
 
 #[test]
-fn a_queue_and_a_queue_that_somebody_else_keeps_are_judged_alike() {
+fn an_own_queue_and_an_external_queue_get_the_same_decisions() {
     let mut law = State::default();
     let mut own = discipline::build("codel_2021", &[]).unwrap();
     for ms in 0..2_000 {

@@ -108,7 +108,7 @@ fn a_full_queue_drops_half_the_fattest_flow_from_its_head() {
 }
 
 #[test]
-fn linux_drops_half_the_fattest_flows_bytes_and_tells_its_codel() {
+fn linux_drops_half_the_fattest_flows_bytes_and_informs_its_codel() {
     // 9000 bytes, six packets, the large ones in front: half of them are gone after two, in the RFC three.
     for (linux, dropped) in [(true, vec![0, 1]), (false, vec![0, 1, 2])] {
         let mut queue = FqCodel::new(Params { limit: 6, linux, ..Params::default() }, 1);

@@ -31,7 +31,7 @@ pub mod sp_pifo;
 #[cfg(test)]
 mod testing;
 
-pub use crate::tm::queued::{Contents, Queued};
+pub use crate::tm::queued_packet::{Contents, Queued};
 pub use backlog::{Backlog, QueueLength};
 pub use flow_hash::flow_hash;
 pub use parameters::{Allowed, Kind, Parameter, Settings};
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_is_refused_by_name_with_what_is_allowed() {
+    fn values_out_of_range_are_refused_with_the_allowed_range() {
         for (discipline, given, message) in [
             ("fifo", ("limit_packets", 0), "`limit_packets` is 0, allowed is 1 packets or more"),
             ("red", ("limit_bytes", 0), "`limit_bytes` is 0, allowed is 1 bytes or more"),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_linuxs_clock_for_codel_cannot_tell_are_refused_where_it_is_used() {
+    fn times_beyond_linuxs_codel_clock_are_refused_where_it_is_used() {
         let hour = LONGEST.0;
         assert!(build("fq_codel", &[("interval", hour)]).is_ok());
         let error = build("fq_codel", &[("linux", 1), ("interval", hour)]).unwrap_err();

@@ -114,7 +114,7 @@ fn the_drops_are_the_kernels_packet_by_packet() {
 }
 
 #[test]
-fn what_is_capable_of_ecn_is_marked_up_to_ten_per_cent() {
+fn ecn_capable_packets_are_marked_up_to_ten_per_cent() {
     for (prob, marks, drops) in [(MAX_PROB / 10, 1, 0), (MAX_PROB / 10 + 1, 0, 1)] {
         let mut pie = PieLinux::new(Params { ecn: true, ..Params::default() }, 1);
         let mut gone = Drops::default();

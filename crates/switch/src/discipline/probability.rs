@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn dice_hit_as_often_as_told() {
+    fn random_decisions_have_the_configured_frequency() {
         let mut dice = Dice::new(7);
         let tenth = Probability::from_ppm(100_000);
         let hits = (0..100_000).filter(|_| dice.hits(tenth)).count();

@@ -7,9 +7,9 @@
 //! T2NA. Must not depend on the switch.
 
 mod config;
-mod machine;
+mod state_machine;
 
 pub use config::{
     Application, GeneratorChange, GeneratorError, GeneratorSetting, SettingError, Trigger,
 };
-pub use machine::Generators;
+pub use state_machine::Generators;

@@ -10,7 +10,7 @@ use crate::ecn;
 use crate::observation::Verdict;
 use crate::statistics::RecirculationStatistics;
 use crate::tm::port::{Decision, Port};
-use crate::tm::queued::{Contents, Queued};
+use crate::tm::queued_packet::{Contents, Queued};
 use crate::tm::scheduler::Turn;
 use crate::tm::serializer::{INTER_FRAME_GAP, wire_bytes};
 use sojourn_packet::{Bytes, Packet, Time};

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_due_stays() {
+    fn events_that_are_not_due_remain() {
         let mut events = Events::new();
         events.set(Time(5), Event::Admit);
         assert_eq!(events.pop_due(Time(4)), None);

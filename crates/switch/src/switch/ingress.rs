@@ -9,7 +9,7 @@ use crate::discipline::DropKind;
 use crate::ecn;
 use crate::statistics::{SetBy, Unroutable};
 use crate::tm::queue::QueueSpace;
-use crate::tm::queued::{Contents, EnqueueRecord, Queued, Tag};
+use crate::tm::queued_packet::{Contents, EnqueueRecord, Queued, Tag};
 use crate::tm::replication::CopyOrder;
 use sojourn_packet::{
     Admission, IngressDecision, IngressInput, PacketMetadata, PortId, Replication,

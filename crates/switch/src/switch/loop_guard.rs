@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_had_none_is_told_by_the_number_that_it_was_given() {
+    fn the_first_entry_without_a_member_is_reported_by_its_number() {
         let mut rounds = LoopGuard::new(RoundLimit::default());
         rounds.renumber(|_| unreachable!("none was dropped"));
         rounds.first = Some((PacketId(7), Loop::Copy(3), Time(9)));

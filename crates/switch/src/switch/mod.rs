@@ -10,14 +10,14 @@ mod depth_reports;
 mod egress;
 mod events;
 mod flow_control;
-mod generate;
 mod ingress;
 mod loop_guard;
-mod measure;
+mod measurement;
 mod multithreaded;
-mod outgoing;
+mod packet_generators;
 mod reconfigure;
 mod setup;
+mod transmit_buffer;
 
 pub use reconfigure::{Change, QueueChange, Replaced};
 
@@ -25,23 +25,22 @@ use crate::discipline::{Discipline, Drops};
 use crate::generator::Generators;
 use crate::observation::{CapturedFrame, Observation, PacketObservation, Transmit};
 use crate::statistics::{Count, IngressStatistics, RecirculationStatistics};
-use crate::tm::cells::Buffer;
+use crate::tm::buffer_cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
-use crate::tm::queued::{Places, Queued};
+use crate::tm::queued_packet::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
-use crate::tm::shaper::ShaperHardware;
 use depth_reports::DepthReports;
 use events::{Event, Events};
 use flow_control::FlowControlRequests;
 use loop_guard::LoopGuard;
-use measure::Observations;
+use measurement::Observations;
 use multithreaded::Passes;
-use outgoing::Outgoing;
-use sojourn_packet::{DataPlane, PacketMetadata, PortId, Replication};
+use sojourn_packet::{DataPlane, PacketMetadata, PortId, Replication, ShaperRegisters};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Drain;
+use transmit_buffer::Outgoing;
 
 /// Native disciplines by port and queue; queues that are not named drop from the tail.
 pub type Disciplines = BTreeMap<(PortId, u8), Box<dyn Discipline>>;
@@ -59,7 +58,7 @@ pub struct Switch {
     port_index: Vec<u16>,
     buffer: Buffer,
     /// Registers of shapers that are set later.
-    shapers: ShaperHardware,
+    shapers: ShaperRegisters,
     mirror: MirrorBuffer,
     replication: ReplicationEngine,
     ingress_latency: Time,

@@ -5,7 +5,7 @@
 
 use super::{Admitted, Event, Switch};
 use crate::tm::port::Port;
-use crate::tm::queued::{Contents, Queued, Tag};
+use crate::tm::queued_packet::{Contents, Queued, Tag};
 use sojourn_packet::{IngressInput, IngressOutput, Packet, PassId, PortId, QueueDepths, Time};
 use std::collections::BTreeMap;
 

@@ -7,9 +7,9 @@
 use super::Switch;
 use crate::config::{ConfigError, MirrorSession, MulticastGroup};
 use crate::generator::{GeneratorChange, Generators};
-use crate::routes::Routes;
-use crate::spread::SpreadingRoutes;
-use crate::tm::pace::Pace;
+use crate::multipath::SpreadingRoutes;
+use crate::router::Routes;
+use crate::tm::queue_pacing::Pace;
 use crate::tm::shaper::{ShaperConfig, TokenBucket};
 use sojourn_packet::{PortId, Rate, Time};
 use std::any::Any;

@@ -3,19 +3,19 @@
 use super::depth_reports::DepthReports;
 use super::flow_control::FlowControlRequests;
 use super::loop_guard::LoopGuard;
-use super::measure::Observations;
+use super::measurement::Observations;
 use super::multithreaded::Passes;
-use super::outgoing::Outgoing;
+use super::transmit_buffer::Outgoing;
 use super::{Disciplines, ObservationFlags, Switch};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::discipline::Drops;
 use crate::generator::Generators;
 use crate::statistics::{Count, IngressStatistics, RecirculationStatistics};
 use crate::switch::events::Events;
-use crate::tm::cells::Buffer;
+use crate::tm::buffer_cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
 use crate::tm::port::Port;
-use crate::tm::queued::Places;
+use crate::tm::queued_packet::Places;
 use crate::tm::replication::ReplicationEngine;
 use sojourn_packet::{DataPlane, PacketGenerator, PortId, Time};
 use std::collections::VecDeque;
@@ -70,7 +70,7 @@ impl Switch {
             port_index,
             observation_flags,
             ports,
-            buffer: Buffer::new(config.cells, config.cell),
+            buffer: Buffer::new(config.buffer_cells(), config.cell),
             shapers: config.shapers,
             mirror: MirrorBuffer::new(&config.mirror),
             recirculation: RecirculationStatistics {
@@ -134,7 +134,7 @@ fn index_of(ports: &[Port]) -> Vec<u16> {
 fn check(config: &SwitchConfig) -> Result<(), ConfigError> {
     for (value, name) in [
         (config.shapers.clock, "the core clock"),
-        (u64::from(config.cells), "the number of buffer cells"),
+        (u64::from(config.buffer_cells()), "the number of buffer cells"),
         (config.mirror.rate.0, "the rate of the mirror buffer"),
         (u64::from(config.depth_reports.cells), "the unit of queue depths in reports"),
         (config.depth_reports.waiting as u64, "the number of waiting depth reports"),

@@ -6,7 +6,7 @@
 
 use crate::config::{MirrorConfig, MirrorSession};
 use crate::statistics::MirrorStatistics;
-use crate::tm::queued::{Requested, Tag};
+use crate::tm::queued_packet::{Requested, Tag};
 use crate::tm::serializer::Serializer;
 use sojourn_packet::{Bytes, Packet, Time};
 use sojourn_packet::{Mirror, MirrorOverrides, PacketMetadata};

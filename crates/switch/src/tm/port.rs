@@ -6,14 +6,14 @@
 use crate::config::{ConfigError, PortConfig};
 use crate::discipline::Discipline;
 use crate::statistics::Count;
-use crate::tm::opportunities::Opportunities;
-use crate::tm::pace::Pace;
+use crate::tm::link_trace::Opportunities;
 use crate::tm::queue::Queue;
-use crate::tm::queued::Queued;
+use crate::tm::queue_pacing::Pace;
+use crate::tm::queued_packet::Queued;
 use crate::tm::scheduler::{Band, MAX_QUEUES, QueueSet, Scheduler, Turn};
 use crate::tm::serializer::Serializer;
-use crate::tm::shaper::{ShaperConfig, ShaperHardware, TokenBucket, Unencodable};
-use sojourn_packet::{Bytes, PortId, Time};
+use crate::tm::shaper::{ShaperConfig, TokenBucket, Unencodable};
+use sojourn_packet::{Bytes, PortId, ShaperRegisters, Time};
 use std::collections::VecDeque;
 
 /// Possible action of a port at a given time.
@@ -68,7 +68,7 @@ impl Port {
     pub fn new(
         config: &PortConfig,
         disciplines: impl FnMut(u8) -> Option<Box<dyn Discipline>>,
-        shapers: ShaperHardware,
+        shapers: ShaperRegisters,
         compensation: u32,
     ) -> Result<Port, ConfigError> {
         Port::check(config)?;
@@ -170,7 +170,7 @@ impl Port {
         &mut self,
         now: Time,
         shaper: Option<&ShaperConfig>,
-        shapers: ShaperHardware,
+        shapers: ShaperRegisters,
     ) -> Result<(), ConfigError> {
         let fresh = shaper.map(|s| TokenBucket::new(s, shapers)).transpose();
         let mut fresh = fresh.map_err(|unencodable| refused(self.id, unencodable))?;

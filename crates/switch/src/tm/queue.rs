@@ -7,12 +7,12 @@ use crate::config::{ConfigError, QueueConfig};
 use crate::discipline::fifo::Fifo;
 use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
-use crate::tm::cells::{Buffer, Share};
-use crate::tm::pace::Pace;
-use crate::tm::queued::{EnqueueRecord, Queued, counted_length};
-use crate::tm::shaper::{ShaperHardware, TokenBucket, Unencodable};
-use sojourn_packet::PortId;
+use crate::tm::buffer_cells::{Buffer, Share};
+use crate::tm::queue_pacing::Pace;
+use crate::tm::queued_packet::{EnqueueRecord, Queued, counted_length};
+use crate::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_packet::{Bytes, Packet, Time};
+use sojourn_packet::{PortId, ShaperRegisters};
 
 /// A queue of a port.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Queue {
     pub fn new(
         config: &QueueConfig,
         discipline: Option<Box<dyn Discipline>>,
-        shapers: ShaperHardware,
+        shapers: ShaperRegisters,
     ) -> Result<Queue, Unencodable> {
         let bucket = |c: &Option<_>| c.as_ref().map(|c| TokenBucket::new(c, shapers)).transpose();
         Ok(Queue {

@@ -2,59 +2,24 @@
 //!
 //! A chip's port and queue shapers add `M * 2^-E` bytes (or `M * 4^-E` packets) every 80 core
 //! clocks, E of 4 bits, and hold at most `m << e` bytes, e of 4 bits. The widths of M and m are a
-//! chip's ([`ShaperHardware`]); sources are the driver's conversion functions in open-p4studio
+//! chip's ([`ShaperRegisters`]); sources are the driver's conversion functions in open-p4studio
 //! (`tm_tofino_hw_intf.c`, `tm_tof2_hw_intf.c`). The buckets here count in units of 2^-E bytes and
 //! in whole refills, so they are exact and never drift. This file must not know what is shaped.
 
-use sojourn_packet::{Rate, Time};
+use sojourn_packet::{Rate, ShaperRegisters, Time};
 
 /// Core clocks between two refills.
 const REFILL_CLOCKS: u64 = 80;
 const EXPONENT_MAX: u32 = 15;
 
-/// The registers of a chip's shapers, and the clock that counts their refills.
-///
-/// ```
-/// use sojourn_packet::Rate;
-/// use sojourn_switch::tm::shaper::{ShaperHardware, TokenBucket};
-/// use sojourn_switch::ShaperConfig;
-/// let fine = ShaperHardware { clock: 1_000_000_000, rate_bits: 12, burst_bits: 8, ..ShaperHardware::default() };
-/// let built = TokenBucket::new(&ShaperConfig::bits(Rate(10_000_000), 4_096), fine)?.effective();
-/// assert_eq!(built.rate.per_second(), 10_000_610);
-/// # Ok::<(), sojourn_switch::tm::shaper::Unencodable>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShaperHardware {
-    /// Core clock in Hz.
-    pub clock: u64,
-    /// Bits of a rate's mantissa M.
-    pub rate_bits: u32,
-    /// Bits of a burst's mantissa m.
-    pub burst_bits: u32,
-    /// Rounds a mantissa that a small burst shortens to the nearest, whatever the provisioning.
-    pub shortened_to_nearest: bool,
+/// Largest mantissa of a rate.
+fn largest_rate_mantissa(registers: ShaperRegisters) -> u128 {
+    (1 << registers.rate_bits) - 1
 }
 
-impl Default for ShaperHardware {
-    fn default() -> ShaperHardware {
-        ShaperHardware {
-            clock: 1_220_000_000,
-            rate_bits: 10,
-            burst_bits: 4,
-            shortened_to_nearest: false,
-        }
-    }
-}
-
-impl ShaperHardware {
-    fn largest_rate_mantissa(self) -> u128 {
-        (1 << self.rate_bits) - 1
-    }
-
-    /// Longest burst in bytes or packets: the largest mantissa, shifted by 15.
-    fn longest_burst(self) -> u64 {
-        ((1 << self.burst_bits) - 1) << EXPONENT_MAX
-    }
+/// Longest burst in bytes or packets: the largest mantissa, shifted by 15.
+fn longest_burst(registers: ShaperRegisters) -> u64 {
+    ((1 << registers.burst_bits) - 1) << EXPONENT_MAX
 }
 
 /// Unit of a shaper, and its amount per second.
@@ -101,11 +66,11 @@ impl Provisioning {
 /// A shaper as its API takes it.
 ///
 /// ```
-/// use sojourn_packet::Rate;
-/// use sojourn_switch::tm::shaper::{ShaperHardware, TokenBucket};
+/// use sojourn_packet::{Rate, ShaperRegisters};
+/// use sojourn_switch::tm::shaper::TokenBucket;
 /// use sojourn_switch::{ShapedRate, ShaperConfig};
 /// let requested = ShaperConfig::bits(Rate(10_000_000), 3_000);
-/// let hardware = ShaperHardware::default();
+/// let hardware = ShaperRegisters::default();
 /// let built = TokenBucket::new(&requested, hardware).expect("the hardware has it").effective();
 /// // At least what was requested for, and within 1 %.
 /// assert!((10_000_000..10_100_000).contains(&built.rate.per_second()));
@@ -163,7 +128,7 @@ struct Encoded {
     burst: u64,
 }
 
-fn encode(config: &ShaperConfig, hardware: ShaperHardware) -> Result<Encoded, Unencodable> {
+fn encode(config: &ShaperConfig, hardware: ShaperRegisters) -> Result<Encoded, Unencodable> {
     let burst = encode_burst(config.burst, hardware)?;
     // Tokens per refill, as a fraction numerator / clock, before the shift by E or 2 E.
     let (numerator, step) = match config.rate {
@@ -177,7 +142,7 @@ fn encode(config: &ShaperConfig, hardware: ShaperHardware) -> Result<Encoded, Un
     // The driver normalises M: the largest E at which M still fits its bits.
     let value = config.rate.per_second();
     let refused = |allowed: String| Unencodable { what: "rate", value, allowed };
-    let largest = hardware.largest_rate_mantissa();
+    let largest = largest_rate_mantissa(hardware);
     let normalised = (0..=EXPONENT_MAX).rev().find(|&e| mantissa_at(e) <= largest);
     let mut exponent = normalised.ok_or_else(|| {
         refused(format!("at most {largest} bytes (or packets) per 80 core clocks"))
@@ -203,8 +168,8 @@ fn encode(config: &ShaperConfig, hardware: ShaperHardware) -> Result<Encoded, Un
 
 /// The burst as `m << e`, rounded down. The driver's own conversion overflows its register from
 /// 65,536 on; that is not reproduced.
-fn encode_burst(burst: u64, hardware: ShaperHardware) -> Result<u64, Unencodable> {
-    let longest = hardware.longest_burst();
+fn encode_burst(burst: u64, hardware: ShaperRegisters) -> Result<u64, Unencodable> {
+    let longest = longest_burst(hardware);
     if burst == 0 || burst > longest {
         let allowed = format!("1 to {longest}");
         return Err(Unencodable { what: "burst", value: burst, allowed });
@@ -280,7 +245,7 @@ impl TokenBucket {
     /// If the hardware cannot express the rate or the burst.
     pub fn new(
         config: &ShaperConfig,
-        hardware: ShaperHardware,
+        hardware: ShaperRegisters,
     ) -> Result<TokenBucket, Unencodable> {
         let encoded = encode(config, hardware)?;
         let full = (encoded.burst << encoded.fraction) as i64;
@@ -359,11 +324,11 @@ impl TokenBucket {
 mod tests {
     use super::*;
 
-    fn hardware() -> ShaperHardware {
-        ShaperHardware::default()
+    fn hardware() -> ShaperRegisters {
+        ShaperRegisters::default()
     }
 
-    const WIDE: ShaperHardware = ShaperHardware {
+    const WIDE: ShaperRegisters = ShaperRegisters {
         clock: 1_000_000_000,
         rate_bits: 12,
         burst_bits: 8,

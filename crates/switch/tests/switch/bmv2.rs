@@ -115,7 +115,7 @@ fn a_packet_is_resubmitted_as_often_as_the_switch_allows() {
 }
 
 #[test]
-fn what_egress_sends_back_comes_to_ingress_and_not_to_a_wire() {
+fn a_packet_that_egress_recirculates_enters_ingress_and_no_wire() {
     let mut rounds = 0;
     let fake = Fake::new().egress(move |_, packet| {
         rounds += 1;
@@ -220,7 +220,7 @@ fn a_drop_in_ingress_is_a_row_of_the_bottleneck_unless_it_came_in_there() {
 }
 
 #[test]
-fn a_packet_on_its_second_round_that_ingress_drops_is_nobodys_loss() {
+fn a_recirculated_packet_that_ingress_drops_is_no_loss_of_a_queue() {
     let plane = Fake::new()
         .ingress(|input, packet| match input.now {
             Time::ZERO => to(IN, 0, packet),

@@ -16,7 +16,7 @@ fn a_packet_takes_the_latencies_of_the_pipelines_and_its_time_on_the_wire() {
 }
 
 #[test]
-fn egress_is_told_what_the_traffic_manager_measured() {
+fn egress_gets_the_measurements_of_the_traffic_manager() {
     let mut config = config();
     config.ports[1].queues[0].congestion = Some([19, 30, 50]);
     let mut driver = Driver::p4(config, Fake::new());

@@ -145,7 +145,7 @@ fn a_trigger_waits_for_the_one_before_it() {
 }
 
 #[test]
-fn what_is_taken_back_was_never_set() {
+fn rollback_removes_a_setting() {
     let mut driver = driver();
     let often = Application { batches: 0, packets: 0, ..application(Trigger::Every(Time(1_000))) };
     set(&mut driver.switch, 0, often);
@@ -191,7 +191,7 @@ fn a_batch_that_is_shortened_behind_its_pending_packet_makes_that_packet_by_a_po
 }
 
 #[test]
-fn what_the_chip_cannot_do_is_refused() {
+fn operations_that_the_chip_lacks_are_refused() {
     let mut driver = driver();
     let mut refused = |number, application: Application| {
         let set = GeneratorChange::Application(0, number, Box::new(application));

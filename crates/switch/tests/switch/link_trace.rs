@@ -4,7 +4,7 @@
 
 use crate::harness::*;
 use proptest::prelude::*;
-use sojourn_switch::tm::opportunities::LinkTrace;
+use sojourn_switch::tm::link_trace::LinkTrace;
 use sojourn_switch::{SwitchConfig, Verdict};
 use std::collections::VecDeque;
 

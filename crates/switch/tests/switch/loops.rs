@@ -240,7 +240,7 @@ fn at_once() -> SwitchConfig {
 }
 
 #[test]
-fn what_goes_round_for_ever_is_dropped_and_told_and_others_are_served() {
+fn a_packet_that_loops_forever_is_dropped_and_reported_and_others_are_served() {
     let resubmits = Fake::new().ingress(|_, packet| {
         let ever = packet.id.0 == 1;
         let resubmit = ever.then(|| packet.clone());

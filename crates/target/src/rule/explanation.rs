@@ -1,7 +1,7 @@
 //! Explanation of a rule for a terminal: title, reason, cure, and both variants of its program.
 
 use super::Rule;
-use sojourn_p4::terminal::WIDTH;
+use sojourn_p4::text_wrap::WIDTH;
 
 impl Rule {
     /// The rule, its reason, the alternative, and a program of either kind.

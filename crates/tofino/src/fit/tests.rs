@@ -62,7 +62,7 @@ const STATE: &str = "Register<bit<32>, bit<9>>(512) state;
     };";
 
 #[test]
-fn what_does_not_depend_shares_a_stage() {
+fn independent_steps_share_a_stage() {
     assert_eq!(stages("", "m.a = m.now + 1; m.b = m.now - 1; m.c = m.now;"), 1);
 }
 
@@ -110,7 +110,7 @@ fn exclusive_branches_share_a_stage() {
 }
 
 #[test]
-fn what_follows_a_return_excludes_what_came_before_it() {
+fn statements_after_a_return_exclude_those_before_it() {
     assert_eq!(stages("", "if (m.e == 1) { m.a = m.now; return; } m.a = m.c;"), 1);
 }
 
@@ -126,7 +126,7 @@ fn an_action_that_swaps_fields_of_a_header_takes_one_step() {
 }
 
 #[test]
-fn what_a_hit_decides_is_in_the_tables_stage() {
+fn statements_that_a_hit_decides_are_in_the_tables_stage() {
     assert_eq!(stages(TABLE, "if (t.apply().hit) { m.c = m.now; }"), 1);
     assert_eq!(stages(TABLE, "switch (t.apply().action_run) { put: { m.c = m.now; } }"), 1);
 }
@@ -192,7 +192,7 @@ fn a_hash_that_is_an_index_is_computed_on_the_way() {
 }
 
 #[test]
-fn what_nobody_reads_takes_no_stage() {
+fn dead_writes_take_no_stage() {
     assert_eq!(stages("", "m.f = m.f + 1;"), 0);
     assert_eq!(stages("", "m.a = m.a + 1;"), 1, "but m.a is mirrored");
 }
@@ -397,7 +397,7 @@ fn a_checksum_under_a_condition_has_a_table_behind_what_it_asks() {
 }
 
 #[test]
-fn what_needs_more_than_a_stage_has_is_named_without_a_number_of_stages() {
+fn a_node_larger_than_a_stage_is_named_without_a_number_of_stages() {
     let counter = |n: u32| format!("Counter<bit<32>, bit<9>>(512, CounterType_t.PACKETS) n{n};");
     let declarations: String = (0..5).map(counter).collect();
     let calls: String = (0..5).map(|n| format!("n{n}.count(0);")).collect();
@@ -512,7 +512,7 @@ fn a_loop_is_refused() {
 }
 
 #[test]
-fn arithmetic_wider_than_a_container_is_told() {
+fn arithmetic_wider_than_a_container_is_reported() {
     let wide = "bit<48> x = ep.global_tstamp";
     assert_eq!(refused("", &format!("{wide} |-| 5; h.ethernet.dst = x;")), ["T1008"]);
     assert_eq!(refused("", &format!("{wide} - 5; h.ethernet.dst = x;")), ["T1009"]);
@@ -598,7 +598,7 @@ const COUNTED: &str = "Counter<bit<32>, bit<8>>(256, CounterType_t.PACKETS) seen
     };";
 
 #[test]
-fn an_action_called_by_name_has_no_large_constant_beside_what_needs_the_hash_unit() {
+fn an_action_called_by_name_has_no_large_constant_next_to_what_needs_the_hash_unit() {
     let codes = |set: &str, hashed: &str| {
         let action = format!("{COUNTED} action both() {{ {set} {hashed} }}");
         let parts = Parts {
@@ -627,7 +627,7 @@ fn an_action_called_by_name_has_no_large_constant_beside_what_needs_the_hash_uni
 }
 
 #[test]
-fn a_table_without_key_has_no_action_data_beside_what_needs_the_hash_unit() {
+fn a_table_without_key_has_no_action_data_next_to_what_needs_the_hash_unit() {
     let codes = |body: &str| {
         let table = format!(
             "{COUNTED} action both(bit<8> p) {{ {body} }}
@@ -675,7 +675,7 @@ fn a_write_that_is_overwritten_before_anything_reads_it_costs_nothing() {
 }
 
 #[test]
-fn what_a_condition_without_a_choice_guards_has_no_gateway() {
+fn a_constant_condition_takes_no_gateway() {
     // Without a sign nothing is below 0, and a byte is at most 255.
     for never in ["m.e < 0", "(bit<16>)m.e > 255", "m.e & 2 == 1", "m.e | 1 == 2"] {
         let apply = format!("m.e = m.e + 1; if ({never}) {{ m.a = m.now; }} else {{ m.b = m.c; }}");

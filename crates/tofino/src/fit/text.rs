@@ -3,7 +3,7 @@
 use super::naming::{At, PASSES};
 use super::report::{Fit, Pass, Placed, Stage};
 use super::resources::Resource;
-use sojourn_p4::terminal::wrap;
+use sojourn_p4::text_wrap::wrap;
 use std::fmt::Write;
 
 /// Resources that have a column in the table of stages: heading and what it counts.

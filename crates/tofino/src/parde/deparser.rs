@@ -1,12 +1,12 @@
 //! Statements of deparsers: emits, assignments, checksums (T0906 to T0910).
 //!
 //! A deparser emits valid headers, and sums checksums; it decides and computes nothing. Copies are
-//! checked in `deparser_requests`. Uses `known` and `fields`.
+//! checked in `deparser_requests`. Uses `copy_propagation` and `fields`.
 
+use super::checksum_fields::{Headers, Part};
+use super::copy_propagation::Known;
 use super::fields::computed;
-use super::known::Known;
 use super::slots;
-use super::sums::{Headers, Part};
 use crate::constant_folding::constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;

@@ -6,32 +6,32 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `known` | values that a variable is known to hold, constants folded |
+//! | `copy_propagation` | values that a variable is known to hold, constants folded |
 //! | `fields` | expressions that need no ALU |
-//! | `chains` | states that the compiler joins |
+//! | `state_merging` | states that the compiler joins |
 //! | `stacks` | elements of stacks in controls and deparsers |
 //! | `states` | statements of parser states |
-//! | `reach` | the last writes to a key of `select` |
+//! | `key_sources` | the last writes to a key of `select` |
 //! | `select` | keys of `select`, conditions of `if` |
 //! | `varbit` | lengths of fields of variable size |
 //! | `externs` | the blocks in which an extern can be used |
 //! | `deparser` | emits, assignments, checksums |
-//! | `sums` | fields and places of checksums |
+//! | `checksum_fields` | fields and places of checksums |
 
-mod chains;
+mod checksum_fields;
+mod copy_propagation;
 mod deparser;
 mod externs;
 mod fields;
-mod known;
-mod reach;
+mod key_sources;
 mod select;
 mod stacks;
+mod state_merging;
 mod states;
-mod sums;
 mod varbit;
 
+pub(super) use self::copy_propagation::Known;
 pub(super) use self::fields::computed;
-pub(super) use self::known::Known;
 
 use crate::chip::Chip;
 use crate::rules;

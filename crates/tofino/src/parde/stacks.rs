@@ -1,10 +1,10 @@
 //! Elements of stacks that a field chooses, in controls and deparsers (T1305).
 //!
 //! Parsers have their own check, as they count elements. The compiler unrolls loops, so that an
-//! index inside of one may become a constant: loops are not checked. Uses `known`.
+//! index inside of one may become a constant: loops are not checked. Uses `copy_propagation`.
 
+use super::copy_propagation::Known;
 use super::fields::variable_index;
-use super::known::Known;
 use crate::constant_folding::constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;

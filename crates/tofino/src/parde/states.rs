@@ -1,12 +1,12 @@
 //! Statements of parser states (T1301, T1302, T1304, T1305, T1307, T1308).
 //!
-//! A state that the compiler creates for an `if` begins without known values. Uses `known`,
+//! A state that the compiler creates for an `if` begins without known values. Uses `copy_propagation`,
 //! `fields` and the checks of `select` and `varbit`.
 
-use super::chains::chains;
+use super::copy_propagation::Known;
 use super::fields::{computed, variable_index};
-use super::known::Known;
-use super::reach::{Source, Ways};
+use super::key_sources::{Source, Ways};
+use super::state_merging::chains;
 use super::{select, slots, varbit};
 use crate::chip::Chip;
 use crate::constant_folding::constant;

@@ -1,9 +1,9 @@
 //! Lengths of fields of variable size (T1306).
 //!
 //! The compiler generates one parser branch for each value of the field from which the length is
-//! computed, and computes the length of each branch itself. Uses `known`.
+//! computed, and computes the length of each branch itself. Uses `copy_propagation`.
 
-use super::known::Known;
+use super::copy_propagation::Known;
 use crate::constant_folding::constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;

@@ -88,7 +88,7 @@ fn a_header_that_may_be_there_or_not_does() {
 }
 
 #[test]
-fn one_who_looks_further_does_not_look_at_ethernet_alone() {
+fn a_program_that_reads_further_does_not_read_ethernet_alone() {
     let ahead = "p.extract(e); p.extract(h.bridge); p.extract(h.ethernet);
         transition select(p.lookahead<bit<8>>()) { 0x45: accept; default: accept; }";
     let instead = "p.extract(e); p.advance(160); p.extract(h.ethernet); transition accept;";

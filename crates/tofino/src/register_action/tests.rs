@@ -249,7 +249,7 @@ fn an_unsigned_constant_beyond_31_bits_is_refused() {
 }
 
 #[test]
-fn a_constant_that_an_8_bit_unit_cuts_is_told() {
+fn a_constant_that_an_8_bit_unit_cuts_is_reported() {
     assert_eq!(warnings("bit<8>", "", "if (v >= 200) { v = 1; }"), ["T0207"]);
 }
 
@@ -307,7 +307,7 @@ fn a_conditional_expression_is_two_assignments() {
 }
 
 #[test]
-fn what_no_alu_can_compute_is_refused_with_its_rule() {
+fn an_action_that_no_alu_can_compute_is_refused_with_its_rule() {
     let refuse = |body| refusal("pair_t", "", body);
     assert_eq!(refuse("v.first = v.first + v.second;"), "T0304");
     assert_eq!(refuse("v.first = m.a + m.b;"), "T0305");
@@ -323,7 +323,7 @@ fn what_no_alu_can_compute_is_refused_with_its_rule() {
 }
 
 #[test]
-fn two_assignments_that_may_coincide_are_or_ed_and_told() {
+fn two_assignments_that_may_coincide_are_or_ed_and_reported() {
     let body = "if (m.a == 1) { v = 1; } if (m.b == 1) { v = 2; }";
     assert_eq!(warnings("bit<32>", "", body), ["T0351"]);
     let text = compiled("bit<32>", "", body);
@@ -337,7 +337,7 @@ fn a_zero_that_is_always_assigned_first_changes_nothing() {
 }
 
 #[test]
-fn a_read_behind_an_assignment_means_the_old_value_and_is_told() {
+fn a_read_behind_an_assignment_means_the_old_value_and_is_reported() {
     let body = "v.first = m.a; v.second = v.first;";
     assert_eq!(warnings("pair_t", "", body), ["T0350"]);
     assert_eq!(compiled("pair_t", "", body), "lo1: alu_b phv_lo\nhi1: alu_a lo");

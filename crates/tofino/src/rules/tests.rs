@@ -110,7 +110,7 @@ fn compare(name: &str, text: &str) {
 }
 
 #[test]
-fn what_is_said_about_a_broken_rule_is_on_file() {
+fn diagnostics_of_every_rule_equal_the_stored_ones() {
     for rule in all() {
         compare(rule.code, &text(rule.code, true));
     }

@@ -1,6 +1,6 @@
 //! Hashes that the control plane sets while packets pass.
 
-use super::symmetric::mix;
+use super::symmetric_hash::mix;
 use super::{Runtime, value};
 use num_bigint::BigUint;
 use sojourn_control::runtime_control::find_name;

@@ -4,29 +4,29 @@
 //! is loaded (`prepare`); at run time one match selects a few lines in the extern's own file. Must
 //! not depend on the source of packets: a pass supplies time and length.
 
-mod code;
+mod arithmetic;
+mod codegen;
+mod constant_arguments;
 mod counter_byte;
 mod deparser;
-mod field;
+mod field_validity;
 mod hashes;
-mod limits;
-mod numbers;
-mod parser;
+mod mau_externs;
+mod parser_externs;
 mod prepare;
 mod prepared;
 mod registers;
 mod salu_code;
-mod stateful;
-mod symmetric;
+mod symmetric_hash;
 
-pub use code::Stateless;
+pub use codegen::Stateless;
 use counter_byte::ByteOf;
 pub use deparser::{CopyTypes, MirrorRequest};
 pub(crate) use hashes::SettableHash;
 pub use prepare::prepare;
 use prepared::Prepared;
 pub use registers::RegisterState;
-use symmetric::Pair;
+use symmetric_hash::Pair;
 
 use smallvec::SmallVec;
 use sojourn_control::digest::Digests;
@@ -393,12 +393,12 @@ impl Runtime {
             Site::Mirror { bits, of } => self.request_mirror(bits, of, call, ctx),
             Site::Resubmit { of } => self.request_resubmit(of, call, ctx),
             Site::Digest { digest, of } => self.pack_digest(digest, of, call, ctx),
-            Site::MinMax { min } => numbers::min_max(min, call, ctx),
-            Site::FunnelShift => numbers::funnel_shift(call, ctx),
-            Site::Invalidate => field::invalidate(call, ctx),
-            Site::IsValid => field::is_validated(call, ctx),
+            Site::MinMax { min } => arithmetic::min_max(min, call, ctx),
+            Site::FunnelShift => arithmetic::funnel_shift(call, ctx),
+            Site::Invalidate => field_validity::invalidate(call, ctx),
+            Site::IsValid => field_validity::is_validated(call, ctx),
             Site::Size { value } => answer(call, ctx, value.into()),
-            Site::PortMetadata { bytes } => parser::port_metadata(bytes, call, ctx),
+            Site::PortMetadata { bytes } => parser_externs::port_metadata(bytes, call, ctx),
             _ => {}
         }
     }

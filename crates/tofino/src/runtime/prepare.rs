@@ -4,7 +4,8 @@
 //! that are not simulated, headers that are too long for the mirror or resubmit path.
 
 use super::{
-    Pass, Prepared, RegisterState, Runtime, SettableHash, Site, counter_byte, limits, symmetric,
+    Pass, Prepared, RegisterState, Runtime, SettableHash, Site, constant_arguments, counter_byte,
+    symmetric_hash,
 };
 use crate::arguments::{self, ArgumentError};
 use crate::chip::Chip;
@@ -326,7 +327,7 @@ fn site(
 ) -> Result<Site, Refusal> {
     let Some(id) = call.object else { return function(chip, call) };
     let object = &program.objects[id.index()];
-    limits::check(program, unit, &object.of, call)?;
+    constant_arguments::check(program, unit, &object.of, call)?;
     let place = || places.get(&id).copied().unwrap_or_default();
     let (of, name) = (&*object.of, &*call.name);
     Ok(match (of, name) {
@@ -345,7 +346,7 @@ fn site(
         ("Hash", "get") => {
             let algorithm = runtime.hashes.get(place() as usize).map(|hash| &hash.algorithm);
             let is_crc = matches!(algorithm, None | Some(Algorithm::Crc { .. }));
-            let pairs = symmetric::pairs(program, unit, object, is_crc, call)?;
+            let pairs = symmetric_hash::pairs(program, unit, object, is_crc, call)?;
             let symmetric = (!pairs.is_empty()).then(|| push(&mut runtime.symmetric, pairs));
             Site::Hash { hash: place(), bits: argument_bits(call, 0), symmetric }
         }

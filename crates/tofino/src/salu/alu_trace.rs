@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_unit_tells_its_operation_and_its_result() {
+    fn the_trace_of_each_unit_has_its_operation_and_its_result() {
         let alu = |op, predicate| Update {
             op,
             a: OperandA::Memory(MemoryOperand::Lo),

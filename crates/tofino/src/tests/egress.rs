@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn egress_sees_what_the_traffic_manager_measured() {
+fn egress_reads_the_measurements_of_the_traffic_manager() {
     let input = EgressInput {
         queue: 21,
         cos: 3,

@@ -57,7 +57,7 @@ fn a_polynomial_may_be_as_wide_as_a_selectors_hash() {
 }
 
 #[test]
-fn a_symmetric_hash_does_not_tell_its_two_fields_apart() {
+fn a_symmetric_hash_does_not_distinguish_its_two_fields() {
     let hash = |annotation: &str, a: u32, b: u32| {
         let egress = format!("{annotation} Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;");
         let apply = format!(
@@ -211,7 +211,7 @@ fn ports_bring_what_the_control_plane_gives_them() {
 }
 
 #[test]
-fn small_functions_compute_what_they_say() {
+fn small_functions_compute_their_definitions() {
     for (expression, expected) in [
         ("min(8w200, 8w100)", 100),
         ("max(8w200, 8w100)", 200),

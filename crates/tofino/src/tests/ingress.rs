@@ -78,7 +78,7 @@ fn admission(text: &str) -> sojourn_packet::dataplane::Admission {
 }
 
 #[test]
-fn what_the_parser_orders_of_the_traffic_manager_is_done() {
+fn settings_of_the_parser_for_the_traffic_manager_are_applied() {
     let set = "tm.ucast_egress_port = 140; tm.bypass_egress = 1; tm.qid = 3; tm.ingress_cos = 2;
                tm.packet_color = 1; tm.mcast_grp_a = 7; tm.rid = 5; tm.level1_exclusion_id = 6;";
     for apply in ["", "h.ethernet.kind = 1;", "if (t.qid == 3) { h.ethernet.kind = 1; }"] {

@@ -9,7 +9,7 @@ fn refused_text(text: &str) -> String {
 }
 
 #[test]
-fn a_program_for_another_architecture_is_told_which() {
+fn the_message_about_another_architecture_names_it() {
     let text = "#include <core.p4>
         struct headers_t {}
         parser P(packet_in p, out headers_t h) { state start { transition accept; } }
@@ -23,7 +23,7 @@ fn a_program_for_another_architecture_is_told_which() {
 }
 
 #[test]
-fn a_program_that_includes_another_architecture_is_told_which() {
+fn the_message_about_declarations_of_another_architecture_names_it() {
     let message = refused_text("#include <core.p4>\n#include <psa.p4>\n");
     assert!(message.contains("for the Portable Switch Architecture"), "{message}");
 }
@@ -43,14 +43,14 @@ const SELECTOR_ACTION: &str = "
     SelectorAction(selector) down = { void apply(inout bit<1> value) { value = 0; } };";
 
 #[test]
-fn what_is_not_simulated_is_refused_by_name() {
+fn features_that_are_not_simulated_are_refused_by_name() {
     let parts = Parts { egress: SELECTOR_ACTION, apply: "down.execute(0);", ..Parts::default() };
     let refused = parts.refused();
     assert_eq!(refused[0], ("T0804", "SelectorAction.execute is not simulated".to_owned()));
 }
 
 #[test]
-fn what_is_not_simulated_can_be_checked() {
+fn programs_with_features_that_are_not_simulated_can_be_checked() {
     let parts = Parts { egress: SELECTOR_ACTION, apply: "down.execute(0);", ..Parts::default() };
     let options = LoadOptions { check_only: true, ..LoadOptions::default() };
     let loaded = load_text_with(&parts.text(), options).unwrap();
@@ -72,7 +72,7 @@ fn an_entry_of_64_bits_is_the_control_planes_alone() {
 }
 
 #[test]
-fn what_no_stage_can_hold_is_refused() {
+fn a_table_that_no_stage_can_hold_is_refused() {
     for (object, call) in [
         ("Register<bit<32>, bit<32>>(32w0x80000000) r;", "r.write(0, 5);"),
         ("Counter<bit<32>, bit<32>>(32w0x80000000, CounterType_t.PACKETS) r;", "r.count(0);"),

@@ -133,7 +133,7 @@ fn a_snapshot_of_one_pass_does_not_look_at_the_other() {
 }
 
 #[test]
-fn what_a_stage_does_not_see_is_no_trigger() {
+fn a_field_that_a_stage_does_not_see_cannot_trigger_a_snapshot() {
     let mut plane = plane();
     let mut asked = |first, last, field: &str| {
         let trigger = vec![on(field, 0, 1)];
@@ -148,7 +148,7 @@ fn what_a_stage_does_not_see_is_no_trigger() {
 }
 
 #[test]
-fn what_is_taken_back_of_a_batch_is_no_longer_armed() {
+fn rollback_of_a_batch_disarms_its_snapshots() {
     let mut plane = plane();
     let mut before = Checkpoint::default();
     let arm = Operation::ArmSnapshot(SnapshotSetting::default());

@@ -140,7 +140,7 @@ fn nothing_is_dropped_from_a_queue_of_no_more_than_one_packet() {
 }
 
 #[test]
-fn the_cells_of_one_full_frame_are_told_by_the_packet_s_own_length() {
+fn the_cells_of_one_full_frame_follow_from_the_packet_s_own_length() {
     let mut rig = Rig::new();
     for payload in 0..=2_000 {
         let frame = 60 + payload;

@@ -26,7 +26,7 @@ fn with_and_without_marks_it_takes_ten_stages_of_egress_and_one_of_ingress() {
 }
 
 #[test]
-fn an_interval_whose_sixteenfold_the_clock_cannot_tell_is_refused() {
+fn an_interval_whose_sixteenfold_exceeds_the_clock_is_refused() {
     let folder = p4_folder();
     let options = LoadOptions {
         include_paths: vec![folder.join("include")],

@@ -24,7 +24,7 @@ from sojourn.backends.linux.disturbance import Timing, timing, worst
 from sojourn.backends.linux.guest_process import CONSOLE, GuestError, last_words, run_guest
 from sojourn.backends.linux.host_kernel import require_host
 from sojourn.backends.linux.kernel import Kernel, KernelError, host_kernel, read_kernel
-from sojourn.backends.linux.measured import Measured, Raw
+from sojourn.backends.linux.measurements import Measured, Raw
 from sojourn.backends.linux.outputs import write
 from sojourn.backends.linux.setup import Setup, set_up
 from sojourn.backends.linux.tc import KERNEL_ONLY

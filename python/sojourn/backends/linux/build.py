@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sojourn.backends.linux.requirements import install_line
-from sojourn.backends.linux.shim import cache_folder
+from sojourn.backends.linux.xstate_shim import cache_folder
 from sojourn.errors import SojournError
 
 _CONFIGURATION = Path(__file__).with_name("virtual.config")

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from sojourn.backends.linux import shim
+from sojourn.backends.linux import xstate_shim
 from sojourn.backends.linux.kernel import Kernel
-from sojourn.backends.linux.scratch import scratch
+from sojourn.backends.linux.temporary_folders import scratch
 from sojourn.common.resources import shown
 from sojourn.errors import SojournError
 
@@ -58,7 +58,7 @@ def run_guest(
         init = place / "init"
         init.write_text(f"#!/bin/sh\n{first}\n")
         init.chmod(0o755)
-        extra = {"LD_PRELOAD": str(shim.built())} if shim.is_needed() else {}
+        extra = {"LD_PRELOAD": str(xstate_shim.built())} if xstate_shim.is_needed() else {}
         command = _booted(kernel, init, str(place))
         return run_job(
             command, folder, place, limit, on_progress, prioritise=prioritise, extra=extra

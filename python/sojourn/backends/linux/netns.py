@@ -22,7 +22,12 @@ from sojourn.backends.linux.graph import Direction, Network
 from sojourn.backends.linux.groups import SERVERS, group_links, route_to_group
 from sojourn.backends.linux.guest.system import FIRST
 from sojourn.backends.linux.host_qdiscs import at_hosts, host_shaper, leaving_delays
-from sojourn.backends.linux.single import address_lines, addresses_of, asks_for_ecn, route_to_host
+from sojourn.backends.linux.single_hosts import (
+    address_lines,
+    addresses_of,
+    asks_for_ecn,
+    route_to_host,
+)
 from sojourn.backends.linux.topology import Managed, bottleneck, burst_of, reshape
 
 _NETEM_LIMIT = 1_000_000

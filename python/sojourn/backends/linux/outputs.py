@@ -16,7 +16,7 @@ from sojourn.backends.linux.addresses import FRONT, opener, sends_from_behind
 from sojourn.backends.linux.exchanges import datagrams_back
 from sojourn.backends.linux.groups import has_groups
 from sojourn.backends.linux.matching import Rows
-from sojourn.backends.linux.measured import Measured, Queue, Raw
+from sojourn.backends.linux.measurements import Measured, Queue, Raw
 from sojourn.backends.linux.samples import FlowTotals, totals_of
 from sojourn.backends.linux.topology import Managed, Shaper
 from sojourn.backends.linux.traffic import HEADERS

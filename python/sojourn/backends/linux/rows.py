@@ -17,7 +17,7 @@ from sojourn.backends.linux.frames import Frames, together
 from sojourn.backends.linux.graph import Direction, Network
 from sojourn.backends.linux.groups import has_groups
 from sojourn.backends.linux.job import arrived_at, came_in, went_out
-from sojourn.backends.linux.measured import Measured, Queue, Raw, measured, queue_of, samples_of
+from sojourn.backends.linux.measurements import Measured, Queue, Raw, measured, queue_of, samples_of
 from sojourn.backends.linux.netns import NetworkNamespaces
 from sojourn.backends.linux.path import Longs
 from sojourn.backends.linux.samples import End, Samples, read_samples

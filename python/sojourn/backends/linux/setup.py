@@ -9,7 +9,7 @@ from typing import Any
 
 from sojourn.backends.linux.job import make_job, spaces_of
 from sojourn.backends.linux.kernel import Kernel
-from sojourn.backends.linux.measured import Measured, Raw
+from sojourn.backends.linux.measurements import Measured, Raw
 from sojourn.backends.linux.rows import measure
 from sojourn.backends.linux.topology import Managed
 from sojourn.backends.linux.traffic import workload_of

@@ -6,7 +6,7 @@ scenarios.
 """
 
 from sojourn.backends.live.plan import LivePlan, LivePort, live_plan
-from sojourn.backends.live.running import run_live
 from sojourn.backends.live.summary import PortSummary, summarise
+from sojourn.backends.live.switch_run import run_live
 
 __all__ = ["LivePlan", "LivePort", "PortSummary", "live_plan", "run_live", "summarise"]

@@ -22,14 +22,14 @@ from sojourn.backends.linux.checks import check_flows, check_network, flow_names
 from sojourn.backends.linux.graph import Network
 from sojourn.backends.linux.guest_process import first_process, run_job
 from sojourn.backends.linux.matching import Rows
-from sojourn.backends.linux.measured import Raw
+from sojourn.backends.linux.measurements import Raw
 from sojourn.backends.linux.outputs import write
 from sojourn.backends.linux.requirements import find_program
 from sojourn.backends.linux.traffic import Workload, workload_of
 from sojourn.backends.live import namespaces
 from sojourn.backends.live.job import commands_of, interface, make_job, managed_of
 from sojourn.backends.live.links import number, switch_orders
-from sojourn.backends.live.measured import (
+from sojourn.backends.live.measurements import (
     SwitchFiles,
     measure,
     read_rows,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
-from sojourn.backends.live.serving import PausingServer, serving
+from sojourn.backends.live.server_thread import PausingServer, serving
 from sojourn.common.resources import shown
 from sojourn.common.textfile import parse_json
 from sojourn.control import ControlError

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import SplitResult, urlsplit
 
 from sojourn.backends.live.address import Address
-from sojourn.backends.live.serving import PausingServer, serving
+from sojourn.backends.live.server_thread import PausingServer, serving
 from sojourn.errors import OutputError
 
 _IDLE = 10

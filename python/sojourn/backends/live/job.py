@@ -18,7 +18,12 @@ from sojourn.backends.linux.graph import Direction, Network
 from sojourn.backends.linux.groups import SERVERS, group_links, has_groups
 from sojourn.backends.linux.guest.system import FIRST
 from sojourn.backends.linux.job import arrived_at, shapers_of, tap
-from sojourn.backends.linux.single import address_lines, addresses_of, asks_for_ecn, route_to_host
+from sojourn.backends.linux.single_hosts import (
+    address_lines,
+    addresses_of,
+    asks_for_ecn,
+    route_to_host,
+)
 from sojourn.backends.linux.tc import Qdisc
 from sojourn.backends.linux.topology import Managed, end_parameters
 from sojourn.backends.linux.traffic import Workload, check_ports, family, guest_flows, lead

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sojourn import _core
-from sojourn.backends.live.running import Recording
+from sojourn.backends.live.switch_run import Recording
 from sojourn.runtime.arrow_tables import MARK, SENT, VERDICTS
 from sojourn.runtime.row_writer import Columns
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from sojourn.backends.live.address import Address
 from sojourn.backends.live.live_stats import LiveStats
-from sojourn.backends.live.running import Recording
+from sojourn.backends.live.switch_run import Recording
 
 
 def serve_monitors(
@@ -21,8 +21,8 @@ def serve_monitors(
         return
     # Here, so that nobody waits for them who does not want them.
     from sojourn.backends.live.metrics import metrics
-    from sojourn.backends.live.terminal import drawn_live
-    from sojourn.backends.live.watch import watched
+    from sojourn.backends.live.terminal_view import drawn_live
+    from sojourn.backends.live.watch_page import watched
 
     observed = LiveStats(recording)
     servers = {"metrics": metrics, "watch": watched}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sojourn.backends.live.plan import LivePlan
-from sojourn.backends.live.running import rows_of
+from sojourn.backends.live.switch_run import rows_of
 from sojourn.results.statistics import delays_at, read_rows
 from sojourn.runtime.arrow_tables import DROPS, MARK, SENT, VERDICTS, was_queued
 

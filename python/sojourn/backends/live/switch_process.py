@@ -19,7 +19,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.backends.live.job import switch_folder
 from sojourn.backends.live.plan import LivePlan, LivePort
-from sojourn.backends.live.running import Recording, run_live
+from sojourn.backends.live.switch_run import Recording, run_live
 from sojourn.common.atomic_write import write_text
 
 CHANGED = "changed.json"

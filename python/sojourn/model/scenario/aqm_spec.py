@@ -23,8 +23,8 @@ from sojourn.model.hardware.modules import is_module
 from sojourn.model.parameters import Discipline, Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_names
 from sojourn.model.python_discipline import is_class
-from sojourn.model.registered import spelled_out
 from sojourn.model.scenario.quantities import FilePath, Label, RegisterName, Strict, Time
+from sojourn.model.session_aqms import spelled_out
 
 
 def _target(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ConfigError
-from sojourn.model.scenario import ends as flow_ends
+from sojourn.model.scenario import flow_endpoints
 from sojourn.model.scenario.flows import TransferFlows
 from sojourn.model.scenario.model import Common, Scenario
 from sojourn.model.scenario.network import ControlStep
@@ -128,12 +128,15 @@ def _flows(scenario: Scenario) -> Iterator[Problem]:
                 yield (*keys, key), f"missing: in a network, one of the hosts {_list(hosts)}"
                 continue
             for one in [name] if isinstance(name, str) else name:
-                if "*" in one and not flow_ends.named(one, hosts):
+                if "*" in one and not flow_endpoints.named(one, hosts):
                     yield (*keys, key), f'"{one}": no host has such a name ({_list(hosts)})'
                 elif "*" not in one and one not in are_hosts:
                     hint = did_you_mean(one, hosts)
                     yield (*keys, key), f'"{one}": not a host{hint} (hosts: {_list(hosts)})'
-        senders, receivers = flow_ends.named(group.from_, hosts), flow_ends.named(group.to, hosts)
+        senders, receivers = (
+            flow_endpoints.named(group.from_, hosts),
+            flow_endpoints.named(group.to, hosts),
+        )
         if len(receivers) == 1 and receivers[0] in senders:
             yield (*keys, "to"), f'"{receivers[0]}": a flow is between two different hosts'
         if isinstance(group, TransferFlows):

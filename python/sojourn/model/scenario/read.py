@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from sojourn.common.resources import scenarios_folder, shown
 from sojourn.common.suggest import did_you_mean
 from sojourn.errors import ScenarioError
-from sojourn.model.scenario import ends
+from sojourn.model.scenario import flow_endpoints
 from sojourn.model.scenario.flows import FLOW_KINDS
 from sojourn.model.scenario.model import Scenario, choice_keys
 from sojourn.model.scenario.network import ControlStep, Host, Link, LinkStep, NetworkSwitch
@@ -109,7 +109,7 @@ def _form(document: dict[str, Any]) -> type[OneSwitch] | type[Fabric] | type[Sce
 def _counted(scenario: Scenario) -> Scenario:
     """The same with the number of flows of groups that name several hosts."""
     hosts = [host.name for host in scenario.hosts]
-    flows = [ends.counted(group, hosts) for group in scenario.flows]
+    flows = [flow_endpoints.counted(group, hosts) for group in scenario.flows]
     return scenario.model_copy(update={"flows": flows})
 
 

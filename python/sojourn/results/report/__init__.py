@@ -16,9 +16,9 @@ from sojourn.results.queues import Queue, heading, plotted
 from sojourn.results.remarks import reader_note, remarks
 from sojourn.results.report import (
     figures,
-    over_flows,
-    over_queue,
-    registers,
+    flow_plots,
+    queue_plots,
+    register_plots,
     run_description,
     tables,
 )
@@ -71,7 +71,7 @@ def write_report(result: Result) -> None:
 def page(result: Result) -> str:
     """The page's text."""
     folder, scenario = result.folder, result.scenario
-    series = over_flows.series_of(result)
+    series = flow_plots.series_of(result)
     plots = [
         *_plots(result),
         *_courses(result),
@@ -97,7 +97,7 @@ def page(result: Result) -> str:
         scenario=json.dumps(scenario.model_dump(mode="json", exclude_none=True), indent=2),
         script=script,
         figures=drawings,
-        flows=packed_data(over_flows.each_flow(result, series)) if series else "",
+        flows=packed_data(flow_plots.each_flow(result, series)) if series else "",
     )
 
 
@@ -136,7 +136,7 @@ def _courses(result: Result) -> Iterator[_Plot]:
     for place, queue in enumerate(plotted(result)):
         yield _Plot(
             f"course-{place}",
-            over_queue.over_queue(result, queue),
+            queue_plots.queue_course(result, queue),
             f"The queue over time{heading(result, queue)}",
             "" if place else _COURSE,
         )
@@ -144,7 +144,7 @@ def _courses(result: Result) -> Iterator[_Plot]:
 
 def _registers(result: Result) -> Iterator[_Plot]:
     """Plots of traced registers."""
-    for place, (label, figure, more) in enumerate(registers.register_plots(result)):
+    for place, (label, figure, more) in enumerate(register_plots.register_plots(result)):
         said = _REGISTERS if not place else ""
         said += f" {more} more are in the rows." if more else ""
         yield _Plot(f"registers-{place}", figure, f"Registers of {label}", said.strip())
@@ -163,8 +163,8 @@ def _traffic(result: Result) -> Iterator[_Plot]:
 def _flows(result: Result, series: Mapping[str, FlowSeries]) -> Iterator[_Plot]:
     """Plots of the flows; nothing if a run has no samples of them."""
     if series:
-        yield _Plot("shares", over_flows.shares(result, series), "Goodput and fairness", _SHARES)
-        yield _Plot("flows", over_flows.single(series), "Each flow", _SINGLE)
+        yield _Plot("shares", flow_plots.shares(result, series), "Goodput and fairness", _SHARES)
+        yield _Plot("flows", flow_plots.single(series), "Each flow", _SINGLE)
 
 
 def _bin(queue: Queue) -> int:

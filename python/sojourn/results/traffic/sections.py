@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sojourn.model.scenario.bottleneck import Bottleneck
 from sojourn.model.units import RATE
 from sojourn.results.groups import GroupFigures
-from sojourn.results.phases import Phase
+from sojourn.results.link_phases import Phase
 from sojourn.results.result import AqmResult, Result
 from sojourn.results.slowdown_bins import class_of
 from sojourn.results.style import milliseconds

@@ -9,7 +9,7 @@ from itertools import product
 from typing import TypeVar
 
 from sojourn.studies.papers.computed import COMPUTED
-from sojourn.studies.papers.computed.kind import Computed
+from sojourn.studies.papers.computed.finding import Computed
 from sojourn.studies.papers.measure import Measured, value_of
 from sojourn.studies.papers.model import Check, Claim, Contradiction, Level, Measure, Paper, Where
 from sojourn.studies.papers.verdict import Found, Status, Verdict, judge, shown, verdict

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from sojourn.results.intervals import Interval, interval
 from sojourn.results.plots import bare
 from sojourn.results.style import COLOURS, INK, MUTED, RULE, TARGET_COLOUR
-from sojourn.studies.papers.computed.kind import CurvePlot
+from sojourn.studies.papers.computed.finding import CurvePlot
 from sojourn.studies.papers.measure import Measured
 from sojourn.studies.papers.model import FigureSpec
 from sojourn.studies.papers.traces import bins, read_trace, throughput

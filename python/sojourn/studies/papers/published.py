@@ -11,14 +11,14 @@ from typing import Any
 from sojourn.errors import ScenarioError
 from sojourn.studies.papers.model import Paper
 from sojourn.studies.published import PREFIX
-from sojourn.studies.published.recipe import base_scenario, find_recipe
-from sojourn.studies.published.use import (
+from sojourn.studies.published.apply_recipe import (
     State,
     program_called,
     published_choice,
     published_scenario_without_aqms,
     states,
 )
+from sojourn.studies.published.recipe import base_scenario, find_recipe
 
 NAME = "published"
 

@@ -20,9 +20,9 @@ from sojourn.studies.papers.model import OptionalAqm, Setup
 from sojourn.studies.papers.traces import trace_figures
 from sojourn.studies.sweeps.file import parse_seeds, sweep_from_dict
 from sojourn.studies.sweeps.plan import SweepPlan
+from sojourn.studies.sweeps.run_job import figures_of
 from sojourn.studies.sweeps.scheduler import State, Workers
 from sojourn.studies.sweeps.sweep import plan_file, run_sweep
-from sojourn.studies.sweeps.work import figures_of
 
 LINUX = "Linux kernel"
 """The label of its rows."""

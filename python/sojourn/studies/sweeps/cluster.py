@@ -11,7 +11,7 @@ from typing import Any
 
 from sojourn.errors import SojournError
 from sojourn.studies.sweeps.job import Failure, Job, Outcome, engine_identity
-from sojourn.studies.sweeps.work import work
+from sojourn.studies.sweeps.run_job import work
 
 _PATIENCE = 10
 """Seconds that a cluster may take to answer."""

@@ -57,9 +57,10 @@ def _portable(path: Path, root: Path) -> str | None:
 def with_portable_paths(scenario: dict[str, Any], reads: InputFiles) -> dict[str, Any]:
     """`scenario`, whose paths are absolute, with paths that mean the same on another machine."""
     portable: dict[str, Any] = json.loads(json.dumps(scenario))
-    for table, key in paths_in(portable):
-        if Path(table[key]).is_absolute():
-            table[key] = reads.portable(Path(table[key])) or table[key]
+    for table, key, front in paths_in(portable):
+        path = Path(table[key].removeprefix(front))
+        if path.is_absolute() and (name := reads.portable(path)):
+            table[key] = front + name
     for choice in choices_in(portable):
         folders = [reads.portable(Path(folder)) for folder in choice.pop("include_paths", [])]
         if wanted := [folder for folder in folders if folder is not None]:
@@ -67,19 +68,25 @@ def with_portable_paths(scenario: dict[str, Any], reads: InputFiles) -> dict[str
     return portable
 
 
-def paths_in(scenario: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Every key of a scenario whose value may be a file's path, with the table that it is in; and
-    every place of a path in a controller's command, with the command."""
+def paths_in(scenario: Mapping[str, Any]) -> Iterator[tuple[Any, Any, str]]:
+    """Every value of a scenario that may be a file's path: its table or command, its key or index,
+    and the text in front of the path (`--config=` in a controller's command)."""
     for choice in choices_in(scenario):
-        yield from ((choice, key) for key in ("use", "control") if isinstance(choice.get(key), str))
+        keys = (key for key in ("use", "control") if isinstance(choice.get(key), str))
+        yield from ((choice, key, "") for key in keys)
     control = scenario.get("control")
     if isinstance(control, dict) and isinstance(control.get("script"), str):
-        yield control, "script"
+        yield control, "script", ""
     command = command_in(scenario)
     # The executable is not sent along: each machine has its own.
     for place, part in enumerate(command[1:], start=1):
-        if isinstance(part, str) and (Path(part).is_absolute() or part.startswith(SHIPPED)):
-            yield command, place
+        if not isinstance(part, str):
+            continue
+        option, equals, value = part.partition("=")
+        for front, name in (("", part), (option + equals, value)):
+            if Path(name).is_absolute() or name.startswith(SHIPPED):
+                yield command, place, front
+                break
 
 
 def command_in(scenario: Mapping[str, Any]) -> list[Any]:

@@ -15,6 +15,7 @@ from sojourn.backends.sim import SIMULATOR
 from sojourn.common.resources import shown
 from sojourn.common.suggest import did_you_mean
 from sojourn.common.textfile import read_json
+from sojourn.control.process_files import absolute_command
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import is_path
 from sojourn.model.programs import unread_macros
@@ -201,9 +202,8 @@ class _Planner:
             document["aqms"] = chosen_aqms(document.get("aqms"), self._sweep.aqms)
         for key, value in (dict(self._sweep.set) | dict(cell.changes)).items():
             set_key(document, key, value)
-        at = partial(_absolute, beside=self._base.beside)
         _write_out(document)
-        _make_absolute(document, at)
+        _make_absolute(document, self._base.beside)
         where = ", ".join(f"{key} = {value!r}" for key, value in cell.changes.items())
         name = f"{self._base.name} with {where}" if where else self._base.name
         return scenario_from_dict(document, name)
@@ -255,19 +255,14 @@ def _write_out(document: dict[str, Any]) -> None:
             table[key] = {"use": table[key]}
 
 
-def _make_absolute(document: dict[str, Any], at: partial[str]) -> None:
-    """Paths that start from the scenario's folder, as they are from anywhere."""
+def _make_absolute(document: dict[str, Any], beside: Path) -> None:
+    """Makes paths that start from the scenario's folder absolute."""
+    at = partial(_absolute, beside=beside)
     command = command_in(document)
-    for place, part in enumerate(command):
-        if not isinstance(part, str) or not part:
-            continue
-        # A bare name is an executable of the machine or, behind -m, a module.
-        is_name = "/" not in part and (place == 0 or command[place - 1] == "-m")
-        if not is_name and Path(at(part)).exists():
-            command[place] = at(part)
-    for table, key in paths_in(document):
+    command[:] = absolute_command(command, beside)
+    for table, key, front in paths_in(document):
         if key != "use" or is_path(table[key]):
-            table[key] = at(table[key])
+            table[key] = front + at(table[key].removeprefix(front))
     for choice in choices_in(document):
         folders = choice.get("include_paths")
         if isinstance(folders, list):

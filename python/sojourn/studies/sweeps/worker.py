@@ -8,7 +8,7 @@ import threading
 from sojourn.model.scenario_code import Policy, set_policy
 from sojourn.studies.sweeps.job import Job
 from sojourn.studies.sweeps.local import receive, send
-from sojourn.studies.sweeps.work import work
+from sojourn.studies.sweeps.run_job import work
 
 
 def main() -> None:

@@ -19,12 +19,12 @@ from sojourn.backends.live import LivePlan, live_plan, run_live
 from sojourn.backends.live.control_socket import serve_control
 from sojourn.backends.live.links import everything_later
 from sojourn.backends.live.plan import NOTHING
-from sojourn.backends.live.running import Recording
+from sojourn.backends.live.switch_run import Recording
 from sojourn.control import read_description
 from sojourn.errors import SojournError
 from sojourn.tools.lab.entries import ports_of, read_runtime
+from sojourn.tools.lab.lab_process import ORDERS, Orders
 from sojourn.tools.lab.network import make
-from sojourn.tools.lab.running import ORDERS, Orders
 from sojourn.tools.lab.topology import Link, Topology, read_topology
 
 _DEPTH = 64

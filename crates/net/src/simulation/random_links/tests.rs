@@ -50,7 +50,7 @@ fn done(config: RunConfig, threads: usize) -> (Simulation, Vec<Vec<CapturedFrame
 }
 
 #[test]
-fn what_a_link_loses_and_duplicates_is_counted_apart_from_drops_and_is_missing_behind_it() {
+fn losses_and_duplicates_of_a_link_are_counted_separately_from_drops() {
     let some = json!({"loss": 100_000_000, "duplicate": 50_000_000});
     for place in 0..3 {
         let mut netem = [Value::Null, Value::Null, Value::Null];

@@ -4,7 +4,7 @@
 
 use super::cube_root::cube_root;
 use super::hystart::HyStart;
-use super::{Ack, CongestionControl, Flow, Marks, Registered, RttSample, Window};
+use super::{Ack, CongestionControl, EcnFeedback, Flow, Registered, RttSample, Window};
 use crate::tcp::jiffies::{coarse, ticks, whole};
 use sojourn_packet::Time;
 
@@ -13,7 +13,7 @@ pub const REGISTRATION: Registered = Registered {
     name: "cubic",
     summary: "CUBIC (RFC 9438): grows with the cube of the time since its last reduction",
     linux: Some("cubic"),
-    marks: Marks::Classic,
+    ecn_feedback: EcnFeedback::Classic,
     start: |_| Box::new(Cubic::new()),
 };
 

@@ -5,16 +5,16 @@
 //! falls to nothing at the end of a round trip.
 //!
 //! A loss halves the window, as Reno's. What is echoed by the receiver for each segment, and that every
-//! packet is ECN-capable, is the connection's ([`Marks::Exact`]).
+//! packet is ECN-capable, is the connection's ([`EcnFeedback::Dctcp`]).
 
-use super::{Ack, CongestionControl, Marked, Marks, NewReno, Registered, Window};
+use super::{Ack, CongestionControl, EcnFeedback, Marked, NewReno, Registered, Window};
 
 /// DCTCP, as scenarios name it.
 pub const REGISTRATION: Registered = Registered {
     name: "dctcp",
     summary: "DCTCP (RFC 8257): shrinks by the share of what was marked; for networks that mark early",
     linux: Some("dctcp"),
-    marks: Marks::Exact,
+    ecn_feedback: EcnFeedback::Dctcp,
     start: |_| Box::new(Dctcp::default()),
 };
 

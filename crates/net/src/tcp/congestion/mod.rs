@@ -144,16 +144,16 @@ impl Flow {
     }
 }
 
-/// Meaning of marks for a control, and their feedback.
+/// ECN feedback that a congestion control needs from the receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Marks {
+pub enum EcnFeedback {
     /// As losses: one for a window is enough, echoed until it is answered (RFC 3168), if the flow is
     /// set to ECN at all.
     #[default]
     Classic,
     /// Each acknowledgement says of what it acknowledges whether it was marked, and every packet is
     /// ECN-capable (RFC 8257 section 3).
-    Exact,
+    Dctcp,
     /// Counted, with the count in every segment (RFC 9768); data are ECT(1), as L4S requires (RFC
     /// 9331).
     AccEcn,
@@ -182,8 +182,8 @@ pub trait CongestionControl: Debug + Send {
     /// An acknowledgement measured a round-trip time.
     fn on_rtt(&mut self, _window: &mut Window, _sample: &RttSample) {}
 
-    /// An acknowledgement arrived. With [`Marks::Exact`] its cumulative part is not yet counted, as in
-    /// Linux's `in_ack_event`; with [`Marks::AccEcn`] all of it is, and the window has grown, as in
+    /// An acknowledgement arrived. With [`EcnFeedback::Dctcp`] its cumulative part is not yet counted, as in
+    /// Linux's `in_ack_event`; with [`EcnFeedback::AccEcn`] all of it is, and the window has grown, as in
     /// `cong_control`.
     fn on_marked(&mut self, _window: &Window, _seen: &Marked) {}
 
@@ -277,7 +277,7 @@ pub struct Registered {
     /// Name in the Linux kernel, if it exists there.
     pub linux: Option<&'static str>,
     /// Feedback of marks that it needs.
-    pub marks: Marks,
+    pub ecn_feedback: EcnFeedback,
     /// A fresh one.
     pub start: fn(&Start) -> Box<dyn CongestionControl>,
 }

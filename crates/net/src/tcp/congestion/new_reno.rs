@@ -4,14 +4,14 @@
 //! would. The sender implements NewReno's partial acknowledgements in recovery (RFC 6582) as part
 //! of SACK. The control has no state of its own, and no HyStart.
 
-use super::{Ack, CongestionControl, Marks, Registered, Window};
+use super::{Ack, CongestionControl, EcnFeedback, Registered, Window};
 
 /// NewReno, as scenarios name it.
 pub const REGISTRATION: Registered = Registered {
     name: "newreno",
     summary: "NewReno (RFC 5681, RFC 6582): halves its window, adds one segment each round trip",
     linux: Some("reno"),
-    marks: Marks::Classic,
+    ecn_feedback: EcnFeedback::Classic,
     start: |_| Box::new(NewReno),
 };
 

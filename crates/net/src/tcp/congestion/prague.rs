@@ -1,7 +1,7 @@
 //! TCP Prague (draft-briscoe-iccrg-prague-congestion-control), a sender for L4S queues (RFC 9330, RFC 9331):
 //! shrinks by half the smoothed share of marks and grows by a segment each virtual round trip of 25 ms.
 //!
-//! Accurate feedback counts the marks ([`Marks::AccEcn`]), and data are ECT(1). The arithmetic is that of the
+//! Accurate feedback counts the marks ([`EcnFeedback::AccEcn`]), and data are ECT(1). The arithmetic is that of the
 //! reference implementation (`tcp_prague.c`, module version 0.6, default parameters): fractions of a segment
 //! are carried in units of 2^-20, the share has 20 bits and is stored 16 times as large, so that no small
 //! share is lost, and it stays 1 until the first mark. 500 round trips after slow start a flow with a shorter round
@@ -13,7 +13,9 @@
 //! reference also waits for the end of a real round trip, so that 24 ms would have nearly twice the rate of
 //! 25 ms. The tests in `tests/prague.rs` measure both.
 
-use super::{Ack, CongestionControl, Flow, Marked, Marks, Registered, RttSample, Start, Window};
+use super::{
+    Ack, CongestionControl, EcnFeedback, Flow, Marked, Registered, RttSample, Start, Window,
+};
 use sojourn_packet::Time;
 
 /// Prague, as scenarios name it.
@@ -21,7 +23,7 @@ pub const REGISTRATION: Registered = Registered {
     name: "prague",
     summary: "TCP Prague (L4S): counts every mark, shrinks by their share; for dualpi2 and the like",
     linux: None,
-    marks: Marks::AccEcn,
+    ecn_feedback: EcnFeedback::AccEcn,
     start: |start| Box::new(Prague::new(start)),
 };
 

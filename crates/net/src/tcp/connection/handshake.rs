@@ -2,10 +2,11 @@
 
 use super::{Connection, State, settings};
 use crate::tcp::accecn::{self, AccEcnCounters};
-use crate::tcp::congestion::Marks;
-use crate::tcp::handshake::{AnswerEcho, Negotiated, syn_options};
+use crate::tcp::congestion::EcnFeedback;
 use crate::tcp::sender::{FIRST_BYTE, Sender};
 use crate::tcp::sequence::SequenceSpace;
+use crate::tcp::syn_options::{Negotiated, syn_options};
+use crate::tcp::syn_retransmission::AnswerEcho;
 use crate::wire::{Ecn, TcpFlags, TcpSegment};
 use sojourn_packet::Time;
 
@@ -20,7 +21,7 @@ impl Connection {
             State::SynSent => self.on_syn_ack(now, segment),
             State::SynReceived => {
                 if segment.flags.contains(TcpFlags::SYN) {
-                    self.handshake.pending = true;
+                    self.syn.pending = true;
                 } else if self
                     .acknowledged_offset(segment.flags, segment.ack)
                     .is_some_and(|ack| ack >= FIRST_BYTE)
@@ -41,7 +42,7 @@ impl Connection {
         self.agree(syn);
         self.peer_syn = Some(Box::new(*syn));
         self.state = State::SynReceived;
-        self.handshake.pending = true;
+        self.syn.pending = true;
     }
 
     #[cold]
@@ -67,8 +68,8 @@ impl Connection {
     fn establish(&mut self, now: Time, segment: &TcpSegment, shift: u8) {
         self.state = State::Established;
         self.receiver.open(now, self.negotiated.peer_mss);
-        if self.hears_exactly() {
-            self.receiver.hear_exactly();
+        if self.uses_dctcp_echo() {
+            self.receiver.enable_dctcp_echo();
         }
         self.accurate = self.negotiated.accurate.then(AccEcnCounters::new);
         let mut settings = settings(&self.config, now);
@@ -76,7 +77,7 @@ impl Connection {
         settings.sack = self.negotiated.sack;
         settings.peer_window = u64::from(segment.window) << shift;
         let echo = self.answer_echo(now, segment);
-        let opening = self.handshake.answered(now, echo);
+        let opening = self.syn.answered(now, echo);
         settings.rtt = opening.rtt;
         if opening.congested {
             settings.initial_window = 1;
@@ -94,7 +95,7 @@ impl Connection {
 
     #[cold]
     pub(super) fn handshake_segment(&mut self, now: Time) -> TcpSegment {
-        self.handshake.sent(now, self.config.timestamp(now));
+        self.syn.sent(now, self.config.timestamp(now));
         let mut segment = TcpSegment {
             seq: self.local.number_of(0),
             // Never scaled.
@@ -107,10 +108,10 @@ impl Connection {
             if self.config.offers_ecn() {
                 segment.flags = segment.flags | TcpFlags::ECE | TcpFlags::CWR;
             }
-            if self.config.hears_exactly() {
+            if self.config.uses_dctcp_echo() {
                 segment.ecn = Ecn::Ect0;
             }
-            if self.config.marks() == Marks::AccEcn {
+            if self.config.ecn_feedback() == EcnFeedback::AccEcn {
                 segment.flags = segment.flags | TcpFlags::AE;
             }
         } else if let Some(syn) = self.peer_syn.as_deref() {
@@ -125,7 +126,7 @@ impl Connection {
             } else if self.negotiated.ecn {
                 segment.flags = segment.flags | TcpFlags::ECE;
             }
-            if self.hears_exactly() {
+            if self.uses_dctcp_echo() {
                 segment.ecn = Ecn::Ect0;
             }
         }

@@ -86,7 +86,7 @@ impl Connection {
             return segment;
         }
         // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
-        if self.negotiated.ecn && (!outgoing.retransmission || self.hears_exactly()) {
+        if self.negotiated.ecn && (!outgoing.retransmission || self.uses_dctcp_echo()) {
             segment.ecn = Ecn::Ect0;
         }
         segment
@@ -175,7 +175,7 @@ impl Connection {
             payload: 0,
             // RFC 8257 section 3: acknowledgements of a flow with exact feedback may be marked,
             // too.
-            ecn: if self.hears_exactly() { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: if self.uses_dctcp_echo() { Ecn::Ect0 } else { Ecn::NotEct },
         }
     }
 }

@@ -53,8 +53,8 @@ pub struct Receiver {
     echo_mark: bool,
     /// A packet was capable of a mark.
     seen_capable: bool,
-    /// State of exact feedback, if the sender needs it.
-    exact: Option<DctcpEcho>,
+    /// State of the DCTCP echo (RFC 8257 section 3.2); `None` with the echo of RFC 3168.
+    dctcp_echo: Option<DctcpEcho>,
     /// An acknowledgement that must go before anything else is said: what was expected, and the echo.
     early: Option<(u64, bool)>,
     fin: Option<u64>,
@@ -86,7 +86,7 @@ impl Receiver {
             window: ReceiveWindow::new(window, mss, super::sender::FIRST_BYTE),
             echo_mark: false,
             seen_capable: false,
-            exact: None,
+            dctcp_echo: None,
             early: None,
             fin: None,
             announced: None,
@@ -99,9 +99,9 @@ impl Receiver {
         self.window.open(now, payload);
     }
 
-    /// Enables exact feedback: acknowledgements of marked packets carry ECE, and no others.
-    pub(crate) fn hear_exactly(&mut self) {
-        self.exact = Some(DctcpEcho { marked: false, next: self.next });
+    /// Enables the ECN echo of DCTCP: acknowledgements of marked packets carry ECE, and no others.
+    pub(crate) fn enable_dctcp_echo(&mut self) {
+        self.dctcp_echo = Some(DctcpEcho { marked: false, next: self.next });
     }
 
     /// Next offset expected.
@@ -144,7 +144,7 @@ impl Receiver {
             self.duplicate = Some((incoming.start, end));
             self.acks.on_duplicate();
         } else if incoming.start > self.next {
-            self.see_mark(incoming, self.next);
+            self.process_ecn(incoming, self.next);
             self.store(incoming.start, end);
             self.report(now, path, (incoming.start, end));
             self.grow(incoming.payload, false);
@@ -153,7 +153,7 @@ impl Receiver {
                 self.duplicate = Some((incoming.start, self.next));
             }
             self.acks.on_data(now, incoming.payload, path);
-            self.see_mark(incoming, end);
+            self.process_ecn(incoming, end);
             self.window.on_progress(now, end);
             self.grow(incoming.payload, true);
             self.take(end, incoming);
@@ -168,17 +168,17 @@ impl Receiver {
     ///
     /// `next` is what is expected behind the packet.
     #[inline]
-    fn see_mark(&mut self, incoming: &Incoming, next: u64) {
+    fn process_ecn(&mut self, incoming: &Incoming, next: u64) {
         if incoming.marked | incoming.capable | self.seen_capable {
-            self.see_codepoint(incoming.marked, incoming.capable, next);
+            self.process_codepoint(incoming.marked, incoming.capable, next);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn see_codepoint(&mut self, marked: bool, capable: bool, next: u64) {
-        if capable && self.exact.is_some() {
-            self.see_exactly(marked, next);
+    fn process_codepoint(&mut self, marked: bool, capable: bool, next: u64) {
+        if capable && self.dctcp_echo.is_some() {
+            self.update_dctcp_echo(marked, next);
         }
         if marked && !self.echo_mark {
             self.acks.on_mark();
@@ -186,7 +186,7 @@ impl Receiver {
         if !capable && self.seen_capable {
             self.acks.on_mark();
         }
-        if self.exact.is_none() {
+        if self.dctcp_echo.is_none() {
             self.echo_mark |= marked;
         }
         self.seen_capable |= capable;
@@ -194,8 +194,8 @@ impl Receiver {
 
     /// RFC 8257 section 3.2: an acknowledgement speaks for packets that were all marked or all not. One
     /// that waits goes at once, for those before this packet; then one for this packet.
-    fn see_exactly(&mut self, marked: bool, next: u64) {
-        let Some(before) = self.exact.replace(DctcpEcho { marked, next }) else { return };
+    fn update_dctcp_echo(&mut self, marked: bool, next: u64) {
+        let Some(before) = self.dctcp_echo.replace(DctcpEcho { marked, next }) else { return };
         if before.marked != marked {
             if self.acks.waits() {
                 self.early = Some((before.next, before.marked));

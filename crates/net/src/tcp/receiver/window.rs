@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn without_timestamps_a_window_that_has_arrived_tells_the_round_trip_time() {
+    fn without_timestamps_an_arrived_window_measures_the_round_trip_time() {
         let mut window = window();
         window.on_progress(MS(0), 1);
         window.on_progress(MS(100), 65_000);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waited_behind_a_gap_counts_for_the_next_round_trip() {
+    fn data_that_waited_behind_a_gap_count_for_the_next_round_trip() {
         let mut window = window();
         window.on_echo(MS(100), Some(Echo(0)));
         window.on_read(MS(100), 1);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_exceeds_what_is_allowed() {
+    fn the_rate_never_exceeds_the_limit() {
         let (mut window, mut next) = (ReceiveWindow::new(100_000, 1460, 1), 1);
         for n in 1..20 {
             window.on_echo(MS(100 * n), Some(Echo(100 * (n as u32 - 1))));

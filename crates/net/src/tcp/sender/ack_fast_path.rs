@@ -7,7 +7,7 @@
 use super::rate::AckDelivery;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
-use crate::tcp::congestion::{Marks, State};
+use crate::tcp::congestion::{EcnFeedback, State};
 use crate::tcp::jiffies::Echo;
 use sojourn_packet::Time;
 
@@ -58,7 +58,7 @@ impl Sender {
         self.state == State::Open
             && self.probe.is_none()
             && self.scoreboard.is_in_order()
-            && self.marks == Marks::Classic
+            && self.ecn_feedback == EcnFeedback::Classic
             && !self.pacing.is_by_control()
     }
 }

@@ -7,7 +7,7 @@ use super::prr::Progress;
 use super::rate::AckDelivery;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
-use crate::tcp::congestion::{Ack, Flow, Marked, Marks, RateSample, RttSample, State};
+use crate::tcp::congestion::{Ack, EcnFeedback, Flow, Marked, RateSample, RttSample, State};
 use crate::tcp::jiffies::{Echo, TICK};
 use sojourn_packet::Time;
 
@@ -131,7 +131,7 @@ impl Sender {
         } else {
             self.control_window(now, &outcome, before);
         }
-        if self.marks == Marks::AccEcn {
+        if self.ecn_feedback == EcnFeedback::AccEcn {
             self.report_marks(now, info.ack);
         }
     }
@@ -166,7 +166,7 @@ impl Sender {
         if !info.sack.is_empty() {
             self.read_blocks(now, info, highest, outcome);
         }
-        if self.marks != Marks::Classic {
+        if self.ecn_feedback != EcnFeedback::Classic {
             self.read_marked(now, info, (highest, delivered), outcome);
         } else {
             self.read_cumulative(now, info, highest, outcome);
@@ -191,7 +191,7 @@ impl Sender {
     ) {
         // Linux counts what is selectively acknowledged before, and the rest behind.
         self.delivered_marked += self.under_echo(info, delivered);
-        if self.marks == Marks::Exact {
+        if self.ecn_feedback == EcnFeedback::Dctcp {
             self.report_marks(now, info.ack);
         }
         let rest = self.rate.delivered();

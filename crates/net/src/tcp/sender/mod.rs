@@ -2,47 +2,47 @@
 //!
 //! `ack_fast_path.rs` processes nearly all acknowledgements, and `acknowledge.rs` the others.
 //! Either may change the state in `recovery.rs`. `transmit.rs` selects the output, and
-//! `timeouts.rs` acts without an acknowledgement. They depend on the scoreboard (outstanding
+//! `retransmission_timeout.rs` acts without an acknowledgement. They depend on the scoreboard (outstanding
 //! segments), RACK (lost segments), rate, round-trip time, pacing, proportional reduction and undo,
 //! one file each. They also depend on a congestion control. The sender works in 64-bit stream
 //! offsets and in segments. It must not depend on wire formats, nor on the receiving half.
 
 mod ack_fast_path;
 mod acknowledge;
+mod app_limited;
 mod offload;
 mod pacing;
 mod prr;
 mod rack;
 mod rate;
 mod recovery;
+mod retransmission_timeout;
 mod rtt;
 mod scoreboard;
 mod send_buffer;
-mod timeouts;
 mod timer;
 mod transmit;
 mod undo;
-mod usage;
 
 pub use rtt::RttEstimator;
 pub(crate) use rtt::{INITIAL_RTO, MAX_RTO};
 
 use crate::config::{CongestionControlName, PacingSetting, SegmentationOffload};
 use crate::tcp::accecn::AccEcnFeedback;
-use crate::tcp::congestion::{CongestionControl, Marks, Start, State, Window};
+use crate::tcp::congestion::{CongestionControl, EcnFeedback, Start, State, Window};
 use crate::tcp::jiffies::Echo;
+use app_limited::WindowUsage;
 use pacing::Pacing;
 use prr::Reduction;
 use rack::Rack;
 use rate::DeliveryRate;
 use recovery::Retransmit;
+use retransmission_timeout::{Forced, LossProbe};
 use scoreboard::Scoreboard;
 use send_buffer::SendBuffer;
 use sojourn_packet::Time;
-use timeouts::{Forced, LossProbe};
 use timer::SenderTimer;
 use undo::Undo;
-use usage::WindowUsage;
 
 /// The offset of the first byte of data: offset 0 is the SYN.
 pub(crate) const FIRST_BYTE: u64 = 1;
@@ -179,7 +179,7 @@ pub struct Sender {
     closing: bool,
     cwr_pending: bool,
     /// The feedback of marks that the control reads.
-    marks: Marks,
+    ecn_feedback: EcnFeedback,
     /// Segments that were acknowledged as marked.
     delivered_marked: u64,
     last_sent: Time,
@@ -236,7 +236,7 @@ impl Sender {
             last_small: 0,
             closing: false,
             cwr_pending: false,
-            marks: settings.control.marks(),
+            ecn_feedback: settings.control.ecn_feedback(),
             delivered_marked: 0,
             last_sent: Time::ZERO,
             statistics: SenderStatistics::default(),

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_based_sender_that_is_told_to_pace_waits_at_its_windows_rate_or_at_the_limit() {
+    fn a_window_based_sender_with_pacing_waits_at_its_windows_rate_or_at_the_limit() {
         for (setting, wait) in
             [(PacingSetting::Window, 1000), (PacingSetting::AtMost(4_000_000), 2000)]
         {

@@ -1,6 +1,8 @@
-//! From loss and mark to recovery and back: the sender's states (RFC 6675, RFC 6582, RFC 3168) in
-//! the order in which Linux goes through them at an acknowledgement that is not plain progress,
-//! and the detection of spurious timeouts (F-RTO, RFC 5682 section 3.1, with SACK).
+//! Loss recovery: the sender's states Open, Disorder, CWR, Recovery and Loss, and the transitions that
+//! an acknowledgement causes (RFC 6675, RFC 6582, RFC 3168).
+//!
+//! The order of the steps is Linux's. Detects spurious timeouts by F-RTO (RFC 5682 section 3.1, with
+//! SACK). A retransmission timeout enters Loss in `retransmission_timeout`.
 
 use super::acknowledge::AckOutcome;
 use super::prr::Reduction;
@@ -246,7 +248,7 @@ impl Sender {
         self.state = State::Recovery;
     }
 
-    fn begin_undo(&mut self) {
+    pub(super) fn begin_undo(&mut self) {
         let probes = u32::from(self.probe.is_some_and(|probe| probe.retransmission));
         self.undo.begin(self.scoreboard.una(), self.scoreboard.resent_out() + probes);
     }
@@ -272,41 +274,5 @@ impl Sender {
         if !self.pacing.is_by_control() && self.window.has_threshold() && stands {
             self.window.cwnd = self.window.ssthresh;
         }
-    }
-
-    /// The retransmission timer has expired (RFC 5681 section 3.1; RFC 6675 section 5.1).
-    #[cold]
-    pub(super) fn enter_loss(&mut self, now: Time) {
-        let new_recovery = self.state < State::Recovery;
-        let rack = &self.rack;
-        self.scoreboard.lose_all(|sent| rack.is_recent(now, sent));
-        let board = &self.scoreboard;
-        // The threshold falls once for these data.
-        let first = self.state <= State::Disorder
-            || self.episode_end <= board.una()
-            || (self.state == State::Loss && self.timeouts_in_row == 0);
-        if first {
-            let threshold = if self.state.is_reducing() {
-                self.window.ssthresh
-            } else {
-                self.window.remembered_threshold()
-            };
-            self.undo.remember(Some(threshold));
-            self.reduction = Reduction::new(self.window.cwnd);
-            self.window.ssthresh = self.control.reduced_threshold(&self.window);
-            self.control.on_loss(&mut self.window);
-            self.begin_undo();
-        }
-        if self.state <= State::Disorder {
-            self.rack.distrust(self.scoreboard.sacked_out());
-        }
-        self.window.cwnd = self.scoreboard.in_flight() + 1;
-        self.window.clear_credit();
-        self.control.on_timeout(&self.flow(now));
-        self.state = State::Loss;
-        self.episode_end = self.scoreboard.next();
-        self.probe = None;
-        self.cwr_pending = true;
-        self.frto = new_recovery || self.timeouts_in_row > 0;
     }
 }

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_is_forgotten() {
+    fn acknowledged_digests_are_removed() {
         let mut buffer = unlimited();
         buffer.acknowledged(23 * MSS);
         assert_eq!(pushed(&mut buffer), [31]);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_has_taken_goes_although_the_application_wants_to_write_no_more() {
+    fn buffered_data_are_sent_after_the_application_closes() {
         let mut buffer = unlimited();
         buffer.offer(0);
         assert_eq!((buffer.written, buffer.has_all()), (32 * MSS, true));

@@ -2,11 +2,11 @@
 //!
 //! Lost segments precede new data. The windows, pacing and segmentation offload limit both.
 
+use super::app_limited::Burst;
 use super::offload::Partial;
 use super::recovery::Retransmit;
-use super::timeouts::{Forced, LossProbe};
+use super::retransmission_timeout::{Forced, LossProbe};
 use super::timer::Alarm;
-use super::usage::Burst;
 use super::{Outgoing, Sender};
 use crate::config::SegmentationOffload;
 use crate::tcp::congestion::State;

@@ -114,7 +114,7 @@ fn the_first_mark_and_cwr_are_acknowledged_at_once() {
 }
 
 #[test]
-fn a_loss_is_told_to_the_receiver_too_so_that_it_stops_to_echo() {
+fn a_loss_sets_cwr_so_that_the_receiver_stops_its_echo() {
     // RFC 3168 section 6.1.2: CWR whenever the window is reduced.
     let mut drill = sender();
     drill.all();
@@ -156,7 +156,7 @@ fn every_packet_of_dctcp_is_ecn_capable_the_syn_and_what_is_sent_again_too() {
 }
 
 #[test]
-fn dctcp_tells_of_what_an_acknowledgement_speaks_whether_it_was_marked() {
+fn dctcp_acknowledgements_report_whether_their_data_were_marked() {
     // RFC 8257 section 3.2, figure 1.
     let mut drill = Drill::new(Connection::listen(dctcp()));
     let flags = TcpFlags::SYN | TcpFlags::ECE | TcpFlags::CWR;
@@ -232,7 +232,7 @@ fn ends_that_count_marks_find_each_other_in_the_handshake() {
 }
 
 #[test]
-fn acknowledgements_tell_the_marked_bytes_unless_sack_needs_the_room() {
+fn acknowledgements_report_the_marked_bytes_unless_sack_needs_the_room() {
     let mut server = Drill::new(Connection::listen(prague()));
     let flags = TcpFlags::SYN | TcpFlags::AE | TcpFlags::CWR | TcpFlags::ECE;
     server.inject(TcpSegment { flags, options: full_offer(), ..peer(0) });

@@ -40,7 +40,7 @@ fn flagged(drill: &mut Drill, n: u32, flags: TcpFlags) {
 }
 
 #[test]
-fn what_the_sender_pushes_is_acknowledged_at_once_because_the_application_reads_it() {
+fn pushed_data_are_acknowledged_at_once_because_the_application_reads_them() {
     let mut drill = Drill::settled_receiver(TcpConfig::default());
     flagged(&mut drill, QUICK, TcpFlags::PSH);
     assert_eq!(drill.one().ack, PEER + seq(QUICK + 1));
@@ -63,7 +63,7 @@ fn an_end_that_answers_lets_its_acknowledgements_ride_on_the_answers() {
 }
 
 #[test]
-fn what_arrives_twice_is_reported_once_in_the_first_block() {
+fn a_duplicate_is_reported_once_in_the_first_block() {
     // RFC 2883 section 4.1: below what is acknowledged.
     let mut drill = Drill::settled_receiver(TcpConfig::default());
     drill.data(3);
@@ -136,7 +136,7 @@ fn closing_a_gap_is_acknowledged_at_once() {
 }
 
 #[test]
-fn the_block_that_changed_last_comes_first_and_three_fit_beside_timestamps() {
+fn the_block_that_changed_last_comes_first_and_three_fit_next_to_timestamps() {
     // RFC 2018 section 4: the first block is the one with the segment that has just arrived.
     let mut drill = Drill::receiver(TcpConfig::default());
     for n in [2, 4, 6, 8] {
@@ -254,7 +254,7 @@ fn a_compressed_report_goes_before_a_third_range_crowds_one_out() {
 }
 
 #[test]
-fn repairs_of_every_second_segment_behind_a_loss_are_told_of_two_at_a_time() {
+fn repairs_of_every_second_segment_behind_a_loss_are_acknowledged_two_at_a_time() {
     // Linux stores four ranges: a repair between two segments that are not among them is a range of
     // its own, and waiting reports precede it.
     let mut drill = receiver_that_compresses();

@@ -166,7 +166,7 @@ fn a_state_without_transition_rejects() {
 }
 
 #[test]
-fn states_that_are_missing_doubled_or_never_reached_are_told() {
+fn states_that_are_missing_doubled_or_never_reached_are_reported() {
     assert_eq!(codes(&parser("state begin { transition accept; }")), ["E0901"]);
     let far = "state start { transition accept; } state far { transition start; }";
     assert_eq!(codes(&parser(far)), ["W0901"]);

@@ -30,7 +30,7 @@ fn shape(statement: &crate::hir::Stmt) -> String {
 }
 
 #[test]
-fn overloads_are_told_apart_by_count_and_by_name() {
+fn overloads_are_distinguished_by_count_and_by_name() {
     let program = typed(
         "extern void f(in bit<8> a);\n\
          extern void f(in bit<8> a, in bit<8> b);\n\

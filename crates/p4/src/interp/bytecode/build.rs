@@ -7,11 +7,11 @@ use super::code::{
     At, Called, Data, Elision, Emitted, Extracted, FEW_KEYS, Op, Site, To, UnitCode,
 };
 use super::header::{WireHeader, Writer};
+use super::parser_cycles::go_round;
 use super::select::{Case, Select, WideSelect, words};
-use super::states::go_round;
 use super::value::{Operand, cut, looks_ahead};
 use crate::interp::arith::mask;
-use crate::interp::chain::{Link, Plan};
+use crate::interp::unit_chain::{Link, Plan};
 use crate::ir::{
     Body, Expr, ExternCall, Label, Layout, Next, ParserBody, Program, SelectCase, Slot, Stmt,
     StmtKind, TableAction, TableId, Transition, Unit,

@@ -290,8 +290,8 @@ mod tests {
     use super::*;
     use crate::compile::compile_with;
     use crate::interp::bytecode::{NoCode, chain};
-    use crate::interp::chain::Link;
-    use crate::interp::chain::tests::whole;
+    use crate::interp::unit_chain::Link;
+    use crate::interp::unit_chain::tests::whole;
     use crate::ir::UnitId;
     use crate::preprocess::{MemoryLoader, PreprocessOptions};
 
@@ -344,14 +344,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_extracted_last_and_is_emitted_last_is_kept() {
+    fn a_header_extracted_last_and_emitted_last_stays_in_place() {
         assert_eq!(kept("transition b;", "", ALL), "-AAv");
         assert_eq!(kept(SELECT, "", ALL), "-Avv");
         assert_eq!(kept("transition b;", "hdr.more.setValid();", ALL), "-AAv");
     }
 
     #[test]
-    fn what_has_changed_and_what_is_in_front_of_it_is_written() {
+    fn changed_headers_and_those_in_front_of_them_are_written() {
         assert_eq!(kept("transition b;", "hdr.a.kind = 1;", ALL), "--Av");
         assert_eq!(kept(SELECT, "if (hdr.a.kind == 7) { hdr.b.x = 1; }", ALL), "---v");
         assert_eq!(kept("transition b;", "hdr.b.setInvalid();", ALL), "---v");
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_what_was_read_is_written() {
+    fn a_header_in_the_middle_of_the_parsed_bytes_is_written_again() {
         assert_eq!(kept("packet.advance(8); transition accept;", "", ALL), "----");
         assert_eq!(kept("packet.advance(4); transition b;", "", ALL), "----");
         assert_eq!(kept("transition b;", "", "packet.emit(hdr.a);"), "-");

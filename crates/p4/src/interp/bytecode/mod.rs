@@ -9,7 +9,7 @@
 //!
 //! `code.rs` defines the operations, `dataflow.rs` queries on them. `build.rs` generates them from
 //! statements, `value.rs` from expressions and `assemble.rs` from calls for which an architecture
-//! has code. `header.rs` and `select.rs` are headers and selects, `states.rs` analyses parsers,
+//! has code. `header.rs` and `select.rs` are headers and selects, `parser_cycles.rs` analyses parsers,
 //! `op_fusion.rs` fuses adjacent operations, and `header_elision.rs` finds headers that need not be
 //! written. `run.rs` executes; `direct.rs` executes what is nearly all machine code. `fields.rs`
 //! offers the writer of headers to externs.
@@ -23,9 +23,9 @@ mod fields;
 pub(super) mod header;
 mod header_elision;
 mod op_fusion;
+mod parser_cycles;
 mod run;
 mod select;
-mod states;
 mod value;
 
 pub use assemble::{Assembler, Calls, NoCode};
@@ -35,7 +35,7 @@ pub use fields::FieldList;
 pub(super) use header::ROOM;
 pub(super) use run::ResumePoint;
 
-use super::chain::Plan;
+use super::unit_chain::Plan;
 use crate::ir::Program;
 
 /// Bytecode of all units of a program; `None` for those that the tree executes.

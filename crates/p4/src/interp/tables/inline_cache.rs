@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_key_has_led_to_is_known_until_its_table_changes() {
+    fn a_cached_lookup_is_valid_until_its_table_changes() {
         let inline_cache = InlineCache::new(2);
         let (first, second) = (TableId(0), TableId(1));
         assert_eq!(found(&inline_cache, 0, 0), None);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_not_kept() {
+    fn a_result_that_does_not_fit_is_not_cached() {
         let inline_cache = InlineCache::new(1);
         let table = TableId(0);
         inline_cache.insert(table, 7, Some(1), &[Datum::Narrow(1)]);

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_found_is_searched_once_until_the_table_changes() {
+    fn a_found_entry_is_searched_once_until_the_table_changes() {
         let mut memo = CachedLookup::default();
         let searches = Cell::new(0);
         let find = |memo: &CachedLookup, key: &[u128], found| {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_have_one_place_are_told_apart() {
+    fn keys_that_have_one_place_are_distinguished() {
         let mut memo = CachedLookup::default();
         memo.forget();
         for round in 0..2 {

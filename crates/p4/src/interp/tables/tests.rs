@@ -86,7 +86,7 @@ fn an_entry_is_found_until_it_is_deleted_and_its_handle_used_again() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_with_the_names_that_are_near() {
+fn an_unknown_name_is_reported_with_similar_names() {
     let mut tables = tables(table(vec![
         key("hdr.ipv4.dst", Scalar::Bit(32), "lpm"),
         key("port", Scalar::Bit(9), "exact"),

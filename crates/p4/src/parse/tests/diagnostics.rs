@@ -25,7 +25,7 @@ fn a_misspelt_statement_is_mended() {
 }
 
 #[test]
-fn several_errors_are_told_in_one_run() {
+fn several_errors_are_reported_in_one_run() {
     assert_snapshot!(shown(
         "const bit<8> a = ;\nconst bit<8> b = 8w;\nstruct S { bit<W> x; }\nconst bit<8> c = (1 + 2;\n"
     ));
@@ -46,7 +46,7 @@ fn an_error_inside_a_macro_shows_the_use_and_the_definition() {
 }
 
 #[test]
-fn an_error_in_an_included_file_tells_the_way_to_it() {
+fn an_error_in_an_included_file_reports_the_way_to_it() {
     let loader = MemoryLoader::new()
         .with("main.p4", "\n#include \"lib/a.p4\"\n")
         .with("lib/a.p4", "#include \"b.p4\"\n")

@@ -204,7 +204,7 @@ fn statements(body: &str) -> Vec<String> {
 }
 
 #[test]
-fn declarations_calls_and_assignments_are_told_apart() {
+fn declarations_calls_and_assignments_are_distinguished() {
     assert_eq!(
         statements("Unknown x; S[3] y; R<bit<8>> z = a;"),
         ["Unknown x", "S[3] y", "R<bit:8> z"]

@@ -79,7 +79,7 @@ impl Reader<'_> {
 
     /// First of the pipes that the request addresses.
     fn asked_pipe_of_target(&self) -> Result<u32, Failure> {
-        Ok(crate::bfrt::scope::pipe_of(self.target, self.count)?.unwrap_or(0))
+        Ok(crate::bfrt::pipe_scope::pipe_of(self.target, self.count)?.unwrap_or(0))
     }
 
     /// Checks that a table has an entry with a numeric key.

@@ -3,9 +3,9 @@
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, exact_key, number_in, row};
+use crate::bfrt::pipe_scope::Scope;
 use crate::bfrt::read::{place_of_handle, placed};
 use crate::bfrt::schema::{Field, Kind, Table};
-use crate::bfrt::scope::Scope;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use num_bigint::BigUint;

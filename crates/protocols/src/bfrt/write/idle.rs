@@ -3,9 +3,9 @@
 use super::{Verb, Writer};
 use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, number_in};
+use crate::bfrt::pipe_scope::Scope;
 use crate::bfrt::read::{place_of_handle, placed};
 use crate::bfrt::schema::Table;
-use crate::bfrt::scope::Scope;
 use crate::failure::Failure;
 use crate::wire::bfrt_proto as bfrt;
 use sojourn_engine::control::{Pipes, pipes, program_of};

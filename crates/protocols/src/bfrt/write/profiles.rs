@@ -1,6 +1,6 @@
 //! Updates of members of action profiles, and groups of selectors.
 
-use super::matched::arguments;
+use super::match_entries::arguments;
 use super::{Verb, Writer, key, must_delete};
 use crate::bfrt::bfrt_json::field;
 use crate::bfrt::fields::{Datum, Row, exact_key, row, small};

@@ -1,6 +1,6 @@
 //! CoDel, as the pseudo-code of RFC 8289 section 5 has it.
 //!
-//! `law.rs` makes the decisions; this module applies them to a queue. Parameters, state and
+//! `control_law.rs` makes the decisions; this module applies them to a queue. Parameters, state and
 //! statistics are separate, and the algorithm accesses its queue through the few functions of
 //! [`CodelQueue`], so that disciplines with many queues can run one state for each. Must not depend
 //! on the queue's storage, nor on the rate at which it drains.
@@ -12,16 +12,16 @@
 //! wire at once. A P4 program in Tofino's egress drops after the scheduler, where the turn and the
 //! shaper's tokens are already spent; the two differ by that gap even with equal drop times.
 
-mod law;
+mod control_law;
 
-pub use law::{Params, State, control_law, spacing};
+pub use control_law::{Params, State, control_law, spacing};
 
 use super::{
     Backlog, Discipline, DisciplineError, DropKind, Drops, ECN, FULL_FRAME, Kind, Parameter,
     QueueLength, Queued, Registered, Settings,
 };
 use crate::ecn;
-use law::{INTERVAL, TARGET};
+use control_law::{INTERVAL, TARGET};
 use sojourn_packet::{Bytes, Time};
 
 /// The parameters that all disciplines with a CoDel inside have.

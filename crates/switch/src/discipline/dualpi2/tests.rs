@@ -172,7 +172,7 @@ fn weighted(classic_ppm: u64) -> DualPi2 {
 }
 
 #[test]
-fn nineteen_l4s_flows_get_4_9_percent_each_beside_one_classic_flow_at_weights_15_to_1() {
+fn nineteen_l4s_flows_get_4_9_percent_each_next_to_one_classic_flow_at_weights_15_to_1() {
     // RFC 9332, section 4.2.2: 15/16 of the link for 19 flows, where an even share is 5 %.
     let mut queue = weighted(62_500);
     (0..40_000).for_each(|id| enqueue(&mut queue, 0, id, if id < 20_000 { ECT1 } else { NOT_ECT }));

@@ -17,12 +17,12 @@ from typing import Any
 
 from .hosts import Hosts
 from .iperf import IperfClients, IperfServers
+from .measurement import Watch
 from .middlebox import Between
 from .offload import offloads_off
-from .sockets import SocketDump
+from .socket_diag import SocketDump
 from .system import FIRST, call, enter_namespace, exact_timers, load_modules, mount, power_off
-from .ticks import next_turn
-from .watch import Watch
+from .tick_alignment import next_turn
 
 _FAILED = "the process of the {} failed; the guest's console.log says why"
 _LEAD = 600_000_000

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 
 from . import tcp
-from .loop import Loop
+from .event_loop import Loop
 
 _TICK = 1_000_000
 """ns; iperf3 looks at its average rate this often."""

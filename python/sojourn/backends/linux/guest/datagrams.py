@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from .loop import Loop
+from .event_loop import Loop
 
 _RTP = struct.Struct("!BBHII")
 _VERSION, _PCMU = 2 << 6, 0

@@ -10,8 +10,8 @@ import socket
 from typing import Any
 
 from . import tcp
-from .log import Log
-from .loop import Loop
+from .event_loop import Loop
+from .transfer_log import Log
 
 Flow = dict[str, Any]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from .bulk import BulkSender
 from .datagrams import DatagramSender
+from .event_loop import Loop
 from .exchanges import RequestClient
-from .listening import Listening
-from .log import Log
-from .loop import Loop
+from .listeners import Listening
+from .transfer_log import Log
 from .transfers import TransferSource
 
 

@@ -9,8 +9,8 @@ import struct
 from typing import Any
 
 from . import tcp
-from .log import Log
-from .loop import Loop
+from .event_loop import Loop
+from .transfer_log import Log
 
 _TCP_INFO, _TCP_INFO_BYTES = 11, 192
 _TOTAL_RETRANS, _DATA_SEGS_OUT = 100, 156

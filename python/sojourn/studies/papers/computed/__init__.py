@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from sojourn.studies.papers.computed import compiled, fabric, law, ranks, switches
-from sojourn.studies.papers.computed.kind import Computed
+from sojourn.studies.papers.computed import compiled, control_law, fabric, ranks, switches
+from sojourn.studies.papers.computed.finding import Computed
 
 COMPUTED: dict[str, Callable[[], Computed]] = {
-    "control_law_error": law.relative_error,
-    "drop_next_error": law.absolute_error,
-    "prefix_table": law.prefix_table,
+    "control_law_error": control_law.relative_error,
+    "drop_next_error": control_law.absolute_error,
+    "prefix_table": control_law.prefix_table,
     "rfc_refused": compiled.rfc_refused,
     "p4_codel_stages": compiled.p4_codel_stages,
     "codel_act_stages": compiled.codel_act_stages,

@@ -10,7 +10,7 @@ from pathlib import Path
 from sojourn.common.resources import programs_folder
 from sojourn.errors import UnknownAqmError
 from sojourn.model.aqms import find_aqm
-from sojourn.studies.papers.computed.kind import Computed
+from sojourn.studies.papers.computed.finding import Computed
 from sojourn.studies.papers.verdict import Found, Status
 from sojourn.tools.check.checker import check
 from sojourn.tools.check.dependencies.analysis import dependencies

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from sojourn.runner import plan_scenario, record
 from sojourn.runtime.run_files import EXCHANGES
-from sojourn.studies.papers.computed.kind import Computed
-from sojourn.studies.papers.computed.near import judged
+from sojourn.studies.papers.computed.finding import Computed
+from sojourn.studies.papers.computed.ratio import judged
 
 _LEAVES, _HOSTS = 4, 4
 _SEEDS = (1, 2, 3)

@@ -23,8 +23,8 @@ from sojourn.runner import plan_scenario
 from sojourn.runtime.arrow_tables import PACKET_SCHEMA, SENT, VERDICTS, table_from_columns
 from sojourn.runtime.plan import PlannedRun
 from sojourn.runtime.row_writer import ROWS_AT_ONCE
-from sojourn.studies.papers.computed.kind import Computed, Curve, CurvePlot
-from sojourn.studies.papers.computed.near import judged
+from sojourn.studies.papers.computed.finding import Computed, Curve, CurvePlot
+from sojourn.studies.papers.computed.ratio import judged
 from sojourn.studies.papers.verdict import Found, Status
 
 _SEEDS = (1, 2, 3)

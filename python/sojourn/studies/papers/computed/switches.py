@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from sojourn.model.aqms import catalogue
 from sojourn.model.hardware.verilator import VerilatorError
 from sojourn.runner import plan_scenario, record
-from sojourn.studies.papers.computed.kind import Computed
+from sojourn.studies.papers.computed.finding import Computed
 from sojourn.studies.papers.verdict import Found, Status
 from sojourn.tools.delays.payload_delays import read_delays
 

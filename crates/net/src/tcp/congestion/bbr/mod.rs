@@ -12,7 +12,7 @@ mod policer;
 #[cfg(test)]
 mod tests;
 
-use super::{Ack, CongestionControl, Flow, Marks, RateSample, Registered, Start, State};
+use super::{Ack, CongestionControl, EcnFeedback, Flow, RateSample, Registered, Start, State};
 use super::{Verdict, Window};
 use crate::tcp::jiffies::ticks;
 use crate::tcp::minmax::WindowedMax;
@@ -26,7 +26,7 @@ pub const REGISTRATION: Registered = Registered {
     name: "bbr",
     summary: "BBR version 1: paces by the path's bandwidth and least round-trip time",
     linux: Some("bbr"),
-    marks: Marks::Classic,
+    ecn_feedback: EcnFeedback::Classic,
     start: |start| Box::new(Bbr::new(start)),
 };
 

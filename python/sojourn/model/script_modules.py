@@ -152,7 +152,7 @@ def _imported(path: Path, package: str) -> Iterator[str]:
     try:
         tree = ast.parse(read_text(path, shown(path), ScenarioError))
     except (SyntaxError, ValueError, RecursionError):
-        return  # told when the script runs
+        return  # reported when the script runs
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

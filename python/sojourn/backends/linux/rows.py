@@ -100,7 +100,7 @@ def same_numbers(keys: Sequence[npt.NDArray[Any]], times: Sequence[Longs]) -> li
 
 
 def _apart(same: Longs, lengths: list[int]) -> Longs:
-    """Packets that look alike told apart by how many such came to the same queue before them."""
+    """Numbers equal packets by how many of them entered the same queue earlier."""
     ranks = []
     start = 0
     for length in lengths:

@@ -1,4 +1,4 @@
-"""`sojourn aqms`: what can be run."""
+"""`sojourn aqms`: the list of AQMs."""
 
 import json
 import sys

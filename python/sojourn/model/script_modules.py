@@ -1,4 +1,4 @@
-"""The modules of a script of the user: the script and what it imports from its folder.
+"""The modules of a user's script: the script and its imports from its folder.
 
 Each run loads modules of its own, because runs go on at the same time in one process. The files are
 known from the import statements before any of the code runs. Uses no switch and no run.

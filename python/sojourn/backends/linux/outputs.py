@@ -1,4 +1,4 @@
-"""An AQM's folder, written from what a guest left: the same files as a simulated run's.
+"""An AQM's folder, written from a guest's files: the same files as a simulated run's.
 
 Uses frames, matching and samples. Knows neither how a guest is started nor what makes it late.
 """

@@ -1,4 +1,4 @@
-"""A paper's claims, with what was found and a verdict under each combination of assumptions.
+"""A paper's claims, each with the finding and a verdict under each combination of assumptions.
 
 Depends on measured set-ups and on what is computed. Draws nothing.
 """

@@ -1,4 +1,4 @@
-"""One run of a sweep as it is sent to whoever runs it, and what comes back.
+"""One run of a sweep as a message to a worker, and the worker's answer.
 
 A job is text: the scenario with one AQM and one seed, the files that it reads, and which engine it
 was planned for. Its digest names its folder: equal digests have equal results, so a run that is

@@ -12,7 +12,6 @@ use super::entry;
 use super::role_access::Access;
 use super::schema::{Schema, Table};
 use super::store::{EntryExtras, Reference, Store};
-use super::write::counters_registers::cell;
 use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;

@@ -41,7 +41,7 @@ class Outcome:
     """The outcome of a run."""
 
     result: Mapping[str, Any]
-    """Figures as plain data; see `work`."""
+    """Figures as plain data; see `run_job`."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Stored files of its folder, by path below it."""
 

@@ -1,7 +1,7 @@
 """Transfers, requests and voices of a run, from the logs of the guest's hosts and the captures.
 
-Depends on the logs of both sides (`guest/transfer_log.py`), on captured frames and on the paths. Must
-not depend on figures.
+Depends on the logs of both sides (`guest/transfer_log.py`), on captured frames and on the paths.
+Must not depend on figures.
 """
 
 import json

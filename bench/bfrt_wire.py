@@ -3,8 +3,8 @@
     sojourn switch crates/protocols/tests/tofino.p4 --port 1=none --bfrt 127.0.0.1:50052
     python bench/bfrt_wire.py 127.0.0.1:50052 [ENTRIES]
 
-Entries are written in messages that are made before the clock runs, and read as bytes that nobody
-takes apart: what is left of the time is the server's, the kernel's and gRPC's. Then the same bytes
+Entries are written in messages that are made before the clock runs, and read as bytes that are not
+decoded: the time is that of the server, the kernel and gRPC. Then the same bytes
 are parsed by protobuf's compiled parser, which is the least that any client in Python needs.
 """
 

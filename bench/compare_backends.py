@@ -77,9 +77,9 @@ def measured(scenario: str, backend: str, aqms: tuple[str, ...], seed: int) -> d
             command.append("--accept-disturbed")
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         result = read_result(RunFolder.open(out))
-        told = result.folder.backend.get("runs", {})
+        reported = result.folder.backend.get("runs", {})
         return {
-            label: figures_of(run, told.get(label, {}).get("disturbed", ""))
+            label: figures_of(run, reported.get(label, {}).get("disturbed", ""))
             for label, run in result.aqms.items()
         }
 

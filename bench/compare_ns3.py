@@ -227,14 +227,14 @@ def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, fl
     run = plan.runs[0]
     start, processor = time.perf_counter(), time.process_time()
 
-    def told(packets: int) -> dict[str, float]:
+    def reported(packets: int) -> dict[str, float]:
         took, used = time.perf_counter() - start, time.process_time() - processor
         return {"packets": packets, "seconds": took, "processor": used}
 
     if rows:
         with tempfile.TemporaryDirectory() as folder:
             simulate(plan, Path(folder))
-            took = told(0)
+            took = reported(0)
             file = pq.ParquetFile(Path(folder) / run.folder / PACKETS)
             return took | {"packets": file.metadata.num_rows}
     simulation = _core.Simulation(run.configuration, list(run.programs))
@@ -243,7 +243,7 @@ def sojourn(case: Case, aqm: str, seconds: float, *, rows: bool) -> dict[str, fl
         simulation.advance(run.config["duration"], ROWS_AT_ONCE)
         packets += simulation.take_packets(0).count
         simulation.take_flows()
-    return told(packets)
+    return reported(packets)
 
 
 def best(command: list[str], repeat: int) -> Cost:
@@ -263,9 +263,11 @@ def measure(command: list[str]) -> Cost:
     took = time.perf_counter() - start
     if status != 0:
         sys.exit(f"{command[0]} failed with status {os.waitstatus_to_exitcode(status)}")
-    told = json.loads(answer)
+    reported = json.loads(answer)
     megabytes = usage.ru_maxrss / 1000
-    return Cost(told["packets"], told["seconds"], told["processor"], took, megabytes, None)
+    return Cost(
+        reported["packets"], reported["seconds"], reported["processor"], took, megabytes, None
+    )
 
 
 def show(label: str, cost: Cost, reference: Cost) -> None:

@@ -2,9 +2,9 @@
 
 Usage: bench/entries.py
 
-Each way is taken in a process of its own, after 100 entries by the same way. Told is processor time
-from what is handed in, a file on the disk or entries in Python, to a switch that has them, and the
-most memory that the process had; both less those of a process that takes 100 entries again.
+Each way is taken in a process of its own, after 100 entries by the same way. Printed are the
+processor time from the input, a file or entries in Python, to the configured switch, and the peak
+memory of the process; both less those of a process that takes 100 entries again.
 """
 
 import json
@@ -146,11 +146,11 @@ def main() -> None:
 def of(way: str, entries: int) -> tuple[float, float]:
     """Milliseconds and megabytes of a way, the least of some processes."""
     command = [sys.executable, __file__, way, str(entries)]
-    told = [
+    reported = [
         json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         for _ in range(REPEAT)
     ]
-    return min(one[0] for one in told), min(one[1] for one in told)
+    return min(one[0] for one in reported), min(one[1] for one in reported)
 
 
 def measured(way: str, entries: int) -> tuple[float, float]:

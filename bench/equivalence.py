@@ -1,4 +1,4 @@
-"""Writes docs/equivalence-tables.md and its CSV files from what `make equivalence` measures.
+"""Writes docs/equivalence-tables.md and its CSV files from the measurements of `make equivalence`.
 
 python bench/equivalence.py FOLDER DOCS
 """

@@ -4,7 +4,7 @@ python bench/soak.py frames [--count 10000000] [PROGRAM...]    # hostile frames 
 python bench/soak.py trouble [--minutes 10]                    # interfaces, pauses, floods, clocks
 
 Both end with status 1 if anything was wrong. `frames` goes on until so many have come into the
-switch, two to three minutes for each program, `trouble` as long as it is told; as root, or in a
+switch, two to three minutes for each program, `trouble` for the given time; as root, or in a
 user namespace with `unshare -Ur`.
 """
 
@@ -94,7 +94,7 @@ def live(
 
 
 def hostile(seed: int = 1) -> list[bytes]:
-    """Frames that somebody might send: valid ones, valid ones with something wrong, and noise."""
+    """Frames of a hostile network: valid ones, valid ones with an error, and noise."""
     dice = random.Random(seed)
     found = []
     for _ in range(4096):
@@ -104,7 +104,7 @@ def hostile(seed: int = 1) -> list[bytes]:
         cut = dice.random()
         if cut < 0.05:
             del frame[max(14, dice.randrange(len(frame))) :]
-        # A frame that ends within its VLAN tag is dropped by the kernel and seen by nobody.
+        # A frame that ends within its VLAN tag is dropped by the kernel before any program sees it.
         shortest = 20 if bytes(frame[12:14]) in (b"\x81\0", b"\x88\xa8") else 14
         found.append(bytes(frame[:1514]).ljust(shortest, b"\0"))
     return found
@@ -231,10 +231,10 @@ def send(
     taken, seconds, came, before = 0, 0.0, 0, -1
     try:
         while before < came < given.count:
-            with frames.open("rb") as told:
+            with frames.open("rb") as reported:
                 command = host.command(generator, "eth0", str(given.count - came), str(given.rate))
                 done = subprocess.run(
-                    command, stdin=told, capture_output=True, text=True, check=True
+                    command, stdin=reported, capture_output=True, text=True, check=True
                 )
             more, needed = done.stdout.split()
             taken, seconds = taken + int(more), seconds + float(needed)
@@ -296,9 +296,9 @@ class Trouble:
             self.generate(self.small, 200_000, 0)
 
     def generate(self, frames: Path, count: int, rate: int) -> None:
-        with frames.open("rb") as told:
+        with frames.open("rb") as reported:
             words = self.one.command(self.generator, "eth0", str(count), str(rate))
-            subprocess.run(words, stdin=told, stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(words, stdin=reported, stdout=subprocess.DEVNULL, check=True)
 
     def steps(self) -> None:
         for seconds in (3600.0 * self.hour, 0.0):
@@ -369,8 +369,8 @@ def through_trouble(seconds: float, folder: Path) -> int:
     for what, count in times.items():
         print(f"  {count} times {what}; packets did not pass after {failed[what]} of them")
     for port in ports:
-        told = ("received", "sent", "lost", "not_sent", "oversized", "unfinished", "failures")
-        print(f"  port {port['port']}: " + ", ".join(f"{port[key]:,} {key}" for key in told))
+        reported = ("received", "sent", "lost", "not_sent", "oversized", "unfinished", "failures")
+        print(f"  port {port['port']}: " + ", ".join(f"{port[key]:,} {key}" for key in reported))
     faults = sum(fault["count"] for fault in counters["switch"]["faults"])
     held = counters["switch"]["held"]
     print(

@@ -111,8 +111,8 @@ def calc(lab: Lab) -> tuple[bool, str]:
     asked = ("7+5", "9-2", "6&3", "6|3", "6^3")
     said = lab.on("h1", "python3", "calc.py", given="\n".join([*asked, "quit", ""]))
     numbers = re.findall(r"^(?:> )?(\d+)$", said, re.MULTILINE)
-    told = ", ".join(asked).replace("|", "\\|")
-    return numbers == ["12", "7", "2", "7", "5"], f"{told}: {', '.join(numbers)}"
+    reported = ", ".join(asked).replace("|", "\\|")
+    return numbers == ["12", "7", "2", "7", "5"], f"{reported}: {', '.join(numbers)}"
 
 
 @contextmanager
@@ -159,8 +159,8 @@ def link_monitor(lab: Lab) -> tuple[bool, str]:
             for port, rate in re.findall(wanted, said())[-8:]:
                 rates[port] = float(rate)
     used = {port: rate for port, rate in rates.items() if rate > 1}
-    told = ", ".join(f"{port} {rate:.2f}" for port, rate in used.items())
-    return bool(used) and all(1.5 < rate < 2.5 for rate in used.values()), f"Mbit/s: {told}"
+    reported = ", ".join(f"{port} {rate:.2f}" for port, rate in used.items())
+    return bool(used) and all(1.5 < rate < 2.5 for rate in used.values()), f"Mbit/s: {reported}"
 
 
 def load_balance(lab: Lab) -> tuple[bool, str]:

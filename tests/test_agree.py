@@ -175,7 +175,7 @@ def test_figures_of_another_engine_are_measured_again_and_the_kernels_kept(tmp_p
     assert bench.read(cell).runs == {"sim": [], "linux": [KERNEL]}
 
 
-def test_the_page_marks_what_is_outside_and_counts_what_agrees() -> None:
+def test_the_page_marks_cells_out_of_tolerance_and_counts_the_others() -> None:
     backend = {"kernel": "6.1", "clock": "virtual"}
     good = Measured(
         Cell("fifo", 1, RATES[0], RTTS[0], "cubic"), {"sim": [KERNEL], "linux": [KERNEL]}, backend
@@ -296,7 +296,7 @@ def recorded(name: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "rows"), [("agreement", 240), ("agreement-dctcp", 48)])
-def test_a_recorded_page_counts_what_its_data_file_has(name: str, rows: int) -> None:
+def test_a_recorded_page_has_the_numbers_of_its_data_file(name: str, rows: int) -> None:
     found = recorded(f"{name}.csv")
     assert len(found) == len({row["cell"] for row in found}) == rows
     assert all(None not in row and None not in row.values() for row in found), "complete rows"

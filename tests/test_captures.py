@@ -175,7 +175,7 @@ def test_the_end_of_a_cut_file_is_named(tmp_path: Path, data: bytes, at: int) ->
         (capture(1, block(2, bytes(8))), "a block of type 2 with 8 bytes of content"),
     ],
 )
-def test_a_block_that_says_nothing_about_its_packet_is_refused(
+def test_a_block_without_a_packet_description_is_refused(
     tmp_path: Path, data: bytes, why: str
 ) -> None:
     with pytest.raises(ScenarioError, match=why):

@@ -42,7 +42,7 @@ def test_all_twelve_stages_are_drawn_and_no_more(p4_codel: ElementTree.Element) 
     assert numbers == [str(stage) for stage in range(12)]
 
 
-def test_a_lane_names_what_computes_an_operand_and_what_uses_the_output(
+def test_a_lane_names_the_steps_of_an_operand_and_of_the_output(
     p4_codel: ElementTree.Element,
 ) -> None:
     # From the program's own text: the schedule is indexed by the port, needs the time and
@@ -102,7 +102,7 @@ def test_a_picture_that_cannot_be_written_is_named(sojourn: Sojourn) -> None:
     assert "nowhere/x.svg" in done.stderr
 
 
-def test_another_target_is_named_with_what_there_is(sojourn: Sojourn) -> None:
+def test_an_unknown_target_is_named_with_the_known_ones(sojourn: Sojourn) -> None:
     assert sojourn("check", PROGRAMS / "p4_codel.p4", "--target", "tofino1").returncode == 0
     done = sojourn("check", PROGRAMS / "p4_codel.p4", "--target", "tofino9")
     assert done.returncode == 2
@@ -110,7 +110,7 @@ def test_another_target_is_named_with_what_there_is(sojourn: Sojourn) -> None:
     assert "tofino1" in done.stderr
 
 
-def test_the_json_says_where_each_register_gets_its_operands(sojourn: Sojourn) -> None:
+def test_the_json_names_the_source_of_each_registers_operands(sojourn: Sojourn) -> None:
     done = sojourn("check", PROGRAMS / "p4_codel.p4", "--json")
     state = json.loads(done.stdout)["stages"]["state"]
     assert [register["short"] for register in state] == ["dropping", "schedule"]
@@ -233,9 +233,7 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_the_pictures_in_the_documents_are_what_the_programs_give(
-    tmp_path: Path, figure: str
-) -> None:
+def test_the_pictures_in_the_documents_are_current(tmp_path: Path, figure: str) -> None:
     # From the repository's own folder, as `make stage-figures` does: the pictures name their files.
     done = call_sojourn(ROOT, "check", *FIGURES[figure], "--svg", tmp_path / figure)
     assert done.returncode == 0, done.stderr

@@ -146,7 +146,7 @@ def test_a_copy_is_made_of_almost_every_dropped_packet_and_comes_back(
     assert 0 < summary.unsynchronised < 2_000 * summary.mirrored
 
 
-def test_a_run_s_description_says_from_what_the_entries_were_computed(
+def test_a_runs_description_names_the_source_of_computed_entries(
     result: package.Result,
 ) -> None:
     path = result.path / "run.json"

@@ -55,7 +55,7 @@ def test_the_matrix_draws_one_group_over_the_other_in_a_panel_for_each_link(
     assert {row["RTT"] for row in rows} == {5e6, 10e6, 20e6, 50e6, 100e6}
 
 
-def test_a_ratio_of_groups_says_what_is_over_it(sojourn: Sojourn, tmp_path: Path) -> None:
+def test_a_ratio_of_groups_names_both_groups(sojourn: Sojourn, tmp_path: Path) -> None:
     (tmp_path / "wrong.toml").write_text(
         'scenario = "voip"\n[[plots]]\nmetric = "goodput"\nto = "voip"\nagainst = []\n'
     )

@@ -51,7 +51,7 @@ def test_the_program_of_the_readme_runs_from_any_folder(
     assert 0.9 < aqm["utilisation"] <= 1, "of 20 Mbit/s and not of the scenario's 50"
 
 
-def test_a_program_includes_what_is_shipped_for_its_own_architecture(tmp_path: Path) -> None:
+def test_a_program_finds_the_declarations_of_its_own_architecture(tmp_path: Path) -> None:
     """Both folders have an aqm/codel_act.p4."""
     path = tmp_path / "mine.p4"
     for target, other in (("tna", "v1model"), ("v1model", "tna")):
@@ -82,7 +82,7 @@ def test_a_run_takes_folders_and_macros_for_its_programs(
     assert again["include_paths"] == [str(tmp_path / "own")]
 
 
-def test_a_rate_for_several_links_is_refused_with_what_to_write(sojourn: Sojourn) -> None:
+def test_a_rate_for_several_links_is_refused_with_the_right_form(sojourn: Sojourn) -> None:
     ran = sojourn("run", "two_bottlenecks", "--rate", "5 Mbit/s")
     assert ran.returncode == 2
     assert "--set links.0.rate" in ran.stderr
@@ -252,7 +252,7 @@ def test_a_closed_output_pipe_does_not_change_the_status(
         assert (tmp_path / "out/report.html").is_file(), "the work is done to its end"
 
 
-def test_a_pipe_gets_whole_lines_of_what_can_be_run(sojourn: Sojourn) -> None:
+def test_a_pipe_gets_whole_lines_of_the_list_of_aqms(sojourn: Sojourn) -> None:
     listed = sojourn("aqms").stdout
     assert "..." not in listed
     assert max(map(len, listed.splitlines())) > 100

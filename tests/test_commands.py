@@ -26,7 +26,7 @@ ALL = [(page.name, line) for page in PAGES for line in printed(page)]
 
 
 @pytest.mark.parametrize(("page", "line"), ALL, ids=[f"{p}: {c[:60]}" for p, c in ALL])
-def test_the_command_line_takes_what_a_page_prints(page: str, line: str) -> None:
+def test_the_command_line_accepts_the_commands_of_a_page(page: str, line: str) -> None:
     if "..." in line or "PROGRAM" in line or "RUN" in line or "$(" in line:
         pytest.skip("a pattern, and no command")
     group = typer.main.get_command(app)

@@ -333,7 +333,7 @@ def test_the_shipped_leaf_spine_has_a_p4_program_in_every_leaf() -> None:
     assert "step.p4" in " ".join(plan.runs[-1].sources)
 
 
-def test_the_linux_backend_refuses_what_it_has_not(tmp_path: Path) -> None:
+def test_the_linux_backend_refuses_features_that_it_lacks(tmp_path: Path) -> None:
     path = tmp_path / "fabric.toml"
     path.write_text(_toml(document()))
     from sojourn.backends.linux.checks import check_run

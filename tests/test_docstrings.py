@@ -20,7 +20,7 @@ def examples() -> Iterator[doctest.DocTest]:
 
 
 @pytest.mark.parametrize("example", [e for e in examples() if e.examples], ids=lambda e: e.name)
-def test_an_example_says_what_comes_of_it(
+def test_an_example_states_its_result(
     example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

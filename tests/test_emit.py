@@ -1,4 +1,4 @@
-"""`sojourn emit --for tofino`: the script does on a switch what the simulation starts with.
+"""`sojourn emit --for tofino`: the script configures a switch as the simulation's start does.
 
 The script runs against an object that has the names of bfrt_python and remembers what it was told.
 """

@@ -70,7 +70,7 @@ def test_a_written_scenario_reads_back_as_the_same_scenario(name: str) -> None:
     assert left_by(TARGETS["bmv2"].files(Job(chosen, before))["commands.txt"], chosen) == before
 
 
-def test_keys_left_out_are_written_as_what_matches_anything() -> None:
+def test_omitted_keys_are_written_as_wildcards() -> None:
     control = {
         "tables": [
             {"name": "by_mask", "entries": [{"action": "note", "args": {"value": 1}}]},

@@ -87,7 +87,7 @@ def width(name: str, keys: list[dict[str, Any]], fields: dict[str, dict[str, Any
 
 
 @pytest.mark.parametrize("program", ["codel_exact", "codel_act", "p4_codel"])
-def test_a_script_for_tofino_names_what_is_in_the_schema(program: str, tmp_path: Path) -> None:
+def test_a_script_for_tofino_uses_names_of_the_schema(program: str, tmp_path: Path) -> None:
     """The two are made apart from each other: the script from the control plane, by names."""
     chosen = ProgramChoice(PROGRAMS / "tna" / f"{program}.p4", "tofino1", INCLUDE)
     emit(Job.of(chosen), TARGETS["tofino"], tmp_path)

@@ -147,7 +147,7 @@ FORMS: dict[str, list[Any]] = {
 }
 
 
-def test_a_batch_adds_what_one_after_the_other_adds() -> None:
+def test_a_batch_equals_the_same_additions_one_by_one() -> None:
     together, alone = sojourn.open_switch(MATCHES), sojourn.open_switch(MATCHES)
 
     def add(table: Table, values: list[Any]) -> None:
@@ -194,7 +194,7 @@ def test_names_are_looked_up_in_each_entry_of_a_batch() -> None:
         assert len(table) == 0
 
 
-def test_rows_of_a_file_are_in_the_table_and_in_what_the_folder_says(tmp_path: Path) -> None:
+def test_entries_of_a_file_are_in_the_table_and_in_run_json(tmp_path: Path) -> None:
     program = tmp_path / STATE.name
     for file in STATE.parent.glob("*.p4"):
         (tmp_path / file.name).write_bytes(file.read_bytes())

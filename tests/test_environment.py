@@ -53,7 +53,7 @@ def test_the_same_seed_and_actions_give_the_same_course_and_another_seed_another
     assert course(env, 8, actions) != one
 
 
-def test_an_episode_is_the_run_and_counts_what_the_queue_did() -> None:
+def test_an_episode_is_one_run_with_the_queues_counts() -> None:
     env = QueueEnv(SCENARIO, closeness, interval="50 ms")
     _, info = env.reset(seed=3)
     assert info["seed"] == 3

@@ -23,7 +23,7 @@ def test_each_kind_of_input_is_tried_and_its_outcomes_are_stored(tmp_path: Path,
 
 
 @pytest.mark.parametrize("fault", ["os.abort()", "1 / 0", "raise MemoryError"])
-def test_an_input_that_fails_is_stored_with_what_was_said(tmp_path: Path, fault: str) -> None:
+def test_a_failing_input_is_stored_with_the_processs_output(tmp_path: Path, fault: str) -> None:
     faulty = tmp_path / "faulty"
     faulty.mkdir()
     for name in ("__main__.py", "worker.py", "mutate.py"):

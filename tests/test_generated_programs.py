@@ -67,7 +67,7 @@ def test_no_program_surprises_the_checker(programs: object, tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(not tofino_programs.VERDICTS.is_file(), reason="no stored verdicts")
-def test_the_checker_says_of_each_program_what_the_tofino_compiler_says(tmp_path: Path) -> None:
+def test_the_checkers_verdicts_equal_the_tofino_compilers(tmp_path: Path) -> None:
     known = verdicts(tofino_programs.VERDICTS)
     assert len(known) >= 500
     assert sum(not verdict.takes for verdict in known.values()) * 3 >= len(known)
@@ -75,7 +75,7 @@ def test_the_checker_says_of_each_program_what_the_tofino_compiler_says(tmp_path
 
 
 @pytest.mark.skipif(not v1model_programs.VERDICTS.is_file(), reason="no stored verdicts")
-def test_the_checker_says_of_each_program_what_the_bmv2_compiler_says(tmp_path: Path) -> None:
+def test_the_checkers_verdicts_equal_the_bmv2_compilers(tmp_path: Path) -> None:
     known = verdicts(v1model_programs.VERDICTS)
     assert len(known) >= 100
     assert disagreeing(known, v1model_programs.text, tmp_path) == listed("v1model")
@@ -86,7 +86,7 @@ def test_the_checker_says_of_each_program_what_the_bmv2_compiler_says(tmp_path: 
     ("programs", "compiler"),
     [(tofino_programs, "p4c-tofino"), (v1model_programs, "p4c-bmv2")],
 )
-def test_the_compiler_says_what_is_stored(programs: object, compiler: str) -> None:
+def test_the_compilers_verdicts_equal_the_stored_ones(programs: object, compiler: str) -> None:
     known = verdicts(programs.VERDICTS)  # type: ignore[attr-defined]
     text = programs.text  # type: ignore[attr-defined]
     asked = tofino_programs.ask_all(known, text, Path(JUDGE or "", compiler), 2)

@@ -56,7 +56,7 @@ def test_the_ghost_takes_stages_of_ingress_and_egress_has_none(sojourn: Sojourn,
     assert "ghost: " in text
 
 
-def test_packets_are_dropped_before_the_queue_and_a_run_names_what_it_assumes(
+def test_packets_are_dropped_before_the_queue_and_a_run_names_its_assumptions(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     names = [_aqm("ghost_codel", delay) for delay in ("0 us", "1 us", "10 us")]

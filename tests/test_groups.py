@@ -232,7 +232,9 @@ def test_every_measured_queue_has_its_groups(tmp_path: Path) -> None:
         assert found.rows[0].packets == of_queue.packets == sum(r.packets for r in found.rows[1:])
 
 
-def test_figures_are_of_what_left_the_queue_after_the_warm_up(mixed: Any, tmp_path: Path) -> None:
+def test_figures_cover_packets_that_left_the_queue_after_the_warm_up(
+    mixed: Any, tmp_path: Path
+) -> None:
     folder, whole = mixed.path, mixed.aqms["codel"]
     found = again(folder, "1500 ms")
     again(folder, None)

@@ -135,7 +135,7 @@ def test_area_of_the_modules_equals_the_readme_and_a_queue_is_below_1500_lut() -
 
 
 @pytest.mark.usefixtures("yosys")
-def test_the_clock_of_the_decisions_is_what_the_readme_says() -> None:
+def test_the_clock_of_the_decisions_equals_the_readme() -> None:
     measured = command("synthesis.py", "--clock", "1", "--seed", "1").splitlines()[-1]
     _, what, mhz, _ = measured.split("|")
     page = (HARDWARE / "README.md").read_text().splitlines()

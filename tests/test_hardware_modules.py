@@ -276,12 +276,12 @@ def test_without_verilator_the_message_names_the_packages(
         verilator.library(modules.shipped()["verilog/codel"])
 
 
-def test_the_shipped_modules_say_what_they_are() -> None:
+def test_the_shipped_modules_have_descriptions() -> None:
     said = [modules.summary(path) for path in modules.shipped().values()]
     assert said[0].startswith("CoDel (RFC 8289)") and said[1].startswith("FQ-CoDel (RFC 8290)")
 
 
-def test_a_sweep_sends_a_users_module_along_and_runs_again_what_was_changed(tmp_path: Path) -> None:
+def test_a_sweep_sends_a_users_module_and_repeats_runs_after_a_change(tmp_path: Path) -> None:
     sources, out = tmp_path / "sources", tmp_path / "sweep"
     sources.mkdir()
     module = sources / "my_aqm.sv"
@@ -326,7 +326,7 @@ def not_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_library_is_of_what_the_module_includes_too(not_compiled: Path) -> None:
+def test_the_key_of_a_library_covers_the_modules_includes(not_compiled: Path) -> None:
     module = not_compiled / "my_aqm.sv"
     module.write_text(LIMITED.format(body=""))
     first = verilator.compiled(module)

@@ -79,7 +79,7 @@ def test_a_link_to_a_script_of_the_package_loads_no_module_next_to_it(
     assert not any(path.is_relative_to(controlled) for path in planned.files)
 
 
-def test_a_script_and_what_it_imports_travel_with_the_run(controlled: Path, tmp_path: Path) -> None:
+def test_a_script_and_its_imports_are_sent_with_the_run(controlled: Path, tmp_path: Path) -> None:
     done = call_sojourn(tmp_path, "sweep", "controlled/sw.toml", "--out", "o", "--processes", "1")
     assert done.returncode == 0, done.stderr + done.stdout
     alone = sojourn.run(controlled / "s.toml", report=False).aqms["v1model/codel"].summary

@@ -82,7 +82,7 @@ def test_the_compiler_takes_a_shipped_program_for_tofino_2(
 
 
 @pytest.mark.parametrize("rule", ["T0709", "T0710"])
-def test_the_compiler_refuses_what_breaks_a_rule_about_direct_objects(rule: str) -> None:
+def test_the_compiler_refuses_programs_that_break_a_rule_about_direct_objects(rule: str) -> None:
     compiler = Path(JUDGE or "", "p4c-tofino")
     path = Path(__file__).parents[1] / "crates/tofino/rules" / f"{rule}.p4"
 

@@ -17,7 +17,7 @@ def loaded(code: str, folder: Path) -> set[str]:
     return {name for name in json.loads(done.stdout.splitlines()[-1]) if name in HEAVY}
 
 
-def test_a_run_begins_before_what_shows_it_is_loaded(tmp_path: Path) -> None:
+def test_a_run_begins_before_the_plot_libraries_are_loaded(tmp_path: Path) -> None:
     begins = (
         "import sojourn.cli.run",
         "from sojourn.runner import plan_scenario",

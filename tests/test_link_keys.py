@@ -190,7 +190,7 @@ def test_a_trace_of_one_line_sends_a_full_packet_each_millisecond(
     assert "one.trace" in text
 
 
-def test_a_trace_is_read_line_by_line_and_what_is_wrong_is_named(tmp_path: Path) -> None:
+def test_a_trace_is_read_line_by_line_and_errors_are_named(tmp_path: Path) -> None:
     path = tmp_path / "a.trace"
     path.write_text("0\n3\n3\n7\n")
     assert read_trace(path) == [(0, 1), (3, 2), (7, 1)]

@@ -168,7 +168,7 @@ def test_packets_leave_in_order_after_they_came_and_no_faster_than_the_shaper(
         assert (bits <= bucket + dequeued[sent] / 1e9 * counters["shaper_rate"]).all()
 
 
-def test_codel_drops_only_what_its_law_lets_it_drop(on_linux: Result) -> None:
+def test_codel_drops_only_as_its_control_law_allows(on_linux: Result) -> None:
     rows = on_linux.aqms["codel_linux"].packets
     dropped = rows.filter(pc.equal(rows["verdict"].cast("string"), "aqm"))
     waited = pc.subtract(dropped["dequeued"], dropped["enqueued"]).to_numpy()
@@ -189,7 +189,7 @@ def test_codel_holds_the_delay_if_nothing_disturbs_it(on_linux: Result) -> None:
     assert 0.9 < codel.utilisation <= 1
 
 
-def test_the_capture_has_what_entered_and_what_left(on_linux: Result) -> None:
+def test_the_capture_has_packets_before_and_behind_the_queue(on_linux: Result) -> None:
     data = (on_linux.path / "codel_linux" / "bottleneck.pcapng").read_bytes()
     rows = on_linux.aqms["codel_linux"].packets
     interfaces = [0, 0]
@@ -427,7 +427,7 @@ def test_cake_runs_on_linux_and_nowhere_else(uml: None, sojourn: Sojourn, tmp_pa
     assert rows.num_rows > 100
 
 
-def test_seeds_of_what_only_a_kernel_has_run_one_after_the_other(
+def test_seeds_of_a_kernel_qdisc_run_one_after_the_other(
     uml: None, sojourn: Sojourn, tmp_path: Path
 ) -> None:
     flows = '[[flows]]\nrtt = "10 ms"\n'

@@ -33,7 +33,7 @@ def test_every_native_discipline_but_pi2_has_a_qdisc() -> None:
     assert ours - set(kernel_disciplines()) == others
 
 
-def test_limits_are_what_the_switch_would_hold() -> None:
+def test_limits_equal_those_of_the_switch() -> None:
     # A full frame takes 19 cells of 80 bytes.
     assert full_frames(1_940_000) == 1_940_000 // 1520
     assert native("fifo").text == f"bfifo limit {1276 * 1514}"
@@ -96,7 +96,7 @@ def test_red_has_an_option_to_drop_above_its_upper_threshold_with_ecn() -> None:
     assert "harddrop" not in native("red").arguments
 
 
-def test_red_says_what_the_kernel_does_otherwise() -> None:
+def test_red_names_its_differences_from_the_kernel() -> None:
     assert any("gentle" in difference for difference in native("red").differences)
 
 

@@ -112,7 +112,7 @@ def test_virtual_time_repeats_every_decision_of_a_live_run(
     assert len(managed) > len(names) / 2, said
 
 
-def test_packets_pass_again_after_what_may_happen_to_interfaces_and_processes(
+def test_packets_pass_again_after_failures_of_interfaces_and_processes(
     user_namespaces: None, tmp_path: Path
 ) -> None:
     if shutil.which("cc") is None:
@@ -192,7 +192,7 @@ def test_a_control_plane_changes_and_reads_a_switch_while_it_runs(
     assert seen["left"] is False
 
 
-def test_metrics_and_page_say_what_the_rows_say(user_namespaces: None, tmp_path: Path) -> None:
+def test_metrics_and_page_agree_with_the_rows(user_namespaces: None, tmp_path: Path) -> None:
     said = in_lab("watch", tmp_path)
     rows = Counter(
         pq.read_table(tmp_path / "run" / "packets-port-2.parquet")["verdict"].to_pylist()

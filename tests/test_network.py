@@ -132,7 +132,7 @@ def test_a_run_leaves_rows_and_figures_of_every_bottleneck(
     assert bottlenecks == {name: of.summary.as_dict() for name, of in aqm.bottlenecks.items()}
 
 
-def test_the_capture_of_each_bottleneck_holds_what_its_rows_say(
+def test_the_capture_of_each_bottleneck_agrees_with_its_rows(
     tmp_path: Path, sojourn: Sojourn
 ) -> None:
     write(tmp_path, CHAIN)
@@ -350,7 +350,7 @@ def test_later_control_plane_operations_are_in_order_of_time_and_need_a_program(
         plan_scenario(controlled({"op": "shape", "port": 2}))
 
 
-def test_a_rate_on_a_schedule_is_what_utilisation_is_measured_by(tmp_path: Path) -> None:
+def test_utilisation_follows_a_scheduled_rate(tmp_path: Path) -> None:
     scenario = scenario_from_dict(STEPS)
     (bottleneck,) = scenario.bottlenecks
     assert bottleneck.mean_rate(1_000_000_000) == 10_000_000

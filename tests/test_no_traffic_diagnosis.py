@@ -28,7 +28,7 @@ rtt = "5 ms"
 """
 
 
-def test_a_program_without_its_control_plane_says_what_is_missing(
+def test_a_program_without_its_control_plane_names_the_missing_file(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     tna = programs_folder() / "tna"

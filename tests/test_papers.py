@@ -48,7 +48,7 @@ def test_computed_claims_are_not_simulated() -> None:
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_every_set_up_can_be_planned_and_every_check_selects_what_it_runs(name: str) -> None:
+def test_every_set_up_can_be_planned_and_every_check_selects_its_rows(name: str) -> None:
     (paper,) = find_papers(name)
     for setup in paper.setups:
         for quick in (True, False):

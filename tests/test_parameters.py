@@ -99,7 +99,7 @@ def test_every_default_can_be_written_in_a_scenario_and_read_back(discipline: An
         ({"use": "codel_act", "math_unti": "paper"}, 'did you mean "math_unit"? (known here: use'),
     ],
 )
-def test_a_wrong_parameter_is_answered_with_what_is_right(
+def test_a_wrong_parameter_is_answered_with_the_allowed_ones(
     choice: dict[str, Any], message: str
 ) -> None:
     assert message in refusal(**choice)

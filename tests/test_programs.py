@@ -18,7 +18,7 @@ EXACT = programs_folder() / "tna" / "codel_exact.p4"
 ROUTER = programs_folder() / "v1model" / "router.p4"
 
 
-def test_a_program_says_what_it_is_for_and_what_it_is_made_of() -> None:
+def test_a_program_names_its_target_and_its_files() -> None:
     program = compiled(EXACT, include_paths=with_own_folder(()))
     assert program.target == "tofino1"
     assert compiled(ROUTER, include_paths=with_own_folder(())).target == "v1model"

@@ -156,7 +156,7 @@ def test_the_list_names_repository_and_commit_of_each(sojourn: Sojourn) -> None:
         assert len(one["commit"]) == 40 and one["programs"]
 
 
-def test_every_recipe_has_what_it_names() -> None:
+def test_every_file_that_a_recipe_names_exists() -> None:
     scenario_from_dict(base_scenario() | {"aqms": ["fifo"]})
     for recipe in recipes().values():
         assert all(len(digest) == 64 for digest in recipe.files.values()), recipe.name
@@ -165,7 +165,7 @@ def test_every_recipe_has_what_it_names() -> None:
             assert program.made_by or program.why_not or program.program in recipe.files
 
 
-def test_the_page_without_a_single_clone_says_what_is_missing(tmp_path: Path) -> None:
+def test_the_page_without_a_single_clone_names_the_missing_ones(tmp_path: Path) -> None:
     (paper,) = find_papers("published", tmp_path)
     setup = paper.setups[0]
     _, missing = plan_setup(setup, quick=True)
@@ -235,7 +235,7 @@ def test_the_published_p4_codel_and_ours_drop_the_same_packets(
     assert one == other and sum(one) > 1_000
 
 
-def test_the_control_plane_of_pie_cp_computes_what_its_source_computes() -> None:
+def test_the_control_plane_of_pie_cp_computes_as_its_source() -> None:
     path = recipes_folder() / "pie-for-tofino" / "pie_cp.py"
     assert is_own(path), "it is no code of a stranger"
     pie = runpy.run_path(str(path))

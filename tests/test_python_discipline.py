@@ -157,7 +157,9 @@ def test_a_wrong_parameter_is_named(
         (":mine", "another session"),
     ],
 )
-def test_a_wrong_name_says_what_is_right(folder: Path, name: str, complaint: str) -> None:
+def test_a_wrong_name_is_answered_with_similar_ones(
+    folder: Path, name: str, complaint: str
+) -> None:
     code, output = invoke("--aqm", name)
     assert code == 2
     assert complaint in " ".join(output.split())

@@ -155,7 +155,7 @@ def test_the_published_programs_drop_other_packets() -> None:
         assert each.comparison.drops > 100
 
 
-def test_a_replay_of_a_run_with_codel_drops_what_the_run_dropped(finished: Finished) -> None:
+def test_a_replay_of_a_run_with_codel_drops_the_same_packets(finished: Finished) -> None:
     # The native discipline decided about the packets of its own queue: asked about them again, one
     # by one, the law must say the same, which it can only if each backlog is worked out rightly.
     path = finished.folder / "codel" / "packets.parquet"
@@ -184,7 +184,7 @@ def test_codel_act_drops_packets_for_want_of_a_copy_and_none_if_copies_take_no_t
     assert 0 < long.wrong_at_once <= long.unsynchronised
 
 
-def test_a_race_counts_what_only_one_of_two_runs_drops() -> None:
+def test_latency_cost_counts_drops_of_only_one_of_two_runs() -> None:
     def decisions(dropped: list[int], unsynchronised: list[int]) -> Decisions:
         return Decisions(np.array(dropped, bool), np.array(unsynchronised, bool), copies=3)
 
@@ -317,7 +317,7 @@ def replayed(sojourn: Sojourn, tmp_path: Path) -> Callable[..., Any]:
     return lambda: sojourn("replay", path, "--aqm", "codel_exact", "--out", "out")
 
 
-def test_a_replay_removes_what_one_wrote_before_and_nothing_else(
+def test_a_replay_removes_files_of_an_earlier_replay_only(
     replayed: Callable[..., Any], tmp_path: Path
 ) -> None:
     assert replayed().returncode == 0

@@ -45,7 +45,7 @@ def page(finished: Finished) -> str:
     return (finished.folder / "report.html").read_text()
 
 
-def test_the_page_carries_its_plots_and_what_draws_them_packed(page: str) -> None:
+def test_the_page_contains_its_plots_and_bokehjs_compressed(page: str) -> None:
     plots = json.loads(carried(page, "figures"))
     version, installed = bokeh_js()
     places = re.findall(r'<div class="plot" id="([^"]+)"', page)
@@ -257,7 +257,7 @@ def samples(folder: Path, rows: list[dict[str, Any]]) -> None:
     pq.write_table(pa.Table.from_pylist(whole, FLOW_SCHEMA), folder / "flows.parquet")
 
 
-def test_a_flows_series_is_what_its_samples_say(tmp_path: Path) -> None:
+def test_a_flows_series_equals_its_samples(tmp_path: Path) -> None:
     """100 bins of 10 ms; flow 1 begins in the middle, and gets three times what flow 0 gets."""
     rows = [
         {"time": (at + 1) * 10 * MS, "flow": 0, "delivered": 1_250 * (at + 1), "srtt": 7 * MS}

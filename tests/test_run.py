@@ -41,7 +41,7 @@ def test_a_run_leaves_rows_plots_and_report(finished: Finished) -> None:
     assert (finished.folder / "queue_delay.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_same_seed_gives_the_same_bytes_whatever_runs_beside(
+def test_the_same_seed_gives_the_same_bytes_whatever_else_runs(
     finished: Finished, small: Path, tmp_path: Path
 ) -> None:
     package.run(small, aqms=["codel"], out=tmp_path / "again")
@@ -74,7 +74,7 @@ def test_goodput_is_the_payload_of_a_busy_link(finished: Finished) -> None:
         assert 0.85 * 50e6 < aqm.summary.goodput < 50e6 * 1448 / 1514
 
 
-def test_the_summary_is_what_the_rows_say(finished: Finished) -> None:
+def test_the_summary_equals_figures_of_the_rows(finished: Finished) -> None:
     codel = finished.result.aqms["codel"]
     rows = codel.packets
     queued = rows.filter(pc.not_equal(rows["verdict"].cast("string"), "tail"))
@@ -197,7 +197,7 @@ def test_a_capture_has_valid_packets_that_entered_and_left(
     assert max(int(frame[3]) for frame in frames) == 1514
 
 
-def test_aqms_lists_what_can_be_run(sojourn: Sojourn) -> None:
+def test_aqms_lists_all_aqms(sojourn: Sojourn) -> None:
     listed = {row["name"]: row for row in json.loads(sojourn("aqms", "--json").stdout)}
     assert {"fifo", "codel", "p4_codel", "codel_act"} <= set(listed)
     assert listed["codel_act"]["kind"] == "tofino1"

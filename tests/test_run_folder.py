@@ -53,7 +53,7 @@ def rewrite(out: Path, **changes: Any) -> None:
 
 
 @pytest.mark.parametrize("listed", ["thesis.tex", "fifo/notes.md", "chapters/guest/"])
-def test_a_list_cannot_name_what_no_run_writes(tmp_path: Path, listed: str) -> None:
+def test_a_manifest_cannot_name_a_file_that_no_run_writes(tmp_path: Path, listed: str) -> None:
     out = tmp_path / "out"
     recorded(out)
     mine = out / listed / "one.tex" if listed.endswith("/") else out / listed
@@ -116,9 +116,7 @@ def test_a_list_of_files_that_leads_elsewhere_is_refused(
     assert untouched(victim)
 
 
-def test_a_link_in_a_run_folder_is_not_followed_to_what_it_names(
-    tmp_path: Path, victim: Path
-) -> None:
+def test_a_symbolic_link_in_a_run_folder_is_not_followed(tmp_path: Path, victim: Path) -> None:
     out = tmp_path / "out"
     recorded(out)
     for file in (out / "fifo").iterdir():
@@ -156,7 +154,7 @@ def test_a_report_replaces_a_symbolic_link_and_does_not_follow_it(
     assert not any((out / name).is_symlink() for name in links)
 
 
-def test_a_run_removes_what_it_wrote_before_and_nothing_else(tmp_path: Path) -> None:
+def test_a_run_removes_files_of_an_earlier_run_only(tmp_path: Path) -> None:
     out = tmp_path / "out"
     recorded(out, aqms=["fifo", "codel"])
     (out / "notes.md").write_text("mine")

@@ -139,7 +139,7 @@ def test_a_run_without_packets_has_no_delay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rate", ["3700 bit/s", "7400 bit/s", "11.1 kbit/s"])
-def test_utilisation_is_a_share_of_what_the_shaper_can_send(rate: str) -> None:
+def test_utilisation_is_a_share_of_the_shapers_rate(rate: str) -> None:
     scenario = {
         "duration": "60 s",
         "switch": {"rate": rate},

@@ -20,7 +20,7 @@ KINDS = STF / "tna" / "match_kinds.p4"
 
 
 @pytest.mark.parametrize("test", TESTS, ids=lambda path: str(path.relative_to(STF)))
-def test_every_construct_does_to_packets_what_its_test_says(test: Path) -> None:
+def test_every_construct_passes_its_packet_test(test: Path) -> None:
     result = run_stf(test.with_suffix(".p4"), test)
     assert result.passed, "\n".join(
         f"{failure.line}: {failure.message}\n" + "\n".join(failure.detail)
@@ -226,7 +226,7 @@ def test_a_program_that_cannot_be_loaded_is_the_users_mistake(
     assert "nowhere.stf" in done.stderr
 
 
-def test_json_has_what_was_expected_and_what_came(sojourn: Sojourn, tmp_path: Path) -> None:
+def test_json_has_the_expected_and_the_received_packets(sojourn: Sojourn, tmp_path: Path) -> None:
     test = failing(tmp_path, "packet 1 02 0000 00\nexpect 9 02 00** 3f $\n")
     done = sojourn("test", STATE, test, "--json")
     assert done.returncode == 1

@@ -163,7 +163,7 @@ def test_a_program_that_the_language_refuses_is_reported_before_any_run(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_program_and_what_it_includes_travel_with_the_run(tmp_path: Path) -> None:
+def test_a_program_and_its_includes_are_stored_with_the_run(tmp_path: Path) -> None:
     program = package_programs() / "p4_codel.p4"
     own = tmp_path / "mine"
     own.mkdir()

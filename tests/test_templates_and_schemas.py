@@ -97,7 +97,9 @@ def test_the_schema_takes_every_shipped_control_plane(path: Path) -> None:
         ("control", {"tables": [{"entries": []}]}),
     ],
 )
-def test_the_schema_refuses_what_a_reader_refuses(kind: str, changed: dict[str, Any]) -> None:
+def test_the_schema_refuses_the_same_files_as_the_reader(
+    kind: str, changed: dict[str, Any]
+) -> None:
     whole: dict[str, Any] = {"scenario": "bufferbloat"} if kind == "sweep" else {}
     if kind == "scenario":
         whole = tomllib.loads((scenarios_folder() / "bufferbloat.toml").read_text())

@@ -34,7 +34,7 @@ def test_target_selects_the_chip_that_a_program_is_compiled_for(sojourn: Sojourn
     assert said("tofino2m") == ("tofino2m", 12)
 
 
-def test_declarations_of_the_other_chip_are_one_error_that_says_what_to_change(
+def test_declarations_of_the_other_chip_are_one_error_with_the_correction(
     sojourn: Sojourn,
 ) -> None:
     def errors(program: str, target: str) -> list[str]:

@@ -42,7 +42,7 @@ def test_the_e_model_has_the_values_that_its_recommendation_gives() -> None:
     assert r_value(400, 0, 1) == pytest.approx(93.2 - 24.07, abs=0.01)
 
 
-def test_loss_costs_what_the_codec_and_its_bursts_say() -> None:
+def test_the_cost_of_loss_follows_the_codec_and_burstiness() -> None:
     # Ie-eff = 95 * Ppl / (Ppl / BurstR + 25.1).
     assert r_value(0, 0.02, 1) == pytest.approx(93.2 - 95 * 2 / 27.1)
     assert r_value(0, 0.02, 2) == pytest.approx(93.2 - 95 * 2 / 26.1)
@@ -67,7 +67,7 @@ def test_jitter_is_the_smoothed_change_of_the_transit_time() -> None:
     assert jitter(departed, arrived) == pytest.approx((1 + 15 / 16) * MS)
 
 
-def test_a_voice_counts_what_is_lost_and_what_comes_too_late(tmp_path: Path) -> None:
+def test_a_voice_counts_lost_and_late_datagrams(tmp_path: Path) -> None:
     flows = [{"kind": "voip", "rtt": "20 ms", "jitter_buffer": "40 ms"}]
     number = [0, 1, 2, 4]
     sent = [20 * MS * n for n in number]
@@ -214,7 +214,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, str]:
     return read_result(RunFolder.open(folder / "out")), ran.stdout
 
 
-def test_a_queue_that_separates_flows_gives_each_kind_what_tail_drop_takes(
+def test_a_queue_that_separates_flows_protects_each_kind_of_traffic(
     mixed: tuple[Result, str],
 ) -> None:
     result, _ = mixed
@@ -289,7 +289,7 @@ def test_an_open_assumption_of_a_paper_is_a_key_and_is_written_back_unchanged(
         ({"start_jitter": 3}, 'write a time as text with its unit, like "5 ms"'),
     ],
 )
-def test_a_mistake_in_how_a_flow_is_held_back_says_what_is_right(
+def test_an_error_in_a_flows_rate_limit_shows_the_right_form(
     flow: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(ScenarioError, match=complaint):

@@ -15,7 +15,7 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if "```console\n" in page.rea
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_shows_what_comes_out(page: Path, tmp_path: Path) -> None:
+def test_a_page_shows_the_real_output(page: Path, tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     reader.follow(page)
     assert reader.done

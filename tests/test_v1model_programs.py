@@ -92,7 +92,7 @@ def test_codel_needs_an_include_and_a_line_in_egress() -> None:
 
 
 @pytest.mark.parametrize("profile", ["wander", "bursts", "gaps", "rates", "flicker"])
-def test_codel_with_the_exact_table_drops_what_rfc_8289_drops(profile: str) -> None:
+def test_codel_with_the_exact_table_drops_the_same_packets_as_rfc_8289(profile: str) -> None:
     # 5 s at 100 Mbit/s: long enough for hundreds of drops, short enough for counts below 1023.
     rows = as_bmv2_sees(SyntheticTrace(profile, 10**8, 5_000 * MS, packet_size=1500).read())
     reference = decided("codel", rows)
@@ -324,7 +324,7 @@ def two_flows(tmp_path_factory: pytest.TempPathFactory) -> package.Result:
     return package.run(folder / "two.toml", out=folder / "out")
 
 
-def test_fq_codel_drops_in_each_queue_what_rfc_8289_drops_of_its_packets(
+def test_fq_codel_drops_in_each_queue_the_same_packets_as_rfc_8289(
     two_flows: package.Result,
 ) -> None:
     path = two_flows.aqms["v1model/fq_codel"].folder / "packets.parquet"
@@ -408,7 +408,7 @@ def test_the_paper_of_2018_burst_saw_teeth_and_a_busy_link(paper: package.Result
     assert "math unit" not in "".join(remarks(paper)), "bmv2 has none"
 
 
-def test_codel_in_a_run_drops_what_rfc_8289_drops_of_the_same_packets(
+def test_codel_in_a_run_drops_the_same_packets_as_rfc_8289(
     paper: package.Result,
 ) -> None:
     path = paper.aqms["codel.p4 (exact)"].folder / "packets.parquet"
@@ -477,7 +477,7 @@ def ipv4(
     return (head[:10] + struct.pack("!H", checksum) + head[12:] + payload).hex()
 
 
-def test_the_router_sends_to_the_next_hop_and_drops_what_is_wrong(
+def test_the_router_forwards_to_the_next_hop_and_drops_invalid_packets(
     sojourn: Sojourn, tmp_path: Path
 ) -> None:
     arrived, leaving = f"{STATION}020000000001 0800", f"{NEXT_HOP}{OWN} 0800"

@@ -2,7 +2,7 @@
 
     python bench/judge/bmv2.py [FILE.stf | PROGRAM.p4]... [--judge FOLDER] [--frames 400] [--seed 1]
 
-A packet test (`.stf`) runs with the program beside it: its commands and packets in their order, and
+A packet test (`.stf`) runs with its program: its commands and packets in their order, and
 what its checks read. A program gets its control plane as `sojourn emit --for bmv2` writes it and
 hostile frames. Without files: every program of `p4/v1model/`, every test in `tests/stf/v1model/`.
 
@@ -80,7 +80,7 @@ class Verdict:
 
 @dataclass
 class Pair:
-    """Both switches, which are told and sent the same."""
+    """Both switches, which get the same commands and packets."""
 
     choice: ProgramChoice
     theirs: SimpleSwitch

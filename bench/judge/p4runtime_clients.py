@@ -9,8 +9,8 @@ is left out. Nothing of them is kept here. The one PYTHON has what finsy's tests
 `pytest`, `pytest-asyncio`, `shellous`, `black`), the other what is older than that:
 `p4runtime-shell`, `p4runtime` 1.4.1, `protobuf` below 3.21, `ptf`, `scapy`, `numpy`, `scipy`,
 `matplotlib`. Each runs against a switch of its own in a user and network namespace of its own, so
-that nobody needs to be root where users may have such (`unshare`, `ip`). `docs/p4runtime.md` says
-how many pass; it is read here, so that a test which begins to fail or to pass is told. Status 1 if
+that no root is needed where users may have such (`unshare`, `ip`). `docs/p4runtime.md` says
+how many pass; this script reads it and reports each test with another result. Status 1 if
 there is one.
 """
 
@@ -65,9 +65,9 @@ def run_inside(job: Job) -> int:
     for number, port in enumerate(job.ports):
         command += ["--port", f"{port}={add_pair(number)}"]
     log = Path(job.log)
-    with (log / "switch.txt").open("w") as told:
+    with (log / "switch.txt").open("w") as reported:
         switch = subprocess.Popen(
-            [*command, "--out", str(log / "run")], stdout=told, stderr=subprocess.STDOUT
+            [*command, "--out", str(log / "run")], stdout=reported, stderr=subprocess.STDOUT
         )
     try:
         until = time.monotonic() + 60
@@ -75,14 +75,14 @@ def run_inside(job: Job) -> int:
             if switch.poll() is not None or time.monotonic() > until:
                 return 3
             time.sleep(0.1)
-        with (log / "client.txt").open("w") as told:
+        with (log / "client.txt").open("w") as output:
             try:
                 subprocess.run(
-                    job.client, stdout=told, stderr=subprocess.STDOUT, text=True, cwd=job.folder,
+                    job.client, stdout=output, stderr=subprocess.STDOUT, text=True, cwd=job.folder,
                     input=job.typed, env=os.environ | job.environment, timeout=_LONGEST,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
-                told.write("\nended after the longest time\n")
+                output.write("\nended after the longest time\n")
     finally:
         switch.send_signal(signal.SIGINT)
         try:
@@ -105,8 +105,8 @@ def run(job: Job) -> str:
 
 
 def _without_switch(name: str, log: Path) -> Outcome:
-    told = log / "switch.txt"
-    lines = told.read_text().strip().splitlines() if told.is_file() else []
+    reported = log / "switch.txt"
+    lines = reported.read_text().strip().splitlines() if reported.is_file() else []
     return Outcome(name, note=lines[-1] if lines else "the switch did not start")
 
 
@@ -167,7 +167,7 @@ def sessions(page: Path) -> Iterator[list[Typed]]:
                 session[-1].lines.append(re.sub(_GOES_ON, "", line))
             elif session:
                 session[-1].shown.append(line)
-        # What goes on until somebody ends it is not typed.
+        # A command that runs until it is interrupted is skipped.
         yield [typed for typed in session if "timeout=None" not in "".join(typed.lines)]
 
 

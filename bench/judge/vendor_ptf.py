@@ -3,11 +3,11 @@ the recorded ones.
 
     python bench/judge/vendor_ptf.py CLONE --ptf PYTHON [--only WORD] [--jobs N] [--log FOLDER]
 
-Meant are the `test.py` beside the programs of `pkgsrc/p4-examples/p4_16_programs` in a clone of
-p4lang/open-p4studio; nothing of them is kept here. They use the vendor's own client, unmodified.
+Meant are the `test.py` next to the programs of `pkgsrc/p4-examples/p4_16_programs` in a clone of
+p4lang/open-p4studio; nothing of them is stored here. They use the vendor's own client, unmodified.
 PYTHON is one that has `ptf`, `grpcio-tools`, `googleapis-common-protos`, `protobuf`, `six`,
 `crcmod`, `thrift` and `psutil`, and is not newer than 3.10: some tests draw samples from sets.
-Each file is run in a user and network namespace of its own, so that nobody needs to be root where
+Each file is run in a user and network namespace of its own, so that no root is needed where
 users may have such (`unshare`, `ip`). `docs/data/bfrt-tests.csv` has the number of
 tests that pass for every file. A file with another number is printed; the status is then 1.
 """
@@ -210,8 +210,8 @@ def run_inside(arguments: argparse.Namespace) -> int:
     if "v1model.p4" not in Path(arguments.program).read_text():
         command += ["--pipes", str(_PIPES)]
     built = build_folder(Path(arguments.tests), Path(arguments.program), log)
-    with (log / "switch.txt").open("w") as told:
-        switch = subprocess.Popen(command, stdout=told, stderr=subprocess.STDOUT)
+    with (log / "switch.txt").open("w") as reported:
+        switch = subprocess.Popen(command, stdout=reported, stderr=subprocess.STDOUT)
     for _ in range(300):
         if switch.poll() is not None or "bfrt 127" in (log / "switch.txt").read_text():
             break
@@ -250,15 +250,15 @@ def run_inside(arguments: argparse.Namespace) -> int:
         paths.append(arguments.library)
     environment = os.environ | {"PYTHONPATH": ":".join(paths)}
     environment["PATH"] = f"{link_tools(log)}:{environment['PATH']}"
-    with (log / "ptf.txt").open("w") as told:
+    with (log / "ptf.txt").open("w") as reported:
         done = subprocess.Popen(
-            tests, stdout=told, stderr=subprocess.STDOUT, env=environment, cwd=log
+            tests, stdout=reported, stderr=subprocess.STDOUT, env=environment, cwd=log
         )
         try:
             done.wait(timeout=arguments.longest)
         except subprocess.TimeoutExpired:
             done.kill()
-            told.write("\nended after the longest time\n")
+            reported.write("\nended after the longest time\n")
     switch.send_signal(signal.SIGINT)
     try:
         switch.wait(timeout=30)

@@ -5,7 +5,7 @@ the recorded ones.
 
 Meant are the folders `stf` and `internal/stf` of `p4-tests/p4_16`, the tests of p4c's Tofino back
 end, in the repository p4lang/bf-p4c, branch `hanw/update-p4c-v1.2.4.16`, with `-I` the folder
-`includes` beside them; nothing of them is kept here. A program is a test's neighbour of the same
+`includes` next to them; nothing of them is stored here. A program is a test's neighbour of the same
 name. What is not for TNA (v1model, PSA, Tofino 2 and 3) is counted and left out.
 `docs/data/vendor-tests.csv` has every test that does not pass with its cause. A test with another
 result is printed, and the status is then 1.
@@ -143,8 +143,8 @@ def main() -> int:
         surprise = ours and (outcome.verdict != "passed") != (outcome.name in expected)
         surprises += surprise
         if ours and (surprise or outcome.verdict != "passed"):
-            told = "  (not as the data file says)" if surprise else ""
-            print(f"{outcome.verdict:8} {outcome.name}{told}")
+            reported = "  (not as the data file says)" if surprise else ""
+            print(f"{outcome.verdict:8} {outcome.name}{reported}")
             if options.verbose:
                 print("".join(f"    {line}\n" for line in outcome.detail.splitlines()), end="")
     for verdict, count in Counter(outcome.verdict for outcome in outcomes).most_common():

@@ -84,8 +84,8 @@ def follow(words: list[str], lines: str) -> list[tuple[str, int, int]]:
     done = subprocess.run(
         command, cwd=ROOT, input=lines, check=True, stdout=subprocess.PIPE, text=True
     )
-    told = (line.split() for line in done.stdout.splitlines())
-    return [(kind, int(time), int(packet)) for kind, time, packet in told]
+    reported = (line.split() for line in done.stdout.splitlines())
+    return [(kind, int(time), int(packet)) for kind, time, packet in reported]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ use sojourn_p4::source::SourceMap;
 use sojourn_target::faults::Faults;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::rule::Rule;
-use sojourn_target::target::{Copies, LoadedProgram, SwitchTraits, Target};
+use sojourn_target::target::{LoadedProgram, SwitchTraits, Target};
 
 /// v1model, as bmv2's `simple_switch` runs it.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +19,6 @@ pub struct Bmv2;
 
 impl Target for Bmv2 {
     fn name(&self) -> &'static str {
-        "v1model"
-    }
-
-    fn title(&self) -> &'static str {
-        "v1model"
-    }
-
-    fn folder(&self) -> &'static str {
         "v1model"
     }
 
@@ -59,17 +51,7 @@ impl Target for Bmv2 {
     }
 
     fn switch(&self) -> SwitchTraits {
-        SwitchTraits {
-            ports: 512,
-            pipe_ports: 512,
-            queues: 1,
-            queues_chosen: true,
-            recirculating: Vec::new(),
-            packet_generator: None,
-            traffic_manager: None,
-            copies: Copies::Unlimited,
-            disciplines: true,
-        }
+        SwitchTraits::software(512)
     }
 
     fn rules(&self) -> Vec<&'static Rule> {

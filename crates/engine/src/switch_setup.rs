@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 /// The highest session number in bmv2.
 const LAST_SESSION: u16 = 0x7fff;
 /// As many queues as a port of `simple_switch` can have: it was seen to run with 32, and to crash with
-/// 33. A packet's `priority` has three bits, unless the architecture's file is told otherwise.
+/// 33. A packet's `priority` has three bits, unless the architecture's file is configured otherwise.
 const PRIORITIES: u8 = 32;
 /// The highest priority of a queue of the chip.
 const LAST_PRIORITY: u8 = 7;

@@ -68,7 +68,7 @@ fn each_match_kind_is_written_as_bmv2_writes_it() {
 }
 
 #[test]
-fn a_wrong_line_says_what_would_be_right() {
+fn an_error_in_a_line_shows_the_right_form() {
     for (line, message) in [
         ("tabel_add by_value note 1 => 1", "no command tabel_add; did you mean \"table_add\"?"),
         ("table_add by_valu note 1 => 1", "there is no table by_valu; did you mean \"by_value\"?"),
@@ -159,7 +159,7 @@ fn every_wrong_line_of_a_file_is_reported_with_its_place() {
 }
 
 #[test]
-fn a_line_after_one_like_it_means_what_it_means_alone() {
+fn a_repeated_command_has_the_same_meaning_as_alone() {
     let program = program("tna/match_kinds");
     let lines = [
         ("by_value", ["1 => 1", "0x12 => 0x2a", "070000 => 1", "70000 => 1", "x => 1", "2 3 => 1"]),

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_counts_what_its_name_says() {
+    fn each_kind_of_counter_counts_its_unit() {
         assert_eq!(after_two_packets(CounterKind::Packets), Count { packets: 2, bytes: 0 });
         assert_eq!(after_two_packets(CounterKind::Bytes), Count { packets: 0, bytes: 160 });
         let both = after_two_packets(CounterKind::PacketsAndBytes);

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_those_of_what_was_noted() {
+    fn percentiles_equal_those_of_the_samples() {
         let mut lateness = Lateness::default();
         assert_eq!(lateness.percentiles(), Percentiles::default());
         for nanoseconds in 1..=1_000 {

@@ -9,7 +9,7 @@ use sojourn_p4::source::SourceMap;
 use sojourn_target::faults::Faults;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::rule::Rule;
-use sojourn_target::target::{Copies, LoadedProgram, SwitchTraits, Target};
+use sojourn_target::target::{LoadedProgram, SwitchTraits, Target};
 
 /// The network processor of `npu.p4`.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +22,6 @@ impl Target for NetworkProcessor {
 
     fn title(&self) -> &'static str {
         "the NPU"
-    }
-
-    fn folder(&self) -> &'static str {
-        "npu"
     }
 
     fn declarations(&self) -> &'static str {
@@ -51,17 +47,7 @@ impl Target for NetworkProcessor {
     }
 
     fn switch(&self) -> SwitchTraits {
-        SwitchTraits {
-            ports: 64,
-            pipe_ports: 64,
-            queues: 1,
-            queues_chosen: true,
-            recirculating: Vec::new(),
-            packet_generator: None,
-            traffic_manager: None,
-            copies: Copies::Unlimited,
-            disciplines: true,
-        }
+        SwitchTraits::software(64)
     }
 
     fn rules(&self) -> Vec<&'static Rule> {

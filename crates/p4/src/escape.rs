@@ -1,6 +1,6 @@
-//! Texts of a program without what a terminal obeys and a reader does not see.
+//! Escapes control characters and invisible characters in the texts of a program.
 //!
-//! Names, log messages and annotations of a program are printed, logged and drawn. A stranger's program
+//! Names, log messages and annotations of a program are printed, logged and drawn. An untrusted program
 //! could otherwise move the cursor, set a window's title or reverse the text behind a name.
 
 use std::sync::Arc;

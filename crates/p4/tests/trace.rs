@@ -158,7 +158,7 @@ fn every_step_of_a_packet_is_reported_in_order() {
 }
 
 #[test]
-fn a_parser_that_fails_says_how() {
+fn a_failed_parser_reports_its_error() {
     assert_eq!(
         told(&[1])[..3],
         ["P Some((false, \"PacketTooShort\", 0))", "  state start", "    extract hdr.h: too short"]

@@ -219,7 +219,7 @@ pub struct QueueConfig {
     /// Thousandths of the free buffer that the queue may hold at most, besides its limit (dynamic
     /// threshold), off if absent.
     pub alpha: Option<u32>,
-    /// Tail-drop limit in packets beside the one in cells, off if absent (bmv2).
+    /// Tail-drop limit in packets, in addition to the one in cells, off if absent (bmv2).
     pub packet_limit: Option<u32>,
     /// Packets per second, exactly spaced and without a burst, off if absent (bmv2).
     pub packet_pace: Option<u64>,

@@ -1,4 +1,4 @@
-//! A switch that is a wire: what comes in by one port leaves by another.
+//! Crossconnect: forwards all packets of one port to another.
 
 use sojourn_packet::{Forwarder, Packet, PortId};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! A switch that is a router: frames go by their destination address.
 //!
-//! By exact addresses, and by networks where nobody has the address: whoever builds the network knows
+//! By exact addresses, and by networks where no host has the address: whoever builds the network knows
 //! all of its hosts and groups of hosts. Among several ports a hash of the flow chooses (ECMP). Stands
 //! on where an IP header lies in a frame; must not know hosts, links or who chose the ports.
 
@@ -116,7 +116,7 @@ impl Routes {
         self.networks.iter().find(|network| network.holds(address)).map(|network| &network.way)
     }
 
-    /// The ports of equal cost for a frame's destination; none if it has no IP header or nobody has
+    /// The ports of equal cost for a frame's destination; none if it has no IP header or no host has
     /// the address.
     pub fn ports_for(&self, frame: &Packet) -> Option<&[PortId]> {
         let way = match IpHeader::find(frame)? {

@@ -23,11 +23,15 @@ pub trait Target: Debug + Sync {
     /// Its name on the command line and in files: `tofino1`.
     fn name(&self) -> &'static str;
 
-    /// Name in messages: `Tofino`.
-    fn title(&self) -> &'static str;
+    /// Name in messages: `Tofino`. Default: the name.
+    fn title(&self) -> &'static str {
+        self.name()
+    }
 
-    /// The folder of its built-in programs, below `p4/`.
-    fn folder(&self) -> &'static str;
+    /// The folder of its built-in programs, below `p4/`. Default: the name.
+    fn folder(&self) -> &'static str {
+        self.name()
+    }
 
     /// The file with its declarations, which programs include: `tna.p4`.
     fn declarations(&self) -> &'static str;
@@ -129,6 +133,24 @@ pub struct SwitchTraits {
     /// Whether a native discipline may manage the queues under a program: if packets carry
     /// ingress's headers in front, it cannot find theirs.
     pub disciplines: bool,
+}
+
+impl SwitchTraits {
+    /// Properties of a switch in software with so many ports: one queue a port unless a control plane
+    /// chooses more, copies without limits, no packet generator.
+    pub fn software(ports: u16) -> SwitchTraits {
+        SwitchTraits {
+            ports,
+            pipe_ports: ports,
+            queues: 1,
+            queues_chosen: true,
+            recirculating: Vec::new(),
+            packet_generator: None,
+            traffic_manager: None,
+            copies: Copies::Unlimited,
+            disciplines: true,
+        }
+    }
 }
 
 /// The traffic manager of a chip, as far as chips differ.

@@ -30,11 +30,11 @@ pub struct Chip {
     pub macros: &'static [(&'static str, &'static str)],
     /// Match-action stages.
     pub stages: u32,
-    /// Constants that an instruction word holds beside two containers.
+    /// Constants that an instruction word holds in addition to two containers.
     pub small_constants: RangeInclusive<i128>,
     /// Capabilities of a stateful ALU.
     pub stateful_alu: StatefulAlu,
-    /// Requests to deparser and traffic manager have valid bits beside those of headers.
+    /// Requests to deparser and traffic manager have valid bits of their own, apart from those of headers.
     pub shared_validity: bool,
     /// Bit 0 of `drop_ctl` also cancels a resubmit.
     pub drop_cancels_resubmit: bool,

@@ -174,7 +174,7 @@ impl Gress {
     }
 
     /// Makes one chain of code of the blocks, as far as that can be, with so many bytes in front
-    /// of packets and the code of calls. Nobody reads what the parser puts into slots that are `unread`.
+    /// of packets and the code of calls. Slots that are `unread` get no value from the parser.
     pub fn join(
         &mut self,
         interpreter: &mut Interpreter,

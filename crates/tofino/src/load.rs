@@ -99,7 +99,7 @@ pub fn build(
         }
         diagnostics.append(&mut parde::check(chip, &program, blocks));
         let found = fit::check(chip, &program, found, sources);
-        // Two accesses on one path are told once, whether or not the second waits for the first.
+        // Two accesses on one path are reported once, whether or not the second waits for the first.
         let known = |d: &Diagnostic| diagnostics.iter().any(|k| k.is_error() && same_places(k, d));
         let new: Vec<Diagnostic> = found.into_iter().filter(|d| !known(d)).collect();
         diagnostics.extend(new);

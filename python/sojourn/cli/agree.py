@@ -136,7 +136,7 @@ def agree(
 
 @contextmanager
 def _progress(console: Console, before: str) -> Iterator[Callable[[str], None]]:
-    """Tells what goes on: in a line that changes on a terminal, else in a plain line for each run,
+    """Progress: a line that changes on a terminal, else a plain line for each run,
     as a log has them."""
     if console.is_terminal:
         with console.status("") as status:

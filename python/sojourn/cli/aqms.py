@@ -1,4 +1,4 @@
-"""`sojourn aqms`: what can be run."""
+"""`sojourn aqms`: the list of AQMs."""
 
 import json
 import sys
@@ -18,7 +18,9 @@ from sojourn.studies.published.recipe import recipes
 def aqms(
     parameters: Annotated[
         bool,
-        typer.Option("--parameters", help="In full, with what the native disciplines can be told."),
+        typer.Option(
+            "--parameters", help="In full, with what the native disciplines can be reported."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:

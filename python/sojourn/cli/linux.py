@@ -1,4 +1,4 @@
-"""`sojourn linux`: the kernel that runs are measured on, and what it needs."""
+"""`sojourn linux`: the kernel of measured runs, and its requirements."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`sojourn published`: programs that others have published, and what becomes of each here."""
+"""`sojourn published`: programs of other authors, and their state here."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sojourn scenarios`: what is shipped to run."""
+"""`sojourn scenarios`: the list of shipped scenarios."""
 
 import json
 

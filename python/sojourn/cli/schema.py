@@ -1,4 +1,4 @@
-"""`sojourn schema`: what may stand in a file, as JSON schema and as a page."""
+"""`sojourn schema`: the keys of a file, as JSON schema and as a page."""
 
 import json
 from pathlib import Path

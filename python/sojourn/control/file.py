@@ -118,7 +118,7 @@ def _document(path: Path) -> dict[str, Any]:
     nearly all the time of a start for them."""
     left, taken = _core.take_entries(path.read_bytes())
     if any(taken):
-        # Whatever is wrong is told of the whole text, with its lines.
+        # Errors refer to the lines of the whole text.
         with suppress(tomllib.TOMLDecodeError):
             document = tomllib.loads(left)
             if _put_back(document.get("tables"), taken):

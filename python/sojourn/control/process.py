@@ -30,7 +30,7 @@ _CLOCK = Path(__file__).parent / "clock"
 _SHORTEST, _LONGEST = 0.0002, 0.005
 """Seconds between two looks at a process that works: from the first to the last."""
 _GRACE = 2.0
-"""Seconds that a process has to end when it is told to."""
+"""Seconds that a process has to end after SIGTERM."""
 _SAID = 4_096
 """Bytes at the end of its output in which its last line is looked for."""
 

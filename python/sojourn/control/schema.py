@@ -1,4 +1,4 @@
-"""The keys of a control-plane file: a JSON schema, and what a file has against it.
+"""The keys of a control-plane file: a JSON schema, and the validation of a file.
 
 The engine reads the file (`crates/control/src/lib.rs`); a test holds every shipped file
 against the schema. Messages name file, line and key. Must not depend on a program: the engine says

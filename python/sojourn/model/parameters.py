@@ -71,7 +71,7 @@ class Discipline:
 
 
 _MODULES = "codel@rom"
-"""Under this name the engine has what every hardware module can be told."""
+"""Under this name the engine has the parameters common to all hardware modules."""
 
 
 def disciplines() -> list[Discipline]:

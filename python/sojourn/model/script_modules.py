@@ -1,4 +1,4 @@
-"""The modules of a script of the user: the script and what it imports from its folder.
+"""The modules of a user's script: the script and its imports from its folder.
 
 Each run loads modules of its own, because runs go on at the same time in one process. The files are
 known from the import statements before any of the code runs. Uses no switch and no run.
@@ -152,7 +152,7 @@ def _imported(path: Path, package: str) -> Iterator[str]:
     try:
         tree = ast.parse(read_text(path, shown(path), ScenarioError))
     except (SyntaxError, ValueError, RecursionError):
-        return  # told when the script runs
+        return  # reported when the script runs
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""A reader of rows where pandas is not installed: `read_pandas` says what to install.
+"""Substitute for rows as pandas tables where pandas is missing: `read_pandas` names the package.
 
 pyarrow's own reader raises a bare `ModuleNotFoundError` there, and its class can take no other
 method. Must not depend on a run.

@@ -1,4 +1,4 @@
-"""Every measured queue of a result, with all runs side by side: what tables and plots are of.
+"""Every measured queue of a result, with all runs side by side, for tables and plots.
 
 Depends on a result and on the scenario's bottlenecks. Draws nothing.
 """

@@ -26,7 +26,7 @@ DASHES: tuple[Any, ...] = (
     (0, (8, 2)),
     (0, (3, 1, 1, 1, 1, 1)),
 )
-"""Matplotlib's, for curves that are told apart in grey."""
+"""Matplotlib's, for curves that are distinguishable in grey."""
 
 _PLAIN = "#7a7f87"
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

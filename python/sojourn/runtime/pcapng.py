@@ -1,4 +1,4 @@
-"""Captured frames as a pcapng file: what entered the bottleneck and what left it, two interfaces.
+"""Captured frames as a pcapng file with two interfaces: before and behind the bottleneck.
 
 Depends on the format alone (IETF draft-ietf-opsawg-pcapng, sections 4.1 to 4.3): one section
 header, two interface descriptions with nanosecond resolution, one enhanced packet block per frame.

@@ -82,7 +82,7 @@ fn after_egress(statements: &str) -> sojourn_packet::dataplane::EgressOutput {
 }
 
 #[test]
-fn egress_drops_what_it_marks_and_sends_the_rest_unchanged() {
+fn egress_drops_marked_packets_and_sends_the_others_unchanged() {
     assert!(after_egress("mark_to_drop(s);").packet.is_none());
     let sent = after_egress("").packet.unwrap();
     assert_eq!(bytes(&sent), frame(0x800, &[9; 50]));

@@ -19,7 +19,7 @@ pub(super) struct Depths {
     cell: u64,
     /// Port and queue, once the program has forwarded a packet.
     pub place: Option<(PortId, u8)>,
-    /// Changes that no report has told of.
+    /// Changes that no report has covered.
     arrivals: VecDeque<Change>,
     departures: VecDeque<Change>,
     /// Cells in the last report.

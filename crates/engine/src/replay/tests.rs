@@ -250,7 +250,7 @@ fn a_synthetic_queue_is_first_in_first_out_and_never_faster_than_its_line() {
 }
 
 #[test]
-fn the_backlog_is_what_has_arrived_and_not_left() {
+fn the_backlog_is_arrivals_minus_departures() {
     let rows: Vec<_> =
         Synthetic::new(synthetic(Profile::Bursts, 100_000_000, 500_000_000)).unwrap().collect();
     // The followers of the last packets are not in the trace.

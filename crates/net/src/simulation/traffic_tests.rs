@@ -129,7 +129,7 @@ fn a_source_that_is_on_a_quarter_of_the_time_sends_a_quarter() {
 }
 
 #[test]
-fn traffic_that_is_drawn_for_others_is_what_the_simulator_sends() {
+fn traffic_drawn_for_other_backends_equals_the_simulators() {
     let thinks = json!({"kind": "requests", "request": 200, "response": 1_000, "think": 100 * MS,
                         "rtt": 20 * MS, "start": 7 * MS});
     let flows = [transfers(1_000_000, 14_480), thinks];

@@ -1,4 +1,4 @@
-//! A set of byte ranges `[start, end)`: what was received or acknowledged out of order.
+//! A set of byte ranges `[start, end)` that arrived, or were acknowledged, out of order.
 
 use std::collections::VecDeque;
 

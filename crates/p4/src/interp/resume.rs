@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_that_waits_at_each_call_does_what_one_that_never_waits_does() {
+    fn suspension_at_each_call_does_not_change_a_controls_result() {
         does_the_same(Executor::Flat);
         does_the_same(Executor::Tree);
     }

@@ -1,4 +1,4 @@
-//! Files entering and leaving: the program, what it includes, and the command line's definitions.
+//! Included files: the program, its includes, and the command line's definitions.
 
 use super::{Input, OpenFile, Preprocessor, Stop};
 use crate::{

@@ -249,7 +249,7 @@ fn a_definition_that_changes_a_macro_is_a_warning_and_one_that_repeats_it_is_not
 }
 
 #[test]
-fn error_and_warning_directives_say_what_they_say() {
+fn error_and_warning_directives_print_their_text() {
     let done = run("#warning take care\n#error don't\nx");
     let said: Vec<&str> = done.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(said, ["take care", "don't"]);

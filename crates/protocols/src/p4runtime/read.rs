@@ -4,12 +4,14 @@
 //! remains. The code runs with the switch and must not depend on the transport.
 
 mod meters;
+mod pieces;
+
+pub use pieces::pieces;
 
 use super::entry;
 use super::role_access::Access;
 use super::schema::{Schema, Table};
 use super::store::{EntryExtras, Reference, Store};
-use super::write::counters_registers::cell;
 use crate::failure::Failure;
 use crate::wire::p4::v1 as p4;
 use crate::wire::p4::v1::entity::Entity;
@@ -56,132 +58,6 @@ pub enum Piece {
     Register(u32, Range<usize>),
     /// Answer from the store, without the switch.
     Stored(Box<Entity>),
-}
-
-/// Pieces of work for an entity of a request.
-///
-/// # Errors
-/// It cannot be read, or not by this role.
-pub fn pieces(
-    schema: &Schema,
-    entity: Option<&Entity>,
-    access: Option<&Access>,
-) -> Result<Vec<Piece>, Failure> {
-    let entity = entity.ok_or_else(|| Failure::invalid("an entity that is unset"))?;
-    let may = |id: u32| access.is_none_or(|access| access.has(id));
-    let chosen = |id: u32, all: Vec<u32>, what: &str| match id {
-        0 => Ok(all.into_iter().filter(|id| may(*id)).collect::<Vec<u32>>()),
-        _ if !all.contains(&id) => Err(Failure::no(what, id)),
-        _ if !may(id) => {
-            Err(Failure::new(Code::PermissionDenied, "this is none of the role's objects"))
-        }
-        _ => Ok(vec![id]),
-    };
-    let tables = |entry: &p4::TableEntry, wanted: EntryPart| {
-        let all = |table: &&Table| match wanted {
-            EntryPart::Entry => true,
-            EntryPart::Counter => table.counter.is_some(),
-            EntryPart::Meter => table.meter.is_some(),
-        };
-        let all = schema.tables.values().filter(all).map(|table| table.id).collect();
-        let ids = chosen(entry.table_id, all, "table")?;
-        let wild = p4::TableEntry {
-            counter_data: entry.counter_data,
-            meter_config: entry.meter_config,
-            ..p4::TableEntry::default()
-        };
-        let filter = if entry.table_id == 0 { wild } else { entry.clone() };
-        let idle = filter.idle_timeout_ns != 0 || filter.time_since_last_hit.is_some();
-        let piece = |id: u32| {
-            let table = schema.table(id)?;
-            let filter = Box::new(filter.clone());
-            if idle && (!table.idle_timeout || filter.is_default_action) {
-                let why = format!("entries of table `{}` have no idle timeout", table.name);
-                return Err(Failure::invalid(why));
-            }
-            if filter.is_default_action {
-                if !filter.r#match.is_empty() || filter.priority != 0 {
-                    return Err(Failure::invalid("a default action has no match and no priority"));
-                }
-                return Ok(Piece::Default(id, filter));
-            }
-            let whole = !table.prioritised || filter.priority != 0;
-            Ok(match filter.r#match.is_empty() {
-                false if whole => Piece::Entry(id, wanted, filter),
-                _ => Piece::Entries(id, wanted, filter, 0),
-            })
-        };
-        ids.into_iter().map(piece).collect::<Result<Vec<Piece>, Failure>>()
-    };
-    let cells = |index: Option<&p4::Index>, size: u64| {
-        Ok::<_, Failure>(match cell(index, size)? {
-            Some(index) => index..index + 1,
-            None => 0..size as usize,
-        })
-    };
-    match entity {
-        Entity::TableEntry(entry) => tables(entry, EntryPart::Entry),
-        Entity::DirectCounterEntry(p4::DirectCounterEntry { table_entry, .. }) => {
-            tables(&table_entry.clone().unwrap_or_default(), EntryPart::Counter)
-        }
-        Entity::DirectMeterEntry(p4::DirectMeterEntry { table_entry, counter_data, .. }) => {
-            if counter_data.is_some() {
-                return Err(Failure::unimplemented("meters do not count by colour"));
-            }
-            tables(&table_entry.clone().unwrap_or_default(), EntryPart::Meter)
-        }
-        Entity::CounterEntry(counter) => {
-            let all = schema.counters.iter().filter(|(_, array)| array.table.is_none());
-            let ids = chosen(counter.counter_id, all.map(|(id, _)| *id).collect(), "counter")?;
-            let size = |id: &u32| schema.counters.get(id).map_or(0, |array| array.size);
-            let piece = |id| Ok(Piece::Counter(id, cells(counter.index.as_ref(), size(&id))?));
-            ids.into_iter().map(piece).collect()
-        }
-        Entity::MeterEntry(meter) => {
-            if meter.counter_data.is_some() {
-                return Err(Failure::unimplemented("meters do not count by colour"));
-            }
-            let all = schema.meters.iter().filter(|(_, array)| array.table.is_none());
-            let ids = chosen(meter.meter_id, all.map(|(id, _)| *id).collect(), "meter")?;
-            let size = |id: &u32| schema.meters.get(id).map_or(0, |array| array.size);
-            let piece = |id| Ok(Piece::Meter(id, cells(meter.index.as_ref(), size(&id))?));
-            ids.into_iter().map(piece).collect()
-        }
-        Entity::RegisterEntry(register) => {
-            let all = schema.registers.keys().copied().collect();
-            let ids = chosen(register.register_id, all, "register")?;
-            let size = |id: &u32| schema.registers.get(id).map_or(0, |known| known.size);
-            let piece = |id| Ok(Piece::Register(id, cells(register.index.as_ref(), size(&id))?));
-            ids.into_iter().map(piece).collect()
-        }
-        Entity::ActionProfileMember(p4::ActionProfileMember { action_profile_id: id, .. })
-        | Entity::ActionProfileGroup(p4::ActionProfileGroup { action_profile_id: id, .. }) => {
-            chosen(*id, schema.profiles.keys().copied().collect(), "action profile")?;
-            Ok(vec![Piece::Stored(Box::new(entity.clone()))])
-        }
-        Entity::ValueSetEntry(set) => {
-            let ids =
-                chosen(set.value_set_id, schema.value_sets.keys().copied().collect(), "value set")?;
-            let piece = |value_set_id| {
-                let set = p4::ValueSetEntry { value_set_id, ..p4::ValueSetEntry::default() };
-                Piece::Stored(Box::new(Entity::ValueSetEntry(set)))
-            };
-            Ok(ids.into_iter().map(piece).collect())
-        }
-        Entity::DigestEntry(digest) => {
-            chosen(digest.digest_id, schema.digests.keys().copied().collect(), "digest")?;
-            Ok(vec![Piece::Stored(Box::new(entity.clone()))])
-        }
-        Entity::PacketReplicationEngineEntry(given) => match &given.r#type {
-            Some(_) => Ok(vec![Piece::Stored(Box::new(entity.clone()))]),
-            None => Err(Failure::invalid("neither a multicast group nor a clone session")),
-        },
-        Entity::ExternEntry(extern_entry) => match extern_entry.extern_type_id {
-            // A wildcard read of all state includes this kind, which has no instances.
-            0 => Ok(Vec::new()),
-            _ => Err(Failure::unimplemented("no extern has entries of its own here")),
-        },
-    }
 }
 
 /// Context of a read.

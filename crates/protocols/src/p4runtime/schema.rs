@@ -180,6 +180,24 @@ impl Schema {
         let none = P4TypeInfo::default();
         let reader = Reader { program, types: info.type_info.as_ref().unwrap_or(&none) };
         let mut schema = Schema::default();
+        schema.add_actions(&reader, &info)?;
+        for table in &info.tables {
+            let table = reader.table(table)?;
+            schema.tables.insert(table.id, table);
+        }
+        schema.add_profiles(&reader, &info)?;
+        schema.add_counters(&reader, &info)?;
+        schema.add_meters(&reader, &info)?;
+        schema.add_typed(&reader, &info)?;
+        schema.add_value_sets(&reader, &info)?;
+        schema.add_packet_headers(&reader, &info)?;
+        schema.attach()?;
+        schema.info = info;
+        Ok(schema)
+    }
+
+    /// Adds the actions.
+    fn add_actions(&mut self, reader: &Reader<'_>, info: &P4Info) -> Result<(), Failure> {
         for action in &info.actions {
             let (id, name) = named(&action.preamble);
             let known = reader.action(name)?;
@@ -197,13 +215,14 @@ impl Schema {
                 return Err(differs("the parameters of action", name));
             }
             let inside = reader.action_name(name).unwrap_or(name).to_owned();
-            schema.action_ids.insert(inside.clone(), id);
-            schema.actions.insert(id, Action { id, name: inside, parameters });
+            self.action_ids.insert(inside.clone(), id);
+            self.actions.insert(id, Action { id, name: inside, parameters });
         }
-        for table in &info.tables {
-            let table = reader.table(table)?;
-            schema.tables.insert(table.id, table);
-        }
+        Ok(())
+    }
+
+    /// Adds the action profiles.
+    fn add_profiles(&mut self, reader: &Reader<'_>, info: &P4Info) -> Result<(), Failure> {
         for profile in &info.action_profiles {
             let (id, name) = named(&profile.preamble);
             use config::action_profile::SelectorSizeSemantics::SumOfMembers;
@@ -220,48 +239,68 @@ impl Schema {
                 of_members,
                 no_weights: profile.weights_disallowed,
             };
-            schema.profiles.insert(id, profile);
+            self.profiles.insert(id, profile);
         }
+        Ok(())
+    }
+
+    /// Adds counters, indexed and direct.
+    fn add_counters(&mut self, reader: &Reader<'_>, info: &P4Info) -> Result<(), Failure> {
         let any = config::meter_spec::Type::TwoRateThreeColor;
         for counter in &info.counters {
             let (id, name) = named(&counter.preamble);
             let size = counter.size.max(0) as u64;
             let array = Array { name: reader.object(name)?, size, table: None, meter: any };
-            schema.counters.insert(id, array);
+            self.counters.insert(id, array);
         }
         for counter in &info.direct_counters {
             let (id, name) = named(&counter.preamble);
             let table = Some(counter.direct_table_id);
             let array = Array { name: reader.object(name)?, size: 0, table, meter: any };
-            schema.counters.insert(id, array);
+            self.counters.insert(id, array);
         }
+        Ok(())
+    }
+
+    /// Adds meters, indexed and direct.
+    fn add_meters(&mut self, reader: &Reader<'_>, info: &P4Info) -> Result<(), Failure> {
         for meter in &info.meters {
             let (id, name) = named(&meter.preamble);
             let (size, spec) = (meter.size.max(0) as u64, meter.spec.unwrap_or_default());
             let name = reader.object(name)?;
             let array = Array { name, size, table: None, meter: spec.r#type() };
-            schema.meters.insert(id, array);
+            self.meters.insert(id, array);
         }
         for meter in &info.direct_meters {
             let (id, name) = named(&meter.preamble);
             let (table, spec) = (Some(meter.direct_table_id), meter.spec.unwrap_or_default());
             let array = Array { name: reader.object(name)?, size: 0, table, meter: spec.r#type() };
-            schema.meters.insert(id, array);
+            self.meters.insert(id, array);
         }
+        Ok(())
+    }
+
+    /// Adds registers and digests.
+    fn add_typed(&mut self, reader: &Reader<'_>, info: &P4Info) -> Result<(), Failure> {
         for register in &info.registers {
             let (id, name) = named(&register.preamble);
             let leaf = p4data::leaf(register.type_spec.as_ref(), reader.types)?;
             let size = register.size.max(0) as u64;
-            schema.registers.insert(id, Typed { name: reader.object(name)?, size, leaf });
+            self.registers.insert(id, Typed { name: reader.object(name)?, size, leaf });
         }
         for digest in &info.digests {
             let (id, name) = named(&digest.preamble);
             let leaf = p4data::leaf(digest.type_spec.as_ref(), reader.types)?;
-            schema.digests.insert(id, Typed { name: name.to_owned(), size: 0, leaf });
+            self.digests.insert(id, Typed { name: name.to_owned(), size: 0, leaf });
         }
+        Ok(())
+    }
+
+    /// Adds the value sets of parsers.
+    fn add_value_sets(&mut self, reader: &Reader<'_>, info: &P4Info) -> Result<(), Failure> {
         for set in &info.value_sets {
             let (id, name) = named(&set.preamble);
-            let known = program.value_sets.iter().find(|known| fits(&known.name, name));
+            let known = reader.program.value_sets.iter().find(|known| fits(&known.name, name));
             let known = known.ok_or_else(|| absent("value set", name))?;
             let columns = set.r#match.iter().zip(&known.widths).map(|(column, width)| {
                 let field = reader.field(column.bitwidth, &column.type_name, *width, name)?;
@@ -273,8 +312,13 @@ impl Schema {
                 return Err(differs("the columns of value set", name));
             }
             let size = set.size.max(0) as usize;
-            schema.value_sets.insert(id, ValueSet { name: known.name.clone(), columns, size });
+            self.value_sets.insert(id, ValueSet { name: known.name.clone(), columns, size });
         }
+        Ok(())
+    }
+
+    /// Adds the headers of packets from and to the controller.
+    fn add_packet_headers(&mut self, reader: &Reader<'_>, info: &P4Info) -> Result<(), Failure> {
         for header in &info.controller_packet_metadata {
             let (_, name) = named(&header.preamble);
             let field = |field: &config::controller_packet_metadata::Metadata| {
@@ -284,14 +328,12 @@ impl Schema {
             };
             let fields = header.metadata.iter().map(field).collect::<Result<Vec<_>, Failure>>()?;
             match name {
-                "packet_in" => schema.packet_in = fields,
-                "packet_out" => schema.packet_out = fields,
+                "packet_in" => self.packet_in = fields,
+                "packet_out" => self.packet_out = fields,
                 _ => return Err(Failure::invalid(format!("no packet has a header `{name}`"))),
             }
         }
-        schema.attach()?;
-        schema.info = info;
-        Ok(schema)
+        Ok(())
     }
 
     /// Links direct counters and meters to their tables.

@@ -134,7 +134,7 @@ async fn registers_have_a_value_for_each_pipe_and_counts_are_of_all() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn software_knows_what_the_chip_had_counted_when_it_looked_last() {
+async fn software_has_the_chips_counts_of_the_last_synchronisation() {
     let mut one = client().await;
     let key = [("dst", exact(0x77, 6))];
     let entry = one.entry("exact_t", &key, "send", &[("port", number(2, 2))]);

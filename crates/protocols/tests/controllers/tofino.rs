@@ -856,7 +856,7 @@ async fn a_packet_generator_makes_what_a_client_has_put_into_its_buffer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn clients_are_told_which_member_a_hash_chooses() {
+async fn clients_can_query_the_member_that_a_hash_chooses() {
     let mut one = client().await;
     for member in [4, 9] {
         let key = [("$ACTION_MEMBER_ID", exact(member, 4))];

@@ -1,4 +1,4 @@
-//! Tail drop: first in, first out, and what does not fit is dropped.
+//! Tail drop: first in, first out; packets beyond the limit are dropped.
 //!
 //! Without parameters it holds whatever the queue's share of the packet buffer holds, which is
 //! what a Tofino queue does; limits in bytes or packets make it Linux's `bfifo` or `pfifo`.

@@ -9,7 +9,7 @@
 //! - each flow's CoDel is the kernel's, [`codel_linux`](super::codel_linux);
 //! - "no drops at or below a full frame" looks at the bytes of all flows;
 //! - an empty new flow is forgotten at once if there are no old ones;
-//! - a full queue drops half of the fattest flow's bytes, not of its packets, and tells its CoDel, whose
+//! - a full queue drops half of the fattest flow's bytes, not of its packets, and informs its CoDel, whose
 //!   `count` grows by as many.
 
 use super::codel::{self, CodelQueue, INTERVAL_PARAMETER, TARGET_PARAMETER};

@@ -1,4 +1,4 @@
-//! Frames for the disciplines' tests, and what must hold for every discipline in the register.
+//! Frames for the disciplines' tests, and properties of every registered discipline.
 
 use super::*;
 use crate::ecn;

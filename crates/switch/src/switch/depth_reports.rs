@@ -1,4 +1,4 @@
-//! Reports of queue depths: the traffic manager tells the data plane of each change.
+//! Reports of queue depths: the traffic manager reports each change to the data plane.
 //!
 //! A report waits for its turn in a short FIFO and reaches the data plane a fixed delay later. Must
 //! not depend on the use that the data plane makes of a report.

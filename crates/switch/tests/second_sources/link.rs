@@ -1,4 +1,4 @@
-//! One discipline before a link of 10 Mbit/s: what it signals, to which packet and when.
+//! One discipline before a link of 10 Mbit/s: its signals, each with packet and time.
 //!
 //! The programs that run the second sources do the same steps in the same order: when the link has sent
 //! a packet it takes the next, also if a packet comes at that instant; a packet that comes while the

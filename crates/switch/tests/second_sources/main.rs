@@ -43,7 +43,7 @@ fn first_difference(c: &Comparison) -> Option<(usize, Option<&Signal>, Option<&S
 }
 
 #[test]
-fn fifo_drops_what_ns3_drops() {
+fn fifo_drops_the_same_packets_as_ns3() {
     compare("fifo");
 }
 
@@ -53,7 +53,7 @@ fn codel_drops_when_ns3_with_exact_square_roots_does() {
 }
 
 #[test]
-fn linuxs_codel_drops_what_the_kernel_and_ns3_drop() {
+fn linuxs_codel_drops_the_same_packets_as_the_kernel_and_ns3() {
     compare("codel_linux");
 }
 
@@ -63,22 +63,22 @@ fn fq_codel_drops_when_ns3_with_exact_square_roots_and_the_kernel_do() {
 }
 
 #[test]
-fn red_with_the_same_dice_drops_what_ns3_drops() {
+fn red_with_the_same_random_numbers_drops_the_same_packets_as_ns3() {
     compare("red");
 }
 
 #[test]
-fn pie_with_the_same_dice_drops_what_ns3_drops() {
+fn pie_with_the_same_random_numbers_drops_the_same_packets_as_ns3() {
     compare("pie");
 }
 
 #[test]
-fn linuxs_pie_with_the_same_dice_drops_what_the_kernel_drops() {
+fn linuxs_pie_with_the_same_random_numbers_drops_the_same_packets_as_the_kernel() {
     compare("pie_linux");
 }
 
 #[test]
-fn pi2_with_the_same_dice_drops_what_the_kernel_drops() {
+fn pi2_with_the_same_random_numbers_drops_the_same_packets_as_the_kernel() {
     compare("pi2");
 }
 

@@ -1,4 +1,4 @@
-//! Configurations that are refused, and what is said about them.
+//! Refused configurations, and their messages.
 
 use crate::harness::*;
 use sojourn_packet::PortId;

@@ -1,4 +1,4 @@
-//! Rules about registers and their actions: what one stateful ALU can do.
+//! Rules about registers and their actions: the limits of one stateful ALU.
 //!
 //! `T01` entries, `T02` comparisons, `T03` updates, `T04` outputs, `T05` resources shared by the
 //! actions of a register, `T06` statements. Text only; `register_action` applies the rules.

@@ -1,4 +1,4 @@
-//! Extern objects while packets pass: their state, and what each call does to it.
+//! Extern objects at run time: their state, and the effect of each call.
 //!
 //! [`Runtime`] implements the interpreter's [`Externs`]. Call sites are resolved when the program
 //! is loaded (`prepare`); at run time one match selects a few lines in the extern's own file. Must

@@ -1,4 +1,4 @@
-//! From a program's extern objects to their state, and from its call sites to what they do.
+//! Preparation: extern objects get their state, and call sites are resolved.
 //!
 //! Everything that can be refused is refused here: arguments out of the chip's range, externs
 //! that are not simulated, headers that are too long for the mirror or resubmit path.

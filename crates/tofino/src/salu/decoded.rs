@@ -1,4 +1,4 @@
-//! Instructions as packets run them: what a register's configuration says is worked out beforehand.
+//! Decoded instructions: a register's configuration, prepared for fast execution.
 //!
 //! Equivalent to [`execute`](super::execute()), which defines the semantics bit by bit. Code is
 //! generated from this form of an instruction.

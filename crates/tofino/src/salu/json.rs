@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_field_is_named_with_what_it_may_hold() {
+    fn an_error_in_a_field_names_the_allowed_values() {
         let complain =
             |setup: &Value, case: &Value| run_salu_json(setup, case).unwrap_err().to_string();
         let good = setup(8, false);

@@ -1,4 +1,4 @@
-//! The stateful ALU of Tofino 1: its instruction as data, and what one access to memory does.
+//! The stateful ALU of Tofino 1: its instruction as data, and the execution of one access.
 //!
 //! Uses the math unit only. Must not depend on P4: register actions are compiled to
 //! [`Instruction`]s elsewhere, and raw configurations arrive through [`run_salu_json`].

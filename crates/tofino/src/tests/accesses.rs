@@ -1,4 +1,4 @@
-//! One access to a register in a pass: what is refused, doubted, or counted while packets pass.
+//! One access to a register in a pass: refusals, warnings, and counts at run time.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Programs from text to packets: what the two passes, the metadata and the externs do, a file a
-//! subject. Here is what they share: frames, inputs, and programs of which a test gives a part.
+//! Programs from text to packets: the two passes, the metadata and the externs, a file a subject.
+//! Here is what they share: frames, inputs, and programs of which a test gives a part.
 
 mod accesses;
 mod control_plane;

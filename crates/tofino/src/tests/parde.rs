@@ -1,5 +1,4 @@
-//! Parsers and deparsers: what the chip's blocks cannot execute is refused, and what the compiler folds
-//! away is not.
+//! Parsers and deparsers: refused operations, and operations that the compiler folds away.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Programs that are not for this chip, or ask for what is not simulated.
+//! Programs for other chips, and programs with features that are not simulated.
 
 use super::*;
 use sojourn_control::RuntimeControl;

@@ -1,4 +1,4 @@
-//! Snapshots: what stages held and did when the packet that they waited for passed.
+//! Snapshots: fields and results of the stages for the packet that triggers one.
 
 use super::*;
 use sojourn_control::snapshot::{

@@ -98,7 +98,7 @@ fn at_10_gigabit_the_packets_of_rfc_8289_are_dropped() {
 }
 
 #[test]
-fn decisions_do_not_depend_on_what_the_clock_shows() {
+fn decisions_do_not_depend_on_the_clocks_value() {
     let trace = wandering(1e8, MIXED, 60_000, 4);
     let expected = ours(&mut Rig::new(), &trace);
     assert!(expected.iter().filter(|drop| **drop).count() > 50);

@@ -1,4 +1,4 @@
-//! With `CODEL_ECN`, what can be marked is marked instead of dropped, at the same packets.
+//! With `CODEL_ECN`, ECN-capable packets are marked instead of dropped, at the same positions.
 
 use crate::rfc8289::TARGET;
 use crate::rig::{Departure, Rig, START, Verdict, ones_complement_sum};

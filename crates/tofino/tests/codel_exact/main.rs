@@ -1,4 +1,4 @@
-//! `p4/tna/codel_exact.p4` held against RFC 8289, and what happens when its copies are lost.
+//! `p4/tna/codel_exact.p4` compared with RFC 8289, also after lost copies.
 //!
 //! Uses the public interface of the crate: a loaded program, its passes, its registers by name.
 

@@ -1,4 +1,4 @@
-//! It fits: what `sojourn check` says of it.
+//! The estimate of `sojourn check`: the program fits.
 
 use crate::rig::p4_folder;
 use sojourn_p4::preprocess::FileLoader;

@@ -1,7 +1,7 @@
-"""Transfers, requests and voices of a run, from what the guest's hosts noted and what was captured.
+"""Transfers, requests and voices of a run, from the logs of the guest's hosts and the captures.
 
-Depends on the notes of both sides (`guest/log.py`), on captured frames and on the paths. What they
-are judged by is not known here.
+Depends on the logs of both sides (`guest/transfer_log.py`), on captured frames and on the paths.
+Must not depend on figures.
 """
 
 import json

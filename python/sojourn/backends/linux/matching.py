@@ -1,4 +1,4 @@
-"""From what entered and what left the bottleneck to a row a packet, with its verdict.
+"""Matching of packets before and behind the bottleneck: one row a packet, with its verdict.
 
 Depends on the captured frames and on how the qdisc drops. A packet that entered and never left was
 dropped: for want of room if the queue was full when it came, else by the AQM. A discipline that

@@ -1,4 +1,4 @@
-"""An AQM's folder, written from what a guest left: the same files as a simulated run's.
+"""An AQM's folder, written from a guest's files: the same files as a simulated run's.
 
 Uses frames, matching and samples. Knows neither how a guest is started nor what makes it late.
 """
@@ -123,7 +123,7 @@ def _counters(
 def _bottlenecks(
     measured: Measured, run: PlannedRun, managed: Sequence[Managed]
 ) -> list[dict[str, Any]]:
-    """Each measured queue, as the simulator tells it."""
+    """Each measured queue, in the simulator's form."""
     found = []
     for place, queue, spot in zip(run.bottlenecks, measured.queues, managed, strict=True):
         sent = queue.rows.size[np.isin(queue.rows.verdict, (0, 3))]

@@ -1,4 +1,4 @@
-"""The rows of every bottleneck of a run, from what was captured at its switches' ports.
+"""The rows of every bottleneck of a run, from the captures at its switches' ports.
 
 What came in at a switch for a host that lies behind a port came to that port's queue; what left the
 port left it. A packet has one number in the rows of all queues that it passes. Depends on the graph
@@ -100,7 +100,7 @@ def same_numbers(keys: Sequence[npt.NDArray[Any]], times: Sequence[Longs]) -> li
 
 
 def _apart(same: Longs, lengths: list[int]) -> Longs:
-    """Packets that look alike told apart by how many such came to the same queue before them."""
+    """Numbers equal packets by how many of them entered the same queue earlier."""
     ranks = []
     start = 0
     for length in lengths:

@@ -124,7 +124,7 @@ def _fq_codel(values: Parameters, room: int) -> Qdisc:
 
 
 def _pie(values: Parameters, room: int) -> Qdisc:
-    """The kernel's timer wheel adds a tick: PIE told n ticks updates every n + 1."""
+    """The kernel's timer wheel adds a tick: PIE configured with n ticks updates every n + 1."""
     packets = _packets(values, room)
     tick = values["tick"]
     ticks = max(-(-values["t_update"] // tick) - 1, 1)
@@ -138,7 +138,7 @@ def _pie(values: Parameters, room: int) -> Qdisc:
     if not values.get("derandomize", True):
         differences.append("derandomize is on: the kernel always keeps drops apart")
     if values.get("max_burst", 150_000_000) != 150_000_000:
-        differences.append("max_burst is 150 ms: the kernel cannot be told another")
+        differences.append("max_burst is 150 ms: the kernel has no option for it")
     arguments = (
         *("limit", f"{packets}"),
         *("target", _time(values["qdelay_ref"])),

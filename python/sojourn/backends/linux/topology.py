@@ -56,7 +56,7 @@ def bottleneck(shaper: Shaper, aqm: Qdisc, versions: Set[int], device: str) -> l
 def _past_the_shaper(device: str) -> list[str]:
     """Neighbour discovery and group reports (ICMPv6, the latter behind a hop-by-hop header).
 
-    Nobody's packets: an AQM that dropped one would count a drop that no flow has.
+    Packets of no flow: an AQM that dropped one would count a drop that no flow has.
     """
     return [
         f"filter add dev {device} parent 1: protocol ipv6 prio 1 "
@@ -82,9 +82,9 @@ def end_parameters(versions: Set[int]) -> dict[str, str]:
     return _quiet(versions) | {
         **{f"net/ipv4/{name}": sizes for name, sizes in _MEMORY.items()},
         "net/ipv4/tcp_no_metrics_save": "1",
-        # Transfers do not come again from the same port: nobody waits for their last segments.
+        # Transfers do not come again from the same port: no socket waits for their last segments.
         "net/ipv4/tcp_max_tw_buckets": "64",
-        # Addresses by the block are nobody's in particular.
+        # Addresses of a block belong to no single host.
         "net/ipv6/ip_nonlocal_bind": "1",
     }
 

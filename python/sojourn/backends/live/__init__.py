@@ -1,8 +1,8 @@
 """The switch between real interfaces, and runs of scenarios through such switches.
 
 `plan` turns a user's options into the engine's input, `offloads` keeps the kernel from changing
-frames, `running` runs a switch and writes its folder, `summary` counts the packets. `backend` runs
-scenarios.
+frames, `switch_run` runs a switch and writes its folder, `summary` counts the packets. `backend`
+runs scenarios.
 """
 
 from sojourn.backends.live.plan import LivePlan, LivePort, live_plan

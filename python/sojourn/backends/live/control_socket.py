@@ -79,7 +79,7 @@ def serve_control(folder: Path, switch: _core.LiveSwitch) -> Iterator[None]:
     """A context in which clients may send operations to `switch`."""
     try:
         with _address(folder) as address:
-            # Nobody else may connect, from the socket's first moment on.
+            # Only this user may connect, from the socket's creation on.
             mask = os.umask(0o177)
             try:
                 server = _Server(address, switch)

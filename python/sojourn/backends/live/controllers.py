@@ -17,7 +17,7 @@ CPU_PORT = 255
 """The port of the controllers, as p4lang's tutorials have it."""
 
 DEVICES = {"p4runtime": 1, "bfrt": 0}
-"""The protocols, and what their controllers call a switch unless they are told."""
+"""The protocols, and the default device of their controllers."""
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def _host(
 
 
 def _datagrams(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The flows of which no socket tells."""
+    """The flows that no socket reports."""
     return [flow for flow in flows if flow["kind"] in ("udp", "voip")]
 
 

@@ -19,7 +19,7 @@ def serve_monitors(
     """Serves the monitors in `addresses` and draws on `terminal`, until `beside` is closed."""
     if not addresses and terminal is None:
         return
-    # Here, so that nobody waits for them who does not want them.
+    # Imported here: only a run with monitors waits for them.
     from sojourn.backends.live.metrics import metrics
     from sojourn.backends.live.terminal_view import drawn_live
     from sojourn.backends.live.watch_page import watched

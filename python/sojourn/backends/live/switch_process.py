@@ -33,7 +33,7 @@ def orders_for(place: int) -> str:
 
 def main() -> None:
     """Runs the switch until its input ends."""
-    # The first process of the run ends this one; nobody else does.
+    # Only the first process of the run ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     folder, place = Path(sys.argv[1]), int(sys.argv[2])
     orders = json.loads((folder / orders_for(place)).read_text(encoding="utf-8"))

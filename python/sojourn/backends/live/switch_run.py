@@ -124,7 +124,7 @@ class Recording:
         """Are shown the rows of each port before they are written, and when they were fetched, s of
         the monotonic clock."""
         self.on_fault: Callable[[str], None] | None = None
-        """Is told the first fault of each kind within a second or so."""
+        """Receives the first fault of each kind within a second or so."""
         self._known: set[str] = set()
         self._looked = time.monotonic()
         described = {

@@ -1,4 +1,4 @@
-"""A live switch in a terminal: what the page shows, as lines that are drawn again twice a second.
+"""Terminal view of a live switch: the figures of the watch page, redrawn twice a second.
 
 Knows only what `live_stats` knows.
 """

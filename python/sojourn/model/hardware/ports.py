@@ -1,4 +1,4 @@
-"""The ports of a hardware module: which there are, how wide, and what is wrong with a module's.
+"""The ports of a hardware module: names, widths, and the check of a module's ports.
 
 Depends on the header that Verilator writes for a module, which has every port with its width. What
 the ports mean is in hardware/README.md. Compiles nothing.

@@ -66,7 +66,7 @@ def compiled(path: Path) -> Compiled:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
         folder = Path(scratch)
-        root = _verilator()
+        root = verilator_root()
         _verilate(path, root, folder)
         files = _files_read(folder, root)
         refuse_system_tasks(_preprocessed(folder), files)
@@ -157,7 +157,7 @@ def _built(path: Path, ports: Mapping[str, int], root: Path, folder: Path) -> Pa
     return made
 
 
-def _verilator() -> Path:
+def verilator_root() -> Path:
     """Verilator's folder, with `bin/` and `include/`: on the PATH, or installed for this Python."""
     found = [Path(root) for root in [os.environ.get("VERILATOR_ROOT")] if root]
     if program := shutil.which("verilator"):

@@ -1,4 +1,4 @@
-"""The queues that a run measures: where they are, which file has their rows, what they can send.
+"""The queues that a run measures: their places, the files of their rows, their capacity.
 
 Depends on the model of what lies between the hosts. The order is the engine's: link by link, the
 way there before the way back.

@@ -1,7 +1,7 @@
 """Paths through a network: the links between two hosts, and the rates of links.
 
-A path is one with the fewest links, as the engine takes it; those of equal cost are not told
-apart. Depends on the scenario alone.
+A path is one with the fewest links, as the engine takes it; those of equal cost are not
+distinguished. Depends on the scenario alone.
 """
 
 from collections import deque

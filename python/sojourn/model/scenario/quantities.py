@@ -253,7 +253,7 @@ HostNames = str | Annotated[list[HostName], Field(min_length=1, max_length=10_00
 class Strict(BaseModel):
     """Unknown keys and values of another kind are mistakes.
 
-    What stands below a field is its description in the schema, for which `described.py` reads it.
+    What stands below a field is its description in the schema, for which `json_schema.py` reads it.
     """
 
     model_config = ConfigDict(

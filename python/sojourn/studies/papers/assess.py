@@ -1,4 +1,4 @@
-"""A paper's claims, with what was found and a verdict under each combination of assumptions.
+"""A paper's claims, each with the finding and a verdict under each combination of assumptions.
 
 Depends on measured set-ups and on what is computed. Draws nothing.
 """
@@ -88,9 +88,9 @@ def assess(paper: Paper, measured: Mapping[str, Measured]) -> Assessment:
         for level in first.levels:
             readings[level] = next(one for one in ordered if one.levels[first.name] == level)
     best = [one.levels[ordered[0].levels[one.name]] for one in paper.assumptions]
-    told = tuple((one.says, _told(one, measured, best)) for one in paper.contradictions)
+    reported = tuple((one.says, _told(one, measured, best)) for one in paper.contradictions)
     needs = tuple(_need(place, paper, found) for place in range(len(paper.claims)))
-    return Assessment(found[0], readings, ordered, needs if paper.assumptions else (), told)
+    return Assessment(found[0], readings, ordered, needs if paper.assumptions else (), reported)
 
 
 def _assess(

@@ -247,10 +247,10 @@ def _lines(spec: FigureSpec, measured: Measured, aqms: list[str]) -> Figure:
         half = np.array([one.half or 0.0 for _, one in points])
         panel.fill_between(at, mean - half, mean + half, color=colour[aqm], alpha=0.2, linewidth=0)
         panel.plot(at, mean, color=colour[aqm], marker="o", markersize=3, linewidth=1.3, label=aqm)
-        if told := spec.published.get(aqm):
+        if reported := spec.published.get(aqm):
             along = xs if numeric else range(len(xs))
             look: dict[str, Any] = {"linestyle": "none", "marker": "x", "markersize": 6}
-            panel.plot(along, told, color=colour[aqm], label=f"{aqm}, published", **look)
+            panel.plot(along, reported, color=colour[aqm], label=f"{aqm}, published", **look)
     at = list(xs) if numeric else list(range(len(xs)))
     named = _with_room(at)
     names = [

@@ -1,4 +1,4 @@
-"""Numbers out of a set-up's tables: a value for each seed of what a check selects.
+"""Numbers from a set-up's tables: a value for each seed that a check selects.
 
 Depends on the sweep's tables. Judges nothing.
 """

@@ -279,8 +279,10 @@ class Paper(Strict):
         asked = [(figure.name, figure.setup) for figure in self.figures]
         for claim in self.claims:
             asked += [(claim.id, n) for k in claim.checks for n in (k.setup, *k.also, *k.over)]
-        for told in self.contradictions:
-            asked += [(told.says, name) for k in told.measured for name in (k.setup, *k.over)]
+        for reported in self.contradictions:
+            asked += [
+                (reported.says, name) for k in reported.measured for name in (k.setup, *k.over)
+            ]
         for one in self.assumptions:
             for level in one.levels.values():
                 asked += [(one.name, n) for pair in level.setups.items() for n in pair]

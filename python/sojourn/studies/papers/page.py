@@ -132,12 +132,12 @@ def tally(report: Report) -> str:
         Status.UNSEEN: ("cannot be seen here", "cannot be seen here"),
     }
     claims = "1 claim" if len(report.claims) == 1 else f"{len(report.claims)} claims"
-    told = []
+    reported = []
     for head, one in report.columns.items():
         found = {status: number for status, number in counts(one.claims).items() if number}
         parts = ", ".join(f"{number} {words[s][number > 1]}" for s, number in found.items())
-        told.append(f"{head}: {parts}" if len(report.columns) > 1 else parts)
-    return f"Of {claims}{', ' if len(told) > 1 else ': '}{'; '.join(told)}."
+        reported.append(f"{head}: {parts}" if len(report.columns) > 1 else parts)
+    return f"Of {claims}{', ' if len(reported) > 1 else ': '}{'; '.join(reported)}."
 
 
 def _searched(one: Searched) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""A recipe put to use: its scenario with the programs of a clone, and what becomes of each program.
+"""Application of a recipe: its scenario with the programs of a clone, and the state of each
+program.
 
 Depends on recipes, clones and the checker. Runs no packets.
 """

@@ -1,4 +1,4 @@
-"""The cells of a sweep: every combination of its axes, each with what it changes in the scenario.
+"""The cells of a sweep: every combination of its axes, each with its changes of the scenario.
 
 Depends on a sweep file. Must not depend on the meaning of a scenario's keys.
 """

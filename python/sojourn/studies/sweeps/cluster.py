@@ -1,4 +1,4 @@
-"""Jobs on a Dask cluster. Depends on `distributed`, an extra of the package, and on `work`.
+"""Jobs on a Dask cluster. Depends on `distributed`, an extra of the package, and on `run_job`.
 
 A job carries all that it reads, and its outcome comes back whole: no folder is shared.
 """

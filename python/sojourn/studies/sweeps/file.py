@@ -1,4 +1,4 @@
-"""A sweep as a person writes it in TOML: a base scenario, seeds, axes, what to draw.
+"""The schema of a sweep file: a base scenario, seeds, axes, plots.
 
 Depends on pydantic and the base scenario's document. Knows neither runs nor results.
 """

@@ -1,4 +1,4 @@
-"""One run of a sweep as it is sent to whoever runs it, and what comes back.
+"""One run of a sweep as a message to a worker, and the worker's answer.
 
 A job is text: the scenario with one AQM and one seed, the files that it reads, and which engine it
 was planned for. Its digest names its folder: equal digests have equal results, so a run that is
@@ -41,7 +41,7 @@ class Outcome:
     """The outcome of a run."""
 
     result: Mapping[str, Any]
-    """Figures as plain data; see `work`."""
+    """Figures as plain data; see `run_job`."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Stored files of its folder, by path below it."""
 

@@ -1,7 +1,7 @@
 """Jobs on this machine: one process for each core, which runs one job at a time.
 
 The processes are `python -m sojourn.studies.sweeps.worker`. They read jobs from standard input and
-end with it, so that none outlives a scheduler that was killed. Depends on `work`.
+end with it, so that none outlives a scheduler that was killed. Depends on `run_job`.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""`bf-rt.json`: what a controller that speaks BfRt, Tofino's interface, knows a program by.
+"""`bf-rt.json`: the schema of a program for BfRt, Tofino's interface for controllers.
 
 It depends on the program alone. Must not depend on control planes or protocols.
 """

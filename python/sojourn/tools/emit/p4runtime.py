@@ -1,4 +1,4 @@
-"""P4Info: what a controller that speaks P4Runtime knows a program by.
+"""P4Info: the schema of a program for P4Runtime controllers.
 
 It depends on the program alone. Must not depend on control planes or protocols.
 """

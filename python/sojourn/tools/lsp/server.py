@@ -36,7 +36,7 @@ class P4Server(LanguageServer):
         self.programs: dict[Path, Analysis] = {}
         """By the open file: the program that it is, or is a part of."""
         self.published: dict[Path, set[Path]] = {}
-        """Files that a program's mistakes were told of."""
+        """Files with published diagnostics of a program."""
 
     def texts(self) -> dict[Path, str]:
         """The texts of the open files."""
@@ -65,7 +65,7 @@ class P4Server(LanguageServer):
             place = found["place"]
             path = Path(place["path"]).resolve() if place else looked.program
             by_file.setdefault(path, []).append(self._diagnostic(path, found))
-        # A file whose last mistake is gone is told so.
+        # A file without errors gets an empty list.
         before = self.published.get(looked.program, set())
         self.published[looked.program] = set(by_file)
         for path in before | set(by_file):

@@ -1,4 +1,4 @@
-"""A study's pictures: how far drops are from RFC 8289's, and what the delay of copies costs.
+"""A study's pictures: distance of drops from RFC 8289's, and the cost of delayed copies.
 
 Depends on figures and matplotlib. Uses no rows.
 """

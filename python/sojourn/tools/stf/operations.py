@@ -1,4 +1,4 @@
-"""`add` and `setdefault` handed to the engine, which knows what their names and values mean.
+"""`add` and `setdefault`, passed to the engine, which resolves their names and values.
 
 Depends on the parsed statements. The rules are in `crates/control/src/stf.rs`.
 """

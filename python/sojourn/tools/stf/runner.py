@@ -1,4 +1,4 @@
-"""One STF test run on one program: statements in order, then what came out against what should.
+"""One STF test run on one program: statements in order, then the comparison of outputs.
 
 Depends on the parsed statements, the control plane and the engine's switch in virtual time. After
 each packet the switch runs until nothing is left to do. As p4c's bmv2 driver does, a packet behind

@@ -90,7 +90,7 @@ pub(crate) struct Outgoing {
     /// Nothing is left to send behind it.
     pub(crate) push: bool,
     pub(crate) retransmission: bool,
-    /// True if it tells the receiver that the window was reduced.
+    /// CWR: the window was reduced.
     pub(crate) cwr: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Retransmission timeout (RTO, RFC 6298 section 5): what expires, and the state Loss that follows.
+//! Retransmission timeout (RTO, RFC 6298 section 5): its expiry, and the entry into the state Loss.
 //!
 //! The same timer also sends loss probes (TLP, RFC 8985 section 7) and ends the reordering window
 //! (RFC 8985 section 6.3). `rtt` computes the length of the timeout, `timer` backs it off, and

@@ -1,7 +1,9 @@
-//! The round-trip time and the retransmission timeout that follows from it: RFC 6298 with Linux's
-//! estimate of the variation, which rises at once, falls once a round trip, and is never below
-//! 200 ms; the least distance between the mean and the timeout is therefore that, where RFC 6298
-//! section 2.4 would have the whole timeout be at least 1 s.
+//! Length of the retransmission timeout (RTO, RFC 6298), from the smoothed round-trip time and its
+//! variation.
+//!
+//! The estimate of the variation is Linux's: it rises at once, falls once a round trip, and is never
+//! below 200 ms. That is the least distance between mean and timeout; RFC 6298 section 2.4 requires
+//! 1 s of the whole timeout instead.
 
 use crate::tcp::jiffies::whole;
 use crate::tcp::minmax::WindowedMin;

@@ -1,6 +1,7 @@
-//! The sender's one timer and the three things it may be set for, as Linux has it: a
-//! retransmission timeout (RFC 6298 section 5), a loss probe (RFC 8985 section 7), or the end of
-//! the reordering window (RFC 8985 section 6.3).
+//! Retransmission timer: the sender's only timer, with exponential backoff.
+//!
+//! As in Linux it is set for one of three purposes: a retransmission timeout (RFC 6298 section 5), a
+//! loss probe (RFC 8985 section 7), or the end of the reordering window (RFC 8985 section 6.3).
 
 use super::rtt::MAX_RTO;
 use crate::tcp::jiffies::{expiry_of, whole_ticks};

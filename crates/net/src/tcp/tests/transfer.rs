@@ -1,4 +1,4 @@
-//! Two connections and a network between them that loses what it likes.
+//! Two connections and a network between them that loses arbitrary segments.
 
 use super::*;
 use proptest::prelude::*;

@@ -93,7 +93,7 @@ fn sizes_follow_the_wire_format() {
 }
 
 #[test]
-fn defaults_fill_what_dots_leave_open() {
+fn dots_are_filled_with_default_values() {
     let program = "struct I { bit<4> x; bool y; }\n\
         struct O { bit<8> a; I i; error e; }\n\
         const O o = { a = 5, ... };\n\

@@ -69,7 +69,7 @@ pub(in crate::interp) fn whole(links: &[Link], inputs: usize) -> Plan<'_> {
 const M: Slot = Slot(2);
 
 #[test]
-fn a_chain_does_what_its_units_do_one_by_one() {
+fn a_chain_equals_its_units_one_by_one() {
     let (mut interpreter, units) = interpreter("transition accept;", "");
     let chain = interpreter.chain(whole(&units.map(Link::plain), 0)).expect("there is one");
     let tables = Tables::new(interpreter.program().clone());
@@ -157,7 +157,7 @@ fn a_chain_ends_before_a_unit_where_a_slot_requires_it() {
 }
 
 #[test]
-fn a_chain_without_a_parser_begins_with_what_is_given_and_zeros() {
+fn a_chain_without_a_parser_begins_with_its_inputs_and_zeros() {
     let (mut interpreter, units) = interpreter("transition accept;", "");
     let links = [Link::plain(units[1]), Link::plain(units[2])];
     let plan = Plan { given: &[Slot(1)], ..whole(&links, 0) };

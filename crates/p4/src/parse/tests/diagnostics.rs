@@ -87,7 +87,7 @@ fn a_misspelt_table_property_suggests_the_near_one() {
 }
 
 #[test]
-fn c_habits_are_answered_with_what_p4_has() {
+fn c_idioms_are_answered_with_the_p4_form() {
     assert_snapshot!(shown(
         "bit<8> counter;\nstruct S { bit<8> a[4]; }\ncontrol C() {\n    apply {\n        for (i in 1..6) { }\n        x = a ? 1 : b ? 2 : 3;\n    }\n}\n"
     ));

@@ -1,4 +1,5 @@
-//! CoDel's decisions, one packet at a time: RFC 8289's parameters, state and control law.
+//! CoDel's control law: RFC 8289's parameters TARGET and INTERVAL with their defaults, the state, and the
+//! decision about each packet.
 //!
 //! For each packet that leaves the queue, [`State`] takes its sojourn time and the backlog behind
 //! it, and decides whether it is dropped. Must not depend on queues or packets, so the same

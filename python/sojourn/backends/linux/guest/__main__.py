@@ -65,13 +65,13 @@ def _prepare(host_path: str) -> Path:
 
 
 def _prepare_on_the_host(path: str) -> Path:
-    """Names of namespaces that nobody outside sees; the mount namespace is ours alone."""
+    """Names of namespaces that are invisible outside; the mount namespace is private."""
     names = Path("/run/netns")
     try:
         names.mkdir(exist_ok=True)
         mount("tmpfs", str(names))
     except PermissionError:
-        # Not root: /run is somebody else's, and only what lies over it is ours.
+        # Not root: /run belongs to another user, so a private file system is mounted over it.
         mount("tmpfs", "/run")
         names.mkdir()
     return Path(path)

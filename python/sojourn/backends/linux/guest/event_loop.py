@@ -1,4 +1,4 @@
-"""One loop for all hosts of a namespace: what is due, and whose socket has something to say.
+"""Event loop of all hosts of a namespace: due timers and ready sockets.
 
 Depends on epoll and on a timer by the monotonic clock. All flows share one process, so that they
 start on time even where a fork takes longer than a round trip. Times are ns from the run's time

@@ -34,7 +34,7 @@ class Between:
         return self._process.stdout
 
     def begin(self, origin: int) -> None:
-        """Tells it time zero, ns on the monotonic clock."""
+        """Sends it time zero, ns on the monotonic clock."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{origin}\n")
         self._process.stdin.flush()

@@ -1,4 +1,4 @@
-"""Turns an interface's offloads off, so that what the qdisc sees is packets of the wire's size.
+"""Turns an interface's offloads off, so that the qdisc gets packets of the wire's size.
 
 Depends on the ethtool ioctl. Must not depend on a topology.
 """

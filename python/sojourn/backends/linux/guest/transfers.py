@@ -22,7 +22,7 @@ Flow = dict[str, Any]
 def end(flow: Flow, side: str, place: int) -> tcp.End:
     """Address and port of the transfer at `place` among those of its source."""
     number = flow["number"] + place
-    # In a network all transfers of a source have one address, and are told apart by their ports.
+    # In a network all transfers of a source have one address, and are distinguished by their ports.
     address = int(flow[f"{side}_base"]) + (number if flow["by_address"] else 0)
     first, count = flow["ports"]
     port = first + number % count if side == "client" else flow["port"]

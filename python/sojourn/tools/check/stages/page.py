@@ -1,5 +1,5 @@
-"""The stages as one HTML page that needs no network: the picture with what the mouse shows, and
-the same as tables.
+"""The stages as one HTML page that needs no network: the picture with tooltips, and the same as
+tables.
 
 Depends on the picture and the estimate's data. Must not depend on traffic.
 """

@@ -1,4 +1,4 @@
-"""BfRt's names for what a program declares, as bfrt_python turns them into Python's.
+"""BfRt's names for the declarations of a program, in bfrt_python's form.
 
 Depends on the program's description. The rules are those of the SDE's command line: the last part
 of a dotted name is the parameter's, more of it where two would be alike.

@@ -1,4 +1,4 @@
-"""The steps from the program's text to packets, in their order, for whoever has the switch.
+"""Instructions for a real switch: the steps from the program's text to packets, in order.
 
 Depends on the job. Says nothing that the script does not do or the operator has not to do.
 """

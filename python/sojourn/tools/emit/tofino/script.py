@@ -12,7 +12,7 @@ from sojourn.tools.emit.job import Job, Shaper
 from sojourn.tools.emit.tofino import names
 
 _RECIRCULATION = range(68, 72)
-"""Ports of a pipe that always recirculate; 64 to 67 have to be told."""
+"""Ports of a pipe that always recirculate; 64 to 67 need a setting."""
 _LONGEST_COPY = 15_120
 """Bytes: 63 units of 240. A session without a limit copies whole packets."""
 

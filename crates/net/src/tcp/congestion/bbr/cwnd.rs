@@ -1,5 +1,5 @@
-//! BBR's window: twice the bandwidth-delay product, what the end hosts hold on top, and what a
-//! recovery leaves of it.
+//! BBR's window: twice the bandwidth-delay product, an allowance for the end hosts, and the window
+//! after a recovery.
 
 use super::{Bbr, CYCLE, Gain, Mode, UNIT, bandwidth::Bandwidth};
 use crate::tcp::burst::{MAX_BURST_BYTES, burst_bytes};

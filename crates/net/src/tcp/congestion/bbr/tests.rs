@@ -1,5 +1,5 @@
-//! BBR on a path whose bandwidth and round-trip time are given: what it measures and what mode it
-//! is in. Expectations follow the ACM Queue article's figures and the constants above.
+//! BBR on a path of given bandwidth and round-trip time: its measurements and its mode.
+//! Expectations follow the ACM Queue article's figures and the constants above.
 
 use super::*;
 

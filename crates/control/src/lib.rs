@@ -98,7 +98,7 @@ pub struct ControlPlane {
     /// for a v1model program, where it is its `priority`. bmv2 has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queues: Option<u8>,
-    /// Settings of queues, for the switch of a v1model program; a later one wins.
+    /// Settings of queues, for the switch; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,
     /// Commands of `simple_switch_CLI`, executed after everything above.
@@ -197,7 +197,7 @@ pub struct MulticastNode {
 }
 
 /// Rate and depth of queues of the switch, as `set_queue_rate` and `set_queue_depth` of bmv2 set
-/// them, or a rate in bit/s.
+/// them, a rate in bit/s, or a weight.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSetting {
@@ -216,6 +216,9 @@ pub struct QueueSetting {
     /// Maximum number of packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
+    /// Share of the turns among queues of equal priority, 1 to 1023.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u16>,
 }
 
 /// Members of one parser value set.

@@ -319,5 +319,6 @@ fn queues(setting: &QueueSetting) -> QueueChange {
         packet_pace: setting.packets_per_second.map(|rate| (rate > 0).then_some(rate)),
         bit_pace: setting.bits_per_second.map(|rate| (rate > 0).then_some(Rate(rate))),
         packet_limit: setting.depth,
+        weight: setting.weight,
     }
 }

@@ -270,4 +270,7 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
     if let Some(depth) = setting.depth {
         queue.packet_limit = Some(depth);
     }
+    if let Some(weight) = setting.weight {
+        queue.weight = weight;
+    }
 }

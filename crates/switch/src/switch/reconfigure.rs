@@ -10,6 +10,7 @@ use crate::generator::{GeneratorChange, Generators};
 use crate::routes::Routes;
 use crate::spread::SpreadingRoutes;
 use crate::tm::pace::Pace;
+use crate::tm::queue::Queue;
 use crate::tm::shaper::{ShaperConfig, TokenBucket};
 use sojourn_packet::{PortId, Rate, Time};
 use std::any::Any;
@@ -35,7 +36,7 @@ pub enum Change {
     Generator(GeneratorChange),
 }
 
-/// Rates and depth of queues; what is absent stays as it is.
+/// Rates, depth and weight of queues; what is absent stays as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueChange {
     /// At this port; at every port if absent.
@@ -48,6 +49,8 @@ pub struct QueueChange {
     pub bit_pace: Option<Option<Rate>>,
     /// Packets that it holds at most.
     pub packet_limit: Option<u32>,
+    /// Weight among queues of equal priority.
+    pub weight: Option<u16>,
 }
 
 /// The state that a change has replaced.
@@ -70,6 +73,7 @@ struct PreviousQueue {
     queue: usize,
     pace: Pace,
     packet_limit: Option<u32>,
+    weight: u16,
 }
 
 impl Switch {
@@ -163,8 +167,9 @@ impl Switch {
             }
             Previous::CpuPort(port) => self.replication.cpu_port = port,
             Previous::Queues(queues) => {
-                for PreviousQueue { port, queue, pace, packet_limit } in queues {
+                for PreviousQueue { port, queue, pace, packet_limit, weight } in queues {
                     self.ports[port].repace(queue, pace);
+                    self.ports[port].reweigh(queue, weight);
                     self.ports[port].queues[queue].packet_limit = packet_limit;
                     self.serve(port);
                 }
@@ -179,7 +184,11 @@ impl Switch {
 
     fn change_queues(&mut self, change: &QueueChange) -> Result<Vec<PreviousQueue>, ConfigError> {
         if let Some(port) = change.port {
-            self.require("a queue's rate or depth", port, change.queue.unwrap_or(0))?;
+            self.require("a queue's rate, depth or weight", port, change.queue.unwrap_or(0))?;
+        }
+        if let Some(weight) = change.weight {
+            let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
+            Queue::check_weight(port, queue.into(), weight)?;
         }
         let wanted = |port: PortId| change.port.is_none_or(|only| only == port);
         let mut replaced = Vec::new();
@@ -195,8 +204,17 @@ impl Switch {
                 let (pace, packet_limit) = (queue.pace.clone(), queue.packet_limit);
                 queue.packet_limit = change.packet_limit.or(packet_limit);
                 let new = pace.with(change.packet_pace, change.bit_pace);
-                replaced.push(PreviousQueue { port: index, queue: number, pace, packet_limit });
-                self.ports[index].repace(number, new);
+                let port = &mut self.ports[index];
+                let weight = port.weight(number);
+                replaced.push(PreviousQueue {
+                    port: index,
+                    queue: number,
+                    pace,
+                    packet_limit,
+                    weight,
+                });
+                port.repace(number, new);
+                port.reweigh(number, change.weight.unwrap_or(weight));
             }
             self.serve(index);
         }

@@ -180,6 +180,7 @@ impl Writer<'_> {
                 packets_per_second: Some(if in_packets { rate } else { 0 }),
                 bits_per_second: Some(bits),
                 depth: None,
+                weight: None,
             }))?;
         }
         self.keep(table, key, Some(row));

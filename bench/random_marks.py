@@ -2,8 +2,8 @@
 
     python bench/random_marks.py
 
-Linux's DualPI2 draws each mark, `dualpi2_linux` counts. The ratio bounds what that explains of the
-claims F1 and F2 of `sojourn paper dualpi2-2022`. Must not depend on Sojourn.
+Linux's DualPI2 draws each mark, as `dualpi2_linux` does; `sojourn paper dualpi2-2022` counts them.
+The ratio bounds what that explains of its claims F1 and F2. Must not depend on Sojourn.
 """
 
 import random

@@ -98,7 +98,7 @@ pub struct ControlPlane {
     /// for a v1model program, where it is its `priority`. bmv2 has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queues: Option<u8>,
-    /// Settings of queues, for the switch of a v1model program; a later one wins.
+    /// Settings of queues, for the switch; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,
     /// Commands of `simple_switch_CLI`, executed after everything above.
@@ -197,7 +197,7 @@ pub struct MulticastNode {
 }
 
 /// Rate and depth of queues of the switch, as `set_queue_rate` and `set_queue_depth` of bmv2 set
-/// them, a rate in bit/s, or whether they send at all.
+/// them, a rate in bit/s, a weight, or whether they send at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSetting {
@@ -219,6 +219,9 @@ pub struct QueueSetting {
     /// True: the queue takes packets and sends none; false: it sends again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
+    /// Share of the turns among queues of equal priority, 1 to 1023.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u16>,
 }
 
 /// Members of one parser value set.

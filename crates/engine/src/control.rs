@@ -320,5 +320,6 @@ fn queues(setting: &QueueSetting) -> QueueChange {
         bit_pace: setting.bits_per_second.map(|rate| (rate > 0).then_some(Rate(rate))),
         packet_limit: setting.depth,
         paused: setting.paused,
+        weight: setting.weight,
     }
 }

@@ -266,6 +266,9 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
         queue.packet_limit = Some(depth);
     }
     queue.paused = setting.paused.unwrap_or(queue.paused);
+    if let Some(weight) = setting.weight {
+        queue.weight = weight;
+    }
 }
 
 #[cfg(test)]

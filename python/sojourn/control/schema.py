@@ -308,6 +308,7 @@ def _queue_keys() -> dict[str, Schema]:
         bits_per_second=_whole("On the wire; 0 takes the limit away."),
         depth=_whole("Packets that it holds at most."),
         paused={"type": "boolean", "description": "It takes packets and sends none."},
+        weight=_whole("Share of the turns among queues of equal priority.", 1, 1023),
     )
     return {
         "priority_queues": _whole(
@@ -320,7 +321,7 @@ def _queue_keys() -> dict[str, Schema]:
         "fair_queues": _whole(
             "Queues of equal weight at each port, served in turns, 1 to 32.", 1, 32
         ),
-        "queues": _list(queue, "v1model: settings of queues; a later one wins."),
+        "queues": _list(queue, "Settings of queues; a later one wins."),
     }
 
 

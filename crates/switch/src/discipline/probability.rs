@@ -30,6 +30,11 @@ impl Probability {
         Probability(((part << BITS) / whole) as u64)
     }
 
+    /// True if a number of [`Dice::throw`] is below it.
+    pub const fn exceeds(self, thrown: u64) -> bool {
+        thrown < self.0
+    }
+
     /// In units of 2^-60.
     pub const fn raw(self) -> u64 {
         self.0
@@ -109,7 +114,7 @@ impl Dice {
 
     /// True with that probability.
     pub fn hits(&mut self, probability: Probability) -> bool {
-        self.throw() < probability.0
+        probability.exceeds(self.throw())
     }
 }
 

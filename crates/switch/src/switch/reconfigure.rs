@@ -9,6 +9,7 @@ use crate::config::{ConfigError, MirrorSession, MulticastGroup};
 use crate::generator::{GeneratorChange, Generators};
 use crate::multipath::SpreadingRoutes;
 use crate::router::Routes;
+use crate::tm::queue::Queue;
 use crate::tm::queue_pacing::Pace;
 use crate::tm::shaper::{ShaperConfig, TokenBucket};
 use sojourn_packet::{PortId, Rate, Time};
@@ -35,7 +36,7 @@ pub enum Change {
     Generator(GeneratorChange),
 }
 
-/// Rates, depth and state of queues; what is absent stays as it is.
+/// Rates, depth, weight and state of queues; what is absent stays as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueChange {
     /// At this port; at every port if absent.
@@ -51,6 +52,8 @@ pub struct QueueChange {
     /// True takes the queue out of scheduling: it takes packets and gives none. Requests of advanced
     /// flow control have a state of their own; a queue sends if neither has paused it.
     pub paused: Option<bool>,
+    /// Weight among queues of equal priority.
+    pub weight: Option<u16>,
 }
 
 /// The state that a change has replaced.
@@ -74,6 +77,7 @@ struct PreviousQueue {
     pace: Pace,
     packet_limit: Option<u32>,
     disabled: bool,
+    weight: u16,
 }
 
 impl Switch {
@@ -167,8 +171,9 @@ impl Switch {
             }
             Previous::CpuPort(port) => self.replication.cpu_port = port,
             Previous::Queues(queues) => {
-                for PreviousQueue { port, queue, pace, packet_limit, disabled } in queues {
+                for PreviousQueue { port, queue, pace, packet_limit, weight, disabled } in queues {
                     self.ports[port].repace(queue, pace);
+                    self.ports[port].reweigh(queue, weight);
                     self.ports[port].disable(queue, disabled);
                     self.ports[port].queues[queue].packet_limit = packet_limit;
                     self.serve(port);
@@ -184,7 +189,11 @@ impl Switch {
 
     fn change_queues(&mut self, change: &QueueChange) -> Result<Vec<PreviousQueue>, ConfigError> {
         if let Some(port) = change.port {
-            self.require("a queue's rate or depth", port, change.queue.unwrap_or(0))?;
+            self.require("a queue's rate, depth or weight", port, change.queue.unwrap_or(0))?;
+        }
+        if let Some(weight) = change.weight {
+            let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
+            Queue::check_weight(port, queue.into(), weight)?;
         }
         let wanted = |port: PortId| change.port.is_none_or(|only| only == port);
         let mut replaced = Vec::new();
@@ -201,10 +210,19 @@ impl Switch {
                 let disabled = queue.disabled;
                 queue.packet_limit = change.packet_limit.or(packet_limit);
                 let new = pace.with(change.packet_pace, change.bit_pace);
-                let (port, queue) = (index, number);
-                replaced.push(PreviousQueue { port, queue, pace, packet_limit, disabled });
-                self.ports[index].repace(number, new);
-                self.ports[index].disable(number, change.paused.unwrap_or(disabled));
+                let port = &mut self.ports[index];
+                let weight = port.weight(number);
+                replaced.push(PreviousQueue {
+                    port: index,
+                    queue: number,
+                    pace,
+                    packet_limit,
+                    weight,
+                    disabled,
+                });
+                port.repace(number, new);
+                port.reweigh(number, change.weight.unwrap_or(weight));
+                port.disable(number, change.paused.unwrap_or(disabled));
             }
             self.serve(index);
         }

@@ -194,6 +194,17 @@ impl Port {
         self.update_fast_path();
     }
 
+    /// Weight of a queue among those of its priority.
+    pub fn weight(&self, queue: usize) -> u16 {
+        self.scheduler.weight(queue)
+    }
+
+    /// Changes a queue's weight.
+    pub fn reweigh(&mut self, queue: usize, weight: u16) {
+        self.scheduler.set_weight(queue, weight);
+        self.update_fast_path();
+    }
+
     /// Advanced flow control pauses or resumes a queue.
     pub fn pause(&mut self, queue: usize, paused: bool) {
         self.queues[queue].paused = paused;

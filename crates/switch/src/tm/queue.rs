@@ -84,9 +84,7 @@ impl Queue {
         if config.bit_pace.is_some_and(|rate| rate.0 == 0) {
             return refused("rate in bit/s", 0, "1 or more");
         }
-        if config.weight > 1023 {
-            return refused("weight", u64::from(config.weight), "0 to 1023");
-        }
+        Queue::check_weight(port, queue, config.weight)?;
         if let Some([red, yellow, green]) = config.congestion
             && (red > yellow || yellow > green)
         {
@@ -98,6 +96,15 @@ impl Queue {
                     return refused("colour limit", u64::from(eighths), "1 to 8 eighths");
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Checks a weight.
+    pub fn check_weight(port: PortId, queue: usize, weight: u16) -> Result<(), ConfigError> {
+        if weight > 1023 {
+            let (what, value, allowed) = ("weight", u64::from(weight), "0 to 1023");
+            return Err(ConfigError::QueueValue { port, queue, what, value, allowed });
         }
         Ok(())
     }

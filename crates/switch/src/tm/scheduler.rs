@@ -47,6 +47,17 @@ impl Scheduler {
         }
     }
 
+    /// Weight of a queue.
+    pub fn weight(&self, queue: usize) -> u16 {
+        self.remaining.lanes[queue].weight as u16
+    }
+
+    /// Changes the weight of a queue; 0 takes it out.
+    pub fn set_weight(&mut self, queue: usize, weight: u16) {
+        self.guaranteed.set_weight(queue, weight);
+        self.remaining.set_weight(queue, weight);
+    }
+
     /// True if a first queue that is alone is served whenever it may send.
     pub fn serves_first(&self) -> bool {
         self.remaining.all & 1 != 0
@@ -110,6 +121,15 @@ impl RoundRobin {
         }
         let all = members.iter().fold(0, |all, set| all | set);
         RoundRobin { lanes, members, all, cursor: [0; 8] }
+    }
+
+    fn set_weight(&mut self, queue: usize, weight: u16) {
+        let lane = &mut self.lanes[queue];
+        lane.weight = i64::from(weight);
+        let (priority, bit) = (lane.priority, 1 << queue);
+        for set in [&mut self.members[priority], &mut self.all] {
+            *set = if weight > 0 { *set | bit } else { *set & !bit };
+        }
     }
 
     fn pick(&mut self, may_send: QueueSet) -> Option<usize> {
@@ -196,6 +216,23 @@ mod tests {
             let share = got * 1000 / total;
             assert!(share.abs_diff(weight) <= 1, "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_changed_weight_changes_the_shares_and_zero_takes_the_queue_out() {
+        let mut scheduler = Scheduler::new(&[(0, 0, 1), (0, 0, 1)]);
+        scheduler.set_weight(0, 300);
+        scheduler.set_weight(1, 900);
+        let mut bytes = [0; 2];
+        for _ in 0..40_000 {
+            let turn = scheduler.pick(0, 0b11).unwrap();
+            bytes[turn.queue] += 1_000;
+            scheduler.served(turn, 1_000, false);
+        }
+        assert_eq!(bytes, [10_000_000, 30_000_000]);
+        scheduler.set_weight(1, 0);
+        assert_eq!(scheduler.pick(0, 0b10), None);
+        assert_eq!((scheduler.weight(0), scheduler.weight(1)), (300, 0));
     }
 
     #[test]

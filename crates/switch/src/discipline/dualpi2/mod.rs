@@ -8,8 +8,8 @@
 //!   and ECN is ignored, or the base probability stops at `1/k` and delay grows up to the limit.
 //! - Scheduler (section 4.2.2): time-shifted FIFO as in the appendix's listing, or weighted round robin with credit.
 //!
-//! Signals are spread by counting up (`recur`), so nothing here is random. `dualpi2_linux` is the same with the defaults
-//! of Linux's `sch_dualpi2`, which draws at random. The module must not know the rate at which it drains.
+//! Signals are spread evenly by counting up (`recur`), or drawn at random with `random`. `dualpi2_linux` is the same with
+//! the defaults of Linux's `sch_dualpi2`, which draws. The module must not know the rate at which it drains.
 
 mod scheduler;
 
@@ -17,10 +17,10 @@ pub use scheduler::Scheduler;
 use scheduler::{Credit, Turn};
 
 use super::pi2::Periodic;
-use super::probability::{Probability, proportional_integral};
+use super::probability::{Dice, Probability, proportional_integral};
 use super::{
     Backlog, Discipline, DisciplineError, DropKind, Drops, FULL_FRAME, Kind, LIMIT_BYTES,
-    LIMIT_PACKETS, LONGEST, Limits, Parameter, QueueLength, Queued, Registered, Settings,
+    LIMIT_PACKETS, LONGEST, Limits, Parameter, QueueLength, Queued, Registered, SEED, Settings,
 };
 use crate::ecn;
 use sojourn_packet::{Bytes, Packet, Time};
@@ -49,8 +49,8 @@ const fn parameters(
     [t_update, min_th, range]: [Time; 3],
     (alpha, beta): (u64, u64),
     min_backlog: Bytes,
-    [th_len, classic_protection, limit_packets]: [Parameter; 3],
-) -> [Parameter; 16] {
+    [th_len, classic_protection, limit_packets, random]: [Parameter; 4],
+) -> [Parameter; 18] {
     [
         Parameter::new("target", Kind::Time, TARGET.0, "Classic queueing delay to settle at"),
         Parameter::new("t_update", Kind::Time, t_update.0, "time between two updates (Tupdate)"),
@@ -97,6 +97,8 @@ const fn parameters(
         ),
         LIMIT_BYTES,
         limit_packets,
+        random,
+        SEED,
     ]
 }
 
@@ -104,7 +106,9 @@ const TH_LEN_SUMMARY: &str = "no such marks up to this L4S queue (Th_len)";
 const CLASSIC_PROTECTION_SUMMARY: &str =
     "Classic's share while both queues wait (weighted round robin); without it, time-shifted FIFO";
 
-const RFC_PARAMETERS: [Parameter; 16] = parameters(
+const RANDOM_SUMMARY: &str = "draw each signal; 0 spreads signals evenly by counting";
+
+const RFC_PARAMETERS: [Parameter; 18] = parameters(
     [T_UPDATE, MIN_TH, RANGE],
     (ALPHA, BETA),
     Bytes(0),
@@ -112,10 +116,11 @@ const RFC_PARAMETERS: [Parameter; 16] = parameters(
         Parameter::new("th_len", Kind::Packets, TH_LEN, TH_LEN_SUMMARY),
         Parameter::off("classic_protection", Kind::Share, CLASSIC_PROTECTION_SUMMARY),
         LIMIT_PACKETS,
+        Parameter::new("random", Kind::Flag, 0, RANDOM_SUMMARY),
     ],
 );
 
-const LINUX_PARAMETERS: [Parameter; 16] = parameters(
+const LINUX_PARAMETERS: [Parameter; 18] = parameters(
     [LINUX_T_UPDATE, LINUX_STEP, Time::ZERO],
     (LINUX_ALPHA, LINUX_BETA),
     LINUX_MIN_BACKLOG,
@@ -128,6 +133,7 @@ const LINUX_PARAMETERS: [Parameter; 16] = parameters(
             CLASSIC_PROTECTION_SUMMARY,
         ),
         Parameter::new("limit_packets", Kind::Packets, LINUX_LIMIT_PACKETS, "most packets held"),
+        Parameter::new("random", Kind::Flag, 1, RANDOM_SUMMARY),
     ],
 );
 
@@ -139,7 +145,7 @@ pub const REGISTRATION: Registered = Registered {
     build,
 };
 
-/// The same with Linux's defaults: weighted round robin, a step at 1 ms.
+/// The same with Linux's defaults: weighted round robin, a step at 1 ms, signals drawn at random.
 pub const LINUX_REGISTRATION: Registered = Registered {
     name: "dualpi2_linux",
     summary: "DualPI2 with the defaults of Linux: weighted round robin, a step at 1 ms",
@@ -165,6 +171,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
         any_ect: settings.switch("any_ect")?,
         l4s_dscp: settings.optional("l4s_dscp", 0..=63)?.map(|dscp| dscp as u8),
         limits: settings.limits()?,
+        random: settings.switch("random")?.then(|| settings.get("seed").unwrap_or_default()),
     })))
 }
 
@@ -200,6 +207,8 @@ pub struct Params {
     /// Capacity of both queues together; the RFC has 250 ms at the highest rate. Default: no
     /// limit but the packet buffer's.
     pub limits: Limits,
+    /// Seed, if each signal is drawn. Default: none, signals are counted.
+    pub random: Option<u64>,
 }
 
 impl Default for Params {
@@ -218,6 +227,7 @@ impl Default for Params {
             any_ect: false,
             l4s_dscp: None,
             limits: Limits::default(),
+            random: None,
         }
     }
 }
@@ -240,7 +250,22 @@ pub struct State {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recurrence(u64);
 
+/// Random numbers for one packet.
+#[derive(Clone, Copy, Debug)]
+struct Thrown([u64; 2]);
+
 impl Recurrence {
+    /// Signals with a probability: by its random number, or by counting.
+    fn linear(&mut self, p: Probability, thrown: Option<Thrown>) -> bool {
+        thrown.map_or_else(|| self.recur(p), |Thrown([one, _])| p.exceeds(one))
+    }
+
+    /// Signals with the square of a probability: if it exceeds both random numbers, or by counting.
+    fn square(&mut self, p: Probability, thrown: Option<Thrown>) -> bool {
+        let both = |Thrown([one, other])| p.exceeds(one) && p.exceeds(other);
+        thrown.map_or_else(|| self.recur(p.and(p)), both)
+    }
+
     fn recur(&mut self, likelihood: Probability) -> bool {
         self.0 += likelihood.raw();
         let signal = self.0 > Probability::ONE.raw();
@@ -273,6 +298,7 @@ pub struct DualPi2 {
     state: State,
     stats: Stats,
     update: Periodic,
+    dice: Option<Dice>,
     credit: Credit,
     lq: Backlog,
     cq: Backlog,
@@ -331,10 +357,16 @@ impl DualPi2 {
             state: State::default(),
             stats: Stats::default(),
             update: Periodic::new(params.t_update),
+            dice: params.random.map(Dice::new),
             credit: params.idle_credit(),
             lq: Backlog::default(),
             cq: Backlog::default(),
         }
+    }
+
+    /// State of the controller.
+    pub fn state(&self) -> State {
+        self.state
     }
 
     /// Figure 6, with the delay of the L4S queue taken in for overload: whichever head has waited
@@ -390,27 +422,34 @@ impl DualPi2 {
         if waiting < self.params.min_backlog { Probability::ZERO } else { self.state.p }
     }
 
+    /// Two random numbers for the next packet, however many its signal takes; none if signals are counted.
+    fn throw(&mut self) -> Option<Thrown> {
+        self.dice.as_mut().map(|dice| Thrown([dice.throw(), dice.throw()]))
+    }
+
     /// Signal for a packet that has just left the L4S queue. A packet that was steered there and whose sender is not
     /// scalable is signalled as in the Classic queue (section 2.5.1.1).
     fn l4s_signal(&mut self, delay: Time, packet: &Packet) -> Signal {
         if !self.params.is_scalable(packet) {
             return self.classic_signal(packet);
         }
+        let thrown = self.throw();
         let base = self.base();
         let p_cl = base.times(self.params.k);
         if p_cl < Probability::ONE || !self.params.drop_on_overload {
             let p_l = self.laqm(delay).max(p_cl);
-            return if self.state.l_count.recur(p_l) { Signal::Mark } else { Signal::None };
+            let marked = self.state.l_count.linear(p_l, thrown);
+            return if marked { Signal::Mark } else { Signal::None };
         }
         // Overload: the coupled probability is saturated, so L4S packets are dropped as often as
         // Classic ones and marked otherwise.
-        if self.state.l_count.recur(base.and(base)) { Signal::Drop } else { Signal::Mark }
+        if self.state.l_count.square(base, thrown) { Signal::Drop } else { Signal::Mark }
     }
 
     /// Signal for a packet that has just left the Classic queue.
     fn classic_signal(&mut self, packet: &Packet) -> Signal {
-        let base = self.base();
-        if !self.state.c_count.recur(base.and(base)) {
+        let (base, thrown) = (self.base(), self.throw());
+        if !self.state.c_count.square(base, thrown) {
             return Signal::None;
         }
         // p_C >= p_Cmax = 1/k^2 is the same as k p' >= 1.

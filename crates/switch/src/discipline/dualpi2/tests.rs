@@ -246,10 +246,49 @@ fn below_the_least_backlog_the_controller_does_not_signal() {
 }
 
 #[test]
+fn drawn_signals_come_as_often_as_counted_ones_and_repeat_with_their_seed() {
+    // p' = 0.2: 0.4 of the L4S packets, 0.04 of the Classic ones. Five standard deviations of 20,000.
+    let drawn = |seed, codepoint| {
+        let mut queue = pinned(200_000, Params { random: Some(seed), ..Params::default() });
+        (0..20_000).for_each(|id| enqueue(&mut queue, 0, id, codepoint));
+        drain(&mut queue, 0).1
+    };
+    for (codepoint, p) in [(ECT1, 0.4), (ECT0, 0.04)] {
+        let marked = drawn(1, codepoint);
+        let deviation: f64 = 20_000.0 * p * (1.0 - p);
+        let error = (marked.len() as f64 - 20_000.0 * p).abs();
+        assert!(error < 5.0 * deviation.sqrt(), "{codepoint}: {}", marked.len());
+        assert!(marked.windows(2).any(|pair| pair[1] - pair[0] == 1), "in a row, by chance");
+        assert_eq!(marked, drawn(1, codepoint));
+        assert_ne!(marked, drawn(2, codepoint));
+    }
+}
+
+#[test]
+fn drawn_signals_in_overload_drop_from_both_queues_alike() {
+    let mut queue = pinned(600_000, Params { random: Some(1), ..Params::default() });
+    (0..20_000).for_each(|id| enqueue(&mut queue, 0, id, ECT1));
+    (20_000..40_000).for_each(|id| enqueue(&mut queue, 0, id, ECT0));
+    let (sent, marked, dropped) = drain(&mut queue, 0);
+    let l4s = dropped.iter().filter(|&&id| id < 20_000).count();
+    for found in [l4s, dropped.len() - l4s] {
+        assert!((6_860..7_540).contains(&found), "0.36 of 20000, five deviations: {found}");
+    }
+    assert_eq!(marked.len(), 20_000 - l4s, "all L4S packets that are left");
+    assert_eq!(sent.len() + dropped.len(), 40_000);
+}
+
+#[test]
 fn linux_defaults_are_weighted_round_robin_and_a_step() {
     let built = crate::discipline::build("dualpi2_linux", &[]).expect("registered");
     let described = format!("{built:?}");
-    for part in ["Weighted(100000)", "range: Time(0)", "th_len: None", "packets: Some(10000)"] {
+    for part in [
+        "Weighted(100000)",
+        "range: Time(0)",
+        "th_len: None",
+        "packets: Some(10000)",
+        "random: Some",
+    ] {
         assert!(described.contains(part), "{part} in {described}");
     }
 }

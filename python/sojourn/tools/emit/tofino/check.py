@@ -20,8 +20,8 @@ _BY_HAND = {
         "the queues are not written: four ports share the 32 queues of a port group, and which of "
         "them are a port's is the switch's own mapping (tf1.tm.port.group, tf1.tm.port.cfg)\n"
         "Give --control a file without fair_queues to have all the rest, and set on the switch as "
-        "many queues for the port, each with the same dwrr_weight and max_priority "
-        "(tf1.tm.queue.sched_cfg)."
+        "many queues for the port, each with the same max_priority, and its weight of `queues`, or "
+        "1023, as dwrr_weight (tf1.tm.queue.sched_cfg)."
     ),
     "priority_queues": (
         "the queues are not written: four ports share the 32 queues of a port group, and which of "

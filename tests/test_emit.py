@@ -177,6 +177,18 @@ def changed(tmp_path: Path, before: str, after: str) -> ProgramChoice:
     return choice("codel_act", tmp_path / "mine.toml")
 
 
+def test_tofino_2_has_its_own_tables_and_recirculation_ports(tmp_path: Path) -> None:
+    folders = (str(programs_folder() / "include"), str(TNA))
+    path = programs_folder() / "t2na" / "codel_exact.p4"
+    chosen = ProgramChoice(path, "tofino2", folders, {}, None)
+    emit(Job.of(chosen, (Shaper(9, 10_000_000, 1600),)), TARGETS["tofino2"], tmp_path)
+    paths = [path for path, _ in run_script(tmp_path)]
+    assert "tf2.tm.port.sched_shaping.mod" in paths
+    assert not any(path.startswith("tf1.") for path in paths)
+    assert "Port 6 always recirculates" in (tmp_path / "setup.py").read_text()
+    assert "on a Tofino 2" in (tmp_path / "README.md").read_text()
+
+
 def test_a_port_that_needs_a_setting_to_recirculate_is_reported(tmp_path: Path) -> None:
     calls = emitted(changed(tmp_path, "port = 68", "port = 64"), tmp_path / "out")
     enabled = ("tf1.pktgen.port_cfg.entry", {"dev_port": 64, "recirculation_enable": True})

@@ -116,6 +116,14 @@ impl Program {
                 Some(Err(mut found)) => diagnostics.append(&mut found),
                 None => {}
             }
+            // A name that only another chip has is said once, and as that.
+            let foreign = || targets.iter().find_map(|t| t.foreign(&diagnostics, &map));
+            if program.is_none()
+                && let Some(foreign) = foreign()
+            {
+                diagnostics.retain(|found| found.primary != foreign.primary);
+                diagnostics.insert(0, foreign);
+            }
         }
         let Some(program) = program else {
             return Err(LoadError { diagnostics, sources: map });

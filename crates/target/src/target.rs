@@ -16,6 +16,7 @@ use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
 use sojourn_packet::{Bytes, DataPlane, PacketGenerator, ShaperRegisters};
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// An architecture, and the chip or the switch that runs its programs.
@@ -55,6 +56,11 @@ pub trait Target: Debug + Sync {
 
     /// Properties of its switch.
     fn switch(&self) -> SwitchTraits;
+
+    /// Properties of its fixed tables, if its control planes have such.
+    fn device_tables(&self) -> Option<DeviceTables> {
+        None
+    }
 
     /// Initial fields of a header that becomes valid.
     fn fresh(&self) -> Fresh {
@@ -151,6 +157,23 @@ impl SwitchTraits {
             disciplines: true,
         }
     }
+}
+
+/// Fixed tables of a chip, as far as chips differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceTables {
+    /// Number in the tables' names: 2 for `tf2.tm.port.cfg`.
+    pub generation: u8,
+    /// Ports of a port group, by whose queues some tables count.
+    pub group_ports: u16,
+    /// Queues of a group for each of its ports.
+    pub port_queues: u16,
+    /// Match-action stages.
+    pub stages: u32,
+    /// Ports of each pipe that recirculate.
+    pub recirculation: RangeInclusive<u16>,
+    /// Ports of a pipe that the processor can have over Ethernet, and the one over its bus.
+    pub processor: (RangeInclusive<u16>, u16),
 }
 
 /// The traffic manager of a chip, as far as chips differ.

@@ -1,4 +1,4 @@
-//! T0201: a register action makes at most two comparisons.
+//! T0201: a register action makes at most two comparisons, on Tofino 2 four.
 
 #include "shared/egress.p4"
     Register<bit<8>, bit<9>>(512) phase;

@@ -54,6 +54,12 @@ pub struct Chip {
     /// Ports of each pipe that recirculate. Tofino 2 has 0 to 7 for that, of which 0 to 5 belong to
     /// the processor in one pipe; the simulation uses 6 and 7.
     pub recirculation: RangeInclusive<u16>,
+    /// Number in the names of the tables that control planes see of it.
+    pub table_generation: u8,
+    /// Queues of a port group for each of its ports, where each port has as many.
+    pub port_queues: u16,
+    /// Ports of a pipe that the processor can have over Ethernet, and the one over its bus.
+    pub processor: (RangeInclusive<u16>, u16),
     /// Its packet generator.
     pub packet_generator: PacketGenerator,
     /// Its traffic manager.
@@ -67,8 +73,32 @@ pub struct StatefulAlu {
     pub comparisons: usize,
     /// Words that an action puts out.
     pub outputs: usize,
-    /// Bits of the widest word of an entry.
+    /// Bits of the widest entry of packets.
     pub widest: u32,
+    /// Constants of a comparison that need no row of the register file.
+    pub compared_constants: Immediates,
+    /// Bits of a row beyond those of the register's words.
+    pub spare_row_bits: u32,
+    /// Comparisons can look at some bits of their words.
+    pub masks: bool,
+    /// It divides.
+    pub division: bool,
+}
+
+/// Numbers that a field of an instruction holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Immediates {
+    /// The least one.
+    pub least: i8,
+    /// The largest one.
+    pub most: i8,
+}
+
+impl Immediates {
+    /// True for a number among them.
+    pub fn contains(self, value: &i128) -> bool {
+        (self.least.into()..=self.most.into()).contains(value)
+    }
 }
 
 /// Widths and sizes of the chip's own headers and fields.
@@ -125,7 +155,15 @@ pub const TOFINO1: Chip = Chip {
     macros: &[("__TARGET_TOFINO__", "1")],
     stages: 12,
     small_constants: -8..=7,
-    stateful_alu: StatefulAlu { comparisons: 2, outputs: 1, widest: 32 },
+    stateful_alu: StatefulAlu {
+        comparisons: 2,
+        outputs: 1,
+        widest: 32,
+        compared_constants: Immediates { least: -8, most: 7 },
+        spare_row_bits: 0,
+        masks: false,
+        division: false,
+    },
     shared_validity: false,
     drop_cancels_resubmit: false,
     front: Front {
@@ -144,6 +182,9 @@ pub const TOFINO1: Chip = Chip {
     pipe_ports: PIPE_PORTS,
     queues: 32,
     recirculation: 68..=71,
+    table_generation: 1,
+    port_queues: 8,
+    processor: (64..=67, 320),
     packet_generator: PacketGenerator {
         application_bits: 3,
         buffer: 16 * 1024,
@@ -179,7 +220,15 @@ pub const TOFINO2: Chip = Chip {
     macros: &[("__TARGET_TOFINO__", "2")],
     stages: 20,
     small_constants: -4..=7,
-    stateful_alu: StatefulAlu { comparisons: 4, outputs: 4, widest: 128 },
+    stateful_alu: StatefulAlu {
+        comparisons: 4,
+        outputs: 4,
+        widest: 128,
+        compared_constants: Immediates { least: -32, most: 31 },
+        spare_row_bits: 2,
+        masks: true,
+        division: true,
+    },
     shared_validity: true,
     drop_cancels_resubmit: true,
     front: Front {
@@ -198,6 +247,9 @@ pub const TOFINO2: Chip = Chip {
     pipe_ports: PIPE_PORTS,
     queues: 32,
     recirculation: 6..=7,
+    table_generation: 2,
+    port_queues: 16,
+    processor: (2..=5, 0),
     packet_generator: PacketGenerator {
         application_bits: 4,
         buffer: 16 * 1024,

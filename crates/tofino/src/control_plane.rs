@@ -137,10 +137,11 @@ impl RegisterCells for RegisterState {
         // A direct register has cells where its table may have entries.
         let unmet = self.is_direct() && index <= LAST_HANDLE;
         let entry = self.get(index).or(unmet.then_some(self.compiled().initial))?;
-        if self.compiled().is_wide {
-            return Some(vec![BigUint::from(entry[1]) << 32 | BigUint::from(entry[0])]);
+        let shape = self.compiled().shape;
+        if shape.joined {
+            return Some(vec![BigUint::from(entry[1]) << 64 | BigUint::from(entry[0])]);
         }
-        let words = if self.compiled().shape.dual { 2 } else { 1 };
+        let words = if shape.dual { 2 } else { 1 };
         Some(entry[..words].iter().map(|word| BigUint::from(*word)).collect())
     }
 
@@ -148,9 +149,9 @@ impl RegisterCells for RegisterState {
         if self.is_direct() && index <= LAST_HANDLE {
             self.grow(index);
         }
-        let word = |at: usize| value.get(at).and_then(|v| v.iter_u32_digits().next()).unwrap_or(0);
-        if self.compiled().is_wide {
-            let mut digits = value.first().into_iter().flat_map(|v| v.iter_u32_digits());
+        let word = |at: usize| value.get(at).and_then(|v| v.iter_u64_digits().next()).unwrap_or(0);
+        if self.compiled().shape.joined {
+            let mut digits = value.first().into_iter().flat_map(|v| v.iter_u64_digits());
             let low = digits.next().unwrap_or(0);
             return self.set(index, [low, digits.next().unwrap_or(0)]);
         }

@@ -9,7 +9,7 @@ use super::block_frame::Block;
 use super::blocks::Blocks;
 use super::chip::Chip;
 use super::metadata::{IntrinsicField, Role};
-use super::register_action::register_of;
+use super::register_action::{is_action, register_of};
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::{Frame, Interpreter};
@@ -228,7 +228,7 @@ impl Walk<'_> {
 
     fn call(&self, call: &ExternCall, tested: bool, found: &mut Accesses) {
         let of = |object: ObjectId| &*self.program.objects[object.index()].of;
-        let action = call.object.filter(|object| of(*object) == "RegisterAction");
+        let action = call.object.filter(|object| is_action(of(*object)));
         if let Some(register) = action.and_then(|action| register_of(self.program, action)) {
             *found.0.entry(register).or_insert(false) |= tested;
         }

@@ -12,7 +12,7 @@ use sojourn_p4::source::SourceMap;
 use sojourn_target::faults::Faults;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::rule::Rule;
-use sojourn_target::target::{Copies, LoadedProgram, Stages, SwitchTraits, Target};
+use sojourn_target::target::{Copies, DeviceTables, LoadedProgram, Stages, SwitchTraits, Target};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -84,6 +84,18 @@ impl Target for TofinoTarget {
         }
     }
 
+    fn device_tables(&self) -> Option<DeviceTables> {
+        let chip = self.0;
+        Some(DeviceTables {
+            generation: chip.table_generation,
+            group_ports: chip.front.group_ports,
+            port_queues: chip.port_queues,
+            stages: chip.stages,
+            recirculation: chip.recirculation.clone(),
+            processor: (chip.processor.0.clone(), chip.processor.1),
+        })
+    }
+
     fn takes_depth_reports(&self, program: &Program) -> bool {
         let pipelines = find_blocks(self.0, program).unwrap_or_default();
         pipelines.iter().any(|blocks| blocks.ghost.is_some())
@@ -106,6 +118,9 @@ impl Target for TofinoTarget {
     }
 
     fn foreign(&self, found: &[Diagnostic], sources: &SourceMap) -> Option<Diagnostic> {
+        if let Some(other) = self.of_another_chip(found, sources) {
+            return Some(other);
+        }
         let errors = found.iter().filter(|diagnostic| diagnostic.is_error());
         let included = errors.filter_map(|error| {
             let text = sources.text(error.primary);
@@ -116,6 +131,43 @@ impl Target for TofinoTarget {
         Some(rules::ARCHITECTURE.refuse(place, message).into())
     }
 }
+
+impl TofinoTarget {
+    /// An error about a stateful ALU that this chip does not have and Tofino 2 has.
+    fn of_another_chip(self, found: &[Diagnostic], sources: &SourceMap) -> Option<Diagnostic> {
+        let mut files = sources.files().map(|file| file.path.rsplit(['/', '\\']).next());
+        let included = files.any(|name| name == Some(self.0.declarations));
+        if self.0.stateful_alu.outputs > 1 || !included {
+            return None;
+        }
+        let errors = found.iter().filter(|diagnostic| diagnostic.is_error());
+        let mut named = errors.filter_map(|error| {
+            let name = sources.text(error.primary);
+            let rule = match (name.trim_end_matches(['2', '3', '4']), error.code) {
+                ("RegisterAction" | "DirectRegisterAction", NO_TYPE) | ("apply", PARAMETERS) => {
+                    &rules::ONE_OUTPUT
+                }
+                ("MinMaxAction", NO_TYPE) => &rules::SEARCH,
+                ("address" | "min8" | "max8" | "min16" | "max16", NO_METHOD) => &rules::CALL,
+                _ => return None,
+            };
+            let title = self.0.title;
+            let message = match error.code {
+                PARAMETERS => {
+                    format!("several outputs of an action are of Tofino 2: {title} has one")
+                }
+                _ => format!("`{name}` is of Tofino 2: {title} does not have it"),
+            };
+            Some(rule.refuse(error.primary, message).into())
+        });
+        named.next()
+    }
+}
+
+/// Codes of errors: a type, a method that is not declared, a wrong number of parameters.
+const NO_TYPE: &str = "E0401";
+const NO_METHOD: &str = "E0404";
+const PARAMETERS: &str = "E1102";
 
 /// The unsupported architecture of a file of declarations.
 fn other_architecture(file: &str) -> Option<&'static str> {

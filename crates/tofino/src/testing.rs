@@ -39,6 +39,8 @@ pub struct Parts<'t> {
     pub ingress: &'t str,
     /// Statements of the ingress control.
     pub ingress_apply: &'t str,
+    /// The program is for Tofino 2.
+    pub second_chip: bool,
     /// Declarations and statements of the ingress deparser.
     pub ingress_deparser: (&'t str, &'t str),
 }
@@ -49,9 +51,10 @@ impl Parts<'_> {
         let Parts { types, metadata, egress, apply, deparser, ingress, ingress_apply, .. } = self;
         let (deparser_objects, deparser) = deparser;
         let (ingress_objects, ingress_deparser) = self.ingress_deparser;
+        let declarations = if self.second_chip { "t2na.p4" } else { "tna.p4" };
         format!(
             "#include <core.p4>
-#include <tna.p4>
+#include <{declarations}>
 header ethernet_h {{ bit<48> dst; bit<48> src; bit<16> kind; }}
 {types}
 struct headers_t {{ ethernet_h ethernet; }}

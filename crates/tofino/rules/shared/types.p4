@@ -1,7 +1,11 @@
 //! What all programs of the rules share: headers, metadata, both parsers, the whole ingress pass.
 
 #include <core.p4>
+#ifdef TOFINO2
+#include <t2na.p4>
+#else
 #include <tna.p4>
+#endif
 
 header ethernet_h {
     bit<48> dst_addr;

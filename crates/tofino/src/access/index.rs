@@ -1,7 +1,7 @@
 //! Limits on the registers, meters and counters that a table shares: one index for each action
 //! (rule T0704), and the actions that use them (rules T0707 to T0710).
 
-use super::super::register_action::same_expression;
+use super::super::register_action::{is_action, is_direct_action, same_expression};
 use super::super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
@@ -190,9 +190,7 @@ fn on_bus(program: &Program, call: &ExternCall) -> Option<(ObjectId, Bus)> {
     let object = &program.objects[id.index()];
     Some(match (&*object.of, &*call.name) {
         ("Counter" | "DirectCounter", "count") => (id, Bus::Counters),
-        ("RegisterAction" | "DirectRegisterAction", "execute") => {
-            (first_object(object)?, Bus::RegistersAndMeters)
-        }
+        (of, "execute") if is_action(of) => (first_object(object)?, Bus::RegistersAndMeters),
         ("Register" | "DirectRegister", "read" | "write")
         | ("Meter" | "DirectMeter" | "Lpf" | "DirectLpf" | "Wred" | "DirectWred", "execute") => {
             (id, Bus::RegistersAndMeters)
@@ -214,7 +212,8 @@ fn counted_at<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
 pub(crate) fn index_of<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
     let object = &program.objects[call.object?.index()];
     match (&*object.of, &*call.name) {
-        ("RegisterAction" | "Meter", "execute") | ("Register", "read" | "write") => {}
+        ("Meter", "execute") | ("Register", "read" | "write") => {}
+        (of, "execute") if is_action(of) && !is_direct_action(of) => {}
         _ => return None,
     }
     match call.args.first()? {

@@ -9,6 +9,7 @@ use super::decided;
 use super::live::places;
 use super::node::{Access, Arm, Kind, Node, Read, Reader, Write};
 use super::resources;
+use crate::register_action::is_action;
 use sojourn_p4::ast::{Annotation, AnnotationBody};
 use sojourn_p4::ir::{
     Arg, Body, Expr, ExprKind, ExternCall, Label, Layout, ObjectId, Program, Slot, Stmt, StmtKind,
@@ -362,14 +363,8 @@ impl Walk<'_> {
         let mut node = Node::new(Kind::Action, short.to_owned(), call.span);
         let by = match of {
             "Hash" => Reader::Hash,
-            "RegisterAction"
-            | "DirectRegisterAction"
-            | "Register"
-            | "DirectRegister"
-            | "Counter"
-            | "Meter"
-            | "DirectMeter"
-            | "Lpf"
+            of if is_action(of) => Reader::Index,
+            "Register" | "DirectRegister" | "Counter" | "Meter" | "DirectMeter" | "Lpf"
             | "Wred" => Reader::Index,
             _ => Reader::Action,
         };
@@ -378,9 +373,7 @@ impl Walk<'_> {
             self.argument(&mut node, arg, by);
         }
         let register = match of {
-            "RegisterAction" | "DirectRegisterAction" => {
-                object.and_then(crate::arguments::first_object)
-            }
+            of if is_action(of) => object.and_then(crate::arguments::first_object),
             "Register" | "DirectRegister" => call.object,
             _ => None,
         };
@@ -390,7 +383,7 @@ impl Walk<'_> {
             node.accesses.push(Access { register, action, span: call.span });
         }
         match of {
-            "RegisterAction" | "DirectRegisterAction" => self.stateful(call, register, &mut node),
+            of if is_action(of) => self.stateful(call, register, &mut node),
             "Counter" | "DirectCounter" | "Meter" | "DirectMeter" | "Lpf" | "Wred" => {
                 node.objects.extend(call.object);
             }

@@ -6,6 +6,7 @@
 use super::bits::{Bits, Place};
 use super::node::{Kind, Node, Reader};
 use crate::arguments;
+use crate::chip::TOFINO2;
 use crate::register_action::Shape;
 use serde::Serialize;
 use sojourn_p4::ir::{Layout, ObjectArg, ObjectId, Program, Table, Unit};
@@ -265,8 +266,10 @@ fn stateful(program: &Program, id: ObjectId, node: &Node) -> Amounts {
 fn register_words(program: &Program, id: ObjectId) -> (u32, bool) {
     let object = &program.objects[id.index()];
     let entry = object.type_args.first();
-    let shape = entry.and_then(|entry| Shape::new(entry, object.span).ok());
-    let bits = shape.map_or(32, |shape| shape.width.bits() * if shape.dual { 2 } else { 1 });
+    // An entry that the chip does not have is refused elsewhere.
+    let any = TOFINO2.stateful_alu;
+    let shape = entry.and_then(|entry| Shape::new(entry, any, object.span).ok());
+    let bits = shape.map_or(32, Shape::entry_bits);
     let size: Option<u64> = arguments::integer(object, "size").ok();
     let words = size.unwrap_or(1024).saturating_mul(u64::from(bits)).div_ceil(128);
     (words.min(u64::from(u32::MAX / 2)) as u32, size.is_none())

@@ -1,11 +1,10 @@
-//! Conditions of a register action, fitted to the two compare units (rules T02).
+//! Conditions of a register action, fitted to the compare units (rules T02).
 //!
 //! Each comparison becomes a sum against zero. A repeated comparison, or its exact opposite, shares
 //! the unit.
 
 use super::resources::{Resources, Row};
 use super::term::{Half, Operation, Term, TermKind};
-use crate::chip::StatefulAlu;
 use crate::rules::{self, Refusal};
 use crate::salu::{Compare, Constant, MemoryOperand, Opcode, Relation, Sense, Width};
 use sojourn_p4::ir::{Binary, Scalar};
@@ -18,39 +17,45 @@ pub struct Units {
 }
 
 impl Units {
-    /// The unit (0 lo, 1 hi) that answers this comparison, and whether it answers the opposite.
+    /// The unit that answers this comparison, and whether it answers the opposite.
     pub fn answer(
         &mut self,
         compare: Compare,
         span: Span,
-        chip: StatefulAlu,
+        shared: &Resources<'_>,
     ) -> Result<(usize, bool), Refusal> {
         for (index, (known, _)) in self.units.iter().enumerate() {
             if *known == compare {
                 return Ok((index, false));
             }
-            if (Compare { opcode: opposite(known.opcode), ..*known }) == compare {
+            if opposite(known.opcode).is_some_and(|opcode| Compare { opcode, ..*known } == compare)
+            {
                 return Ok((index, true));
             }
         }
-        if self.units.len() == 2 && chip.comparisons > 2 {
-            let message = "a third comparison in one register action is not simulated";
-            return Err(rules::UNSUPPORTED.refuse(span, message));
+        let most = shared.chip.comparisons;
+        if self.units.len() == most {
+            let (which, title) = (NUMBERS[most], shared.chip_title);
+            let message =
+                format!("a {which} comparison in one register action: {title} has {most}");
+            let refused = rules::COMPARISONS.refuse(span, message);
+            let others = self.units.iter().zip(NUMBERS);
+            return Err(others.fold(refused, |refused, ((_, place), name)| {
+                refused.with_place(*place, format!("the {name}"))
+            }));
         }
-        if self.units.len() == 2 {
-            return Err(rules::COMPARISONS
-                .refuse(span, "a third comparison in one register action")
-                .with_place(self.units[0].1, "the first")
-                .with_place(self.units[1].1, "the second"));
+        if matches!(compare.opcode, Opcode::Match(_)) && self.units.len() > 1 {
+            let message = "a comparison of whole wide words behind two others";
+            return Err(rules::COMPARE_MASK.refuse(span, message));
         }
         self.units.push((compare, span));
         Ok((self.units.len() - 1, false))
     }
 
-    /// Units lo and hi.
-    pub fn into_pair(self) -> [Option<Compare>; 2] {
+    /// The units in their order.
+    pub fn into_units(self) -> [Option<Compare>; 4] {
         let mut units = self.units.into_iter().map(|(unit, _)| unit);
-        [units.next(), units.next()]
+        [units.next(), units.next(), units.next(), units.next()]
     }
 
     /// Number of units in use.
@@ -59,8 +64,12 @@ impl Units {
     }
 }
 
-fn opposite(opcode: Opcode) -> Opcode {
-    match opcode {
+/// Names of comparisons by their number.
+const NUMBERS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
+
+fn opposite(opcode: Opcode) -> Option<Opcode> {
+    Some(match opcode {
+        Opcode::Match(_) => return None,
         Opcode::Equal => Opcode::NotEqual,
         Opcode::NotEqual => Opcode::Equal,
         Opcode::Order(relation, sense) => {
@@ -72,7 +81,7 @@ fn opposite(opcode: Opcode) -> Opcode {
             };
             Opcode::Order(relation, sense)
         }
-    }
+    })
 }
 
 /// A comparison as the text has it.
@@ -96,12 +105,15 @@ pub struct Comparison<'a> {
 struct Sum {
     memory: Option<(Half, bool)>,
     field: Option<(Term, bool)>,
+    /// Masks of the memory word and the packet field.
+    masks: [Option<(u128, Span)>; 2],
     parameter: Option<(Term, bool)>,
     constant: i128,
 }
 
 impl Sum {
-    fn add(&mut self, term: &Term, negative: bool) -> Result<(), Refusal> {
+    /// Adds a term; `masks` says whether the chip's comparisons have masks.
+    fn add(&mut self, term: &Term, negative: bool, masks: bool) -> Result<(), Refusal> {
         use TermKind as K;
         let twice = |what: &str| {
             Err(rules::COMPARE_TERMS
@@ -109,14 +121,34 @@ impl Sum {
         };
         match &term.kind {
             K::Operation(Operation::Add, a, b) => {
-                self.add(a, negative)?;
-                self.add(b, negative)
+                self.add(a, negative, masks)?;
+                self.add(b, negative, masks)
             }
             K::Operation(Operation::Sub, a, b) => {
-                self.add(a, negative)?;
-                self.add(b, !negative)
+                self.add(a, negative, masks)?;
+                self.add(b, !negative, masks)
             }
-            K::Negate(a) => self.add(a, !negative),
+            K::Negate(a) => self.add(a, !negative, masks),
+            K::Operation(Operation::And, a, b) if masks => {
+                let (term, mask) = match (&a.kind, &b.kind) {
+                    (_, K::Constant(mask)) => (a, *mask),
+                    (K::Constant(mask), _) => (b, *mask),
+                    _ => {
+                        let message = "the mask of a comparison is no constant";
+                        return Err(rules::COMPARE_MASK.refuse(term.span, message));
+                    }
+                };
+                let of = match term.kind {
+                    K::Memory(_) => 0,
+                    K::Field(_) => 1,
+                    _ => {
+                        let message = "a mask on something that is no word of memory or packet";
+                        return Err(rules::COMPARE_MASK.refuse(term.span, message));
+                    }
+                };
+                self.masks[of] = Some((mask as u128 & u128::from(u64::MAX), term.span));
+                self.add(term, negative, masks)
+            }
             K::Constant(value) => {
                 self.constant += if negative { -value } else { *value };
                 Ok(())
@@ -149,13 +181,26 @@ impl Sum {
 /// Fits a comparison to a compare unit.
 pub fn fit(comparison: &Comparison<'_>, shared: &mut Resources<'_>) -> Result<Compare, Refusal> {
     let mut sum = Sum::default();
-    sum.add(comparison.left, false)?;
-    sum.add(comparison.right, true)?;
+    sum.add(comparison.left, false, shared.chip.masks)?;
+    sum.add(comparison.right, true, shared.chip.masks)?;
     let mut opcode = opcode(comparison, shared.width)?;
     if sum.parameter.as_ref().is_some_and(|(_, negative)| *negative) {
         opcode = turn_round(&mut sum, opcode);
     }
+    let ternary = ternary(&sum, opcode, shared);
     let constant = constant(&sum, comparison.span, shared)?;
+    let masks = match ternary {
+        Some(mask) => {
+            shared.ternary_mask(mask, comparison.span)?;
+            opcode = Opcode::Match(mask);
+            Compare::WHOLE
+        }
+        None => masks(&sum, constant, shared)?,
+    };
+    if shared.shape.wide && ternary.is_none() {
+        let message = format!("this looks at 32 of the word's {} bits", shared.shape.word_bits());
+        shared.warn(rules::WIDE_WORDS.warning(comparison.span, message));
+    }
     let (mem, mem_negate) = match sum.memory {
         Some((Half::Lo, negative)) => (Some(MemoryOperand::Lo), negative),
         Some((Half::Hi, negative)) => (Some(MemoryOperand::Hi), negative),
@@ -167,7 +212,52 @@ pub fn fit(comparison: &Comparison<'_>, shared: &mut Resources<'_>) -> Result<Co
         }
         _ => (None, false),
     };
-    Ok(Compare { opcode, mem, mem_negate, phv, phv_negate, constant })
+    Ok(Compare { opcode, mem, mem_negate, phv, phv_negate, constant, masks })
+}
+
+/// The mask of a comparison of a whole memory word with a packet field: one that has more than 32
+/// bits.
+fn ternary(sum: &Sum, opcode: Opcode, shared: &Resources<'_>) -> Option<u64> {
+    let [Some((mask, _)), None] = sum.masks else { return None };
+    let equal = opcode == Opcode::Equal && sum.constant == 0 && sum.parameter.is_none();
+    let wide = shared.shape.wide && mask > u128::from(u32::MAX);
+    (equal && wide && sum.field.is_some()).then_some(mask as u64)
+}
+
+/// Masks of a unit. They lie where its constant lies, and so does that of the other word.
+fn masks(sum: &Sum, constant: Constant, shared: &mut Resources<'_>) -> Result<[u32; 2], Refusal> {
+    let mut masks = Compare::WHOLE;
+    let mut row = match constant {
+        Constant::Row(row) => Some(row),
+        Constant::Immediate(_) => None,
+    };
+    let immediate = match constant {
+        Constant::Immediate(0) | Constant::Row(_) => None,
+        Constant::Immediate(value) => Some(i128::from(value)),
+    };
+    for (at, mask) in sum.masks.iter().enumerate() {
+        let Some((mask, span)) = *mask else { continue };
+        let Ok(word) = u32::try_from(mask) else {
+            let message = "a mask of more than 32 bits in a comparison that adds";
+            return Err(rules::COMPARE_MASK.refuse(span, message));
+        };
+        masks[at] = word;
+        let value = i128::from(word);
+        // The memory's mask can share the instruction's constant field.
+        let small = at == 0 && shared.chip.compared_constants.contains(&value);
+        if small && immediate.is_none_or(|other| other == value) {
+            continue;
+        }
+        let needed = shared.row(Row::Constant(value), span)?;
+        if row.is_some_and(|row| needed != Constant::Row(row)) {
+            let message = "the masks and the large constant of one comparison differ";
+            return Err(rules::COMPARE_MASK.refuse(span, message));
+        }
+        if let Constant::Row(new) = needed {
+            row = Some(new);
+        }
+    }
+    Ok(masks)
 }
 
 fn opcode(comparison: &Comparison<'_>, width: Width) -> Result<Opcode, Refusal> {
@@ -221,21 +311,22 @@ fn constant(sum: &Sum, span: Span, shared: &mut Resources<'_>) -> Result<Constan
         }
         return shared.row(Row::Parameter(*object), span);
     }
-    let value = sum.constant;
-    if i32::try_from(value).is_err() {
+    let (value, spare) = (sum.constant, shared.chip.spare_row_bits);
+    let fits = |bits: u32| (-(1i128 << (bits - 1))..1 << (bits - 1)).contains(&value);
+    if !fits(32 + spare) {
         let message = format!("the comparison needs the constant {value}");
         return Err(rules::COMPARE_CONSTANT.refuse(span, message));
     }
-    let kept = i128::from(shared.width.sign_extend(value as u32));
-    if kept != value {
+    let bits = shared.width.bits() + spare;
+    if !fits(bits) {
+        let unused = 128 - bits;
+        let kept = value << unused >> unused;
         let message = format!(
             "the comparison needs the constant {value}, of which an ALU in {}-bit mode keeps {kept}",
             shared.width.bits()
         );
         let warning = rules::COMPARE_CONSTANT_CUT.warning(span, message);
-        if !shared.warnings.contains(&warning) {
-            shared.warnings.push(warning);
-        }
+        shared.warn(warning);
     }
-    shared.constant(value, span)
+    shared.compared(value, span)
 }

@@ -1,7 +1,6 @@
 //! Actions of one-bit registers: set, clear or keep the bit, and return its previous value.
 
 use super::body::{Assignment, Destination};
-use super::output::OutputFormat;
 use super::term::{Half, Term, TermKind};
 use crate::rules::{self, Refusal};
 use crate::salu::{
@@ -10,17 +9,14 @@ use crate::salu::{
 };
 
 /// Fits the assignments of an action without conditions to a one-bit instruction.
-pub fn fit(
-    assignments: &[Assignment],
-    instruction: &mut Instruction,
-) -> Result<OutputFormat, Refusal> {
+pub fn fit(assignments: &[Assignment], instruction: &mut Instruction) -> Result<(), Refusal> {
     for Assignment { to, term, .. } in assignments {
         match to {
             Destination::Memory(_) => instruction.lo1 = Some(write(term)?),
-            Destination::Output => instruction.output = read(term)?,
+            Destination::Output(at) => instruction.outputs[*at] = read(term)?,
         }
     }
-    Ok(OutputFormat::Bits { low: 0, width: 1 })
+    Ok(())
 }
 
 fn write(term: &Term) -> Result<Update, Refusal> {

@@ -1,4 +1,4 @@
-//! Return value of a register action, fitted to the ALU's one output (rules T04).
+//! Return values of a register action, fitted to the ALU's outputs (rules T04).
 //!
 //! An output comes straight from a source (memory, a packet field, an updated half, the outcome of
 //! the comparisons) or, where the register has one word only, through the free second half.
@@ -7,10 +7,11 @@ use super::resources::Resources;
 use super::term::{Half, Term, TermKind};
 use super::update::Value;
 use crate::rules::{self, Refusal};
-use crate::salu::{MemoryOperand, Output, OutputSource, PredicateMask};
+use crate::salu::{MemoryOperand, OUTPUTS, Output, OutputSource, PredicateMask};
 use sojourn_p4::ir::{Expr, ExprKind};
+use sojourn_p4::source::Span;
 
-/// Conversion of the 32-bit output word to the value of `execute`.
+/// Conversion of an output word to the value of `execute`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputFormat {
     /// Bits `low` and up, as many as the result is wide.
@@ -20,22 +21,22 @@ pub enum OutputFormat {
         /// Number of bits.
         width: u32,
     },
-    /// The member of an enumeration for each of the four outcomes of the comparisons, whose
-    /// one-hot bits start at 4.
-    Member([u32; 4]),
+    /// The member of an enumeration for each outcome of the comparisons, whose one-hot bits start
+    /// at 4.
+    Member([u32; 16]),
 }
 
 impl OutputFormat {
     /// The value of `execute`.
     #[inline]
-    pub fn read(&self, word: u32) -> u32 {
+    pub fn read(&self, word: u64) -> u64 {
         match self {
             OutputFormat::Bits { low, width } => {
-                let mask = if *width >= 32 { u32::MAX } else { (1 << width) - 1 };
-                word >> low & mask
+                word >> low & u64::MAX >> (64 - (*width).clamp(1, 64))
             }
             OutputFormat::Member(members) => {
-                members[(word >> 4 & 15).checked_ilog2().unwrap_or(0) as usize]
+                let outcome = (word >> 4 & 0xffff).checked_ilog2().unwrap_or(0);
+                members[outcome as usize].into()
             }
         }
     }
@@ -50,6 +51,52 @@ pub struct Fitted {
     pub format: OutputFormat,
     /// Values for the second half's ALUs.
     pub second_half: Vec<Value>,
+}
+
+/// The 32-bit words that an action puts out. Two of them take the low half of a wide word and two
+/// the high half.
+#[derive(Debug, Default)]
+pub struct Words {
+    all: usize,
+    halves: [Vec<OutputSource>; 2],
+    predicate: Option<PredicateMask>,
+}
+
+impl Words {
+    /// Adds an output.
+    pub fn add(
+        &mut self,
+        output: Option<&Output>,
+        format: OutputFormat,
+        span: Span,
+    ) -> Result<(), Refusal> {
+        let Some(output) = output else { return Ok(()) };
+        let (low, width) = match format {
+            OutputFormat::Bits { low, width } => (u32::from(low), width),
+            OutputFormat::Member(_) => (0, 16),
+        };
+        if output.source == OutputSource::Predicate {
+            let other = *self.predicate.get_or_insert(output.predicate);
+            if other != output.predicate {
+                let message = "two outputs of one action come from different conditions";
+                return Err(rules::OUTPUT_WORDS.refuse(span, message));
+            }
+        } else if low > 0 || width > 32 {
+            let halves =
+                if width > 32 { 0..2 } else { (low / 32) as usize..(low / 32) as usize + 1 };
+            for half in halves {
+                if !self.halves[half].contains(&output.source) {
+                    self.halves[half].push(output.source);
+                }
+            }
+        }
+        self.all += if width > 32 { 2 } else { 1 };
+        if self.all > OUTPUTS || self.halves.iter().any(|half| half.len() > OUTPUTS / 2) {
+            let message = "the outputs of this action take more words than there are";
+            return Err(rules::OUTPUT_WORDS.refuse(span, message));
+        }
+        Ok(())
+    }
 }
 
 /// Fits the return values of an action in the four outcomes.
@@ -77,10 +124,16 @@ pub fn fit(
     let same = driven.iter().all(|value| value.term == first.term);
     if same && matches!(first.term.kind, TermKind::Predicate) {
         shared.one_hot_bits(first.term.span)?;
-        return Ok(wired(OutputSource::Predicate, 4, width.min(4)));
+        let outcomes = 1 << shared.chip.comparisons;
+        return Ok(wired(OutputSource::Predicate, 4, width.min(outcomes)));
     }
-    if same && let Some(source) = direct(&first.term, shared)? {
-        return Ok(wired(source, 0, width.min(first.term.width)));
+    if same && let Some((source, low)) = direct(&first.term, shared)? {
+        let whole = width.min(first.term.width) > 32;
+        if whole && !matches!(source, OutputSource::Alu(_)) {
+            let message = format!("all {} bits of a word", first.term.width);
+            return Err(rules::OUTPUT_SLICE.refuse(first.term.span, message));
+        }
+        return Ok(wired(source, low, width.min(first.term.width)));
     }
     if free {
         let fitted = through_second_half(&driven, mask, width, shared)?;
@@ -112,15 +165,28 @@ fn incompatible(driven: &[&Value]) -> Refusal {
         .with_place(first.term.span, "the other output")
 }
 
-/// The source of a value that the output can take as it is.
-fn direct(term: &Term, shared: &mut Resources<'_>) -> Result<Option<OutputSource>, Refusal> {
-    Ok(match &term.kind {
-        TermKind::Memory(half) => Some(OutputSource::Memory(memory(*half))),
-        TermKind::Updated(half) => Some(OutputSource::Alu(memory(*half))),
-        TermKind::Field(field) => Some(OutputSource::Phv(shared.field(field, term.span)?)),
-        TermKind::Low(inner) => direct(inner, shared)?,
-        _ => None,
-    })
+/// The source of a value that the output can take as it is, and the first bit.
+fn direct(term: &Term, shared: &mut Resources<'_>) -> Result<Option<(OutputSource, u8)>, Refusal> {
+    let source = match &term.kind {
+        TermKind::Memory(half) => OutputSource::Memory(memory(*half)),
+        TermKind::Updated(half) => OutputSource::Alu(memory(*half)),
+        TermKind::Field(field) => OutputSource::Phv(shared.field(field, term.span)?),
+        TermKind::Address => OutputSource::Address,
+        TermKind::Quotient(..) => OutputSource::Quotient,
+        TermKind::Remainder(..) => OutputSource::Remainder,
+        TermKind::Extreme(_) => OutputSource::Extreme,
+        TermKind::ExtremeIndex(_) => OutputSource::ExtremeIndex,
+        TermKind::Low(inner) => return direct(inner, shared),
+        TermKind::Part(inner, low) => {
+            if *low < 32 && low + term.width > 32 {
+                let message = format!("bits {} to {low} of the word", low + term.width - 1);
+                return Err(rules::OUTPUT_SLICE.refuse(term.span, message));
+            }
+            return Ok(direct(inner, shared)?.map(|(source, _)| (source, *low as u8)));
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some((source, 0)))
 }
 
 fn memory(half: Half) -> MemoryOperand {
@@ -136,9 +202,17 @@ fn through_second_half(
 ) -> Result<Fitted, Refusal> {
     for value in driven {
         match &value.term.kind {
-            TermKind::Updated(_) | TermKind::Predicate | TermKind::Low(_) => {
-                return Err(incompatible(driven));
-            }
+            TermKind::Memory(_)
+            | TermKind::Field(_)
+            | TermKind::Constant(_)
+            | TermKind::Parameter(_)
+            | TermKind::Math(..)
+            | TermKind::Complement(_)
+            | TermKind::Negate(_)
+            | TermKind::Operation(..) => {}
+            _ => return Err(incompatible(driven)),
+        }
+        match &value.term.kind {
             TermKind::Constant(constant) if *constant > i128::from(shared.width.mask()) => {
                 let message = format!(
                     "the constant {constant} does not fit the {} bits of the register's ALU",
@@ -223,8 +297,8 @@ fn is_plain(field: &Expr) -> bool {
 
 /// Output of an enumeration's member: the member of each outcome.
 pub fn fit_member(
-    members: [u32; 4],
-    span: sojourn_p4::source::Span,
+    members: [u32; 16],
+    span: Span,
     shared: &mut Resources<'_>,
 ) -> Result<Fitted, Refusal> {
     shared.one_hot_bits(span)?;

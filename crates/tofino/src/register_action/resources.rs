@@ -1,6 +1,7 @@
 //! Resources that all actions of a register share: packet inputs, constant rows, the math unit, and
 //! the position of the predicate in the output (rules T05).
 
+use super::shape::Shape;
 use super::term::same_expression;
 use crate::arguments::{ArgumentError, math_unit};
 use crate::chip::{Chip, StatefulAlu};
@@ -35,10 +36,16 @@ pub struct Field {
 pub struct Resources<'p> {
     /// Capabilities of the chip's stateful ALUs.
     pub chip: StatefulAlu,
+    /// The chip's name in messages.
+    pub chip_title: &'static str,
     /// The program, for objects that actions refer to.
     pub program: &'p Program,
-    /// Width of the register.
+    /// Shape of the register's entries.
+    pub shape: Shape,
+    /// Width of the words that the ALU works on.
     pub width: Width,
+    /// The mask of comparisons of whole wide words, once an action makes one.
+    pub ternary: Option<(u64, Span)>,
     /// The unit of the action that is being compiled.
     pub unit: UnitId,
     /// Packet inputs in use, with the first place that uses each.
@@ -50,7 +57,7 @@ pub struct Resources<'p> {
     /// Position of the combined predicate bit, once an action puts it out, with the width of the
     /// widest output that uses it.
     pub combined: Option<(u8, u32, Span)>,
-    /// True once an action puts out the predicate's four bits.
+    /// True once an action puts out the predicate's bits for the outcomes.
     pub one_hot: Option<Span>,
     /// Warnings found on the way.
     pub warnings: Vec<Diagnostic>,
@@ -58,11 +65,14 @@ pub struct Resources<'p> {
 
 impl<'p> Resources<'p> {
     /// A stateful ALU of which nothing is used yet.
-    pub fn new(chip: &Chip, program: &'p Program, width: Width) -> Resources<'p> {
+    pub fn new(chip: &Chip, program: &'p Program, shape: Shape) -> Resources<'p> {
         Resources {
             chip: chip.stateful_alu,
+            chip_title: chip.title,
             program,
-            width,
+            shape,
+            width: shape.width,
+            ternary: None,
             unit: UnitId(0),
             fields: Vec::new(),
             rows: Vec::new(),
@@ -73,14 +83,36 @@ impl<'p> Resources<'p> {
         }
     }
 
+    /// The packet input that carries `field`, which a unit reads from one place.
+    pub fn field_at(
+        &mut self,
+        field: &Expr,
+        place: PhvOperand,
+        span: Span,
+    ) -> Result<PhvOperand, Refusal> {
+        // An input that nothing uses leaves the first place free.
+        if place == PhvOperand::Hi && self.fields.is_empty() {
+            self.fields.push((Field { unit: self.unit, expr: field.clone() }, span));
+            self.fields.push((Field { unit: self.unit, expr: field.clone() }, span));
+            return Ok(place);
+        }
+        let found = self.field(field, span)?;
+        if found == place {
+            return Ok(place);
+        }
+        let message = match place {
+            PhvOperand::Lo => "a mask from the packet that is not the register's first field",
+            PhvOperand::Hi => "a change from the packet that is not the register's second field",
+        };
+        Err(rules::SEARCH.refuse(span, message))
+    }
+
     /// The packet input that carries `field`.
     pub fn field(&mut self, field: &Expr, span: Span) -> Result<PhvOperand, Refusal> {
-        let width = field.scalar.width();
-        if width > self.width.bits() {
-            let message = format!(
-                "this field has {width} bits, the stateful ALU works in {}-bit mode",
-                self.width.bits()
-            );
+        let (width, most) = (field.scalar.width(), self.shape.word_bits());
+        if width > most {
+            let message =
+                format!("this field has {width} bits, the stateful ALU works in {most}-bit mode");
             return Err(rules::FIELD_WIDTH.refuse(span, message));
         }
         let same = |other: &Field| other.unit == self.unit && same_expression(&other.expr, field);
@@ -108,6 +140,27 @@ impl<'p> Resources<'p> {
             return Ok(Constant::Immediate(value as i8));
         }
         self.row(Row::Constant(value), span)
+    }
+
+    /// The constant of a comparison: an immediate of the chip's, or the row that holds it.
+    pub fn compared(&mut self, value: i128, span: Span) -> Result<Constant, Refusal> {
+        if self.chip.compared_constants.contains(&value) {
+            return Ok(Constant::Immediate(value as i8));
+        }
+        self.row(Row::Constant(value), span)
+    }
+
+    /// Makes this the register's mask of comparisons of whole wide words.
+    pub fn ternary_mask(&mut self, mask: u64, span: Span) -> Result<(), Refusal> {
+        match self.ternary {
+            Some((other, first)) if other != mask => Err(rules::COMPARE_MASK
+                .refuse(span, "a second mask for whole words of one register")
+                .with_place(first, "the first")),
+            _ => {
+                self.ternary = Some((mask, span));
+                Ok(())
+            }
+        }
     }
 
     /// The row that holds a constant or parameter.
@@ -161,7 +214,11 @@ impl<'p> Resources<'p> {
         };
         let bits = self.width.bits();
         let message = format!("for operands from {first} on the result does not fit {bits} bits");
-        let warning = rules::MATH_RANGE.warning(span, message);
+        self.warn(rules::MATH_RANGE.warning(span, message));
+    }
+
+    /// Notes a warning once.
+    pub fn warn(&mut self, warning: Diagnostic) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
@@ -181,13 +238,13 @@ impl<'p> Resources<'p> {
         self.check_predicate_place(span)
     }
 
-    /// Uses the predicate's four bits.
+    /// Uses the predicate's bits for the outcomes.
     pub fn one_hot_bits(&mut self, span: Span) -> Result<(), Refusal> {
         self.one_hot = Some(span);
         self.check_predicate_place(span)
     }
 
-    /// The four bits are at 4 to 7, so a constant in the same word must be narrow.
+    /// Those bits start at 4, so a constant in the same word must be narrow.
     fn check_predicate_place(&self, span: Span) -> Result<(), Refusal> {
         match (self.combined, self.one_hot) {
             (Some((_, width, other)), Some(one_hot)) if width > 4 => Err(rules::OUTPUT_CONSTANTS

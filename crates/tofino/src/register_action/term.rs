@@ -42,8 +42,18 @@ pub enum TermKind {
     Parameter(ObjectId),
     /// The result of a math unit.
     Math(ObjectId, Box<Term>),
-    /// The outcome of the comparisons as four bits.
+    /// The outcome of the comparisons, one bit for each.
     Predicate,
+    /// The address of the entry.
+    Address,
+    /// The quotient of two terms.
+    Quotient(Box<Term>, Box<Term>),
+    /// The remainder of two terms.
+    Remainder(Box<Term>, Box<Term>),
+    /// The element that a search finds.
+    Extreme(Box<SearchTerm>),
+    /// The number of that element.
+    ExtremeIndex(Box<SearchTerm>),
     /// `~a`
     Complement(Box<Term>),
     /// `-a`
@@ -52,6 +62,21 @@ pub enum TermKind {
     Operation(Operation, Box<Term>, Box<Term>),
     /// The low bits of a term; the width says how many.
     Low(Box<Term>),
+    /// Bits of a term from this one on; the width says how many.
+    Part(Box<Term>, u32),
+}
+
+/// A search of the whole word of memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchTerm {
+    /// For the largest element, otherwise for the smallest.
+    pub largest: bool,
+    /// Elements have 16 bits, otherwise 8.
+    pub wide: bool,
+    /// Elements that take part.
+    pub mask: Term,
+    /// Addend to the element that is found.
+    pub change: Option<Term>,
 }
 
 /// Operations that update ALUs have.
@@ -90,7 +115,14 @@ impl PartialEq for Term {
         use TermKind as K;
         match (&self.kind, &other.kind) {
             (K::Memory(a), K::Memory(b)) | (K::Updated(a), K::Updated(b)) => a == b,
-            (K::Predicate, K::Predicate) => true,
+            (K::Predicate, K::Predicate) | (K::Address, K::Address) => true,
+            (K::Quotient(a, b), K::Quotient(x, y)) | (K::Remainder(a, b), K::Remainder(x, y)) => {
+                a == x && b == y
+            }
+            (K::Extreme(a), K::Extreme(b)) | (K::ExtremeIndex(a), K::ExtremeIndex(b)) => a == b,
+            (K::Part(a, low), K::Part(b, first)) => {
+                low == first && self.width == other.width && a == b
+            }
             (K::Field(a), K::Field(b)) => same_expression(a, b),
             (K::Constant(a), K::Constant(b)) => a == b,
             (K::Parameter(a), K::Parameter(b)) => a == b,

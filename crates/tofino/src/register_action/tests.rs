@@ -160,7 +160,7 @@ fn holds(width: u32, condition: &str, pairs: &[(u32, u32)]) -> Vec<bool> {
     let parts = Parts { metadata: &metadata, egress: &egress, apply: &apply, ..Parts::default() };
     let mut plane = parts.loaded().plane;
     let mut one = |(v, x): (u32, u32)| {
-        plane.register_mut("reg").unwrap().set(0, [v, 0]);
+        plane.register_mut("reg").unwrap().set(0, [v.into(), 0]);
         let mut bytes = vec![0; 14];
         bytes[8..12].copy_from_slice(&x.to_be_bytes());
         let packet = Packet { bytes, ..Packet::default() };
@@ -469,7 +469,8 @@ fn an_enumeration_is_put_out_as_the_outcome_of_the_comparisons() {
     let loaded = parts(&egress).loaded();
     let compiled = action(&loaded, "act");
     assert!(compiled.instruction.to_string().ends_with("output: predicate"));
-    let members: Vec<u32> = (0..4).map(|outcome| compiled.format.read(16 << outcome)).collect();
+    let format = compiled.formats[0];
+    let members: Vec<u64> = (0..4).map(|outcome| format.read(16 << outcome)).collect();
     assert_eq!(members, [0, 2, 1, 2]);
 }
 

@@ -48,6 +48,9 @@ pub fn fit_half(
     }
     let mut alus = HalfAlus::default();
     for value in &values {
+        if shared.shape.wide {
+            check_wide(&value.term, shared)?;
+        }
         let (update, math_operand) = fit(&value.term, shared)?;
         let update = Update { predicate: value.mask, ..update };
         if math_operand.is_none() {
@@ -67,6 +70,32 @@ pub fn fit_half(
         alus.math_operand = math_operand;
     }
     Ok(alus)
+}
+
+/// An ALU has 32 bits: a wide word is copied, or its low 32 bits change.
+fn check_wide(term: &Term, shared: &mut Resources<'_>) -> Result<(), Refusal> {
+    use Operation as O;
+    match &term.kind {
+        TermKind::Operation(O::Add | O::Sub | O::Or | O::Xor, a, b)
+            if ![a, b].iter().any(|side| matches!(side.kind, TermKind::Complement(_))) =>
+        {
+            let message = format!(
+                "this changes 32 bits of the word's {}, without a carry",
+                shared.shape.word_bits()
+            );
+            shared.warn(rules::WIDE_WORDS.warning(term.span, message));
+            Ok(())
+        }
+        TermKind::Operation(..) | TermKind::Complement(_) | TermKind::Negate(_) => {
+            let message = format!("this operation on {} bits", shared.shape.word_bits());
+            Err(rules::WIDE_OPERATION.refuse(term.span, message))
+        }
+        TermKind::Constant(value) if i32::try_from(*value).is_err() => {
+            let message = format!("the constant {value} for an ALU of 32 bits");
+            Err(rules::WIDE_OPERATION.refuse(term.span, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Splits `x | y` of two operations over two ALUs, whose results the half ORs, where a value could
@@ -160,14 +189,19 @@ fn operand(term: &Term, shared: &mut Resources<'_>) -> Result<Operand, Refusal> 
         K::Operation(..) | K::Complement(_) | K::Negate(_) => {
             return Err(rules::ONE_OPERATOR.refuse(term.span, "an operation inside an operation"));
         }
-        K::Low(_) => {
+        K::Low(_) | K::Part(..) => {
             return Err(rules::CUT_RESULT.refuse(term.span, "some bits of a memory word or result"));
         }
         K::Updated(_) => {
             return Err(rules::OUTPUT_FORM.refuse(term.span, "an updated half inside an update"));
         }
-        K::Predicate => {
-            let message = "the outcome of the comparisons can only be put out";
+        K::Predicate
+        | K::Address
+        | K::Quotient(..)
+        | K::Remainder(..)
+        | K::Extreme(_)
+        | K::ExtremeIndex(_) => {
+            let message = "this result of the ALU can only be put out";
             return Err(rules::OUTPUT_FORM.refuse(term.span, message));
         }
     })

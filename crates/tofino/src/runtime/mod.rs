@@ -293,8 +293,8 @@ impl Runtime {
 
 /// A packet field that a stateful ALU gets.
 #[inline]
-pub(crate) fn field(field: Option<&Expr>, ctx: &Context<'_>) -> u32 {
-    field.map_or(0, |field| ctx.eval(field) as u32)
+pub(crate) fn field(field: Option<&Expr>, ctx: &Context<'_>) -> u64 {
+    field.map_or(0, |field| ctx.eval(field) as u64)
 }
 
 impl Externs for Runtime {

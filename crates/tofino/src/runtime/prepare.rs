@@ -11,7 +11,7 @@ use crate::arguments::{self, ArgumentError};
 use crate::chip::Chip;
 use crate::deparser_requests;
 use crate::load::LoadOptions;
-use crate::register_action::{CompiledRegister, STAGE_BITS};
+use crate::register_action::{CompiledRegister, STAGE_BITS, is_action, is_direct_action};
 use crate::rules::{self, Refusal};
 use sojourn_control::digest::Digests;
 use sojourn_control::idle_timeout::LastHits;
@@ -115,7 +115,7 @@ fn states(
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<RegisterState> {
     let made = registers.into_iter().map(|compiled| {
-        let taken = budget.take(compiled.size.unwrap_or(0), RegisterState::CELL_BYTES);
+        let taken = budget.take(compiled.size.unwrap_or(0), RegisterState::cell_bytes(&compiled));
         let entries = taken.unwrap_or_else(|ArgumentError(why)| {
             let span = program.objects[compiled.object.index()].span;
             let message = format!("this register: {why}");
@@ -331,11 +331,13 @@ fn site(
     let place = || places.get(&id).copied().unwrap_or_default();
     let (of, name) = (&*object.of, &*call.name);
     Ok(match (of, name) {
-        ("RegisterAction" | "DirectRegisterAction", "execute") => {
+        (of, "execute") if is_action(of) => {
             return execute(object, id, call, places, runtime);
         }
         // Part of the action's own body, which is compiled and not run.
-        ("RegisterAction" | "DirectRegisterAction", "predicate") => Site::None,
+        (of, "predicate" | "address" | "min8" | "max8" | "min16" | "max16") if is_action(of) => {
+            Site::None
+        }
         ("MathUnit" | "RegisterParam", _) => Site::None,
         ("Register" | "DirectRegister", "read") => {
             Site::ReadRegister { register: place(), direct: of == "DirectRegister" }
@@ -404,7 +406,7 @@ fn execute(
     match (register, action) {
         (Some(register), Some(action)) => {
             let (register, action) = (*register, action as u32);
-            Ok(if &*object.of == "DirectRegisterAction" {
+            Ok(if is_direct_action(&object.of) {
                 Site::ExecuteDirect { register, action }
             } else {
                 Site::Execute { register, action }

@@ -118,7 +118,11 @@ impl Prepared {
 impl Execution {
     fn new(call: &ExternCall, register: Option<&RegisterState>, action: u32) -> Option<Execution> {
         let Arg::In(Value::Scalar(index)) = call.args.first()? else { return None };
-        let register = &register?.compiled;
+        let state = register?;
+        if !state.is_ready(action) {
+            return None;
+        }
+        let register = &state.compiled;
         let action = register.actions.get(action as usize)?;
         let field = |at: usize| match action.input(&register.fields, at) {
             Some(field) => Operand::new(field),
@@ -132,7 +136,7 @@ impl Execution {
         Some(Execution {
             index: Operand::new(index)?,
             fields: [field(0)?, field(1)?],
-            format: action.format,
+            format: *action.formats.first()?,
             result,
         })
     }

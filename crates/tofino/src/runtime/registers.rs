@@ -1,8 +1,8 @@
 //! Registers: memory, and the stateful ALU in front of it.
 
 use super::{Prepared, Runtime, Site, answer, field, scalar};
-use crate::register_action::{CompiledRegister, Row};
-use crate::salu::{Fetched, Ready, Shared, by_unit};
+use crate::register_action::{CompiledRegister, Row, Shape};
+use crate::salu::{Fetched, OUTPUTS, Ready, Shared, by_unit, execute};
 use sojourn_p4::interp::jit_tier::Cells;
 use sojourn_p4::interp::{Access, Context};
 use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
@@ -14,12 +14,13 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct RegisterState {
     /// Compiled form.
     pub(crate) compiled: CompiledRegister,
-    /// The instructions of its actions, as packets run them.
-    ready: Vec<Ready>,
+    /// The instructions of its actions, as packets run them; none where the general form runs.
+    ready: Vec<Option<Ready>>,
     /// Of a word's width.
     mask: u32,
-    /// The entries, the first word in the low half; the second one of a single register is not used.
-    /// Code that packets run on has it, too. That of a direct register has room for more.
+    /// The entries. An entry of at most 64 bits is a cell, with its first word in the low half if it
+    /// has two; a larger one has a cell for each word. Code that packets run on has it, too. That of a
+    /// direct register has room for more.
     memory: Cells,
     entries: usize,
     /// The last pass that accessed it.
@@ -32,11 +33,13 @@ pub struct RegisterState {
 
 impl RegisterState {
     /// Bytes of memory that an entry takes.
-    pub const CELL_BYTES: u64 = size_of::<AtomicU64>() as u64;
+    pub fn cell_bytes(register: &CompiledRegister) -> u64 {
+        (stride(register.shape) * size_of::<AtomicU64>()) as u64
+    }
 
     /// A register with `entries` entries of its initial value.
     pub fn new(compiled: CompiledRegister, entries: usize) -> RegisterState {
-        let memory = cells(compiled.initial, entries);
+        let memory = Memory::of(&compiled).cells(entries);
         let (ready, mask) = (ready(&compiled), compiled.shape.width.mask());
         RegisterState {
             compiled,
@@ -66,12 +69,21 @@ impl RegisterState {
     pub(super) fn fixed(&self, action: u32) -> Option<(&Cells, &Ready, &Shared)> {
         let compiled = &self.compiled;
         let changes = compiled.rows.iter().any(|row| matches!(row, Row::Parameter(_)));
-        let ready = self.ready.get(action as usize)?;
+        let ready = self.ready.get(action as usize)?.as_ref()?;
         (!self.is_direct() && !changes && self.second.is_none()).then_some((
             &self.memory,
             ready,
             &compiled.shared,
         ))
+    }
+
+    /// True if an action has the form that runs on a cell with one output.
+    pub(super) fn is_ready(&self, action: u32) -> bool {
+        self.ready.get(action as usize).is_some_and(Option::is_some)
+    }
+
+    fn layout(&self) -> Memory {
+        Memory::of(&self.compiled)
     }
 
     /// Of a word's width.
@@ -93,7 +105,7 @@ impl RegisterState {
     pub fn describe(&self) -> String {
         let CompiledRegister { shape, shared, actions, rows, .. } = &self.compiled;
         let pair = if shape.dual { "2 x " } else { "" };
-        let mut text = format!("{}: {pair}{} bits", self.name(), shape.width.bits());
+        let mut text = format!("{}: {pair}{} bits", self.name(), shape.word_bits());
         for (number, _) in rows.iter().enumerate() {
             text += &format!("\n  row{number} = {}", shared.rows[number] as i32);
         }
@@ -107,29 +119,29 @@ impl RegisterState {
     }
 
     /// One entry.
-    pub fn get(&self, index: usize) -> Option<[u32; 2]> {
-        self.memory[..self.entries].get(index).map(entry)
+    pub fn get(&self, index: usize) -> Option<[u64; 2]> {
+        (index < self.entries).then(|| self.layout().get(&self.memory, index))?
     }
 
     /// Sets one entry, cut to the register's width; false if there is no such entry.
-    pub fn set(&mut self, index: usize, entry: [u32; 2]) -> bool {
-        let mask = self.compiled.shape.width.mask();
-        let place = self.memory[..self.entries].get(index);
-        place.map(|place| put(place, entry.map(|word| word & mask))).is_some()
+    pub fn set(&mut self, index: usize, entry: [u64; 2]) -> bool {
+        let mask = self.compiled.shape.mask();
+        let entry = entry.map(|word| word & mask);
+        index < self.entries && self.layout().set(&self.memory, index, entry)
     }
 
     /// The value of a `RegisterParam`, if this register's actions use it.
     pub(crate) fn parameter(&self, parameter: ObjectId) -> Option<u32> {
         let mut rows = self.compiled.shared.rows.iter().zip(&self.compiled.rows);
         let used = rows.find(|(_, content)| **content == Row::Parameter(parameter));
-        used.map(|(row, _)| *row)
+        used.map(|(row, _)| *row as u32)
     }
 
     /// Gives a `RegisterParam` another value where this register's actions use it.
     pub(crate) fn set_parameter(&mut self, parameter: ObjectId, value: u32) {
         let rows = self.compiled.shared.rows.iter_mut().zip(&self.compiled.rows);
         rows.filter(|(_, content)| **content == Row::Parameter(parameter))
-            .for_each(|(row, _)| *row = value);
+            .for_each(|(row, _)| *row = value.into());
         self.ready = ready(&self.compiled);
     }
 
@@ -150,9 +162,9 @@ impl RegisterState {
 
     /// Room for the state of a table entry.
     pub(crate) fn grow(&mut self, index: usize) {
-        if index >= self.memory.len() {
-            let count = (index + 1).next_power_of_two();
-            self.memory = grown(&self.memory, count, self.compiled.initial);
+        let layout = self.layout();
+        if index >= self.memory.len() / layout.stride {
+            self.memory = layout.grown(&self.memory, (index + 1).next_power_of_two());
         }
         self.entries = self.entries.max(index + 1);
     }
@@ -176,7 +188,7 @@ impl RegisterState {
     pub(crate) fn become_again(&mut self, saved: RegisterState) {
         let memory = if self.entries == saved.entries {
             let both = self.memory.iter().zip(saved.memory.iter());
-            both.for_each(|(now, then)| put(now, entry(then)));
+            both.for_each(|(now, then)| now.store(then.load(Relaxed), Relaxed));
             self.memory.clone()
         } else {
             saved.memory
@@ -207,19 +219,90 @@ impl Clone for RegisterState {
     }
 }
 
-/// So many entries.
-fn cells(initial: [u32; 2], count: usize) -> Cells {
-    (0..count).map(|_| AtomicU64::new(joined(initial))).collect()
+/// Cells that an entry takes.
+fn stride(shape: Shape) -> usize {
+    if shape.wide && shape.dual { 2 } else { 1 }
+}
+
+/// Arrangement of a register's entries in cells.
+#[derive(Clone, Copy)]
+struct Memory {
+    shape: Shape,
+    initial: [u64; 2],
+    stride: usize,
+}
+
+impl Memory {
+    fn of(register: &CompiledRegister) -> Memory {
+        let shape = register.shape;
+        Memory { shape, initial: register.initial, stride: stride(shape) }
+    }
+
+    /// So many entries with their initial value.
+    fn cells(self, entries: usize) -> Cells {
+        let initial = self.to_cells(self.initial);
+        let entries = (0..entries).flat_map(|_| initial[..self.stride].iter());
+        entries.map(|cell| AtomicU64::new(*cell)).collect()
+    }
+
+    /// The same with more entries.
+    fn grown(self, memory: &Cells, entries: usize) -> Cells {
+        let more = self.cells(entries.saturating_sub(memory.len() / self.stride));
+        let all = memory.iter().chain(more.iter());
+        all.map(|cell| AtomicU64::new(cell.load(Relaxed))).collect()
+    }
+
+    fn to_cells(self, entry: [u64; 2]) -> [u64; 2] {
+        if self.shape.wide { entry } else { [entry[1] << 32 | entry[0] & 0xffff_ffff, 0] }
+    }
+
+    fn get(self, memory: &[AtomicU64], index: usize) -> Option<[u64; 2]> {
+        let cells = memory.chunks_exact(self.stride).nth(index)?;
+        let first = cells[0].load(Relaxed);
+        Some(match cells.get(1) {
+            Some(second) => [first, second.load(Relaxed)],
+            None if self.shape.wide => [first, 0],
+            None => [first & 0xffff_ffff, first >> 32],
+        })
+    }
+
+    /// Sets an entry; false if there is no such entry.
+    fn set(self, memory: &[AtomicU64], index: usize, entry: [u64; 2]) -> bool {
+        let Some(cells) = memory.chunks_exact(self.stride).nth(index) else { return false };
+        cells.iter().zip(self.to_cells(entry)).for_each(|(cell, word)| cell.store(word, Relaxed));
+        true
+    }
+
+    /// The entries of a word of 128 bits, the first with its lowest bits.
+    fn word(self, memory: &[AtomicU64], word: usize) -> Option<u128> {
+        let (entry_bits, word_bits) = (self.shape.entry_bits(), self.shape.word_bits());
+        let entries = 128 / entry_bits as usize;
+        let first = word.checked_mul(entries)?;
+        let mut joined = None;
+        for at in 0..entries {
+            let Some([lo, hi]) = self.get(memory, first.checked_add(at)?) else { break };
+            let hi = if self.shape.dual { u128::from(hi) << word_bits } else { 0 };
+            let entry = u128::from(lo & self.shape.mask()) | hi;
+            joined = Some(joined.unwrap_or(0) | entry << (at as u32 * entry_bits));
+        }
+        joined
+    }
+
+    /// Sets the entries of a word.
+    fn set_word(self, memory: &[AtomicU64], word: usize, value: u128) {
+        let (entry_bits, mask) = (self.shape.entry_bits(), self.shape.mask());
+        let entries = 128 / entry_bits as usize;
+        for at in 0..entries {
+            let entry = value >> (at as u32 * entry_bits);
+            let hi =
+                if self.shape.dual { (entry >> self.shape.word_bits()) as u64 & mask } else { 0 };
+            self.set(memory, word * entries + at, [entry as u64 & mask, hi]);
+        }
+    }
 }
 
 fn copied(memory: &Cells) -> Cells {
     memory.iter().map(|cell| AtomicU64::new(cell.load(Relaxed))).collect()
-}
-
-/// The same with more entries.
-fn grown(memory: &Cells, count: usize, initial: [u32; 2]) -> Cells {
-    let more = (memory.len()..count).map(|_| AtomicU64::new(joined(initial)));
-    memory.iter().map(|cell| AtomicU64::new(cell.load(Relaxed))).chain(more).collect()
 }
 
 #[inline]
@@ -227,7 +310,7 @@ fn joined(entry: [u32; 2]) -> u64 {
     u64::from(entry[1]) << 32 | u64::from(entry[0])
 }
 
-/// The words of an entry.
+/// The words of an entry of at most 64 bits.
 #[inline]
 fn entry(cell: &AtomicU64) -> [u32; 2] {
     let both = cell.load(Relaxed);
@@ -240,9 +323,13 @@ fn put(cell: &AtomicU64, entry: [u32; 2]) {
 }
 
 /// The instructions of a register's actions with the constants that it has now.
-fn ready(register: &CompiledRegister) -> Vec<Ready> {
+fn ready(register: &CompiledRegister) -> Vec<Option<Ready>> {
     let actions = register.actions.iter();
-    actions.map(|action| Ready::new(&action.instruction, &register.shared)).collect()
+    let made = actions.map(|action| {
+        let small = !register.shape.wide && !action.is_search;
+        small.then(|| Ready::new(&action.instruction, &register.shared)).flatten()
+    });
+    made.collect()
 }
 
 /// Runs an instruction on an entry.
@@ -252,6 +339,34 @@ fn run(instruction: &Ready, shared: &Shared, cell: &AtomicU64, fields: [u32; 2])
     let done = instruction.execute(before, fields, shared);
     put(cell, [done.lo.unwrap_or(before[0]), done.hi.unwrap_or(before[1])]);
     done.output
+}
+
+impl RegisterState {
+    /// Words and packet fields of an access; none beyond the memory.
+    fn fetched(&self, action: usize, index: usize, fields: [u64; 2]) -> Option<Fetched> {
+        let (layout, [phv_lo, phv_hi]) = (self.layout(), fields);
+        let at = Fetched { phv_lo, phv_hi, address: index as u32, ..Fetched::default() };
+        if self.compiled.actions[action].is_search {
+            return Some(Fetched { word: layout.word(&self.memory, index)?, ..at });
+        }
+        let [mem_lo, mem_hi] = layout.get(&self.memory, index)?;
+        Some(Fetched { mem_lo, mem_hi, ..at })
+    }
+
+    /// Runs any instruction; an index beyond the memory accesses nothing and puts out zeros.
+    fn run(&self, action: usize, index: usize, fields: [u64; 2]) -> [u64; OUTPUTS] {
+        let Some(at) = self.fetched(action, index, fields) else { return [0; OUTPUTS] };
+        let instruction = &self.compiled.actions[action].instruction;
+        let done = execute(instruction, &self.compiled.shared, &at);
+        if let Some(word) = done.word {
+            self.layout().set_word(&self.memory, index, word);
+        }
+        if !self.compiled.actions[action].is_search {
+            let entry = [done.lo.unwrap_or(at.mem_lo), done.hi.unwrap_or(at.mem_hi)];
+            self.layout().set(&self.memory, index, entry);
+        }
+        done.outputs
+    }
 }
 
 impl Runtime {
@@ -271,22 +386,26 @@ impl Runtime {
             false => scalar(call, 0, ctx) as usize,
         };
         // A direct register grows when its entries are hit.
-        let entry = state.get(index).or(direct.then_some(state.compiled.initial))?;
+        let entry = state.get(index).or(direct.then_some(state.compiled.initial));
         let mut unit = Vec::new();
-        if let Some(action) = action.and_then(|at| state.compiled.actions.get(at as usize)) {
-            let (mask, fields) = (state.compiled.shape.width.mask(), &state.compiled.fields);
-            let inputs = [0, 1].map(|at| action.input(fields, at));
-            let [phv_lo, phv_hi] = inputs.map(|input| field(input, ctx) & mask);
+        if let Some(at) = action.map(|at| at as usize)
+            && let Some(action) = state.compiled.actions.get(at)
+        {
+            let inputs = [0, 1].map(|input| action.input(&state.compiled.fields, input));
+            let fields = inputs.map(|input| field(input, ctx) & state.compiled.shape.mask());
             for (name, input, value) in
-                [("phv_lo", inputs[0], phv_lo), ("phv_hi", inputs[1], phv_hi)]
+                [("phv_lo", inputs[0], fields[0]), ("phv_hi", inputs[1], fields[1])]
             {
                 unit.extend(input.map(|_| (name.to_owned(), value.to_string())));
             }
-            let fetched = Fetched { mem_lo: entry[0], mem_hi: entry[1], phv_lo, phv_hi };
+            let [mem_lo, mem_hi] = entry.unwrap_or_default();
+            let [phv_lo, phv_hi] = fields;
+            let new = Fetched { mem_lo, mem_hi, phv_lo, phv_hi, ..Fetched::default() };
+            let fetched = state.fetched(at, index, fields).unwrap_or(new);
             unit.extend(by_unit(&action.instruction, &state.compiled.shared, &fetched));
         }
         let halves = if state.compiled.shape.dual { 2 } else { 1 };
-        let words = entry[..halves].iter().map(|word| (*word).into()).collect();
+        let words = entry?[..halves].iter().map(|word| (*word).into()).collect();
         Some(Access { memory: state.name().into(), index: index as u64, words, unit })
     }
 
@@ -315,11 +434,12 @@ impl Runtime {
         let fields = [lo.get(frame) as u32 & mask, hi.get(frame) as u32 & mask];
         let RegisterState { compiled, ready, memory, .. } = state;
         // An index beyond the memory accesses nothing and puts out 0.
-        let output = match memory.get(known.index.get(frame) as usize) {
-            Some(cell) => run(&ready[action as usize], &compiled.shared, cell, fields),
-            None => 0,
+        let cell = memory.get(known.index.get(frame) as usize);
+        let output = match (cell, &ready[action as usize]) {
+            (Some(cell), Some(ready)) => run(ready, &compiled.shared, cell, fields),
+            _ => 0,
         };
-        known.answer(known.format.read(output), frame);
+        known.answer(known.format.read(output.into()) as u32, frame);
     }
 
     /// `action.execute()` of a direct register: the entry is that of the table entry that was hit.
@@ -350,14 +470,20 @@ impl Runtime {
             self.faults.second_access(state.name(), call.span);
             return answer(call, ctx, 0);
         }
-        let mask = state.compiled.shape.width.mask();
-        let RegisterState { compiled, ready, memory, .. } = state;
-        let (action, instruction) = (&compiled.actions[action as usize], &ready[action as usize]);
-        let fields = [0, 1].map(|at| field(action.input(&compiled.fields, at), ctx) & mask);
-        // An index beyond the memory accesses nothing and puts out 0.
-        let cell = memory.get(index);
-        let output = cell.map_or(0, |cell| run(instruction, &compiled.shared, cell, fields));
-        answer(call, ctx, action.format.read(output).into());
+        let compiled = &state.compiled;
+        let (at, mask) = (action as usize, compiled.shape.mask());
+        let action = &compiled.actions[at];
+        let fields = [0, 1].map(|input| field(action.input(&compiled.fields, input), ctx) & mask);
+        let words = state.run(at, index, fields);
+        let mut values = action.formats.iter().zip(words).map(|(format, word)| format.read(word));
+        answer(call, ctx, values.next().unwrap_or(0).into());
+        for (argument, value) in
+            call.args.iter().filter(|arg| matches!(arg, Arg::Out(_))).zip(values)
+        {
+            if let Arg::Out(layout) = argument {
+                ctx.set(layout, value.into());
+            }
+        }
     }
 
     /// The entry that `read` and `write` of a register mean, in the one access of this pass.
@@ -367,7 +493,7 @@ impl Runtime {
         direct: bool,
         call: &ExternCall,
         ctx: &Context<'_>,
-    ) -> Option<&AtomicU64> {
+    ) -> Option<(&RegisterState, usize)> {
         let state = &mut self.registers[register as usize];
         let is_part = state.open && state.last_pass == self.pass.number && &*call.name == "write";
         if !state.enter(self.pass.number) && !is_part {
@@ -382,7 +508,7 @@ impl Runtime {
         } else {
             scalar(call, 0, ctx) as usize
         };
-        state.memory.get(index)
+        Some((state, index))
     }
 
     /// `register.read(index)`
@@ -393,13 +519,18 @@ impl Runtime {
         call: &ExternCall,
         ctx: &mut Context<'_>,
     ) {
-        let entry = self.plain_access(register, direct, call, ctx).map_or([0; 2], entry);
+        let accessed = self.plain_access(register, direct, call, ctx);
+        let entry = accessed
+            .and_then(|(state, index)| Some((state, state.layout().get(&state.memory, index)?)));
+        let joined = entry.is_some_and(|(state, _)| state.compiled.shape.joined);
+        let entry = entry.map_or([0; 2], |(_, entry)| entry);
         match &call.result {
             Some(Layout::Struct { fields, .. }) => {
                 for (field, word) in fields.iter().zip(entry) {
                     ctx.set(field, word.into());
                 }
             }
+            _ if joined => answer(call, ctx, u128::from(entry[1]) << 64 | u128::from(entry[0])),
             _ => answer(call, ctx, entry[0].into()),
         }
     }
@@ -414,14 +545,18 @@ impl Runtime {
     ) {
         let value = match call.args.get(if direct { 0 } else { 1 }) {
             Some(Arg::In(Value::Struct { fields, .. })) => {
-                let word = |index| fields.get(index).map_or(0, |f| ctx.eval_value(f) as u32);
+                let word = |index| fields.get(index).map_or(0, |f| ctx.eval_value(f) as u64);
                 [word(0), word(1)]
             }
-            Some(Arg::In(value)) => [ctx.eval_value(value) as u32, 0],
+            Some(Arg::In(value)) => {
+                let value = ctx.eval_value(value);
+                [value as u64, (value >> 64) as u64]
+            }
             _ => [0; 2],
         };
-        if let Some(cell) = self.plain_access(register, direct, call, ctx) {
-            put(cell, value);
+        if let Some((state, index)) = self.plain_access(register, direct, call, ctx) {
+            let mask = state.compiled.shape.mask();
+            state.layout().set(&state.memory, index, value.map(|word| word & mask));
         }
     }
 }

@@ -287,7 +287,7 @@ impl Code<'_, '_, '_> {
         let (to, mask) = (At::try_from(slot.0).ok()?, mask as u64);
         match (output, self.execution.format) {
             (Word::Const(value), format) => {
-                self.to.push(Op::Set { to, value: u64::from(format.read(value)) & mask });
+                self.to.push(Op::Set { to, value: format.read(value.into()) & mask });
             }
             (Word::Slot(a), OutputFormat::Bits { low, width }) => {
                 let mask = mask & u64::MAX >> (64 - width.clamp(1, 32));
@@ -389,7 +389,7 @@ mod tests {
             let mut random = Choices(random);
             let (instruction, shared) = (instruction(&mut random), random.shared());
             let mask = instruction.width.mask();
-            let ready = Ready::new(&instruction, &shared);
+            let ready = Ready::new(&instruction, &shared).expect("Tofino 1 has it");
             let program = program();
             let [index, a, b, out] =
                 ["m.index", "m.a", "m.b", "m.result"].map(|name| slot(&program, name));

@@ -2,6 +2,7 @@
 //!
 //! For traces only. `execute` computes the result; this module evaluates its parts one by one.
 
+use super::display::OUTPUT_NAMES;
 use super::execute::{Fetched, Outcome, Shared, compare, execute, update};
 use super::instruction::{Instruction, OperandB, Update};
 
@@ -17,14 +18,15 @@ pub fn by_unit(
     for row in 0..4u8 {
         let named = format!("row{row}");
         if instruction.to_string().contains(&named) {
-            say(&named, width.sign_extend(shared.rows[usize::from(row)]).to_string());
+            say(&named, width.sign_extend(shared.rows[usize::from(row)] as u32).to_string());
         }
     }
     let mut hot = 0;
-    for (bit, (name, unit)) in ["cmplo", "cmphi"].iter().zip(&instruction.compare).enumerate() {
+    let units = instruction.unit_names().into_iter().zip(&instruction.compare);
+    for (bit, (name, unit)) in units.enumerate() {
         if let Some(unit) = unit {
-            let holds = compare(unit, *width, operands, &shared.rows);
-            hot |= u8::from(holds) << bit;
+            let holds = compare(unit, *width, operands, shared);
+            hot |= u16::from(holds) << bit;
             say(name, format!("{unit} -> {holds}"));
         }
     }
@@ -36,7 +38,7 @@ pub fn by_unit(
             "mem_hi" => operands.mem_hi,
             _ => operands.mem_lo,
         };
-        (read, shared.math.execute(read, shared.parity) & width.mask())
+        (read, shared.math.execute(read as u32, shared.parity) & width.mask())
     };
     if matches!(instruction.lo2, Some(Update { b: OperandB::Math, .. })) {
         let (read, result) = math();
@@ -53,13 +55,18 @@ pub fn by_unit(
         if alu.predicate.0 & (1 << hot) == 0 {
             say(name, format!("{alu} -> off"));
         } else {
-            let result = update(alu, *width, operands, &shared.rows, || math().1);
+            let result = update(alu, *width, operands, shared, || math().1);
             say(name, format!("{alu} -> {result}"));
         }
     }
-    let Outcome { output, .. } = execute(instruction, shared, operands);
-    if let Some(of) = &instruction.output {
-        say("output", format!("{of} -> {output}"));
+    let Outcome { outputs, .. } = execute(instruction, shared, operands);
+    if let Some(special) = &instruction.special {
+        say("special", special.to_string());
+    }
+    for (at, of) in instruction.outputs.iter().enumerate() {
+        if let Some(of) = of {
+            say(OUTPUT_NAMES[at], format!("{of} -> {}", outputs[at]));
+        }
     }
     lines
 }
@@ -74,12 +81,12 @@ mod tests {
 
     #[test]
     fn the_trace_of_each_unit_has_its_operation_and_its_result() {
-        let alu = |op, predicate| Update {
+        let alu = |op, predicate: u16| Update {
             op,
             a: OperandA::Memory(MemoryOperand::Lo),
             b: OperandB::Phv(PhvOperand::Lo),
             constant: Constant::default(),
-            predicate: PredicateMask(predicate),
+            predicate: PredicateMask(predicate * 0x1111),
         };
         let mut instruction = Instruction::idle(Width::ThirtyTwo, false);
         instruction.compare[0] = Some(Compare {
@@ -89,13 +96,14 @@ mod tests {
             phv: Some(PhvOperand::Lo),
             phv_negate: false,
             constant: Constant::Row(1),
+            masks: Compare::WHOLE,
         });
         instruction.lo1 = Some(alu(AluOp::Arithmetic(ArithmeticOp::Add), 0b1010));
         instruction.lo2 = Some(alu(AluOp::Logic(LogicOp::B), 0b0101));
         let source = OutputSource::Alu(MemoryOperand::Lo);
         let output = Output { source, predicate: PredicateMask::ALWAYS, complement: false };
-        instruction.output = Some(output);
-        let shared = Shared { rows: [0, u32::MAX, 0, 0], ..Shared::default() };
+        instruction.outputs[0] = Some(output);
+        let shared = Shared { rows: [0, -1, 0, 0], ..Shared::default() };
         let operands = Fetched { mem_lo: 5, phv_lo: 7, ..Fetched::default() };
         let lines = by_unit(&instruction, &shared, &operands);
         let lines: Vec<_> = lines.iter().map(|(name, text)| format!("{name}: {text}")).collect();

@@ -3,7 +3,7 @@
 //! Equivalent to [`execute`](super::execute()), which defines the semantics bit by bit. Code is
 //! generated from this form of an instruction.
 
-use super::execute::{Outcome, Shared, arithmetic, constant, logic};
+use super::execute::{Shared, arithmetic, logic};
 use super::instruction::{
     AluOp, ArithmeticOp, Compare, Instruction, LogicOp, MemoryOperand, Opcode, OperandA, OperandB,
     Output, OutputSource, PhvOperand, Relation, Sense, Update, Width,
@@ -56,7 +56,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    fn new(unit: &Compare, width: Width, rows: &[u32; 4]) -> Comparison {
+    fn new(unit: &Compare, width: Width, shared: &Shared) -> Comparison {
         let accepted = match unit.opcode {
             Opcode::Equal => 0b010,
             Opcode::NotEqual => 0b101,
@@ -64,6 +64,8 @@ impl Comparison {
             Opcode::Order(Relation::LessEqual, _) => 0b011,
             Opcode::Order(Relation::GreaterEqual, _) => 0b110,
             Opcode::Order(Relation::Less, _) => 0b001,
+            // `Ready::new` leaves those out.
+            Opcode::Match(_) => 0,
         };
         let above = |sense| match unit.opcode {
             Opcode::Order(_, of) if of == sense => 64 - width.bits() as u8,
@@ -77,7 +79,7 @@ impl Comparison {
             sum_above: above(Sense::Modular),
             mem_negate: -i64::from(unit.mem_negate),
             phv_negate: -i64::from(unit.phv_negate),
-            constant: constant(unit.constant, rows, width).into(),
+            constant: shared.constant(unit.constant, width),
         }
     }
 
@@ -107,7 +109,7 @@ pub(crate) enum Operation {
 /// An update ALU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alu {
-    predicate: u8,
+    predicate: u16,
     pub a: u8,
     pub b: u8,
     pub operation: Operation,
@@ -235,22 +237,38 @@ pub struct Ready {
     /// Input of the math unit.
     pub(crate) math: u8,
     /// The outcomes at which its result is read, as bits.
-    pub(crate) math_at: u8,
+    pub(crate) math_at: u16,
     /// By outcome.
     pub(crate) put: [Put; 4],
 }
 
 const OUTCOMES: [usize; 4] = [0, 1, 2, 3];
 
+/// Result of one access with words of at most 32 bits and one output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The new first half, if it is written.
+    pub lo: Option<u32>,
+    /// The new second half, if it is written back.
+    pub hi: Option<u32>,
+    /// The output.
+    pub output: u32,
+}
+
 impl Ready {
-    /// Makes an instruction ready; again if the constants change.
-    pub fn new(instruction: &Instruction, shared: &Shared) -> Ready {
-        let (width, rows) = (instruction.width, &shared.rows);
+    /// Makes an instruction ready; again if the constants change. None for an instruction that uses
+    /// what Tofino 1 does not have: [`execute`](super::execute()) runs that.
+    pub fn new(instruction: &Instruction, shared: &Shared) -> Option<Ready> {
+        if !is_small(instruction) {
+            return None;
+        }
+        let width = instruction.width;
         let mut words = Words::default();
-        let compare = |unit: &Option<Compare>| unit.map(|unit| Comparison::new(&unit, width, rows));
+        let compare =
+            |unit: &Option<Compare>| unit.map(|unit| Comparison::new(&unit, width, shared));
         let mut alu = |at: u8, alu: &Option<Update>| {
             alu.map(|alu| {
-                let value = constant(alu.constant, rows, width) as u32 & width.mask();
+                let value = shared.constant(alu.constant, width) as u32 & width.mask();
                 words[usize::from(CONSTANT + at)] = value;
                 Alu::new(&alu, CONSTANT + at)
             })
@@ -260,8 +278,8 @@ impl Ready {
             [alu(2, &instruction.hi1), alu(3, &instruction.hi2)],
         ];
         let with_math = alus.iter().flatten().flatten().filter(|alu| alu.b == MATH);
-        let [lo, hi] = &instruction.compare;
-        Ready {
+        let [lo, hi, ..] = &instruction.compare;
+        Some(Ready {
             words,
             width,
             mask: width.mask(),
@@ -270,13 +288,13 @@ impl Ready {
             halves: alus.map(|half| OUTCOMES.map(|outcome| Half::at(half, outcome))),
             math: place(instruction.math_operand, [0, 1]),
             math_at: with_math.fold(0, |at, alu| at | alu.predicate),
-            put: OUTCOMES.map(|outcome| Put::at(instruction.output, outcome, shared, width)),
-        }
+            put: OUTCOMES.map(|outcome| Put::at(instruction.outputs[0], outcome, shared, width)),
+        })
     }
 
     /// Runs it on the words of memory and packet, each within the register's width.
     #[inline]
-    pub fn execute(&self, mem: [u32; 2], phv: [u32; 2], shared: &Shared) -> Outcome {
+    pub fn execute(&self, mem: [u32; 2], phv: [u32; 2], shared: &Shared) -> Done {
         let mut words = self.words;
         [words[0], words[1], words[2], words[3]] = [mem[0], mem[1], phv[0], phv[1]];
         let holds = |unit: &Option<Comparison>| match unit {
@@ -298,7 +316,7 @@ impl Ready {
                 word(&words, place) ^ turned
             }
         };
-        Outcome { lo, hi: if self.dual { hi } else { None }, output }
+        Done { lo, hi: if self.dual { hi } else { None }, output }
     }
 }
 
@@ -308,13 +326,27 @@ fn place(source: OutputSource, after: [u8; 2]) -> u8 {
         OutputSource::Memory(operand) => memory(operand),
         OutputSource::Phv(operand) => phv(operand),
         OutputSource::Alu(operand) => after[usize::from(memory(operand))],
-        OutputSource::Predicate | OutputSource::Nothing => ZERO,
+        _ => ZERO,
     }
+}
+
+/// True if the instruction has two comparisons, one output and no special unit.
+fn is_small(instruction: &Instruction) -> bool {
+    let [lo, hi, third, fourth] = instruction.compare;
+    let [first, others @ ..] = instruction.outputs;
+    let whole =
+        |unit: Compare| unit.masks == Compare::WHOLE && !matches!(unit.opcode, Opcode::Match(_));
+    third.or(fourth).is_none()
+        && lo.is_none_or(whole)
+        && hi.is_none_or(whole)
+        && others.iter().all(Option::is_none)
+        && first.is_none_or(|output| output.source != OutputSource::Address)
+        && instruction.special.is_none()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::execute::{Fetched, execute};
+    use super::super::execute::{Fetched, Outcome, execute};
     use super::super::random::Choices;
     use super::*;
     use proptest::prelude::*;
@@ -328,12 +360,21 @@ mod tests {
             let mut random = Choices(random);
             let instruction = random.instruction();
             let shared = random.shared();
-            let ready = Ready::new(&instruction, &shared);
+            let ready = Ready::new(&instruction, &shared).expect("Tofino 1 has it");
             for _ in 0..8 {
                 let [a, b, c, d] = [(); 4].map(|()| random.word() & instruction.width.mask());
-                let at = Fetched { mem_lo: a, mem_hi: b, phv_lo: c, phv_hi: d };
+                let at = Fetched {
+                    mem_lo: a.into(),
+                    mem_hi: b.into(),
+                    phv_lo: c.into(),
+                    phv_hi: d.into(),
+                    ..Fetched::default()
+                };
                 let done = ready.execute([a, b], [c, d], &shared);
-                prop_assert_eq!(done, execute(&instruction, &shared, &at));
+                let word = |half: Option<u64>| half.map(|word| word as u32);
+                let Outcome { lo, hi, outputs, .. } = execute(&instruction, &shared, &at);
+                let all = Done { lo: word(lo), hi: word(hi), output: outputs[0] as u32 };
+                prop_assert_eq!(done, all);
             }
         }
     }

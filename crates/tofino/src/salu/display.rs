@@ -3,10 +3,14 @@
 //! For users who inspect the result of a register action, and for tests that state it.
 
 use super::instruction::{
-    AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
-    OperandB, Output, OutputSource, PhvOperand, PredicateMask, Relation, Sense, Update,
+    AluOp, ArithmeticOp, Change, Compare, Constant, Division, Instruction, LogicOp, MemoryOperand,
+    Number, Opcode, OperandA, OperandB, Output, OutputSource, PhvOperand, PredicateMask, Relation,
+    Search, Sense, Special, Update, Word,
 };
 use std::fmt;
+
+/// The outputs' names.
+pub(super) const OUTPUT_NAMES: [&str; 4] = ["output", "output2", "output3", "output4"];
 
 impl fmt::Display for MemoryOperand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,8 +35,11 @@ impl fmt::Display for Constant {
 
 impl fmt::Display for Opcode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Opcode::Order(relation, sense) = self else {
-            return f.write_str(if *self == Opcode::Equal { "equ" } else { "neq" });
+        let (relation, sense) = match self {
+            Opcode::Equal => return f.write_str("equ"),
+            Opcode::NotEqual => return f.write_str("neq"),
+            Opcode::Match(mask) => return write!(f, "tmatch {mask:#x}"),
+            Opcode::Order(relation, sense) => (relation, sense),
         };
         let relation = match relation {
             Relation::Greater => "grt",
@@ -53,11 +60,15 @@ impl fmt::Display for Compare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.opcode)?;
         let sign = |negate: bool| if negate { "-" } else { "" };
+        let masked = |word: &dyn fmt::Display, mask: u32| match mask {
+            u32::MAX => word.to_string(),
+            mask => format!("({word} & {mask})"),
+        };
         if let Some(mem) = self.mem {
-            write!(f, " {}{mem}", sign(self.mem_negate))?;
+            write!(f, " {}{}", sign(self.mem_negate), masked(&mem, self.masks[0]))?;
         }
         if let Some(phv) = self.phv {
-            write!(f, " {}{phv}", sign(self.phv_negate))?;
+            write!(f, " {}{}", sign(self.phv_negate), masked(&phv, self.masks[1]))?;
         }
         if self.constant != Constant::Immediate(0) {
             write!(f, " {}", self.constant)?;
@@ -68,6 +79,9 @@ impl fmt::Display for Compare {
 
 impl fmt::Display for PredicateMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 != (self.0 & 15) * 0x1111 {
+            return four(self.0, f);
+        }
         f.write_str(match self.0 & 15 {
             0b0000 => "never",
             0b0001 => "!cmplo & !cmphi",
@@ -87,6 +101,19 @@ impl fmt::Display for PredicateMask {
             _ => "always",
         })
     }
+}
+
+/// A function of four comparisons: one of them, all or some of them, otherwise its truth table.
+fn four(mask: u16, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for unit in 0..4 {
+        let yes = PredicateMask::unit(unit).0;
+        match mask {
+            mask if mask == yes => return write!(f, "cmp{unit}"),
+            mask if mask == !yes => return write!(f, "!cmp{unit}"),
+            _ => {}
+        }
+    }
+    write!(f, "cmp in {mask:#06x}")
 }
 
 impl fmt::Display for AluOp {
@@ -160,6 +187,11 @@ impl fmt::Display for OutputSource {
             OutputSource::Alu(mem) => write!(f, "alu_{mem}"),
             OutputSource::Predicate => f.write_str("predicate"),
             OutputSource::Nothing => f.write_str("nothing"),
+            OutputSource::Address => f.write_str("address"),
+            OutputSource::Quotient => f.write_str("div"),
+            OutputSource::Remainder => f.write_str("mod"),
+            OutputSource::Extreme => f.write_str("minmax"),
+            OutputSource::ExtremeIndex => f.write_str("minmax_index"),
         }
     }
 }
@@ -174,10 +206,60 @@ impl fmt::Display for Output {
     }
 }
 
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Word::Memory(mem) => write!(f, "{mem}"),
+            Word::Phv(phv) => write!(f, "{phv}"),
+            Word::Constant(constant) => write!(f, "{constant}"),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Constant(number) => write!(f, "{number}"),
+            Number::Phv(phv) => write!(f, "{phv}"),
+        }
+    }
+}
+
+impl fmt::Display for Special {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Special::Division(Division { dividend, divisor }) => {
+                write!(f, "divmod {dividend} {divisor}")
+            }
+            Special::Search(Search { largest, wide, mask, change }) => {
+                let (of, bits) = (if *largest { "max" } else { "min" }, if *wide { 16 } else { 8 });
+                write!(f, "{of}{bits} mem, {mask}")?;
+                match change {
+                    Some(Change { by, down: true }) => write!(f, ", -{by}"),
+                    Some(Change { by, down: false }) => write!(f, ", {by}"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl Instruction {
+    /// The names of its compare units: there are four on a chip that has more than two.
+    pub(super) fn unit_names(&self) -> [&'static str; 4] {
+        let [.., third, fourth] = self.compare;
+        if third.or(fourth).is_some() {
+            ["cmp0", "cmp1", "cmp2", "cmp3"]
+        } else {
+            ["cmplo", "cmphi", "cmp2", "cmp3"]
+        }
+    }
+}
+
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = Vec::new();
-        for (name, unit) in ["cmplo", "cmphi"].iter().zip(&self.compare) {
+        for (name, unit) in self.unit_names().iter().zip(&self.compare) {
             if let Some(unit) = unit {
                 lines.push(format!("{name}: {unit}"));
             }
@@ -191,8 +273,9 @@ impl fmt::Display for Instruction {
         if matches!(self.lo2, Some(Update { b: OperandB::Math, .. })) {
             lines.push(format!("math: {}", self.math_operand));
         }
-        if let Some(output) = &self.output {
-            lines.push(format!("output: {output}"));
+        lines.extend(self.special.map(|special| special.to_string()));
+        for (name, output) in OUTPUT_NAMES.iter().zip(&self.outputs) {
+            lines.extend(output.as_ref().map(|output| format!("{name}: {output}")));
         }
         f.write_str(&lines.join("\n"))
     }

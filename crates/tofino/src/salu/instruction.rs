@@ -1,7 +1,8 @@
-//! The stateful ALU's instruction as data: two compare units, four update ALUs, one output.
+//! The stateful ALU's instruction as data: compare units, four update ALUs, outputs.
 //!
 //! Every field is something the chip has a configuration bit for; nothing here executes. The
-//! numbers in `from_code` and `code` are the chip's encodings.
+//! numbers in `from_code` and `code` are Tofino 1's encodings, which its vectors use. Tofino 1 has
+//! the first two compare units and the first output, and none of the [`Special`] units.
 
 /// Width of one half of a register entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,6 +122,8 @@ pub enum Opcode {
     NotEqual,
     /// An ordering.
     Order(Relation, Sense),
+    /// The bits of the mask are equal in the memory word and the packet word, all 64 of them.
+    Match(u64),
 }
 
 impl Opcode {
@@ -158,20 +161,34 @@ pub struct Compare {
     pub phv_negate: bool,
     /// Constant term.
     pub constant: Constant,
+    /// Bits of the memory term and of the packet term that count.
+    pub masks: [u32; 2],
 }
 
-/// Outcomes of the two comparisons that enable a unit: bit `lo + 2 * hi`.
+impl Compare {
+    /// Masks of a unit that looks at whole words.
+    pub const WHOLE: [u32; 2] = [u32::MAX; 2];
+}
+
+/// Outcomes of the comparisons that enable a unit: bit `cmp0 + 2 * cmp1 + 4 * cmp2 + 8 * cmp3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PredicateMask(pub u8);
+pub struct PredicateMask(pub u16);
 
 impl PredicateMask {
     /// On whatever the comparisons say.
-    pub const ALWAYS: PredicateMask = PredicateMask(0b1111);
+    pub const ALWAYS: PredicateMask = PredicateMask(u16::MAX);
     /// Never on.
     pub const NEVER: PredicateMask = PredicateMask(0);
-    /// The outcomes in which compare unit `unit` (0 lo, 1 hi) says yes.
+
+    /// The outcomes in which a compare unit says yes.
     pub const fn unit(unit: usize) -> PredicateMask {
-        PredicateMask(if unit == 0 { 0b1010 } else { 0b1100 })
+        PredicateMask([0xaaaa, 0xcccc, 0xf0f0, 0xff00][unit & 3])
+    }
+
+    /// One outcome of so many comparisons, whatever the other units say.
+    pub const fn outcome(outcome: usize, comparisons: usize) -> PredicateMask {
+        let repeated = if comparisons > 2 { 1 } else { 0x1111 };
+        PredicateMask(repeated << outcome)
     }
 }
 
@@ -313,6 +330,16 @@ pub enum OutputSource {
     Predicate,
     /// Code 7: no wire on this chip, which puts out 0.
     Nothing,
+    /// The address of the entry.
+    Address,
+    /// The quotient of the division.
+    Quotient,
+    /// The remainder of the division.
+    Remainder,
+    /// The smallest or largest element, as it is before a change.
+    Extreme,
+    /// The number of that element.
+    ExtremeIndex,
 }
 
 impl OutputSource {
@@ -348,14 +375,14 @@ pub struct Output {
 pub struct PredicateOutput {
     /// Position of the bit that is set if any selected outcome occurred.
     pub combined: u8,
-    /// Position of the four bits, one per outcome `lo + 2 * hi`, or none.
+    /// Position of the bits, one per outcome of the comparisons, or none.
     pub one_hot: Option<u8>,
 }
 
 impl PredicateOutput {
     /// The output word for those of the selected outcomes that occurred.
     #[inline]
-    pub fn word(self, chosen: u8) -> u32 {
+    pub fn word(self, chosen: u16) -> u32 {
         let one_hot = self.one_hot.map_or(0, |shift| u32::from(chosen) << shift);
         u32::from(chosen != 0) << self.combined | one_hot
     }
@@ -368,6 +395,69 @@ impl Default for PredicateOutput {
     }
 }
 
+/// A word that a division takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Word {
+    /// A memory word as fetched.
+    Memory(MemoryOperand),
+    /// A packet word.
+    Phv(PhvOperand),
+    /// A constant.
+    Constant(Constant),
+}
+
+/// A signed division of the low 16 bits of two words. It takes the place of ALU hi2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Division {
+    /// Dividend.
+    pub dividend: Word,
+    /// Divisor.
+    pub divisor: Word,
+}
+
+/// A number in an instruction, or one from the packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// A constant of the program.
+    Constant(u16),
+    /// A packet word.
+    Phv(PhvOperand),
+}
+
+/// Change of the element that was found: it is limited to the element's width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Change {
+    /// By so much, at most 255.
+    pub by: Number,
+    /// Downwards.
+    pub down: bool,
+}
+
+/// Search of the 128-bit word for its smallest or largest unsigned element; of equal ones the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Search {
+    /// The largest one is looked for.
+    pub largest: bool,
+    /// Elements have 16 bits, otherwise 8.
+    pub wide: bool,
+    /// Elements that take part, as bits.
+    pub mask: Number,
+    /// Change of the element that was found.
+    pub change: Option<Change>,
+}
+
+/// Units that Tofino 2 has besides comparisons and update ALUs. An action uses one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Special {
+    /// Quotient and remainder.
+    Division(Division),
+    /// Minimum or maximum, which leaves the update ALUs idle.
+    Search(Search),
+}
+
+/// Output words of an instruction.
+pub const OUTPUTS: usize = 4;
+
 /// One of the (at most four) instructions of a stateful ALU: what one register action does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instruction {
@@ -375,8 +465,8 @@ pub struct Instruction {
     pub width: Width,
     /// The entry has two halves, and the second is written back too.
     pub dual: bool,
-    /// Compare units lo and hi; an absent one says no.
-    pub compare: [Option<Compare>; 2],
+    /// Compare units, the first two lo and hi; an absent one says no.
+    pub compare: [Option<Compare>; 4],
     /// First ALU of the first half.
     pub lo1: Option<Update>,
     /// Second ALU of the first half.
@@ -387,8 +477,10 @@ pub struct Instruction {
     pub hi2: Option<Update>,
     /// Input of the math unit: an operand of the packet or of memory.
     pub math_operand: OutputSource,
-    /// The output, if the instruction has one.
-    pub output: Option<Output>,
+    /// The outputs that it has.
+    pub outputs: [Option<Output>; OUTPUTS],
+    /// Another unit that it uses.
+    pub special: Option<Special>,
 }
 
 impl Instruction {
@@ -397,13 +489,14 @@ impl Instruction {
         Instruction {
             width,
             dual,
-            compare: [None; 2],
+            compare: [None; 4],
             lo1: None,
             lo2: None,
             hi1: None,
             hi2: None,
             math_operand: OutputSource::Memory(MemoryOperand::Lo),
-            output: None,
+            outputs: [None; OUTPUTS],
+            special: None,
         }
     }
 }

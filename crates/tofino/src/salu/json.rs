@@ -4,7 +4,6 @@
 //! them, the packet operands and a 128-bit RAM word. External test vectors can be run through
 //! [`run_salu_json`].
 
-use super::decoded::Ready;
 use super::execute::{Fetched, Shared, execute};
 use super::instruction::{
     AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
@@ -162,10 +161,8 @@ pub fn run_salu_json(setup: &Value, case: &Value) -> Result<(u128, u32), SaluJso
     let word = hex("word", &case.word, 32)?;
     let slots = Slots::new(&instruction, case.bit_offset)?;
     let (shared, at) = (setup.shared(case.math_unit)?, slots.fetch(word, phv));
-    let (mem, phv) = ([at.mem_lo, at.mem_hi], [at.phv_lo, at.phv_hi]);
-    let done = Ready::new(&instruction, &shared).execute(mem, phv, &shared);
-    debug_assert_eq!(done, execute(&instruction, &shared, &at));
-    Ok((slots.store(word, done.lo, done.hi), done.output))
+    let done = execute(&instruction, &shared, &at);
+    Ok((slots.store(word, done.lo, done.hi), done.outputs[0] as u32))
 }
 
 /// Position of an entry in its RAM word.
@@ -183,18 +180,19 @@ impl Slots {
     }
 
     fn fetch(&self, word: u128, phv: u64) -> Fetched {
-        let mask = self.width.mask();
+        let mask = u64::from(self.width.mask());
         let bits = self.width.bits();
         Fetched {
-            mem_lo: (word >> self.base) as u32 & mask,
-            mem_hi: word.checked_shr(self.base + bits).unwrap_or(0) as u32 & mask,
-            phv_lo: phv as u32 & mask,
-            phv_hi: (phv >> bits) as u32 & mask,
+            mem_lo: (word >> self.base) as u64 & mask,
+            mem_hi: word.checked_shr(self.base + bits).unwrap_or(0) as u64 & mask,
+            phv_lo: phv & mask,
+            phv_hi: (phv >> bits) & mask,
+            ..Fetched::default()
         }
     }
 
-    fn store(&self, word: u128, lo: Option<u32>, hi: Option<u32>) -> u128 {
-        let put = |word: u128, at: u32, value: Option<u32>| match value {
+    fn store(&self, word: u128, lo: Option<u64>, hi: Option<u64>) -> u128 {
+        let put = |word: u128, at: u32, value: Option<u64>| match value {
             Some(value) => word & !(u128::from(self.width.mask()) << at) | u128::from(value) << at,
             None => word,
         };
@@ -223,7 +221,8 @@ impl RawSetup {
         check("setup: predicate_output.comb", comb.into(), 0..=31, "it is 0 to 31")?;
         check("setup: predicate_output.psh", psh.into(), 0..=7, "it is 0 to 7")?;
         Ok(Shared {
-            rows: self.const_regfile,
+            rows: self.const_regfile.map(i64::from),
+            spare_bits: 0,
             math: MathUnit {
                 invert: self.math_unit.invert,
                 exponent,
@@ -263,7 +262,7 @@ impl RawInstruction {
             RawOperand::PhvHi => OutputSource::Phv(PhvOperand::Hi),
             RawOperand::Const => return Err(wrong_operand("setup: math_source")),
         };
-        instruction.output = Some(self.output.convert()?);
+        instruction.outputs[0] = Some(self.output.convert()?);
         Ok(instruction)
     }
 }
@@ -290,6 +289,7 @@ impl RawCompare {
             phv,
             phv_negate: self.phv_negate,
             constant: constant(self.const_src, self.const_from_regfile)?,
+            masks: Compare::WHOLE,
         })
     }
 }
@@ -347,7 +347,7 @@ fn constant(source: u8, from_regfile: bool) -> Result<Constant, SaluJsonError> {
 
 fn predicate(mask: u8) -> Result<PredicateMask, SaluJsonError> {
     check("setup: predicate", mask.into(), 0..=15, "it has four bits")?;
-    Ok(PredicateMask(mask))
+    Ok(PredicateMask(u16::from(mask) * 0x1111))
 }
 
 fn wrong_operand(what: &'static str) -> SaluJsonError {

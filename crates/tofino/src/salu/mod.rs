@@ -1,4 +1,4 @@
-//! The stateful ALU of Tofino 1: its instruction as data, and the execution of one access.
+//! The stateful ALU of both chips: its instruction as data, and what one access to memory does.
 //!
 //! Uses the math unit only. Must not depend on P4: register actions are compiled to
 //! [`Instruction`]s elsewhere, and raw configurations arrive through [`run_salu_json`].
@@ -14,13 +14,14 @@ mod instruction;
 mod json;
 #[cfg(test)]
 pub(crate) mod random;
+mod special;
 
 pub use alu_trace::by_unit;
-pub use decoded::Ready;
+pub use decoded::{Done, Ready};
 pub use execute::{Fetched, Outcome, Shared, compare, execute, update};
 pub use instruction::{
-    AluOp, ArithmeticOp, Compare, Constant, Instruction, LogicOp, MemoryOperand, Opcode, OperandA,
-    OperandB, Output, OutputSource, PhvOperand, PredicateMask, PredicateOutput, Relation, Sense,
-    Update, Width,
+    AluOp, ArithmeticOp, Change, Compare, Constant, Division, Instruction, LogicOp, MemoryOperand,
+    Number, OUTPUTS, Opcode, OperandA, OperandB, Output, OutputSource, PhvOperand, PredicateMask,
+    PredicateOutput, Relation, Search, Sense, Special, Update, Width, Word,
 };
 pub use json::{SaluJsonError, run_salu_json};

@@ -46,6 +46,7 @@ impl Choices {
             phv: self.choose(&[phv, phv, None]),
             phv_negate: self.below(2) == 1,
             constant: self.constant(),
+            masks: Compare::WHOLE,
         };
         self.choose(&[Some(unit), Some(unit), None])
     }
@@ -60,7 +61,7 @@ impl Choices {
             a: self.choose(&[mem, OperandA::Constant]),
             b: self.choose(&[phv, OperandB::Constant, third]),
             constant: self.constant(),
-            predicate: PredicateMask(self.below(16) as u8),
+            predicate: PredicateMask(self.below(16) as u16 * 0x1111),
         };
         self.choose(&[Some(alu), Some(alu), None])
     }
@@ -73,19 +74,20 @@ impl Choices {
     pub fn instruction(&mut self) -> Instruction {
         let output = Output {
             source: self.source(),
-            predicate: PredicateMask(self.below(16) as u8),
+            predicate: PredicateMask(self.below(16) as u16 * 0x1111),
             complement: self.below(2) == 1,
         };
         Instruction {
             width: self.choose(&[Width::One, Width::Eight, Width::Sixteen, Width::ThirtyTwo]),
             dual: self.below(2) == 1,
-            compare: [self.compare(), self.compare()],
+            compare: [self.compare(), self.compare(), None, None],
             lo1: self.update(false),
             lo2: self.update(true),
             hi1: self.update(false),
             hi2: self.update(false),
             math_operand: self.source(),
-            output: self.choose(&[Some(output), Some(output), None]),
+            outputs: [self.choose(&[Some(output), Some(output), None]), None, None, None],
+            special: None,
         }
     }
 
@@ -103,7 +105,8 @@ impl Choices {
         let exponent = self.choose(&[Exponent::Half, Exponent::Same, Exponent::Double]);
         let table = [0x46, 0x48, 0x4b, 0x4e, 0x52, 0x56, 0x5a, 0x60, 0x66, 0x6f, 0x79, 0x87];
         Shared {
-            rows: [(); 4].map(|()| self.word()),
+            rows: [(); 4].map(|()| i64::from(self.word() as i32)),
+            spare_bits: self.choose(&[0, 2]),
             math: MathUnit::from_tuple(self.below(2) == 1, exponent, 3, &table),
             parity: self.choose(&[ExponentParity::Vendor, ExponentParity::Paper]),
             predicate_output: PredicateOutput { combined, one_hot },

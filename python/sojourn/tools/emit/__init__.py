@@ -14,11 +14,13 @@ from sojourn.tools.emit.bfrt import BFRT
 from sojourn.tools.emit.bmv2 import BMV2
 from sojourn.tools.emit.job import Job, Shaper, Target
 from sojourn.tools.emit.p4runtime import P4RUNTIME
-from sojourn.tools.emit.tofino import TOFINO
+from sojourn.tools.emit.tofino import TOFINO, TOFINO_2
 
 __all__ = ["TARGETS", "Job", "Shaper", "Target", "emit"]
 
-TARGETS: Mapping[str, Target] = {target.name: target for target in (TOFINO, BMV2, P4RUNTIME, BFRT)}
+TARGETS: Mapping[str, Target] = {
+    target.name: target for target in (TOFINO, TOFINO_2, BMV2, P4RUNTIME, BFRT)
+}
 """The targets of `emit --for`."""
 
 

@@ -11,7 +11,7 @@ use crate::access::index_of;
 use crate::constant_folding::{constant, fold, reassociate};
 use crate::fit::bits::{Bits, Copies, Place, is_constant, is_plain};
 use crate::fit::live::places;
-use crate::register_action::same_expression;
+use crate::register_action::{is_action, is_direct_action, same_expression};
 use sojourn_p4::ir::{
     Arg, Binary, Body, Expr, ExprKind, ExternCall, Label, Layout, Program, Slot, Stmt, StmtKind,
     TableId, UnitId,
@@ -534,8 +534,9 @@ fn is_part(expr: &Expr) -> bool {
 
 /// True for a call whose arguments reach it over crossbars.
 fn is_input(of: &str, call: &str) -> bool {
-    matches!(of, "RegisterAction" | "Register" | "Counter" | "Meter" | "Lpf" | "Wred")
-        && call != "write"
+    let takes = matches!(of, "Register" | "Counter" | "Meter" | "Lpf" | "Wred")
+        || (is_action(of) && !is_direct_action(of));
+    takes && call != "write"
 }
 
 /// The expressions of an argument.

@@ -9,7 +9,7 @@ use sojourn_p4::source::Span;
 struct Writer {
     to: Destination,
     statement: usize,
-    mask: u8,
+    mask: u16,
     zero: bool,
     span: Span,
 }
@@ -17,7 +17,7 @@ struct Writer {
 /// Rejects two assignments to one destination that happen in exactly the same outcomes, or of which
 /// one always happens; two that sometimes happen together are OR-ed, with a warning.
 pub(super) fn check_exclusive(
-    outcomes: &[Vec<Assignment>; 4],
+    outcomes: &[Vec<Assignment>],
     shared: &mut Resources<'_>,
 ) -> Result<()> {
     let mut writers: Vec<Writer> = Vec::new();
@@ -39,16 +39,17 @@ pub(super) fn check_exclusive(
             }
         }
     }
+    let always = u16::MAX >> (16 - outcomes.len());
     writers.sort_by_key(|writer| writer.statement);
     for (index, second) in writers.iter().enumerate() {
         for first in writers[..index].iter().filter(|first| first.to == second.to) {
             // A zero that is always there takes nothing from what is OR-ed to it.
-            let switched_off = first.zero && first.mask == 0b1111;
+            let switched_off = first.zero && first.mask == always;
             if first.mask & second.mask == 0 || switched_off {
                 continue;
             }
             let certain =
-                first.mask == second.mask || first.mask == 0b1111 || second.mask == 0b1111;
+                first.mask == second.mask || first.mask == always || second.mask == always;
             let message = "a second assignment on the same path";
             if certain {
                 let refused = rules::EXCLUSIVE_WRITES.refuse(second.span, message);

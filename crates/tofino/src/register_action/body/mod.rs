@@ -1,7 +1,7 @@
 //! Effects of a register action's body in each outcome of its comparisons.
 //!
-//! Two comparisons have four outcomes. The body is walked once for each, with every condition
-//! decided, so that a list of assignments remains. All reads yield the words as fetched,
+//! Two comparisons have four outcomes, four have 16. The body is walked once for each, with every
+//! condition decided, so that a list of assignments remains. All reads yield the words as fetched,
 //! independently of earlier assignments, as in the silicon.
 //!
 //! This file handles statements; `value` has expressions, `truth` conditions, `calls` the permitted
@@ -19,7 +19,7 @@ use super::shape::Shape;
 use super::term::{Half, Term, TermKind};
 use crate::rules::{self, Refusal};
 use sojourn_p4::ir::{
-    Expr, Label, Layout, Method, ObjectId, Program, Scalar, Slot, Stmt, StmtKind, Unit,
+    Expr, Label, Layout, Method, ObjectId, Param, Program, Scalar, Slot, Stmt, StmtKind, Unit,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -30,8 +30,8 @@ use std::collections::{HashMap, HashSet};
 pub enum Destination {
     /// A half of the entry.
     Memory(Half),
-    /// The output.
-    Output,
+    /// An output, by its number.
+    Output(usize),
 }
 
 /// An assignment that happens in some outcome.
@@ -48,8 +48,8 @@ pub struct Assignment {
 /// All that a body does.
 #[derive(Debug)]
 pub struct Effects {
-    /// The assignments of each outcome (bit 0: compare unit lo, bit 1: hi).
-    pub outcomes: [Vec<Assignment>; 4],
+    /// The assignments of each outcome, in which a bit stands for each compare unit of the chip.
+    pub outcomes: Vec<Vec<Assignment>>,
     /// The compare units.
     pub units: Units,
 }
@@ -58,7 +58,7 @@ pub struct Effects {
 #[derive(Clone, Copy)]
 enum Role {
     Memory(Half),
-    Output,
+    Output(usize),
     /// A variable of the body.
     Local,
     /// A field of the packet or its metadata.
@@ -81,7 +81,7 @@ pub struct Body<'a, 'p> {
     shape: Shape,
     shared: &'a mut Resources<'p>,
     memory: Vec<Slot>,
-    output: Option<Slot>,
+    outputs: Vec<Slot>,
     numbers: HashMap<*const Stmt, usize>,
     /// Variables that the body declares.
     declared: HashSet<Slot>,
@@ -93,7 +93,7 @@ pub struct Body<'a, 'p> {
     locals: HashMap<Slot, Binding>,
     assignments: Vec<Assignment>,
     /// Reads of memory: half, statement, outcomes, place.
-    reads: Vec<(Half, usize, u8, Span)>,
+    reads: Vec<(Half, usize, u16, Span)>,
     /// Conditions of `predicate`: which argument, whether it holds, the outcome, place.
     predicates: Vec<(usize, bool, usize, Span)>,
 }
@@ -116,23 +116,7 @@ pub fn effects<'p>(
     shared: &mut Resources<'p>,
 ) -> Result<Effects> {
     let memory = slots_of(&method.params[0].layout);
-    let output = match method.params.get(1).map(|param| &param.layout) {
-        Some(layout) => match layout {
-            Layout::Narrow(slot, _) => Some(*slot),
-            _ => {
-                return Err(rules::ONE_OUTPUT
-                    .refuse(method.span, "the output of a register action is more than one word"));
-            }
-        },
-        None => None,
-    };
-    if method.params.len() > 2 && shared.chip.outputs > 1 {
-        let message = "a register action with several outputs is not simulated";
-        return Err(rules::UNSUPPORTED.refuse(method.span, message));
-    }
-    if method.params.len() > 2 {
-        return Err(rules::ONE_OUTPUT.refuse(method.span, "a register action with two outputs"));
-    }
+    let outputs = outputs(method, shared)?;
     let mut body = Body {
         program,
         unit,
@@ -141,7 +125,7 @@ pub fn effects<'p>(
         shape,
         shared,
         memory,
-        output,
+        outputs,
         numbers: HashMap::new(),
         declared: HashSet::new(),
         first_write: [None; 2],
@@ -156,6 +140,25 @@ pub fn effects<'p>(
     body.number(&method.body);
     body.declare_variables();
     body.run_all()
+}
+
+/// The slots of the outputs.
+fn outputs(method: &Method, shared: &Resources<'_>) -> Result<Vec<Slot>> {
+    let most = shared.chip.outputs;
+    if method.params.len() > 1 + most {
+        let title = shared.chip_title;
+        let message =
+            format!("an action with {} outputs: {title} has {most}", method.params.len() - 1);
+        return Err(rules::ONE_OUTPUT.refuse(method.span, message));
+    }
+    let word = |param: &Param| match param.layout {
+        Layout::Narrow(slot, _) => Ok(slot),
+        _ => {
+            let message = "the output of a register action is more than one word";
+            Err(rules::ONE_OUTPUT.refuse(method.span, message))
+        }
+    };
+    method.params.iter().skip(1).map(word).collect()
 }
 
 fn slots_of(layout: &Layout) -> Vec<Slot> {
@@ -204,7 +207,7 @@ impl<'p> Body<'_, 'p> {
     fn declare_variables(&mut self) {
         let candidates = std::mem::take(&mut self.declared).into_iter();
         self.declared = candidates
-            .filter(|slot| !self.memory.contains(slot) && self.output != Some(*slot))
+            .filter(|slot| !self.memory.contains(slot) && !self.outputs.contains(slot))
             .filter(|slot| !self.unit.slots[slot.index()].temporary)
             .collect();
         if self.declared.is_empty() {
@@ -232,7 +235,7 @@ impl<'p> Body<'_, 'p> {
     /// Walks until no new comparison turns up, then collects all outcomes.
     fn run_all(mut self) -> Result<Effects> {
         let mut known = usize::MAX;
-        let mut outcomes: [Vec<Assignment>; 4] = Default::default();
+        let mut outcomes = vec![Vec::new(); 1 << self.shared.chip.comparisons];
         while known != self.units.len() {
             known = self.units.len();
             self.reads.clear();
@@ -299,8 +302,8 @@ impl<'p> Body<'_, 'p> {
         if let Some(half) = self.memory.iter().position(|known| *known == slot) {
             return Role::Memory(if half == 0 { Half::Lo } else { Half::Hi });
         }
-        if self.output == Some(slot) {
-            return Role::Output;
+        if let Some(output) = self.outputs.iter().position(|known| *known == slot) {
+            return Role::Output(output);
         }
         let info = &self.unit.slots[slot.index()];
         if info.temporary || self.declared.contains(&slot) {
@@ -320,7 +323,7 @@ impl<'p> Body<'_, 'p> {
             return self.put(slot, Term { kind, width: 1, span: value.span }, span);
         }
         let term = match self.role(slot) {
-            Role::Output => self.output_term(value)?,
+            Role::Output(_) => self.output_term(value)?,
             _ => self.term(value)?,
         };
         self.put(slot, term, span)
@@ -330,7 +333,7 @@ impl<'p> Body<'_, 'p> {
     fn put(&mut self, slot: Slot, term: Term, span: Span) -> Result<()> {
         let to = match self.role(slot) {
             Role::Memory(half) => Destination::Memory(half),
-            Role::Output => Destination::Output,
+            Role::Output(output) => Destination::Output(output),
             Role::Field => {
                 let name = &self.unit.slots[slot.index()].name;
                 let message = format!("a register action cannot assign to `{name}`");
@@ -353,7 +356,7 @@ impl<'p> Body<'_, 'p> {
     }
 
     /// Reads of a half behind an assignment to it, on the same path.
-    fn warn_of_old_values(&mut self, outcomes: &[Vec<Assignment>; 4]) {
+    fn warn_of_old_values(&mut self, outcomes: &[Vec<Assignment>]) {
         let mut told = Vec::new();
         for (half, statement, outcome, span) in &self.reads {
             let written = outcomes[outcome.trailing_zeros() as usize].iter().any(|assignment| {

@@ -92,7 +92,7 @@ impl Body<'_, '_> {
             return Err(rules::ONE_BIT.refuse(comparison.span, message));
         }
         let unit = fit(comparison, self.shared)?;
-        let (index, opposite) = self.units.answer(unit, comparison.span, self.shared.chip)?;
+        let (index, opposite) = self.units.answer(unit, comparison.span, self.shared)?;
         Ok((self.outcome >> index & 1 == 1) != opposite)
     }
 }

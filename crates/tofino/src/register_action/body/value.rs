@@ -34,6 +34,10 @@ impl Body<'_, '_> {
                 let inner = self.updated(*inner, reads);
                 Term { kind: TermKind::Low(Box::new(inner)), ..term }
             }
+            TermKind::Part(inner, low) => {
+                let inner = self.updated(*inner, reads);
+                Term { kind: TermKind::Part(Box::new(inner), low), ..term }
+            }
             _ => term,
         }
     }
@@ -47,7 +51,7 @@ impl Body<'_, '_> {
                 self.reads.push((half, self.statement, 1 << self.outcome, span));
                 Ok(Term { kind: TermKind::Memory(half), width, span })
             }
-            Role::Output => {
+            Role::Output(_) => {
                 Err(rules::OUTPUT_READ.refuse(span, "the output of a register action is read"))
             }
             Role::Local => match self.locals.get(&slot) {
@@ -100,6 +104,15 @@ impl Body<'_, '_> {
                 };
                 let (left, right) = (self.term(left)?, self.term(right)?);
                 make(TermKind::Operation(operation, Box::new(left), Box::new(right)))
+            }
+            ExprKind::Binary(operator @ (Binary::Div | Binary::Mod), left, right)
+                if self.shared.chip.division =>
+            {
+                let (left, right) = (Box::new(self.term(left)?), Box::new(self.term(right)?));
+                make(match operator {
+                    Binary::Div => TermKind::Quotient(left, right),
+                    _ => TermKind::Remainder(left, right),
+                })
             }
             ExprKind::Mux(condition, then, otherwise) => {
                 let arm = if self.truth(condition)? { then } else { otherwise };
@@ -162,6 +175,13 @@ impl Body<'_, '_> {
             TermKind::Memory(_) | TermKind::Updated(_) if low == 0 => {
                 Ok(Term { kind: TermKind::Low(Box::new(term)), width, span })
             }
+            TermKind::Memory(_) | TermKind::Updated(_) if self.shared.chip.outputs > 1 => {
+                Ok(Term { kind: TermKind::Part(Box::new(term), low), width, span })
+            }
+            TermKind::Quotient(..) | TermKind::Remainder(..) if low == 0 => {
+                Ok(Term { kind: TermKind::Low(Box::new(term)), width, span })
+            }
+            TermKind::Address if low == 0 => Ok(Term { width, span, ..term }),
             TermKind::Predicate if low == 0 && width >= 4 => Ok(Term { width, span, ..term }),
             _ => Err(rules::CUT_RESULT.refuse(span, "some bits of a result or memory word")),
         }

@@ -11,23 +11,26 @@ from sojourn.common.resources import shown
 from sojourn.control import ControlError
 from sojourn.errors import ConfigError
 from sojourn.tools.emit.job import Job
+from sojourn.tools.emit.tofino.chip import Chip
 
 _WRITTEN = {"tables", "mirror_sessions"}
 """Sections of a control plane that the script writes."""
 
 _BY_HAND = {
     "fair_queues": (
-        "the queues are not written: four ports share the 32 queues of a port group, and which of "
-        "them are a port's is the switch's own mapping (tf1.tm.port.group, tf1.tm.port.cfg)\n"
+        "the queues are not written: {group} of a port group, and which of "
+        "them are a port's is the switch's own mapping ({tables}.tm.port.group, "
+        "{tables}.tm.port.cfg)\n"
         "Give --control a file without fair_queues to have all the rest, and set on the switch as "
         "many queues for the port, each with the same max_priority, and its weight of `queues`, or "
-        "1023, as dwrr_weight (tf1.tm.queue.sched_cfg)."
+        "1023, as dwrr_weight ({tables}.tm.queue.sched_cfg)."
     ),
     "priority_queues": (
-        "the queues are not written: four ports share the 32 queues of a port group, and which of "
-        "them are a port's is the switch's own mapping (tf1.tm.port.group, tf1.tm.port.cfg)\n"
+        "the queues are not written: {group} of a port group, and which of "
+        "them are a port's is the switch's own mapping ({tables}.tm.port.group, "
+        "{tables}.tm.port.cfg)\n"
         "Give --control a file without priority_queues to have all the rest, and set on the switch "
-        "queue N to max_priority N (tf1.tm.queue.sched_cfg), 7 above that."
+        "queue N to max_priority N ({tables}.tm.queue.sched_cfg), 7 above that."
     ),
 }
 """Sections that the operator has to set on the switch, and how."""
@@ -36,7 +39,7 @@ _PIPE_SHIFT = 7
 """A device port is two bits of pipe and seven of port."""
 
 
-def check(job: Job) -> None:
+def check(job: Job, chip: Chip) -> None:
     """Raises what is wrong with the program, its control plane or the ports."""
     choice = job.choice
     where = shown(choice.control_file or choice.program)
@@ -57,6 +60,7 @@ def check(job: Job) -> None:
     for section in job.control.keys() - _WRITTEN:
         if job.control[section]:
             why = _BY_HAND.get(section, "bfrt_python entries for these are not written")
+            why = why.format(group=chip.group, tables=chip.tables)
             raise ControlError(f"{where}: {section}: {why}")
     for table in job.control.get("tables", []):
         default = [table["default"]] if table.get("default") else []

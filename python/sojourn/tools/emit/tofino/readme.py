@@ -8,6 +8,7 @@ from typing import Any
 from sojourn.model.units import RATE, SIZE
 from sojourn.tools.emit.job import Job
 from sojourn.tools.emit.tofino import names
+from sojourn.tools.emit.tofino.chip import Chip
 
 _COMMANDS = """\
 ```
@@ -16,26 +17,26 @@ _COMMANDS = """\
 
 _PIPES = """
 Registers are a pipe's own: a session that brings copies back to them goes to a recirculation port
-of the pipe that the managed port belongs to (68, 196, 324, 452 in pipes 0 to 3).
+of the pipe that the managed port belongs to ({loops}).
 """
 _SHAPERS = """
-A shaper counts 20 bytes more a packet, for preamble and gap, unless `tf1.tm.pipe.sched_cfg` has
-another `packet_ifg_compensation`.
+A shaper counts 20 bytes more a packet, for preamble and gap, unless
+`{tables}.tm.pipe.sched_cfg` has another `packet_ifg_compensation`.
 """
 
 
-def readme(job: Job, script: str) -> str:
+def readme(job: Job, script: str, chip: Chip) -> str:
     """The text, in Markdown."""
-    steps = [_compile(job), _start(job), _ports(job), _fill(job, script), _look(job)]
+    steps = [_compile(job), _start(job), _ports(job), _fill(job, script, chip), _look(job)]
     if not job.shapers:
-        steps.insert(4, _no_shaper(job))
+        steps.insert(4, _no_shaper(chip))
     numbered = (f"## {at}. {step}" for at, step in enumerate(steps, start=1))
-    return "\n\n".join([_head(job), *numbered]) + "\n"
+    return "\n\n".join([_head(job, chip), *numbered]) + "\n"
 
 
-def _head(job: Job) -> str:
+def _head(job: Job, chip: Chip) -> str:
     return (
-        f"# {job.name} on a Tofino 1\n\n"
+        f"# {job.name} on a {chip.title}\n\n"
         f"`SDE` and `SDE_INSTALL` are those of the switch's software (open-p4studio or the\n"
         f"vendor's SDE 9). Device ports are the numbers that `pm show` lists as D_P."
     )
@@ -71,7 +72,7 @@ def _ports(job: Job) -> str:
     )
 
 
-def _fill(job: Job, script: str) -> str:
+def _fill(job: Job, script: str, chip: Chip) -> str:
     entries = {table["name"]: len(table.get("entries", [])) for table in job.control["tables"]}
     written = "".join(f"- {count} entries of `{name}`\n" for name, count in entries.items())
     sessions = "".join(
@@ -87,21 +88,21 @@ def _fill(job: Job, script: str) -> str:
         "Fill tables, sessions, shapers\n\n"
         + _commands([f"$SDE/run_bfshell.sh -b $PWD/{script}"])
         + f"\n\nIt writes:\n\n{written}{sessions}{shapers}"
-        + (_PIPES if sessions else "")
-        + (_SHAPERS if shapers else "")
+        + (_PIPES.format(loops=chip.first_loops) if sessions else "")
+        + (_SHAPERS.format(tables=chip.tables) if shapers else "")
     ).rstrip("\n")
 
 
-def _no_shaper(job: Job) -> str:
+def _no_shaper(chip: Chip) -> str:
     return (
         "Give the queue a rate\n\n"
         "A queue stands only where more comes in than goes out. For a bottleneck slower than its\n"
         "line, emit with `--shape PORT=RATE`, or in bfrt_python:\n\n"
         + _commands(
             [
-                "bfrt.tf1.tm.port.sched_shaping.mod(dev_port=PORT, unit='BPS',",
+                f"bfrt.{chip.tables}.tm.port.sched_shaping.mod(dev_port=PORT, unit='BPS',",
                 "    provisioning='UPPER', max_rate=KBIT_PER_SECOND, max_burst_size=1600)",
-                "bfrt.tf1.tm.port.sched_cfg.mod(dev_port=PORT, max_rate_enable=True)",
+                f"bfrt.{chip.tables}.tm.port.sched_cfg.mod(dev_port=PORT, max_rate_enable=True)",
             ]
         )
     )

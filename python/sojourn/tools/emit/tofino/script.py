@@ -10,20 +10,19 @@ from typing import Any
 from sojourn.control import Action, Table
 from sojourn.tools.emit.job import Job, Shaper
 from sojourn.tools.emit.tofino import names
+from sojourn.tools.emit.tofino.chip import Chip
 
-_RECIRCULATION = range(68, 72)
-"""Ports of a pipe that always recirculate; 64 to 67 need a setting."""
 _LONGEST_COPY = 15_120
 """Bytes: 63 units of 240. A session without a limit copies whole packets."""
 
 Row = tuple[str, ...]
 
 
-def script(job: Job) -> str:
+def script(job: Job, chip: Chip) -> str:
     """The script's text."""
     parts = [_head(job), *(_table(table, job) for table in job.control.get("tables", []))]
-    parts += [_mirror_session(session) for session in job.control.get("mirror_sessions", [])]
-    parts += [_shaper(shaper) for shaper in job.shapers]
+    parts += [_mirror_session(session, chip) for session in job.control.get("mirror_sessions", [])]
+    parts += [_shaper(shaper, chip) for shaper in job.shapers]
     parts.append("bfrt.complete_operations()\nprint('done: the control plane is in place')")
     return "\n\n".join(parts) + "\n"
 
@@ -145,7 +144,7 @@ def _default(table: Table, default: dict[str, Any]) -> str:
 # ---- The fixed parts of the chip ---------------------------------------------------------------
 
 
-def _mirror_session(session: dict[str, Any]) -> str:
+def _mirror_session(session: dict[str, Any], chip: Chip) -> str:
     port = session["port"]
     arguments = {
         "sid": session["session"],
@@ -159,31 +158,33 @@ def _mirror_session(session: dict[str, Any]) -> str:
         arguments["max_pkt_len"] = longest
     written = "\n".join(f"    {name}={value}," for name, value in arguments.items())
     push = f"bfrt.mirror.cfg.entry_with_normal(\n{written}\n).push()"
-    return f"{_recirculation(port)}\n{push}"
+    return f"{_recirculation(port, chip)}\n{push}"
 
 
-def _recirculation(port: int) -> str:
+def _recirculation(port: int, chip: Chip) -> str:
     local = port & 0x7F
-    if local in _RECIRCULATION:
+    if local in chip.recirculating:
         return f"# Port {port} always recirculates: the copies come back to egress through it."
-    if local >= 64:
-        enable = f"bfrt.tf1.pktgen.port_cfg.entry(dev_port={port}, recirculation_enable=True)"
+    if local in chip.enabled:
+        table = f"bfrt.{chip.tables}.pktgen.port_cfg"
+        enable = f"{table}.entry(dev_port={port}, recirculation_enable=True)"
         return f"# Port {port} recirculates only when told to.\n{enable}.push()"
     return f"# Port {port} is a front port: the copies leave the switch, or it is in loopback."
 
 
-def _shaper(shaper: Shaper) -> str:
+def _shaper(shaper: Shaper, chip: Chip) -> str:
     kbit = -(-shaper.rate // 1000)
     return "\n".join(
         [
             "# Rate in kbit/s, rounded up by the hardware to what it can express; burst in bytes.",
-            "bfrt.tf1.tm.port.sched_shaping.mod(",
+            f"bfrt.{chip.tables}.tm.port.sched_shaping.mod(",
             f"    dev_port={shaper.port},",
             "    unit='BPS',",
             "    provisioning='UPPER',",
             f"    max_rate={kbit},",
             f"    max_burst_size={shaper.burst},",
             ")",
-            f"bfrt.tf1.tm.port.sched_cfg.mod(dev_port={shaper.port}, max_rate_enable=True)",
+            f"bfrt.{chip.tables}.tm.port.sched_cfg.mod("
+            f"dev_port={shaper.port}, max_rate_enable=True)",
         ]
     )

@@ -5,9 +5,9 @@
 //! | [`builtin`] | table of the built-in targets |
 //! | [`config`] | a run as data, its P4 programs included |
 //! | [`load`] | programs loaded and configured for a run, and what is said of one |
-//! | [`simulation`] | a configured run in virtual time |
+//! | [`mod@simulation`] | a configured run in virtual time |
 //! | [`control`] | operations of a control plane carried out on a running switch |
-//! | [`standalone`] | a configured switch that something else drives |
+//! | [`mod@standalone`] | a configured switch that something else drives |
 //! | [`editor`] | what an editor asks of a program that is being written |
 //! | [`switch_setup`] | what a control plane sets at the switch itself |
 //! | [`packet_switch`] | a switch that nothing is connected to, for packet tests |

@@ -1,6 +1,6 @@
 //! Traced registers of a run's programs as rows, numbered in the order of appearance.
 //!
-//! Uses the observations of [`Watched`](crate::Watched). Must not depend on files or Python.
+//! Uses the observations of [`Watched`]. Must not depend on files or Python.
 
 use crate::Watched;
 

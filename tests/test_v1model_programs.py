@@ -54,13 +54,14 @@ def as_bmv2_sees(rows: Rows) -> Rows:
 
 
 def test_all_programs_are_there_and_have_names_of_their_own() -> None:
-    for name in ("codel", "codel_act", "codel_act_slides", "fq_codel", "pi2", "pie", "red"):
+    shared = ("codel", "codel_act", "codel_act_slides", "dualpi2", "fq_codel", "pi2", "pie", "red")
+    for name in shared:
         assert f"v1model/{name}" == find_aqm(f"v1model/{name}").name
         assert find_aqm(name).architecture != "v1model", "the plain name is the first one's"
     for name in ("router", "queue_measurement"):
         assert find_aqm(name) == find_aqm(f"v1model/{name}")
     assert find_aqm("tna/codel_act") == find_aqm("codel_act")
-    assert len(PROGRAMS) == 9
+    assert len(PROGRAMS) == 10
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -13,6 +13,7 @@
 // Bytes of a cell of the packet buffer, and cells of a full frame: 1514 bytes, 4 of the check
 // sequence, 9 of the bridge header.
 #define CELL_BYTES              176
+#define GENERATOR_PORT          6       // of pipe 0
 #define FULL_FRAME_CELLS        9
 #else
 #include <tna.p4>
@@ -21,6 +22,7 @@
 #define QUEUE_STATES            16384
 #define QUEUE_NUMBER_FIELDS(md) { 2w0, md.egress_port, md.egress_qid }
 #define CELL_BYTES              80
+#define GENERATOR_PORT          68      // of pipe 0
 #define FULL_FRAME_CELLS        20
 #endif
 

@@ -10,6 +10,8 @@
 // that egress needs overlap, and a field can be cut in one way only.
 //
 // With FLOW_QUEUES defined, the queue is not the route's but the flow's: flow_queue.p4, a stage later.
+// With L4S_QUEUES, the low bit of the ECN field chooses it, a stage later (RFC 9331, section 5.1).
+// With GENERATED_KIND, packets of the packet generator go to queue 0 of the port that they name.
 #ifndef COMMON_L3_INGRESS_P4
 #define COMMON_L3_INGRESS_P4
 
@@ -17,6 +19,11 @@
 #include "ip.p4"
 #ifdef FLOW_QUEUES
 #include "flow_queue.p4"
+#endif
+
+#ifdef L4S_QUEUES
+const QueueId_t CLASSIC_QUEUE = 0;
+const QueueId_t L4S_QUEUE     = 1;
 #endif
 
 #ifdef FLOW_QUEUES
@@ -32,8 +39,19 @@ header bridge_h {
     bit<32> arrival_epoch;              // 65.536 us, global_tstamp[47:16]
 }
 
+#ifdef GENERATED_KIND
+// The begin of a generated packet's contents.
+header generated_h {
+    bit<16> port;                       // where to go
+}
+#endif
+
 struct ingress_headers_t {
     bridge_h   bridge;
+#ifdef GENERATED_KIND
+    pktgen_timer_header_t timer;
+    generated_h generated;
+#endif
     ethernet_h ethernet;
     ipv4_h     ipv4;
     ipv6_h     ipv6;
@@ -57,6 +75,19 @@ parser IngressParser(
     state start {
         packet.extract(ig_intr_md);
         packet.advance(PORT_METADATA_SIZE);
+#ifdef GENERATED_KIND
+        transition select(ig_intr_md.ingress_port) {
+            GENERATOR_PORT: parse_generated;
+            default: parse_ethernet;
+        }
+    }
+    state parse_generated {
+        packet.extract(hdr.timer);
+        packet.extract(hdr.generated);
+        transition accept;
+    }
+    state parse_ethernet {
+#endif
         packet.extract(hdr.ethernet);
         transition select(hdr.ethernet.ethertype) {
             ETHERTYPE_IPV4: look_at_ipv4;
@@ -145,7 +176,25 @@ control Ingress(
         size = 512;
     }
 
+#ifdef GENERATED_KIND
+    action send_generated() {
+        ig_tm_md.ucast_egress_port = (PortId_t)hdr.generated.port;
+        hdr.bridge.kind = GENERATED_KIND;
+        hdr.timer.setInvalid();
+        hdr.generated.setInvalid();
+    }
+#endif
+
     apply {
+        hdr.bridge.setValid();
+        hdr.bridge.kind = KIND_DATA;
+        hdr.bridge.arrival = ig_prsr_md.global_tstamp[31:0];
+        hdr.bridge.arrival_epoch = ig_prsr_md.global_tstamp[47:16];
+#ifdef GENERATED_KIND
+        if (hdr.generated.isValid()) {
+            send_generated();
+        } else
+#endif
         if (hdr.ipv4.isValid() && hdr.ipv4.ttl > 1) {
             route_ipv4.apply();
         } else if (hdr.ipv6.isValid() && hdr.ipv6.hop_limit > 1) {
@@ -156,10 +205,13 @@ control Ingress(
 #ifdef FLOW_QUEUES
         FlowQueue.apply(hdr.ipv4, hdr.ipv6, md.source_port, md.destination_port, ig_tm_md.qid);
 #endif
-        hdr.bridge.setValid();
-        hdr.bridge.kind = KIND_DATA;
-        hdr.bridge.arrival = ig_prsr_md.global_tstamp[31:0];
-        hdr.bridge.arrival_epoch = ig_prsr_md.global_tstamp[47:16];
+#ifdef L4S_QUEUES
+        if (hdr.ipv4.isValid() && hdr.ipv4.ecn[0:0] == 1) {
+            ig_tm_md.qid = L4S_QUEUE;
+        } else if (hdr.ipv6.isValid() && hdr.ipv6.ecn[0:0] == 1) {
+            ig_tm_md.qid = L4S_QUEUE;
+        }
+#endif
     }
 }
 

@@ -14,7 +14,7 @@ use sojourn_p4::ir::{
 use sojourn_p4::source::Span;
 use sojourn_p4::types::Type;
 use sojourn_p4::visit;
-use sojourn_target::table_order::{self, Cycle};
+use sojourn_target::table_order::{self, Cycle, Order};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A diagnostic for each statement or table that a block of the six cannot have.
@@ -114,7 +114,7 @@ fn emits(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
 
 /// The first table of a control that a packet can meet twice, or before and behind another one.
 fn cycle(program: &Program, control: UnitId) -> Option<Diagnostic> {
-    let order = table_order::of(program, control);
+    let order = Order::new(program, control);
     let Cycle { table, other, first, second } =
         order.repeated().or_else(|| order.cycles().into_iter().next())?;
     let name = |id: TableId| &program.tables[id.index()].name;

@@ -34,15 +34,6 @@ pub struct Cycle {
     pub second: Span,
 }
 
-/// The order of the tables of a control.
-pub fn of(program: &Program, control: UnitId) -> Order {
-    let mut order = Order::default();
-    if let Body::Control { stmts, .. } = &program.units[control.index()].body {
-        order.list(stmts, Some(Met::new()));
-    }
-    order
-}
-
 /// The tables that a program applies. Compilers drop the others.
 pub fn applied(program: &Program) -> Vec<&Table> {
     let mut ids: HashSet<TableId> = HashSet::new();
@@ -58,6 +49,15 @@ pub fn applied(program: &Program) -> Vec<&Table> {
 }
 
 impl Order {
+    /// The order of the tables of a control.
+    pub fn new(program: &Program, control: UnitId) -> Order {
+        let mut order = Order::default();
+        if let Body::Control { stmts, .. } = &program.units[control.index()].body {
+            order.list(stmts, Some(Met::new()));
+        }
+        order
+    }
+
     /// A table that is met twice on a path.
     pub fn repeated(&self) -> Option<Cycle> {
         self.behind.iter().find_map(|(table, behind)| {

@@ -30,7 +30,7 @@ use sojourn_p4::ir::{
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
-use sojourn_target::table_order::{self, Cycle};
+use sojourn_target::table_order::{Cycle, Order};
 use std::collections::{HashMap, HashSet};
 
 /// Register of a call, if it is an access to one.
@@ -71,7 +71,7 @@ pub fn check_unit(program: &Program, unit: UnitId, register_of: RegisterOf<'_>) 
 /// `bf-p4c/common/multiple_apply.cpp`.
 fn check_order(program: &Program, unit: UnitId) -> Vec<Diagnostic> {
     let name = |id: TableId| &program.tables[id.index()].name;
-    let cycles = table_order::of(program, unit).cycles().into_iter();
+    let cycles = Order::new(program, unit).cycles().into_iter();
     let diagnostics = cycles.map(|Cycle { table, other, first, second }| {
         let message = format!(
             "`{}` is applied before `{}` here and behind it on another path",

@@ -246,8 +246,9 @@ impl<'p> Walk<'p> {
             let message = "a parser state computes";
             let refused = rules::PARSER_ARITHMETIC.refuse(part.span, message);
             self.found.push(refused.into());
-        } else if self.reads_validity(&value) && !matches!(value.kind, ExprKind::Slot(_)) {
-            let message = "a parser state makes a number of the validity of a header";
+        } else if self.reads_validity(&value) && !target.is_some_and(|slot| self.is_validity(slot))
+        {
+            let message = "a parser state copies the validity of a header into a field";
             self.found.push(rules::PARSER_ARITHMETIC.refuse(value.span, message).into());
         }
     }

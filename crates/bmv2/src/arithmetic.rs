@@ -1,21 +1,27 @@
 //! Arithmetic that p4c does not support: division and remainder by anything but a power of two
-//! (V0205).
+//! (V0205), shifts by a wide count (V0213).
 
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Binary, Body, Expr, ExprKind, Program, Transition, UnitId};
 use sojourn_p4::visit;
 
+/// Bits of a count.
+const COUNT_BITS: u32 = 8;
+
+/// The largest constant count.
+const LARGEST_COUNT: u128 = 1 << COUNT_BITS;
+
 /// A diagnostic for each such operation.
 pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for index in 0..program.units.len() {
         visit::unit_statements(program, UnitId(index as u32), &mut |stmt| {
-            visit::expressions(stmt).into_iter().for_each(|expr| divisions(expr, &mut found));
+            visit::expressions(stmt).into_iter().for_each(|expr| operations(expr, &mut found));
         });
     }
     let keys = program.tables.iter().flat_map(|table| &table.keys).map(|key| &key.expr);
-    keys.chain(selected(program)).for_each(|expr| divisions(expr, &mut found));
+    keys.chain(selected(program)).for_each(|expr| operations(expr, &mut found));
     found
 }
 
@@ -31,7 +37,28 @@ fn selected(program: &Program) -> impl Iterator<Item = &Expr> {
     })
 }
 
-fn divisions(expr: &Expr, found: &mut Vec<Diagnostic>) {
+fn operations(expr: &Expr, found: &mut Vec<Diagnostic>) {
+    division(expr, found);
+    shift(expr, found);
+    visit::operands(expr).into_iter().for_each(|operand| operations(operand, found));
+}
+
+/// A shift by a count of more bits than p4c gives bmv2.
+fn shift(expr: &Expr, found: &mut Vec<Diagnostic>) {
+    let ExprKind::Binary(Binary::Shl | Binary::Shr, what, by) = &expr.kind else { return };
+    let message = match &by.kind {
+        ExprKind::Const(count) if *count <= LARGEST_COUNT => return,
+        ExprKind::Const(count) => format!("a shift by {count}"),
+        _ if matches!(what.kind, ExprKind::Const(0)) || by.scalar.width() <= COUNT_BITS => return,
+        _ => format!("a shift by a count of {} bits", by.scalar.width()),
+    };
+    let refused = rules::SHIFT_COUNT.refuse(by.span, message).into();
+    if !found.contains(&refused) {
+        found.push(refused);
+    }
+}
+
+fn division(expr: &Expr, found: &mut Vec<Diagnostic>) {
     // p4c folds `0 / x` and `0 % x` to 0.
     if let ExprKind::Binary(op @ (Binary::Div | Binary::Mod), what, by) = &expr.kind
         && !matches!(what.kind, ExprKind::Const(0))
@@ -43,5 +70,4 @@ fn divisions(expr: &Expr, found: &mut Vec<Diagnostic>) {
             found.push(refused);
         }
     }
-    visit::operands(expr).into_iter().for_each(|operand| divisions(operand, found));
 }

@@ -26,9 +26,11 @@ mod load;
 mod passthrough_headers;
 mod pipeline;
 mod profile_defaults;
+mod restrictions;
 pub mod rules;
 mod runtime;
 mod standard;
+mod successors;
 mod target;
 #[cfg(test)]
 mod tests;

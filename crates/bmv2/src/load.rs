@@ -6,6 +6,7 @@ use super::field_list;
 use super::fused_pass;
 use super::pipeline::V1Model;
 use super::profile_defaults;
+use super::restrictions;
 use super::rules;
 use super::runtime;
 use sojourn_p4::diagnostic::Diagnostic;
@@ -40,6 +41,10 @@ pub fn build(
             return None;
         }
     };
+    diagnostics.extend(restrictions::check(&program, units));
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return None;
+    }
     // Used for analysis only: the guarded program is executed.
     let interpreter = Interpreter::with_executor(Arc::new(program), Executor::Tree);
     let blocks = Blocks::new(units.map(|unit| Block::new(&interpreter, unit)));

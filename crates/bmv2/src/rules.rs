@@ -1,6 +1,6 @@
 //! Rules that a v1model program must follow, each with its code, its reason and its cure.
 //!
-//! Codes: `V01` the package, `V02` externs, tables and arithmetic.
+//! Codes: `V01` the package, `V02` externs, tables, arithmetic and what the blocks hold.
 
 pub use sojourn_target::rule::Refusal;
 
@@ -28,4 +28,37 @@ sojourn_target::rules! { without programs:
     HEADER_BYTES "V0206" "a header is whole bytes"
         "bmv2 takes headers from packets and puts them there byte by byte, and p4c refuses others"
         "add a field that fills the last byte"
+    CHECKSUM_BLOCK "V0207" "the checksum controls call checksum functions only"
+        "bmv2 has a list of checksums there, each of fields and constants, and p4c refuses other statements and computed values"
+        "compute in ingress or egress, and give the condition as the first argument"
+    DEPARSER_BLOCK "V0208" "a deparser emits without conditions"
+        "bmv2 has a list of headers there and leaves out those that are not valid"
+        "call `setInvalid` in egress where the header is to be left out"
+    APPLY_ORDER "V0209" "a packet meets a table once, and tables in the same order on all paths"
+        "bmv2 has one node for each table, and p4c refuses a path from a table back to itself"
+        "declare a second table"
+    DIRECT_OF_ONE "V0210" "a direct counter or meter belongs to one table"
+        "its cells are those of the entries of its table"
+        "declare an object for each table"
+    FOR_IN "V0211" "a loop counts by itself"
+        "bmv2 has jumps for `for (init; condition; update)`, and p4c refuses `for (x in ...)`"
+        "write `for (bit<8> i = 0; i < n; i = i + 1)`"
+    ONE_LPM "V0212" "a table has one lpm key"
+        "the longest prefix is that of one field"
+        "make the other keys ternary, and give the entries priorities"
+    SHIFT_COUNT "V0213" "a shift counts with 8 bits"
+        "p4c refuses a count of a wider type for bmv2, and a constant above 256"
+        "cast the count to `bit<8>`, or write the constant without a width"
+    REGISTER_CELL "V0214" "a register holds numbers"
+        "p4c makes registers of `bit` and `int` for bmv2"
+        "declare a register for each field, and `bit<1>` for a truth value"
+    DIGEST_STRUCT "V0215" "a digest sends a struct"
+        "p4c refuses a header there"
+        "declare a struct with the fields that the controller needs"
+    ONE_VARBIT "V0216" "a header has one field of variable size"
+        "bmv2 computes the length of one field from the length of the header"
+        "put the second field into a header of its own"
+    ONE_SUCCESSOR "V0217" "the same step follows a table wherever it is applied"
+        "bmv2 has one node for each table, with one next node for each outcome"
+        "move the steps that differ in front of the table, or declare a second table"
 }

@@ -12,7 +12,7 @@
 //! | [`rule`] | codes, reasons and cures of what a target refuses |
 //! | [`faults`] | counts of what a running program did that its target cannot do |
 //! | [`trace_json`], [`observer`] | one packet followed step by step |
-//! | [`def_use`](uses), [`validity_checks`], [`fields`] | analyses of the IR that architectures share |
+//! | [`def_use`](uses), [`validity_checks`], [`fields`], [`table_order`] | analyses of the IR that architectures share |
 
 #[macro_use]
 pub mod rule;
@@ -33,6 +33,7 @@ pub mod phv;
 pub mod plane;
 pub mod program;
 mod sources;
+pub mod table_order;
 pub mod target;
 pub mod trace_json;
 pub mod validity_checks;

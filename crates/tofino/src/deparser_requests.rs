@@ -18,7 +18,11 @@ use sojourn_p4::ir::{
     Arg, Binary, Body, Expr, ExprKind, ExternCall, Object, ObjectArg, Program, Scalar, Stmt,
     StmtKind, Unary, Unit, UnitId, Value,
 };
+use sojourn_p4::source::Span;
 use sojourn_p4::visit;
+
+/// Bits of the largest container.
+const CONTAINER_BITS: u32 = 32;
 
 /// A condition that holds or does not hold on the way to a statement.
 type Condition<'p> = (&'p Expr, bool);
@@ -182,12 +186,8 @@ fn constant(expr: &Expr) -> Option<u128> {
 
 /// Refuses computed or constant fields of a copy, and such a session of a mirror.
 fn check_arguments(unit: &Unit, call: &ExternCall, known: &Known, found: &mut Vec<Diagnostic>) {
-    if let [Arg::In(Value::Scalar(session))] = &call.args[..]
-        && constant(&known.resolved(session)).is_some_and(|session| session != 0)
-    {
-        let message = "the compiler takes a constant for zeros: the copy goes to session 0";
-        found.push(rules::COPY_CONSTANT.warning(session.span, message));
-        return;
+    if let [Arg::In(Value::Scalar(session))] = &call.args[..] {
+        return check_lone_session(&known.resolved(session), session.span, found);
     }
     for (at, arg) in call.args.iter().enumerate() {
         let Arg::In(value) = arg else { continue };
@@ -195,6 +195,7 @@ fn check_arguments(unit: &Unit, call: &ExternCall, known: &Known, found: &mut Ve
             // The compiler makes a slice of the low bits of a shift.
             Value::Scalar(session) if at == 0 && call.args.len() > 1 => {
                 let session = known.resolved(session);
+                check_width(&session, found);
                 check_field(shifted(&session).unwrap_or(&session), known, found);
             }
             _ => check_fields(value, known, found),
@@ -202,6 +203,33 @@ fn check_arguments(unit: &Unit, call: &ExternCall, known: &Known, found: &mut Ve
         if &*call.name == "emit" && at + 1 == call.args.len() {
             check_bytes(unit, value, known, found);
         }
+    }
+}
+
+/// The session of a copy without further fields: the compiler takes a field or a constant there.
+fn check_lone_session(session: &Expr, span: Span, found: &mut Vec<Diagnostic>) {
+    match constant(session) {
+        Some(0) => {}
+        Some(_) => {
+            let message = "the compiler takes a constant for zeros: the copy goes to session 0";
+            found.push(rules::COPY_CONSTANT.warning(span, message));
+        }
+        None if !matches!(session.kind, ExprKind::Slot(_)) => {
+            let message = "a session that is no whole field, in a copy of no other field";
+            found.push(rules::COPY_CONSTANT.refuse(span, message).into());
+        }
+        None => {}
+    }
+}
+
+/// Refuses a session from bits of a field that is larger than a container: the field of a session is
+/// not divided.
+fn check_width(session: &Expr, found: &mut Vec<Diagnostic>) {
+    let (ExprKind::Slice(field, _) | ExprKind::Cast(field)) = &session.kind else { return };
+    let width = field.scalar.width();
+    if matches!(field.kind, ExprKind::Slot(_)) && width > CONTAINER_BITS {
+        let message = format!("a session from a field of {width} bits");
+        found.push(rules::COPY_CONSTANT.refuse(session.span, message).into());
     }
 }
 

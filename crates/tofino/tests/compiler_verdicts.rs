@@ -146,6 +146,12 @@ fn a_condition_orders_no_two_variables() {
         ("a local and a constant one", "", "bit<8> k = 5; if (n < k) { z = 1; }", None),
         ("a truth value of locals", "", "truth = x > y; if (truth) { z = 1; }", Some("T1001")),
         ("a truth value of 12 bits", "", "truth = n > 5; if (truth) { z = 1; }", None),
+        (
+            "the number of a validity",
+            "",
+            "one = (bit<1>)hdr.ipv4.isValid(); if (one == 1) { z = 1; }",
+            Some("T1003"),
+        ),
     ]);
 }
 
@@ -455,4 +461,104 @@ fn action_data_is_the_first_operand_of_an_instruction() {
     }
     let called = "action act(bit<32> p) { z = x - p; }";
     assert!(codes(called, "act(y);").is_empty(), "an argument of `apply` is no action data");
+}
+
+#[test]
+fn the_address_of_a_counter_is_a_field() {
+    let counter = "Counter<bit<32>, bit<32>>(1024, CounterType_t.PACKETS) c;
+        action sum() { y = x + 1; }";
+    check(&[
+        ("a sum", counter, "c.count(x + 1);", Some("T1018")),
+        ("a local sum", counter, "z = x + 1; c.count(z);", Some("T1018")),
+        ("a field", counter, "c.count(x);", None),
+        ("the result of an action", counter, "sum(); c.count(y);", None),
+    ]);
+}
+
+#[test]
+fn a_minimum_is_an_instruction() {
+    check(&[
+        ("of a maximum", "", "z = min(x, max(y, 5));", Some("T1012")),
+        ("a sum", "", "z = max(x, y) + 1;", Some("T1012")),
+        ("a local", "", "bit<32> low = max(x, 5); z = min(low, 9);", None),
+        ("in an action", "action act() { z = max(x, y) + 1; }", "act();", Some("T1004")),
+        ("in a condition", "", "if (max(x, y) == 3) { z = 1; }", Some("T1003")),
+        ("alone", "", "z = max(x, y);", None),
+        (
+            "of another action's result",
+            "action up() { x = max(x, 5); } action down() { z = min(x, 9); }",
+            "up(); down();",
+            None,
+        ),
+    ]);
+}
+
+#[test]
+fn tables_are_applied_in_one_order() {
+    let tables = "action s() { x = 1; } action r() { y = 1; }
+        table t { key = { n : exact; } actions = { s; } size = 16; }
+        table u { key = { n : exact; } actions = { r; } size = 16; }";
+    let either = |yes: &str, no: &str| format!("if (n == 1) {{ {yes} }} else {{ {no} }}");
+    let (tu, ut) = ("t.apply(); u.apply();", "u.apply(); t.apply();");
+    assert_eq!(codes(tables, &either(tu, ut)), ["T1025"]);
+    assert_eq!(codes(tables, &either(tu, tu)), [""; 0]);
+    assert_eq!(codes(tables, &either("t.apply();", ut)), [""; 0]);
+}
+
+#[test]
+fn a_table_that_is_not_applied_breaks_no_rule() {
+    let table = "action s() { x = 1; }
+        table t { key = { hdr.report.delay : range; } actions = { s; } size = 16; }";
+    assert_eq!(codes(table, "z = 1;"), [""; 0]);
+    assert_eq!(codes(table, "t.apply();"), ["T1010"]);
+}
+
+#[test]
+fn a_table_names_the_direct_objects_of_its_actions() {
+    let table = |property: &str| {
+        format!(
+            "DirectCounter<bit<32>>(CounterType_t.PACKETS) c; action s() {{ c.count(); }}
+             table t {{ key = {{ n : exact; }} actions = {{ s; }} size = 16; {property} }}"
+        )
+    };
+    assert_eq!(codes(&table(""), "t.apply();"), ["T0711"]);
+    assert_eq!(codes(&table("counters = c;"), "t.apply();"), [""; 0]);
+    let unused = "DirectCounter<bit<32>>(CounterType_t.PACKETS) c; action s() { x = 1; }
+        table t { key = { n : exact; } actions = { s; } size = 16; counters = c; }";
+    assert_eq!(codes(unused, "t.apply();"), ["T0709"]);
+}
+
+#[test]
+fn a_switch_looks_at_a_field() {
+    check(&[
+        ("a field", "", "switch (n) { 1: { z = 1; } default: { z = 2; } }", None),
+        ("a mask", "", "switch (n & 3) { 1: { z = 1; } default: { z = 2; } }", Some("T1003")),
+    ]);
+}
+
+#[test]
+fn a_cast_does_not_widen_what_another_cast_has_cut() {
+    check(&[
+        ("cut and widened", "", "z = (bit<32>)(bit<8>)hdr.report.size;", Some("T1026")),
+        ("a slice", "", "z = (bit<32>)hdr.report.size[7:0];", None),
+        ("cut twice", "", "n = (bit<8>)(bit<16>)x;", None),
+        ("widened twice", "", "z = (bit<32>)(bit<16>)n;", None),
+        ("widened with its sign", "", "z = (bit<32>)(int<32>)(int<8>)n;", Some("T1026")),
+    ]);
+}
+
+#[test]
+fn a_condition_that_applies_a_table_asks_for_nothing_else() {
+    let tables = "action s() { x = 1; } action r() { y = 1; }
+        table t { key = { n : exact; } actions = { s; } size = 16; }
+        table u { key = { n : exact; } actions = { r; } size = 16; }";
+    for (apply, right) in [
+        ("if (t.apply().hit) { z = 1; }", &[][..]),
+        ("if (!t.apply().hit) { if (u.apply().hit) { z = 1; } }", &[]),
+        ("truth = t.apply().hit; if (truth) { z = 1; }", &[]),
+        ("if (t.apply().hit && u.apply().hit) { z = 1; }", &["T1003"]),
+        ("if (t.apply().hit && n == 1) { z = 1; }", &["T1003"]),
+    ] {
+        assert_eq!(codes(tables, apply), right, "{apply}");
+    }
 }

@@ -12,6 +12,7 @@ mod in_place;
 mod invalid;
 mod malformed;
 mod metadata;
+mod restrictions;
 mod state;
 mod tables;
 

@@ -43,7 +43,7 @@ fn a_register_may_hold_structs_and_words_of_any_width() {
         "register<pair_t>(2) pairs; register<bit<300>>(2) words;",
         "pair_t p; bit<300> w;
          pairs.read(p, 1); words.read(w, 1);
-         h.note.a = p.small; h.note.b = (bit<8>) (p.wide >> 192); h.note.c = (bit<16>) (w >> 284);
+         h.note.a = p.small; h.note.b = (bit<8>) (p.wide >> 192); h.note.c = w[299:284];
          p.small = 3; p.wide = 200w0xab << 192; w = 300w0xbeef << 284;
          pairs.write(1, p); words.write(1, w);",
     );

@@ -1,20 +1,22 @@
 //! Limits on the registers, meters and counters that a table shares: one index for each action
-//! (rule T0704), and the actions that use them (rules T0707 to T0710).
+//! (rule T0704), and the actions that use them (rules T0707 to T0711).
 
 use super::super::register_action::{is_action, is_direct_action, same_expression};
 use super::super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Expr, ExternCall, ObjectId, Program, Stmt, StmtKind, Table, TableAction, Value,
+    Arg, Expr, ExternCall, ObjectArg, ObjectId, Program, Stmt, StmtKind, Table, TableAction, Value,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use sojourn_target::arguments::first_object;
+use sojourn_target::table_order::applied;
+use std::collections::HashMap;
 
 /// Diagnostics about table actions that use registers or meters, or counters, at different indices.
 pub fn check_indices(program: &Program) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for action in program.tables.iter().flat_map(|table| &table.actions) {
+    for action in applied(program).into_iter().flat_map(|table| &table.actions) {
         let registers = |call| index_of(program, call);
         one_index(&action.body, "registers or meters", &registers, &mut found);
         one_index(&action.body, "counters", &|call| counted_at(program, call), &mut found);
@@ -54,7 +56,7 @@ enum Bus {
 /// Diagnostics about actions that leave out what others of their table use.
 pub fn check_buses(program: &Program) -> Vec<Diagnostic> {
     let buses = [Bus::Counters, Bus::RegistersAndMeters];
-    let each = program.tables.iter().flat_map(|table| buses.map(|bus| (table, bus)));
+    let each = applied(program).into_iter().flat_map(|table| buses.map(|bus| (table, bus)));
     each.filter_map(|(table, bus)| left_out(program, table, bus)).collect()
 }
 
@@ -107,7 +109,48 @@ fn works_by_default(program: &Program, table: &Table, object: ObjectId) -> bool 
 /// Diagnostics about direct objects that some actions of their table's entries use and others do not,
 /// or use otherwise (rules T0709, T0710).
 pub fn check_direct(program: &Program) -> Vec<Diagnostic> {
-    program.tables.iter().flat_map(|table| direct(program, table)).collect()
+    let tables = applied(program);
+    let mut found: Vec<Diagnostic> =
+        tables.iter().flat_map(|table| direct(program, table)).collect();
+    check_owners(program, &tables, &mut found);
+    found
+}
+
+/// Refuses a direct object of two tables, or of none (T0711).
+fn check_owners(program: &Program, tables: &[&Table], found: &mut Vec<Diagnostic>) {
+    let mut owners: HashMap<ObjectId, &Table> = HashMap::new();
+    for table in tables {
+        check_named(program, table, found);
+        for id in properties(program, table) {
+            let owner = owners.entry(id).or_insert(table);
+            if owner.span != table.span {
+                let name = &program.objects[id.index()].name;
+                let message = format!("two tables name `{name}`");
+                let refused = rules::DIRECT_OF_ONE.refuse(table.span, message);
+                found.push(refused.with_place(owner.span, "the other table").into());
+            }
+        }
+    }
+}
+
+/// The direct objects that a table names.
+fn properties<'p>(program: &'p Program, table: &'p Table) -> impl Iterator<Item = ObjectId> + 'p {
+    table.properties.iter().filter_map(|(_, value)| match value {
+        ObjectArg::Object(id) if program.objects[id.index()].of.starts_with("Direct") => Some(*id),
+        _ => None,
+    })
+}
+
+/// Refuses a direct object that an action of a table uses and no property of the table names.
+fn check_named(program: &Program, table: &Table, found: &mut Vec<Diagnostic>) {
+    let named = |object: ObjectId| properties(program, table).any(|id| id == object);
+    let uses = table.actions.iter().flat_map(|action| direct_uses(program, &action.body));
+    if let Some(used) = uses.into_iter().find(|used| !named(used.object)) {
+        let object = &program.objects[used.object.index()];
+        let message = format!("`{}` names no `{}`", table.name, object.name);
+        let refused = rules::DIRECT_OF_ONE.refuse(table.span, message);
+        found.push(refused.with_place(used.place, "used here").into());
+    }
 }
 
 fn direct(program: &Program, table: &Table) -> Vec<Diagnostic> {
@@ -138,6 +181,12 @@ fn direct(program: &Program, table: &Table) -> Vec<Diagnostic> {
             found.push(refused.with_place(one.place, "the other").into());
             break;
         }
+    }
+    let unused = properties(program, table).find(|id| known.iter().all(|used| used.object != *id));
+    if let (Some(id), false) = (unused, actions.is_empty()) {
+        let name = &program.objects[id.index()].name;
+        let message = format!("no action of `{}` uses `{name}`", table.name);
+        found.push(rules::DIRECT_IN_ALL.refuse(table.span, message).into());
     }
     found
 }
@@ -204,6 +253,22 @@ fn counted_at<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
     let object = &program.objects[call.object?.index()];
     match (&*object.of, &*call.name, call.args.first()?) {
         ("Counter", "count", Arg::In(Value::Scalar(index))) => Some(index),
+        _ => None,
+    }
+}
+
+/// The address that a call sends to the memory of a register, meter, counter or filter.
+pub(crate) fn address_of<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
+    index_of(program, call)
+        .or_else(|| counted_at(program, call))
+        .or_else(|| filtered_at(program, call))
+}
+
+/// The index of an access to a low-pass filter or to random early detection.
+fn filtered_at<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
+    let object = &program.objects[call.object?.index()];
+    match (&*object.of, &*call.name, call.args.get(1)?) {
+        ("Lpf" | "Wred", "execute", Arg::In(Value::Scalar(index))) => Some(index),
         _ => None,
     }
 }

@@ -15,7 +15,9 @@ mod path;
 
 pub use self::index::{check_buses, check_direct, check_indices};
 
-pub(crate) use self::index::index_of;
+pub(crate) use self::index::address_of;
+
+use self::index::index_of;
 use self::path::{Fact, Kind, Overlap, Path, Thing, join};
 use super::fit::is_plain;
 use super::metadata::Role;
@@ -28,6 +30,7 @@ use sojourn_p4::ir::{
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
+use sojourn_target::table_order::{Cycle, Order};
 use std::collections::{HashMap, HashSet};
 
 /// Register of a call, if it is an access to one.
@@ -60,7 +63,24 @@ pub fn check_unit(program: &Program, unit: UnitId, register_of: RegisterOf<'_>) 
         left: 0,
     };
     walk.list(stmts, Some(Path::default()));
+    walk.diagnostics.extend(check_order(program, unit));
     walk.diagnostics
+}
+
+/// Tables that are applied in different orders on different paths (T1025), after
+/// `bf-p4c/common/multiple_apply.cpp`.
+fn check_order(program: &Program, unit: UnitId) -> Vec<Diagnostic> {
+    let name = |id: TableId| &program.tables[id.index()].name;
+    let cycles = Order::new(program, unit).cycles().into_iter();
+    let diagnostics = cycles.map(|Cycle { table, other, first, second }| {
+        let message = format!(
+            "`{}` is applied before `{}` here and behind it on another path",
+            name(table),
+            name(other)
+        );
+        rules::APPLY_ORDER.refuse(second, message).with_place(first, "applied before").into()
+    });
+    diagnostics.collect()
 }
 
 /// Fields of headers and of intrinsic metadata, as long as they are not assigned. Metadata of the

@@ -46,7 +46,7 @@ mod tests;
 mod text;
 
 pub(super) use self::bits::{Place, is_plain};
-pub(super) use self::check::shifted;
+pub(super) use self::check::{check_casts, shifted};
 pub use self::depend::Dependency;
 pub(super) use self::live::header_fields;
 pub use self::naming::At;

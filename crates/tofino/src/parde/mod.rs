@@ -13,6 +13,7 @@
 //! | `states` | statements of parser states |
 //! | `key_sources` | the last writes to a key of `select` |
 //! | `select` | keys of `select`, conditions of `if` |
+//! | `unions` | header unions |
 //! | `varbit` | lengths of fields of variable size |
 //! | `externs` | the blocks in which an extern can be used |
 //! | `deparser` | emits, assignments, checksums |
@@ -28,12 +29,14 @@ mod select;
 mod stacks;
 mod state_merging;
 mod states;
+mod unions;
 mod varbit;
 
 pub(super) use self::copy_propagation::Known;
 pub(super) use self::fields::computed;
 
 use crate::chip::Chip;
+use crate::fit::check_casts;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Layout, Program, Slot, UnitId};
@@ -44,10 +47,12 @@ pub fn check(chip: &Chip, program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnos
     let mut found = Vec::new();
     for pass in [&blocks[..3], &blocks[3..]] {
         states::check(chip, program, pass[0], &mut found);
+        check_casts(program, pass[0], &mut found);
         deparser::check(program, pass[2], &mut found);
         externs::check(program, pass, &mut found);
         pass[1..].iter().for_each(|unit| stacks::check(program, *unit, &mut found));
     }
+    unions::check(program, blocks, &mut found);
     for header in ragged(program).into_iter().filter(|header| !header.flexible) {
         let message = format!("the header `{}` has {} bits", header.name, header.bits);
         found.push(rules::HEADER_BYTES.refuse(header.span, message).into());

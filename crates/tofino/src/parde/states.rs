@@ -1,4 +1,4 @@
-//! Statements of parser states (T1301, T1302, T1304, T1305, T1307, T1308).
+//! Statements of parser states (T1301, T1302, T1304, T1305, T1307, T1308, T1312).
 //!
 //! A state that the compiler creates for an `if` begins without known values. Uses `copy_propagation`,
 //! `fields` and the checks of `select` and `varbit`.
@@ -19,6 +19,9 @@ use sojourn_p4::ir::{
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::HashSet;
+
+/// Bits of the packet that a state has in its input buffer.
+const BUFFER_BITS: u64 = 8 * 32;
 
 /// Checks the states of a parser.
 pub fn check(chip: &Chip, program: &Program, parser: UnitId, found: &mut Vec<Diagnostic>) {
@@ -49,6 +52,8 @@ struct Walk<'p> {
     outer: HashSet<Slot>,
     /// Local variables whose values are read where they are not known.
     needed: HashSet<Slot>,
+    /// The last bits that the joined state looks at, counted from its first bit.
+    ahead: Vec<(u64, Span)>,
     final_round: bool,
     found: Vec<Diagnostic>,
 }
@@ -75,12 +80,24 @@ impl<'p> Walk<'p> {
     ) -> Walk<'p> {
         let outer = unit.params.iter().flat_map(|param| slots(&param.layout)).collect();
         let ways = Ways::new(body, chains);
-        let (needed, found) = (HashSet::new(), Vec::new());
-        Walk { chip, program, unit, body, ways, at: 0, outer, needed, final_round: false, found }
+        Walk {
+            chip,
+            program,
+            unit,
+            body,
+            ways,
+            at: 0,
+            outer,
+            needed: HashSet::new(),
+            ahead: Vec::new(),
+            final_round: false,
+            found: Vec::new(),
+        }
     }
 
     fn chain(&mut self, at: usize, chain: &[StateId]) {
         self.at = at;
+        self.ahead.clear();
         let mut point = Point { shift: Some(0), ..Point::default() };
         if chain.first() == Some(&self.body.start) {
             self.list(&self.body.init, &mut point);
@@ -99,6 +116,18 @@ impl<'p> Walk<'p> {
                 self.source(key);
             }
             select::check(&keys, cases, *span, &mut self.found);
+        }
+        self.check_ahead(&point);
+    }
+
+    /// The compiler divides a state after what it consumes, and what it looks at stays in sight.
+    fn check_ahead(&mut self, end: &Point) {
+        let Some(shift) = end.shift else { return };
+        if let Some((last, span)) = self.ahead.iter().find(|(last, _)| *last > shift + BUFFER_BITS)
+        {
+            let bytes = (last - shift).div_ceil(8);
+            let message = format!("this state looks at a byte {bytes} bytes ahead");
+            self.found.push(rules::LOOK_AHEAD.refuse(*span, message).into());
         }
     }
 
@@ -196,6 +225,9 @@ impl<'p> Walk<'p> {
         let mut needed = Vec::new();
         slots_read(&expr, &mut needed);
         self.needed.extend(needed);
+        if let (Some(last), Some(shift)) = (last_ahead(&expr), point.shift) {
+            self.ahead.push((shift + last, expr.span));
+        }
         expr
     }
 
@@ -214,8 +246,9 @@ impl<'p> Walk<'p> {
             let message = "a parser state computes";
             let refused = rules::PARSER_ARITHMETIC.refuse(part.span, message);
             self.found.push(refused.into());
-        } else if self.reads_validity(&value) && !matches!(value.kind, ExprKind::Slot(_)) {
-            let message = "a parser state makes a number of the validity of a header";
+        } else if self.reads_validity(&value) && !target.is_some_and(|slot| self.is_validity(slot))
+        {
+            let message = "a parser state copies the validity of a header into a field";
             self.found.push(rules::PARSER_ARITHMETIC.refuse(value.span, message).into());
         }
     }
@@ -347,6 +380,17 @@ fn is_plain(expr: &Expr, slot: Slot) -> bool {
         ExprKind::Slot(read) => *read == slot,
         ExprKind::Cast(inner) | ExprKind::Slice(inner, _) => is_plain(inner, slot),
         _ => false,
+    }
+}
+
+/// The number of bits ahead that an expression looks at.
+fn last_ahead(expr: &Expr) -> Option<u64> {
+    match &expr.kind {
+        ExprKind::Lookahead { offset } => Some(u64::from(*offset) + u64::from(expr.scalar.width())),
+        ExprKind::Slice(inner, low) if matches!(inner.kind, ExprKind::Lookahead { .. }) => {
+            last_ahead(inner).map(|last| last - u64::from(*low))
+        }
+        _ => visit::operands(expr).into_iter().filter_map(last_ahead).max(),
     }
 }
 

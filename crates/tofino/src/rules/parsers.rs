@@ -35,4 +35,7 @@ sojourn_target::rules! { with programs:
     VARBIT_VALID "T1311" "only a parser makes a header of variable size valid"
         "the compiler cuts it into headers of fixed size, of which the parser extracts those that make up the length"
         "add a header of fixed size instead"
+    LOOK_AHEAD "T1312" "a state looks 32 bytes ahead"
+        "the input buffer shows a state 32 bytes of the packet"
+        "extract or skip what is before those bytes in a state of its own"
 }

@@ -37,6 +37,9 @@ sojourn_target::rules! { with programs:
     DIRECT_ALIKE "T0710" "a table's direct register runs one action, and its direct meter takes a colour always or never"
         "which instruction runs comes with the address, and the address of a direct object is that of the entry"
         "merge the actions into one that a field tells what to do, or index the register"
+    DIRECT_OF_ONE "T0711" "a direct object belongs to one table, which names it"
+        "its cells are those of the entries of its table, and the control plane finds them by its name"
+        "declare an object for each table, and name it in `counters`, `meters`, `registers` or `filters`"
 
     ARCHITECTURE "T0801" "the program is for the Tofino Native Architecture"
         "the blocks of a program and the order of their parameters belong to an architecture"
@@ -62,6 +65,9 @@ sojourn_target::rules! { with programs:
     GHOST "T0808" "ghost and ingress test `ping_pong` both or not at all"
         "a depth report comes twice, with `ping_pong` 0 and 1; the compiler makes a second copy of a shared register that neither control selects by it"
         "test `ping_pong` right in front of the access in both controls, or in neither"
+    HEADER_UNION "T0809" "a program has no header unions"
+        "the compiler gives each header containers of its own and has no layout for a union"
+        "put the headers into the struct and let the parser extract one of them"
 
     MIRROR_HEADER "T0901" "a mirror header is at most 32 bytes"
         "the mirror unit has 32 bytes for it"

@@ -357,3 +357,32 @@ fn a_flexible_digest_has_the_declared_fields_alone() {
     assert_eq!(bytes("digest.pack({ m.tag, m.word[1:0] });"), expected);
     assert_eq!(bytes("note = { m.tag, m.word[1:0] }; digest.pack(note);"), expected);
 }
+
+/// The codes of the errors about a mirror with these arguments.
+fn codes_of_mirror(arguments: &str) -> Vec<&'static str> {
+    let emit = format!("if (d.mirror_type == 1) {{ mirror.emit{arguments}; }}");
+    let parts = Parts {
+        types: MIRROR,
+        metadata: "MirrorId_t session;",
+        deparser: ("Mirror() mirror;", &emit),
+        ..Parts::default()
+    };
+    let Err(error) = load_text(&parts.text()) else { return Vec::new() };
+    error.diagnostics.iter().filter(|found| found.is_error()).map(|found| found.code).collect()
+}
+
+#[test]
+fn a_session_alone_is_a_whole_field() {
+    assert_eq!(codes_of_mirror("(m.session)"), [""; 0]);
+    assert_eq!(codes_of_mirror("(h.ethernet.dst[9:0])"), ["T0904"]);
+    assert_eq!(codes_of_mirror("(m.a[9:0])"), ["T0904"]);
+    assert_eq!(codes_of_mirror("((MirrorId_t)m.e)"), ["T0904"]);
+}
+
+#[test]
+fn the_field_of_a_session_fits_a_container() {
+    let with = |session: &str| codes_of_mirror(&format!("<mirror_h>({session}, {{ m.e, m.d }})"));
+    assert_eq!(with("m.session"), [""; 0]);
+    assert_eq!(with("m.a[9:0]"), [""; 0]);
+    assert_eq!(with("h.ethernet.dst[9:0]"), ["T0904"]);
+}

@@ -167,7 +167,7 @@ fn validity_is_no_key() {
     let select = "transition select(h.ethernet.isValid()) { true: next; false: accept; }";
     assert_eq!(parsed(select, next), ["T1309"]);
     assert_eq!(parsed("if (h.ethernet.isValid()) { m.u = 7; } transition accept;", ""), ["T1309"]);
-    assert_eq!(parsed("m.t = h.ethernet.isValid(); transition accept;", ""), NOTHING);
+    assert_eq!(parsed("m.t = h.ethernet.isValid(); transition accept;", ""), ["T1301"]);
     let number = "m.u = (bit<16>)(bit<1>)h.ethernet.isValid(); transition accept;";
     assert_eq!(parsed(number, ""), ["T1301"]);
 }

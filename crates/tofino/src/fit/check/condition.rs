@@ -7,7 +7,7 @@ use crate::constant_folding::constant;
 use crate::fit::bits::is_constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Unary, Unit};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Unary, Unit};
 use sojourn_p4::visit;
 
 /// Bits that a gateway can compare with `<` and its like.
@@ -37,6 +37,21 @@ pub fn range_bits(condition: &Expr) -> u32 {
     bits
 }
 
+/// True for a cast of a truth value to bits.
+fn counts_truth(expr: &Expr) -> bool {
+    let is_cast = matches!(&expr.kind, ExprKind::Cast(inner) if inner.scalar == Scalar::Bool);
+    is_cast || visit::operands(expr).into_iter().any(counts_truth)
+}
+
+/// Checks the value of a `switch`, which is a key of a table without a place for an instruction
+/// before it.
+pub fn check_subject(evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
+    if evaluated.waits || !is_field(&evaluated.expr) {
+        let message = "a `switch` on a computed value";
+        found.push(rules::CONDITION_ARITHMETIC.refuse(evaluated.at, message).into());
+    }
+}
+
 /// Checks the condition of an `if` in `apply`.
 pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
     let condition = &evaluated.expr;
@@ -52,6 +67,14 @@ pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
         }
         _ => {}
     });
+    if counts_truth(condition) {
+        let message = "a condition makes a number of a truth value";
+        found.push(rules::CONDITION_ARITHMETIC.refuse(condition.span, message).into());
+    }
+    if evaluated.waits {
+        let message = "a condition computes a minimum or maximum";
+        found.push(rules::CONDITION_ARITHMETIC.refuse(condition.span, message).into());
+    }
     if has_choice(condition) {
         let message = "a condition chooses between two values";
         found.push(rules::CONDITION_ARITHMETIC.refuse(condition.span, message).into());

@@ -7,13 +7,12 @@
 
 use super::instruction;
 use super::values::Evaluated;
-use crate::access::index_of;
+use crate::access::address_of;
 use crate::chip::Chip;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Binary, Expr, ExprKind, ExternCall, Layout, Program, Slot, Stmt, StmtKind, Table,
-    TableAction, Unit, Value,
+    Binary, Expr, ExprKind, Layout, Program, Slot, Stmt, StmtKind, Table, TableAction, Unit,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -179,17 +178,9 @@ fn hash_of(program: &Program, stmt: &Stmt, data: &[(Arc<str>, Layout)]) -> Optio
     let object = &program.objects[call.object?.index()];
     let index = match (&*object.of, &*call.name) {
         ("Hash" | "Random", "get") => return Some(call.span),
-        ("Counter", "count") => counted(call),
-        _ => index_of(program, call),
+        _ => address_of(program, call),
     };
     index.filter(|index| is_computed(index, data)).map(|index| index.span)
-}
-
-fn counted(call: &ExternCall) -> Option<&Expr> {
-    match call.args.first()? {
-        Arg::In(Value::Scalar(index)) => Some(index),
-        _ => None,
-    }
 }
 
 /// True for an index that comes from the packet: constants and action data need no hash.

@@ -31,11 +31,13 @@ pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
 /// The fault of an expression that takes more than one step.
 fn fault(evaluated: &Evaluated) -> Option<Diagnostic> {
     let expr = &evaluated.expr;
-    if evaluated.waits && steps(expr) > 0 {
+    let outer = u32::from(evaluated.of_extreme);
+    let waits = evaluated.waits && steps(expr) + outer > 0;
+    if waits && (evaluated.in_action || evaluated.from.is_none()) {
         let message = "an instruction reads what another instruction of its action computes";
         return Some(rules::DEPENDENT_STEPS.refuse(evaluated.at, message).into());
     }
-    if assigned_steps(expr) < 2 {
+    if !waits && assigned_steps(expr) + outer < 2 {
         return None;
     }
     let (rule, message) = match (evaluated.in_action, evaluated.from) {

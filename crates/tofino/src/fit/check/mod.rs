@@ -12,11 +12,15 @@
 //! | `container` | fields that share a container with others |
 //! | `instruction` | steps that wait for each other in one action |
 //! | `action_data` | operands of action data |
+//! | `applied` | conditions that apply a table |
+//! | `casts` | casts of casts |
 //! | `index` | addresses of registers |
 //! | `repeat`, `varbit` | loops; headers of variable size |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
 mod action_data;
+mod applied;
+mod casts;
 mod choice;
 mod condition;
 mod container;
@@ -32,6 +36,7 @@ mod values;
 mod varbit;
 mod wide;
 
+pub use self::casts::check as check_casts;
 pub use self::condition::range_bits;
 pub use self::instruction::shifted;
 
@@ -41,6 +46,7 @@ use crate::fit::bits::{Bits, Place};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::visit;
+use sojourn_target::table_order::applied;
 
 /// Rules that the controls of both passes and the ghost control break, as diagnostics.
 pub fn check(
@@ -56,10 +62,12 @@ pub fn check(
             repeat::check(list, &mut found);
             hashed::check_statements(chip, program, list, &mut found);
         }
-        for table in program.tables.iter().filter(|table| table.unit == control) {
-            key::check(table, &mut found);
+        for table in applied(program).into_iter().filter(|table| table.unit == control) {
+            key::check(program, table, &mut found);
             hashed::check_table(chip, program, table, &mut found);
         }
+        casts::check(program, control, &mut found);
+        applied::check(program, control, &mut found);
         repeat::check_unrolled(program, control, &mut found);
         time::check(chip, program, control, &mut found);
         varbit::check(program, control, &mut found);
@@ -90,6 +98,7 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
         wide::check(unit, evaluated, found);
         match evaluated.by {
             Executor::Gateway => condition::check(unit, evaluated, found),
+            Executor::Switch => condition::check_subject(evaluated, found),
             Executor::Operand => hashed::check_operand(unit, evaluated, found),
             Executor::Instruction(_) => {
                 action_data::check(evaluated, found);

@@ -7,7 +7,7 @@
 //! depend on a rule.
 
 use super::instruction::{is_field, steps};
-use crate::access::index_of;
+use crate::access::address_of;
 use crate::constant_folding::{constant, fold, reassociate};
 use crate::fit::bits::{Bits, Copies, Place, is_constant, is_plain};
 use crate::fit::live::places;
@@ -31,6 +31,8 @@ const REMEMBERED: usize = 64;
 pub enum Executor {
     /// The gateway of a condition in `apply`.
     Gateway,
+    /// The table that the compiler makes of a `switch` on a value.
+    Switch,
     /// An instruction of an action; the bits that it writes, if it writes a variable.
     Instruction(Option<Bits>),
     /// An instruction that computes what a hash takes in.
@@ -56,6 +58,8 @@ pub struct Evaluated {
     pub in_action: bool,
     /// True if it reads what instructions of the same action compute or put together.
     pub waits: bool,
+    /// True for an operand of `min` or `max`, which are an instruction.
+    pub of_extreme: bool,
     /// The action data of the table's action that evaluates it.
     pub data: Rc<HashSet<Slot>>,
 }
@@ -136,6 +140,15 @@ struct State {
     known: HashMap<Slot, Held>,
     /// Bits that an instruction of the action computes and whose value is not known.
     computed: Vec<Bits>,
+    /// Results of `min` and `max` in the expressions of a statement of `apply`.
+    extremes: HashMap<Slot, Minimum>,
+}
+
+/// A call of `min` or `max` whose operands still have their values.
+#[derive(Clone, Debug, PartialEq)]
+struct Minimum {
+    call: Span,
+    operands: HashSet<Slot>,
 }
 
 /// An expression with the values of its variables written into it.
@@ -150,6 +163,14 @@ impl State {
     fn forget(&mut self, slot: Slot) {
         self.known.remove(&slot);
         self.known.retain(|_, held| !visit::reads(&held.value, slot));
+        self.extremes.remove(&slot);
+        self.extremes.retain(|_, extreme| !extreme.operands.contains(&slot));
+    }
+
+    /// The call of `min` or `max` whose result an expression reads.
+    fn extreme_in(&self, expr: &Expr) -> Option<Span> {
+        let read = self.extremes.iter().find(|(slot, _)| visit::reads(expr, **slot));
+        read.map(|(_, extreme)| extreme.call)
     }
 
     /// False if the value cannot be remembered.
@@ -208,6 +229,7 @@ impl State {
             })
         });
         self.computed.extend(other.computed.iter().copied());
+        self.extremes.retain(|slot, extreme| other.extremes.get(slot) == Some(extreme));
         self
     }
 }
@@ -269,7 +291,7 @@ impl<'p> Walk<'p> {
         let arguments = outside.known.iter().filter(is_argument);
         let known = arguments.map(|(slot, held)| (*slot, held.clone())).collect();
         self.action = Some(action);
-        let _ = self.list(body, Some(State { known, computed: Vec::new() }));
+        let _ = self.list(body, Some(State { known, ..State::default() }));
         self.action = None;
         written(body, &mut |slot| outside.forget(slot));
         outside
@@ -281,7 +303,7 @@ impl<'p> Walk<'p> {
                 return self.branch(condition, then, otherwise, state);
             }
             StmtKind::Switch { subject, cases, default } => {
-                self.evaluate(Executor::Input, subject, &state);
+                self.evaluate(Executor::Switch, subject, &state);
                 let arms = cases.iter().map(|(_, body)| body).chain([default]);
                 let ends: Vec<_> = arms.map(|arm| self.list(arm, Some(state.clone()))).collect();
                 return join(ends);
@@ -347,6 +369,10 @@ impl<'p> Walk<'p> {
         self.evaluate_at(Executor::Instruction(Some(target)), value, span, state);
         let full = state.full(value).expr;
         let computes = steps(&full) > 0;
+        // An assigned result is a field for the statements behind it.
+        if let ExprKind::Slot(result) = full.kind {
+            state.extremes.remove(&result);
+        }
         state.forget(slot);
         if !state.learn(slot, full, span) && computes && self.action.is_some() {
             state.computed.push(target);
@@ -414,10 +440,33 @@ impl<'p> Walk<'p> {
             }
         }
         visit::written(stmt, &mut |slot| state.forget(slot));
+        if let StmtKind::Call(call) = &stmt.kind {
+            self.note_extreme(call, state);
+        }
+    }
+
+    /// Remembers the result of `min` or `max`.
+    fn note_extreme(&self, call: &ExternCall, state: &mut State) {
+        let (true, Some(Layout::Narrow(result, _))) = (is_extreme(call), &call.result) else {
+            return;
+        };
+        if self.action.is_some() {
+            return state.computed.push(self.whole(*result));
+        }
+        // A variable of the program is a field for the statements behind it.
+        if !self.program.units[self.unit.index()].slots[result.index()].temporary {
+            return;
+        }
+        let mut operands = HashSet::new();
+        for operand in call.args.iter().flat_map(inputs) {
+            note_reads(&state.full(operand).expr, &mut operands);
+        }
+        let call = call.span;
+        state.extremes.insert(*result, Minimum { call, operands });
     }
 
     fn call(&mut self, call: &ExternCall, state: &State) {
-        let index = index_of(self.program, call).map(|index| index.span);
+        let index = address_of(self.program, call).map(|index| index.span);
         let of = call.object.map_or("", |object| &*self.program.objects[object.index()].of);
         for expr in call.args.iter().flat_map(inputs) {
             match of {
@@ -425,9 +474,10 @@ impl<'p> Walk<'p> {
                 "Hash" => self.hashed(expr, state),
                 // One instruction, whose operands another would compute.
                 "" if is_extreme(call) => {
-                    let full = state.full(expr);
-                    note_reads(&full.expr, &mut self.found.live);
-                    self.add(Executor::Instruction(None), full, expr.span, true);
+                    self.evaluate(Executor::Instruction(None), expr, state);
+                    if let Some(operand) = self.found.all.last_mut() {
+                        operand.of_extreme = true;
+                    }
                 }
                 _ if is_input(of, &call.name) => self.evaluate(Executor::Input, expr, state),
                 _ => self.evaluate(Executor::Instruction(None), expr, state),
@@ -465,9 +515,10 @@ impl<'p> Walk<'p> {
     fn address(&mut self, expr: &Expr, state: &State) {
         let full = state.full(expr);
         note_reads(&full.expr, &mut self.found.live);
-        let waits = self.results.iter().any(|(result, source)| {
-            visit::reads(expr, *result) && !(*source == Source::Hash && is_part(expr))
-        });
+        let waits = state.extreme_in(&full.expr).is_some()
+            || self.results.iter().any(|(result, source)| {
+                visit::reads(expr, *result) && !(*source == Source::Hash && is_part(expr))
+            });
         self.add(Executor::Index, full, expr.span, waits);
     }
 
@@ -489,10 +540,13 @@ impl<'p> Walk<'p> {
     }
 
     fn evaluate_at(&mut self, by: Executor, expr: &Expr, at: Span, state: &State) {
-        let full = state.full(expr);
+        let mut full = state.full(expr);
         note_reads(&full.expr, &mut self.found.live);
-        let waits =
-            state.waits(&full.expr) || self.action.is_some() && assembles(&full.expr, false);
+        let extreme = state.extreme_in(&full.expr);
+        full.from = full.from.or(extreme);
+        let waits = extreme.is_some()
+            || state.waits(&full.expr)
+            || self.action.is_some() && assembles(&full.expr, false);
         self.add(by, full, at, waits);
     }
 
@@ -500,7 +554,8 @@ impl<'p> Walk<'p> {
         let Full { expr, from } = full;
         let in_action = self.action.is_some();
         let data = self.data.clone();
-        self.found.all.push(Evaluated { by, expr, at, from, in_action, waits, data });
+        let of_extreme = false;
+        self.found.all.push(Evaluated { by, expr, at, from, in_action, waits, of_extreme, data });
     }
 
     /// Parameters of a called action, whose spans are between its name and its body.

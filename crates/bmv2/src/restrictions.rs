@@ -1,0 +1,230 @@
+//! Limits of the blocks and tables of bmv2 that p4c enforces (V0207 to V0212, V0214 to V0216), after
+//! `backends/bmv2`: `simple_switch/simpleSwitch.cpp`, `common/deparser.cpp`,
+//! `common/controlFlowGraph.cpp`, `common/control.h` and `common/check_unsupported.h`.
+//!
+//! Uses the IR; must not depend on how a block runs.
+
+use super::rules;
+use super::successors;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{
+    Arg, Expr, ExprKind, ExternCall, ObjectArg, ObjectId, Program, Slot, Stmt, StmtKind, Table,
+    TableId, Unit, UnitId,
+};
+use sojourn_p4::source::Span;
+use sojourn_p4::types::Type;
+use sojourn_p4::visit;
+use sojourn_target::table_order::{self, Cycle, Order};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A diagnostic for each statement or table that a block of the six cannot have.
+pub(super) fn check(
+    program: &Program,
+    [_, verify, ingress, egress, compute, deparser]: [UnitId; 6],
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (unit, function) in [(verify, "verify_checksum"), (compute, "update_checksum")] {
+        let unit = &program.units[unit.index()];
+        for list in visit::unit_lists(unit) {
+            checksums(unit, list, function, &mut found);
+        }
+    }
+    for list in visit::unit_lists(&program.units[deparser.index()]) {
+        emits(list, &mut found);
+    }
+    for control in [ingress, egress] {
+        let before = found.len();
+        found.extend(cycle(program, control));
+        if found.len() == before {
+            successors::check(program, control, &mut found);
+        }
+    }
+    owners(program, &mut found);
+    prefixes(program, &mut found);
+    ranges(program, &mut found);
+    calls(program, &mut found);
+    for param in &program.units[ingress.index()].params {
+        variable(&param.ty, &mut found);
+    }
+    found
+}
+
+/// Statements of a control that updates or verifies checksums.
+fn checksums(unit: &Unit, stmts: &[Stmt], function: &str, found: &mut Vec<Diagnostic>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Block { body, .. } => checksums(unit, body, function, found),
+            StmtKind::Call(call) if call.name.starts_with(function) => summed(call, found),
+            StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Loop { .. } => {
+                other(stmt.span, "a condition or loop", found);
+            }
+            StmtKind::Apply { .. } => other(stmt.span, "a table", found),
+            StmtKind::Call(_) => other(stmt.span, "another call", found),
+            // What is written to a local variable may be a part of a call.
+            StmtKind::Set(slot, _) if is_shared(unit, *slot) => {
+                other(stmt.span, "an assignment", found);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// True for a slot of headers or metadata.
+fn is_shared(unit: &Unit, slot: Slot) -> bool {
+    unit.params.iter().any(|param| param.layout.range().narrow().any(|at| at == slot.index()))
+}
+
+fn other(span: Span, what: &str, found: &mut Vec<Diagnostic>) {
+    let message = format!("{what} in a control of checksums");
+    found.push(rules::CHECKSUM_BLOCK.refuse(span, message).into());
+}
+
+/// The data of a checksum: fields and constants.
+fn summed(call: &ExternCall, found: &mut Vec<Diagnostic>) {
+    let Some(Arg::In(data)) = call.args.get(1) else { return };
+    let mut parts = Vec::new();
+    visit::value_expressions(data, &mut parts);
+    if let Some(part) = parts.into_iter().find(|part| is_computed(part)) {
+        let message = "a computed value in a checksum";
+        found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
+    }
+}
+
+fn is_computed(part: &Expr) -> bool {
+    match &part.kind {
+        ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Mux(..) => true,
+        ExprKind::Guarded { read, .. } => is_computed(read),
+        _ => false,
+    }
+}
+
+/// Conditions and loops in a deparser.
+fn emits(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Block { body, .. } => emits(body, found),
+            StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Loop { .. } => {
+                let message = "a condition or loop in a deparser";
+                found.push(rules::DEPARSER_BLOCK.refuse(stmt.span, message).into());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The first table of a control that a packet can meet twice, or before and behind another one.
+fn cycle(program: &Program, control: UnitId) -> Option<Diagnostic> {
+    let order = Order::new(program, control);
+    let Cycle { table, other, first, second } =
+        order.repeated().or_else(|| order.cycles().into_iter().next())?;
+    let name = |id: TableId| &program.tables[id.index()].name;
+    let message = match table == other {
+        true => format!("a packet can meet `{}` twice", name(table)),
+        false => format!(
+            "`{}` is applied before `{}` here and behind it on another path",
+            name(table),
+            name(other)
+        ),
+    };
+    let refused = rules::APPLY_ORDER.refuse(second, message);
+    Some(match first == second {
+        true => refused.into(),
+        false => refused.with_place(first, "applied before").into(),
+    })
+}
+
+/// Direct counters and meters of two tables.
+fn owners(program: &Program, found: &mut Vec<Diagnostic>) {
+    let mut owners: BTreeMap<ObjectId, &Table> = BTreeMap::new();
+    for table in table_order::applied(program) {
+        for (_, value) in &table.properties {
+            let ObjectArg::Object(id) = value else { continue };
+            let object = &program.objects[id.index()];
+            if !object.of.starts_with("direct_") {
+                continue;
+            }
+            let owner = owners.entry(*id).or_insert(table);
+            if owner.span != table.span {
+                let message = format!("`{}` belongs to two tables", object.name);
+                let refused = rules::DIRECT_OF_ONE.refuse(table.span, message);
+                found.push(refused.with_place(owner.span, "the other table").into());
+            }
+        }
+    }
+}
+
+/// Tables with two lpm keys.
+fn prefixes(program: &Program, found: &mut Vec<Diagnostic>) {
+    for table in table_order::applied(program) {
+        let mut keys = table.keys.iter().filter(|key| &*key.match_kind == "lpm");
+        if let (Some(first), Some(second)) = (keys.next(), keys.next()) {
+            let refused = rules::ONE_LPM.refuse(second.span, "a second lpm key");
+            found.push(refused.with_place(first.span, "the first").into());
+        }
+    }
+}
+
+/// Loops over ranges and lists. The IR has a loop over a range in an `if` of the same place.
+fn ranges(program: &Program, found: &mut Vec<Diagnostic>) {
+    let mut places: BTreeMap<u32, Span> =
+        program.declared.unrolled.iter().map(|(_, span)| (span.start, *span)).collect();
+    for unit in 0..program.units.len() {
+        visit::unit_statements(program, UnitId(unit as u32), &mut |stmt| {
+            let StmtKind::If { then, .. } = &stmt.kind else { return };
+            let is_loop = |inner: &Stmt| matches!(inner.kind, StmtKind::Loop { .. });
+            if then.iter().any(|inner| is_loop(inner) && inner.span == stmt.span) {
+                places.insert(stmt.span.start, stmt.span);
+            }
+        });
+    }
+    let refused = places.into_values().map(|span| rules::FOR_IN.refuse(span, "a loop with `in`"));
+    found.extend(refused.map(Diagnostic::from));
+}
+
+/// Calls of registers of other cells than numbers, and digests of headers: both run here.
+fn calls(program: &Program, found: &mut Vec<Diagnostic>) {
+    let mut seen = BTreeSet::new();
+    visit::calls(program, &mut |_, call| match call.object {
+        Some(id) => {
+            let object = &program.objects[id.index()];
+            let cell = object.type_args.first();
+            if &*object.of == "register" && !cell.is_none_or(is_number) && seen.insert(id) {
+                let message = format!("`{}` holds no numbers", object.name);
+                found.push(rules::REGISTER_CELL.warning(object.span, message));
+            }
+        }
+        None => {
+            let data = call.type_args.first();
+            if &*call.name == "digest" && matches!(data, Some(Type::Header(_))) {
+                let message = "a digest of a header";
+                found.push(rules::DIGEST_STRUCT.warning(call.span, message));
+            }
+        }
+    });
+}
+
+fn is_number(ty: &Type) -> bool {
+    match ty {
+        Type::Bit(_) | Type::Int(_) | Type::SerializableEnum(_) => true,
+        Type::New(of) => is_number(&of.target),
+        _ => false,
+    }
+}
+
+/// Headers with two fields of variable size.
+fn variable(ty: &Type, found: &mut Vec<Diagnostic>) {
+    match ty {
+        Type::Struct(of) | Type::HeaderUnion(of) => {
+            of.fields.iter().for_each(|field| variable(&field.ty, found));
+        }
+        Type::Stack(element, _) => variable(element, found),
+        Type::Header(of) => {
+            let fields = of.fields.iter().filter(|field| matches!(field.ty, Type::VarBit(_)));
+            if fields.count() > 1 {
+                let message = format!("`{}` has two fields of variable size", of.name);
+                found.push(rules::ONE_VARBIT.refuse(of.span, message).into());
+            }
+        }
+        _ => {}
+    }
+}

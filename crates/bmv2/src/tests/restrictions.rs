@@ -1,0 +1,163 @@
+//! Programs that p4c refuses for bmv2 (V0207 to V0217), with relatives that it takes.
+
+use super::Parts;
+
+/// The codes of the errors about a program.
+fn codes(parts: Parts<'_>) -> Vec<&'static str> {
+    let Err(error) = parts.try_load_with_warnings(1) else { return Vec::new() };
+    error.diagnostics.iter().filter(|found| found.is_error()).map(|found| found.code).collect()
+}
+
+/// The codes of the warnings about a program that runs.
+fn warned(parts: Parts<'_>) -> Vec<&'static str> {
+    let loaded = parts.try_load_with_warnings(1).ok().expect("the program runs");
+    loaded.warnings.iter().map(|found| found.code).collect()
+}
+
+const SUM: &str = "update_checksum(true, {h.note.a, h.note.b}, h.note.c, HashAlgorithm.csum16);";
+
+#[test]
+fn checksum_controls_call_checksum_functions_only() {
+    let valid = "update_checksum(h.note.isValid() && h.note.a == 1, {h.note.d, 16w5}, h.note.c,
+        HashAlgorithm.csum16);";
+    let conditional = format!("if (h.note.isValid()) {{ {SUM} }}");
+    let assigned = format!("m.none = 1; {SUM}");
+    let computed = "update_checksum(true, {h.note.a + 1}, h.note.c, HashAlgorithm.csum16);";
+    for (compute, right) in [
+        (SUM, &[][..]),
+        (valid, &[]),
+        (&conditional, &["V0207"]),
+        (&assigned, &["V0207"]),
+        (computed, &["V0207"]),
+    ] {
+        assert_eq!(codes(Parts { compute, ..Parts::default() }), right, "{compute}");
+    }
+    let verify = "if (h.note.a == 1) {
+        verify_checksum(true, {h.note.a}, h.note.c, HashAlgorithm.csum16); }";
+    assert_eq!(codes(Parts { verify, ..Parts::default() }), ["V0207"]);
+}
+
+#[test]
+fn a_deparser_has_no_condition() {
+    let emit = "if (h.note.isValid()) { p.emit(h.note); }";
+    assert_eq!(codes(Parts { emit, ..Parts::default() }), ["V0208"]);
+}
+
+const TABLES: &str = "action go() { m.none = 1; }
+    table t { key = { h.note.a: exact; } actions = { go; } }
+    table u { key = { h.note.b: exact; } actions = { go; } }";
+
+#[test]
+fn a_path_meets_a_table_once_and_tables_in_one_order() {
+    for (apply, right) in [
+        ("t.apply(); u.apply();", &[][..]),
+        ("if (m.one == 1) { t.apply(); } else { t.apply(); } u.apply();", &[]),
+        ("t.apply(); t.apply();", &["V0209"]),
+        ("if (m.one == 1) { t.apply(); } if (m.one == 2) { t.apply(); }", &["V0209"]),
+        ("if (m.one == 1) { t.apply(); u.apply(); } else { u.apply(); t.apply(); }", &["V0209"]),
+    ] {
+        let parts = Parts { ingress: (TABLES, apply), ..Parts::default() };
+        assert_eq!(codes(parts), right, "{apply}");
+    }
+}
+
+#[test]
+fn a_direct_counter_belongs_to_one_table() {
+    let declared = "direct_counter(CounterType.packets) c; action go() { m.none = 1; }
+        table t { key = { h.note.a: exact; } actions = { go; } counters = c; }
+        table u { key = { h.note.b: exact; } actions = { go; } counters = c; }";
+    let codes_of = |apply| codes(Parts { ingress: (declared, apply), ..Parts::default() });
+    assert_eq!(codes_of("t.apply(); u.apply();"), ["V0210"]);
+    assert_eq!(codes_of("t.apply();"), [""; 0], "p4c drops a table that is not applied");
+}
+
+#[test]
+fn a_loop_counts_by_itself() {
+    for (apply, right) in [
+        ("for (bit<8> i = 0; i < 3; i = i + 1) { h.note.d = h.note.d + 1; }", &[][..]),
+        ("for (bit<8> i in 0 .. 3) { h.note.d = h.note.d + 1; }", &["V0211"]),
+        ("for (bit<8> i in 0 .. h.note.a) { h.note.d = h.note.d + 1; }", &["V0211"]),
+        ("for (bit<8> i in {1, 2}) { h.note.a = h.note.a + i; }", &["V0211"]),
+    ] {
+        assert_eq!(codes(Parts { ingress: ("", apply), ..Parts::default() }), right, "{apply}");
+    }
+}
+
+#[test]
+fn a_table_has_one_lpm_key() {
+    let table = |second| {
+        format!(
+            "action go() {{ m.none = 1; }}
+            table t {{ key = {{ h.note.d: lpm; h.note.e: {second}; }} actions = {{ go; }} }}"
+        )
+    };
+    for (second, right) in [("exact", &[][..]), ("ternary", &[]), ("lpm", &["V0212"])] {
+        let declared = table(second);
+        let parts = Parts { ingress: (&declared, "t.apply();"), ..Parts::default() };
+        assert_eq!(codes(parts), right, "{second}");
+    }
+}
+
+#[test]
+fn a_shift_counts_with_8_bits() {
+    for (apply, right) in [
+        ("h.note.d = h.note.d << h.note.a;", &[][..]),
+        ("h.note.d = h.note.d << (bit<8>)h.note.c;", &[]),
+        ("h.note.d = h.note.d >> 3;", &[]),
+        ("h.note.d = h.note.d >> 300;", &["V0213"]),
+        ("h.note.d = h.note.d << h.note.c;", &["V0213"]),
+    ] {
+        assert_eq!(codes(Parts { ingress: ("", apply), ..Parts::default() }), right, "{apply}");
+    }
+}
+
+#[test]
+fn a_register_holds_numbers() {
+    for (cell, right) in
+        [("bit<32>", &[][..]), ("int<8>", &[]), ("bool", &["V0214"]), ("pair_t", &["V0214"])]
+    {
+        let declared = format!("register<{cell}>(4) r; {cell} v;");
+        let parts = Parts {
+            types: "struct pair_t { bit<8> a; bit<8> b; }",
+            ingress: (&declared, "r.read(v, 1);"),
+            ..Parts::default()
+        };
+        assert_eq!(warned(parts), right, "{cell}");
+    }
+}
+
+#[test]
+fn a_digest_sends_a_struct() {
+    let types = "struct seen_t { bit<8> a; }";
+    for (apply, right) in
+        [("digest<seen_t>(1, { h.note.a });", &[][..]), ("digest<note_t>(1, h.note);", &["V0215"])]
+    {
+        let parts = Parts { types, ingress: ("", apply), ..Parts::default() };
+        assert_eq!(warned(parts), right, "{apply}");
+    }
+}
+
+#[test]
+fn a_header_has_one_field_of_variable_size() {
+    for (fields, right) in [("varbit<32> a;", &[][..]), ("varbit<32> a; varbit<16> b;", &["V0216"])]
+    {
+        let types = format!("header long_t {{ bit<8> size; {fields} }}");
+        let parts = Parts { types: &types, headers: "long_t long;", ..Parts::default() };
+        assert_eq!(codes(parts), right, "{fields}");
+    }
+}
+
+#[test]
+fn the_same_step_follows_a_table_wherever_it_is_applied() {
+    for (apply, right) in [
+        ("if (m.one == 1) { t.apply(); } else { t.apply(); } u.apply();", &[][..]),
+        ("if (m.one == 1) { m.both = 1; t.apply(); } else { t.apply(); }", &[]),
+        ("if (m.one == 1) { t.apply(); return; } t.apply();", &[]),
+        ("if (m.one == 1) { t.apply(); u.apply(); } else { t.apply(); }", &["V0217"]),
+        ("if (m.one == 1) { t.apply(); m.both = 1; } else { t.apply(); }", &["V0217"]),
+        ("if (m.one == 1) { if (t.apply().hit) { m.both = 1; } } else { t.apply(); }", &["V0217"]),
+    ] {
+        let parts = Parts { ingress: (TABLES, apply), ..Parts::default() };
+        assert_eq!(codes(parts), right, "{apply}");
+    }
+}

@@ -145,7 +145,7 @@ impl Course {
                 native: fate,
             }));
         }
-        if now % T_UPDATE == 0 {
+        if now.is_multiple_of(T_UPDATE) {
             let p = self.native.state().p.raw() as f64 / (1u64 << 60) as f64;
             self.events.insert(at, Event::Update { at: now, delay, p });
         }

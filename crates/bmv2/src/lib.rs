@@ -7,7 +7,7 @@
 //!
 //! | part | what it is |
 //! |---|---|
-//! | [`build`] | from the IR to a [`V1Model`], or to diagnostics |
+//! | `build` | from the IR to a [`V1Model`], or to diagnostics |
 //! | `blocks` | the six blocks of a `V1Switch`, their frames, and what moves between them |
 //! | `fused_pass` | blocks of a pass as one piece of code |
 //! | `passthrough_headers` | headers that stay in front of the payload |

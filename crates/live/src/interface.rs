@@ -10,7 +10,7 @@ pub const LONGEST: usize = 9_000 + 14 + 8;
 /// A received frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
-    /// Its bytes without FCS, VLAN tags in place, truncated to [`LONGEST`].
+    /// Its bytes without FCS, VLAN tags in place, truncated to `LONGEST`.
     pub bytes: &'a [u8],
     /// Its original length.
     pub length: usize,

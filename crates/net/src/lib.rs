@@ -1,6 +1,6 @@
 //! Virtual time: links, hosts, TCP and applications around switches.
 //!
-//! A [`Simulation`] takes a [`RunConfig`](config::RunConfig) and a data plane for each switch that
+//! A [`Simulation`] takes a [`RunConfig`] and a data plane for each switch that
 //! has one, and yields rows of measurement as it advances. It depends on the switch crate and those
 //! below; it reads no clock and no file and starts no thread. Must not depend on wall-clock time,
 //! on a data plane's implementation, Python or Parquet. The same configuration and seed give the

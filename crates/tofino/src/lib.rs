@@ -13,7 +13,7 @@
 //! | [`fit`] | stages, estimated |
 //! | [`externs`](sojourn_externs) | the other fixed-function blocks |
 //! | [`Tofino`] | the two passes of a packet |
-//! | [`ControlPlane`](sojourn_control::ControlPlane) | table entries, as data |
+//! | [`ControlPlane`] | table entries, as data |
 
 mod access;
 mod arguments;

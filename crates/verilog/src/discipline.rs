@@ -92,7 +92,7 @@ pub fn add(name: &str, path: &Path) -> Result<(), AddError> {
 }
 
 /// Registers the parameters that all modules share, under the name of the reference with which
-/// modules are compared ([`stated_law`]).
+/// modules are compared (`reference`).
 ///
 /// ```
 /// sojourn_verilog::declare();

@@ -1,6 +1,6 @@
 //! Complete control-plane schema of a program: objects with types, annotations and order.
 //!
-//! [`describe`](crate::describe) suffices to write entries; schema formats (P4Info, `bf-rt.json`)
+//! [`describe`](mod@crate::describe) suffices to write entries; schema formats (P4Info, `bf-rt.json`)
 //! are generated from this module. It holds names, widths and annotations, is read from the IR
 //! alone, and must not depend on any format. Each format assigns its own numbers and names.
 

@@ -1,7 +1,7 @@
 //! Trace of one run of a unit, step by step, as a tree.
 //!
 //! A run is traced if its driver's [`Externs::trace`] returns a [`Trace`]. The traced walk is a
-//! separate instance of the code, with [`Followed`] in place of the driver, so that untraced runs
+//! separate instance of the code, with `Followed` in place of the driver, so that untraced runs
 //! have no cost. Must not depend on externs: it queries the driver for the memory that a call
 //! accesses ([`Externs::reached`]), and reads the rest from the frame.
 

@@ -1,7 +1,7 @@
 //! The parser: from tokens to the syntax tree of [`crate::ast`], by recursive descent.
 //!
 //! One function per rule of the grammar (specification 1.2.5, appendix G), one file per part of it.
-//! The grammar depends on whether a name is a type, so [`names`] records the declarations parsed so
+//! The grammar depends on whether a name is a type, so `names` records the declarations parsed so
 //! far. The parser must not depend on any other part of a program's meaning.
 //!
 //! It accepts any input: after an error it continues behind the next `;` or `}`. Nesting is

@@ -3,10 +3,10 @@
 //! Flows are distinguished by a hash (section 4.1); a flow that has just begun to send is served
 //! before those with a backlog (section 4.2); a full queue drops from the head of the flow with the
 //! most bytes (section 4.1), whether `limit` or the queue's own limit is reached. CoDel is that of
-//! [`codel`](super::codel), with one queue and one state for each flow.
+//! [`codel`], with one queue and one state for each flow.
 //!
 //! With `linux` it does as Linux 6.1 (`net/sched/sch_fq_codel.c`):
-//! - each flow's CoDel is the kernel's, [`codel_linux`](super::codel_linux);
+//! - each flow's CoDel is the kernel's, [`codel_linux`];
 //! - "no drops at or below a full frame" looks at the bytes of all flows;
 //! - an empty new flow is forgotten at once if there are no old ones;
 //! - a full queue drops half of the fattest flow's bytes, not of its packets, and informs its CoDel, whose

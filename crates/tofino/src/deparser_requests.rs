@@ -225,7 +225,10 @@ fn check_lone_session(session: &Expr, span: Span, found: &mut Vec<Diagnostic>) {
 /// Refuses a session from bits of a field that is larger than a container: the field of a session is
 /// not divided.
 fn check_width(session: &Expr, found: &mut Vec<Diagnostic>) {
-    let (ExprKind::Slice(field, _) | ExprKind::Cast(field)) = &session.kind else { return };
+    let mut field = session;
+    while let ExprKind::Slice(inner, _) | ExprKind::Cast(inner) = &field.kind {
+        field = inner;
+    }
     let width = field.scalar.width();
     if matches!(field.kind, ExprKind::Slot(_)) && width > CONTAINER_BITS {
         let message = format!("a session from a field of {width} bits");

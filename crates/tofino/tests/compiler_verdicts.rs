@@ -152,6 +152,12 @@ fn a_condition_orders_no_two_variables() {
             "one = (bit<1>)hdr.ipv4.isValid(); if (one == 1) { z = 1; }",
             Some("T1003"),
         ),
+        (
+            "the number of a variable",
+            "action set() { truth = true; }",
+            "truth = false; if (n == 1) { set(); } if ((bit<1>)truth == 1) { z = 1; }",
+            None,
+        ),
     ]);
 }
 

@@ -385,4 +385,5 @@ fn the_field_of_a_session_fits_a_container() {
     assert_eq!(with("m.session"), [""; 0]);
     assert_eq!(with("m.a[9:0]"), [""; 0]);
     assert_eq!(with("h.ethernet.dst[9:0]"), ["T0904"]);
+    assert_eq!(with("(MirrorId_t)((bit<48>)h.ethernet.dst[47:1])"), ["T0904"]);
 }

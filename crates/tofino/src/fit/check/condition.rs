@@ -7,7 +7,7 @@ use crate::constant_folding::constant;
 use crate::fit::bits::is_constant;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Unary, Unit};
+use sojourn_p4::ir::{Binary, Expr, ExprKind, Unary, Unit};
 use sojourn_p4::visit;
 
 /// Bits that a gateway can compare with `<` and its like.
@@ -37,10 +37,15 @@ pub fn range_bits(condition: &Expr) -> u32 {
     bits
 }
 
-/// True for a cast of a truth value to bits.
-fn counts_truth(expr: &Expr) -> bool {
-    let is_cast = matches!(&expr.kind, ExprKind::Cast(inner) if inner.scalar == Scalar::Bool);
-    is_cast || visit::operands(expr).into_iter().any(counts_truth)
+/// True for a cast to bits of the validity of a header. A field that holds a truth value is one bit.
+fn counts_validity(unit: &Unit, expr: &Expr) -> bool {
+    if let ExprKind::Cast(inner) = &expr.kind
+        && let ExprKind::Slot(slot) = inner.kind
+        && unit.slots.get(slot.index()).is_some_and(|info| info.name.ends_with("$valid$"))
+    {
+        return true;
+    }
+    visit::operands(expr).into_iter().any(|operand| counts_validity(unit, operand))
 }
 
 /// Checks the value of a `switch`, which is a key of a table without a place for an instruction
@@ -67,8 +72,8 @@ pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
         }
         _ => {}
     });
-    if counts_truth(condition) {
-        let message = "a condition makes a number of a truth value";
+    if counts_validity(unit, condition) {
+        let message = "a condition makes a number of the validity of a header";
         found.push(rules::CONDITION_ARITHMETIC.refuse(condition.span, message).into());
     }
     if evaluated.waits {

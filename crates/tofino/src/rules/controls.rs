@@ -73,7 +73,7 @@ sojourn_target::rules! { with programs:
         "the bits above the field in its container belong to other fields, and an instruction does not mask"
         "move the field to a metadata field of the sum's width in an action before"
 
-    STAGES "T1101" "a program has 12 stages"
+    STAGES "T1101" "a program has 12 stages, on Tofino 2 20"
         "each stage can use what an earlier one wrote, and the chip has 12 stages (Tofino 2: 20), for ingress and egress together"
         "shorten the longest chain of steps that need each other: compute side by side what does not depend on each other, combine steps in a stateful ALU, or recirculate"
     REGISTER_STAGE "T1102" "all accesses to a register are in one stage"

@@ -48,14 +48,14 @@ def test_a_rule_is_explained_by_its_code_with_a_program_of_either_kind() -> None
 def test_explain_without_a_code_lists_the_rules() -> None:
     result = CliRunner().invoke(app, ["check", "--explain"])
     assert result.exit_code == 0
-    assert "  T1101  a program has 12 stages\n" in result.output
+    assert "  T1101  a program has 12 stages, on Tofino 2 20\n" in result.output
 
 
 def test_an_unknown_code_lists_the_rules_too(sojourn: Sojourn) -> None:
     done = sojourn("check", "--explain", "T9999")
     assert done.returncode == 2
     assert done.stderr.startswith("error: T9999: no such rule")
-    assert "T1101  a program has 12 stages" in done.stderr
+    assert "T1101  a program has 12 stages, on Tofino 2 20" in done.stderr
 
 
 def test_features_that_are_not_simulated_pass_the_check_and_are_reported() -> None:

@@ -170,8 +170,8 @@ pub struct DeviceTables {
     pub port_queues: u16,
     /// Match-action stages.
     pub stages: u32,
-    /// Ports of each pipe that recirculate.
-    pub recirculation: RangeInclusive<u16>,
+    /// Ports that recirculate.
+    pub recirculating: Vec<u16>,
     /// Ports of a pipe that the processor can have over Ethernet, and the one over its bus.
     pub processor: (RangeInclusive<u16>, u16),
 }

@@ -1,4 +1,4 @@
-//! T1101: a program has 12 stages.
+//! T1101: a program has 12 stages, on Tofino 2 20.
 
 #include "shared/egress.p4"
     action to_count() {

@@ -51,8 +51,9 @@ pub struct Chip {
     pub pipe_ports: u16,
     /// Queues of each port.
     pub queues: u8,
-    /// Ports of each pipe that recirculate. Tofino 2 has 0 to 7 for that, of which 0 to 5 belong to
-    /// the processor in one pipe; the simulation uses 6 and 7.
+    /// Ports of the first pipe that recirculate; in other pipes all that can generate do. Tofino 2
+    /// has 0 to 7 for that, of which 0 to 5 belong to the processor in one pipe; the simulation uses 6
+    /// and 7 of that.
     pub recirculation: RangeInclusive<u16>,
     /// Number in the names of the tables that control planes see of it.
     pub table_generation: u8,

@@ -72,11 +72,7 @@ impl Target for TofinoTarget {
             pipe_ports: chip.pipe_ports,
             queues: chip.queues,
             queues_chosen: false,
-            recirculating: (0..chip.pipes)
-                .flat_map(|pipe| {
-                    chip.recirculation.clone().map(move |p| pipe * chip.pipe_ports + p)
-                })
-                .collect(),
+            recirculating: self.recirculating(),
             packet_generator: Some(chip.packet_generator),
             traffic_manager: Some(chip.traffic_manager),
             copies: Copies::Chip,
@@ -91,7 +87,7 @@ impl Target for TofinoTarget {
             group_ports: chip.front.group_ports,
             port_queues: chip.port_queues,
             stages: chip.stages,
-            recirculation: chip.recirculation.clone(),
+            recirculating: self.recirculating(),
             processor: (chip.processor.0.clone(), chip.processor.1),
         })
     }
@@ -133,6 +129,16 @@ impl Target for TofinoTarget {
 }
 
 impl TofinoTarget {
+    /// Ports that recirculate: in pipes behind the first all that can generate.
+    fn recirculating(self) -> Vec<u16> {
+        let chip = self.0;
+        let (first, last) = chip.packet_generator.ports;
+        let of = |pipe: u16| if pipe == 0 { chip.recirculation.clone() } else { first..=last };
+        (0..chip.pipes)
+            .flat_map(|pipe| of(pipe).map(move |port| pipe * chip.pipe_ports + port))
+            .collect()
+    }
+
     /// An error about a stateful ALU that this chip does not have and Tofino 2 has.
     fn of_another_chip(self, found: &[Diagnostic], sources: &SourceMap) -> Option<Diagnostic> {
         let mut files = sources.files().map(|file| file.path.rsplit(['/', '\\']).next());

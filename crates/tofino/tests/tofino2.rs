@@ -90,7 +90,7 @@ fn the_switch_of_tofino_2_has_larger_cells_and_recirculates_at_ports_6_and_7() {
     let traits = TOFINO2.switch();
     let manager = traits.traffic_manager.expect("a chip has one");
     assert_eq!((manager.cell.0, manager.cells), (176, 256_000));
-    assert_eq!(traits.recirculating[..3], [6, 7, 134]);
+    assert_eq!(traits.recirculating[..4], [6, 7, 128, 129]);
     assert_eq!(manager.mirror_sessions, (1, 239));
 }
 

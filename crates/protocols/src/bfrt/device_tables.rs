@@ -1,9 +1,12 @@
 //! Device tables: the tables that every Tofino has, limited to the features of this switch.
 //!
-//! The module holds their part of the document, with the ids and names of the vendor's driver.
+//! The module holds their part of the document, with the names of the vendor's driver and its ids for
+//! Tofino 1. Tofino 2 has other prefixes, sizes and a few more columns (`CHANGES`, `NEW`); their ids
+//! are this server's.
 //! `write/` and `read.rs` implement their meaning.
 
 use serde_json::{Value, json};
+use sojourn_target::target::DeviceTables;
 
 /// Kind of a fixed table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,12 @@ pub enum Fixed {
     SnapshotContainers,
     /// `dev.device_configuration`: properties of the chip.
     Device,
+    /// `tm.pipe.sched_cfg`: whether programs may pause queues.
+    PipeScheduling,
+    /// `tm.pipe.cfg`: the depths that queues report.
+    PipeConfig,
+    /// `tm.queue.cfg`: the queues that report their depths.
+    QueueConfig,
 }
 
 /// Ids of the fields, table by table.
@@ -105,6 +114,11 @@ pub mod field {
     pub const QUEUE_BURST: u32 = 6;
     pub const QUEUE_SHAPED: u32 = 5;
     pub const QUEUE_SCHEDULED: u32 = 6;
+
+    pub const FLOW_CONTROL: u32 = 7;
+    pub const FLOW_CONTROL_ENABLE: u32 = 1;
+    pub const REPORT_MODE: u32 = 2;
+    pub const REPORTS: u32 = 1;
 
     pub const DROPPED: u32 = 1;
     pub const USAGE: u32 = 2;
@@ -170,6 +184,84 @@ struct TableSpec {
 const CONTAINERS: u32 = 224;
 
 const SPEEDS: &str = "NONE 1G 10G 25G 40G 50G 100G";
+const FASTER: &str = "NONE 1G 10G 25G 40G 50G 100G 200G 400G";
+
+/// Parts of the first and of the second chip.
+const FIRST_PARTS: &str = "!UNKNOWN BFN-T10-064Q BFN-T10-032Q BFN-T10-032D";
+const SECOND_PARTS: &str =
+    "!UNKNOWN BFN-T20-128Q BFN-T20-128QM BFN-T20-080T BFN-T20-080TM BFN-T20-064Q BFN-T20-064D";
+
+/// Difference of a table of Tofino 2: its size, and columns that it has besides.
+type Change = (Fixed, u32, &'static [Column]);
+
+const CHANGES: [Change; 9] = [
+    (
+        Fixed::Mirror,
+        256,
+        &[
+            (24, "$epipe_cfg_flag", "bool"),
+            (25, "$hash_cfg_flag", "bool"),
+            (26, "$icos_cfg_flag", "bool"),
+            (27, "$mc_cfg_flag", "bool"),
+            (28, "$c2c_cfg_flag", "bool"),
+            (29, "$dod_cfg_flag", "bool"),
+            (30, "$session_priority", "uint32"),
+        ],
+    ),
+    (Fixed::QueueMap, 4608, &[]),
+    (Fixed::QueueShaping, 4608, &[]),
+    (
+        Fixed::QueueScheduling,
+        4608,
+        &[
+            (field::FLOW_CONTROL, "advanced_flow_control", "CREDIT XOFF"),
+            (8, "pg_l1_node", "uint8"),
+            (9, "scheduling_speed", FASTER),
+        ],
+    ),
+    (Fixed::QueueCounter, 1152, &[]),
+    (Fixed::PortScheduling, 288, &[(2, "l1_nodes_count", "!uint8"), (3, "l1_nodes", "!uint8[]")]),
+    (Fixed::Application, 16, &[]),
+    (Fixed::SnapshotContainers, 20, &[]),
+    (Fixed::Port, 288, &[]),
+];
+
+/// Tables that only Tofino 2 has, as far as they mean something here.
+const NEW: [TableSpec; 3] = [
+    TableSpec {
+        what: Fixed::PipeScheduling,
+        name: "tf1.tm.pipe.sched_cfg",
+        id: 4_278_517_840,
+        kind: "TmPipeSchedCfg",
+        size: 1,
+        keys: &[],
+        data: &[(field::FLOW_CONTROL_ENABLE, "advanced_flow_control_enable", "bool")],
+        actions: &[],
+    },
+    TableSpec {
+        what: Fixed::PipeConfig,
+        name: "tf1.tm.pipe.cfg",
+        id: 4_278_517_841,
+        kind: "TmPipeCfg",
+        size: 1,
+        keys: &[],
+        data: &[
+            (1, "mirror_drop_enable", "bool"),
+            (field::REPORT_MODE, "queue_depth_report_mode", "ANY COLOR"),
+        ],
+        actions: &[],
+    },
+    TableSpec {
+        what: Fixed::QueueConfig,
+        name: "tf1.tm.queue.cfg",
+        id: 4_278_517_842,
+        kind: "TmQueueCfg",
+        size: 4608,
+        keys: &[(1, "pg_id", "uint8"), (2, "pg_queue", "uint8")],
+        data: &[(field::REPORTS, "depth_report_enable", "bool")],
+        actions: &[],
+    },
+];
 
 const TABLES: [TableSpec; 18] = [
     TableSpec {
@@ -464,7 +556,7 @@ const TABLES: [TableSpec; 18] = [
         size: 1,
         keys: &[],
         data: &[
-            (field::SKU, "sku", "!UNKNOWN BFN-T10-064Q BFN-T10-032Q BFN-T10-032D"),
+            (field::SKU, "sku", FIRST_PARTS),
             (field::PIPES, "num_pipes", "!uint32"),
             (field::STAGES, "num_stages", "!uint32"),
             (field::PORTS, "num_max_ports", "!uint32"),
@@ -484,32 +576,42 @@ const TABLES: [TableSpec; 18] = [
     },
 ];
 
-/// Each table's part of the document, with its kind.
-pub fn tables() -> impl Iterator<Item = (Value, Fixed)> {
-    TABLES.iter().map(|table| (made(table), table.what))
+/// Each table's part of a chip's document, with its kind.
+pub fn tables(of: &DeviceTables) -> impl Iterator<Item = (Value, Fixed)> {
+    let new = if of.generation > 1 { &NEW[..] } else { &[] };
+    TABLES.iter().chain(new).map(move |table| (made(table, of), table.what))
 }
 
-/// Ids of the tables.
+/// Ids of the tables of all chips.
 pub fn numbers() -> impl Iterator<Item = u32> {
-    TABLES.iter().map(|table| table.id)
+    TABLES.iter().chain(&NEW).map(|table| table.id)
 }
 
-/// The document of all of them.
-pub fn document() -> Value {
-    let tables: Vec<Value> = TABLES.iter().map(made).collect();
+/// The document of a chip's tables.
+pub fn document(of: &DeviceTables) -> Value {
+    let tables: Vec<Value> = tables(of).map(|(table, _)| table).collect();
     json!({ "schema_version": "1.0.0", "tables": tables, "learn_filters": [] })
 }
 
-fn made(table: &TableSpec) -> Value {
+fn made(table: &TableSpec, of: &DeviceTables) -> Value {
+    let second = of.generation > 1;
+    let change = CHANGES.iter().find(|(what, ..)| second && *what == table.what);
+    let (size, more) = change.map_or((table.size, &[][..]), |(_, size, more)| (*size, *more));
+    let size = if table.what == Fixed::SnapshotContainers { of.stages } else { size };
     let keys = table.keys.iter().map(|column| {
         let mut key = named(column);
         key["mandatory"] = true.into();
         key["match_type"] = "Exact".into();
         key
     });
-    let data = table.data.iter().map(|column| {
-        let read_only = column.2.starts_with('!');
-        json!({ "mandatory": false, "read_only": read_only, "singleton": named(column) })
+    let data = table.data.iter().chain(more).map(|&(id, name, ty)| {
+        let ty = match (second, ty) {
+            (true, SPEEDS) => FASTER,
+            (true, FIRST_PARTS) => SECOND_PARTS,
+            (_, ty) => ty,
+        };
+        let read_only = ty.starts_with('!');
+        json!({ "mandatory": false, "read_only": read_only, "singleton": named(&(id, name, ty)) })
     });
     let containers = match table.what {
         Fixed::SnapshotContainers => 0..CONTAINERS,
@@ -521,10 +623,10 @@ fn made(table: &TableSpec) -> Value {
     });
     let data = data.chain(containers);
     let mut made = json!({
-        "name": table.name,
+        "name": table.name.replacen("tf1.", &format!("tf{}.", of.generation), 1),
         "id": table.id,
         "table_type": table.kind,
-        "size": table.size,
+        "size": size,
         "annotations": [],
         "depends_on": [],
         "key": keys.collect::<Vec<_>>(),
@@ -534,8 +636,10 @@ fn made(table: &TableSpec) -> Value {
     });
     if !table.actions.is_empty() {
         let action = |(id, name, data): &(u32, &str, &[Column])| {
-            let data = data.iter().map(|column| {
-                let mut datum = named(column);
+            let data = data.iter().map(|&(id, name, ty)| {
+                // The second chip compares 16 bytes with a pattern.
+                let wide = second && matches!(id, field::PATTERN | field::PATTERN_MASK);
+                let mut datum = named(&(id, name, if wide { "bytes16" } else { ty }));
                 datum["mandatory"] = false.into();
                 datum["read_only"] = false.into();
                 datum
@@ -553,7 +657,8 @@ fn named((id, name, ty): &(u32, &str, &str)) -> Value {
     let of = match ty {
         "bool" | "uint8" | "uint16" | "uint32" | "uint64" => json!({ "type": ty }),
         "byte" => json!({ "type": "bytes", "width": 8 }),
-        SPEEDS => {
+        "bytes16" => json!({ "type": "bytes", "width": 128 }),
+        SPEEDS | FASTER => {
             let choices: Vec<String> = ty.split(' ').map(|s| format!("BF_SPEED_{s}")).collect();
             json!({ "type": "string", "choices": choices })
         }

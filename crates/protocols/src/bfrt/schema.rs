@@ -12,6 +12,7 @@ use sojourn_control::describe::{ProgramDescription, TableDescription};
 use sojourn_control::schema::{Cells, Schema as Declared, Unit};
 use sojourn_engine::control::Pipes;
 use sojourn_target::Program;
+use sojourn_target::target::DeviceTables;
 use std::collections::BTreeMap;
 
 /// Type of a field's values.
@@ -205,6 +206,22 @@ pub struct Schema {
     pub pipes: Pipes,
     /// Number of pipelines in the programs before it.
     pub before: usize,
+    /// The chip's fixed tables.
+    pub chip: DeviceTables,
+}
+
+/// Fixed tables of a program's chip; those of Tofino 1 for a program of another target.
+fn chip_of(program: &Program) -> DeviceTables {
+    program.target().device_tables().unwrap_or(DeviceTables {
+        generation: 1,
+        group_ports: 4,
+        port_queues: 8,
+        stages: 12,
+        recirculating: (0..4)
+            .flat_map(|pipe| (68..=71).map(move |port| pipe * 128 + port))
+            .collect(),
+        processor: (64..=67, 320),
+    })
 }
 
 impl Schema {
@@ -219,7 +236,8 @@ impl Schema {
             let table = reader.table(table);
             tables.insert(table.id, table);
         }
-        for (table, fixed) in device_tables::tables() {
+        let chip = chip_of(program);
+        for (table, fixed) in device_tables::tables(&chip) {
             let mut table = reader.plain(&table);
             table.kind = Kind::Fixed(fixed);
             tables.insert(table.id, table);
@@ -233,7 +251,7 @@ impl Schema {
         });
         let learns = learns.collect();
         let (document, pipes) = (document.to_string().into_bytes(), Pipes::ALL);
-        Schema { name, document, tables, learns, pipes, before: 0 }
+        Schema { name, document, tables, learns, pipes, before: 0, chip }
     }
 
     /// The table with this id.

@@ -779,8 +779,10 @@ impl BfRuntime for Service {
             bfruntime_info: program.schema.document.clone(),
             profiles: Vec::new(),
         };
-        let config = self.0.spoken_of().into_iter().map(told).collect();
-        let fixed = device_tables::document().to_string().into_bytes();
+        let programs = self.0.spoken_of();
+        let fixed = programs.first().map(|first| device_tables::document(&first.schema.chip));
+        let fixed = fixed.unwrap_or_default().to_string().into_bytes();
+        let config = programs.into_iter().map(told).collect();
         Ok(Response::new(bfrt::GetForwardingPipelineConfigResponse {
             config,
             non_p4_config: Some(bfrt::NonP4Config { bfruntime_info: fixed }),

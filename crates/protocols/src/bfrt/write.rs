@@ -297,6 +297,11 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let fields: Vec<&Field> = table.fields.iter().collect();
         let Some(key) = key(entry)? else {
+            if matches!(fixed, Fixed::PipeScheduling | Fixed::PipeConfig) {
+                let data = entry.data.clone().unwrap_or_default();
+                let row = row(&table.name, &fields, &data.fields)?;
+                return self.assumed(table, verb, Vec::new(), row);
+            }
             if table.keys.is_empty() {
                 return self.keyless(table, verb, entry);
             }
@@ -317,6 +322,9 @@ impl Writer<'_> {
             Fixed::PortShaping | Fixed::PortScheduling => self.shape(table, fixed, verb, key, row),
             Fixed::QueueShaping | Fixed::QueueScheduling => self.pace(table, fixed, verb, key, row),
             Fixed::GeneratorPort => self.generator_port(verb, &key, &row),
+            Fixed::PipeScheduling | Fixed::PipeConfig | Fixed::QueueConfig => {
+                self.assumed(table, verb, key, row)
+            }
             Fixed::Application
             | Fixed::GeneratorBuffer
             | Fixed::PortStatistics

@@ -89,6 +89,7 @@ pub async fn client_of(pipes: u16) -> Client {
 /// The same with a program of its own.
 pub async fn client_with(program: &str, pipes: u16) -> Client {
     let mut house = house(program, pipes);
+    let program = program.rsplit('/').next().unwrap();
     let mut wire = wire(&house).await;
     let (says, asks) = mpsc::channel(16);
     says.send(subscribe(3)).await.unwrap();
@@ -515,6 +516,52 @@ async fn ports_and_queues_are_shaped() {
     }
     let nowhere = one.entry("tf1.tm.port.sched_cfg", &[("dev_port", exact(77, 4))], "", &[]);
     assert_eq!(one.write(Modify, nowhere).await, Code::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tofino_2_has_its_own_fixed_tables_with_its_port_groups() {
+    let mut one = client_with("../../../p4/t2na/red", 1).await;
+    assert!(one.house.ids.keys().all(|(table, _)| !table.starts_with("tf1.")));
+    // A port has 16 of its group's queues: the second of port 2.
+    let queue = [("pg_id", exact(0, 1)), ("pg_queue", exact(33, 1))];
+    let map = one.read_one("tf2.tm.queue.map", &queue).await;
+    assert_eq!(streams(&map)[0], (one.id("tf2.tm.queue.map", "dev_port"), vec![0, 0, 0, 2]));
+    for (table, field, value, code) in [
+        ("tf2.tm.queue.sched_cfg", "advanced_flow_control", Datum::StrVal("XOFF".into()), Code::Ok),
+        (
+            "tf2.tm.queue.sched_cfg",
+            "advanced_flow_control",
+            Datum::StrVal("CREDIT".into()),
+            Code::Unimplemented,
+        ),
+        ("tf2.tm.queue.cfg", "depth_report_enable", Datum::BoolVal(true), Code::Ok),
+        ("tf2.tm.queue.cfg", "depth_report_enable", Datum::BoolVal(false), Code::Unimplemented),
+    ] {
+        let entry = one.entry(table, &queue, "", &[(field, value)]);
+        assert_eq!(one.write(Modify, entry).await, code, "{table} {field}");
+    }
+    for (table, field, value, code) in [
+        ("tf2.tm.pipe.sched_cfg", "advanced_flow_control_enable", Datum::BoolVal(true), Code::Ok),
+        ("tf2.tm.pipe.cfg", "queue_depth_report_mode", Datum::StrVal("ANY".into()), Code::Ok),
+        (
+            "tf2.tm.pipe.cfg",
+            "queue_depth_report_mode",
+            Datum::StrVal("COLOR".into()),
+            Code::Unimplemented,
+        ),
+    ] {
+        let entry = one.entry(table, &[], "", &[(field, value)]);
+        assert_eq!(one.write(Modify, entry).await, code, "{table} {field}");
+    }
+    // 16 bytes of a pattern.
+    let app = [("app_id", exact(15, 4))];
+    let pattern = [
+        ("pattern_value", Datum::Stream(0x1234_u128.to_be_bytes().to_vec())),
+        ("pattern_mask", Datum::Stream(0xffff_u128.to_be_bytes().to_vec())),
+        ("pkt_len", number(60, 2)),
+    ];
+    let entry = one.entry("tf2.pktgen.app_cfg", &app, "trigger_recirc_pattern", &pattern);
+    assert_eq!(one.write(Modify, entry).await, Code::Ok);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

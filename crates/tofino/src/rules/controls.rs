@@ -82,7 +82,7 @@ sojourn_target::rules! { with programs:
         "the compiler merges a cast with the one inside it, and makes no slice of the inner one; three casts are not merged"
         "write the slice, as in `(bit<32>)size[7:0]`, or cast in two statements"
 
-    STAGES "T1101" "a program has 12 stages"
+    STAGES "T1101" "a program has 12 stages, on Tofino 2 20"
         "each stage can use what an earlier one wrote, and the chip has 12 stages (Tofino 2: 20), for ingress and egress together"
         "shorten the longest chain of steps that need each other: compute side by side what does not depend on each other, combine steps in a stateful ALU, or recirculate"
     REGISTER_STAGE "T1102" "all accesses to a register are in one stage"

@@ -258,11 +258,12 @@ impl Reader<'_> {
                 Fixed::QueueMap
                 | Fixed::QueueShaping
                 | Fixed::QueueScheduling
+                | Fixed::QueueConfig
                 | Fixed::QueueCounter,
             ) => {
                 let queues = |port: &PortStatistics| {
-                    let (group, first) = place_of(port);
-                    (0..port.queues.len() as u64).map(move |queue| vec![group, first + queue])
+                    let place = place_of(port, &self.schema.chip);
+                    (0..place.count).map(move |queue| vec![place.group, place.first + queue])
                 };
                 ports().iter().flat_map(queues).collect()
             }
@@ -273,7 +274,7 @@ impl Reader<'_> {
             Kind::Fixed(Fixed::SnapshotContainers) => {
                 (0..table.size).map(|stage| vec![stage]).collect()
             }
-            Kind::Fixed(Fixed::Device)
+            Kind::Fixed(Fixed::Device | Fixed::PipeScheduling | Fixed::PipeConfig)
             | Kind::Parameter(_)
             | Kind::HashInputs
             | Kind::HashAlgorithm => vec![Vec::new()],

@@ -9,10 +9,7 @@ use crate::bfrt::store::Entry;
 use crate::bfrt::write::{application_read, port_and_queue, recirculates};
 use crate::failure::Failure;
 use sojourn_switch::{PortStatistics, ShapedRate};
-
-/// Ports to the CPU over Ethernet, and the one over its bus, by the chip's numbers.
-const CPU_PORTS: std::ops::Range<u32> = 64..68;
-const PCIE_PORT: u32 = 320;
+use sojourn_target::target::DeviceTables;
 
 impl Reader<'_> {
     /// An entry of a fixed table.
@@ -45,12 +42,14 @@ impl Reader<'_> {
         }
         let ports = self.switch.statistics().ports;
         let mut row = match fixed {
-            Fixed::Device => device(&ports, self.count),
+            Fixed::Device => device(&ports, self.count, &self.schema.chip),
             Fixed::QueueMap
             | Fixed::QueueShaping
             | Fixed::QueueScheduling
+            | Fixed::QueueConfig
             | Fixed::QueueCounter => {
-                let (port, queue) = port_and_queue(&ports, key).ok_or_else(|| absent(table))?;
+                let (port, queue) =
+                    port_and_queue(&ports, key, &self.schema.chip).ok_or_else(|| absent(table))?;
                 let of = ports.iter().find(|known| known.port.0 == port);
                 let of = of.and_then(|port| port.queues.get(usize::from(queue)));
                 match (fixed, of) {
@@ -63,9 +62,14 @@ impl Reader<'_> {
                         (fixed_field::USAGE, Datum::number(queue.cells)),
                         (fixed_field::WATERMARK, Datum::number(queue.peak_cells)),
                     ]),
+                    (Fixed::QueueConfig, _) => reports(),
                     _ => Row::new(),
                 }
             }
+            Fixed::PipeScheduling => {
+                Row::from([(fixed_field::FLOW_CONTROL_ENABLE, Datum::Bool(true))])
+            }
+            Fixed::PipeConfig => Row::from([(fixed_field::REPORT_MODE, Datum::text("ANY"))]),
             _ => {
                 let query_of = key.first().copied().unwrap_or(0);
                 let port = ports.iter().find(|port| u64::from(port.port.0) == query_of);
@@ -101,9 +105,10 @@ impl Reader<'_> {
             }
             Fixed::PortConfig => {
                 let place = u32::from(port.port.0 & 0x7f);
+                let each = u32::from(self.schema.chip.group_ports);
                 Row::from([
-                    (fixed_field::PORT_GROUP, Datum::number(place / 4)),
-                    (fixed_field::PLACE_IN_GROUP, Datum::number(place % 4)),
+                    (fixed_field::PORT_GROUP, Datum::number(place / each)),
+                    (fixed_field::PLACE_IN_GROUP, Datum::number(place % each)),
                     (fixed_field::QUEUES, Datum::number(port.queues.len())),
                 ])
             }
@@ -120,7 +125,10 @@ impl Reader<'_> {
                 let number = port.port.0;
                 let (generates, matches) = self.switch.generators().is_on(port.port);
                 Row::from([
-                    (fixed_field::RECIRCULATES, Datum::Bool(recirculates(number))),
+                    (
+                        fixed_field::RECIRCULATES,
+                        Datum::Bool(recirculates(number, &self.schema.chip)),
+                    ),
                     (fixed_field::GENERATES, Datum::Bool(generates)),
                     (fixed_field::MATCHES, Datum::Bool(matches)),
                     (fixed_field::CLEAR_DOWN, Datum::Bool(false)),
@@ -149,20 +157,27 @@ fn shaping(port: &PortStatistics) -> Row {
     ])
 }
 
+/// A queue's reports of its depth: each queue makes them.
+fn reports() -> Row {
+    Row::from([(fixed_field::REPORTS, Datum::Bool(true))])
+}
+
 /// Properties of the chip, as far as this switch models them.
-fn device(ports: &[PortStatistics], pipes: usize) -> Row {
-    let (loops, fronts): (Vec<u32>, Vec<u32>) =
-        ports.iter().map(|port| u32::from(port.port.0)).partition(|p| recirculates(*p as u16));
+fn device(ports: &[PortStatistics], pipes: usize, chip: &DeviceTables) -> Row {
+    let (loops, fronts): (Vec<u32>, Vec<u32>) = ports
+        .iter()
+        .map(|port| u32::from(port.port.0))
+        .partition(|p| recirculates(*p as u16, chip));
     let (cpu, fronts): (Vec<u32>, Vec<u32>) =
-        fronts.into_iter().partition(|port| CPU_PORTS.contains(&(port & 0x7f)));
+        fronts.into_iter().partition(|port| chip.processor.0.contains(&((port & 0x7f) as u16)));
     Row::from([
         (fixed_field::SKU, Datum::text("UNKNOWN")),
         (fixed_field::FRONT_PORTS, Datum::number(fronts.len())),
-        (fixed_field::PCIE_PORT, Datum::number(PCIE_PORT)),
+        (fixed_field::PCIE_PORT, Datum::number(chip.processor.1)),
         (fixed_field::CPU_PORTS, Datum::Numbers(cpu)),
         (fixed_field::INTERNAL_PORTS, Datum::Numbers(Vec::new())),
         (fixed_field::PIPES, Datum::number(pipes.max(1))),
-        (fixed_field::STAGES, Datum::number(12_u32)),
+        (fixed_field::STAGES, Datum::number(chip.stages)),
         (fixed_field::PORTS, Datum::number(ports.len())),
         (fixed_field::EXTERNAL_PORTS, Datum::Numbers(fronts)),
         (fixed_field::RECIRCULATION_PORTS, Datum::Numbers(loops)),

@@ -11,8 +11,6 @@ use sojourn_engine::control::Pipes;
 use sojourn_packet::Time;
 use sojourn_switch::{Application, Change, GeneratorChange, Generators, PortId, Trigger};
 
-/// Bytes of a pattern in the table; they are the first of those that the chip compares.
-const PATTERN_BYTES: usize = 4;
 /// State of a deleted application, as in the vendor's driver.
 const EMPTY: Application = Application {
     trigger: Trigger::Once(Time::ZERO),
@@ -107,11 +105,18 @@ impl Writer<'_> {
         if matches!(verb, Verb::Delete | Verb::Reset) || given.is_empty() {
             return Err(Failure::invalid("what a port is to the packet generators is modified"));
         }
-        let is_loop = recirculates(port);
+        let is_loop = recirculates(port, &self.schema.chip);
         if is_set(given, field::RECIRCULATES).is_some_and(|wanted| wanted != is_loop) {
             let why = match is_loop {
                 true => format!("port {port} recirculates on this switch, whatever is asked"),
-                false => format!("port {port} does not recirculate on this switch; 68 to 71 do"),
+                false => {
+                    let all = &self.schema.chip.recirculating;
+                    let mine = |other: &&u16| **other & !0x7f == port & !0x7f;
+                    let mut of_pipe = all.iter().filter(mine);
+                    let first = of_pipe.next().copied().unwrap_or_default();
+                    let last = of_pipe.last().copied().unwrap_or(first);
+                    format!("port {port} does not recirculate on this switch; {first} to {last} do")
+                }
             };
             return Err(Failure::unimplemented(why));
         }
@@ -162,8 +167,8 @@ fn set(
             field::EVERY => Trigger::Every(Time(needed(field::TIMER, "timer_nanosec")?)),
             field::PORT_DOWN => Trigger::PortDown,
             _ => Trigger::Pattern {
-                value: u128::from(needed(field::PATTERN, "pattern_value")?) << shift(generators),
-                mask: u128::from(needed(field::PATTERN_MASK, "pattern_mask")?) << shift(generators),
+                value: pattern(generators, given, field::PATTERN, "pattern_value")?,
+                mask: pattern(generators, given, field::PATTERN_MASK, "pattern_mask")?,
             },
         };
     }
@@ -189,10 +194,25 @@ fn set(
     Ok(())
 }
 
-/// Place of a pattern's bits among those that the chip compares.
-fn shift(generators: &Generators) -> usize {
-    let compared = generators.chip().map_or(0, |chip| chip.pattern_bytes);
-    8 * compared.saturating_sub(PATTERN_BYTES)
+/// A pattern's bytes: as many as the chip compares, which a client gives as a number of all of them.
+fn pattern(generators: &Generators, given: &Row, id: u32, name: &str) -> Result<u128, Failure> {
+    let Some(Datum::Number(value)) = given.get(&id) else {
+        return Err(Failure::invalid(format!("`{name}` is not given")));
+    };
+    let mut digits = value.iter_u64_digits();
+    let [low, high] = [(); 2].map(|()| u128::from(digits.next().unwrap_or(0)));
+    let (compared, value) = (compared(generators), high << 64 | low);
+    match value.checked_shr(8 * compared as u32) {
+        Some(above) if above > 0 => Err(Failure::invalid(format!(
+            "`{name}` has more than the {compared} bytes of a pattern"
+        ))),
+        _ => Ok(value),
+    }
+}
+
+/// Bytes that the chip compares with a pattern.
+fn compared(generators: &Generators) -> usize {
+    generators.chip().map_or(0, |chip| chip.pattern_bytes)
 }
 
 /// Readable form of an application: the first pipe's, with the counts of all.
@@ -233,7 +253,7 @@ pub fn application_read(
         }
         Trigger::PortDown => field::PORT_DOWN,
         Trigger::Pattern { value, mask } => {
-            let bits = |number: u128| Datum::number((number >> shift(generators)) as u32);
+            let bits = |number: u128| Datum::number(number);
             row.insert(field::PATTERN, bits(value));
             row.insert(field::PATTERN_MASK, bits(mask));
             field::BY_PATTERN

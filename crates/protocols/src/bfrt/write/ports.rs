@@ -7,29 +7,42 @@ use crate::bfrt::schema::Table;
 use crate::failure::Failure;
 use sojourn_control::{Operation, QueueSetting};
 use sojourn_switch::{PortStatistics, Switch};
+use sojourn_target::target::DeviceTables;
 use tonic::Code;
 
-/// Number of ports of a port group, and default number of queues of each.
-const GROUP: u16 = 4;
-const EACH: usize = 8;
+/// Queues of a port in the numbers of its port group.
+pub struct PlaceInGroup {
+    /// The port group.
+    pub group: u64,
+    /// Number of its first queue.
+    pub first: u64,
+    /// Number of its queues that have one.
+    pub count: u64,
+}
 
-/// Location of a port's queues: its port group, and the index of its first queue in it.
-pub fn place_of(port: &PortStatistics) -> (u64, u64) {
-    let local = port.port.0 & 0x7f;
-    let first = match port.queues.len() > EACH {
-        true => 0,
-        false => usize::from(local % GROUP) * EACH,
-    };
-    (u64::from(local / GROUP), first as u64)
+/// Location of a port's queues. A port of Tofino 1 with more queues than its share has all numbers of
+/// the group; one of Tofino 2 has those of its share.
+pub fn place_of(port: &PortStatistics, chip: &DeviceTables) -> PlaceInGroup {
+    let (local, each, count) = (port.port.0 & 0x7f, chip.port_queues, port.queues.len() as u64);
+    let group = u64::from(local / chip.group_ports);
+    if count > u64::from(each) && chip.generation == 1 {
+        return PlaceInGroup { group, first: 0, count };
+    }
+    let first = u64::from(local % chip.group_ports * each);
+    PlaceInGroup { group, first, count: count.min(each.into()) }
 }
 
 /// Port and queue of a group's queue number.
-pub fn port_and_queue(ports: &[PortStatistics], key: &[u64]) -> Option<(u16, u8)> {
+pub fn port_and_queue(
+    ports: &[PortStatistics],
+    key: &[u64],
+    chip: &DeviceTables,
+) -> Option<(u16, u8)> {
     let &[group, queue] = key else { return None };
     ports.iter().find_map(|port| {
-        let (of, first) = place_of(port);
-        let queue = queue.checked_sub(first)?;
-        (of == group && queue < port.queues.len() as u64).then_some((port.port.0, queue as u8))
+        let place = place_of(port, chip);
+        let queue = queue.checked_sub(place.first)?;
+        (place.group == group && queue < place.count).then_some((port.port.0, queue as u8))
     })
 }
 
@@ -40,6 +53,11 @@ pub(super) fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, 
     ports
         .find(|port| u64::from(port.port.0) == wanted)
         .ok_or_else(|| Failure::new(Code::NotFound, format!("this switch has no port {wanted}")))
+}
+
+fn no_queue(key: &[u64]) -> Failure {
+    let why = format!("this switch has no queue {key:?} (`pg_id`, `pg_queue`)");
+    Failure::new(Code::NotFound, why)
 }
 
 /// Rejects every change but a modification of an entry that always exists.
@@ -134,6 +152,32 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// A setting of Tofino 2 that has one value on this switch: a client may ask for that one.
+    pub(super) fn assumed(
+        &mut self,
+        table: &Table,
+        verb: Verb,
+        key: Vec<u64>,
+        given: Row,
+    ) -> Result<(), Failure> {
+        only_modify(table, verb)?;
+        if !table.keys.is_empty() {
+            let ports = self.batch.switch().statistics().ports;
+            port_and_queue(&ports, &key, &self.schema.chip).ok_or_else(|| no_queue(&key))?;
+        }
+        let other = given.iter().find(|(_, value)| {
+            !matches!(value, Datum::Bool(true)) && **value != Datum::text("ANY")
+        });
+        if let Some((id, _)) = other {
+            let name = table.fields.iter().find(|field| field.id == *id);
+            let name = name.map_or("", |field| field.name.as_str());
+            let why = format!("`{name}` of `{}` has one value on this switch", table.name);
+            return Err(Failure::unimplemented(why));
+        }
+        self.keep(table, key, Some(given));
+        Ok(())
+    }
+
     pub(super) fn pace(
         &mut self,
         table: &Table,
@@ -144,16 +188,18 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         only_modify(table, verb)?;
         let ports = self.batch.switch().statistics().ports;
-        let (port, queue) = port_and_queue(&ports, &key).ok_or_else(|| {
-            let why = format!("this switch has no queue {key:?} (`pg_id`, `pg_queue`)");
-            Failure::new(Code::NotFound, why)
-        })?;
+        let (port, queue) =
+            port_and_queue(&ports, &key, &self.schema.chip).ok_or_else(|| no_queue(&key))?;
         let known = match fixed {
             Fixed::QueueShaping => {
                 &[field::UNIT, field::PROVISIONING, field::QUEUE_RATE, field::QUEUE_BURST][..]
             }
-            _ => &[field::QUEUE_SHAPED, field::QUEUE_SCHEDULED],
+            _ => &[field::QUEUE_SHAPED, field::QUEUE_SCHEDULED, field::FLOW_CONTROL],
         };
+        if given.get(&field::FLOW_CONTROL) == Some(&Datum::text("CREDIT")) {
+            let why = "programs pause queues in mode XOFF on this switch";
+            return Err(Failure::unimplemented(why));
+        }
         if let Some(id) = given.keys().find(|id| !known.contains(id)) {
             let name = table.fields.iter().find(|field| field.id == *id);
             let name = name.map_or("", |field| field.name.as_str());
@@ -187,6 +233,6 @@ impl Writer<'_> {
 }
 
 /// Whether a port recirculates its packets.
-pub fn recirculates(port: u16) -> bool {
-    (68..72).contains(&(port & 0x7f))
+pub fn recirculates(port: u16, chip: &DeviceTables) -> bool {
+    chip.recirculating.contains(&port)
 }

@@ -33,6 +33,7 @@ ELSEWHERE = {
     "sojourn replay bursts --rate": "tests/test_ghost.py",
     "sojourn run docs/examples/ghost.toml": "tests/test_ghost.py",
     "sojourn sweep docs/examples/coexistence.toml": "tests/test_coexistence.py",
+    "sojourn paper dualpi2-2022": "tests/test_papers.py",
     "python bench/targets.py": "tests/test_hardware.py",
     # What `make test` does itself.
     "make demo": "tests/test_demo.py",

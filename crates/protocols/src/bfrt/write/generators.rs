@@ -114,7 +114,7 @@ impl Writer<'_> {
                     let mine = |other: &&u16| **other & !0x7f == port & !0x7f;
                     let mut of_pipe = all.iter().filter(mine);
                     let first = of_pipe.next().copied().unwrap_or_default();
-                    let last = of_pipe.last().copied().unwrap_or(first);
+                    let last = of_pipe.next_back().copied().unwrap_or(first);
                     format!("port {port} does not recirculate on this switch; {first} to {last} do")
                 }
             };

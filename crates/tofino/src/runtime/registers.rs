@@ -39,7 +39,7 @@ impl RegisterState {
 
     /// A register with `entries` entries of its initial value.
     pub fn new(compiled: CompiledRegister, entries: usize) -> RegisterState {
-        let memory = Memory::of(&compiled).cells(entries);
+        let memory = Memory::from_register(&compiled).cells(entries);
         let (ready, mask) = (ready(&compiled), compiled.shape.width.mask());
         RegisterState {
             compiled,
@@ -83,7 +83,7 @@ impl RegisterState {
     }
 
     fn layout(&self) -> Memory {
-        Memory::of(&self.compiled)
+        Memory::from_register(&self.compiled)
     }
 
     /// Of a word's width.
@@ -233,7 +233,7 @@ struct Memory {
 }
 
 impl Memory {
-    fn of(register: &CompiledRegister) -> Memory {
+    fn from_register(register: &CompiledRegister) -> Memory {
         let shape = register.shape;
         Memory { shape, initial: register.initial, stride: stride(shape) }
     }

@@ -274,11 +274,11 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_target::target::Target;
 
     #[test]
     fn a_run_that_sets_as_many_cells_as_the_first_chip_has_keeps_them_on_the_second() {
-        let traits = sojourn_tofino::TOFINO2.switch();
+        let second = crate::builtin::TARGETS.named("tofino2").expect("a built-in target");
+        let traits = second.switch();
         let cells = |needed_cells, set_cells| {
             let mut switch = SwitchConfig { needed_cells, set_cells, ..SwitchConfig::default() };
             adopt(&mut switch, &traits);

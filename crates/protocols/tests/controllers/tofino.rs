@@ -522,8 +522,8 @@ async fn ports_and_queues_are_shaped() {
 async fn tofino_2_has_its_own_fixed_tables_with_its_port_groups() {
     let mut one = client_with("../../../p4/t2na/red", 1).await;
     assert!(one.house.ids.keys().all(|(table, _)| !table.starts_with("tf1.")));
-    // A port has 16 of its group's queues: the second of port 2.
-    let queue = [("pg_id", exact(0, 1)), ("pg_queue", exact(33, 1))];
+    // A port has 16 of its group's queues: the first of port 2.
+    let queue = [("pg_id", exact(0, 1)), ("pg_queue", exact(32, 1))];
     let map = one.read_one("tf2.tm.queue.map", &queue).await;
     assert_eq!(streams(&map)[0], (one.id("tf2.tm.queue.map", "dev_port"), vec![0, 0, 0, 2]));
     for (table, field, value, code) in [

@@ -10,7 +10,7 @@ fn codes(parts: Parts<'_>) -> Vec<&'static str> {
 
 /// The codes of the warnings about a program that runs.
 fn warned(parts: Parts<'_>) -> Vec<&'static str> {
-    let loaded = parts.try_load_with_warnings(1).ok().expect("the program runs");
+    let loaded = parts.try_load_with_warnings(1).expect("the program runs");
     loaded.warnings.iter().map(|found| found.code).collect()
 }
 

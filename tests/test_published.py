@@ -78,7 +78,7 @@ why_not = "it wants a control plane in the loop"
 "{PROGRAM}" = "{sha256(program.read_bytes()).hexdigest()}"
 """
     )
-    for module in ("recipe", "use"):
+    for module in ("recipe", "apply_recipe"):
         monkeypatch.setattr(f"sojourn.studies.published.{module}.recipes_folder", lambda: library)
     recipes.cache_clear()
     yield recipes()["wire"], sources

@@ -11,7 +11,7 @@
                 high = this.predicate<bit<8>>(value < 10, value > 90);
             }
 #else
-            high = (bit<8>)this.address<bit<32>>();
+            high = this.address<bit<8>>();
 #endif
         }
     };

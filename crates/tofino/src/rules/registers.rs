@@ -84,9 +84,6 @@ sojourn_target::rules! { with programs:
     WIDE_WORDS "T0352" "comparisons and updates see 32 bits of a word of 64"
         "an ALU has 32 bits; the compiler says nothing, there is no carry, and the 32 bits above are those of an operand"
         "use words of 32 bits, or make sure that the bits above are never needed"
-    DIVISION "T0353" "a division of a register action needs a newer compiler"
-        "the ALU of Tofino 2 divides; the published compiler refuses `/` and `%` of what is no constant before it gets there"
-        "use a MathUnit or a match table if the published compiler must accept the program"
 
     OUTPUT_SOURCES "T0401" "one action always puts out the same thing"
         "the output of an instruction is wired to one source; it can only be switched off, which gives 0"

@@ -128,9 +128,9 @@ def built(kind: Kind) -> list[Path]:
     # With the features that everything together has, as `cargo test --workspace` builds it.
     what = ("--workspace", *(f"--example={name}" for name in names), "--profile", kind.profile)
     # A release has no tables of lines, by which the components are distinguished.
-    reported = os.environ | {"CARGO_PROFILE_RELEASE_DEBUG": "line-tables-only"}
+    environment = os.environ | {"CARGO_PROFILE_RELEASE_DEBUG": "line-tables-only"}
     command = ["cargo", "build", "--locked", "--quiet", *what]
-    subprocess.run(command, cwd=ROOT, check=True, env=reported)
+    subprocess.run(command, cwd=ROOT, check=True, env=environment)
     asked = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]
     described = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True)
     target = Path(json.loads(described.stdout)["target_directory"])

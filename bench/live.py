@@ -160,15 +160,15 @@ def flooded(host: Host, generator: str, frames: Path) -> float:
 
 def small_frames() -> bytes:
     """64 flows of UDP in frames of 60 bytes, which are 64 with their FCS."""
-    reported = b""
+    records = b""
     for number in range(64):
         header = bytearray.fromhex("4500002e00000000401100000a0000010a800001")
         total = sum(int.from_bytes(header[at : at + 2]) for at in range(0, 20, 2))
         header[10:12] = (~((total & 0xFFFF) + (total >> 16)) & 0xFFFF).to_bytes(2)
         segment = (10_000 + number).to_bytes(2) + bytes.fromhex("0009001a0000") + bytes(18)
         frame = bytes.fromhex("0200000000020200000000010800") + header + segment
-        reported += len(frame).to_bytes(2) + frame
-    return reported
+        records += len(frame).to_bytes(2) + frame
+    return records
 
 
 def show(found: dict[str, list[tuple[Carried, Carried]]], given: argparse.Namespace) -> None:

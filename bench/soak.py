@@ -231,10 +231,10 @@ def send(
     taken, seconds, came, before = 0, 0.0, 0, -1
     try:
         while before < came < given.count:
-            with frames.open("rb") as reported:
+            with frames.open("rb") as source:
                 command = host.command(generator, "eth0", str(given.count - came), str(given.rate))
                 done = subprocess.run(
-                    command, stdin=reported, capture_output=True, text=True, check=True
+                    command, stdin=source, capture_output=True, text=True, check=True
                 )
             more, needed = done.stdout.split()
             taken, seconds = taken + int(more), seconds + float(needed)
@@ -296,9 +296,9 @@ class Trouble:
             self.generate(self.small, 200_000, 0)
 
     def generate(self, frames: Path, count: int, rate: int) -> None:
-        with frames.open("rb") as reported:
+        with frames.open("rb") as source:
             words = self.one.command(self.generator, "eth0", str(count), str(rate))
-            subprocess.run(words, stdin=reported, stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(words, stdin=source, stdout=subprocess.DEVNULL, check=True)
 
     def steps(self) -> None:
         for seconds in (3600.0 * self.hour, 0.0):
@@ -369,8 +369,8 @@ def through_trouble(seconds: float, folder: Path) -> int:
     for what, count in times.items():
         print(f"  {count} times {what}; packets did not pass after {failed[what]} of them")
     for port in ports:
-        reported = ("received", "sent", "lost", "not_sent", "oversized", "unfinished", "failures")
-        print(f"  port {port['port']}: " + ", ".join(f"{port[key]:,} {key}" for key in reported))
+        counters = ("received", "sent", "lost", "not_sent", "oversized", "unfinished", "failures")
+        print(f"  port {port['port']}: " + ", ".join(f"{port[key]:,} {key}" for key in counters))
     faults = sum(fault["count"] for fault in counters["switch"]["faults"])
     held = counters["switch"]["held"]
     print(

@@ -65,9 +65,9 @@ def run_inside(job: Job) -> int:
     for number, port in enumerate(job.ports):
         command += ["--port", f"{port}={add_pair(number)}"]
     log = Path(job.log)
-    with (log / "switch.txt").open("w") as reported:
+    with (log / "switch.txt").open("w") as output:
         switch = subprocess.Popen(
-            [*command, "--out", str(log / "run")], stdout=reported, stderr=subprocess.STDOUT
+            [*command, "--out", str(log / "run")], stdout=output, stderr=subprocess.STDOUT
         )
     try:
         until = time.monotonic() + 60

@@ -210,8 +210,8 @@ def run_inside(arguments: argparse.Namespace) -> int:
     if "v1model.p4" not in Path(arguments.program).read_text():
         command += ["--pipes", str(_PIPES)]
     built = build_folder(Path(arguments.tests), Path(arguments.program), log)
-    with (log / "switch.txt").open("w") as reported:
-        switch = subprocess.Popen(command, stdout=reported, stderr=subprocess.STDOUT)
+    with (log / "switch.txt").open("w") as output:
+        switch = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
     for _ in range(300):
         if switch.poll() is not None or "bfrt 127" in (log / "switch.txt").read_text():
             break
@@ -250,15 +250,15 @@ def run_inside(arguments: argparse.Namespace) -> int:
         paths.append(arguments.library)
     environment = os.environ | {"PYTHONPATH": ":".join(paths)}
     environment["PATH"] = f"{link_tools(log)}:{environment['PATH']}"
-    with (log / "ptf.txt").open("w") as reported:
+    with (log / "ptf.txt").open("w") as output:
         done = subprocess.Popen(
-            tests, stdout=reported, stderr=subprocess.STDOUT, env=environment, cwd=log
+            tests, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=log
         )
         try:
             done.wait(timeout=arguments.longest)
         except subprocess.TimeoutExpired:
             done.kill()
-            reported.write("\nended after the longest time\n")
+            output.write("\nended after the longest time\n")
     switch.send_signal(signal.SIGINT)
     try:
         switch.wait(timeout=30)

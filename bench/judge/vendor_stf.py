@@ -143,8 +143,8 @@ def main() -> int:
         surprise = ours and (outcome.verdict != "passed") != (outcome.name in expected)
         surprises += surprise
         if ours and (surprise or outcome.verdict != "passed"):
-            reported = "  (not as the data file says)" if surprise else ""
-            print(f"{outcome.verdict:8} {outcome.name}{reported}")
+            remark = "  (not as the data file says)" if surprise else ""
+            print(f"{outcome.verdict:8} {outcome.name}{remark}")
             if options.verbose:
                 print("".join(f"    {line}\n" for line in outcome.detail.splitlines()), end="")
     for verdict, count in Counter(outcome.verdict for outcome in outcomes).most_common():

@@ -193,7 +193,7 @@ fn program(folder: &str, numbers: &[(&str, &str)]) -> Plane {
     plane
 }
 
-/// What a program did with a course.
+/// Counts of a program's decisions on a trace, compared with those of the native discipline.
 #[derive(Debug, Default)]
 struct Outcome {
     packets: usize,

@@ -40,7 +40,7 @@ header bridge_h {
 }
 
 #ifdef GENERATED_KIND
-// The begin of a generated packet's contents.
+// Start of a generated packet's contents.
 header generated_h {
     bit<16> port;                       // where to go
 }

@@ -19,7 +19,7 @@ def aqms(
     parameters: Annotated[
         bool,
         typer.Option(
-            "--parameters", help="In full, with what the native disciplines can be reported."
+            "--parameters", help="In full, with the parameters of the native disciplines."
         ),
     ] = False,
     as_json: Json = False,

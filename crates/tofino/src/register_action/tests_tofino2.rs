@@ -89,7 +89,7 @@ fn a_wide_word_is_copied_whole_and_put_out_by_halves() {
     assert_eq!(seen[2][..6], [1, 2, 3, 4, 5, 6]);
 }
 
-/// What a packet with these addresses leaves in the destination address of its successor.
+/// Ethernet headers of the frames behind egress, in their order through one switch.
 fn passes(parts: &Parts<'_>, executor: Executor, frames: &[[u8; 14]]) -> Vec<[u8; 14]> {
     let options = LoadOptions { executor, ..LoadOptions::default() };
     let loaded = load_text_with(&parts.text(), options);

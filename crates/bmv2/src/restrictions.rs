@@ -8,13 +8,13 @@ use super::rules;
 use super::successors;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Expr, ExprKind, ExternCall, ObjectArg, ObjectId, Program, Slot, Stmt, StmtKind, Table,
-    TableId, Unit, UnitId,
+    Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Unit, UnitId,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::types::Type;
 use sojourn_p4::visit;
-use sojourn_target::table_order::{self, Cycle, Order};
+use sojourn_target::applied_tables::{SharedObject, applied, shared_objects};
+use sojourn_target::table_order::{Cycle, Order};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A diagnostic for each statement or table that a block of the six cannot have.
@@ -115,18 +115,9 @@ fn emits(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
 /// The first table of a control that a packet can meet twice, or before and behind another one.
 fn cycle(program: &Program, control: UnitId) -> Option<Diagnostic> {
     let order = Order::new(program, control);
-    let Cycle { table, other, first, second } =
-        order.repeated().or_else(|| order.cycles().into_iter().next())?;
-    let name = |id: TableId| &program.tables[id.index()].name;
-    let message = match table == other {
-        true => format!("a packet can meet `{}` twice", name(table)),
-        false => format!(
-            "`{}` is applied before `{}` here and behind it on another path",
-            name(table),
-            name(other)
-        ),
-    };
-    let refused = rules::APPLY_ORDER.refuse(second, message);
+    let cycle = order.repeated().or_else(|| order.cycles().into_iter().next())?;
+    let Cycle { first, second, .. } = cycle;
+    let refused = rules::APPLY_ORDER.refuse(second, cycle.message(program));
     Some(match first == second {
         true => refused.into(),
         false => refused.with_place(first, "applied before").into(),
@@ -135,27 +126,18 @@ fn cycle(program: &Program, control: UnitId) -> Option<Diagnostic> {
 
 /// Direct counters and meters of two tables.
 fn owners(program: &Program, found: &mut Vec<Diagnostic>) {
-    let mut owners: BTreeMap<ObjectId, &Table> = BTreeMap::new();
-    for table in table_order::applied(program) {
-        for (_, value) in &table.properties {
-            let ObjectArg::Object(id) = value else { continue };
-            let object = &program.objects[id.index()];
-            if !object.of.starts_with("direct_") {
-                continue;
-            }
-            let owner = owners.entry(*id).or_insert(table);
-            if owner.span != table.span {
-                let message = format!("`{}` belongs to two tables", object.name);
-                let refused = rules::DIRECT_OF_ONE.refuse(table.span, message);
-                found.push(refused.with_place(owner.span, "the other table").into());
-            }
-        }
+    for SharedObject { object, owner, other } in
+        shared_objects(program, |of| of.starts_with("direct_"))
+    {
+        let message = format!("`{}` belongs to two tables", object.name);
+        let refused = rules::DIRECT_OF_ONE.refuse(other.span, message);
+        found.push(refused.with_place(owner.span, "the other table").into());
     }
 }
 
 /// Tables with two lpm keys.
 fn prefixes(program: &Program, found: &mut Vec<Diagnostic>) {
-    for table in table_order::applied(program) {
+    for table in applied(program) {
         let mut keys = table.keys.iter().filter(|key| &*key.match_kind == "lpm");
         if let (Some(first), Some(second)) = (keys.next(), keys.next()) {
             let refused = rules::ONE_LPM.refuse(second.span, "a second lpm key");

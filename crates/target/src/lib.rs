@@ -12,9 +12,10 @@
 //! | [`rule`] | codes, reasons and cures of what a target refuses |
 //! | [`faults`] | counts of what a running program did that its target cannot do |
 //! | [`trace_json`], [`observer`] | one packet followed step by step |
-//! | [`def_use`], [`validity_checks`], [`fields`], [`table_order`] | analyses of the IR that architectures share |
+//! | [`def_use`], [`validity_checks`], [`fields`], [`applied_tables`], [`table_order`] | analyses of the IR that architectures share |
 
 #[macro_use]
+pub mod applied_tables;
 pub mod rule;
 
 pub mod arguments;

@@ -4,10 +4,10 @@
 //! a path from a table back to itself cannot be run. Conditions are not looked at: both branches of
 //! an `if` are paths. Uses the IR; must not depend on an architecture.
 
-use sojourn_p4::ir::{Body, Label, Program, Stmt, StmtKind, Table, TableId, UnitId};
+use sojourn_p4::ir::{Body, Label, Program, Stmt, StmtKind, TableId, UnitId};
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Tables that a packet may have met, each with its first application.
 type Met = BTreeMap<TableId, Span>;
@@ -34,18 +34,19 @@ pub struct Cycle {
     pub second: Span,
 }
 
-/// The tables that a program applies. Compilers drop the others.
-pub fn applied(program: &Program) -> Vec<&Table> {
-    let mut ids: HashSet<TableId> = HashSet::new();
-    for unit in 0..program.units.len() {
-        visit::unit_statements(program, UnitId(unit as u32), &mut |stmt| {
-            if let StmtKind::Apply { table, .. } = &stmt.kind {
-                ids.insert(*table);
-            }
-        });
+impl Cycle {
+    /// The cycle, as a diagnostic at `second` says it.
+    pub fn message(&self, program: &Program) -> String {
+        let name = |id: TableId| &program.tables[id.index()].name;
+        if self.table == self.other {
+            return format!("a packet can meet `{}` twice", name(self.table));
+        }
+        format!(
+            "`{}` is applied before `{}` here and behind it on another path",
+            name(self.table),
+            name(self.other)
+        )
     }
-    let tables = program.tables.iter().enumerate();
-    tables.filter(|(at, _)| ids.contains(&TableId(*at as u32))).map(|(_, table)| table).collect()
 }
 
 impl Order {
@@ -135,7 +136,7 @@ impl Order {
     }
 }
 
-/// What one of several paths has met.
+/// Union of the tables that several paths have met.
 fn join(ends: impl IntoIterator<Item = Option<Met>>) -> Option<Met> {
     ends.into_iter().flatten().reduce(|mut a, b| {
         b.into_iter().for_each(|(table, span)| {

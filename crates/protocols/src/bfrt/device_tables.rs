@@ -170,6 +170,7 @@ type Column = (u32, &'static str, &'static str);
 
 struct TableSpec {
     what: Fixed,
+    /// The chip's generation is put behind a leading `tf`.
     name: &'static str,
     id: u32,
     kind: &'static str,
@@ -230,7 +231,7 @@ const CHANGES: [Change; 9] = [
 const NEW: [TableSpec; 3] = [
     TableSpec {
         what: Fixed::PipeScheduling,
-        name: "tf1.tm.pipe.sched_cfg",
+        name: "tf.tm.pipe.sched_cfg",
         id: 4_278_517_840,
         kind: "TmPipeSchedCfg",
         size: 1,
@@ -240,7 +241,7 @@ const NEW: [TableSpec; 3] = [
     },
     TableSpec {
         what: Fixed::PipeConfig,
-        name: "tf1.tm.pipe.cfg",
+        name: "tf.tm.pipe.cfg",
         id: 4_278_517_841,
         kind: "TmPipeCfg",
         size: 1,
@@ -253,7 +254,7 @@ const NEW: [TableSpec; 3] = [
     },
     TableSpec {
         what: Fixed::QueueConfig,
-        name: "tf1.tm.queue.cfg",
+        name: "tf.tm.queue.cfg",
         id: 4_278_517_842,
         kind: "TmQueueCfg",
         size: 4608,
@@ -381,7 +382,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::PortConfig,
-        name: "tf1.tm.port.cfg",
+        name: "tf.tm.port.cfg",
         id: 4_278_517_776,
         kind: "TmPortCfg",
         size: 288,
@@ -395,7 +396,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::PortShaping,
-        name: "tf1.tm.port.sched_shaping",
+        name: "tf.tm.port.sched_shaping",
         id: 4_278_517_783,
         kind: "TmPortSchedShaping",
         size: 288,
@@ -410,7 +411,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::PortScheduling,
-        name: "tf1.tm.port.sched_cfg",
+        name: "tf.tm.port.sched_cfg",
         id: 4_278_517_782,
         kind: "TmPortSchedCfg",
         size: 288,
@@ -420,7 +421,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::QueueMap,
-        name: "tf1.tm.queue.map",
+        name: "tf.tm.queue.map",
         id: 4_278_517_794,
         kind: "TmQueueMap",
         size: 2304,
@@ -430,7 +431,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::QueueShaping,
-        name: "tf1.tm.queue.sched_shaping",
+        name: "tf.tm.queue.sched_shaping",
         id: 4_278_517_798,
         kind: "TmQueueSchedShaping",
         size: 2304,
@@ -447,7 +448,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::QueueScheduling,
-        name: "tf1.tm.queue.sched_cfg",
+        name: "tf.tm.queue.sched_cfg",
         id: 4_278_517_797,
         kind: "TmQueueSchedCfg",
         size: 2304,
@@ -464,7 +465,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::QueueCounter,
-        name: "tf1.tm.counter.queue",
+        name: "tf.tm.counter.queue",
         id: 4_278_517_827,
         kind: "TmCounterQueue",
         size: 576,
@@ -478,7 +479,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::GeneratorPort,
-        name: "tf1.pktgen.port_cfg",
+        name: "tf.pktgen.port_cfg",
         id: 4_278_386_689,
         kind: "PktgenPortCfg",
         size: 256,
@@ -493,7 +494,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::Application,
-        name: "tf1.pktgen.app_cfg",
+        name: "tf.pktgen.app_cfg",
         id: 4_278_386_690,
         kind: "PktgenAppCfg",
         size: 8,
@@ -530,7 +531,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::GeneratorBuffer,
-        name: "tf1.pktgen.pkt_buffer",
+        name: "tf.pktgen.pkt_buffer",
         id: 4_278_386_691,
         kind: "PktgenPktBufferCfg",
         size: 1024,
@@ -540,7 +541,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::SnapshotContainers,
-        name: "tf1.snapshot.phv",
+        name: "tf.snapshot.phv",
         id: 4_278_648_833,
         kind: "SnapshotPhv",
         size: 12,
@@ -550,7 +551,7 @@ const TABLES: [TableSpec; 18] = [
     },
     TableSpec {
         what: Fixed::Device,
-        name: "tf1.dev.device_configuration",
+        name: "tf.dev.device_configuration",
         id: 4_278_583_297,
         kind: "DevConfigure",
         size: 1,
@@ -623,7 +624,7 @@ fn made(table: &TableSpec, of: &DeviceTables) -> Value {
     });
     let data = data.chain(containers);
     let mut made = json!({
-        "name": table.name.replacen("tf1.", &format!("tf{}.", of.generation), 1),
+        "name": table.name.replacen("tf.", &format!("tf{}.", of.generation), 1),
         "id": table.id,
         "table_type": table.kind,
         "size": size,

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use serde_json::Value;
 use sojourn_control::describe::{ProgramDescription, TableDescription};
 use sojourn_control::schema::{Cells, Schema as Declared, Unit};
+use sojourn_engine::builtin::TARGETS;
 use sojourn_engine::control::Pipes;
 use sojourn_target::Program;
 use sojourn_target::target::DeviceTables;
@@ -210,18 +211,11 @@ pub struct Schema {
     pub chip: DeviceTables,
 }
 
-/// Fixed tables of a program's chip; those of Tofino 1 for a program of another target.
+/// Fixed tables of a program's chip; for a program of another target those of the first chip that is
+/// built in.
 fn chip_of(program: &Program) -> DeviceTables {
-    program.target().device_tables().unwrap_or(DeviceTables {
-        generation: 1,
-        group_ports: 4,
-        port_queues: 8,
-        stages: 12,
-        recirculating: (0..4)
-            .flat_map(|pipe| (68..=71).map(move |port| pipe * 128 + port))
-            .collect(),
-        processor: (64..=67, 320),
-    })
+    let built_in = || TARGETS.iter().find_map(|target| target.device_tables());
+    program.target().device_tables().or_else(built_in).expect("a chip is built in")
 }
 
 impl Schema {

@@ -9,9 +9,8 @@ use sojourn_p4::ir::{
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
+use sojourn_target::applied_tables::{SharedObject, applied, shared_objects};
 use sojourn_target::arguments::first_object;
-use sojourn_target::table_order::applied;
-use std::collections::HashMap;
 
 /// Diagnostics about table actions that use registers or meters, or counters, at different indices.
 pub fn check_indices(program: &Program) -> Vec<Diagnostic> {
@@ -118,18 +117,13 @@ pub fn check_direct(program: &Program) -> Vec<Diagnostic> {
 
 /// Refuses a direct object of two tables, or of none (T0711).
 fn check_owners(program: &Program, tables: &[&Table], found: &mut Vec<Diagnostic>) {
-    let mut owners: HashMap<ObjectId, &Table> = HashMap::new();
-    for table in tables {
-        check_named(program, table, found);
-        for id in properties(program, table) {
-            let owner = owners.entry(id).or_insert(table);
-            if owner.span != table.span {
-                let name = &program.objects[id.index()].name;
-                let message = format!("two tables name `{name}`");
-                let refused = rules::DIRECT_OF_ONE.refuse(table.span, message);
-                found.push(refused.with_place(owner.span, "the other table").into());
-            }
-        }
+    tables.iter().for_each(|table| check_named(program, table, found));
+    for SharedObject { object, owner, other } in
+        shared_objects(program, |of| of.starts_with("Direct"))
+    {
+        let message = format!("two tables name `{}`", object.name);
+        let refused = rules::DIRECT_OF_ONE.refuse(other.span, message);
+        found.push(refused.with_place(owner.span, "the other table").into());
     }
 }
 

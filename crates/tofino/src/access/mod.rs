@@ -30,7 +30,7 @@ use sojourn_p4::ir::{
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
-use sojourn_target::table_order::{Cycle, Order};
+use sojourn_target::table_order::Order;
 use std::collections::{HashMap, HashSet};
 
 /// Register of a call, if it is an access to one.
@@ -70,15 +70,10 @@ pub fn check_unit(program: &Program, unit: UnitId, register_of: RegisterOf<'_>) 
 /// Tables that are applied in different orders on different paths (T1025), after
 /// `bf-p4c/common/multiple_apply.cpp`.
 fn check_order(program: &Program, unit: UnitId) -> Vec<Diagnostic> {
-    let name = |id: TableId| &program.tables[id.index()].name;
     let cycles = Order::new(program, unit).cycles().into_iter();
-    let diagnostics = cycles.map(|Cycle { table, other, first, second }| {
-        let message = format!(
-            "`{}` is applied before `{}` here and behind it on another path",
-            name(table),
-            name(other)
-        );
-        rules::APPLY_ORDER.refuse(second, message).with_place(first, "applied before").into()
+    let diagnostics = cycles.map(|cycle| {
+        let refused = rules::APPLY_ORDER.refuse(cycle.second, cycle.message(program));
+        refused.with_place(cycle.first, "applied before").into()
     });
     diagnostics.collect()
 }

@@ -46,7 +46,7 @@ use crate::fit::bits::{Bits, Place};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_p4::visit;
-use sojourn_target::table_order::applied;
+use sojourn_target::applied_tables::applied;
 
 /// Rules that the controls of both passes and the ghost control break, as diagnostics.
 pub fn check(

@@ -537,14 +537,20 @@ impl Runner {
         syscalls::wait(&asked, sleep.0);
     }
 
+    /// The counters at an instant that the switch has reached: everything that was due until
+    /// `elapsed` has happened, so that virtual time repeats the run by the same instant.
     fn report(&mut self) -> LiveReport {
+        let now = self.clock.now();
+        self.switch.advance(now);
+        self.transmit();
+        self.record();
         for at in &mut self.ports {
             at.report.lost += at.port.interface.lost();
             at.report.not_held = at.incoming.dropped + at.outgoing.dropped;
         }
         LiveReport {
             started: self.clock.started(),
-            elapsed: self.clock.now().0,
+            elapsed: now.0,
             ports: self.ports.iter().map(|at| at.report.clone()).collect(),
             lateness: self.lateness.percentiles(),
             rows_lost: self.rows_lost,

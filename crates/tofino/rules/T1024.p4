@@ -1,4 +1,4 @@
-//! T1024: a table with an action selector has a selector key.
+//! T1024: the tables of an action selector have the same selector keys.
 
 #include "shared/egress.p4"
     Hash<bit<14>>(HashAlgorithm_t.CRC16) spread;

@@ -535,6 +535,26 @@ fn a_table_names_the_direct_objects_of_its_actions() {
 }
 
 #[test]
+fn the_tables_of_a_selector_have_the_same_selector_keys_and_actions() {
+    let tables = |key: &str, action: &str| {
+        format!(
+            "Hash<bit<14>>(HashAlgorithm_t.CRC16) h; ActionProfile(64) p;
+             ActionSelector(p, h, SelectorMode_t.FAIR, 8, 4) s;
+             action mark(bit<32> v) {{ x = v; }} action judge(bit<32> v) {{ y = v; }}
+             table t {{ key = {{ n : exact; hdr.ipv4.src_addr : selector; }}
+                 actions = {{ mark; }} implementation = s; size = 16; }}
+             table u {{ key = {{ n : exact; {key} : selector; }}
+                 actions = {{ {action}; }} implementation = s; size = 16; }}"
+        )
+    };
+    let apply = "if (n == 1) { t.apply(); } else { u.apply(); }";
+    assert_eq!(codes(&tables("hdr.ipv4.src_addr", "mark"), apply), [""; 0]);
+    assert_eq!(codes(&tables("hdr.ipv4.dst_addr", "mark"), apply), ["T1024"]);
+    assert_eq!(codes(&tables("hdr.ipv4.src_addr", "judge"), apply), ["T1027"]);
+    assert_eq!(codes(&tables("hdr.ipv4.dst_addr", "judge"), "t.apply();"), [""; 0]);
+}
+
+#[test]
 fn a_switch_looks_at_a_field() {
     check(&[
         ("a field", "", "switch (n) { 1: { z = 1; } default: { z = 2; } }", None),

@@ -72,7 +72,7 @@ sojourn_target::rules! { with programs:
     EXTENDED_OPERAND "T1023" "a sum takes a header's field in its own width"
         "the bits above the field in its container belong to other fields, and an instruction does not mask"
         "move the field to a metadata field of the sum's width in an action before"
-    SELECTOR_KEY "T1024" "a table with an action selector has a selector key"
+    SELECTOR_KEY "T1024" "the tables of an action selector have the same selector keys"
         "a hash of the selector keys chooses the member of a group"
         "add a field with the match kind `selector` to the key, or use the action profile alone"
     APPLY_ORDER "T1025" "tables are applied in the same order on all paths"
@@ -81,6 +81,9 @@ sojourn_target::rules! { with programs:
     NESTED_CASTS "T1026" "a cast does not widen what another cast has cut"
         "the compiler merges a cast with the one inside it, and makes no slice of the inner one; three casts are not merged"
         "write the slice, as in `(bit<32>)size[7:0]`, or cast in two statements"
+    PROFILE_ACTIONS "T1027" "the tables of an action profile have the same actions"
+        "the members of a profile lie in one memory, in one format"
+        "list the same actions in each table, or declare a profile for each"
 
     STAGES "T1101" "a program has 12 stages, on Tofino 2 20"
         "each stage can use what an earlier one wrote, and the chip has 12 stages (Tofino 2: 20), for ingress and egress together"

@@ -1,16 +1,16 @@
-//! Limits of table keys (T1010, T1017, T1024), after `bf-p4c/mau/resource_estimate.cpp`,
-//! `bf-p4c/midend/check_unsupported.cpp` and `bf-p4c/mau/handle_assign.cpp`.
+//! Limits of table keys (T1010, T1017), after `bf-p4c/mau/resource_estimate.cpp` and
+//! `bf-p4c/midend/check_unsupported.cpp`.
 
 use super::condition::field_width;
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{ObjectArg, Program, Table};
+use sojourn_p4::ir::Table;
 
 /// Bits of a range key: five nibbles.
 const RANGE_KEY_BITS: u32 = 20;
 
 /// Checks the keys of a table.
-pub fn check(program: &Program, table: &Table, found: &mut Vec<Diagnostic>) {
+pub fn check(table: &Table, found: &mut Vec<Diagnostic>) {
     for key in table.keys.iter().filter(|key| &*key.match_kind == "range") {
         let width = field_width(&key.expr);
         if width > RANGE_KEY_BITS {
@@ -19,24 +19,6 @@ pub fn check(program: &Program, table: &Table, found: &mut Vec<Diagnostic>) {
         }
     }
     check_prefixes(table, found);
-    check_selector(program, table, found);
-}
-
-/// A selector chooses by a hash of keys.
-fn check_selector(program: &Program, table: &Table, found: &mut Vec<Diagnostic>) {
-    let selector = table.properties.iter().find_map(|(name, value)| match value {
-        ObjectArg::Object(id) if &**name == "implementation" => {
-            let object = &program.objects[id.index()];
-            (&*object.of == "ActionSelector").then_some(object)
-        }
-        _ => None,
-    });
-    let has_key = table.keys.iter().any(|key| &*key.match_kind == "selector");
-    if let Some(selector) = selector.filter(|_| !has_key) {
-        let message = format!("`{}` gives `{}` no selector key", table.name, selector.name);
-        let refused = rules::SELECTOR_KEY.refuse(table.span, message);
-        found.push(refused.with_place(selector.span, "the selector").into());
-    }
 }
 
 /// One prefix, and no mask or range with it.

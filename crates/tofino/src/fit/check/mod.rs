@@ -16,6 +16,7 @@
 //! | `casts` | casts of casts |
 //! | `index` | addresses of registers |
 //! | `repeat`, `varbit` | loops; headers of variable size |
+//! | `profile` | tables that share a profile or selector |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
 mod action_data;
@@ -30,6 +31,7 @@ mod index;
 mod instruction;
 mod key;
 mod operations;
+mod profile;
 mod repeat;
 mod time;
 mod values;
@@ -63,7 +65,7 @@ pub fn check(
             hashed::check_statements(chip, program, list, &mut found);
         }
         for table in applied(program).into_iter().filter(|table| table.unit == control) {
-            key::check(program, table, &mut found);
+            key::check(table, &mut found);
             hashed::check_table(chip, program, table, &mut found);
         }
         casts::check(program, control, &mut found);
@@ -72,6 +74,7 @@ pub fn check(
         time::check(chip, program, control, &mut found);
         varbit::check(program, control, &mut found);
     }
+    profile::check(program, &mut found);
     let mut unique: Vec<Diagnostic> = Vec::new();
     for diagnostic in found {
         if !unique.contains(&diagnostic) {

@@ -1,0 +1,68 @@
+//! Tables of an action profile or selector (T1024, T1027), after `bf-p4c/mau/handle_assign.cpp` and
+//! `bf-p4c/mau/action_format.cpp`.
+//!
+//! The members of a profile lie in one memory, with one format of their data, and one hash of the
+//! selector keys chooses among them.
+
+use crate::rules;
+use sojourn_p4::diagnostic::Diagnostic;
+use sojourn_p4::ir::{Object, ObjectArg, ObjectId, Program, Table};
+use sojourn_target::applied_tables::applied;
+use sojourn_target::arguments::first_object;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Checks the tables that a program applies.
+pub fn check(program: &Program, found: &mut Vec<Diagnostic>) {
+    let mut by_profile: BTreeMap<ObjectId, &Table> = BTreeMap::new();
+    let mut by_selector: BTreeMap<ObjectId, &Table> = BTreeMap::new();
+    for table in applied(program) {
+        let Some(id) = implementation(table) else { continue };
+        let object = &program.objects[id.index()];
+        if &*object.of == "ActionSelector" {
+            check_selector(object, table, found);
+            let first = *by_selector.entry(id).or_insert(table);
+            if selector_keys(first) != selector_keys(table) {
+                let message =
+                    format!("another selector key of `{}` than in `{}`", object.name, first.name);
+                let refused = rules::SELECTOR_KEY.refuse(table.span, message);
+                found.push(refused.with_place(first.span, "the other table").into());
+            }
+        }
+        let profile = first_object(object).filter(|inner| is_profile(program, *inner));
+        let first = *by_profile.entry(profile.unwrap_or(id)).or_insert(table);
+        if actions(first) != actions(table) {
+            let message = format!("other actions than in `{}`, with the same profile", first.name);
+            let refused = rules::PROFILE_ACTIONS.refuse(table.span, message);
+            found.push(refused.with_place(first.span, "the other table").into());
+        }
+    }
+}
+
+fn implementation(table: &Table) -> Option<ObjectId> {
+    table.properties.iter().find_map(|(name, value)| match value {
+        ObjectArg::Object(id) if &**name == "implementation" => Some(*id),
+        _ => None,
+    })
+}
+
+fn is_profile(program: &Program, id: ObjectId) -> bool {
+    &*program.objects[id.index()].of == "ActionProfile"
+}
+
+/// A selector chooses by a hash of keys.
+fn check_selector(selector: &Object, table: &Table, found: &mut Vec<Diagnostic>) {
+    if selector_keys(table).is_empty() {
+        let message = format!("`{}` gives `{}` no selector key", table.name, selector.name);
+        let refused = rules::SELECTOR_KEY.refuse(table.span, message);
+        found.push(refused.with_place(selector.span, "the selector").into());
+    }
+}
+
+fn selector_keys(table: &Table) -> Vec<&str> {
+    let keys = table.keys.iter().filter(|key| &*key.match_kind == "selector");
+    keys.map(|key| &*key.name).collect()
+}
+
+fn actions(table: &Table) -> BTreeSet<&str> {
+    table.actions.iter().map(|action| &*action.name).collect()
+}

@@ -37,7 +37,8 @@ demo: $(BUILT)
 test: $(BUILT) $(DOCS) lint
 	@[ -n "$$SOJOURN_SALU_VECTORS" ] \
 		|| echo 'SOJOURN_SALU_VECTORS is not set: the tests against the vendor vectors are skipped'
-	cargo test --locked --quiet --workspace
+	cargo test --locked --quiet --workspace --tests
+	cargo test --locked --quiet --workspace --doc
 	$(PYTEST)
 
 # Before a commit: format, lints, types, unit tests. CONTRIBUTING.md says which check fits which change.

@@ -2,14 +2,18 @@
 
 import json
 import os
+import select
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -19,6 +23,10 @@ from sojourn.runtime.folder import RunFolder
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "hardware"))
 import tools
+
+# A shell that starts the tests in the background has them and all that they start ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SMALL = """
 duration = "3 s"
@@ -36,17 +44,45 @@ rtt = ["5 ms", "10 ms"]
 Sojourn = Callable[..., subprocess.CompletedProcess[str]]
 
 
+TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1"}
+COMMAND_TIMEOUT = 300.0
+
+
+@cache
+def command_server() -> tuple[socket.socket, IO[str]]:
+    """The connection to this worker's `command_server.py`, which ends with the worker."""
+    ours, theirs = socket.socketpair()
+    script = Path(__file__).with_name("command_server.py")
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, script, str(theirs.fileno())],
+            env=os.environ | TERMINAL,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+        )
+    return ours, ours.makefile("rw")
+
+
 def call_sojourn(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     """Calls `sojourn` with `arguments` in `folder`, as from a terminal of 100 columns."""
-    return subprocess.run(
-        [sys.executable, "-m", "sojourn", *map(str, arguments)],
-        cwd=folder,
-        env=os.environ | {"COLUMNS": "100", "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    connection, stream = command_server()
+    words = [str(argument) for argument in arguments]
+    with tempfile.TemporaryDirectory() as output:
+        stdout, stderr = Path(output, "stdout"), Path(output, "stderr")
+        request = {
+            "folder": str(folder),
+            "environment": os.environ | TERMINAL,
+            "arguments": words,
+            "stdout": str(stdout),
+            "stderr": str(stderr),
+        }
+        print(json.dumps(request), file=stream, flush=True)
+        process = int(stream.readline())
+        if not select.select([connection], [], [], COMMAND_TIMEOUT)[0]:
+            os.killpg(process, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(["sojourn", *words], COMMAND_TIMEOUT)
+        status = int(stream.readline())
+        return subprocess.CompletedProcess(words, status, stdout.read_text(), stderr.read_text())
 
 
 @pytest.fixture

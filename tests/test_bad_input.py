@@ -90,8 +90,6 @@ def test_ctrl_c_leaves_readable_rows_and_status_130(tmp_path: Path) -> None:
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell that starts the tests in the background has them ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     rows = tmp_path / "out" / "fifo" / "packets.parquet"
     give_up = time.monotonic() + 60

@@ -73,8 +73,6 @@ def stopped(folder: Path, busy: Callable[[int], bool], *arguments: object) -> st
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell that starts the tests in the background has them ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         give_up = time.monotonic() + 120

@@ -271,8 +271,6 @@ def long_run(folder: Path, scenario: str) -> Iterator[tuple[subprocess.Popen[str
         [*command, "--on", "live", "--out", str(folder / "run")],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
         env=os.environ | {"TMPDIR": str(folder / "temporary")},
-        # A shell that starts the tests in the background has them ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     try:
         rows = list[Path]()

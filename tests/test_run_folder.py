@@ -271,8 +271,6 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         cwd=folder,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell that starts the tests in the background has them ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

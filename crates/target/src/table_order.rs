@@ -67,6 +67,13 @@ impl Order {
         })
     }
 
+    /// Whether a path meets both tables.
+    pub fn meets_both(&self, one: TableId, other: TableId) -> bool {
+        let behind =
+            |first, second| self.behind.get(&first).is_some_and(|b| b.contains_key(&second));
+        behind(one, other) || behind(other, one)
+    }
+
     /// Each table that is met before another one and, on another path, behind it; each pair once.
     pub fn cycles(&self) -> Vec<Cycle> {
         let mut reported = BTreeSet::new();

@@ -549,6 +549,8 @@ fn the_tables_of_a_selector_have_the_same_selector_keys_and_actions() {
     };
     let apply = "if (n == 1) { t.apply(); } else { u.apply(); }";
     assert_eq!(codes(&tables("hdr.ipv4.src_addr", "mark"), apply), [""; 0]);
+    let both = "t.apply(); u.apply();";
+    assert_eq!(codes(&tables("hdr.ipv4.src_addr", "mark"), both), ["T1028"]);
     assert_eq!(codes(&tables("hdr.ipv4.dst_addr", "mark"), apply), ["T1024"]);
     assert_eq!(codes(&tables("hdr.ipv4.src_addr", "judge"), apply), ["T1027"]);
     assert_eq!(codes(&tables("hdr.ipv4.dst_addr", "judge"), "t.apply();"), [""; 0]);

@@ -84,6 +84,9 @@ sojourn_target::rules! { with programs:
     PROFILE_ACTIONS "T1027" "the tables of an action profile have the same actions"
         "the members of a profile lie in one memory, in one format"
         "list the same actions in each table, or declare a profile for each"
+    PROFILE_ONCE "T1028" "a packet meets one table of an action profile"
+        "the members of a profile lie in one memory, which a packet reads once"
+        "apply the tables in branches of one condition, or declare a profile for each"
 
     STAGES "T1101" "a program has 12 stages, on Tofino 2 20"
         "each stage can use what an earlier one wrote, and the chip has 12 stages (Tofino 2: 20), for ingress and egress together"

@@ -1,19 +1,20 @@
-//! Tables of an action profile or selector (T1024, T1027), after `bf-p4c/mau/handle_assign.cpp` and
+//! Tables of an action profile or selector (T1024, T1027, T1028), after `bf-p4c/mau/handle_assign.cpp` and
 //! `bf-p4c/mau/action_format.cpp`.
 //!
 //! The members of a profile lie in one memory, with one format of their data, and one hash of the
-//! selector keys chooses among them.
+//! selector keys chooses among them. A packet reads it once.
 
 use crate::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Object, ObjectArg, ObjectId, Program, Table};
+use sojourn_p4::ir::{Object, ObjectArg, ObjectId, Program, Table, TableId};
 use sojourn_target::applied_tables::applied;
 use sojourn_target::arguments::first_object;
+use sojourn_target::table_order::Order;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks the tables that a program applies.
 pub fn check(program: &Program, found: &mut Vec<Diagnostic>) {
-    let mut by_profile: BTreeMap<ObjectId, &Table> = BTreeMap::new();
+    let mut by_profile: BTreeMap<ObjectId, Vec<&Table>> = BTreeMap::new();
     let mut by_selector: BTreeMap<ObjectId, &Table> = BTreeMap::new();
     for table in applied(program) {
         let Some(id) = implementation(table) else { continue };
@@ -29,13 +30,30 @@ pub fn check(program: &Program, found: &mut Vec<Diagnostic>) {
             }
         }
         let profile = first_object(object).filter(|inner| is_profile(program, *inner));
-        let first = *by_profile.entry(profile.unwrap_or(id)).or_insert(table);
-        if actions(first) != actions(table) {
-            let message = format!("other actions than in `{}`, with the same profile", first.name);
-            let refused = rules::PROFILE_ACTIONS.refuse(table.span, message);
-            found.push(refused.with_place(first.span, "the other table").into());
-        }
+        let sharing = by_profile.entry(profile.unwrap_or(id)).or_default();
+        sharing.iter().for_each(|first| check_pair(program, first, table, found));
+        sharing.push(table);
     }
+}
+
+/// Two tables of a profile have the same actions, and no path meets both.
+fn check_pair(program: &Program, first: &Table, table: &Table, found: &mut Vec<Diagnostic>) {
+    let order = Order::new(program, table.unit);
+    let refused = if actions(first) != actions(table) {
+        let message = format!("other actions than in `{}`, with the same profile", first.name);
+        rules::PROFILE_ACTIONS.refuse(table.span, message)
+    } else if order.meets_both(id_of(program, first), id_of(program, table)) {
+        let message = format!("a packet can meet `{}`, too, with the same profile", first.name);
+        rules::PROFILE_ONCE.refuse(table.span, message)
+    } else {
+        return;
+    };
+    found.push(refused.with_place(first.span, "the other table").into());
+}
+
+fn id_of(program: &Program, table: &Table) -> TableId {
+    let place = program.tables.iter().position(|other| std::ptr::eq(other, table));
+    TableId(place.expect("a table of the program") as u32)
 }
 
 fn implementation(table: &Table) -> Option<ObjectId> {

@@ -43,12 +43,13 @@ fn operations(expr: &Expr, found: &mut Vec<Diagnostic>) {
     visit::operands(expr).into_iter().for_each(|operand| operations(operand, found));
 }
 
-/// A shift by a count of more bits than p4c gives bmv2.
+/// A shift by a count of more bits than p4c gives bmv2. A constant without a width has 8 bits, or
+/// what it needs.
 fn shift(expr: &Expr, found: &mut Vec<Diagnostic>) {
     let ExprKind::Binary(Binary::Shl | Binary::Shr, what, by) = &expr.kind else { return };
     let message = match &by.kind {
-        ExprKind::Const(count) if *count <= LARGEST_COUNT => return,
-        ExprKind::Const(count) => format!("a shift by {count}"),
+        ExprKind::Const(count) if *count > LARGEST_COUNT => format!("a shift by {count}"),
+        ExprKind::Const(LARGEST_COUNT) if by.scalar.width() == COUNT_BITS + 1 => return,
         _ if matches!(what.kind, ExprKind::Const(0)) || by.scalar.width() <= COUNT_BITS => return,
         _ => format!("a shift by a count of {} bits", by.scalar.width()),
     };

@@ -105,6 +105,9 @@ fn a_shift_counts_with_8_bits() {
         ("h.note.d = h.note.d << (bit<8>)h.note.c;", &[]),
         ("h.note.d = h.note.d >> 3;", &[]),
         ("h.note.d = h.note.d >> 300;", &["V0213"]),
+        ("h.note.d = h.note.d >> 16w3;", &["V0213"]),
+        ("const bit<16> k = 3; h.note.d = h.note.d << k;", &["V0213"]),
+        ("h.note.d = h.note.d << 8w3;", &[]),
         ("h.note.d = h.note.d << h.note.c;", &["V0213"]),
     ] {
         assert_eq!(codes(Parts { ingress: ("", apply), ..Parts::default() }), right, "{apply}");

@@ -352,14 +352,15 @@ impl Checker<'_> {
         }
     }
 
-    /// A known amount as an unsigned number, since nothing at run time has the type `int`.
+    /// A known amount as an unsigned number, since nothing at run time has the type `int`. It has 8
+    /// bits or what it needs, so that a back end with a narrow count tells it from a typed one.
     fn shift_amount(&mut self, amount: Expr) -> Expr {
         match (&amount.kind, &amount.ty) {
             (ExprKind::Const(Value::Int(n)), Type::InfInt | Type::Int(_)) => {
                 if n.is_negative() {
                     return self.fold_error(FoldError::NegativeShift, amount.span);
                 }
-                let width = (n.bits() as u32).max(32);
+                let width = (n.bits() as u32).max(8);
                 integer(n.clone(), Type::Bit(width), amount.span)
             }
             (_, Type::InfInt) => {

@@ -38,12 +38,12 @@ def published_scenario(name: str, sources: Path | None) -> tuple[str, dict[str, 
     own = [_choice(recipe, one, clone) for one in runnable]
     document = published_scenario_without_aqms(recipe) | {"aqms": [*recipe.beside, *own]}
     if recipe.controller:
-        document["control"] = _controller(recipe, clone)
+        document["control"] = published_control(recipe, clone)
     return recipe.name, document
 
 
-def _controller(recipe: Recipe, clone: Path) -> dict[str, Any]:
-    """The scenario's `control`, with the paths of its script or its command."""
+def published_control(recipe: Recipe, clone: Path) -> dict[str, Any]:
+    """The recipe's controller as a scenario's `control`, with paths of its script or command."""
     folder = recipes_folder() / recipe.name
     control = dict(recipe.controller)
     if "script" in control:

@@ -144,6 +144,26 @@ def test_an_event_loop_sleeps_in_the_time_of_the_run(tmp_path: Path) -> None:
     assert {took for _, took in lines} == {"16.5"} and len(lines) == 7
 
 
+def test_dates_are_those_of_the_run(tmp_path: Path) -> None:
+    """Schedulers compare `datetime.now()`; an extension's own datetime is still one."""
+    agent = (
+        "from datetime import datetime, timedelta, timezone\n"
+        "forward()\n"
+        "for _ in range(2):\n"
+        "    began = datetime.now()\n"
+        "    time.sleep(0.016)\n"
+        "    print((datetime.now() - began) / timedelta(milliseconds=1))\n"
+        "print(datetime.now(timezone.utc).timestamp(), datetime.utcnow().isoformat())\n"
+        "print(isinstance(datetime.__base__(2020, 1, 1), datetime))\n"
+    )
+    path = scenario(tmp_path / "s", agent)
+    sojourn.run(path, out=tmp_path / "run", report=False)
+    lines = [line for line in log_of(tmp_path / "run") if "Warning" not in line]
+    assert lines[:2] == ["16.0", "16.0"]
+    assert "0.036 1970-01-01T00:00:00.036000" in lines
+    assert lines[-1] == "True"
+
+
 def test_messages_and_packets_reach_the_controller_at_their_time(tmp_path: Path) -> None:
     """The program sends each packet to the controller, who sends it back; so do digests."""
     agent = (

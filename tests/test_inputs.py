@@ -63,6 +63,17 @@ def test_a_changed_script_is_another_run_of_a_sweep(
     assert not set(digests(controlled / "sw.toml")) & set(before)
 
 
+def test_a_run_of_another_aqm_than_the_controllers_is_sent_without_it(controlled: Path) -> None:
+    text = SCENARIO.replace('["v1model/codel"]', '["fifo", "v1model/codel"]')
+    (controlled / "s.toml").write_text(
+        text.replace("[control]", '[control]\naqms = ["v1model/codel"]')
+    )
+    jobs = [run.job for run in plan_file(controlled / "sw.toml").runs]
+    with_control = {job.label for job in jobs if "control" in job.scenario}
+    assert {job.label for job in jobs} == {"fifo", "v1model/codel"}
+    assert with_control == {"v1model/codel"}
+
+
 def test_the_same_files_elsewhere_are_the_same_runs(controlled: Path, tmp_path: Path) -> None:
     shutil.copytree(controlled, tmp_path / "elsewhere")
     assert digests(tmp_path / "elsewhere" / "sw.toml") == digests(controlled / "sw.toml")

@@ -97,6 +97,24 @@ def test_a_recipes_programs_run_from_a_clone_next_to_ours(stand_in: tuple[Recipe
         assert theirs.use == str(sources / "wires" / PROGRAM)
 
 
+def test_a_process_of_a_recipe_finds_its_files_and_those_of_the_clone(
+    stand_in: tuple[Recipe, Path], tmp_path: Path
+) -> None:
+    _, sources = stand_in
+    path = tmp_path / "recipes/wire/recipe.toml"
+    control = (
+        '[controller]\nprocess = ["{python}", "{recipe}/agent.py", "--of={clone}/p4"]\n'
+        'server = "bfrt"\n[files]'
+    )
+    path.write_text(path.read_text().replace("[files]", control))
+    recipes.cache_clear()
+    _, document = published_scenario("published/wire", sources)
+    python, agent, option = document["control"]["process"]
+    assert (python, agent) == ("{python}", f"{tmp_path}/recipes/wire/agent.py")
+    assert option == f"--of={sources}/wires/p4"
+    assert document["control"]["server"] == "bfrt"
+
+
 def test_programs_that_cannot_run_are_compiled_and_the_reason_is_given(
     stand_in: tuple[Recipe, Path],
 ) -> None:

@@ -5,6 +5,7 @@ The interpreter imports this file when it starts, because the run puts its folde
 process may run any interpreter. Libraries keep the machine's clocks, as their timeouts are real.
 """
 
+import datetime
 import os
 import selectors
 import socket
@@ -130,6 +131,37 @@ class _Selector(selectors.DefaultSelector):
         super().close()
 
 
+class _IsDatetime(type):
+    """Makes any `datetime` an instance of the class below: extensions make the standard one."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, _real_datetime)
+
+
+_real_datetime = datetime.datetime
+
+
+class _Datetime(_real_datetime, metaclass=_IsDatetime):
+    """`datetime.datetime` whose present is the run's time."""
+
+    @classmethod
+    def now(cls, tz: datetime.tzinfo | None = None) -> "_Datetime":
+        """As `datetime.datetime.now`."""
+        return super().now(tz) if _is_library() else cls.fromtimestamp(_now() / 1e9, tz)
+
+    @classmethod
+    def today(cls) -> "_Datetime":
+        """As `datetime.datetime.today`."""
+        return super().today() if _is_library() else cls.fromtimestamp(_now() / 1e9)
+
+    @classmethod
+    def utcnow(cls) -> "_Datetime":
+        """As `datetime.datetime.utcnow`."""
+        utc = datetime.timezone.utc  # noqa: UP017 - the process may run an old Python
+        instant = super().now(utc) if _is_library() else cls.fromtimestamp(_now() / 1e9, utc)
+        return instant.replace(tzinfo=None)
+
+
 def _next_sitecustomize() -> None:
     """Runs the file of this name that stands behind this one, as without this one."""
     own = __file__.rpartition("/")[0]
@@ -146,4 +178,5 @@ if _ADDRESS:
         setattr(time, _name, _seconds(getattr(time, _name)))
         setattr(time, _name + "_ns", _nanoseconds(getattr(time, _name + "_ns")))
     selectors.DefaultSelector = _Selector  # type: ignore[misc]
+    datetime.datetime = _Datetime  # type: ignore[misc]
 _next_sitecustomize()

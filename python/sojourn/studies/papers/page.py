@@ -303,7 +303,7 @@ _PUBLISHED_HEAD = (
     "",
     "Made by `make published SOURCES=DIR`, where DIR holds a clone of each repository in the table",
     "below. `sojourn published` lists them, `sojourn published --sources DIR` says what becomes of",
-    "each program, `sojourn run published/NAME --sources DIR` runs one beside ours. None of their",
+    "each program, `sojourn run published/NAME --sources DIR` runs one next to ours. None of their",
     "text is in this repository: a recipe has a control plane and a scenario of ours, and the hash",
     "of every file that it is for. Values are means of the seeds with 95 % intervals.",
     "",

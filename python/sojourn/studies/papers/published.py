@@ -15,10 +15,12 @@ from sojourn.studies.published.apply_recipe import (
     State,
     program_called,
     published_choice,
+    published_control,
     published_scenario_without_aqms,
     states,
 )
 from sojourn.studies.published.recipe import base_scenario, find_recipe
+from sojourn.studies.published.sources import find_clone
 
 NAME = "published"
 
@@ -43,8 +45,9 @@ def published_paper(sources: Path | None) -> Paper:
     text = files("sojourn.studies.published").joinpath("paper.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
     for setup in document["setups"]:
-        setup["scenario"] = _scenario(setup["scenario"])
+        scenario = setup["scenario"]
         _put_programs(setup, sources)
+        setup["scenario"] = _scenario(scenario, setup["aqms"], sources)
     _select_the_queue(document)
     found = states(sources)
     document["tables"] = [
@@ -62,17 +65,22 @@ def published_paper(sources: Path | None) -> Paper:
 def _select_the_queue(document: dict[str, Any]) -> None:
     """The way back over the same link is measured too, and nothing is on it."""
     for figure in document["figures"]:
-        figure["where"] = _QUEUE
+        figure["where"] = _QUEUE | figure.get("where", {})
     for check in (check for claim in document["claims"] for check in claim["checks"]):
         for side in ("of", "to"):
             if side in check:
-                check[side] |= _QUEUE
+                check[side] = _QUEUE | check[side]
 
 
-def _scenario(name: str) -> dict[str, Any]:
+def _scenario(name: str, aqms: list[dict[str, Any]], sources: Path) -> dict[str, Any]:
+    """The scenario, with the recipe's controller if an AQM of the set-up has it."""
     if name == NAME:
         return base_scenario()
-    return published_scenario_without_aqms(find_recipe(name.removeprefix(PREFIX)))
+    recipe = find_recipe(name.removeprefix(PREFIX))
+    document = published_scenario_without_aqms(recipe)
+    if {aqm.get("label") for aqm in aqms} & set(recipe.controller.get("aqms", ())):
+        document["control"] = published_control(recipe, find_clone(recipe, sources))
+    return document
 
 
 def _put_programs(setup: dict[str, Any], sources: Path) -> None:
@@ -92,7 +100,7 @@ def _put_programs(setup: dict[str, Any], sources: Path) -> None:
 
 def _row(state: State) -> tuple[str, ...]:
     why = state.program.why_not
-    says = f"{state.says}; {why}" if why and state.takes else why or state.says
+    says = "; ".join(filter(None, (state.says, why)))
     recipe = state.recipe
     name = f"{recipe.name}/{state.program.name}"
     yes = {True: "yes", False: "no"}

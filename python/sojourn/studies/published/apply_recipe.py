@@ -38,9 +38,26 @@ def published_scenario(name: str, sources: Path | None) -> tuple[str, dict[str, 
     own = [_choice(recipe, one, clone) for one in runnable]
     document = published_scenario_without_aqms(recipe) | {"aqms": [*recipe.beside, *own]}
     if recipe.controller:
-        script = recipes_folder() / recipe.name / str(recipe.controller["script"])
-        document["control"] = recipe.controller | {"script": str(script)}
+        document["control"] = published_control(recipe, clone)
     return recipe.name, document
+
+
+def published_control(recipe: Recipe, clone: Path) -> dict[str, Any]:
+    """The recipe's controller as a scenario's `control`, with paths of its script or command."""
+    folder = recipes_folder() / recipe.name
+    control = dict(recipe.controller)
+    if "script" in control:
+        control["script"] = str(folder / control["script"])
+    else:
+        places = (("{recipe}", str(folder)), ("{clone}", str(clone.absolute())))
+        control["process"] = [_filled(part, places) for part in control["process"]]
+    return control
+
+
+def _filled(part: str, places: tuple[tuple[str, str], ...]) -> str:
+    for name, path in places:
+        part = part.replace(name, path)
+    return part
 
 
 def published_scenario_without_aqms(recipe: Recipe) -> dict[str, Any]:

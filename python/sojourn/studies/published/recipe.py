@@ -59,7 +59,8 @@ class Recipe(Strict):
     set: Annotated[dict[str, Any], Field(default_factory=dict)]
     """Keys deeper in it, by their dotted names."""
     controller: Annotated[dict[str, Any], Field(default_factory=dict)]
-    """The scenario's `control`; `script` is a file next to the recipe."""
+    """The scenario's `control`. `script` is a file next to the recipe; in the command of `process`,
+    `{recipe}` stands for the recipe's folder and `{clone}` for the clone."""
     flows: Annotated[list[dict[str, Any]], Field(default_factory=list)]
     """Beside the scenario's."""
 

@@ -181,7 +181,8 @@ class _Planner:
         labels, reads, aqms = self._plan(scenario)
         document = scenario.model_dump(mode="json", exclude_none=True)
         for choice, label, read in zip(aqms, labels, reads, strict=True):
-            own = document | {"aqms": [choice | {"label": label}]}
+            own = _without_foreign_controller(document, label)
+            own |= {"aqms": [choice | {"label": label}]}
             for seed in self._sweep.seeds:
                 sent = with_portable_paths(own | {"seed": seed}, read)
                 decisive = {key: value for key, value in sent.items() if key not in _TEXTS}
@@ -239,6 +240,13 @@ class _Planner:
             own = {name: value for name, value in choice.defines.items() if name not in unread}
             table["defines"] = own
         return table
+
+
+def _without_foreign_controller(document: dict[str, Any], label: str) -> dict[str, Any]:
+    """The document without a controller of other AQMs, whose files are no inputs of the run."""
+    aqms = document.get("control", {}).get("aqms")
+    foreign = aqms is not None and label not in aqms
+    return {key: value for key, value in document.items() if not (foreign and key == "control")}
 
 
 def _write_out(document: dict[str, Any]) -> None:

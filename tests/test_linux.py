@@ -407,7 +407,9 @@ def test_linux_only_options_are_refused_in_virtual_time(sojourn: Sojourn, small:
     assert "are for --on linux" in done.stderr
 
 
-def test_cake_runs_on_linux_with_the_modes_of_the_native_one(uml: None, sojourn: Sojourn, tmp_path: Path) -> None:
+def test_cake_runs_on_linux_with_the_modes_of_the_native_one(
+    uml: None, sojourn: Sojourn, tmp_path: Path
+) -> None:
     (tmp_path / "cake.toml").write_text(
         SCENARIO.replace('"4 s"', '"2 s"').partition("[[flows]]")[0] + '[[flows]]\nrtt = "10 ms"\n'
     )

@@ -105,8 +105,8 @@ def live_plan(
     """
     live_ports = _ports(ports, rates, queue_limits, cpu_port)
     found = _what_runs(program, aqm)
-    own = _with_parameters(aqm, parameters or {})
-    written = _written(program, own, found, control, include_paths, defines)
+    discipline = _with_parameters(aqm, parameters or {})
+    written = _written(program, discipline, found, control, include_paths, defines)
     main = aqm_config(_choice(written), found, None)
     aqms = [main]
     engine: dict[str, Any] = {
@@ -167,7 +167,7 @@ def _choice(written: dict[str, Any]) -> AqmChoice:
         return choose(written)
     except ValidationError as error:
         lines = messages(error, {"aqms": [written]}, "--set", within=("aqms", 0))
-        raise ScenarioError("\n".join(lines)) from None
+        raise ScenarioError("\n".join(lines).replace("aqms[0].", "")) from None
 
 
 def _with_parameters(aqm: str | None, parameters: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -46,6 +46,21 @@ def test_codel_takes_its_times_and_ecn() -> None:
     assert text == "codel limit 1276 target 1000.000us interval 20000.000us ecn"
 
 
+def test_cake_has_a_word_for_each_flow_mode_and_cobalt_is_cake_with_one_queue() -> None:
+    assert native("cake").text == (
+        "cake unlimited besteffort triple-isolate no-split-gso rtt 100000.000us "
+        f"memlimit {1276 * 1514}"
+    )
+    words = {native("cake", srchost=s, dsthost=d, flows=f).arguments[2]
+             for s in (0, 1) for d in (0, 1) for f in (0, 1)}  # fmt: skip
+    assert len(words) == 8
+    assert native("cake", dsthost=0).arguments[2] == "dual-srchost"
+    cobalt = native("cobalt")
+    assert "flowblind" in cobalt.arguments
+    assert not any("target" in difference for difference in cobalt.differences)
+    assert any("target" in line for line in native("cobalt", target=7_000_000).differences)
+
+
 def test_pie_has_sixteenths_for_gains_and_ticks_for_its_update() -> None:
     pie = native("pie")
     # The timer wheel lets a timer of n ticks expire after n + 1.

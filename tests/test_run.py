@@ -205,6 +205,6 @@ def test_aqms_lists_all_aqms(sojourn: Sojourn) -> None:
     backends = {name: row["grounds"] for name, row in listed.items()}
     assert backends["fq_codel"] == ["sim", "linux"]
     assert backends["pi2"] == backends["codel_act"] == ["sim"]
-    assert (listed["cake"]["kind"], backends["cake"]) == ("kernel", ["linux"])
+    assert (listed["cake"]["kind"], backends["cake"]) == ("native", ["sim", "linux"])
     text = sojourn("aqms").stdout.splitlines()
     assert len(text) == len(listed)

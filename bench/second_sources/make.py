@@ -37,9 +37,17 @@ CUTS: dict[str, Cuts] = {
         ("static void pie_timer(", "static struct sk_buff *pie_qdisc_dequeue("),
         ("static void pie_reset(", None),
     ),
+    "cake": (
+        ("static bool cake_update_flowkeys(", "static bool cake_dsrc("),
+        ("static struct iphdr *cake_get_iphdr(", "static u64 cake_ewma("),
+        ("static u32 cake_calc_overhead(", "static void cake_heap_swap("),
+        ("static u8 cake_handle_diffserv(", "static u32 cake_classify("),
+        ("static const struct nla_policy ", None),
+    ),
     "dualpi2": (("static struct netlink_range_validation ", None),),
 }
-"""What is left out of a qdisc's file: its configuration and timers, each from a line to another."""
+"""What is left out of a qdisc's file: configuration, timers, and of CAKE ACK filter and DSCPs; each from a
+line to another."""
 
 NS3_LIBRARIES = ("traffic-control", "network", "core")
 

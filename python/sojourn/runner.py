@@ -46,7 +46,6 @@ def plan_scenario(
     `aqms`, `seed`, `math_unit`, `executor`, `capture`, `include_paths`, `defines`, and for a
     dictionary `beside`. Raises if `backend` cannot run the plan.
     """
-    changes["also"] = backend.own_disciplines
     if isinstance(scenario, str | Path) and any(key.startswith("aqms.") for key in set):
         set = _with_aqms(find_scenario(str(scenario)), changes.pop("aqms", ())) | dict(set)
     if isinstance(scenario, Scenario):

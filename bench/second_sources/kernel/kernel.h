@@ -20,6 +20,7 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int8_t s8;
+typedef int16_t s16;
 typedef int32_t s32;
 typedef int64_t s64;
 typedef u64 ktime_t;
@@ -27,6 +28,7 @@ typedef u64 netdev_features_t;
 typedef u64 psched_time_t;
 
 #define __rcu
+#define IS_ENABLED(option) 0
 #define fallthrough
 #define likely(x) (x)
 #define unlikely(x) (x)
@@ -37,6 +39,8 @@ typedef u64 psched_time_t;
 #define U8_MAX UINT8_MAX
 #define BITS_PER_BYTE 8
 #define NSEC_PER_SEC 1000000000L
+#define KTIME_MAX INT64_MAX
+#define BIT(n) (1u << (n))
 #define NSEC_PER_MSEC 1000000L
 #define NSEC_PER_USEC 1000L
 #define USEC_PER_MSEC 1000L
@@ -45,7 +49,9 @@ typedef u64 psched_time_t;
 #define clamp_t(type, x, least, most)                                                              \
     ((type)(x) < (type)(least) ? (type)(least) : min_t(type, x, most))
 #define max(a, b) ((a) > (b) ? (a) : (b))
+#define min(a, b) ((a) < (b) ? (a) : (b))
 #define do_div(n, base) ((n) /= (base))
+#define div64_u64(n, base) ((u64)(n) / (base))
 #define div_u64(n, base) ((u64)(n) / (base))
 #define container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 #define timer_container_of(variable, timer, member)                                                \
@@ -58,8 +64,16 @@ typedef u64 psched_time_t;
 /* The clock, and the numbers that are drawn: the program's. */
 u64 ktime_get_ns(void);
 u32 get_random_u32(void);
+u16 get_random_u16(void);
 void get_random_bytes(void *bytes, size_t length);
 #define ktime_add_ns(a, b) ((a) + (b))
+#define ktime_add_ms(a, b) ((a) + (b)*NSEC_PER_MSEC)
+#define ktime_get() ktime_get_ns()
+#define ktime_sub(a, b) ((a) - (b))
+#define ktime_to_ns(a) ((s64)(a))
+#define ktime_before(a, b) ((s64)(a) < (s64)(b))
+#define ktime_after(a, b) ((s64)(a) > (s64)(b))
+#define ktime_compare(a, b) (((s64)(a) > (s64)(b)) - ((s64)(a) < (s64)(b)))
 /* Packet schedulers count ticks of 64 ns. */
 #define PSCHED_NS2TICKS(x) ((x) >> 6)
 #define PSCHED_TICKS_PER_SEC PSCHED_NS2TICKS(NSEC_PER_SEC)
@@ -118,7 +132,8 @@ static inline void list_move_tail(struct list_head *item, struct list_head *list
 struct sk_buff {
     struct sk_buff *next;
     unsigned int len, truesize;
-    u32 priority;
+    u32 priority, mark, hash;
+    bool l4_hash;
     unsigned long cb[8];
     u64 number;
     u8 ect;
@@ -218,6 +233,57 @@ enum { __NET_XMIT_STOLEN = 0x10000, __NET_XMIT_BYPASS = 0x20000 };
 #define tcf_classify_qdisc(...) (-1)
 #define skb_get_hash(skb) 0u
 
+/* The flow of a packet, as its headers tell it: source, destination and ports. What they are, and what hash
+ * belongs to them, is the driver's. */
+struct flow_keys {
+    struct {
+        u16 addr_type;
+    } control;
+    struct {
+        u8 ip_proto;
+    } basic;
+    struct {
+        u32 flow_label;
+    } tags;
+    struct {
+        u32 keyid;
+    } keyid;
+    struct {
+        u32 ports;
+    } ports;
+    struct {
+        struct {
+            u32 src, dst;
+        } v4addrs;
+        struct {
+            u32 src, dst;
+        } v6addrs;
+    } addrs;
+};
+enum { FLOW_DISSECTOR_KEY_IPV4_ADDRS = 1, FLOW_DISSECTOR_KEY_IPV6_ADDRS };
+enum { FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL };
+void skb_flow_dissect_flow_keys(const struct sk_buff *skb, struct flow_keys *keys, unsigned int flags);
+u32 flow_hash_from_keys(struct flow_keys *keys);
+
+/* CAKE's flow modes, and its configuration, of which only flows and memory are set. */
+enum {
+    CAKE_FLOW_NONE,
+    CAKE_FLOW_SRC_IP = 1,
+    CAKE_FLOW_DST_IP = 2,
+    CAKE_FLOW_HOSTS = 3,
+    CAKE_FLOW_FLOWS = 4,
+    CAKE_FLOW_DUAL_SRC = 5,
+    CAKE_FLOW_DUAL_DST = 6,
+    CAKE_FLOW_TRIPLE = 7
+};
+enum { CAKE_ATM_NONE, CAKE_ATM_ATM, CAKE_ATM_PTM };
+enum { CAKE_ACK_NONE, CAKE_ACK_FILTER, CAKE_ACK_AGGRESSIVE };
+/* What its file has and make.py leaves out. */
+#define cake_update_flowkeys(keys, skb) false
+#define cake_ack_filter(q, flow) ((struct sk_buff *)NULL)
+#define cake_overhead(q, skb) ((skb)->len)
+#define cake_select_tin(sch, skb) (((struct cake_sched_data *)qdisc_priv(sch))->tins)
+
 enum qdisc_drop_reason {
     QDISC_DROP_OVERLIMIT,
     QDISC_DROP_CONGESTED,
@@ -316,6 +382,11 @@ struct hrtimer {
 struct timer_list {
     u64 expires;
 };
+struct qdisc_watchdog {
+    u64 expires;
+};
+#define qdisc_watchdog_schedule_ns(watchdog, time) ((watchdog)->expires = (time))
+#define WARN_ON(x) ((void)(x))
 #define usecs_to_jiffies(us) (us)
 typedef int spinlock_t;
 enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };

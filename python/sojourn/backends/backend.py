@@ -4,7 +4,7 @@ A backend checks a plan before anything is written, runs it into a folder that h
 for every AQM, and returns its own description. Must not depend on a particular backend.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -30,10 +30,6 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """As `--on` has it."""
-
-    @property
-    def own_disciplines(self) -> Mapping[str, str]:
-        """Disciplines that no other backend has, each with one line."""
 
     def check(self, plan: Plan) -> None:
         """`SojournError` if `plan` cannot run here, before anything is written."""

@@ -3,7 +3,7 @@
 Depends on the engine of `runtime`. Must not depend on results or on another backend.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ class Simulator:
     """Virtual time; each run on up to `threads` threads, or on the cores that other runs leave."""
 
     name = "sim"
-    own_disciplines: Mapping[str, str] = {}
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads

@@ -9,7 +9,7 @@ import typer
 
 from sojourn.backends.linux.tc import kernel_disciplines
 from sojourn.cli.shared import WIDTH, Json, app, open_console
-from sojourn.model.aqms import KERNEL, Aqm, catalogue, kernel_only
+from sojourn.model.aqms import Aqm, catalogue
 from sojourn.studies.published import PREFIX
 from sojourn.studies.published.recipe import recipes
 
@@ -25,7 +25,7 @@ def aqms(
     as_json: Json = False,
 ) -> None:
     """List the native disciplines and the shipped P4 programs, and on which backends they run."""
-    known = [*catalogue(), *kernel_only()]
+    known = catalogue()
     if as_json:
         print(json.dumps([_as_dict(aqm) for aqm in known], indent=2))
         return
@@ -63,8 +63,6 @@ def _print_whole(head: str, text: str) -> None:
 
 def _backends(aqm: Aqm) -> list[str]:
     """The values of --on with which it runs."""
-    if aqm.kind == KERNEL:
-        return ["linux"]
     return ["sim", "linux"] if aqm.name in kernel_disciplines() else ["sim"]
 
 

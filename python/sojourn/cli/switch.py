@@ -29,6 +29,7 @@ from sojourn.cli.shared import Define, Include, Json, NoScripts, app, definition
 from sojourn.common.atomic_write import locked
 from sojourn.common.resources import shown
 from sojourn.errors import ScenarioError
+from sojourn.model.scenario.keys import read_changes
 from sojourn.model.scenario_code import refuse_if
 from sojourn.model.units import RATE, TIME
 from sojourn.results.style import duration
@@ -70,6 +71,12 @@ class Programs:
     aqm: Annotated[
         str | None,
         typer.Option(help="A native discipline under the program, or in a wire of two ports."),
+    ] = None
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Of that discipline: any_ect=true. Repeatable."
+        ),
     ] = None
     control: Annotated[
         Path | None,
@@ -214,6 +221,7 @@ def _plan(
         rates=ports.rate or (),
         queue_limits=ports.queue_limit or (),
         aqm=programs.aqm,
+        parameters=read_changes(programs.changes or ()),
         control=programs.control,
         include_paths=programs.include or (),
         defines=definitions(programs.define),

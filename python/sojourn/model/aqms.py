@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn.backends.linux.tc import KERNEL_ONLY
 from sojourn.common.resources import programs_folder, shown
 from sojourn.common.suggest import did_you_mean, nearest
 from sojourn.errors import UnknownAqmError
@@ -20,9 +19,6 @@ from sojourn.model.parameters import Parameter, disciplines, hardware_module
 from sojourn.model.programs import target_folders
 from sojourn.model.python_discipline import OwnDiscipline, find_class, is_class
 from sojourn.model.session_aqms import registered
-
-KERNEL = "kernel"
-"""The kind of what only the Linux backend has."""
 
 HARDWARE = "verilog"
 """The kind of a hardware module."""
@@ -62,11 +58,6 @@ def catalogue() -> list[Aqm]:
     return found + [_module(name, path) for name, path in modules.shipped().items()]
 
 
-def kernel_only() -> list[Aqm]:
-    """The qdiscs that only a Linux kernel has."""
-    return [Aqm(name, summary, architecture=KERNEL) for name, summary in KERNEL_ONLY.items()]
-
-
 def is_path(name: str) -> bool:
     """True if `name` is a file's and not that of something known."""
     if name.startswith(":"):
@@ -88,8 +79,6 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
     known = _known()
     if name in known:
         return known[name]
-    if name in KERNEL_ONLY:
-        raise UnknownAqmError(f"{name} is the Linux kernel's alone: run it with --on linux")
     raise UnknownAqmError(
         f"unknown AQM {name!r}{did_you_mean(name, [*known, *registered()])}\n"
         f"Known: {', '.join(aqm.name for aqm in catalogue())}; "
@@ -99,7 +88,7 @@ def find_aqm(name: str, beside: Path | None = None) -> Aqm:
 
 def known_names() -> set[str]:
     """Every name that something shipped has."""
-    return {*_known(), *KERNEL_ONLY}
+    return set(_known())
 
 
 def _known() -> dict[str, Aqm]:

@@ -194,14 +194,12 @@ def make_plan(
     capture: bool = False,
     include_paths: Sequence[str | Path] = (),
     defines: Mapping[str, str] = MappingProxyType({}),
-    also: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """The runs of `scenario`, with the changes of the command line.
 
     `beside` is the folder that relative paths in the scenario start from. An AQM in `aqms` takes
     the options that the scenario gives it, if it does. `include_paths` and `defines` go to all P4
-    programs among the AQMs, in addition to their own. `also` has disciplines that only the backend
-    of the runs has.
+    programs among the AQMs, in addition to their own.
     """
     choices = _chosen(scenario, [aqms] if isinstance(aqms, str | Mapping) else list(aqms))
     _refuse_repeats(choices)
@@ -209,19 +207,19 @@ def make_plan(
     if include_paths or defines:
         choices = [
             _with_macros(choice, include_paths, defines)
-            if _find(choice.use, beside, also).program is not None
+            if find_aqm(choice.use, beside).program is not None
             else choice
             for choice in choices
         ]
     for_programs = {"math_unit": math_unit, "executor": executor}
     if update := {key: value for key, value in for_programs.items() if value is not None}:
-        choices = [_with_options(choice, update, beside, also) for choice in choices]
+        choices = [_with_options(choice, update, beside) for choice in choices]
     changes: dict[str, Any] = {"aqms": _without_repeats(choices)}
     if seed is not None:
         changes["seed"] = _checked_seed(seed)
     scenario = scenario.model_copy(update=changes)
 
-    found = [(choice, _find(choice.use, beside, also)) for choice in scenario.aqms]
+    found = [(choice, find_aqm(choice.use, beside)) for choice in scenario.aqms]
     for choice, aqm in found:
         _refuse_foreign_options(choice, aqm)
     labels = _labels(found, beside)
@@ -389,10 +387,6 @@ def _refuse_unread(
             refuse_unread_macros(run.programs[-1:], written, f"aqms: {run.label}: defines:")
 
 
-def _find(name: str, beside: Path | None, also: Mapping[str, str]) -> Aqm:
-    return Aqm(name, also[name]) if name in also else find_aqm(name, beside)
-
-
 def _chosen(scenario: Scenario, names: list[str | Mapping[str, Any]]) -> list[AqmChoice]:
     if not names:
         return list(scenario.aqms)
@@ -427,10 +421,8 @@ def _from_python(written: object) -> AqmChoice:
     return choice.model_copy(update=update)
 
 
-def _with_options(
-    choice: AqmChoice, update: Mapping[str, str], beside: Path | None, also: Mapping[str, str]
-) -> AqmChoice:
-    if _find(choice.use, beside, also).program is None:
+def _with_options(choice: AqmChoice, update: Mapping[str, str], beside: Path | None) -> AqmChoice:
+    if find_aqm(choice.use, beside).program is None:
         return choice
     return choice.model_copy(update=update)
 

@@ -42,6 +42,28 @@ pub fn flow_hash(frame: &Packet, seed: u64) -> u64 {
     hash
 }
 
+/// An end of a packet's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The host that sent it.
+    Source,
+    /// The host that it goes to.
+    Destination,
+}
+
+/// A hash of the address of one end; of frames without IP, zero.
+pub(super) fn host_hash(frame: &Packet, end: End, seed: u64) -> u64 {
+    let (first, length) = match IpHeader::find(frame) {
+        Some(IpHeader::V4(at)) => (at + 12, 4),
+        Some(IpHeader::V6(at)) => (at + 8, 16),
+        None => return 0,
+    };
+    let from = first + if end == End::Source { 0 } else { length };
+    let address = frame.bytes.get(from..from + length).unwrap_or_default();
+    let step = |hash: u64, &byte: &u8| mix(hash ^ u64::from(byte));
+    address.iter().fold(mix(seed), step)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{ECT0, NOT_ECT, frame};
@@ -58,6 +80,20 @@ mod tests {
             other.bytes[at] = if at == 23 { 6 } else { other.bytes[at] + 1 };
             assert_ne!(one, flow_hash(&other, 5), "byte {at}");
         }
+    }
+
+    #[test]
+    fn a_host_is_known_by_its_address_at_either_end() {
+        let (one, two) = (frame(1, 1, NOT_ECT, 100), frame(2, 2, NOT_ECT, 100));
+        let source = |frame| host_hash(frame, End::Source, 5);
+        let destination = |frame| host_hash(frame, End::Destination, 5);
+        assert_ne!(source(&one), source(&two));
+        assert_eq!(destination(&one), destination(&two), "all test frames go to one host");
+        let mut back = one.clone();
+        back.bytes.copy_within(26..30, 30);
+        assert_eq!(destination(&back), source(&one), "an address has one hash");
+        back.bytes.truncate(20);
+        assert_eq!(source(&back), mix(5), "a header that is cut off has no address");
     }
 
     #[test]

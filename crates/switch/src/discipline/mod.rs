@@ -11,6 +11,8 @@
 
 pub mod aifo;
 mod backlog;
+pub mod cake;
+pub mod cobalt;
 pub mod codel;
 pub mod codel_2021;
 pub mod codel_linux;
@@ -223,6 +225,8 @@ pub static REGISTRY: Registry<Registered> = Registry::new(&[
     codel_2021::REGISTRATION,
     codel_linux::REGISTRATION,
     fq_codel::REGISTRATION,
+    cobalt::REGISTRATION,
+    cake::REGISTRATION,
     pie::REGISTRATION,
     pie_linux::REGISTRATION,
     pi2::REGISTRATION,
@@ -345,6 +349,12 @@ mod tests {
             ("codel_linux", ("ce_threshold", 7), "is 7, allowed is 1024 to 100000000000 ns"),
             ("fq_codel", ("ce_threshold", 0), "is 0, allowed is 1 to 3600000000000 ns"),
             ("pie", ("mark_ecnth", 1_000_001), "allowed is 0 to 1000000 ppm"),
+            (
+                "cobalt",
+                ("interval", 5_000_000_000),
+                "is 5000000000, allowed is 1000 to 4294967295 ns",
+            ),
+            ("cake", ("memlimit", 0), "`memlimit` is 0, allowed is 1 bytes or more"),
             ("dualpi2", ("k", 0), "`k` is 0, allowed is 1 to 100"),
             ("pie", ("ecn", 2), "`ecn` is 2, allowed is 0 or 1"),
         ] {

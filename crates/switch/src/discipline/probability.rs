@@ -112,6 +112,11 @@ impl Dice {
         self.random.rand_u64() >> (u64::BITS - BITS)
     }
 
+    /// A number of so many bits, at most 60.
+    pub fn bits(&mut self, count: u32) -> u64 {
+        self.throw() >> (BITS - count)
+    }
+
     /// True with that probability.
     pub fn hits(&mut self, probability: Probability) -> bool {
         probability.exceeds(self.throw())

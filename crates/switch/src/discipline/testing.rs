@@ -58,6 +58,8 @@ fn lively(registered: &Registered) -> Vec<(&'static str, u64)> {
         ("limit_packets", 100),
         ("target", 500_000),
         ("interval", 5_000_000),
+        ("rtt", 5_000_000),
+        ("memlimit", 50_000),
         ("ce_threshold", 20_000_000),
         ("flows", 4),
         ("max_burst", 0),
@@ -67,8 +69,11 @@ fn lively(registered: &Registered) -> Vec<(&'static str, u64)> {
         ("gentle", 1),
         ("w_q", 200_000),
     ];
-    let known = |name| registered.parameters.iter().any(|p| p.name == name);
-    values.into_iter().filter(|(name, _)| known(*name)).collect()
+    // What is a number to one discipline is a switch to another.
+    let allows = |p: &Parameter, value| p.kind != Kind::Flag || value <= 1;
+    let takes =
+        |(name, value)| registered.parameters.iter().any(|p| p.name == name && allows(p, value));
+    values.into_iter().filter(|&pair| takes(pair)).collect()
 }
 
 /// Follows a trace and checks after each step that nothing is lost, invented or changed.

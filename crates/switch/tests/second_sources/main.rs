@@ -63,6 +63,16 @@ fn fq_codel_drops_when_ns3_with_exact_square_roots_and_the_kernel_do() {
 }
 
 #[test]
+fn cobalt_with_the_same_random_numbers_signals_to_the_same_packets_as_the_kernels() {
+    compare("cobalt");
+}
+
+#[test]
+fn cake_with_the_same_random_numbers_signals_to_the_same_packets_as_the_kernel() {
+    compare("cake");
+}
+
+#[test]
 fn red_with_the_same_random_numbers_drops_the_same_packets_as_ns3() {
     compare("red");
 }

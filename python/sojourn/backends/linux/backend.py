@@ -6,7 +6,7 @@ its captures into rows. A run that the machine disturbed is repeated.
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from sojourn.backends.linux.kernel import Kernel, KernelError, host_kernel, read
 from sojourn.backends.linux.measurements import Measured, Raw
 from sojourn.backends.linux.outputs import write
 from sojourn.backends.linux.setup import Setup, set_up
-from sojourn.backends.linux.tc import KERNEL_ONLY
 from sojourn.backends.linux.topology import Managed
 from sojourn.common.resources import shown
 from sojourn.errors import SojournError
@@ -74,11 +73,6 @@ class Linux:
     also tell how late the guest's clock is."""
 
     name = "linux"
-
-    @property
-    def own_disciplines(self) -> Mapping[str, str]:
-        """CAKE, which the engine does not have."""
-        return KERNEL_ONLY
 
     def check(self, plan: Plan) -> None:
         """Refuses features that this kernel lacks, by name."""

@@ -9,7 +9,7 @@ from typing import Any
 from sojourn import _core
 from sojourn.backends.linux.addresses import sends_from_behind
 from sojourn.backends.linux.groups import check_groups, has_groups
-from sojourn.backends.linux.tc import KERNEL_ONLY, kernel_disciplines
+from sojourn.backends.linux.tc import kernel_disciplines
 from sojourn.control.file import as_plain
 from sojourn.errors import ConfigError, ScenarioError
 from sojourn.model.congestion import kernel_controls
@@ -156,12 +156,9 @@ def _check_drawn(name: str, flow: dict[str, Any], duration: int) -> None:
 
 
 def _check_config(plan: Plan, run: PlannedRun) -> None:
-    """The engine's own check, of all that is not this backend's alone."""
-    config = run.config
-    if config["aqm"]["name"] in KERNEL_ONLY:
-        config = config | {"aqm": {"kind": "native", "name": "fifo"}}
+    """The engine's own check."""
     try:
-        _core.check_config(json.dumps(config, default=as_plain))
+        _core.check_config(json.dumps(run.config, default=as_plain))
     except ConfigError as error:
         said = as_written(str(error), plan.scenario)
         raise ScenarioError(f"{plan.name}: {run.label}: {said}") from error

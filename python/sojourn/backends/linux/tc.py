@@ -59,10 +59,6 @@ def kernel_disciplines() -> list[str]:
     return sorted(_MAKERS)
 
 
-KERNEL_ONLY = {"cake": "Linux's CAKE: flow isolation and COBALT, as a leaf below the shaper"}
-"""Disciplines that only this backend has."""
-
-
 def full_frames(queue_limit: int) -> int:
     """The number of full frames in a queue of that many bytes, in the switch's cells."""
     return max(queue_limit // (-(-FULL_FRAME // _CELL) * _CELL), 1)
@@ -202,10 +198,44 @@ def _burst(low: int, size: int, weight: int) -> int:
 
 
 def _cake(values: Parameters, room: int) -> Qdisc:
-    arguments = ("unlimited", "besteffort", "no-split-gso", "memlimit", f"{room * FULL_FRAME}")
-    del values
-    return Qdisc("cake", "sch_cake", arguments, None, "dequeue")
+    """One tin without the qdisc's own shaper."""
+    mode = _CAKE_MODES[bool(values["srchost"]), bool(values["dsthost"]), bool(values["flows"])]
+    return _cake_qdisc(values, room, mode, values["rtt"], ())
 
+
+def _cobalt(values: Parameters, room: int) -> Qdisc:
+    """CAKE's AQM with one queue for all flows."""
+    interval, target = values["interval"], values["target"]
+    differences = []
+    if target != max(interval // _RTT_PER_TARGET, 1000):
+        differences.append("target is a twentieth of interval: the kernel has no option for it")
+    return _cake_qdisc(values, room, "flowblind", interval, tuple(differences))
+
+
+def _cake_qdisc(
+    values: Parameters, room: int, mode: str, rtt: int, differences: tuple[str, ...]
+) -> Qdisc:
+    arguments = (
+        *("unlimited", "besteffort", mode, "no-split-gso"),
+        *("rtt", _time(rtt)),
+        *("memlimit", f"{min(values['memlimit'], room * FULL_FRAME)}"),
+    )
+    memory = "memlimit counts the kernel's buffers, which are larger than the frames in them"
+    return Qdisc("cake", "sch_cake", arguments, None, "dequeue", (memory, *differences))
+
+
+_RTT_PER_TARGET = 20
+_CAKE_MODES = {
+    (False, False, False): "flowblind",
+    (True, False, False): "srchost",
+    (False, True, False): "dsthost",
+    (True, True, False): "hosts",
+    (False, False, True): "flows",
+    (True, False, True): "dual-srchost",
+    (False, True, True): "dual-dsthost",
+    (True, True, True): "triple-isolate",
+}
+"""`tc`'s word for sources, destinations, flows."""
 
 _MAKERS: dict[str, Callable[[Parameters, int], Qdisc]] = {
     "fifo": _fifo,
@@ -215,5 +245,6 @@ _MAKERS: dict[str, Callable[[Parameters, int], Qdisc]] = {
     "fq_codel": _fq_codel,
     "pie": _pie,
     "pie_linux": _pie,
+    "cobalt": _cobalt,
     "cake": _cake,
 }

@@ -6,7 +6,7 @@ reports a disturbance by the machine. As an ordinary user, without priority, it 
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -104,11 +104,6 @@ class LiveBackend:
     attempts: int = ATTEMPTS
 
     name = "live"
-
-    @property
-    def own_disciplines(self) -> Mapping[str, str]:
-        """None: what runs here runs in the simulator."""
-        return {}
 
     def check(self, plan: Plan) -> None:
         """Refuses features that a live run lacks, and names a backend that has them."""

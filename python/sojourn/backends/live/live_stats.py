@@ -22,6 +22,8 @@ from sojourn.runtime.row_writer import Columns
 
 KEPT = 240
 """Moments that are kept for each port: a minute."""
+FLOWS = 4
+"""Flows of a port that are shown: those that sent most in its moments."""
 CELLS = 64
 """Of each register and counter that are looked at; shown are those that were anything but 0."""
 _AT_ONCE = 32
@@ -45,6 +47,8 @@ class Moment:
     sent: int
     drops: int
     marks: int
+    flows: dict[int, float]
+    """ms of sojourn time on average of the flows that sent most, by number."""
 
 
 @dataclass
@@ -80,6 +84,7 @@ class LiveStats:
         dequeued = np.frombuffer(columns["dequeued"], "<i8")
         went = (verdict == SENT) | (verdict == MARK)
         waited = (dequeued - enqueued)[went]
+        flow = np.frombuffer(columns["flow"], "<u4")
         counts = np.bincount(verdict, minlength=len(VERDICTS))
         places = np.searchsorted(np.array(BOUNDS) * 1e9, waited, side="left")
         below = np.bincount(places, minlength=len(BOUNDS) + 1)
@@ -88,7 +93,9 @@ class LiveStats:
         with self._lock:
             # What came before the first look has no beginning.
             if before is not None:
-                moment = _moment(now - self._start, now - before, waited, size[went], verdict)
+                moment = _moment(
+                    now - self._start, now - before, waited, size[went], verdict, flow[went]
+                )
                 self._moments[port].append(moment)
             totals = self._totals[port]
             for name, count in zip(VERDICTS, counts.tolist(), strict=True):
@@ -155,8 +162,9 @@ def _moment(
     waited: npt.NDArray[Any],
     sent: npt.NDArray[Any],
     verdict: npt.NDArray[Any],
+    flow: npt.NDArray[Any],
 ) -> Moment:
-    """From the sojourn times, ns, and bytes of what was sent, and the verdicts of all."""
+    """From the sojourn times, ns, bytes and flows of what was sent, and the verdicts of all."""
     seconds = max(seconds, 1e-3)
     return Moment(
         at=round(at, 3),
@@ -167,7 +175,17 @@ def _moment(
         sent=len(sent),
         drops=len(verdict) - len(sent),
         marks=int((verdict == MARK).sum()),
+        flows=_means(waited, flow),
     )
+
+
+def _means(waited: npt.NDArray[Any], flow: npt.NDArray[Any]) -> dict[int, float]:
+    """The mean sojourn time, ms, of those flows that sent most packets; 0 is not IP."""
+    numbers, place, sent = np.unique(flow, return_inverse=True, return_counts=True)
+    sums = np.bincount(place, weights=waited, minlength=len(numbers))
+    busiest = np.argsort(-sent, kind="stable")
+    chosen = [at for at in busiest.tolist() if numbers[at]][:FLOWS]
+    return {int(numbers[at]): float(sums[at] / sent[at]) / 1e6 for at in sorted(chosen)}
 
 
 def _objects(switch: _core.LiveSwitch) -> list[tuple[str, str, int]]:

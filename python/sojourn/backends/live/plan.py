@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from sojourn import _core
 from sojourn.control.file import control_file
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import Aqm, find_aqm
 from sojourn.model.inputs import Inputs
 from sojourn.model.programs import refuse_unread_macros
-from sojourn.model.scenario.aqm_spec import choose
+from sojourn.model.scenario.aqm_spec import AqmChoice, choose
+from sojourn.model.scenario.read import messages
 from sojourn.model.units import RATE, SIZE, Dimension
 from sojourn.runtime.plan import AqmConfig, aqm_config
 
@@ -82,6 +85,7 @@ def live_plan(
     rates: Sequence[str] = (),
     queue_limits: Sequence[str] = (),
     aqm: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
     control: Path | None = None,
     include_paths: Sequence[Path] = (),
     defines: Mapping[str, str] | None = None,
@@ -97,12 +101,13 @@ def live_plan(
     whose packets come back in at it, `rates` like `2=100 Mbit/s`, `queue_limits` like `2=200 kB`,
     `beside` like `1=other.p4` for a pipe that runs another program. A `program` is a name or a
     path; `aqm` is a native discipline in the queues under it, or without a program in those of a
-    wire between two ports.
+    wire between two ports, with its `parameters`.
     """
     live_ports = _ports(ports, rates, queue_limits, cpu_port)
     found = _what_runs(program, aqm)
-    written = _written(program, aqm, found, control, include_paths, defines)
-    main = aqm_config(choose(written), found, None)
+    discipline = _with_parameters(aqm, parameters or {})
+    written = _written(program, discipline, found, control, include_paths, defines)
+    main = aqm_config(_choice(written), found, None)
     aqms = [main]
     engine: dict[str, Any] = {
         "ports": [_port(port) for port in live_ports]
@@ -156,16 +161,34 @@ def _ports(
     ]
 
 
+def _choice(written: dict[str, Any]) -> AqmChoice:
+    """The choice that a table means; parameters that are wrong are the user's."""
+    try:
+        return choose(written)
+    except ValidationError as error:
+        lines = messages(error, {"aqms": [written]}, "--set", within=("aqms", 0))
+        raise ScenarioError("\n".join(lines).replace("aqms[0].", "")) from None
+
+
+def _with_parameters(aqm: str | None, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The table of a discipline."""
+    if aqm is not None:
+        return {"use": aqm, **parameters}
+    if parameters:
+        raise ScenarioError("--set is for the discipline of --aqm; there is none")
+    return None
+
+
 def _written(
     program: str | None,
-    aqm: str | None,
+    aqm: dict[str, Any] | None,
     found: Aqm,
     control: Path | None,
     include_paths: Sequence[Path],
     defines: Mapping[str, str] | None,
 ) -> dict[str, Any]:
     """The table of a scenario that means the same."""
-    written: dict[str, Any] = {"use": str(program or aqm)}
+    written: dict[str, Any] = {"use": program} if program is not None else dict(aqm or {})
     if program is not None:
         written |= {"include_paths": [str(path.resolve()) for path in include_paths]}
         written |= {"defines": dict(defines or {})}

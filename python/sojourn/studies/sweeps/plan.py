@@ -221,7 +221,6 @@ class _Planner:
                 beside=self._base.beside,
                 include_paths=self._macros.include_paths,
                 defines=self._macros.defines,
-                also=self._backend.own_disciplines,
             )
             if self._backend is not SIMULATOR:
                 self._backend.check(plan)

@@ -4,6 +4,7 @@
 //! their jobs from it. The test and the table of `docs/second-sources.md` read the results. The
 //! table must not depend on how a result is computed.
 
+mod cake;
 mod codel;
 mod dualpi2;
 mod fifo;
@@ -94,7 +95,9 @@ const PLAIN: Case = Case {
 
 /// All comparisons.
 pub fn all() -> impl Iterator<Item = &'static Case> {
-    [fifo::CASES, codel::CASES, red::CASES, pie::CASES, dualpi2::CASES].into_iter().flatten()
+    [fifo::CASES, codel::CASES, cake::CASES, red::CASES, pie::CASES, dualpi2::CASES]
+        .into_iter()
+        .flatten()
 }
 
 impl Case {

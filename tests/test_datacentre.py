@@ -15,9 +15,11 @@ from sojourn.model.scenario import Scenario, flow_endpoints, read_scenario, scen
 from sojourn.model.scenario.groups import groups_of
 from sojourn.model.scenario.routes import Routes
 from sojourn.model.scenario.workloads import WORKLOADS
+from sojourn.results.link_loads import link_loads, places
 from sojourn.results.result import read_result
 from sojourn.results.slowdown import ideal_times
 from sojourn.results.slowdown_bins import read_slowdowns, slowdown_table
+from sojourn.results.topology_plot import topology_loads, topology_svg
 from sojourn.results.traffic.transfers import Exchanges
 from sojourn.runner import plan_scenario
 from sojourn.runtime.arrow_tables import EXCHANGE_SCHEMA
@@ -235,6 +237,92 @@ def test_saturated_queues_share_a_buffer_by_the_dynamic_threshold(
         assert found.tail_drops > 0
 
 
+def test_queues_of_each_pool_settle_by_that_pool_with_their_own_cells_on_top(
+    tmp_path: Path,
+) -> None:
+    topology = {
+        "dumbbell": {"senders": 6, "receivers": 3},
+        "rate": "10 Gbit/s", "host_rate": "1 Gbit/s", "measure": ["right*"],
+        "shared_buffer": "800 kB", "alpha": 0.5, "guaranteed": "8 kB", "headroom": "16 kB",
+        "pools": _Listed([{"towards": ["right1", "right2"], "size": "200 kB", "alpha": 2.0}]),
+    }  # fmt: skip
+    flood = {"kind": "udp", "rate": "900 Mbit/s", "from": "left*", "to": "right*"}
+    flood |= {"start_jitter": "0 ms"}
+    (aqm,) = run(tmp_path, document(topology, flood)).aqms.values()
+    # The switch `right` has four queues. Its other pool is what the rest takes nothing of.
+    rest = 800_000 - 200_000 - 4 * 24_000
+    settled = [2 * 200_000 / (1 + 2 * 2)] * 2 + [0.5 * rest / (1 + 0.5)]
+    counters = json.loads((aqm.folder / "counters.json").read_text())
+    pauses = {one["to"]: one.get("pauses", 0) for one in counters["link_loads"]}
+    for receiver, shared in enumerate(settled, 1):
+        found = aqm.bottlenecks[f"right>right{receiver}"].summary
+        frames = (shared + 24_000) / (19 * 80)
+        assert found.max == pytest.approx(frames * 1538 * 8, rel=0.05)
+        assert pauses[f"right{receiver}"] > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"guaranteed": "8 kB"}, "guaranteed is of a shared buffer: give shared_buffer, too"),
+        (
+            {"shared_buffer": "1 MB", "pools": [{"towards": ["x*"], "size": "1 kB"}]},
+            '"x*": no host',
+        ),
+        ({"shared_buffer": "1 MB", "pools": [{"to": ["h*"], "size": "1 kB"}]}, "to: unknown key"),
+    ],
+)
+def test_a_mistake_in_a_pool_is_named(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        scenario({**LEAF_SPINE, **change})
+    assert message in str(error.value)
+
+
+def test_pools_larger_than_the_buffer_are_refused_with_both_sizes(tmp_path: Path) -> None:
+    topology = {**LEAF_SPINE, "shared_buffer": "100 kB", "headroom": "30 kB"}
+    (tmp_path / "scenario.toml").write_text(_toml(document(topology)))
+    ran = call_sojourn(tmp_path, "run", "scenario.toml", "--out", "out")
+    assert ran.returncode and "120000 bytes" in ran.stderr, ran.stderr
+
+
+def test_loads_of_links_are_counted_in_both_directions_and_drawn(tmp_path: Path) -> None:
+    topology = {**LEAF_SPINE, "measure": "all"}
+    flows = {"kind": "udp", "rate": "200 Mbit/s", "from": "h1_1", "to": "h2_1", "count": 2}
+    written = document(topology, flows | {"start_jitter": "0 ms"})
+    result = run(tmp_path, written)
+    (aqm,) = result.aqms.values()
+    found = link_loads(result.scenario, json.loads((aqm.folder / "counters.json").read_text()))
+    loads = {(one.start, one.end): one for one in found}
+    # Four links of hosts and four between switches, both ways.
+    assert len(found) == len(loads) == 16
+    for link in (("h1_1", "leaf1"), ("leaf2", "h2_1")):
+        assert loads[link].utilisation == pytest.approx(0.4, rel=0.05)
+    up = [loads["leaf1", f"spine{spine}"].bytes for spine in (1, 2)]
+    assert sum(up) == pytest.approx(loads["h1_1", "leaf1"].bytes, rel=0.01)
+    assert loads["leaf1", "h1_1"].bytes == loads["leaf1", "h1_2"].bytes == 0
+    for name, queue in aqm.bottlenecks.items():
+        near, far = name.split(">")
+        assert loads[near, far].frames >= queue.summary.packets
+    figure = topology_loads(result)
+    assert figure and "h1_1 to leaf1, 4" in figure.axes[0].get_title(loc="left")
+    drawing = topology_svg(result)
+    assert drawing.startswith("<svg") and "currentColor" in drawing
+
+
+def test_nodes_of_a_fat_tree_stand_in_rows_above_their_hosts() -> None:
+    found = places(scenario({"fat_tree": 4}))
+    assert [len(row) for row in found.rows] == [16, 8, 8, 4]
+    assert len(set(found.at.values())) == 36
+    across = {name: x for name, (x, _) in found.at.items()}
+    assert across["h1_1_1"] < across["edge1_1"] < across["h1_1_2"] < across["edge1_2"]
+    assert {y for name, (_, y) in found.at.items() if name.startswith("core")} == {1.0}
+
+
+def test_switches_of_a_chain_stand_in_its_order() -> None:
+    found = places(scenario({"parking_lot": 4}))
+    assert list(found.rows[1]) == ["s1", "s2", "s3", "s4", "s5"]
+
+
 def test_bins_of_slowdown_are_hpccs_and_pfabrics(tmp_path: Path) -> None:
     own = scenario(None, TRANSFERS | {"from": "h1_1", "to": "h2_1"})
     sizes = np.arange(1, 201) * 1_000
@@ -267,7 +355,9 @@ def test_a_run_shows_slowdown_as_table_picture_and_arrow(tmp_path: Path) -> None
     ran = call_sojourn(tmp_path, "run", "scenario.toml", "--out", "out")
     assert ran.returncode == 0, ran.stderr
     assert "Slowdown by size" in ran.stdout and "up to 100 kB" in ran.stdout
-    assert (tmp_path / "out/slowdown.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("slowdown", "topology"):
+        assert (tmp_path / f"out/{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert "Load of each link" in (tmp_path / "out/report.html").read_text()
     table = slowdown_table(read_result(RunFolder.open(tmp_path / "out")))
     assert table.schema.names[:4] == ["aqm", "group", "bins", "smallest"]
     assert table.column("bins").to_pylist().count("hpcc") == 20
@@ -415,14 +505,15 @@ def test_short_transfers_overtake_long_ones_where_queues_go_by_rank(tmp_path: Pa
     }  # fmt: skip
     topology = {"dumbbell": 4, "host_rate": "1 Gbit/s", "rate": "4 Gbit/s", "measure": ["right1"]}
     written = document(topology, flows, duration="200 ms")
-    written["aqms"] = ["fifo", "pifo", "sp_pifo", "aifo"]
+    written["aqms"] = ["fifo", "pifo", "sp_pifo", "aifo", "packs"]
     result = run(tmp_path, written)
     short = {
         label: next(one.mean for one in aqm.slowdowns if one.bins == "pfabric")
         for label, aqm in result.aqms.items()
     }
-    assert short["pifo"] < 0.5 * short["fifo"] and short["sp_pifo"] < 0.5 * short["fifo"], short
-    for label in ("sp_pifo", "aifo"):
+    for label in ("pifo", "sp_pifo", "packs"):
+        assert short[label] < 0.5 * short["fifo"], short
+    for label in ("sp_pifo", "aifo", "packs"):
         folder = result.aqms[label].folder
         (queue,) = json.loads((folder / "counters.json").read_text())["bottlenecks"]
         assert queue["discipline"]["inversions"] > 0

@@ -135,7 +135,7 @@ def test_a_discipline_named_again_on_the_command_line_keeps_its_parameters() -> 
 def test_the_scenario_of_disciplines_runs_every_native_one_under_the_demos_traffic() -> None:
     plan, demo = plan_scenario("disciplines"), plan_scenario("bufferbloat")
     # The demo's senders write no ranks, and none is L4S.
-    without_use = {"pifo", "sp_pifo", "aifo", "dualpi2_linux"}
+    without_use = {"pifo", "sp_pifo", "aifo", "packs", "dualpi2_linux"}
     native = {discipline.name for discipline in disciplines()} - without_use
     assert {run.config["aqm"]["name"] for run in plan.runs} == native
     for key in ("duration", "network", "flows"):

@@ -111,11 +111,13 @@ def finish(folder: RunFolder, *, report: bool = True) -> "Result":
             from sojourn.results.plots import write_plots
             from sojourn.results.report import write_report
             from sojourn.results.slowdown_plot import write_slowdown_plot
+            from sojourn.results.topology_plot import write_topology_plot
 
             with ThreadPoolExecutor(max_workers=1) as beside:
                 page = beside.submit(write_report, result)
                 write_plots(result)
                 write_slowdown_plot(result)
+                write_topology_plot(result)
                 page.result()
     except OSError as error:
         raise output_error(error, shown(folder.path), rows=True) from error

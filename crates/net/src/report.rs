@@ -83,6 +83,10 @@ pub struct RunReport {
     /// order of the network's links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkReport>,
+    /// One entry per direction of each link, if the network has several switches: the switches' ports
+    /// in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub link_loads: Vec<LinkLoad>,
     /// One entry per flow, in the configuration's order.
     pub flows: Vec<FlowReport>,
 }
@@ -124,6 +128,22 @@ pub struct LinkReport {
     pub duplicated: u64,
     /// Frames and copies that did not take its delay.
     pub reordered: u64,
+}
+
+/// Load of one direction of a link.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LinkLoad {
+    /// Start of the direction.
+    pub from: String,
+    /// End of the direction.
+    pub to: String,
+    /// Frames that passed it.
+    pub frames: u64,
+    /// Their bytes without FCS.
+    pub bytes: u64,
+    /// Times that a frame came into the empty headroom of its queue.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pauses: u64,
 }
 
 /// Spans of one kind: how many, how long together, the longest.

@@ -15,6 +15,9 @@ use thiserror::Error;
 /// Bytes in one cell of the packet buffer, by default (TNA p. 32).
 pub const CELL: Bytes = Bytes(80);
 
+/// Most pools of a buffer, as many as Tofino has for its queues.
+pub const MOST_POOLS: usize = 4;
+
 /// Number of whole cells of `cell` bytes in `size` bytes of buffer: the tail-drop limit in
 /// cells of a queue whose limit is given in bytes.
 ///
@@ -47,6 +50,9 @@ pub struct SwitchConfig {
     pub set_cells: Option<u32>,
     /// Size of a cell. Default 80 bytes.
     pub cell: Bytes,
+    /// Cells of the pools that queues share, at most four; one pool of the whole buffer if empty.
+    /// What they leave of it is guaranteed to queues, or headroom.
+    pub pools: Vec<u32>,
     /// Registers and clock of the shapers. Default those of Tofino 1.
     pub shapers: ShaperRegisters,
     /// Bytes that the shapers add to each packet's length (`packet_ifg_compensation`). Default 20:
@@ -108,6 +114,27 @@ impl SwitchConfig {
     pub fn buffer_cells(&self) -> u32 {
         self.set_cells.unwrap_or(self.cells.max(self.needed_cells))
     }
+
+    /// Cells of the pools, one at least, or the cells that they and the queues' own would take if
+    /// those are more than there are.
+    pub(crate) fn pool_cells(&self) -> Result<Vec<u32>, ConfigError> {
+        let queues = self.ports.iter().flat_map(|port| &port.queues);
+        let own = |queue: &QueueConfig| {
+            u64::from(queue.reserve.guaranteed) + u64::from(queue.reserve.headroom)
+        };
+        let reserved: u64 = queues.map(own).sum();
+        let total = self.buffer_cells();
+        let taken = reserved + self.pools.iter().map(|size| u64::from(*size)).sum::<u64>();
+        if self.pools.len() > MOST_POOLS {
+            Err(ConfigError::Pools(self.pools.len()))
+        } else if taken > u64::from(total) {
+            Err(ConfigError::BufferTooSmall { taken, total })
+        } else if self.pools.is_empty() {
+            Ok(vec![total - reserved as u32])
+        } else {
+            Ok(self.pools.clone())
+        }
+    }
 }
 
 impl Default for SwitchConfig {
@@ -119,6 +146,7 @@ impl Default for SwitchConfig {
             cells: 100 * 1024,
             needed_cells: 0,
             set_cells: None,
+            pools: Vec::new(),
             cell: CELL,
             shapers: ShaperRegisters::default(),
             ifg_compensation: 20,
@@ -216,9 +244,11 @@ pub struct QueueConfig {
     pub congestion: Option<[u32; 3]>,
     /// Lower limits for yellow and red packets, off if absent.
     pub colors: Option<ColorLimits>,
-    /// Thousandths of the free buffer that the queue may hold at most, besides its limit (dynamic
-    /// threshold), off if absent.
+    /// Thousandths of its pool's free cells that the queue may hold at most, besides its limit
+    /// (dynamic threshold), off if absent.
     pub alpha: Option<u32>,
+    /// Its pool, and cells of its own. Default none in the first pool.
+    pub reserve: Reserve,
     /// Tail-drop limit in packets, in addition to the one in cells, off if absent (bmv2).
     pub packet_limit: Option<u32>,
     /// Packets per second, exactly spaced and without a burst, off if absent (bmv2).
@@ -241,12 +271,24 @@ impl Default for QueueConfig {
             congestion: None,
             colors: None,
             alpha: None,
+            reserve: Reserve::default(),
             packet_limit: None,
             packet_pace: None,
             bit_pace: None,
             paused: false,
         }
     }
+}
+
+/// The cells that are a queue's own, and the pool of all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reserve {
+    /// The pool, from 0. Default 0.
+    pub pool: u8,
+    /// Cells that the queue finds whatever others hold. Default 0.
+    pub guaranteed: u32,
+    /// Cells for packets beyond the queue's limit. Default 0.
+    pub headroom: u32,
 }
 
 /// Tail-drop limits by colour, in eighths of the queue's limit (the hardware's 12.5 % steps).
@@ -462,6 +504,17 @@ pub enum ConfigError {
         what: &'static str,
         /// Its number.
         id: u16,
+    },
+    /// More pools than there can be.
+    #[error("{0} pools of the buffer; at most {MOST_POOLS} are allowed")]
+    Pools(usize),
+    /// Pools, guaranteed cells and headroom are larger than the buffer.
+    #[error("pools, guaranteed cells and headroom take {taken} cells of a buffer of {total}")]
+    BufferTooSmall {
+        /// Their cells.
+        taken: u64,
+        /// The buffer's cells.
+        total: u32,
     },
     /// A setting of the whole switch is zero that must not be.
     #[error("{0} must not be 0")]

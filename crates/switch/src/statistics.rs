@@ -200,6 +200,8 @@ pub struct QueueStatistics {
     pub cells: u32,
     /// Most cells in use at any time.
     pub peak_cells: u32,
+    /// Times that a packet came into its empty headroom: with priority flow control, a pause.
+    pub pauses: u64,
     /// Guaranteed rate as the hardware implements it.
     pub min_shaper: Option<EffectiveShaper>,
     /// Maximum rate as the hardware implements it.

@@ -24,7 +24,8 @@ from sojourn.results.plots import as_png, delay_over_time, distribution, plain_t
 from sojourn.results.queues import plotted
 from sojourn.results.result import Result
 from sojourn.results.slowdown_plot import slowdown_by_size
-from sojourn.runtime.run_files import DELAY_PLOT, DISTRIBUTION_PLOT, SLOWDOWN_PLOT
+from sojourn.results.topology_plot import topology_loads
+from sojourn.runtime.run_files import DELAY_PLOT, DISTRIBUTION_PLOT, SLOWDOWN_PLOT, TOPOLOGY_PLOT
 
 Style = Literal["screen", "paper"]
 Files = dict[str, bytes]
@@ -74,6 +75,8 @@ def export(result: Result, folder: Path, style: Style = "screen", columns: int =
             files |= pictures(name, figure)
         if by_size := slowdown_by_size(result):
             files |= pictures(SLOWDOWN_PLOT, by_size)
+        if loads := topology_loads(result):
+            files |= pictures(TOPOLOGY_PLOT, loads)
     for queue in plotted(result):
         ending = queue.bottleneck.ending
         runs = [(run.label, run.findings) for run in queue.runs]

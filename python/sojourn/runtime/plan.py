@@ -481,7 +481,11 @@ def _common_config(
         "netem": scenario.netem.model_dump(),
         "flows": engine_flows(scenario, here),
     }
-    nodes = [_node(node, beside) for node in scenario.switches]
+    neighbours: dict[str, list[str]] = {}
+    for link in scenario.links:
+        for near, far in (link.between, link.between[::-1]):
+            neighbours.setdefault(near, []).append(far)
+    nodes = [_node(node, neighbours.get(node.name, []), beside) for node in scenario.switches]
     network = {
         "hosts": addresses(scenario.hosts),
         "switches": [node for node, _ in nodes],
@@ -503,11 +507,13 @@ def _engine_form(link: Link, beside: Path) -> dict[str, Any]:
     return plain | {"schedule": [step.in_engine() for step in link.schedule]}
 
 
-def _node(node: NetworkSwitch, beside: Path | None) -> tuple[dict[str, Any], AqmConfig | None]:
+def _node(
+    node: NetworkSwitch, neighbours: Sequence[str], beside: Path | None
+) -> tuple[dict[str, Any], AqmConfig | None]:
     """A switch as the engine takes it, and its own AQM."""
     others = {"control", *Buffering.model_fields}
     plain = {key: getattr(node, key) for key in type(node).model_fields if key not in others}
-    plain |= node.in_engine()
+    plain |= node.in_engine(neighbours)
     if plain["pipes"] is None:
         del plain["pipes"]
     if node.aqm is None:

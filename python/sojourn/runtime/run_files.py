@@ -60,7 +60,10 @@ DELAY_PLOT, DISTRIBUTION_PLOT = "queue_delay", "distribution"
 SLOWDOWN_PLOT = "slowdown"
 """The picture of slowdown by size, without its ending."""
 
-_ONCE = (RUN, REPORT, SUMMARY, f"{SLOWDOWN_PLOT}.png")
+TOPOLOGY_PLOT = "topology"
+"""The picture of a network with the load of its links, without its ending."""
+
+_ONCE = (RUN, REPORT, SUMMARY, f"{SLOWDOWN_PLOT}.png", f"{TOPOLOGY_PLOT}.png")
 """Names in the run's folder that do not depend on its queues."""
 
 

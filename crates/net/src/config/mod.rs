@@ -24,9 +24,9 @@ pub use flows::{
 pub use link_netem::{CERTAIN, DelayDistribution, LinkNetem};
 pub(crate) use network::place_of;
 pub use network::{
-    Addresses, HostSection, HostShaper, LinkSection, LinkStep, Multipath, MultipathMode,
-    NetemPlace, NetemSection, NetworkSection, PIPE_PORTS, SharedBuffer, SwitchNode, burst,
-    port_speed, queue_limit, recirculates, recirculation_ports,
+    Addresses, BufferPool, HostSection, HostShaper, LinkSection, LinkStep, Multipath,
+    MultipathMode, NetemPlace, NetemSection, NetworkSection, PIPE_PORTS, SharedBuffer, SwitchNode,
+    burst, port_speed, queue_limit, recirculates, recirculation_ports,
 };
 pub use validate::{invalid, within};
 

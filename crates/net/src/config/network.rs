@@ -164,13 +164,34 @@ pub enum MultipathMode {
     Flowlet,
 }
 
-/// A buffer shared by dynamic thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A buffer shared by dynamic thresholds. Sizes are bytes, counted in cells of 80 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedBuffer {
-    /// Bytes, counted in cells of 80 bytes.
+    /// All of it.
     pub size: u64,
-    /// A queue holds at most so many thousandths of what is free.
+    /// A queue holds at most so many thousandths of what its pool has free.
+    pub alpha: u32,
+    /// Of each queue, whatever others hold.
+    #[serde(default)]
+    pub guaranteed: u64,
+    /// Of each queue, for packets beyond its limit.
+    #[serde(default)]
+    pub headroom: u64,
+    /// Pools of some queues; the others share what is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<BufferPool>,
+}
+
+/// A part of a buffer that some queues share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferPool {
+    /// The other ends of the queues' links.
+    pub towards: Vec<String>,
+    /// Bytes.
+    pub size: u64,
+    /// A queue holds at most so many thousandths of what the pool has free.
     pub alpha: u32,
 }
 
@@ -452,7 +473,7 @@ impl<A> NetworkSection<A> {
             cpu_port: node.cpu_port,
             pipes: node.pipes,
             multipath: node.multipath,
-            shared_buffer: node.shared_buffer,
+            shared_buffer: node.shared_buffer.clone(),
         };
         NetworkSection {
             hosts: self.hosts.clone(),

@@ -5,13 +5,14 @@
 
 use super::network::{
     Addresses, LinkSection, LinkStep, Multipath, MultipathMode, NetemPlace, NetworkSection,
-    PIPE_PORTS, place_of, recirculates,
+    PIPE_PORTS, SharedBuffer, SwitchNode, place_of, recirculates,
 };
 use super::routes::Graph;
 use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{ConfigError, FlowConfig, RunConfig, TransfersFlow};
 use crate::wire::{IpAddress, flow_of};
 use sojourn_switch::tm::link_trace::LinkTrace;
+use sojourn_switch::{CELL, MOST_POOLS};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Links of a switch.
@@ -152,9 +153,33 @@ impl NetworkSection {
             check_multipath(&key, switch.multipath.as_ref())?;
             if let Some(buffer) = &switch.shared_buffer {
                 within(&key("shared_buffer.size"), buffer.size, 1_600..=1 << 36)?;
-                let alpha = u64::from(buffer.alpha);
-                within(&key("shared_buffer.alpha (thousandths)"), alpha, 1..=1_024_000)?;
+                let pools = buffer.pools.iter().map(|pool| pool.alpha);
+                for alpha in std::iter::once(buffer.alpha).chain(pools) {
+                    let alpha = u64::from(alpha);
+                    within(&key("shared_buffer.alpha (thousandths)"), alpha, 1..=1_024_000)?;
+                }
+                self.check_pools(switch, buffer)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Pools, guaranteed bytes and headroom leave a cell at least for the other queues.
+    fn check_pools(&self, switch: &SwitchNode, buffer: &SharedBuffer) -> Result<(), ConfigError> {
+        let key = format!("network.switches: {}: shared_buffer", switch.name);
+        if buffer.pools.len() >= MOST_POOLS {
+            let allowed = format!("{} at most", MOST_POOLS - 1);
+            return Err(invalid(&format!("{key}.pools"), buffer.pools.len(), allowed));
+        }
+        let queues = self.links.iter().filter(|link| link.between.contains(&switch.name)).count();
+        let own = buffer.guaranteed.saturating_add(buffer.headroom);
+        let pools = buffer.pools.iter().map(|pool| pool.size);
+        let taken = pools.fold(own.saturating_mul(queues as u64), u64::saturating_add);
+        if taken.saturating_add(CELL.0) > buffer.size {
+            let allowed = format!(
+                "more than the {taken} bytes of its pools and of guaranteed and headroom of {queues} queues"
+            );
+            return Err(invalid(&format!("{key}.size"), buffer.size, allowed));
         }
         Ok(())
     }

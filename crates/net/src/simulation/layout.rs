@@ -43,7 +43,7 @@ pub(super) struct SwitchLayout<'a> {
     pub(super) routes: Routes,
     /// The choice among links of equal cost.
     pub(super) multipath: Option<Multipath>,
-    pub(super) buffer: Option<SharedBuffer>,
+    pub(super) buffer: Option<&'a SharedBuffer>,
 }
 
 /// Latencies of a switch.
@@ -418,6 +418,6 @@ fn empty_switch<'a>(
         ports: Vec::new(),
         routes: Routes::default(),
         multipath: node.multipath,
-        buffer: node.shared_buffer,
+        buffer: node.shared_buffer.as_ref(),
     }
 }

@@ -126,6 +126,7 @@ pub struct Simulation {
     numbering: Option<RunPacketIds>,
     /// At least one; the first is the one that a run with one switch has.
     observed: Vec<Observed>,
+    link_ports: Vec<report::LinkPort>,
     sources: Sources,
     /// Exchanges cut short by the end of the run, until they are taken.
     unfinished: Vec<(u32, Exchange)>,
@@ -187,6 +188,7 @@ impl Simulation {
             pace: 0,
             numbering: (partitioning.partitions > 1).then(RunPacketIds::default),
             observed: report::observed(&layout),
+            link_ports: report::link_ports(&layout),
             sources: Sources::new(&config, &transfers),
             unfinished: Vec::new(),
             partitions: partitions::partitions(

@@ -1,12 +1,12 @@
 //! Collection of a run's counters from the components that count.
 
 use super::Simulation;
-use super::layout::{End, Layout};
+use super::layout::{End, Layout, PortLayout};
 use super::node::{Counters, Node};
 use super::partition::Partition;
-use crate::report::{BottleneckReport, FlowReport, RunReport, SpanReport};
+use crate::report::{BottleneckReport, FlowReport, LinkLoad, RunReport, SpanReport};
 use sojourn_packet::FaultReport;
-use sojourn_switch::{PortId, PortStatistics, ShapedRate, Statistics};
+use sojourn_switch::{Count, PortId, PortStatistics, ShapedRate, Statistics};
 
 /// An observed port, as a report names it.
 pub(super) struct Observed {
@@ -19,6 +19,28 @@ pub(super) struct Observed {
     /// The port that sends towards its switch: at the other end of its link, or if hosts are there its
     /// switch's first other port.
     way_back: Option<(u16, PortId)>,
+}
+
+/// A port and the other end of its link.
+pub(super) struct LinkPort {
+    switch: u16,
+    port: PortId,
+    towards: String,
+    /// Hosts are there: the port counts both directions.
+    has_hosts: bool,
+}
+
+/// The ports of all links, if there are several switches.
+pub(super) fn link_ports(layout: &Layout) -> Vec<LinkPort> {
+    let numbered = layout.switches.iter().zip(0_u16..).filter(|_| layout.switches.len() > 1);
+    let ports = numbered.flat_map(|(of, switch)| of.ports.iter().map(move |port| (switch, port)));
+    let link_port = |(switch, port): (u16, &PortLayout)| LinkPort {
+        switch,
+        port: port.id,
+        towards: port.towards.clone(),
+        has_hosts: matches!(port.end, End::Hosts(_)),
+    };
+    ports.map(link_port).collect()
 }
 
 /// The observed ports, in the order of the layout.
@@ -65,6 +87,7 @@ impl Simulation {
             host_drops: self.partitions.iter().map(|partition| partition.send_path.dropped).sum(),
             bottlenecks: self.observed.iter().map(|o| self.bottleneck_report(&all, o)).collect(),
             links: self.link_reports(),
+            link_loads: self.link_loads(&all),
             flows: self.flow_reports(),
             ..RunReport::default()
         };
@@ -115,6 +138,28 @@ impl Simulation {
             packets: port.sent.packets,
             discipline: port.discipline.into_iter().collect(),
         }
+    }
+
+    fn link_loads(&self, all: &[Statistics]) -> Vec<LinkLoad> {
+        let names: Vec<&str> = self.nodes().map(|node| node.name.as_str()).collect();
+        let mut loads = Vec::new();
+        for link in &self.link_ports {
+            let port = port_of(all, link.switch, link.port);
+            let (switch, far) = (names[usize::from(link.switch)], link.towards.as_str());
+            let load = |from: &str, to: &str, count: Count, pauses| LinkLoad {
+                from: from.into(),
+                to: to.into(),
+                frames: count.packets,
+                bytes: count.bytes,
+                pauses,
+            };
+            let pauses = port.queues.iter().map(|queue| queue.pauses).sum();
+            loads.push(load(switch, far, port.sent, pauses));
+            if link.has_hosts {
+                loads.push(load(far, switch, port.received, 0));
+            }
+        }
+        loads
     }
 
     fn flow_reports(&self) -> Vec<FlowReport> {

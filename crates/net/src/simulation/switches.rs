@@ -5,14 +5,16 @@ use super::layout::{AccessLayout, Change, End, Layout, PortLayout, SwitchLayout}
 use super::node::{AccessLink, LinkEnd, Node, PortLink, PortRef, Scheduled};
 use super::random_links::RandomWay;
 use super::{SwitchAction, SwitchPlane};
-use crate::config::{Aqm, ConfigError, Multipath, MultipathMode, NetemSection, RunConfig};
+use crate::config::{
+    Aqm, BufferPool, ConfigError, Multipath, MultipathMode, NetemSection, RunConfig, SharedBuffer,
+};
 use crate::link::Link;
 use crate::wire::FrameDetail;
 use sojourn_packet::{Bytes, DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{
-    CELL, Disciplines, PortConfig, QueueConfig, Spreading, SpreadingRoutes, Switch, SwitchConfig,
-    cells_for_bytes,
+    CELL, Disciplines, PortConfig, QueueConfig, Reserve, Spreading, SpreadingRoutes, Switch,
+    SwitchConfig, cells_for_bytes,
 };
 
 type Planes<'a> = &'a mut dyn Iterator<Item = SwitchPlane>;
@@ -85,9 +87,8 @@ fn switch(
     plane: Option<SwitchPlane>,
 ) -> Result<Switch, ConfigError> {
     let latencies = given.latencies;
-    let alpha = given.buffer.map(|buffer| buffer.alpha);
     let cell = plane.as_ref().map_or(CELL, |plane| plane.cell);
-    let ports = given.ports.iter().map(|port| front(port, cell, config.capture, alpha));
+    let ports = given.ports.iter().map(|port| front(port, cell, config.capture, given.buffer));
     let (rate, latency) = (latencies.recirculation_rate, latencies.recirculation);
     let recirculation =
         given.recirculating.iter().map(|port| PortConfig::recirculation(*port, rate, latency));
@@ -102,7 +103,10 @@ fn switch(
     let limits = || given.ports.iter().map(|port| cells_for_bytes(port.queue_limit, cell));
     let room = limits().fold(limits().max().unwrap_or(0), u32::saturating_add);
     switch.needed_cells = room;
-    switch.set_cells = given.buffer.map(|shared| cells_for_bytes(Bytes(shared.size), cell));
+    if let Some(buffer) = given.buffer {
+        switch.set_cells = Some(cells_for_bytes(Bytes(buffer.size), cell));
+        switch.pools = pools(buffer, given.ports.len(), cell);
+    }
     let (plane, below) = match plane {
         Some(SwitchPlane { plane, set_up, discipline, .. }) => {
             set_up(&mut switch);
@@ -129,10 +133,37 @@ fn refused(error: &dyn std::fmt::Display) -> ConfigError {
     ConfigError::Switch(error.to_string())
 }
 
-fn front(port: &PortLayout, cell: Bytes, capture: bool, alpha: Option<u32>) -> PortConfig {
+/// The pools of a shared buffer in cells: first that of the queues without a pool of their own.
+fn pools(buffer: &SharedBuffer, queues: usize, cell: Bytes) -> Vec<u32> {
+    let cells = |size| cells_for_bytes(Bytes(size), cell);
+    let own = cells(buffer.guaranteed).saturating_add(cells(buffer.headroom));
+    let named = buffer.pools.iter().map(|pool| cells(pool.size));
+    let taken = named.clone().fold(own.saturating_mul(queues as u32), u32::saturating_add);
+    std::iter::once(cells(buffer.size).saturating_sub(taken)).chain(named).collect()
+}
+
+/// The threshold and the share of a queue towards `towards`.
+fn share_of(buffer: &SharedBuffer, towards: &str, cell: Bytes) -> (u32, Reserve) {
+    let cells = |size| cells_for_bytes(Bytes(size), cell);
+    let (guaranteed, headroom) = (cells(buffer.guaranteed), cells(buffer.headroom));
+    let named = |pool: &BufferPool| pool.towards.iter().any(|name| name == towards);
+    let place = buffer.pools.iter().position(named);
+    let alpha = place.map_or(buffer.alpha, |place| buffer.pools[place].alpha);
+    let pool = place.map_or(0, |place| place as u8 + 1);
+    (alpha, Reserve { pool, guaranteed, headroom })
+}
+
+fn front(
+    port: &PortLayout,
+    cell: Bytes,
+    capture: bool,
+    buffer: Option<&SharedBuffer>,
+) -> PortConfig {
     let limit = cells_for_bytes(port.queue_limit, cell);
+    let share = buffer.map(|buffer| share_of(buffer, &port.towards, cell));
+    let (alpha, reserve) = share.map_or((None, Reserve::default()), |(a, r)| (Some(a), r));
     PortConfig {
-        queues: vec![QueueConfig { limit, alpha, ..QueueConfig::default() }],
+        queues: vec![QueueConfig { limit, alpha, reserve, ..QueueConfig::default() }],
         shaper: port.shaper,
         packet_pace: port.packet_pace,
         trace: port.trace.clone(),

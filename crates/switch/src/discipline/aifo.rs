@@ -4,19 +4,17 @@
 //! queue over 1 - k. So the ranks that a PIFO would send are those that come in. Ranks are those of
 //! `rank.rs`.
 
-use super::rank::{Ranks, rank_of};
+use super::rank::{MILLION, RankWindow, Ranks, admits, rank_of};
 use super::{
     Backlog, Discipline, DisciplineError, DropKind, Drops, Kind, Parameter, QueueLength, Queued,
     Registered, Settings,
 };
 use sojourn_packet::Time;
-use std::collections::VecDeque;
 
 /// The paper's section 6: 20 ranks, a headroom of 10 %; the queue is that of SP-PIFO.
 const WINDOW: u64 = 20;
 const HEADROOM: u64 = 100_000;
 const LIMIT: u64 = 80;
-const MILLION: u64 = 1_000_000;
 
 /// The line for the table of disciplines.
 pub const REGISTRATION: Registered = Registered {
@@ -33,10 +31,9 @@ pub const REGISTRATION: Registered = Registered {
 fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     Ok(Box::new(Aifo {
         limit: settings.within("limit", 1..=1_000_000)?,
-        window: settings.within("window", 1..=10_000)? as usize,
         headroom: settings.within("k", 0..=MILLION - 1)?,
         backlog: Backlog::default(),
-        recent: VecDeque::new(),
+        window: RankWindow::new(settings.within("window", 1..=10_000)? as usize),
         ranks: Ranks::default(),
         refused: 0,
         over_limit: 0,
@@ -47,41 +44,24 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
 #[derive(Debug)]
 pub struct Aifo {
     limit: u64,
-    window: usize,
     /// Millionths.
     headroom: u64,
     backlog: Backlog,
-    recent: VecDeque<u16>,
+    window: RankWindow,
     ranks: Ranks,
     refused: u64,
     over_limit: u64,
 }
 
-impl Aifo {
-    /// Whether a packet of that rank comes in: quantile <= (C - c) / (C (1 - k)), in integers.
-    fn admits(&self, rank: u16) -> bool {
-        let below = self.recent.iter().filter(|recent| **recent < rank).count() as u128;
-        let free = u128::from(self.limit - self.backlog.len() as u64);
-        let left = below * u128::from(self.limit) * u128::from(MILLION - self.headroom);
-        left <= free * self.recent.len().max(1) as u128 * u128::from(MILLION)
-    }
-
-    fn note(&mut self, rank: u16) {
-        if self.recent.len() == self.window {
-            self.recent.pop_front();
-        }
-        self.recent.push_back(rank);
-    }
-}
-
 impl Discipline for Aifo {
     fn enqueue(&mut self, _now: Time, packet: Queued, drops: &mut Drops) {
         let rank = rank_of(&packet.packet);
-        self.note(rank);
-        if self.backlog.len() as u64 >= self.limit {
+        self.window.note(rank);
+        let free = self.limit.saturating_sub(self.backlog.len() as u64);
+        if free == 0 {
             self.over_limit += 1;
             drops.push(packet, DropKind::Tail);
-        } else if self.admits(rank) {
+        } else if admits(self.window.below(rank), free, self.limit, self.headroom) {
             self.ranks.add(rank);
             self.backlog.push(packet);
         } else {

@@ -21,6 +21,7 @@ pub mod dualpi2;
 pub mod fifo;
 mod flow_hash;
 pub mod fq_codel;
+pub mod packs;
 mod parameters;
 pub mod pi2;
 pub mod pie;
@@ -235,6 +236,7 @@ pub static REGISTRY: Registry<Registered> = Registry::new(&[
     pifo::REGISTRATION,
     sp_pifo::REGISTRATION,
     aifo::REGISTRATION,
+    packs::REGISTRATION,
 ]);
 
 impl Named for Registered {

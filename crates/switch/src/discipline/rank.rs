@@ -4,7 +4,10 @@
 //! packets.
 
 use sojourn_packet::{IpHeader, Packet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Parts of a share.
+pub(super) const MILLION: u64 = 1_000_000;
 
 /// The rank of a packet.
 pub(super) fn rank_of(packet: &Packet) -> u16 {
@@ -37,4 +40,41 @@ impl Ranks {
             }
         }
     }
+}
+
+/// The ranks of the packets that came last, admitted or not.
+#[derive(Debug)]
+pub(super) struct RankWindow {
+    recent: VecDeque<u16>,
+    size: usize,
+}
+
+impl RankWindow {
+    /// A window of `size` ranks, empty.
+    pub(super) fn new(size: usize) -> RankWindow {
+        RankWindow { recent: VecDeque::new(), size }
+    }
+
+    /// A packet came. The oldest rank leaves a full window.
+    pub(super) fn note(&mut self, rank: u16) {
+        if self.recent.len() == self.size {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(rank);
+    }
+
+    /// The share of ranks below `rank`, as a count of how many.
+    pub(super) fn below(&self, rank: u16) -> (u64, u64) {
+        let (older, newer) = self.recent.as_slices();
+        let count = |ranks: &[u16]| ranks.iter().map(|one| u64::from(*one < rank)).sum::<u64>();
+        (count(older) + count(newer), self.recent.len() as u64)
+    }
+}
+
+/// Whether the share `below` is at most `free / (limit (1 - headroom))`, with the headroom in
+/// millionths, in integers: the rule by which AIFO and PACKS admit a rank.
+pub(super) fn admits(below: (u64, u64), free: u64, limit: u64, headroom: u64) -> bool {
+    let (below, of) = (u128::from(below.0), u128::from(below.1.max(1)));
+    let used = below * u128::from(limit) * u128::from(MILLION - headroom);
+    used <= u128::from(free) * of * u128::from(MILLION)
 }

@@ -243,6 +243,7 @@ fn port_statistics(port: &Port) -> PortStatistics {
         packets: q.discipline.packets() as u64,
         cells: q.share.usage().cells,
         peak_cells: q.share.usage().peak,
+        pauses: q.share.pauses(),
         min_shaper: effective(&q.min_shaper),
         max_shaper: effective(&q.max_shaper),
         paused: q.is_paused(),

@@ -39,6 +39,7 @@ impl Switch {
         disciplines: Disciplines,
     ) -> Result<Switch, ConfigError> {
         check(&config)?;
+        let pools = config.pool_cells()?;
         for &(port, queue) in disciplines.keys() {
             require(&config, "a discipline", port, queue)?;
         }
@@ -70,7 +71,7 @@ impl Switch {
             port_index,
             observation_flags,
             ports,
-            buffer: Buffer::new(config.buffer_cells(), config.cell),
+            buffer: Buffer::new(config.buffer_cells(), config.cell).with_pools(&pools),
             shapers: config.shapers,
             mirror: MirrorBuffer::new(&config.mirror),
             recirculation: RecirculationStatistics {

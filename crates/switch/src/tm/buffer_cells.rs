@@ -1,10 +1,11 @@
 //! Room in the packet buffer, counted in cells (TNA p. 32).
 //!
-//! A packet takes whole cells of the shared buffer and of its queue's share. A queue's limit is fixed,
-//! or a multiple of what the buffer has free (Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998). Tail drop is
-//! decided here and nowhere else; this file must not know what a packet is beyond its length.
+//! A packet takes whole cells of its queue's share: first those that the queue is guaranteed, then those
+//! of its pool, and beyond its limit those of its headroom. A queue's limit is fixed, or a multiple of
+//! what its pool has free (Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998). Tail drop is decided here and
+//! nowhere else; this file must not know what a packet is beyond its length.
 
-use crate::config::ColorLimits;
+use crate::config::{ColorLimits, MOST_POOLS, Reserve};
 use sojourn_packet::Bytes;
 
 /// Cells in use, and the most that ever were.
@@ -23,20 +24,45 @@ impl Usage {
     }
 }
 
-/// The buffer that all queues share.
+/// Cells that some queues share.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pool {
+    size: u32,
+    used: u32,
+}
+
+impl Pool {
+    fn free(self) -> u32 {
+        self.size.saturating_sub(self.used)
+    }
+}
+
+/// The buffer of all queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
     total: u32,
     /// Bytes of a cell.
     cell: u32,
     usage: Usage,
+    pools: [Pool; MOST_POOLS],
 }
 
 impl Buffer {
-    /// An empty buffer of `total` cells of `cell` bytes.
+    /// An empty buffer of `total` cells of `cell` bytes, in one pool.
     pub fn new(total: u32, cell: Bytes) -> Buffer {
         let cell = u32::try_from(cell.0).unwrap_or(u32::MAX).max(1);
-        Buffer { total, cell, usage: Usage::default() }
+        let buffer = Buffer { total, cell, usage: Usage::default(), pools: Default::default() };
+        buffer.with_pools(&[total])
+    }
+
+    /// The same with pools of so many cells; further ones are empty. What they leave of the buffer is
+    /// guaranteed to queues, or headroom.
+    pub fn with_pools(mut self, sizes: &[u32]) -> Buffer {
+        self.pools = Default::default();
+        for (pool, size) in self.pools.iter_mut().zip(sizes) {
+            pool.size = *size;
+        }
+        self
     }
 
     /// Cells that a packet of `length` bytes (FCS included) takes.
@@ -61,9 +87,14 @@ impl Buffer {
 pub struct Share {
     /// Limit by colour: green, yellow, yellow, red (TNA's two-bit colour).
     limits: [u32; 4],
-    /// Thousandths of the free buffer that the queue may hold besides, if its limit is dynamic.
+    /// Thousandths of the pool's free cells that the queue may hold, if its limit is dynamic.
     alpha: Option<u32>,
+    reserve: Reserve,
     usage: Usage,
+    /// Of those in use, the cells of the headroom.
+    in_headroom: u32,
+    /// Times that a packet was the first one in the headroom.
+    pauses: u64,
 }
 
 impl Share {
@@ -74,21 +105,73 @@ impl Share {
             None => [limit; 4],
             Some(c) => [limit, eighths(c.yellow), eighths(c.yellow), eighths(c.red)],
         };
-        Share { limits, alpha: None, usage: Usage::default() }
+        let (usage, reserve) = (Usage::default(), Reserve::default());
+        Share { limits, alpha: None, reserve, usage, in_headroom: 0, pauses: 0 }
     }
 
-    /// The same with a dynamic threshold: the queue holds at most `alpha` thousandths of what the
-    /// buffer has free.
+    /// The same with a dynamic threshold: the queue holds at most `alpha` thousandths of what its
+    /// pool has free, and its guaranteed cells.
     pub fn dynamic(self, alpha: Option<u32>) -> Share {
         Share { alpha, ..self }
     }
 
-    /// The cells that a packet's queue may hold now.
+    /// The same with cells of its own, in a pool.
+    pub fn with_reserve(self, reserve: Reserve) -> Share {
+        Share { reserve, ..self }
+    }
+
+    /// The cells that a packet's queue may hold now without its headroom.
     fn limit(&self, buffer: &Buffer, color: u8) -> u64 {
         let fixed = u64::from(self.limits[usize::from(color & 3)]);
         let Some(alpha) = self.alpha else { return fixed };
-        let free = buffer.total.saturating_sub(buffer.usage.cells);
-        fixed.min(u64::from(free) * u64::from(alpha) / 1_000)
+        let free = buffer.pools[self.pool()].free();
+        let shared = u64::from(free) * u64::from(alpha) / 1_000;
+        fixed.min(u64::from(self.reserve.guaranteed) + shared)
+    }
+
+    #[inline]
+    fn pool(&self) -> usize {
+        usize::from(self.reserve.pool) % MOST_POOLS
+    }
+
+    /// The cells in use without those of the headroom.
+    #[inline]
+    fn regular(&self) -> u32 {
+        self.usage.cells - self.in_headroom
+    }
+
+    /// How many of `regular` cells are the pool's.
+    #[inline]
+    fn pooled(&self, regular: u32) -> u32 {
+        regular.saturating_sub(self.reserve.guaranteed)
+    }
+
+    /// Takes cells of the pool for `cells` more; false, and nothing has happened, if it has too few.
+    #[inline]
+    fn take_pooled(&self, buffer: &mut Buffer, cells: u32) -> bool {
+        let more = self.pooled(self.regular() + cells) - self.pooled(self.regular());
+        let pool = &mut buffer.pools[self.pool()];
+        if more > pool.free() {
+            return false;
+        }
+        pool.used += more;
+        true
+    }
+
+    /// Takes cells of the headroom; false, and nothing has happened, if it has too few.
+    fn take_headroom(&mut self, cells: u32) -> bool {
+        if self.in_headroom + cells > self.reserve.headroom {
+            return false;
+        }
+        self.pauses += u64::from(self.in_headroom == 0);
+        self.in_headroom += cells;
+        true
+    }
+
+    /// Times that a packet came into an empty headroom: a switch with priority flow control would
+    /// have paused its senders.
+    pub fn pauses(&self) -> u64 {
+        self.pauses
     }
 
     /// Cells in use.
@@ -99,10 +182,8 @@ impl Share {
     /// Takes the cells from both, or takes nothing and returns false: tail drop.
     pub fn admit(&mut self, buffer: &mut Buffer, cells: u32, color: u8) -> bool {
         let limit = self.limit(buffer, color);
-        let fits_queue = u64::from(self.usage.cells) + u64::from(cells) <= limit;
-        let fits_buffer =
-            u64::from(buffer.usage.cells) + u64::from(cells) <= u64::from(buffer.total);
-        if !fits_queue || !fits_buffer {
+        let fits_queue = u64::from(self.regular()) + u64::from(cells) <= limit;
+        if !(fits_queue && self.take_pooled(buffer, cells) || self.take_headroom(cells)) {
             return false;
         }
         self.usage.take(cells);
@@ -115,9 +196,7 @@ impl Share {
     pub fn admit_beyond(&mut self, buffer: &mut Buffer, cells: u32, color: u8) -> bool {
         let is_full_limit =
             self.alpha.is_none() && self.limits[usize::from(color & 3)] == self.limits[0];
-        let fits_buffer =
-            u64::from(buffer.usage.cells) + u64::from(cells) <= u64::from(buffer.total);
-        if !is_full_limit || !fits_buffer {
+        if !is_full_limit || !self.take_pooled(buffer, cells) {
             return false;
         }
         // No peak: others make room for them at the same instant.
@@ -128,13 +207,17 @@ impl Share {
 
     /// Cells in use beyond the limit.
     pub fn excess(&self) -> u32 {
-        self.usage.cells.saturating_sub(self.limits[0])
+        self.regular().saturating_sub(self.limits[0])
     }
 
-    /// Gives cells back that [`Share::admit`] took.
+    /// Gives cells back that [`Share::admit`] took, those of the headroom first.
+    #[inline]
     pub fn release(&mut self, buffer: &mut Buffer, cells: u32) {
+        let before = self.pooled(self.regular());
+        self.in_headroom -= cells.min(self.in_headroom);
         self.usage.cells -= cells;
         buffer.usage.cells -= cells;
+        buffer.pools[self.pool()].used -= before - self.pooled(self.regular());
     }
 }
 
@@ -210,6 +293,56 @@ mod tests {
         assert!(!a.admit_beyond(&mut buffer, 1, 0));
         a.release(&mut buffer, 50);
         assert!(b.admit(&mut buffer, 25, 0));
+    }
+
+    #[test]
+    fn saturated_queues_of_each_pool_settle_by_that_pool_alone() {
+        let mut buffer = Buffer::new(10_000, CELL).with_pools(&[6_000, 3_000]);
+        let share = |pool, alpha, guaranteed, headroom| {
+            let reserve = Reserve { pool, guaranteed, headroom };
+            Share::new(u32::MAX, None).dynamic(Some(alpha)).with_reserve(reserve)
+        };
+        let mut shares = vec![
+            share(0, 1_000, 0, 0),
+            share(0, 1_000, 0, 0),
+            share(0, 1_000, 100, 0),
+            share(1, 8_000, 0, 200),
+            share(1, 8_000, 50, 200),
+        ];
+        for _ in 0..10_000 {
+            shares.iter_mut().for_each(|share| {
+                share.admit(&mut buffer, 1, 0);
+            });
+        }
+        // alpha B / (1 + n alpha): 6,000 / 4, and 8 x 3,000 / 17 cells; the queue's own on top.
+        let settled = [1_500, 1_500, 1_600, 1_411 + 200, 1_411 + 50 + 200];
+        for (share, settled) in shares.iter().zip(settled) {
+            assert!(share.usage().cells.abs_diff(settled) <= 1, "{share:?} {settled}");
+        }
+        assert_eq!(shares.iter().map(Share::pauses).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
+        for share in &mut shares {
+            share.release(&mut buffer, share.usage().cells);
+        }
+        assert_eq!(buffer.usage().cells, 0);
+        assert!(buffer.pools.iter().all(|pool| pool.used == 0));
+    }
+
+    #[test]
+    fn a_guaranteed_cell_is_there_when_the_pool_is_full_and_headroom_is_free_again_first() {
+        let mut buffer = Buffer::new(20, CELL).with_pools(&[10]);
+        let own = Reserve { guaranteed: 3, headroom: 4, ..Reserve::default() };
+        let mut greedy = Share::new(100, None);
+        let mut small = Share::new(5, None).with_reserve(own);
+        assert!(greedy.admit(&mut buffer, 10, 0) && !greedy.admit(&mut buffer, 1, 0));
+        assert!(small.admit(&mut buffer, 3, 0));
+        // The fourth finds no room in the pool and goes into the headroom.
+        assert!(small.admit(&mut buffer, 2, 0) && small.admit(&mut buffer, 2, 0));
+        assert!(!small.admit(&mut buffer, 1, 0));
+        assert_eq!((small.usage().cells, small.pauses()), (7, 1));
+        small.release(&mut buffer, 4);
+        assert_eq!((small.regular(), small.in_headroom), (3, 0));
+        greedy.release(&mut buffer, 2);
+        assert!(small.admit(&mut buffer, 2, 0) && small.in_headroom == 0);
     }
 
     #[test]

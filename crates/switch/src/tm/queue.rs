@@ -3,7 +3,7 @@
 //! Uses the discipline for order and drops, and cells for space. Must not depend on the other
 //! queues of its port, nor on the consumer of its packets.
 
-use crate::config::{ConfigError, QueueConfig};
+use crate::config::{ConfigError, MOST_POOLS, QueueConfig};
 use crate::discipline::fifo::Fifo;
 use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
@@ -54,7 +54,9 @@ impl Queue {
         Ok(Queue {
             managed: discipline.is_some(),
             discipline: discipline.unwrap_or_else(|| Box::new(Fifo::default())),
-            share: Share::new(config.limit, config.colors).dynamic(config.alpha),
+            share: Share::new(config.limit, config.colors)
+                .dynamic(config.alpha)
+                .with_reserve(config.reserve),
             congestion: config.congestion,
             min_shaper: bucket(&config.min_shaper)?,
             max_shaper: bucket(&config.max_shaper)?,
@@ -83,6 +85,9 @@ impl Queue {
         }
         if config.bit_pace.is_some_and(|rate| rate.0 == 0) {
             return refused("rate in bit/s", 0, "1 or more");
+        }
+        if usize::from(config.reserve.pool) >= MOST_POOLS {
+            return refused("pool", u64::from(config.reserve.pool), "0 to 3");
         }
         Queue::check_weight(port, queue, config.weight)?;
         if let Some([red, yellow, green]) = config.congestion

@@ -6,6 +6,7 @@ Reports every fault with its keys. Depends on the model; reads no file.
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import chain, islice, pairwise
 from typing import Any
 
@@ -47,6 +48,7 @@ def _between(scenario: Scenario) -> Iterable[Problem]:
         return [(("switch",), "missing; or give hosts, [[switches]] and [[links]] between them")]
     named = [
         *_names(scenario),
+        *_pools(scenario),
         *(
             problem
             for index, node in enumerate(scenario.switches)
@@ -74,6 +76,18 @@ def _names(scenario: Scenario) -> Iterator[Problem]:
                 f'"{name}": this name is taken; each host and switch needs its own',
             )
         seen.add(name)
+
+
+def _pools(scenario: Scenario) -> Iterator[Problem]:
+    """Pools of shared buffers that name no node."""
+    nodes = [node.name for node in (*scenario.hosts, *scenario.switches)]
+    for index, node in enumerate(scenario.switches):
+        for place, pool in enumerate(node.pools):
+            for name in pool.towards:
+                if not any(fnmatchcase(one, name) for one in nodes):
+                    keys = ("switches", index, "pools", place, "towards")
+                    yield keys, f'"{name}": no host or switch has such a name'
+                    return
 
 
 def _links(scenario: Scenario) -> Iterator[Problem]:

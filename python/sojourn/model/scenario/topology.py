@@ -321,5 +321,8 @@ def _steps(failure: Failure | None) -> list[LinkStep]:
 
 def _at_shape(problem: Problem) -> Problem:
     keys, reason = problem
+    if keys[0] == "switches" and "pools" in keys:
+        # The shape's own key, at each of its switches.
+        return ("topology", *keys[2:]), reason
     where = ".".join(str(key) for key in keys)
     return ("topology",), f"{where}: {reason}"

@@ -25,6 +25,7 @@ from sojourn.results.report import (
 from sojourn.results.report.embedded import packed, packed_data
 from sojourn.results.report.panels import Figure
 from sojourn.results.result import Result
+from sojourn.results.topology_plot import topology_svg
 from sojourn.results.traffic.curves import completion_curves, voice_curves
 from sojourn.runtime.run_files import REPORT
 
@@ -60,6 +61,10 @@ _COMPLETION = (
     "The share of each group's exchanges that were complete within a time. Those that the end of "
     "the run cut short are not among them."
 )
+_LOADS = (
+    "Share of its rate that each direction of a link carried during the whole run, by colour and "
+    "width. Traffic keeps to the right: of two lines between nodes, one is each way."
+)
 _VOICE = "The share of each group's datagrams that arrived within a time."
 
 
@@ -90,6 +95,8 @@ def page(result: Result) -> str:
         notes=[*_paragraphs(scenario.notes), *_paragraphs(reader_note(result))],
         traffic=[*tables.traffic(result), *tables.bottlenecks(result)],
         plots=plots,
+        topology=topology_svg(result),
+        loads=_LOADS,
         internals=[*tables.cycles(result), *tables.synchronisation(result)],
         parameters=run_description.parameters(result),
         programs=run_description.programs(folder),

@@ -4,7 +4,7 @@
  *     host --- port 1 | rank = table of a random number | port 2 --- switch under test
  *
  * The table turns 65,536 equally likely numbers into ranks of any distribution: a range for each rank. Packets from
- * port 2 pass unchanged. The disciplines pifo, sp_pifo and aifo read the field.
+ * port 2 pass unchanged. The disciplines pifo, sp_pifo, aifo and packs read the field.
  */
 #include <core.p4>
 #include <v1model.p4>

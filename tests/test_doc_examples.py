@@ -66,7 +66,7 @@ def examples(*files: Path) -> str:
     return "\n".join(lines)
 
 
-LEFT_TOWER = {"analysis", "bmv2", "control", "externs", "npu", "p4", "target", "tofino"}
+LEFT_TOWER = {"analysis", "bmv2", "control", "externs", "npu", "p4", "psa", "target", "tofino"}
 """Crates that hand names to each other, and to the engine, whose tests use them as a library."""
 
 

@@ -18,7 +18,7 @@ from sojourn.model.scenario.read import shipped_scenarios
 from sojourn.tools.schemas import SCHEMAS, reference
 
 
-@pytest.mark.parametrize("target", ["tna", "v1model", "t2na"])
+@pytest.mark.parametrize("target", ["tna", "v1model", "t2na", "psa"])
 def test_a_new_program_is_checked_tested_and_run_at_once(
     tmp_path: Path, sojourn: Sojourn, target: str
 ) -> None:

@@ -1,15 +1,12 @@
 //! Control-plane access to a v1model program, before the first packet and at run time.
 
 use super::pipeline::V1Model;
-use super::runtime::RegisterArray;
-use num_bigint::BigUint;
 use sojourn_control::digest::Digest;
 use sojourn_control::runtime_control::{Parts, RegisterCells, RuntimeControl, as_cells};
 use sojourn_p4::interp::Tables;
 use sojourn_p4::interp::tables::EntryHandle;
 use sojourn_p4::ir::{Program, TableId};
 use sojourn_packet::Time;
-use std::any::Any;
 use std::sync::Arc;
 
 impl RuntimeControl for V1Model {
@@ -59,37 +56,5 @@ impl RuntimeControl for V1Model {
 
     fn fault(&self) -> Option<String> {
         self.runtime.faults.first_drop().map(ToString::to_string)
-    }
-}
-
-impl RegisterCells for RegisterArray {
-    fn name(&self) -> &str {
-        RegisterArray::name(self)
-    }
-
-    fn cells(&self) -> usize {
-        self.len()
-    }
-
-    fn read(&self, index: usize) -> Option<Vec<BigUint>> {
-        self.get(index)
-    }
-
-    fn write(&mut self, index: usize, value: &[BigUint]) -> bool {
-        self.set(index, value)
-    }
-
-    fn save(&self) -> Box<dyn Any + Send> {
-        Box::new(self.clone())
-    }
-
-    fn changes(&self, saved: &mut (dyn Any + Send)) -> Vec<usize> {
-        saved.downcast_mut().map(|saved| self.differs_from(saved)).unwrap_or_default()
-    }
-
-    fn restore(&mut self, saved: Box<dyn Any + Send>) {
-        if let Some(saved) = saved.downcast_ref() {
-            self.take_over(saved);
-        }
     }
 }

@@ -17,7 +17,6 @@
 //! | `runtime` | extern objects and functions while packets pass |
 //! | [`rules`] | what a program cannot ask for |
 
-mod arithmetic;
 mod blocks;
 mod control_plane;
 mod field_list;
@@ -25,7 +24,6 @@ mod fused_pass;
 mod load;
 mod passthrough_headers;
 mod pipeline;
-mod profile_defaults;
 mod restrictions;
 pub mod rules;
 mod runtime;

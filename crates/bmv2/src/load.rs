@@ -1,20 +1,20 @@
 //! Loading: from the IR of a v1model program to a data plane, or to diagnostics.
 
-use super::arithmetic;
 use super::blocks::{Block, Blocks};
 use super::field_list;
 use super::fused_pass;
 use super::pipeline::V1Model;
-use super::profile_defaults;
 use super::restrictions;
 use super::rules;
 use super::runtime;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::{Executor, Interpreter};
 use sojourn_p4::ir::Program;
+use sojourn_target::arithmetic::{self, ArithmeticRules};
 use sojourn_target::header_bytes::ragged;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::package::blocks;
+use sojourn_target::profile_defaults;
 use sojourn_target::validity_checks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,8 +25,14 @@ pub fn build(
     options: &LoadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<V1Model> {
-    diagnostics.extend(profile_defaults::take_away(&mut program));
-    diagnostics.extend(arithmetic::check(&program));
+    let profile_default = &rules::PROFILE_DEFAULT;
+    diagnostics.extend(profile_defaults::take_away(
+        &mut program,
+        runtime::is_profile,
+        profile_default,
+    ));
+    let (division, shift_count) = (&rules::DIVISION, &rules::SHIFT_COUNT);
+    diagnostics.extend(arithmetic::check(&program, ArithmeticRules { division, shift_count }));
     diagnostics.extend(ragged(&program).into_iter().map(|header| {
         let message = format!("the header `{}` has {} bits", header.name, header.bits);
         rules::HEADER_BYTES.refuse(header.span, message).into()

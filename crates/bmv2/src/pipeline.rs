@@ -14,12 +14,13 @@
 use super::blocks::Blocks;
 use super::field_list::{FieldList, reset_metadata};
 use super::fused_pass::{FusedChain, FusedPasses};
-use super::runtime::{CloneRequest, RegisterArray, Runtime};
+use super::runtime::{CloneRequest, Runtime};
 use super::standard::{DROP_PORT, InstanceType};
 use sojourn_control::digest::Digest;
 use sojourn_control::fits;
 use sojourn_externs::counter::Count;
 use sojourn_externs::meter::Meter;
+use sojourn_externs::register::RegisterArray;
 use sojourn_p4::interp::{Halt, Interpreter, PacketIn, PacketOut, Parsed, Tables};
 use sojourn_packet::dataplane::{
     DataPlane, EgressDecision, EgressFate, EgressInput, IngressDecision, IngressInput, Mirror,

@@ -20,6 +20,7 @@ mod operation;
 mod packet_generator;
 pub mod profiles;
 mod queue_delay_entries;
+mod register_cells;
 mod rows;
 pub mod runtime_control;
 pub mod schema;

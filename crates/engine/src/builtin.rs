@@ -4,6 +4,7 @@
 
 use sojourn_bmv2::Bmv2;
 use sojourn_npu::NetworkProcessor;
+use sojourn_psa::PsaSwitch;
 use sojourn_target::{LoadOptions, Target, Targets};
 use sojourn_tofino::{TOFINO1, TOFINO2, TOFINO2M};
 
@@ -15,6 +16,7 @@ pub static TARGETS: Targets = Targets(&[
     &NetworkProcessor,       // p4/npu
     &TOFINO2,                // p4/t2na
     &TOFINO2M,               // p4/t2na
+    &PsaSwitch,              // p4/psa
 ]);
 
 /// [`LoadOptions`] with the built-in targets.

@@ -112,7 +112,7 @@ impl PacketSwitch {
             ..SwitchConfig::default()
         };
         if traits.copies == Copies::Unlimited {
-            switch_setup::unlimited(&mut switch);
+            switch_setup::unlimited(&mut switch, traits);
         }
         switch_setup::adopt(&mut switch, traits);
         if traits.queues_chosen {

@@ -81,7 +81,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
     switch.multicast = control.multicast_groups.iter().map(group).collect();
     switch.generated.extend(control.pktgen.iter().map(generator));
     if traits.copies == Copies::Unlimited {
-        unlimited(switch);
+        unlimited(switch, traits);
     }
     adopt(switch, traits);
     match control.fair_queues {
@@ -212,8 +212,9 @@ pub fn shaper_as_built(rate: Rate, burst: u64) -> Result<(u64, u64), Unencodable
     Ok((rate.0, built.burst))
 }
 
-/// Removes Tofino's limits of copies and resubmission, which bmv2 lacks.
-pub(crate) fn unlimited(switch: &mut SwitchConfig) {
+/// Removes Tofino's limits of copies and resubmission, which bmv2 lacks. Recirculation ports of a
+/// target without any become ordinary ports.
+pub(crate) fn unlimited(switch: &mut SwitchConfig, traits: &SwitchTraits) {
     switch.resubmit_limit = u32::MAX;
     let mirror = &mut switch.mirror;
     mirror.numbers = 0..=LAST_SESSION;
@@ -223,7 +224,9 @@ pub(crate) fn unlimited(switch: &mut SwitchConfig) {
     for session in &mut mirror.sessions {
         session.direction = SessionDirection::Both;
     }
-    switch.ports.iter_mut().for_each(|port| port.recirculation = None);
+    if traits.recirculating.is_empty() {
+        switch.ports.iter_mut().for_each(|port| port.recirculation = None);
+    }
 }
 
 /// Sets queues 0 to `count - 1` at each port, the highest served first.
@@ -274,6 +277,22 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_network_recirculates_where_its_target_does() {
+        let ports = |target: &str| {
+            let traits = crate::builtin::TARGETS.named(target).expect("a built-in target").switch();
+            let front = PortConfig::front(PortId(1), Rate(1));
+            let returning = PortConfig::recirculation(PortId(68), Rate(1), Time(1));
+            let ports = vec![front, returning];
+            let mut switch = SwitchConfig { ports, ..SwitchConfig::default() };
+            configure(&mut switch, &ControlPlane::default(), &traits);
+            let port = |port: &PortConfig| (port.id.0, port.recirculation.is_some());
+            switch.ports.iter().map(port).collect::<Vec<_>>()
+        };
+        assert_eq!(ports("psa"), [(1, false), (511, true)]);
+        assert_eq!(ports("v1model"), [(1, false), (68, false)]);
+    }
 
     #[test]
     fn a_run_that_sets_as_many_cells_as_the_first_chip_has_keeps_them_on_the_second() {

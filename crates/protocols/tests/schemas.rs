@@ -24,7 +24,8 @@ fn schema(path: &Path) -> Schema {
 }
 
 fn shipped() -> Vec<PathBuf> {
-    let folders = ["tna", "v1model", "npu", "plain"].map(|folder| root().join("p4").join(folder));
+    let folders =
+        ["tna", "v1model", "npu", "psa", "plain"].map(|folder| root().join("p4").join(folder));
     let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
     let files = files.filter_map(|entry| Some(entry.ok()?.path()));
     files.filter(|path| path.extension().is_some_and(|extension| extension == "p4")).collect()

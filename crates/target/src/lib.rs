@@ -19,6 +19,7 @@ pub mod applied_tables;
 pub mod rule;
 
 pub mod arguments;
+pub mod arithmetic;
 mod chip_settings;
 pub mod def_use;
 pub mod deparser_output;
@@ -32,6 +33,7 @@ pub mod observer;
 pub mod package;
 pub mod phv;
 pub mod plane;
+pub mod profile_defaults;
 pub mod program;
 mod sources;
 pub mod table_order;

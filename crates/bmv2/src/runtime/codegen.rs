@@ -5,10 +5,10 @@
 //! remains a call. So does a failed verification, since the switch must be notified, which code
 //! cannot do.
 
-use super::hash_input::Input;
 use super::{Runtime, Site, out};
 use crate::standard::DROP_PORT;
 use sojourn_externs::checksum_code;
+use sojourn_externs::field_input::Input;
 use sojourn_externs::hash::Algorithm;
 use sojourn_p4::interp::jit_tier::{At, Cells, Op, To};
 use sojourn_p4::interp::{Assembler, Calls, arith};

@@ -6,7 +6,6 @@
 
 mod checksum;
 mod codegen;
-mod hash_input;
 mod log;
 mod packet_requests;
 mod prepare;
@@ -15,17 +14,17 @@ mod state;
 
 pub(super) use prepare::is_profile;
 pub use prepare::prepare;
-pub use registers::RegisterArray;
 
 use super::field_list::FieldList;
-use hash_input::Input;
 use sojourn_control::digest::{Digest, Digests};
 use sojourn_control::idle_timeout::LastHits;
 use sojourn_control::profiles::Profiles;
 use sojourn_externs::call::scalar;
 use sojourn_externs::counter::Counter;
+use sojourn_externs::field_input::Input;
 use sojourn_externs::hash::Algorithm;
 use sojourn_externs::meter::Meter;
+use sojourn_externs::register::RegisterArray;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::interp::{
     Access, ActionRun, Context, Externs, Frame, Halt, InvalidRead, Matched, PacketOut,

@@ -2,8 +2,7 @@
 //!
 //! All rejections occur here, before the first packet.
 
-use super::hash_input::{Input, header_of};
-use super::{Direct, Fields, Pass, RegisterArray, Runtime, Site};
+use super::{Direct, Fields, Pass, Runtime, Site};
 use crate::blocks::Blocks;
 use crate::field_list::FieldList;
 use crate::rules::{self, Refusal};
@@ -12,8 +11,10 @@ use sojourn_control::idle_timeout::LastHits;
 use sojourn_control::profiles::{Fill, Hash, Profile, Profiles};
 use sojourn_externs::call::name_number;
 use sojourn_externs::counter::{Counter, CounterKind};
+use sojourn_externs::field_input::{Input, header_of};
 use sojourn_externs::hash::Algorithm;
 use sojourn_externs::meter::{Meter, MeterKind};
+use sojourn_externs::register::RegisterArray;
 use sojourn_externs::selector::{Selector, SelectorMode};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;

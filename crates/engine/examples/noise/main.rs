@@ -14,7 +14,15 @@ use passes::{folder, programs, withstand_by};
 use sojourn_target::Executor;
 use std::path::PathBuf;
 
-const FOLDERS: [&str; 5] = ["p4/tna", "p4/v1model", "p4/npu", "tests/stf/tna", "tests/stf/v1model"];
+const FOLDERS: [&str; 7] = [
+    "p4/tna",
+    "p4/v1model",
+    "p4/npu",
+    "p4/psa",
+    "tests/stf/tna",
+    "tests/stf/v1model",
+    "tests/stf/psa",
+];
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -1,20 +1,20 @@
-//! Input of a hash, a checksum or a digest.
+//! Input of a hash, a checksum or a digest, with the rules of bmv2's two switches.
 //!
-//! As in bmv2: the fields are concatenated, the last byte is padded with zeros *behind* them, and
-//! the fields of an invalid header are omitted.
+//! The fields are concatenated, the last byte is padded with zeros *behind* them, and the fields of
+//! an invalid header are omitted. Uses the IR; must not depend on an architecture.
 
-use sojourn_externs::checksum::with_words;
+use crate::checksum::with_words;
 use sojourn_p4::interp::{Context, FieldList, Frame, PacketOut};
 use sojourn_p4::ir::{Expr, ExprKind, Slot, Unit, Value};
 use sojourn_packet::OnesComplementSum;
 use std::sync::Arc;
 
 /// Slots, each with its width.
-pub(crate) type Slots = [(Slot, u32)];
+pub type Slots = [(Slot, u32)];
 
 /// A list of fields.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Input {
+pub struct Input {
     groups: Vec<Group>,
     /// Algorithm of a hash or checksum: index into the runtime's list.
     pub algorithm: u32,
@@ -160,12 +160,12 @@ fn slot(expr: &Expr) -> Option<Slot> {
 }
 
 /// Slot of the validity of a plain field's header.
-pub(crate) fn header_of(expr: &Expr, unit: &Unit) -> Option<Slot> {
+pub fn header_of(expr: &Expr, unit: &Unit) -> Option<Slot> {
     header_of_slot(slot(expr)?, unit)
 }
 
 /// The same for a slot: the nearest slot before it that is the validity of its name's header.
-pub(crate) fn header_of_slot(slot: Slot, unit: &Unit) -> Option<Slot> {
+pub fn header_of_slot(slot: Slot, unit: &Unit) -> Option<Slot> {
     let name = &unit.slots.get(slot.index())?.name;
     let is_validity = |at: &usize| {
         let header = unit.slots[*at].name.strip_suffix(".$valid$");

@@ -4,10 +4,11 @@
 //! action profiles") and omits them; `simple_switch` then runs no action until a control plane sets
 //! a default *member* (`MatchTableIndirect::lookup`). After such a miss execution continues behind
 //! the whole `switch` on `action_run`: p4c generates it as `base_default_next`, and its `default`
-//! is for actions without a label.
+//! is for actions without a label. `psa_switch` does the same.
+//!
+//! Must not depend on an architecture, which says which objects are profiles.
 
-use super::rules;
-use super::runtime::is_profile;
+use crate::rule::Rule;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::NO_ACTION_RAN;
 use sojourn_p4::ir::{
@@ -16,11 +17,21 @@ use sojourn_p4::ir::{
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
-/// Removes the default actions of such tables, with a warning for each that is not empty.
-pub(super) fn take_away(program: &mut Program) -> Vec<Diagnostic> {
-    let objects = &program.objects;
+/// Removes the default actions of such tables, with a warning about `rule` for each that is not empty.
+pub fn take_away(
+    program: &mut Program,
+    is_profile: impl Fn(&Object) -> bool,
+    rule: &'static Rule,
+) -> Vec<Diagnostic> {
+    let has_profile = |table: &Table| {
+        table.properties.iter().any(|(_, value)| match value {
+            ObjectArg::Object(object) => is_profile(&program.objects[object.index()]),
+            _ => false,
+        })
+    };
+    let all = program.tables.iter().enumerate();
     let profiled: HashSet<usize> =
-        (0..program.tables.len()).filter(|at| has_profile(&program.tables[*at], objects)).collect();
+        all.filter(|(_, table)| has_profile(table)).map(|(at, _)| at).collect();
     for unit in &mut program.units {
         if let Body::Control { stmts, .. } = &mut unit.body {
             let mut tested = HashSet::new();
@@ -31,15 +42,8 @@ pub(super) fn take_away(program: &mut Program) -> Vec<Diagnostic> {
     let tables = program.tables.iter_mut().enumerate();
     tables
         .filter(|(at, _)| profiled.contains(at))
-        .filter_map(|(_, table)| without_default(table))
+        .filter_map(|(_, table)| without_default(table, rule))
         .collect()
-}
-
-fn has_profile(table: &Table, objects: &[Object]) -> bool {
-    table.properties.iter().any(|(_, value)| match value {
-        ObjectArg::Object(object) => is_profile(&objects[object.index()]),
-        _ => false,
-    })
 }
 
 /// Collects the variables that hold the action of such a table.
@@ -79,7 +83,7 @@ fn pass_switches_on_a_miss(stmts: &mut [Stmt], tested: &HashSet<Slot>) {
     }
 }
 
-fn without_default(table: &mut Table) -> Option<Diagnostic> {
+fn without_default(table: &mut Table, rule: &'static Rule) -> Option<Diagnostic> {
     let (action, _) = table.default_action.take()?;
     table.const_default_action = false;
     let action = &table.actions.get(action as usize)?.name;
@@ -87,5 +91,5 @@ fn without_default(table: &mut Table) -> Option<Diagnostic> {
         return None;
     }
     let message = format!("`{action}` is not run when nothing matches in table `{}`", table.name);
-    Some(rules::PROFILE_DEFAULT.warning(table.span, message))
+    Some(rule.warning(table.span, message))
 }

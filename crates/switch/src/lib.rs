@@ -44,9 +44,9 @@ mod switch;
 pub mod tm;
 
 pub use config::{
-    CELL, ColorLimits, ConfigError, DepthReportConfig, ExclusionSet, MirrorConfig, MirrorSession,
-    MulticastGroup, MulticastNode, PortConfig, QueueConfig, RoundLimit, SessionDirection,
-    SwitchConfig, cells_for_bytes,
+    CELL, ColorLimits, ConfigError, DeflectionQueue, DepthReportConfig, ExclusionSet, MirrorConfig,
+    MirrorSession, MulticastGroup, MulticastNode, PortConfig, QueueConfig, RoundLimit,
+    SessionDirection, SwitchConfig, cells_for_bytes,
 };
 pub use crossconnect::CrossConnect;
 pub use generator::{

@@ -90,10 +90,12 @@ impl ControlPlane {
         let groups = self.multicast_groups.iter().cloned().map(Operation::SetMulticastGroup);
         let generators = self.pktgen.iter().cloned().map(Operation::SetPacketGenerator);
         let queues = self.queues.iter().cloned().map(Operation::SetQueue);
+        let deflection = self.deflection.iter().cloned().map(Operation::SetDeflection);
         sessions
             .chain(groups)
             .chain(generators)
             .chain(queues)
+            .chain(deflection)
             .for_each(|operation| batch.item(operation));
         if let Some(file) = &self.commands {
             commands::read(file, describe(program), &mut batch)?;
@@ -279,6 +281,7 @@ impl Batch {
                     left.pktgen.retain(|known| (known.pipe, known.app) != (*pipe, *app));
                 }
                 Operation::SetQueue(setting) => left.queues.push(setting.clone()),
+                Operation::SetDeflection(queue) => left.deflection.push(queue.clone()),
                 _ => {}
             }
         }

@@ -102,6 +102,9 @@ pub struct ControlPlane {
     /// Settings of queues, for the switch; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,
+    /// Queues for packets that are deflected on drop, one for a pipe, on Tofino.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deflection: Vec<DeflectionQueue>,
     /// Commands of `simple_switch_CLI`, executed after everything above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandFile>,
@@ -223,6 +226,20 @@ pub struct QueueSetting {
     /// Share of the turns among queues of equal priority, 1 to 1023.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<u16>,
+    /// Strict priority in the scheduler, 0 to 7; a higher one goes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
+}
+
+/// The queue for packets of its port's pipe that have no room in their own and ask for deflection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeflectionQueue {
+    /// Its port.
+    pub port: u16,
+    /// Its number at the port.
+    #[serde(default)]
+    pub queue: u8,
 }
 
 /// Members of one parser value set.

@@ -6,8 +6,8 @@
 //! bmv2.
 
 use super::{
-    DefaultEntry, GeneratorApplication, MatchValue, MirrorSession, MulticastGroup, NamedValues,
-    Number, ProfileEntries, QueueSetting, TableEntry,
+    DefaultEntry, DeflectionQueue, GeneratorApplication, MatchValue, MirrorSession, MulticastGroup,
+    NamedValues, Number, ProfileEntries, QueueSetting, TableEntry,
 };
 use crate::snapshot::{SnapshotRead, SnapshotSetting};
 use serde::{Deserialize, Serialize};
@@ -240,6 +240,8 @@ pub enum Operation {
     },
     /// Sets rate and depth of queues.
     SetQueue(QueueSetting),
+    /// Sets the deflection queue of its port's pipe.
+    SetDeflection(DeflectionQueue),
     /// Sets or removes a port's shaper.
     ShapePort {
         /// The port.
@@ -273,6 +275,7 @@ impl Operation {
                 | Operation::SetPacketGenerator(_)
                 | Operation::RemovePacketGenerator { .. }
                 | Operation::SetQueue(_)
+                | Operation::SetDeflection(_)
                 | Operation::ShapePort { .. }
         )
     }

@@ -4,7 +4,7 @@
 //! batch. Servers of control protocols, packet tests and a run's control plane use this module.
 //! Must not depend on a command language or protocol.
 
-use crate::switch_setup::{generator, group, session};
+use crate::switch_setup::{deflection, generator, group, session};
 use sojourn_control::RuntimeControl;
 use sojourn_control::{Checkpoint, ControlError, Operation, Query, QueueSetting, Reply};
 use sojourn_packet::{PortId, Rate, Time};
@@ -303,6 +303,7 @@ fn change(operation: &Operation) -> Option<Change> {
             Change::Generator(GeneratorChange::Disable(*pipe, *app))
         }
         Operation::SetQueue(setting) => Change::Queues(queues(setting)),
+        Operation::SetDeflection(queue) => Change::Deflection(deflection(queue)),
         Operation::ShapePort { port, rate, burst } => {
             let burst = burst.unwrap_or_else(sojourn_net::config::burst);
             let shaper = rate.map(|rate| ShaperConfig::bits(Rate(rate), burst));
@@ -321,5 +322,6 @@ fn queues(setting: &QueueSetting) -> QueueChange {
         packet_limit: setting.depth,
         paused: setting.paused,
         weight: setting.weight,
+        level: setting.level,
     }
 }

@@ -10,9 +10,9 @@ use sojourn_control::{
 use sojourn_packet::{PacketGenerator, Rate, Time};
 use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_switch::{
-    ConfigError, GeneratorSetting, Generators, MAX_QUEUES, MirrorConfig, MirrorSession,
-    MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig, SessionDirection, ShapedRate,
-    ShaperConfig, SwitchConfig, Trigger,
+    ConfigError, DeflectionQueue, GeneratorSetting, Generators, MAX_QUEUES, MirrorConfig,
+    MirrorSession, MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig,
+    SessionDirection, ShapedRate, ShaperConfig, SwitchConfig, Trigger,
 };
 use sojourn_target::target::{Copies, SwitchTraits};
 use std::collections::BTreeSet;
@@ -79,6 +79,7 @@ pub(crate) fn generators(
 pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, traits: &SwitchTraits) {
     switch.mirror.sessions = control.mirror_sessions.iter().map(session).collect();
     switch.multicast = control.multicast_groups.iter().map(group).collect();
+    switch.deflection = control.deflection.iter().map(deflection).collect();
     switch.generated.extend(control.pktgen.iter().map(generator));
     if traits.copies == Copies::Unlimited {
         unlimited(switch, traits);
@@ -272,6 +273,12 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
     if let Some(weight) = setting.weight {
         queue.weight = weight;
     }
+    queue.priority = setting.level.unwrap_or(queue.priority);
+}
+
+/// A deflection queue in the switch's form.
+pub(crate) fn deflection(given: &sojourn_control::DeflectionQueue) -> DeflectionQueue {
+    DeflectionQueue { port: PortId(given.port), queue: given.queue }
 }
 
 #[cfg(test)]

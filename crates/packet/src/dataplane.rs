@@ -46,6 +46,9 @@ pub struct Admission {
     pub color: u8,
     /// Skip the egress pass (`bypass_egress`).
     pub bypass_egress: bool,
+    /// If its queue has no room, the packet goes to the deflection queue of the port's pipe
+    /// (`deflect_on_drop`).
+    pub deflect_on_drop: bool,
     /// Copies, if a group was set and not dropped, or one is for the CPU.
     pub replication: Option<Replication>,
 }
@@ -210,6 +213,8 @@ pub struct EgressInput {
     pub length: u32,
     /// True for a copy that a mirror session made.
     pub mirrored: bool,
+    /// True for a packet whose queue had no room, in the deflection queue.
+    pub deflected: bool,
 }
 
 /// Fate of a packet after egress.

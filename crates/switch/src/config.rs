@@ -66,6 +66,8 @@ pub struct SwitchConfig {
     pub rounds: RoundLimit,
     /// Multicast groups of the packet replication engine.
     pub multicast: Vec<MulticastGroup>,
+    /// Queues for packets that ask for deflection on drop, at most one for the ports of a pipe.
+    pub deflection: Vec<DeflectionQueue>,
     /// Ports that a level-2 exclusion id prunes.
     pub exclusions: Vec<ExclusionSet>,
     /// Reports of queue depths to a data plane with a ghost thread.
@@ -79,6 +81,16 @@ pub struct SwitchConfig {
     pub generator: Option<PacketGenerator>,
     /// Their applications at the start.
     pub generated: Vec<GeneratorSetting>,
+}
+
+/// The queue that takes the packets of its port's pipe that have no room in their own, if they ask for
+/// it (`deflect_on_drop`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeflectionQueue {
+    /// Its port.
+    pub port: PortId,
+    /// Its number at the port.
+    pub queue: u8,
 }
 
 /// Reports of queue depths from the traffic manager to the data plane: one for each change.
@@ -154,6 +166,7 @@ impl Default for SwitchConfig {
             resubmit_limit: 1,
             rounds: RoundLimit::default(),
             multicast: Vec::new(),
+            deflection: Vec::new(),
             exclusions: Vec::new(),
             depth_reports: DepthReportConfig::default(),
             flow_control_delay: Time(125),

@@ -44,8 +44,9 @@ mod switch;
 pub mod tm;
 
 pub use config::{
-    CELL, ColorLimits, ConfigError, DepthReportConfig, ExclusionSet, MOST_POOLS, MirrorConfig,
-    MirrorSession, MulticastGroup, MulticastNode, PortConfig, QueueConfig, Reserve, RoundLimit,
+    CELL, ColorLimits, ConfigError, DeflectionQueue, DepthReportConfig, ExclusionSet, MOST_POOLS,
+    MirrorConfig, MirrorSession, MulticastGroup, MulticastNode, PortConfig, QueueConfig, Reserve,
+    RoundLimit,
     SessionDirection, SwitchConfig, cells_for_bytes,
 };
 pub use crossconnect::CrossConnect;

@@ -98,6 +98,8 @@ pub struct IngressStatistics {
     pub multicast_copies: u64,
     /// Multicast packets used up: replaced by their copies, however many.
     pub multicast_originals: u64,
+    /// Packets without room in their queue that went to a deflection queue.
+    pub deflected: Count,
 }
 
 /// A packet for a port or queue that does not exist.

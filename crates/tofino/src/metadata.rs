@@ -77,7 +77,7 @@ impl FrontFields {
                     | self.chip.egress_queue(input.port.0, input.queue) << 8
                     | u64::from(input.cos & 7)
             }
-            _ => u64::from(input.length as u16) << 40,
+            _ => u64::from(input.deflected) << 56 | u64::from(input.length as u16) << 40,
         }
     }
 

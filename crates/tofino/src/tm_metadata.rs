@@ -13,6 +13,7 @@ pub struct Admitted {
     cos: IntrinsicField,
     queue: IntrinsicField,
     color: IntrinsicField,
+    deflect: IntrinsicField,
     groups: [IntrinsicField; 2],
     l1_exclusion: IntrinsicField,
     l2_exclusion: IntrinsicField,
@@ -31,7 +32,7 @@ impl Admitted {
         let tm = |name| gress.control.answer(Role::ForTrafficManager, name);
         let field = |name| tm(name).0;
         let copies = ["mcast_grp_a", "mcast_grp_b", "copy_to_cpu"];
-        let more = ["bypass_egress", "ingress_cos", "qid", "packet_color"];
+        let more = ["bypass_egress", "ingress_cos", "qid", "packet_color", "deflect_on_drop"];
         Admitted {
             more: more.into_iter().any(|name| field(name).is_some()),
             copies: copies.into_iter().any(|name| field(name).is_some()),
@@ -40,6 +41,7 @@ impl Admitted {
             cos: tm("ingress_cos"),
             queue: tm("qid"),
             color: tm("packet_color"),
+            deflect: tm("deflect_on_drop"),
             groups: [tm("mcast_grp_a"), tm("mcast_grp_b")],
             l1_exclusion: tm("level1_exclusion_id"),
             l2_exclusion: tm("level2_exclusion_id"),
@@ -72,6 +74,7 @@ impl Admitted {
             cos: word(self.cos),
             color: word(self.color),
             bypass_egress: self.bypass.or_zero(frame) != 0,
+            deflect_on_drop: self.deflect.or_zero(frame) != 0,
             replication: None,
         }
     }

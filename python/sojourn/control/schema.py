@@ -308,7 +308,8 @@ def _queue_keys() -> dict[str, Schema]:
         bits_per_second=_whole("On the wire; 0 takes the limit away."),
         depth=_whole("Packets that it holds at most."),
         paused={"type": "boolean", "description": "It takes packets and sends none."},
-        weight=_whole("Share of the turns among queues of equal priority.", 1, 1023),
+        weight=_whole("Share of the turns among queues of equal level.", 1, 1023),
+        level=_whole("Strict priority in the scheduler; a higher one goes first.", 0, 7),
     )
     return {
         "priority_queues": _whole(
@@ -322,6 +323,16 @@ def _queue_keys() -> dict[str, Schema]:
             "Queues of equal weight at each port, served in turns, 1 to 32.", 1, 32
         ),
         "queues": _list(queue, "Settings of queues; a later one wins."),
+        "deflection": _list(
+            _object(
+                "The queue for packets of its port's pipe that have no room in their own and set "
+                "`deflect_on_drop`.",
+                ("port",),
+                port=_whole("Its port."),
+                queue=_whole("Its number at the port. [default: 0]"),
+            ),
+            "Tofino: queues for packets that are deflected on drop, one for a pipe.",
+        ),
     }
 
 

@@ -143,6 +143,7 @@ impl Switch {
             rid_first: noted.rid_first,
             length: queued.length(),
             mirrored: queued.tag.mirror_requested.is_copy(),
+            deflected: noted.deflected,
         };
         let Contents { packet, packet_metadata, .. } = &mut **queued;
         self.plane.egress_pass(&input, packet, packet_metadata)

@@ -204,6 +204,7 @@ impl Switch {
         noted.cos = admission.cos;
         noted.color = admission.color;
         noted.bypass_egress = admission.bypass_egress;
+        noted.deflect_on_drop = admission.deflect_on_drop;
         (admitted.unicast, admitted.queue) = (admission.unicast, admission.queue);
         admitted.replication = admission.replication.map(Box::new);
         Some(admitted)
@@ -336,6 +337,9 @@ impl Switch {
         let port = &mut self.ports[index];
         let queue = &mut port.queues[number];
         match queue.find_room(now, &mut packet, &mut self.buffer) {
+            QueueSpace::None if packet.noted.deflect_on_drop => {
+                return self.deflect(index, number, packet);
+            }
             QueueSpace::None => self.drops.push(packet, DropKind::Tail),
             room => {
                 queue.discipline.enqueue(now, packet, &mut self.drops);
@@ -350,6 +354,26 @@ impl Switch {
             self.serve(index);
         }
     }
+
+    /// Puts a packet whose queue has no room into the deflection queue of the port's pipe, once; drops
+    /// it at its own queue if the pipe has none.
+    #[cold]
+    fn deflect(&mut self, index: usize, number: usize, mut packet: Queued) {
+        packet.noted.deflect_on_drop = false;
+        let pipe = pipe_of(self.ports[index].id);
+        let to = self.deflection.iter().find(|queue| pipe_of(queue.port) == pipe);
+        let place = to.and_then(|queue| Some((self.find_port(queue.port)?, queue.queue)));
+        let Some((to, queue)) = place else { return self.enqueue_at(index, number, packet) };
+        self.ingress_statistics.deflected.add(packet.size());
+        packet.noted.deflected = true;
+        packet.enqueued = self.now;
+        self.enqueue_at(to, usize::from(queue), packet);
+    }
+}
+
+/// The pipe of a port: 128 port numbers each.
+pub(super) fn pipe_of(port: PortId) -> u16 {
+    port.0 >> 7
 }
 
 /// Notes what is known of a packet as it comes to ingress. A field at a time, where it stays: put together

@@ -61,6 +61,8 @@ pub struct Switch {
     shapers: ShaperRegisters,
     mirror: MirrorBuffer,
     replication: ReplicationEngine,
+    /// At most one for a pipe.
+    deflection: Vec<crate::config::DeflectionQueue>,
     ingress_latency: Time,
     egress_latency: Time,
     events: Events,

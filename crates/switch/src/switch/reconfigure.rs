@@ -5,7 +5,8 @@
 //! already made for packets in transit remain in force. The module must not depend on the caller.
 
 use super::Switch;
-use crate::config::{ConfigError, MirrorSession, MulticastGroup};
+use super::ingress::pipe_of;
+use crate::config::{ConfigError, DeflectionQueue, MirrorSession, MulticastGroup};
 use crate::generator::{GeneratorChange, Generators};
 use crate::multipath::SpreadingRoutes;
 use crate::router::Routes;
@@ -28,6 +29,8 @@ pub enum Change {
     NoGroup(u16),
     /// Sets the port that copies for the processor go to.
     CpuPort(Option<PortId>),
+    /// Sets the deflection queue of its port's pipe, in place of another.
+    Deflection(DeflectionQueue),
     /// Sets rates and depth of queues, pauses and resumes them.
     Queues(QueueChange),
     /// Shapes a port, or no longer.
@@ -54,6 +57,8 @@ pub struct QueueChange {
     pub paused: Option<bool>,
     /// Weight among queues of equal priority.
     pub weight: Option<u16>,
+    /// Strict priority for bandwidth beyond the guaranteed rate, 0 to 7.
+    pub level: Option<u8>,
 }
 
 /// The state that a change has replaced.
@@ -65,6 +70,7 @@ enum Previous {
     Session(u16, Option<MirrorSession>),
     Group(u16, Option<MulticastGroup>),
     CpuPort(Option<PortId>),
+    Deflection(u16, Option<DeflectionQueue>),
     Queues(Vec<PreviousQueue>),
     Shaper(usize, Option<TokenBucket>),
     Generators(Box<Generators>),
@@ -78,6 +84,7 @@ struct PreviousQueue {
     packet_limit: Option<u32>,
     disabled: bool,
     weight: u16,
+    level: u8,
 }
 
 impl Switch {
@@ -140,6 +147,11 @@ impl Switch {
                 }
                 Previous::CpuPort(std::mem::replace(&mut self.replication.cpu_port, *port))
             }
+            Change::Deflection(queue) => {
+                self.require("deflection", queue.port, queue.queue)?;
+                let pipe = pipe_of(queue.port);
+                Previous::Deflection(pipe, self.set_deflection(pipe, Some(*queue)))
+            }
             Change::Queues(change) => Previous::Queues(self.change_queues(change)?),
             Change::Shaper(port, shaper) => {
                 let index = self.find_port(*port).ok_or(ConfigError::NoSuchQueue {
@@ -170,10 +182,16 @@ impl Switch {
                 self.replication.remove_group(id);
             }
             Previous::CpuPort(port) => self.replication.cpu_port = port,
+            Previous::Deflection(pipe, queue) => {
+                self.set_deflection(pipe, queue);
+            }
             Previous::Queues(queues) => {
-                for PreviousQueue { port, queue, pace, packet_limit, weight, disabled } in queues {
+                for previous in queues {
+                    let PreviousQueue { port, queue, pace, packet_limit, .. } = previous;
+                    let PreviousQueue { weight, level, disabled, .. } = previous;
                     self.ports[port].repace(queue, pace);
                     self.ports[port].reweigh(queue, weight);
+                    self.ports[port].set_level(queue, level);
                     self.ports[port].disable(queue, disabled);
                     self.ports[port].queues[queue].packet_limit = packet_limit;
                     self.serve(port);
@@ -187,6 +205,18 @@ impl Switch {
         }
     }
 
+    /// Sets or removes the deflection queue of a pipe; the one before.
+    fn set_deflection(
+        &mut self,
+        pipe: u16,
+        queue: Option<DeflectionQueue>,
+    ) -> Option<DeflectionQueue> {
+        let at = self.deflection.iter().position(|known| pipe_of(known.port) == pipe);
+        let before = at.map(|at| self.deflection.swap_remove(at));
+        self.deflection.extend(queue);
+        before
+    }
+
     fn change_queues(&mut self, change: &QueueChange) -> Result<Vec<PreviousQueue>, ConfigError> {
         if let Some(port) = change.port {
             self.require("a queue's rate, depth or weight", port, change.queue.unwrap_or(0))?;
@@ -194,6 +224,10 @@ impl Switch {
         if let Some(weight) = change.weight {
             let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
             Queue::check_weight(port, queue.into(), weight)?;
+        }
+        if let Some(level) = change.level {
+            let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
+            Queue::check_level(port, queue.into(), "level", level)?;
         }
         let wanted = |port: PortId| change.port.is_none_or(|only| only == port);
         let mut replaced = Vec::new();
@@ -211,17 +245,19 @@ impl Switch {
                 queue.packet_limit = change.packet_limit.or(packet_limit);
                 let new = pace.with(change.packet_pace, change.bit_pace);
                 let port = &mut self.ports[index];
-                let weight = port.weight(number);
+                let (weight, level) = (port.weight(number), port.level(number));
                 replaced.push(PreviousQueue {
                     port: index,
                     queue: number,
                     pace,
                     packet_limit,
                     weight,
+                    level,
                     disabled,
                 });
                 port.repace(number, new);
                 port.reweigh(number, change.weight.unwrap_or(weight));
+                port.set_level(number, change.level.unwrap_or(level));
                 port.disable(number, change.paused.unwrap_or(disabled));
             }
             self.serve(index);

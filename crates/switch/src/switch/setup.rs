@@ -2,6 +2,7 @@
 
 use super::depth_reports::DepthReports;
 use super::flow_control::FlowControlRequests;
+use super::ingress::pipe_of;
 use super::loop_guard::LoopGuard;
 use super::measurement::Observations;
 use super::multithreaded::Passes;
@@ -80,6 +81,7 @@ impl Switch {
             },
             rounds: LoopGuard::new(config.rounds),
             replication: ReplicationEngine::new(config.multicast, config.exclusions),
+            deflection: config.deflection,
             ingress_latency: config.ingress_latency,
             egress_latency: config.egress_latency,
             events: Events::new(),
@@ -164,6 +166,13 @@ fn check(config: &SwitchConfig) -> Result<(), ConfigError> {
     duplicate("mirror session", repeated(config.mirror.sessions.iter().map(|s| s.id)))?;
     duplicate("multicast group", repeated(config.multicast.iter().map(|g| g.id)))?;
     duplicate("exclusion set", repeated(config.exclusions.iter().map(|e| e.id)))?;
+    for queue in &config.deflection {
+        require(config, "deflection", queue.port, queue.queue)?;
+    }
+    duplicate(
+        "deflection queue of pipe",
+        repeated(config.deflection.iter().map(|q| pipe_of(q.port))),
+    )?;
     let nodes = config.multicast.iter().flat_map(|g| &g.nodes);
     for &port in nodes.flat_map(|n| &n.ports) {
         require(config, "a multicast group", port, 0)?;

@@ -205,6 +205,16 @@ impl Port {
         self.update_fast_path();
     }
 
+    /// Strict priority of a queue.
+    pub fn level(&self, queue: usize) -> u8 {
+        self.scheduler.level(queue)
+    }
+
+    /// Changes a queue's strict priority.
+    pub fn set_level(&mut self, queue: usize, level: u8) {
+        self.scheduler.set_level(queue, level);
+    }
+
     /// Advanced flow control pauses or resumes a queue.
     pub fn pause(&mut self, queue: usize, paused: bool) {
         self.queues[queue].paused = paused;

@@ -69,17 +69,27 @@ impl Queue {
         })
     }
 
+    /// Checks a strict priority.
+    pub fn check_level(
+        port: PortId,
+        queue: usize,
+        what: &'static str,
+        level: u8,
+    ) -> Result<(), ConfigError> {
+        let (value, allowed) = (u64::from(level), "0 to 7");
+        if level <= 7 {
+            return Ok(());
+        }
+        Err(ConfigError::QueueValue { port, queue, what, value, allowed })
+    }
+
     /// Checks the values of a configuration that have a range.
     pub fn check(port: PortId, queue: usize, config: &QueueConfig) -> Result<(), ConfigError> {
         let refused = |what, value, allowed| {
             Err(ConfigError::QueueValue { port, queue, what, value, allowed })
         };
-        for (what, value) in [("priority", config.priority), ("min_priority", config.min_priority)]
-        {
-            if value > 7 {
-                return refused(what, u64::from(value), "0 to 7");
-            }
-        }
+        Queue::check_level(port, queue, "priority", config.priority)?;
+        Queue::check_level(port, queue, "min_priority", config.min_priority)?;
         if config.packet_pace == Some(0) {
             return refused("rate in packets/s", 0, "1 or more");
         }

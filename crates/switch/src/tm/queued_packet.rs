@@ -52,6 +52,10 @@ pub(crate) struct EnqueueRecord {
     pub rid: u16,
     pub rid_first: bool,
     pub bypass_egress: bool,
+    /// It goes to the deflection queue if its queue has no room.
+    pub deflect_on_drop: bool,
+    /// It has been deflected.
+    pub deflected: bool,
 }
 
 /// A packet in a queue, at a place that it keeps: it goes from list to list without being moved. What is

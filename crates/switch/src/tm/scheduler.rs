@@ -47,6 +47,16 @@ impl Scheduler {
         }
     }
 
+    /// Strict priority of a queue in the remaining band, 0 to 7.
+    pub fn level(&self, queue: usize) -> u8 {
+        self.remaining.lanes[queue].priority as u8
+    }
+
+    /// Changes the strict priority of a queue in the remaining band.
+    pub fn set_level(&mut self, queue: usize, level: u8) {
+        self.remaining.set_priority(queue, level);
+    }
+
     /// Weight of a queue.
     pub fn weight(&self, queue: usize) -> u16 {
         self.remaining.lanes[queue].weight as u16
@@ -129,6 +139,16 @@ impl RoundRobin {
         let (priority, bit) = (lane.priority, 1 << queue);
         for set in [&mut self.members[priority], &mut self.all] {
             *set = if weight > 0 { *set | bit } else { *set & !bit };
+        }
+    }
+
+    fn set_priority(&mut self, queue: usize, priority: u8) {
+        let lane = &mut self.lanes[queue];
+        let (before, after) = (lane.priority, usize::from(priority & 7));
+        lane.priority = after;
+        self.members[before] &= !(1 << queue);
+        if lane.weight > 0 {
+            self.members[after] |= 1 << queue;
         }
     }
 

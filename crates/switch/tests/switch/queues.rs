@@ -3,8 +3,8 @@
 use crate::harness::*;
 use sojourn_packet::{Bytes, Rate, Time};
 use sojourn_switch::{
-    CELL, Provisioning, QueueConfig, ShapedRate, ShaperConfig, SwitchConfig, Verdict,
-    cells_for_bytes,
+    CELL, Change, DeflectionQueue, Provisioning, QueueChange, QueueConfig, ShapedRate,
+    ShaperConfig, SwitchConfig, Verdict, cells_for_bytes,
 };
 
 /// A switch whose packets choose their queue at port 2 by their number.
@@ -141,6 +141,81 @@ fn weights_divide_the_bandwidth_of_a_port() {
     };
     let share = bytes(1) as f64 / (bytes(0) + bytes(1)) as f64;
     assert!((share - 0.75).abs() < 0.005, "{share}");
+}
+
+#[test]
+fn a_queue_changes_its_level_while_packets_wait() {
+    let mut driver = by_queue(vec![QueueConfig::default(), QueueConfig::default()]);
+    let level = |queue, level| {
+        let at = QueueChange { port: Some(OUT), queue: Some(queue), ..QueueChange::default() };
+        Change::Queues(QueueChange { level: Some(level), ..at })
+    };
+    driver.switch.change(Time::ZERO, &level(1, 7)).unwrap();
+    let replaced = driver.switch.change(Time::ZERO, &level(0, 9));
+    assert!(replaced.unwrap_err().to_string().contains("level is 9, allowed is 0 to 7"));
+    (0..8).for_each(|id| driver.receive(0, IN, packet(id, 1514)));
+    // Packets 0 and 1 leave; then queue 0 goes first.
+    driver.run_until(3_000);
+    driver.switch.change(Time(3_000), &level(0, 7)).unwrap();
+    let replaced = driver.switch.change(Time(3_000), &level(1, 0)).unwrap();
+    driver.switch.revert(replaced);
+    driver.switch.change(Time(3_000), &level(1, 0)).unwrap();
+    driver.finish();
+    let order: Vec<_> = driver.departures().iter().map(|d| d.0).collect();
+    let evens = |order: &[u64]| order.iter().filter(|id| *id % 2 == 0).count();
+    assert_eq!((order[0], order[1]), (0, 1));
+    assert!(order.ends_with(&[5, 7]) && evens(&order) == 4, "{order:?}");
+}
+
+/// A port of one packet's queue, whose packets ask for deflection.
+fn deflecting(deflection: Vec<DeflectionQueue>) -> Driver {
+    let mut config = SwitchConfig { deflection, ..config() };
+    config.ports[1].queues[0].packet_limit = Some(1);
+    let ask = |_: &sojourn_packet::IngressInput, packet| {
+        let mut output = to(OUT, 0, packet);
+        output.admission.deflect_on_drop = true;
+        output
+    };
+    Driver::p4(config, Fake::new().ingress(ask))
+}
+
+#[test]
+fn a_packet_without_room_goes_to_the_deflection_queue_of_its_pipe() {
+    let mut driver = deflecting(vec![DeflectionQueue { port: IN, queue: 0 }]);
+    (0..5).for_each(|id| driver.receive(0, IN, packet(id, 1514)));
+    driver.finish();
+    let by = |port| driver.sent.iter().filter(move |sent| sent.port == port).count();
+    let statistics = driver.switch.statistics();
+    let drops: u64 = statistics.ports.iter().map(|port| port.queues[0].tail_drops.packets).sum();
+    assert_eq!((by(OUT) + by(IN), drops), (5, 0));
+    assert_eq!(statistics.ingress.deflected.packets, by(IN) as u64);
+    assert!(by(IN) > 0 && by(OUT) > 0);
+}
+
+#[test]
+fn without_a_deflection_queue_the_packet_is_dropped_at_its_own() {
+    // Port 68 + 128 would be another pipe's; this switch has none.
+    let mut driver = deflecting(Vec::new());
+    (0..5).for_each(|id| driver.receive(0, IN, packet(id, 1514)));
+    driver.finish();
+    let statistics = driver.switch.statistics();
+    assert_eq!(statistics.ingress.deflected.packets, 0);
+    let dropped = statistics.ports[1].queues[0].tail_drops.packets;
+    assert_eq!(dropped as usize + driver.sent.len(), 5);
+    assert!(dropped > 0);
+}
+
+#[test]
+fn a_deflection_queue_is_set_and_reverted() {
+    let mut driver = deflecting(Vec::new());
+    let queue = |queue| Change::Deflection(DeflectionQueue { port: IN, queue });
+    let refused = driver.switch.change(Time::ZERO, &queue(9)).unwrap_err();
+    assert!(refused.to_string().contains("deflection"), "{refused}");
+    let replaced = driver.switch.change(Time::ZERO, &queue(0)).unwrap();
+    driver.switch.revert(replaced);
+    (0..5).for_each(|id| driver.receive(0, IN, packet(id, 1514)));
+    driver.finish();
+    assert_eq!(driver.switch.statistics().ingress.deflected.packets, 0);
 }
 
 #[test]

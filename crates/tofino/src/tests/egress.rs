@@ -16,6 +16,7 @@ fn egress_reads_the_measurements_of_the_traffic_manager() {
         pool_congestion: 0x1b,
         rid: 77,
         rid_first: true,
+        deflected: true,
         ..leaving(0x155, 400_000)
     };
     for (expression, expected) in [
@@ -31,6 +32,7 @@ fn egress_reads_the_measurements_of_the_traffic_manager() {
         ("e.app_pool_congest_stat", 0x1b),
         ("e.egress_rid", 77),
         ("e.egress_rid_first", 1),
+        ("e.deflection_flag", 1),
         ("e.pkt_length", 70),
         ("ep.global_tstamp", 400_000),
     ] {

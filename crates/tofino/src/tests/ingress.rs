@@ -80,12 +80,12 @@ fn admission(text: &str) -> sojourn_packet::dataplane::Admission {
 #[test]
 fn settings_of_the_parser_for_the_traffic_manager_are_applied() {
     let set = "tm.ucast_egress_port = 140; tm.bypass_egress = 1; tm.qid = 3; tm.ingress_cos = 2;
-               tm.packet_color = 1; tm.mcast_grp_a = 7; tm.rid = 5; tm.level1_exclusion_id = 6;";
+               tm.packet_color = 1; tm.deflect_on_drop = 1; tm.mcast_grp_a = 7; tm.rid = 5; tm.level1_exclusion_id = 6;";
     for apply in ["", "h.ethernet.kind = 1;", "if (t.qid == 3) { h.ethernet.kind = 1; }"] {
         let text = set_in_parser(Parts { ingress_apply: apply, ..Parts::default() }, set);
         let found = admission(&text);
         assert_eq!(found.unicast, Some(PortId(140)), "{apply}");
-        assert!(found.bypass_egress, "{apply}");
+        assert!(found.bypass_egress && found.deflect_on_drop, "{apply}");
         assert_eq!((found.queue, found.cos, found.color), (3, 2, 1), "{apply}");
         let copies = found.replication.expect("copies");
         assert_eq!((copies.groups[0], copies.rid, copies.l1_exclusion), (Some(7), 5, 6), "{apply}");

@@ -20,6 +20,7 @@ from sojourn.studies.agreement.grid import (
     AQMS,
     CONGESTION_CONTROLS,
     FLOWS,
+    ISOLATING,
     RATES,
     RTTS,
     Cell,
@@ -52,7 +53,7 @@ def test_the_grid_is_that_of_all_disciplines_flows_rates_delays_and_controls() -
     assert len({cell.name for cell in everything + networks}) == 2 * len(everything)
 
 
-@pytest.mark.parametrize("aqm", AQMS)
+@pytest.mark.parametrize("aqm", [*AQMS, *ISOLATING])
 def test_a_cell_with_two_switches_runs_on_all_backends(aqm: str) -> None:
     scenario = Cell(aqm, FLOWS[0], RATES[0], RTTS[0], "cubic", 2).scenario(10**9, seed=1)
     for backend in (SIMULATOR, Linux(Kernel(Path("/nowhere")))):
@@ -60,7 +61,7 @@ def test_a_cell_with_two_switches_runs_on_all_backends(aqm: str) -> None:
         assert bottleneck.name == "r>s"
 
 
-@pytest.mark.parametrize("aqm", AQMS)
+@pytest.mark.parametrize("aqm", [*AQMS, *ISOLATING])
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("tick", [1_000_000, 10_000_000])
 def test_a_cell_means_the_same_on_both_backends(aqm: str, rate: int, tick: int) -> None:
@@ -331,7 +332,7 @@ def test_marks_are_compared_and_shown_where_there_are_any() -> None:
 
 def test_bad_filters_end_with_status_2(sojourn: Sojourn) -> None:
     for arguments, complaint in (
-        (("--aqm", "cake"), "--aqm cake: not in the grid"),
+        (("--aqm", "sfq"), "--aqm sfq: not in the grid"),
         (("--flows", "many"), "--flows many: write numbers"),
         (("--rate", "10"), "the unit is missing"),
         (("--backends", "sim"), "--backends sim: write two or three of sim, live, linux"),

@@ -46,8 +46,7 @@ pub mod tm;
 pub use config::{
     CELL, ColorLimits, ConfigError, DeflectionQueue, DepthReportConfig, ExclusionSet, MOST_POOLS,
     MirrorConfig, MirrorSession, MulticastGroup, MulticastNode, PortConfig, QueueConfig, Reserve,
-    RoundLimit,
-    SessionDirection, SwitchConfig, cells_for_bytes,
+    RoundLimit, SessionDirection, SwitchConfig, cells_for_bytes,
 };
 pub use crossconnect::CrossConnect;
 pub use generator::{

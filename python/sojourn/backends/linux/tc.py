@@ -220,8 +220,7 @@ def _cake_qdisc(
         *("rtt", _time(rtt)),
         *("memlimit", f"{min(values['memlimit'], room * FULL_FRAME)}"),
     )
-    memory = "memlimit counts the kernel's buffers, which are larger than the frames in them"
-    return Qdisc("cake", "sch_cake", arguments, None, "dequeue", (memory, *differences))
+    return Qdisc("cake", "sch_cake", arguments, None, "dequeue", differences)
 
 
 _RTT_PER_TARGET = 20

@@ -15,6 +15,8 @@ from sojourn.model.congestion import kernel_controls
 from sojourn.model.units import RATE, TIME
 
 AQMS = ("fifo", "codel", "fq_codel", "red", "pie")
+ISOLATING = ("cake", "cobalt")
+"""Further AQMs, whose cells are run if they are asked for."""
 FLOWS = (1, 3, 10, 30)
 RATES = (10_000_000, 100_000_000)
 RTTS = (10_000_000, 100_000_000)
@@ -88,7 +90,7 @@ def cells(
     """The cells that have one of each of these; a filter that is empty lets all pass, but that of
     `switches` those with one."""
     axes = (
-        _chosen("aqm", aqms, AQMS),
+        _chosen("aqm", aqms, AQMS, also=ISOLATING),
         _chosen("flows", flows, FLOWS),
         _chosen("rate", rates, RATES),
         _chosen("rtt", rtts, RTTS),
@@ -118,7 +120,8 @@ def _packets(rate: int, time: int) -> int:
 def _choice(aqm: str, rate: int, *, ecn: bool) -> dict[str, Any]:
     """The discipline with parameters that mean the same in the engine and in the kernel."""
     low = max(_packets(rate, 5_000_000), 10)
-    marks = {"ecn": True} if ecn else {}
+    # CAKE marks whatever is capable of ECN.
+    marks = {"ecn": True} if ecn and aqm not in ISOLATING else {}
     if ecn and aqm == "red":
         # The kernel's default.
         marks["harddrop"] = False
@@ -141,6 +144,8 @@ def _choice(aqm: str, rate: int, *, ecn: bool) -> dict[str, Any]:
             "limit_packets": 1000,
         },
         # A whole number of ticks, whether the kernel has 100 or 1000 a second.
+        "cake": {"use": "cake"},
+        "cobalt": {"use": "cobalt"},
         "pie": {"use": "pie_linux", "t_update": "20 ms", "limit_packets": 1000},
     }[aqm]
     return choice | marks

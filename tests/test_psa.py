@@ -84,7 +84,7 @@ def test_a_controller_of_p4runtime_fills_its_tables(tmp_path: Path, sojourn: Soj
     agent = (
         "forward()\n"
         "print(me._info.pkg_info.arch)\n"
-        "print(sorted(me._info.type_info.new_types))\n"
+        "print([getattr(one, 'key', one) for one in me._info.type_info.new_types])\n"
         "time.sleep(60)\n"
     )
     (tmp_path / "agent.py").write_text(CONNECTED + agent)

@@ -2,9 +2,10 @@
 //!
 //! It is read from the IR alone, so that every architecture is described in the same terms.
 
+use crate::schema::size;
 use serde::{Deserialize, Serialize};
 use sojourn_p4::ir::{
-    Const, Layout, Object, ObjectArg, PackageArg, Program, Table, TableAction, ValueSet,
+    Layout, Object, ObjectArg, PackageArg, Program, Table, TableAction, ValueSet,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -172,11 +173,9 @@ fn value_set(set: &ValueSet) -> ValueSetDescription {
 }
 
 fn object(object: &Object) -> ObjectDescription {
-    let size = object.args.iter().find(|(name, _)| matches!(&**name, "size" | "n_counters"));
-    let size = size.and_then(|(_, value)| match value {
-        ObjectArg::Const(Const::Scalar(_, value)) => u64::try_from(value).ok(),
-        ObjectArg::Const(Const::Int(value)) => u64::try_from(value).ok(),
-        _ => None,
-    });
-    ObjectDescription { name: object.name.to_string(), of: object.of.to_string(), size }
+    ObjectDescription {
+        name: object.name.to_string(),
+        of: object.of.to_string(),
+        size: size(object),
+    }
 }

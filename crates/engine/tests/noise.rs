@@ -50,6 +50,11 @@ fn no_frame_stops_a_shipped_program_for_bmv2() {
 }
 
 #[test]
+fn no_frame_stops_a_shipped_program_for_psa() {
+    assert_eq!(all_withstand("p4/psa", 10_000), [""; 0]);
+}
+
+#[test]
 fn no_frame_stops_a_shipped_program_for_the_network_processor() {
     for program in programs(&folder("p4/npu")) {
         let tally = withstand(&program, 10_000, 7);
@@ -74,7 +79,9 @@ fn the_same_seed_sends_the_same_frames() {
 
 #[test]
 fn machine_code_flat_code_and_tree_do_the_same_to_every_frame() {
-    for name in ["p4/tna", "p4/v1model", "p4/npu", "tests/stf/tna", "tests/stf/v1model"] {
+    let folders = ["p4/tna", "p4/v1model", "p4/npu", "p4/psa"];
+    let tests = ["tests/stf/tna", "tests/stf/v1model", "tests/stf/psa"];
+    for name in folders.into_iter().chain(tests) {
         for program in programs(&folder(name)) {
             let digest = |by| withstand_by(&program, 1_500, 11, by).digest;
             let tree = digest(Executor::Tree);

@@ -491,7 +491,7 @@ fn of_object(object: &ir::Object) -> Named {
 }
 
 /// Number of cells or members of an object, if its constructor gives it.
-fn size(object: &ir::Object) -> Option<u64> {
+pub(crate) fn size(object: &ir::Object) -> Option<u64> {
     number(object, &["size", "n_counters", "n_meters", "instance_count", "num_groups"])
 }
 

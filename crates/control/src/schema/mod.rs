@@ -11,6 +11,7 @@ mod snapshots;
 mod types;
 
 pub use annotation::{Annotation, Body, Literal, Token};
+pub(crate) use build::size;
 pub use hashes::hashes;
 pub use types::{DataType, EnumType, Field, NewType, Types};
 

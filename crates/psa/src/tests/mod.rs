@@ -178,3 +178,13 @@ fn a_packet_with_the_metadata_of_nobody_leaves_egress_unchanged() {
     let out = psa.egress_carrying(&EgressInput::default(), packet, PacketMetadata::default());
     assert_eq!(out.packet.expect("it is sent").bytes, [7; 60]);
 }
+
+#[test]
+fn a_meter_is_described_with_its_cells() {
+    let locals = "Meter<bit<16>>(1024, PSA_MeterType_t.BYTES) m;";
+    let ingress = "o.drop = m.execute(h.h.a) == PSA_MeterColor_t.RED;";
+    let psa = Parts { locals, ingress, ..Parts::default() }.load().expect("it loads");
+    let described = sojourn_control::describe(psa.interpreter.program());
+    let meter = described.objects.iter().find(|object| object.of == "Meter").expect("a meter");
+    assert_eq!(meter.size, Some(1024));
+}

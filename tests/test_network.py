@@ -126,7 +126,7 @@ def test_a_run_leaves_rows_and_figures_of_every_bottleneck(
     assert "<h2>Distribution of queue delay at s2&gt;h2 (codel)</h2>" in page
     assert {path.name for path in (tmp_path / "out").glob("*.png")} == {
         "queue_delay.png", "distribution.png", "queue_delay-s2-h2.png", "distribution-s2-h2.png",
-            "topology.png",
+        "topology.png",
     }  # fmt: skip
     bottlenecks = json.loads((tmp_path / "out/summary.json").read_text())["aqms"][1]["bottlenecks"]
     assert all(of.pop("groups") for of in bottlenecks.values())

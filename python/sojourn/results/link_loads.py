@@ -91,7 +91,8 @@ def places(scenario: Scenario) -> Places:
             if other not in distance:
                 distance[other] = distance[here] + 1
                 waiting.append(other)
-    names = [node.name for node in (*scenario.hosts, *scenario.switches) if node.name in distance]
+    every = [*(host.name for host in scenario.hosts), *(node.name for node in scenario.switches)]
+    names = [name for name in every if name in distance]
     rows = [
         _along_links([name for name in names if distance[name] == row], linked)
         for row in range(max(distance.values(), default=0) + 1)

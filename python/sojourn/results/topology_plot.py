@@ -5,7 +5,7 @@ Depends on the loads and on matplotlib. Uses no rows.
 
 from collections.abc import Sequence
 from io import StringIO
-from math import hypot
+from math import hypot, sqrt
 
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -117,7 +117,7 @@ def _draw(panel: Axes, nodes: Places, loads: Sequence[LinkLoad]) -> None:
 
 def _thinner(nodes: Places) -> float:
     """A factor for widths where many nodes stand in a row."""
-    return min(1.0, (60 / max(len(row) for row in nodes.rows)) ** 0.5)
+    return min(1.0, sqrt(60 / max(len(row) for row in nodes.rows)))
 
 
 def _line(
@@ -148,15 +148,16 @@ _OFFSETS = {
 def _draw_row(panel: Axes, nodes: Places, row: Sequence[str], side: str) -> None:
     spots = [nodes.at[name] for name in row]
     marker, most = ("o", 30.0) if side == "below" else ("s", 70.0)
+    across, up = [x for x, _ in spots], [y for _, y in spots]
     panel.scatter(
-        *zip(*spots, strict=True), s=min(most, 3_000 / len(row)), marker=marker, color=INK,
-        zorder=2, clip_on=False,
+        across, up, s=min(most, 3_000 / len(row)), marker=marker, color=INK, zorder=2,
+        clip_on=False,
     )  # fmt: skip
     if len(row) > _MOST_NAMES[side]:
         return
-    offset, across, along = _OFFSETS[side]
+    offset, aligned, along = _OFFSETS[side]
     for name, spot in zip(row, spots, strict=True):
         panel.annotate(
-            name, spot, xytext=offset, textcoords="offset points", ha=across, va=along, color=INK,
+            name, spot, xytext=offset, textcoords="offset points", ha=aligned, va=along, color=INK,
             fontsize=8 if len(row) <= 20 else 6,
         )  # fmt: skip

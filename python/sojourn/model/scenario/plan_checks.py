@@ -80,7 +80,8 @@ def _names(scenario: Scenario) -> Iterator[Problem]:
 
 def _pools(scenario: Scenario) -> Iterator[Problem]:
     """Pools of shared buffers that name no node."""
-    nodes = [node.name for node in (*scenario.hosts, *scenario.switches)]
+    hosts, switches = scenario.hosts, scenario.switches
+    nodes = [*(host.name for host in hosts), *(node.name for node in switches)]
     for index, node in enumerate(scenario.switches):
         for place, pool in enumerate(node.pools):
             for name in pool.towards:

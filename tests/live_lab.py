@@ -420,6 +420,7 @@ def decisions(folder: Path) -> object:
             "arrived": len(arrivals),
             "sent": verdicts[SENT],
             "dropped": sum(verdicts.values()) - verdicts[SENT] - verdicts[MARK],
+            "marked": verdicts[MARK],
             "same": again[2] == seen
             and counted(json.loads(statistics)) == counted(report["switch"]),
             "same when they come later": other[2] == seen,

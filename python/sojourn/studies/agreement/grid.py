@@ -119,9 +119,11 @@ def _packets(rate: int, time: int) -> int:
 
 def _choice(aqm: str, rate: int, *, ecn: bool) -> dict[str, Any]:
     """The discipline with parameters that mean the same in the engine and in the kernel."""
+    if aqm in ISOLATING:
+        # They mark whatever is capable of ECN.
+        return {"use": aqm}
     low = max(_packets(rate, 5_000_000), 10)
-    # CAKE marks whatever is capable of ECN.
-    marks = {"ecn": True} if ecn and aqm not in ISOLATING else {}
+    marks = {"ecn": True} if ecn else {}
     if ecn and aqm == "red":
         # The kernel's default.
         marks["harddrop"] = False
@@ -144,8 +146,6 @@ def _choice(aqm: str, rate: int, *, ecn: bool) -> dict[str, Any]:
             "limit_packets": 1000,
         },
         # A whole number of ticks, whether the kernel has 100 or 1000 a second.
-        "cake": {"use": "cake"},
-        "cobalt": {"use": "cobalt"},
         "pie": {"use": "pie_linux", "t_update": "20 ms", "limit_packets": 1000},
     }[aqm]
     return choice | marks

@@ -57,7 +57,14 @@ def _files(*patterns: Path) -> Callable[[], Sequence[bytes]]:
 @cache
 def _programs() -> Sequence[bytes]:
     """Programs with the files of their own folders written out, so that mutations reach those."""
-    folders = (_P4 / "tna", _P4 / "v1model", _P4 / "npu", _P4 / "psa", _TESTS / "tna", _TESTS / "v1model")
+    folders = (
+        _P4 / "tna",
+        _P4 / "v1model",
+        _P4 / "npu",
+        _P4 / "psa",
+        _TESTS / "tna",
+        _TESTS / "v1model",
+    )
     paths = [path for folder in folders for path in sorted(folder.glob("*.p4"))]
     flat = [_flat(path, frozenset()) for path in paths]
     return tuple(text.encode() for text in flat if " main;" in text)

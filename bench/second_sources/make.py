@@ -46,8 +46,8 @@ CUTS: dict[str, Cuts] = {
     ),
     "dualpi2": (("static struct netlink_range_validation ", None),),
 }
-"""What is left out of a qdisc's file: configuration, timers, and of CAKE ACK filter and DSCPs; each from a
-line to another."""
+"""Parts left out of a qdisc's file: configuration, timers, and of CAKE ACK filter and DSCPs. Each
+goes from a line to another."""
 
 NS3_LIBRARIES = ("traffic-control", "network", "core")
 

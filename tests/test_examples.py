@@ -1,4 +1,5 @@
-"""The Python examples run; `crates/engine/tests/examples.rs` runs the Rust one."""
+"""The Python examples run; `crates/engine/tests/examples.rs` runs the Rust one, and
+`test_l4s_live.py` the one with a live switch."""
 
 import runpy
 from pathlib import Path
@@ -28,4 +29,4 @@ def test_the_percentiles_are_printed_for_each_flow(capsys: pytest.CaptureFixture
 
 def test_every_example_has_a_test() -> None:
     names = {path.stem for path in EXAMPLES.iterdir() if path.suffix in (".py", ".rs")}
-    assert names == {"compare_aqms", "delay_per_flow", "tcp_over_p4"}
+    assert names == {"compare_aqms", "delay_per_flow", "l4s_live", "tcp_over_p4"}

@@ -5,10 +5,9 @@
 use crate::schema::size;
 use serde::{Deserialize, Serialize};
 use sojourn_p4::ir::{
-    Layout, Object, ObjectArg, PackageArg, Program, Table, TableAction, ValueSet,
+    Layout, Object, ObjectArg, Package, PackageArg, Program, Table, TableAction, ValueSet,
 };
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// All objects with a control-plane name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -103,7 +102,7 @@ pub struct ValueSetDescription {
 pub fn describe(program: &Program) -> ProgramDescription {
     ProgramDescription {
         package: program.main.as_ref().map_or_else(String::new, |main| main.of.to_string()),
-        pipelines: program.main.iter().flat_map(|main| &main.args).filter_map(pipeline).collect(),
+        pipelines: pipelines(program).iter().map(|package| package.name.to_string()).collect(),
         tables: program.tables.iter().map(|given| table(given, program)).collect(),
         objects: program.objects.iter().map(object).collect(),
         value_sets: program.value_sets.iter().map(value_set).collect(),
@@ -115,11 +114,18 @@ pub fn describe(program: &Program) -> ProgramDescription {
     }
 }
 
-fn pipeline((_, given): &(Arc<str>, PackageArg)) -> Option<String> {
-    match given {
-        PackageArg::Package(package) => Some(package.name.to_string()),
-        _ => None,
-    }
+/// Packages that are arguments of `main`. Those of several types are parts of one pipeline, which
+/// has no name of its own: ingress and egress of PSA.
+pub(crate) fn pipelines(program: &Program) -> Vec<&Package> {
+    let given = program.main.iter().flat_map(|main| &main.args);
+    let packages: Vec<&Package> = given
+        .filter_map(|(_, arg)| match arg {
+            PackageArg::Package(package) => Some(package),
+            _ => None,
+        })
+        .collect();
+    let of_one_type = packages.windows(2).all(|pair| pair[0].of == pair[1].of);
+    if of_one_type { packages } else { Vec::new() }
 }
 
 fn table(table: &Table, program: &Program) -> TableDescription {

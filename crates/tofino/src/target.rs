@@ -178,7 +178,6 @@ const PARAMETERS: &str = "E1102";
 /// The unsupported architecture of a file of declarations.
 fn other_architecture(file: &str) -> Option<&'static str> {
     Some(match file {
-        "psa.p4" => "the Portable Switch Architecture",
         "pna.p4" => "the Portable NIC Architecture",
         "t3na.p4" => "Tofino 3",
         "ebpf_model.p4" | "ubpf_model.p4" => "eBPF",

@@ -9,7 +9,7 @@ use super::{
     PacketHeader, Parameter, Pipeline, PortMetadata, Profile, Register, RegisterParameter, Schema,
     Table, Unit, ValueSet, value_of,
 };
-use crate::describe::is_implementation;
+use crate::describe::{self, is_implementation};
 use sojourn_p4::ast::Annotation;
 use sojourn_p4::declared::{DeclaredAction, DeclaredSet, DeclaredTable};
 use sojourn_p4::ir::{
@@ -18,7 +18,6 @@ use sojourn_p4::ir::{
 use sojourn_p4::types::Type;
 use sojourn_p4::visit;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Externs by their control-plane kind, under the architectures' names.
 const COUNTERS: [&str; 2] = ["counter", "Counter"];
@@ -50,17 +49,14 @@ const DIRECT: [&str; 6] = [
 
 /// The pipelines of a program.
 fn pipelines(program: &Program) -> Vec<Pipeline> {
-    let of = |(_, arg): &(Arc<str>, PackageArg)| match arg {
-        PackageArg::Package(package) => {
-            let mut blocks = Vec::new();
-            list_blocks(package, &mut blocks);
-            let name = |unit: &UnitId| program.units[unit.index()].name.to_string();
-            let blocks = blocks.iter().map(name).collect();
-            Some(Pipeline { name: package.name.to_string(), blocks })
-        }
-        _ => None,
+    let of = |package: &Package| {
+        let mut blocks = Vec::new();
+        list_blocks(package, &mut blocks);
+        let name = |unit: &UnitId| program.units[unit.index()].name.to_string();
+        let blocks = blocks.iter().map(name).collect();
+        Pipeline { name: package.name.to_string(), blocks }
     };
-    program.main.iter().flat_map(|main| &main.args).filter_map(of).collect()
+    describe::pipelines(program).into_iter().map(of).collect()
 }
 
 /// Collects the blocks of a package, including those of nested packages.

@@ -24,8 +24,8 @@ fn the_message_about_another_architecture_names_it() {
 
 #[test]
 fn the_message_about_declarations_of_another_architecture_names_it() {
-    let message = refused_text("#include <core.p4>\n#include <psa.p4>\n");
-    assert!(message.contains("for the Portable Switch Architecture"), "{message}");
+    let message = refused_text("#include <core.p4>\n#include <pna.p4>\n");
+    assert!(message.contains("for the Portable NIC Architecture"), "{message}");
 }
 
 #[test]

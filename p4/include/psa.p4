@@ -2,8 +2,7 @@
 //
 // A program gets this from `#include <psa.p4>` or `#include <bmv2/psa.p4>`: names, fields, widths and
 // signatures as the P4 community publishes them (PSA specification, version 1.2), so that one source
-// text runs here and on bmv2. Nothing in here does anything: the target gives these names their
-// meaning.
+// text runs here and on bmv2. The target gives these names their meaning.
 //
 //   psa/types.p4     identifier types and their conversions, match kinds, enumerations
 //   psa/metadata.p4  what the switch hands to each block and takes back, and actions that set it

@@ -1,4 +1,4 @@
-// What outlives a packet: counters, meters and registers, and those that belong to table entries.
+// State across packets: counters, meters and registers, and those that belong to table entries.
 //
 // An index beyond the array counts and writes nothing, reads 0 and is green.
 #ifndef SOJOURN_PSA_STATE_P4

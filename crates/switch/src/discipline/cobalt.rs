@@ -3,8 +3,8 @@
 //!
 //! - CoDel signals while the sojourn time is above `target`, at intervals of `interval / sqrt(count)`; below it, `count`
 //!   falls by one at each instant at which a signal would have been due.
-//! - `1/sqrt(count)` has 32 bits: four Newton steps from its predecessor for counts below 16, one step above. It is 0 in a new queue, so its first signal goes to the
-//!   second packet above target, without an interval.
+//! - `1/sqrt(count)` has 32 bits: four Newton steps from its predecessor for counts below 16, one step above. It is 0 in
+//!   a new queue, so its first signal goes to the second packet above target, without an interval.
 //! - BLUE drops with a probability that grows by 1/256 when the queue overflows and falls by 1/4096 when it is found
 //!   empty, at most once in a `target` each. It ignores ECN.
 //! - The last packet of a queue may be marked and is never dropped.

@@ -2,8 +2,9 @@
 //!
 //! A packet goes to the first queue, from the highest priority down, for which the share of recent
 //! ranks below its own is at most the free share of that queue and those above it, over 1 - k. A full
-//! queue passes it on to the next one, where later packets of the same rank may overtake it. If no queue admits the rank, the packet is dropped: the last
-//! queue's condition is AIFO's admission to the buffer as a whole. Ranks are those of `rank.rs`.
+//! queue passes it on to the next one, where later packets of the same rank may overtake it. If no
+//! queue admits the rank, the packet is dropped: the last queue's condition is AIFO's admission to
+//! the buffer as a whole. Ranks are those of `rank.rs`.
 
 use super::rank::{MILLION, RankWindow, Ranks, admits, rank_of};
 use super::{

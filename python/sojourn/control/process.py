@@ -146,7 +146,8 @@ class ControllerProcess(Closing):
     def _hold(self) -> None:
         """Returns once the controller waits, or has ended; until then no time passes in the run."""
         began, pause = time.monotonic(), _SHORTEST
-        while not self._stop.is_set() and not self._waits():
+        # Two looks: on a loaded machine, one may fall between two sleeps of the controller's threads.
+        while not self._stop.is_set() and not (self._waits() and self._waits()):
             took = time.monotonic() - began
             if took * 1e9 > self._settings.timeout:
                 raise self._error(self._complaint())
@@ -171,6 +172,8 @@ class ControllerProcess(Closing):
         self._server.execute(self._simulation)
         self._clock.take(now)
         if seen != (self._server.requests, self._clock.heard):
+            return False
+        if process_state.are_under_way(self._server.address):
             return False
         if process_state.asleep(pid) != before:
             return False

@@ -10,6 +10,8 @@ from sojourn.errors import ScenarioError
 _PROC = Path("/proc")
 _GONE = ("Z", "X")
 _ESTABLISHED = "01"
+_NOTHING = "00000000:00000000"
+"""Bytes that a socket has to send and to read, as `/proc/net/tcp` writes them."""
 _MOST = 10_000
 """Threads that are looked at."""
 
@@ -44,6 +46,18 @@ def connections(address: str) -> int:
     port = f"{int(address.rpartition(':')[2]):04X}"
     lines = [line.split() for line in _read(_PROC / "net" / "tcp").splitlines()[1:]]
     return sum(one[1].endswith(f":{port}") and one[3] == _ESTABLISHED for one in lines)
+
+
+def are_under_way(address: str) -> bool:
+    """True if bytes between a server at `127.0.0.1:PORT` and its clients have not been read.
+
+    A loaded kernel delivers what a socket has written only after the writer has gone on: until
+    then the reader sleeps, and the bytes are unacknowledged ones of the writer.
+    """
+    port = f":{int(address.rpartition(':')[2]):04X}"
+    lines = [line.split() for line in _read(_PROC / "net" / "tcp").splitlines()[1:]]
+    ours = [one for one in lines if one[3] == _ESTABLISHED and port in (one[1][-5:], one[2][-5:])]
+    return any(one[4] != _NOTHING for one in ours)
 
 
 def _tasks(process: str) -> list[Path]:

@@ -146,7 +146,7 @@ class ControllerProcess(Closing):
     def _hold(self) -> None:
         """Returns once the controller waits, or has ended; until then no time passes in the run."""
         began, pause = time.monotonic(), _SHORTEST
-        # Two looks: on a loaded machine, one may fall between two sleeps of the controller's threads.
+        # Two looks: one may fall between two sleeps of threads where the machine is loaded.
         while not self._stop.is_set() and not (self._waits() and self._waits()):
             took = time.monotonic() - began
             if took * 1e9 > self._settings.timeout:

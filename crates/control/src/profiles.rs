@@ -3,7 +3,7 @@
 use sojourn_externs::hash::Algorithm;
 use sojourn_externs::selector::{MemberId, Selector};
 use sojourn_p4::interp::{ActionRun, Context, PacketOut};
-use sojourn_p4::ir::{ObjectId, TableId};
+use sojourn_p4::ir::{Object, ObjectArg, ObjectId, Program, TableId};
 use std::collections::BTreeMap;
 
 /// Position of the zero padding of an input that is not a whole number of bytes.
@@ -54,6 +54,26 @@ pub struct Profiles {
 }
 
 impl Profiles {
+    /// Notes the profile of each table that names one. `places` has the index of each object's
+    /// profile, and of other objects, which `is_profile` rejects.
+    pub fn assign_tables(
+        &mut self,
+        program: &Program,
+        places: &BTreeMap<ObjectId, u32>,
+        is_profile: impl Fn(&Object) -> bool,
+    ) {
+        for (index, table) in program.tables.iter().enumerate() {
+            for (_, value) in &table.properties {
+                if let ObjectArg::Object(object) = value
+                    && is_profile(&program.objects[object.index()])
+                    && let Some(place) = places.get(object)
+                {
+                    self.of_table.insert(TableId(index as u32), *place as usize);
+                }
+            }
+        }
+    }
+
     /// Resolves an entry's reference to an action.
     pub fn select(
         &self,

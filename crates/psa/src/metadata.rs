@@ -52,7 +52,7 @@ pub(crate) fn micros(time: Time) -> u128 {
     (time.as_nanos() / 1_000).into()
 }
 
-/// How a packet came to a block (`PSA_PacketPath_t`), in the order of its declaration.
+/// Path of a packet to a block (`PSA_PacketPath_t`), in the order of its declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum PacketPath {

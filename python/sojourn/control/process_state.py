@@ -43,9 +43,8 @@ def asleep(process: int) -> Asleep | None:
 
 def connections(address: str) -> int:
     """The number of open TCP connections to a server on this machine, at `127.0.0.1:PORT`."""
-    port = f"{int(address.rpartition(':')[2]):04X}"
-    lines = [line.split() for line in _read(_PROC / "net" / "tcp").splitlines()[1:]]
-    return sum(one[1].endswith(f":{port}") and one[3] == _ESTABLISHED for one in lines)
+    port = _port(address)
+    return sum(one[1].endswith(port) for one in _established())
 
 
 def are_under_way(address: str) -> bool:
@@ -54,10 +53,22 @@ def are_under_way(address: str) -> bool:
     A loaded kernel delivers what a socket has written only after the writer has gone on: until
     then the reader sleeps, and the bytes are unacknowledged ones of the writer.
     """
-    port = f":{int(address.rpartition(':')[2]):04X}"
+    port = _port(address)
+    return any(
+        one[4] != _NOTHING and (one[1].endswith(port) or one[2].endswith(port))
+        for one in _established()
+    )
+
+
+def _port(address: str) -> str:
+    """The end of an address in `/proc/net/tcp`."""
+    return f":{int(address.rpartition(':')[2]):04X}"
+
+
+def _established() -> list[list[str]]:
+    """The fields of each established connection: number, local and other address, state, bytes."""
     lines = [line.split() for line in _read(_PROC / "net" / "tcp").splitlines()[1:]]
-    ours = [one for one in lines if one[3] == _ESTABLISHED and port in (one[1][-5:], one[2][-5:])]
-    return any(one[4] != _NOTHING for one in ours)
+    return [one for one in lines if one[3] == _ESTABLISHED]
 
 
 def _tasks(process: str) -> list[Path]:

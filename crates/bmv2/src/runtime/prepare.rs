@@ -19,8 +19,7 @@ use sojourn_externs::selector::{Selector, SelectorMode};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
 use sojourn_p4::ir::{
-    Arg, ExprKind, ExternCall, Layout, Object, ObjectArg, ObjectId, Program, Slot, TableId, UnitId,
-    Value,
+    Arg, ExprKind, ExternCall, Layout, Object, ObjectArg, ObjectId, Program, Slot, UnitId, Value,
 };
 use sojourn_p4::types::Type;
 use sojourn_p4::visit;
@@ -142,18 +141,7 @@ impl Made<'_> {
                 }
             }
         }
-        let tables = program.tables.iter().enumerate();
-        for (index, table) in tables {
-            for (_, value) in &table.properties {
-                let ObjectArg::Object(object) = value else { continue };
-                if is_profile(&program.objects[object.index()])
-                    && let Some(place) = places.get(object)
-                {
-                    let of_table = &mut self.runtime.profiles.of_table;
-                    of_table.insert(TableId(index as u32), *place as usize);
-                }
-            }
-        }
+        self.runtime.profiles.assign_tables(program, &places, is_profile);
         places
     }
 

@@ -17,7 +17,7 @@ use sojourn_externs::register::RegisterArray;
 use sojourn_externs::selector::{Selector, SelectorMode};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Const, ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId, Value,
+    Arg, Const, ExternCall, Object, ObjectArg, ObjectId, Program, Stmt, StmtKind, UnitId, Value,
 };
 use sojourn_p4::types::Type;
 use sojourn_p4::visit;
@@ -55,7 +55,7 @@ pub(crate) fn prepare(
             }
         }
     }
-    assign_profiles(program, &places, &mut runtime);
+    runtime.profiles.assign_tables(program, &places, is_profile);
     visit::calls(program, &mut |unit, call| {
         let mut resolver = Resolver { program, places: &places, runtime: &mut runtime };
         match resolver.site(unit, call) {
@@ -78,20 +78,6 @@ pub(crate) fn is_profile(object: &Object) -> bool {
 /// True for the type of an object whose cells are those of a table's entries.
 pub(crate) fn is_direct(of: &str) -> bool {
     matches!(of, "DirectCounter" | "DirectMeter")
-}
-
-/// Notes the profile of each table that has one.
-fn assign_profiles(program: &Program, places: &Places, runtime: &mut Runtime) {
-    for (index, table) in program.tables.iter().enumerate() {
-        for (_, value) in &table.properties {
-            if let ObjectArg::Object(object) = value
-                && is_profile(&program.objects[object.index()])
-                && let Some(place) = places.get(object)
-            {
-                runtime.profiles.of_table.insert(TableId(index as u32), *place as usize);
-            }
-        }
-    }
 }
 
 fn push<T>(list: &mut Vec<T>, item: T) -> u32 {
@@ -330,7 +316,8 @@ impl Resolver<'_> {
 
     /// Checks that a call of a direct object is in an action of the table that names it.
     fn called_by_its_table(&self, object: ObjectId, call: &ExternCall) -> Result<(), Refusal> {
-        let is_call = |stmt: &sojourn_p4::ir::Stmt| matches!(&stmt.kind, sojourn_p4::ir::StmtKind::Call(found) if found.site == call.site);
+        let is_call =
+            |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Call(found) if found.site == call.site);
         let mut tables = self.program.tables.iter().filter(|table| {
             let named = |value: &ObjectArg| matches!(value, ObjectArg::Object(id) if *id == object);
             table.properties.iter().any(|(_, value)| named(value))

@@ -66,7 +66,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Discipline>, DisciplineError> {
     Ok(Box::new(Cake::new(params, settings.get("seed").unwrap_or_default())))
 }
 
-/// What has queues, and what shares evenly.
+/// Keys of the queues, and of the even shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Isolation {
     /// Sources; without `flows`, each has a queue.

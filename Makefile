@@ -64,7 +64,7 @@ lint: $(BUILT)
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 \
 		|| { echo 'rustfmt or clippy is missing: rustup component add rustfmt clippy'; exit 1; }
 	cargo fmt --all --check
-	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	cargo clippy --locked --quiet --workspace --all-targets --features sojourn-bench/criterion -- -D warnings
 	$(BIN)/ruff check python tests examples bench hardware
 	$(BIN)/ruff format --check python tests examples bench hardware
 	$(BIN)/mypy
@@ -172,7 +172,7 @@ release: $(OPTIMISED)
 
 bench: $(OPTIMISED)
 	$(BIN)/python bench/simulation.py
-	cargo bench --locked --quiet -p sojourn-engine --bench dataplane
+	cargo bench --locked --quiet -p sojourn-bench --features criterion --bench dataplane
 	$(BIN)/python bench/instructions.py
 
 # Beside ns-3, which is installed for it: three minutes, once the wheel is built, which is what is
@@ -184,7 +184,7 @@ bench-ns3: wheel
 
 # How the time to simulate grows with packets and flows: a minute, once compiled.
 bench-scaling: $(INSTALLED)
-	cargo bench --locked --quiet -p sojourn-net --bench scaling
+	cargo bench --locked --quiet -p sojourn-bench --bench scaling
 
 # The same, with its picture in bench/.
 bench-scaling-figure: $(OPTIMISED)
@@ -192,7 +192,7 @@ bench-scaling-figure: $(OPTIMISED)
 
 # Two bottlenecks on one thread and on two; wants a machine with nothing else to do.
 bench-threads: $(INSTALLED)
-	cargo bench --locked --quiet -p sojourn-net --bench threads
+	cargo bench --locked --quiet -p sojourn-bench --bench threads
 
 $(INSTALLED): requirements.lock
 	@command -v cargo >/dev/null \

@@ -4,7 +4,7 @@ with the recorded ones.
 Usage: bench/instructions.py [--keep] [--short] [PROGRAM.p4 ...]
 
 Counted by valgrind's callgrind, so that neither the machine nor what else it does matters: the
-difference between two numbers of packets through `crates/engine/examples/passes`, and between two
+difference between two numbers of packets through `crates/bench/examples/passes.rs`, and between two
 lengths of the run of `crates/net/examples/simulate`, native CoDel, by components; both built as a
 release is. A packet of that run is one at the bottleneck, its acknowledgement included. Programs
 have a yardstick, p4_codel written by hand in Rust behind the same interface. What has grown by more

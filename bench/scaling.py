@@ -23,7 +23,7 @@ from sojourn.results.plots import bare
 from sojourn.results.style import COLOURS, INK, MUTED
 
 HERE = Path(__file__).resolve().parent
-BENCH = ("cargo", "bench", "--locked", "--quiet", "-p", "sojourn-net", "--bench", "scaling")
+BENCH = ("cargo", "bench", "--locked", "--quiet", "-p", "sojourn-bench", "--bench", "scaling")
 TEN = ("10", "10", "20000")
 """Flows, Mbit/s and ms of a line that the tables do not have: they simulate equally long, in which
 so few flows send too little to be measured."""

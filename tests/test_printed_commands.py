@@ -40,7 +40,7 @@ ELSEWHERE = {
     "cargo run -p sojourn-tofino --example rules": "tests/test_stages.py",
     "cargo test -p sojourn-switch --test second_sources": "Makefile",
     "cargo run -p sojourn-switch --example second_sources": "Makefile",
-    "cargo test -p sojourn-engine --test dualpi2": "crates/engine/tests/dualpi2.rs",
+    "cargo test -p sojourn-engine --test engine dualpi2": "crates/engine/tests/dualpi2.rs",
     "cargo test -p sojourn-net --lib reference_has_it": "crates/net/src/tcp/tests/prague.rs",
     "python tests/tofino_programs.py --judge FOLDER": "tests/test_generated_programs.py",
     "python tests/v1model_programs.py --judge FOLDER": "tests/test_generated_programs.py",

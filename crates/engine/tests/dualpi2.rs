@@ -5,7 +5,7 @@
 //! program's text differs from the shipped one only in its random numbers, which it takes from the packet's
 //! addresses. Nothing reacts to a decision of the program.
 //!
-//! `cargo test -p sojourn-engine --test dualpi2 -- --nocapture` prints the figures of `docs/l4s.md`.
+//! `cargo test -p sojourn-engine --test engine dualpi2 -- --nocapture` prints the figures of `docs/l4s.md`.
 
 use oorandom::Rand64;
 use sojourn_control::ControlPlane;

@@ -1,9 +1,7 @@
 //! Tests of inlining and instances: order of evaluation, copy-in and copy-out, exit through several
 //! levels, names for the control plane.
 
-mod common;
-
-use common::{Machine, Recorder, try_compile};
+use crate::common::{Machine, Recorder, try_compile};
 use sojourn_p4::interp::Halt;
 use sojourn_p4::ir::{ObjectArg, PackageArg, StmtKind};
 
@@ -382,7 +380,7 @@ fn a_default_with_type_parameters_gets_those_of_the_package() {
     struct S { bit<8> a; }
     control C(inout S s) { apply { s.a = 4; } }
     Both(C()) main;";
-    let program = common::compile(text);
+    let program = crate::common::compile(text);
     let units: Vec<usize> = program.units.iter().map(|unit| unit.slots.len()).collect();
     assert_eq!(units, [1, 1]);
     let error = try_compile(&text.replace("Both(C())", "Both(nothing())"));

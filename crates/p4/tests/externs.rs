@@ -1,9 +1,7 @@
 //! Tests of the interface that the interpreter offers to implementations of an architecture's
 //! externs.
 
-mod common;
-
-use common::{Machine, Recorder};
+use crate::common::{Machine, Recorder};
 use num_bigint::BigUint;
 use sojourn_p4::interp::tables::{EntrySpec, EntryTarget, Match, TableError};
 use sojourn_p4::interp::{ActionRun, Context, EntryHandle, Externs};

@@ -1,9 +1,7 @@
 //! Parsers on real bytes: extraction, lookahead, stacks, unions, sub-parsers, value sets, errors;
 //! and packets without sense, which must never do worse than be rejected.
 
-mod common;
-
-use common::Machine;
+use crate::common::Machine;
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use sojourn_p4::interp::tables::Match;
@@ -85,7 +83,7 @@ control Deparse(packet_out packet, in H h) {
 Main(Parse(), Deparse()) main;
 "#;
 
-static PROGRAM: LazyLock<Arc<Program>> = LazyLock::new(|| common::compile(STACKED));
+static PROGRAM: LazyLock<Arc<Program>> = LazyLock::new(|| crate::common::compile(STACKED));
 
 fn ethernet(kind: u16) -> Vec<u8> {
     let mut bytes = vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];

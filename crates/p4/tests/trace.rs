@@ -1,8 +1,6 @@
 //! A traced run reports every step, and has the same result as an untraced one.
 
-mod common;
-
-use common::Machine;
+use crate::common::Machine;
 use sojourn_p4::interp::trace::{Node, Trace, What};
 use sojourn_p4::interp::{Access, Context, Externs, Frame, Halt, PacketIn, copy_layout};
 use sojourn_p4::ir::{ExternCall, UnitId};

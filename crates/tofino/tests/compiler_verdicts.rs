@@ -590,3 +590,22 @@ fn a_condition_that_applies_a_table_asks_for_nothing_else() {
         assert_eq!(codes(tables, apply), right, "{apply}");
     }
 }
+
+#[test]
+fn a_filter_and_a_meters_colour_take_in_one_field() {
+    let objects = "Wred<bit<32>, bit<9>>(512, 1, 0) early;
+        Meter<bit<9>>(512, MeterType_t.BYTES) meter;
+        bit<8> a; bit<8> b;";
+    let action = |body: &str| {
+        let after = "hdr.report.state = a; hdr.report.verdict = b;";
+        codes(&format!("{objects} action m() {{ {body} }}"), &format!("m(); {after}"))
+    };
+    let early = |input: &str| action(&format!("a = early.execute({input}, eg.egress_port);"));
+    for field in ["hdr.report.delay", "x"] {
+        assert_eq!(early(field), [""; 0], "{field}");
+    }
+    assert_eq!(early("100"), ["T1029"]);
+    let colored = |color: &str| action(&format!("a = meter.execute(eg.egress_port, {color}, 0);"));
+    assert_eq!(colored("MeterColor_t.GREEN"), ["T1029"]);
+    assert_eq!(colored("(MeterColor_t)hdr.report.state"), [""; 0]);
+}

@@ -3,7 +3,7 @@
 //! Uses the description of the program. Entries that a file computes by name (`entries_from`) are
 //! not supported here: random ones take their place.
 
-use crate::frames::below;
+use super::frames::below;
 use num_bigint::BigUint;
 use sojourn_control::ControlPlane;
 use sojourn_control::describe::{ActionDescription, KeyDescription, TableDescription, describe};

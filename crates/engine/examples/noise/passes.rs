@@ -6,8 +6,8 @@
 //! resubmitted and recirculated packets are processed again; a packet with too many passes is
 //! dropped.
 
-use crate::entries;
-use crate::frames::{below, frame};
+use super::entries;
+use super::frames::{below, frame};
 use sojourn_p4::preprocess::{FileLoader, PreprocessOptions, preprocess};
 use sojourn_packet::SplitMix64;
 use sojourn_packet::{

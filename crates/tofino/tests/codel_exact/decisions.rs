@@ -1,7 +1,7 @@
 //! The same packets are dropped as by RFC 8289, whatever the queue does and whatever the clock shows.
 
-use crate::rfc8289::{Codel, INTERVAL, TARGET};
-use crate::rig::{Departure, Rig, START, Verdict};
+use super::rfc8289::{Codel, INTERVAL, TARGET};
+use super::rig::{Departure, Rig, START, Verdict};
 use sojourn_packet::SplitMix64;
 
 const MIXED: &[u32] = &[40, 576, 1514, 1514];

@@ -1,7 +1,7 @@
 //! With `CODEL_ECN`, ECN-capable packets are marked instead of dropped, at the same positions.
 
-use crate::rfc8289::TARGET;
-use crate::rig::{Departure, Rig, START, Verdict, ones_complement_sum};
+use super::rfc8289::TARGET;
+use super::rig::{Departure, Rig, START, Verdict, ones_complement_sum};
 
 const ECN: &[(&str, &str)] = &[("CODEL_ECN", "1")];
 

@@ -1,8 +1,8 @@
 //! Traffic that does not react: drops fall due faster than packets leave, and `drop_next` falls
 //! behind the clock for as long as that lasts.
 
-use crate::rfc8289::{Codel, INTERVAL, TARGET};
-use crate::rig::{Departure, Rig, START, Verdict};
+use super::rfc8289::{Codel, INTERVAL, TARGET};
+use super::rig::{Departure, Rig, START, Verdict};
 
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;

@@ -1,7 +1,7 @@
 //! A copy that is lost, or still on its way: by how much drops are late then, and that it is counted.
 
-use crate::rfc8289::{Codel, INTERVAL, TARGET, spacing};
-use crate::rig::{Departure, Rig, START, Verdict};
+use super::rfc8289::{Codel, INTERVAL, TARGET, spacing};
+use super::rig::{Departure, Rig, START, Verdict};
 
 /// A packet each 50 us.
 const GAP: i64 = 50_000;

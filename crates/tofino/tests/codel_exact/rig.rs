@@ -3,7 +3,7 @@
 //! A packet is one ingress pass at its arrival and one egress pass at its departure. A copy returns
 //! to egress a microsecond after the pass that requested it, unless it is lost.
 
-use crate::rfc8289::{INTERVAL, spacing};
+use super::rfc8289::{INTERVAL, spacing};
 use serde_json::{Value, json};
 use sojourn_control::RuntimeControl;
 use sojourn_packet::{DataPlane, EgressInput, IngressInput, PortId};

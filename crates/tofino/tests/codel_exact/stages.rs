@@ -1,6 +1,6 @@
 //! The estimate of `sojourn check`: the program fits.
 
-use crate::rig::p4_folder;
+use super::rig::p4_folder;
 use sojourn_p4::preprocess::FileLoader;
 use sojourn_tofino::{LoadOptions, fit, load_with};
 

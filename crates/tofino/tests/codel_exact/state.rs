@@ -1,8 +1,8 @@
 //! Tests of the stored state: its lifetime, its separation by queue, and counts beyond the exact
 //! table.
 
-use crate::rfc8289::{INTERVAL, TARGET, spacing};
-use crate::rig::{Departure, Rig, START, Verdict};
+use super::rfc8289::{INTERVAL, TARGET, spacing};
+use super::rig::{Departure, Rig, START, Verdict};
 
 fn above(now: i64) -> Departure {
     Departure { now, sojourn: 2 * TARGET, ..Departure::default() }

@@ -1,6 +1,6 @@
 //! Packets per second through the traffic manager with a data plane that decides nothing.
 //!
-//! `cargo bench -p sojourn-switch`: one shaped and congested bottleneck port as in the shipped
+//! `cargo bench -p sojourn-bench --features criterion --bench switch`: one shaped and congested bottleneck port as in the shipped
 //! scenarios, once forwarded natively (fifo, CoDel), once through a trivial program, and once with
 //! every packet mirrored to the recirculation port.
 

@@ -6,12 +6,8 @@
 //! The difference between two numbers of packets is the cost of the packets, without loading. `-`
 //! is the baseline: `p4_codel.p4` in Rust, behind the same interface.
 
-mod by_hand;
-#[path = "../../benches/dataplane/passes.rs"]
-mod passes;
-
-use by_hand::P4CodelByHand;
-use passes::{frame, loaded, pass};
+use sojourn_bench::by_hand::P4CodelByHand;
+use sojourn_bench::passes::{frame, loaded, pass};
 use sojourn_packet::DataPlane;
 use std::path::Path;
 use std::process::ExitCode;

@@ -21,7 +21,6 @@ fn p4_folder() -> PathBuf {
 }
 
 /// The built-in programs of an architecture.
-#[allow(dead_code)] // The example names its programs.
 pub fn programs(architecture: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(p4_folder().join(architecture)).into_iter().flatten();
     let mut programs: Vec<PathBuf> = entries

@@ -1,12 +1,7 @@
-//! The baseline of `examples/passes` behaves like `p4/tna/p4_codel.p4`.
+//! The baseline of `by_hand.rs` behaves like `p4/tna/p4_codel.p4`.
 
-#[path = "../examples/passes/by_hand.rs"]
-mod by_hand;
-#[path = "../benches/dataplane/passes.rs"]
-#[allow(dead_code)] // What drives the bench.
-mod passes;
-
-use by_hand::P4CodelByHand;
+use sojourn_bench::by_hand::P4CodelByHand;
+use sojourn_bench::passes;
 use sojourn_packet::{DataPlane, EgressInput, IngressInput, Packet, PortId, Time};
 use std::path::Path;
 

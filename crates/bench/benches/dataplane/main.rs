@@ -1,14 +1,13 @@
 //! Packets per second through each built-in program: one ingress and one egress pass a packet.
 //!
-//! Runs every program of `p4/tna` and `p4/v1model` as in `passes.rs`. Measures CPU time, so that
+//! Runs every program of `p4/tna` and `p4/v1model` as in `src/passes.rs`. Measures CPU time, so that
 //! other work on the machine does not count.
 
 mod cpu_time;
-mod passes;
 
 use cpu_time::CpuTime;
 use criterion::{Criterion, Throughput};
-use passes::{frame, loaded, pass, programs};
+use sojourn_bench::passes::{frame, loaded, pass, programs};
 use sojourn_target::Plane;
 
 /// Number of packets in one measured round.

@@ -267,6 +267,22 @@ fn filtered_at<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> 
     }
 }
 
+/// What a call lets a low-pass filter or random early detection measure, or the colour that a meter
+/// starts from.
+pub(crate) fn measured<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
+    let object = &program.objects[call.object?.index()];
+    let place = match (&*object.of, &*call.name, call.args.len()) {
+        ("Lpf" | "DirectLpf" | "Wred" | "DirectWred", "execute", _) => 0,
+        ("Meter", "execute", 3) => 1,
+        ("DirectMeter", "execute", 2) => 0,
+        _ => return None,
+    };
+    match call.args.get(place)? {
+        Arg::In(Value::Scalar(value)) => Some(value),
+        _ => None,
+    }
+}
+
 /// The index of an access to an indexed register or meter.
 pub(crate) fn index_of<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
     let object = &program.objects[call.object?.index()];

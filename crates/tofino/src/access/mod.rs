@@ -15,7 +15,7 @@ mod path;
 
 pub use self::index::{check_buses, check_direct, check_indices};
 
-pub(crate) use self::index::address_of;
+pub(crate) use self::index::{address_of, measured};
 
 use self::index::index_of;
 use self::path::{Fact, Kind, Overlap, Path, Thing, join};

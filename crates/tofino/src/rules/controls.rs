@@ -87,6 +87,9 @@ sojourn_target::rules! { with programs:
     PROFILE_ONCE "T1028" "a packet meets one table of an action profile"
         "the members of a profile lie in one memory, which a packet reads once"
         "apply the tables in branches of one condition, or declare a profile for each"
+    MEASURED_FIELD "T1029" "a filter measures one field, and a meter starts from the colour in one"
+        "the crossbar of the meters brings it one field of the packet"
+        "write the constant, the result or the action data into a metadata field in an earlier action, and give every call this field"
 
     STAGES "T1101" "a program has 12 stages, on Tofino 2 20"
         "each stage can use what an earlier one wrote, and the chip has 12 stages (Tofino 2: 20), for ingress and egress together"

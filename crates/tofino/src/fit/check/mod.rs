@@ -30,6 +30,7 @@ mod hashed;
 mod index;
 mod instruction;
 mod key;
+mod measured;
 mod operations;
 mod profile;
 mod repeat;
@@ -108,9 +109,10 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
                 instruction::check(unit, evaluated, found);
             }
             Executor::Index => index::check(evaluated, found),
-            Executor::Input => {}
+            Executor::Measured(_) | Executor::Input => {}
         }
     }
+    measured::check(&all, found);
     container::check(unit, &all, &extremes, found);
     choices.iter().for_each(|taken| choice::check_if(taken, found));
 }

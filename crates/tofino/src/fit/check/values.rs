@@ -7,14 +7,14 @@
 //! depend on a rule.
 
 use super::instruction::{is_field, steps};
-use crate::access::address_of;
+use crate::access::{address_of, measured};
 use crate::constant_folding::{constant, fold, reassociate};
 use crate::fit::bits::{Bits, Copies, Place, is_constant, is_plain};
 use crate::fit::live::places;
 use crate::register_action::{is_action, is_direct_action, same_expression};
 use sojourn_p4::ir::{
-    Arg, Binary, Body, Expr, ExprKind, ExternCall, Label, Layout, Program, Slot, Stmt, StmtKind,
-    TableId, UnitId,
+    Arg, Binary, Body, Expr, ExprKind, ExternCall, Label, Layout, ObjectId, Program, Slot, Stmt,
+    StmtKind, TableId, UnitId,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -39,6 +39,8 @@ pub enum Executor {
     Operand,
     /// The address of a register, counter or meter.
     Index,
+    /// What a filter measures, or the colour that a meter starts from.
+    Measured(ObjectId),
     /// The crossbars and hashes in front of a table or extern, and conditions in actions.
     Input,
 }
@@ -467,10 +469,15 @@ impl<'p> Walk<'p> {
 
     fn call(&mut self, call: &ExternCall, state: &State) {
         let index = address_of(self.program, call).map(|index| index.span);
+        let value = measured(self.program, call).map(|value| value.span);
         let of = call.object.map_or("", |object| &*self.program.objects[object.index()].of);
         for expr in call.args.iter().flat_map(inputs) {
             match of {
                 _ if index == Some(expr.span) => self.address(expr, state),
+                _ if value == Some(expr.span) => {
+                    let by = call.object.map_or(Executor::Input, Executor::Measured);
+                    self.evaluate(by, expr, state);
+                }
                 "Hash" => self.hashed(expr, state),
                 // One instruction, whose operands another would compute.
                 "" if is_extreme(call) => {

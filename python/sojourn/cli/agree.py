@@ -45,7 +45,9 @@ _LIST = "Comma-separated; all if not given."
 class CellOptions:
     """The options that choose cells of the grid."""
 
-    aqm: Annotated[str, typer.Option(help=f"fifo, codel, fq_codel, red, pie; dualpi2. {_LIST}")] = ""
+    aqm: Annotated[
+        str, typer.Option(help=f"fifo, codel, fq_codel, red, pie. {_LIST} Also dualpi2.")
+    ] = ""
     flows: Annotated[str, typer.Option(help=f"1, 3, 10, 30. {_LIST}")] = ""
     rate: Annotated[str, typer.Option(help=f"10 Mbit/s, 100 Mbit/s. {_LIST}")] = ""
     rtt: Annotated[str, typer.Option(help=f"10 ms, 100 ms. {_LIST}")] = ""

@@ -328,7 +328,8 @@ def test_a_missing_program_is_named_with_the_command_that_installs_it(
     ("arguments", "complaint"),
     [
         (("--aqm", "p4_codel"), "a P4 program cannot run on the Linux kernel; --on sim runs it"),
-        (("--aqm", "dualpi2"), "the kernel has no dualpi2; it has cake, cobalt"),
+        (("--aqm", "pi2"), "the kernel has no pi2; it has cake, cobalt"),
+        (("--aqm", "dualpi2"), "has no sch_dualpi2, which Linux 6.17 brought; --kernel 7.3 has it"),
         (("--kernel", "nowhere"), "--kernel nowhere: No such file"),
         (("--kernel", "/etc/passwd"), "not a user-mode kernel"),
     ],

@@ -138,8 +138,8 @@ class AnyKernel:
             "packets_per_second: the Linux backend shapes",
         ),
         (
-            {"switches": [{"name": "x", "aqm": "dualpi2"}, {"name": "y"}, {"name": "z"}]},
-            "x: the kernel has no dualpi2; it has cake",
+            {"switches": [{"name": "x", "aqm": "pi2"}, {"name": "y"}, {"name": "z"}]},
+            "x: the kernel has no pi2; it has cake",
         ),
         ({"hosts": [f"h{i}" for i in range(33)]}, "33 hosts: .* at most 32"),
         (

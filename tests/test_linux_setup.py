@@ -29,7 +29,7 @@ from sojourn.runner import plan_scenario
 
 def test_every_native_discipline_but_pi2_has_a_qdisc() -> None:
     ours = {discipline.name for discipline in disciplines()}
-    others = {"pi2", "dualpi2", "dualpi2_linux", "codel_2021", "pifo", "sp_pifo", "aifo", "packs"}
+    others = {"pi2", "codel_2021", "pifo", "sp_pifo", "aifo", "packs"}
     assert ours - set(kernel_disciplines()) == others
 
 

@@ -45,14 +45,17 @@ _LIST = "Comma-separated; all if not given."
 class CellOptions:
     """The options that choose cells of the grid."""
 
-    aqm: Annotated[str, typer.Option(help=f"fifo, codel, fq_codel, red, pie. {_LIST}")] = ""
+    aqm: Annotated[
+        str, typer.Option(help=f"fifo, codel, fq_codel, red, pie. {_LIST} Also dualpi2.")
+    ] = ""
     flows: Annotated[str, typer.Option(help=f"1, 3, 10, 30. {_LIST}")] = ""
     rate: Annotated[str, typer.Option(help=f"10 Mbit/s, 100 Mbit/s. {_LIST}")] = ""
     rtt: Annotated[str, typer.Option(help=f"10 ms, 100 ms. {_LIST}")] = ""
     cc: Annotated[
         str,
         typer.Option(
-            help="cubic, newreno, bbr; dctcp, below queues that mark. All but dctcp if not given."
+            help="cubic, newreno, bbr; dctcp, below queues that mark; dctcp+cubic, as many flows "
+            "of each, below dualpi2. The first three if not given."
         ),
     ] = ""
     switches: Annotated[
@@ -225,6 +228,7 @@ _HEADS = {
     "utilisation": "util.\n%",
     "loss": "loss\n%",
     "marks": "marks\n%",
+    "dctcp": "dctcp\n%",
 }
 """Of the columns of figures."""
 

@@ -141,8 +141,8 @@ def open_console(*, stderr: bool = False) -> "Console":
 Kernel = Annotated[
     str,
     typer.Option(
-        help="With --on linux: 'uml' (Debian's user-mode-linux), 'virtual' (`sojourn linux "
-        "build-kernel` makes it), 'host', or a kernel's file."
+        help="With --on linux: 'uml' (Debian's user-mode-linux), 'virtual' or '7.3' (`sojourn "
+        "linux build-kernel` makes them), 'host', or a kernel's file."
     ),
 ]
 

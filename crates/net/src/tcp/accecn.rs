@@ -164,9 +164,9 @@ pub(crate) fn answer_to(ecn: Ecn) -> TcpFlags {
     })
 }
 
-/// Whether a SYN-ACK is such an answer.
+/// Whether a SYN-ACK is such an answer; 0b101 is one of a later version (table 2).
 pub(crate) fn is_answer(flags: TcpFlags) -> bool {
-    matches!(value(flags), 0b010 | 0b011 | 0b100 | 0b110)
+    matches!(value(flags), 0b010..=0b110)
 }
 
 fn field(counter: u32) -> TcpFlags {
@@ -255,6 +255,8 @@ mod tests {
         for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
             assert!(is_answer(answer_to(ecn)));
         }
+        assert!(is_answer(TcpFlags::AE | TcpFlags::ECE), "reserved");
         assert!(!is_answer(TcpFlags::ECE) && !is_answer(TcpFlags::default()));
+        assert!(!is_answer(TcpFlags::AE | TcpFlags::CWR | TcpFlags::ECE), "the SYN's own bits");
     }
 }

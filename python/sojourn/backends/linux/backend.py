@@ -17,17 +17,24 @@ from sojourn.backends.backend import (
     run_sequentially,
     until_undisturbed,
 )
-from sojourn.backends.linux import requirements
-from sojourn.backends.linux.build import virtual_kernel
+from sojourn.backends.linux import dualpi2, requirements
 from sojourn.backends.linux.checks import check_run
 from sojourn.backends.linux.disturbance import Timing, timing, worst
 from sojourn.backends.linux.guest_process import CONSOLE, GuestError, last_words, run_guest
 from sojourn.backends.linux.host_kernel import require_host
-from sojourn.backends.linux.kernel import Kernel, KernelError, host_kernel, read_kernel
+from sojourn.backends.linux.kernel import (
+    Kernel,
+    KernelError,
+    host_kernel,
+    read_kernel,
+    virtual_kernel,
+)
 from sojourn.backends.linux.measurements import Measured, Raw
 from sojourn.backends.linux.outputs import write
 from sojourn.backends.linux.setup import Setup, set_up
+from sojourn.backends.linux.tc import Qdisc
 from sojourn.backends.linux.topology import Managed
+from sojourn.backends.linux.virtual_kernels import NEWER, VIRTUAL_KERNELS
 from sojourn.common.resources import shown
 from sojourn.errors import SojournError
 from sojourn.runtime.engine import Progress
@@ -80,6 +87,8 @@ class Linux:
         for run in plan.runs:
             check_run(plan, run, self.traffic)
         setups = [self._set_up(run) for run in plan.runs]
+        for managed in (managed for setup in setups for managed in setup.queues):
+            _check_kernel(self.kernel, managed.aqm)
         if self.kernel.is_host:
             aqms = [managed.aqm for setup in setups for managed in setup.queues]
             queues = [
@@ -134,6 +143,16 @@ class Linux:
             for queue, managed in zip(measured.queues, setup.queues, strict=True)
         ]
         return Attempt(raw, measured, worst(kept), prioritised)
+
+
+def _check_kernel(kernel: Kernel, aqm: Qdisc) -> None:
+    """`KernelError` if the kernel has no such qdisc, with one that has."""
+    if kernel.lacks(aqm.module):
+        raise KernelError(
+            f"{aqm.kind}: {kernel.program} has no {aqm.module}, which Linux "
+            f"{dualpi2.FIRST_KERNEL} brought; --kernel {NEWER.name} has it "
+            f"(`{NEWER.command}` builds it)"
+        )
 
 
 def done_of(place: Path, label: str) -> dict[str, Any]:
@@ -198,10 +217,6 @@ def _kernel(name: str) -> Kernel:
         return Kernel(requirements.find_program(requirements.UML))
     if name == "host":
         return host_kernel()
-    if name != "virtual":
-        return read_kernel(Path(name))
-    if not virtual_kernel().is_file():
-        raise KernelError(
-            "--kernel virtual: not built yet; `sojourn linux build-kernel` builds it (ten minutes)"
-        )
-    return read_kernel(virtual_kernel())
+    if name in VIRTUAL_KERNELS:
+        return virtual_kernel(name)
+    return read_kernel(Path(name))

@@ -9,7 +9,9 @@ import subprocess
 from collections.abc import Iterable
 from functools import cache
 
+from sojourn.backends.linux import dualpi2
 from sojourn.backends.linux.requirements import find_program
+from sojourn.backends.linux.virtual_kernels import NEWER
 from sojourn.errors import SojournError
 
 _SHAPER = {"htb": "sch_htb"}
@@ -36,8 +38,13 @@ def require_host(qdiscs: Iterable[tuple[str, str]], *, delays: bool) -> None:
         raise HostKernelError(
             f"--kernel host: this machine's kernel ({os.uname().release}) has no "
             f"{', '.join(lacking)}\nLoad the modules (modprobe {' '.join(lacking)}) if your "
-            "distribution has them, or run with --kernel uml, which has them all."
+            f"distribution has them, or run with --kernel {_has_all(lacking)}, which has them all."
         )
+
+
+def _has_all(modules: Iterable[str]) -> str:
+    """The kernel that has these modules."""
+    return NEWER.name if dualpi2.MODULE in modules else "uml"
 
 
 @cache

@@ -129,6 +129,7 @@ def make_job(
         "flows": [flow | {"piece": piece} for flow in guest_flows(workload, config)],
         "ip": {FIRST: spaces.links(), **spaces.nodes()},
         "tc": spaces.queues(),
+        "options": spaces.options(),
         "sysctl": {FIRST: {}}
         | {name: router_parameters(versions) for name in (*network.switches, *spaces.wires)}
         | {name: end_parameters(versions) for name in network.hosts},

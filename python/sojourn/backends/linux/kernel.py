@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from sojourn.backends.linux import dualpi2
+from sojourn.backends.linux.virtual_kernels import VIRTUAL_KERNELS
 from sojourn.errors import SojournError
 
 _ELF = b"\x7fELF"
@@ -23,6 +25,10 @@ _USUAL_TICK = 10_000_000
 """ns; user-mode kernels count in hundredths of a second, unless built otherwise."""
 _COARSE_CLOCK = 6
 """CLOCK_MONOTONIC_COARSE, which moves with the machine's ticks."""
+
+
+_NOT_EVERYWHERE = {dualpi2.MODULE: dualpi2.KIND.encode()}
+"""Modules, with what a kernel's file contains that has it built in."""
 
 
 class KernelError(SojournError):
@@ -49,6 +55,11 @@ class Kernel:
         """Its arguments besides the default ones."""
         return ["time-travel=inf-cpu"] if self.virtual_time else []
 
+    def lacks(self, module: str) -> bool:
+        """True if it is a program without a qdisc that not every one has."""
+        mark = _NOT_EVERYWHERE.get(module)
+        return bool(mark and self.program and mark not in self.program.read_bytes())
+
 
 def read_kernel(path: Path) -> Kernel:
     """The user-mode kernel in the file at `path`."""
@@ -61,6 +72,16 @@ def read_kernel(path: Path) -> Kernel:
     if not content.startswith(_ELF) or not os.access(path, os.X_OK):
         raise KernelError(f"--kernel {path}: not a user-mode kernel (a program made with ARCH=um)")
     return Kernel(path.resolve(), _TIME_TRAVEL in content, _tick_of(content))
+
+
+def virtual_kernel(name: str) -> Kernel:
+    """The kernel with virtual time that `--kernel` calls so; `KernelError` if it is not built."""
+    wanted = VIRTUAL_KERNELS[name]
+    if not wanted.path.is_file():
+        raise KernelError(
+            f"--kernel {name}: not built yet; `{wanted.command}` builds it (ten minutes)"
+        )
+    return read_kernel(wanted.path)
 
 
 def host_kernel() -> Kernel:

@@ -28,7 +28,13 @@ from sojourn.backends.linux.single_hosts import (
     asks_for_ecn,
     route_to_host,
 )
-from sojourn.backends.linux.topology import Managed, bottleneck, burst_of, reshape
+from sojourn.backends.linux.topology import (
+    Managed,
+    bottleneck,
+    burst_of,
+    over_netlink,
+    reshape,
+)
 
 _NETEM_LIMIT = 1_000_000
 _AWAY, _BACK = "w1", "w2"
@@ -152,6 +158,13 @@ class NetworkNamespaces:
             if shaper := self.network.shapers.get(way.near):
                 lines[way.near] += host_shaper(way.near, shaper, way.port, lines[way.near])
         return lines
+
+    def options(self) -> dict[str, list[dict[str, Any]]]:
+        """AQMs of each namespace that are made over netlink."""
+        made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for spot in self.spots:
+            made[spot.way.near] += over_netlink(spot.aqm, spot.way.port)
+        return {node: of for node, of in made.items() if of}
 
     def _delays_of(self, kind: str, switch: dict[str, Any]) -> list[str]:
         """The round-trip times that are met on the way out of a group."""

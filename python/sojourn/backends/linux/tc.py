@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.backends.linux import dualpi2
 from sojourn.model.parameters import disciplines
 
 FULL_FRAME = 1514
@@ -29,11 +30,14 @@ class Qdisc:
     """`enqueue` or `dequeue`: where its AQM decides."""
     differences: tuple[str, ...] = ()
     """Settings that the kernel implements otherwise."""
+    options: tuple[dualpi2.Option, ...] = ()
+    """Those that go over netlink, in place of arguments of `tc`."""
 
     @property
     def text(self) -> str:
-        """Kind and arguments, as they stand in a command."""
-        return " ".join((self.kind, *self.arguments))
+        """Kind and arguments, as they stand in a command; options by name."""
+        named = (f"{option.name} {option.value}" for option in self.options)
+        return " ".join((self.kind, *self.arguments, *named))
 
 
 Parameters = Mapping[str, int]
@@ -223,6 +227,19 @@ def _cake_qdisc(
     return Qdisc("cake", "sch_cake", arguments, None, "dequeue", differences)
 
 
+def _dualpi2(values: Parameters, room: int) -> Qdisc:
+    packets = _packets(values, room)
+    return Qdisc(
+        dualpi2.KIND,
+        dualpi2.MODULE,
+        (),
+        packets,
+        "dequeue",
+        dualpi2.differences(values),
+        dualpi2.options(values, packets),
+    )
+
+
 _RTT_PER_TARGET = 20
 _CAKE_MODES = {
     (False, False, False): "flowblind",
@@ -246,4 +263,6 @@ _MAKERS: dict[str, Callable[[Parameters, int], Qdisc]] = {
     "pie_linux": _pie,
     "cobalt": _cobalt,
     "cake": _cake,
+    "dualpi2": _dualpi2,
+    "dualpi2_linux": _dualpi2,
 }

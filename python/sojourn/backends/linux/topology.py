@@ -16,6 +16,9 @@ from sojourn.errors import ScenarioError
 _LONGEST_BURST = 65_535
 """Segments; the kernel's own default, below which it sizes bursts by the flow's rate."""
 
+_BELOW, _AQM = "1:1", "10:"
+"""The shaper's class, and the handle of the AQM below it."""
+
 _LARGEST = 64 << 20
 """Bytes; socket buffers may become large enough for windows that no path here needs. They begin as
 the kernel has it by default."""
@@ -48,9 +51,25 @@ def bottleneck(shaper: Shaper, aqm: Qdisc, versions: Set[int], device: str) -> l
     lines = [
         f"qdisc add dev {device} root handle 1: htb default 1",
         f"class add dev {device} parent 1: classid 1:1 {_htb(shaper)}",
-        f"qdisc add dev {device} parent 1:1 handle 10: {aqm.text}",
     ]
+    if not aqm.options:
+        lines.append(f"qdisc add dev {device} parent {_BELOW} handle {_AQM} {aqm.text}")
     return lines + (_past_the_shaper(device) if 6 in versions else [])
+
+
+def over_netlink(aqm: Qdisc, device: str) -> list[dict[str, Any]]:
+    """The AQM that `bottleneck` leaves out because `tc` does not know its options."""
+    if not aqm.options:
+        return []
+    return [
+        {
+            "device": device,
+            "parent": _BELOW,
+            "handle": _AQM,
+            "kind": aqm.kind,
+            "options": [[option.number, option.size, option.value] for option in aqm.options],
+        }
+    ]
 
 
 def _past_the_shaper(device: str) -> list[str]:

@@ -1,8 +1,8 @@
 """The grid: disciplines, numbers of flows, rates, round-trip times, congestion controls, switches.
 
 A cell is a scenario that means the same on both backends: queue limits, thresholds and timers are
-set to values that the kernel can hold exactly; ECN is on where DCTCP sends, else off. Depends on
-the scenario model. Runs nothing.
+set to values that the kernel can hold exactly; ECN is on where DCTCP sends, else off. DualPI2's
+cells have as many flows of DCTCP as of CUBIC. Depends on the scenario model. Runs nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,6 +22,10 @@ RATES = (10_000_000, 100_000_000)
 RTTS = (10_000_000, 100_000_000)
 MARKED = "dctcp"
 """The congestion control whose cells have queues that mark."""
+MIXED = "dctcp+cubic"
+"""Both, with the cell's number of flows each: whose cells are those of `COUPLED`."""
+COUPLED = "dualpi2"
+"""The discipline of two coupled queues, one for each of the two."""
 CONGESTION_CONTROLS = tuple(name for name in kernel_controls() if name != MARKED)
 """Those of the whole grid; cells of the other are run if it is asked for."""
 UNMARKING = "fifo"
@@ -62,10 +66,13 @@ class Cell:
             "aqms": [_choice(self.aqm, self.rate, ecn=self.congestion_control == MARKED)],
         }
         bottleneck = {"rate": RATE.format(self.rate), "queue_limit": "3 MB"}
-        flows = {"count": self.flows, "congestion_control": self.congestion_control}
+        flows = [
+            {"count": self.flows, "congestion_control": control}
+            for control in self.congestion_control.split("+")
+        ]
         if self.switches == 1:
-            flows |= {"rtt": TIME.format(self.rtt)}
-            return common | {"switch": bottleneck, "flows": [flows]}
+            rtt = {"rtt": TIME.format(self.rtt)}
+            return common | {"switch": bottleneck, "flows": [group | rtt for group in flows]}
         quarter = {"delay": TIME.format(self.rtt // 4)}
         return common | {
             "hosts": ["a", "b"],
@@ -75,7 +82,7 @@ class Cell:
                 {"between": ["r", "s"]} | bottleneck | quarter,
                 {"between": ["s", "b"]},
             ],
-            "flows": [{"from": "a", "to": "b"} | flows],
+            "flows": [{"from": "a", "to": "b"} | group for group in flows],
         }
 
 
@@ -90,15 +97,15 @@ def cells(
     """The cells that have one of each of these; a filter that is empty lets all pass, but that of
     `switches` those with one."""
     axes = (
-        _chosen("aqm", aqms, AQMS, also=ISOLATING),
+        _chosen("aqm", aqms, AQMS, also=(*ISOLATING, COUPLED)),
         _chosen("flows", flows, FLOWS),
         _chosen("rate", rates, RATES),
         _chosen("rtt", rtts, RTTS),
-        _chosen("cc", controls, CONGESTION_CONTROLS, also=(MARKED,)),
+        _chosen("cc", controls, CONGESTION_CONTROLS, also=(MARKED, MIXED)),
         _chosen("switches", switches or SWITCHES[:1], SWITCHES),
     )
     for aqm, count, rate, rtt, control, between in product(*axes):
-        if (aqm, control) != (UNMARKING, MARKED):
+        if (aqm, control) != (UNMARKING, MARKED) and (aqm == COUPLED) == (control == MIXED):
             yield Cell(aqm, count, rate, rtt, control, between)
 
 
@@ -147,5 +154,7 @@ def _choice(aqm: str, rate: int, *, ecn: bool) -> dict[str, Any]:
         },
         # A whole number of ticks, whether the kernel has 100 or 1000 a second.
         "pie": {"use": "pie_linux", "t_update": "20 ms", "limit_packets": 1000},
+        # DCTCP sends ECT(0).
+        "dualpi2": {"use": "dualpi2_linux", "any_ect": True, "limit_packets": 1000},
     }[aqm]
     return choice | marks

@@ -32,7 +32,7 @@ from sojourn.errors import Interrupted, SojournError, output_error
 from sojourn.results.result import read_result
 from sojourn.runner import plan_scenario, record
 from sojourn.runtime.arrow_tables import DROPS, MARK, VERDICTS
-from sojourn.studies.agreement.grid import SWITCHES, Cell, cells
+from sojourn.studies.agreement.grid import MIXED, SWITCHES, Cell, cells
 from sojourn.studies.agreement.verdict import (
     Figures,
     Spread,
@@ -173,6 +173,7 @@ class Bench:
                 marks=whole.marks,
                 settled_mean=settled.mean,
                 settled_loss=settled.loss,
+                dctcp=_share(aqm.packets, cell.flows) if cell.congestion_control == MIXED else 0.0,
             )
         )
         if name != SIM:
@@ -307,6 +308,14 @@ def _delays(packets: pa.Table, begin: int) -> _Delays:
     marked = pc.sum(pc.equal(rows["verdict"].cast("string"), VERDICTS[MARK])).as_py()
     total = rows.num_rows
     return _Delays(mean / 1e6, p95 / 1e6, 100 * (1 - sent.num_rows / total), 100 * marked / total)
+
+
+def _share(packets: pa.Table, first: int) -> float:
+    """Of the bytes that were sent, in %, those of the flows with a number below `first`."""
+    lost = pc.is_in(packets["verdict"].cast("string"), pa.array(DROPS))
+    sent = packets.filter(pc.invert(lost))
+    sizes, flows = sent["size"].to_numpy(), sent["flow"].to_numpy()
+    return float(100 * sizes[flows < first].sum() / max(sizes.sum(), 1))
 
 
 @cache

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sojourn.results.pages import render
-from sojourn.studies.agreement.grid import MARKED
+from sojourn.studies.agreement.grid import MARKED, MIXED
 from sojourn.studies.agreement.measure import BACKENDS, KERNEL, LIVE, SIM, Measured
 from sojourn.studies.agreement.verdict import (
+    DCTCP_POINTS,
     DELAY_MS,
     DELAY_SHARE,
     LOSS_POINTS,
@@ -26,6 +27,7 @@ FIGURES = {
     "utilisation": ("utilisation, %", "{:.1f}"),
     "loss": ("loss, %", "{:.2f}"),
     "marks": ("marks, %", "{:.2f}"),
+    "dctcp": ("DCTCP's share, %", "{:.1f}"),
 }
 """Available columns: head and format."""
 _TOLERANCES = (
@@ -34,7 +36,16 @@ _TOLERANCES = (
     f"{100 * DELAY_SHARE:g} % or {DELAY_MS:g} ms, loss and marks within {100 * LOSS_SHARE:g} % or "
     f"{LOSS_POINTS:g} points of what it is judged by; the 95th percentile is shown and not judged."
 )
-_CONTROLS = (("CUBIC and NewReno", ("cubic", "newreno")), ("BBR", ("bbr",)), ("DCTCP", (MARKED,)))
+_SHARED = (
+    "A cell has that many flows of DCTCP and as many of CUBIC. DCTCP's share is of the bytes sent "
+    f"and judged within {DCTCP_POINTS:g} points."
+)
+_CONTROLS = (
+    ("CUBIC and NewReno", ("cubic", "newreno")),
+    ("BBR", ("bbr",)),
+    ("DCTCP", (MARKED,)),
+    ("DCTCP with CUBIC", (MIXED,)),
+)
 _NAMES = {SIM: "the simulator", LIVE: "the live switch", KERNEL: "the kernel"}
 _SHORT = {SIM: "sim", LIVE: "live", KERNEL: "kernel"}
 _TITLES = {
@@ -82,9 +93,11 @@ def _backends(measured: Sequence[Measured]) -> list[str]:
 
 
 def shown(measured: Sequence[Measured]) -> list[str]:
-    """The figures that say something: marks where queues mark."""
-    marking = any(m.cell.congestion_control == MARKED for m in measured)
-    return [name for name in FIGURES if marking or name != "marks"]
+    """The figures that say something: marks where queues mark, DCTCP's share beside CUBIC."""
+    controls = {m.cell.congestion_control for m in measured}
+    without = {"marks"} if not controls & {MARKED, MIXED} else set()
+    without |= {"dctcp"} if MIXED not in controls else set()
+    return [name for name in FIGURES if name not in without]
 
 
 def heads(measured: Sequence[Measured]) -> str:
@@ -106,6 +119,7 @@ def _setting(measured: Sequence[Measured], duration: int) -> list[str]:
         f"median of {repeats} runs with different seeds, and after ± half the distance from the "
         "least to the most.",
         _TOLERANCES,
+        *([_SHARED] if "dctcp" in shown(measured) else []),
     ]
 
 

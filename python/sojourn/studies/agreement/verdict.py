@@ -11,6 +11,7 @@ from typing import Any
 UTILISATION_POINTS = 2.0
 DELAY_SHARE, DELAY_MS = 0.15, 1.0
 LOSS_SHARE, LOSS_POINTS = 0.25, 0.05
+DCTCP_POINTS = 5.0
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Figures:
     settled_loss: float
     marks: float = 0.0
     """Share of the packets that were marked."""
+    dctcp: float = 0.0
+    """DCTCP's share of the bytes sent, where CUBIC sends as well."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -73,6 +76,8 @@ def compare(simulated: Spread, kernel: Spread) -> Verdict:
     for share in ("loss", "marks"):
         if not _loss_agrees(getattr(ours, share), getattr(theirs, share)):
             outside.append(share)
+    if abs(ours.dctcp - theirs.dctcp) > DCTCP_POINTS:
+        outside.append("dctcp")
     return Verdict(tuple(outside), _why(outside, simulated, kernel))
 
 
@@ -102,6 +107,7 @@ def _apart(runs: Spread, reference: Figures) -> tuple[str, ...]:
         "mean": max(DELAY_SHARE * reference.mean, DELAY_MS),
         "loss": max(LOSS_SHARE * reference.loss, LOSS_POINTS),
         "marks": max(LOSS_SHARE * reference.marks, LOSS_POINTS),
+        "dctcp": DCTCP_POINTS,
     }
     return tuple(
         name for name, most in allowed.items() if getattr(high, name) - getattr(low, name) > most

@@ -54,6 +54,10 @@ impl Connection {
             // The window of a SYN is never scaled (RFC 7323 section 2.2).
             self.establish(now, segment, 0);
             self.answered = self.accurate.map(|_| segment.ecn);
+            if let Some(own) = &mut self.accurate {
+                // A marked SYN-ACK counts (RFC 9768 section 3.2.2.1); it is answered at once anyway.
+                own.arrived(segment.ecn, 0);
+            }
             self.ack_first = true;
         }
     }

@@ -297,6 +297,11 @@ impl Sender {
         u64::from(self.window.cwnd) * u64::from(self.mss)
     }
 
+    /// Segments that were acknowledged as marked.
+    pub fn delivered_marked(&self) -> u64 {
+        self.delivered_marked
+    }
+
     /// The slow-start threshold in bytes, [`u64::MAX`] while there is none.
     pub fn ssthresh(&self) -> u64 {
         if self.window.has_threshold() {

@@ -3,12 +3,14 @@
 //!
 //! The scripts in `packetdrill/` are this project's own. Others run from a folder that
 //! `SOJOURN_PACKETDRILL` names; `cargo test -p sojourn-net --lib packetdrill -- --nocapture` prints a verdict for
-//! each. A connection here has no socket options, no RST and no Fast Open; scripts that need them fail.
+//! each. `SOJOURN_LINUX_SOURCE` names the unpacked source of Linux 7.3, whose scripts of accurate ECN judge
+//! `accecn.rs`. A connection here has no socket options, no RST and no Fast Open; scripts that need them fail.
 
 mod script;
 
 use super::*;
 use crate::tcp::congestion::State;
+use crate::wire::{AccEcn, Ecn};
 use script::{Event, Script, What};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -22,6 +24,7 @@ struct Run {
     written: u64,
     mss: u64,
     tolerance: Time,
+    accurate: bool,
     /// The script's timestamp clock less ours, once a segment has shown it.
     clock: Option<u32>,
 }
@@ -42,8 +45,8 @@ impl Run {
             None => return Err("neither connect() nor listen()".into()),
         };
         let (now, sent) = (Time::ZERO, VecDeque::new());
-        let tolerance = script.tolerance;
-        Ok(Run { config, end, now, sent, written: 0, mss: 1460, tolerance, clock: None })
+        let (tolerance, accurate) = (script.tolerance, script.accurate);
+        Ok(Run { config, end, now, sent, written: 0, mss: 1460, tolerance, accurate, clock: None })
     }
 
     /// Timers up to `until`, and what they send.
@@ -123,6 +126,9 @@ impl Run {
             if !agrees || (next == end && !opens_and_closes_alike) {
                 return Err(format!("expected {}, sent {}", show(expected), show(&segment)));
             }
+            if self.accurate {
+                feedback_agrees(expected, &segment)?;
+            }
             self.learn_clock(expected, &segment);
             at = next;
             if at == end {
@@ -154,11 +160,47 @@ impl Run {
             "tcpi_snd_ssthresh" => (sender.ssthresh() / self.mss).to_string(),
             "tcpi_ca_state" => format!("TCP_CA_{}", state(sender.state())),
             "tcpi_rtt" => (sender.rtt().srtt().0 / 1_000).to_string(),
+            "tcpi_delivered_ce" => sender.delivered_marked().to_string(),
+            "tcpi_delivered_ce_bytes" | "tcpi_delivered_e0_bytes" | "tcpi_delivered_e1_bytes" => {
+                return Err(format!("{field} is not kept"));
+            }
             "tcpi_rto" => (sender.rtt().rto().0 / 1_000).to_string(),
             _ => return Ok(()),
         };
         if have == value { Ok(()) } else { Err(format!("{field} is {have}, expected {value}")) }
     }
+}
+
+/// What a segment reports of marks, and whether it may be marked itself.
+///
+/// Linux sends ECT(0), Prague ECT(1). Linux lets acknowledgements be marked, and adds the option to
+/// data that leave room for it; here neither is so, and neither is compared.
+fn feedback_agrees(expected: &TcpSegment, sent: &TcpSegment) -> Result<(), String> {
+    const COUNTER: [TcpFlags; 3] = [TcpFlags::AE, TcpFlags::CWR, TcpFlags::ECE];
+    let differs = |flag: &TcpFlags| expected.flags.contains(*flag) != sent.flags.contains(*flag);
+    if COUNTER.iter().any(differs) {
+        return Err(format!("feedback: expected {}, sent {}", show(expected), show(sent)));
+    }
+    let capable = |segment: &TcpSegment| segment.ecn != Ecn::NotEct;
+    if sent.payload > 0 && capable(expected) != capable(sent) {
+        let (wanted, had) = (expected.ecn, sent.ecn);
+        return Err(format!("codepoint: expected {wanted:?}, sent {had:?} in {}", show(sent)));
+    }
+    let (wanted, had) = (expected.options.acc_ecn, sent.options.acc_ecn);
+    if sent.payload == 0 && !covers(had, wanted) {
+        return Err(format!("option: expected {wanted:?}, sent {had:?} in {}", show(sent)));
+    }
+    Ok(())
+}
+
+/// True if the counters that are wanted are there and equal; one that Linux leaves out has not
+/// changed.
+fn covers(had: Option<AccEcn>, wanted: Option<AccEcn>) -> bool {
+    let Some(wanted) = wanted else { return true };
+    let Some(had) = had else { return false };
+    [(had.ect0, wanted.ect0), (had.ce, wanted.ce), (had.ect1, wanted.ect1)]
+        .into_iter()
+        .all(|(had, wanted)| wanted.is_none() || had == wanted)
 }
 
 fn state(state: State) -> &'static str {
@@ -225,4 +267,80 @@ fn packetdrill_scripts_from_outside_run() {
             Err(what) => println!("FAIL {name}: {what}"),
         }
     }
+}
+
+/// Scripts of accurate ECN that a connection here fails, and why.
+const FAIL_HERE: &[(&str, &[&str])] = &[
+    (
+        "a setting of Linux's: feedback for one direction, or classic ECN on the SYN",
+        &["clientside_disabled", "ecn3"],
+    ),
+    (
+        "a SYN or SYN-ACK that is lost twice asks for ECN again",
+        &[
+            "multiple_syn_ack_drop",
+            "multiple_syn_drop",
+            "syn_ace_flags_acked_after_retransmit",
+            "syn_ace_flags_drop",
+            "syn_ack_ace_flags_acked_after_retransmit",
+            "syn_ack_ace_flags_drop",
+        ],
+    ),
+    (
+        "another SYN or SYN-ACK than the first is not read",
+        &[
+            "3rd_ack_after_synack_rxmt",
+            "accecn_then_notecn_syn",
+            "no_ecn_after_accecn",
+            "synack_rexmit",
+        ],
+    ),
+    (
+        "no sign of a path that clears or sets the ECN field is sought",
+        &["negotiation_bleach", "synack_ce_updates_delivered_ce"],
+    ),
+    (
+        "data have no option, so more of them fit",
+        &["2nd_data_as_first_connect", "client_accecn_options_lost"],
+    ),
+    ("ranges take the room of the option", &["sack_space_grab", "sack_space_grab_with_ts"]),
+    ("acknowledgements without progress count", &["noprogress", "tsnoprogress"]),
+    (
+        "Linux takes a wrap of the counter for likely by the acknowledgements before",
+        &["delivered_2ndlargeack", "delivered_largeack2"],
+    ),
+    (
+        "bytes are counted of CE alone and shown nowhere",
+        &["delivered_falseoverflow_detect", "delivered_updates"],
+    ),
+    (
+        "the acknowledgement of a FIN after the end reports marks",
+        &["close_local_close_then_remote_fin"],
+    ),
+];
+
+/// Judges `accecn.rs` by Linux's scripts, which are read from its unpacked source.
+#[test]
+fn linux_scripts_of_accurate_ecn_pass_but_those_with_a_reason() {
+    let Some(source) = std::env::var_os("SOJOURN_LINUX_SOURCE") else {
+        println!("skipped: SOJOURN_LINUX_SOURCE names no unpacked source of Linux 7.3");
+        return;
+    };
+    let folder = Path::new(&source).join("tools/testing/selftests/net/packetdrill");
+    let all = scripts(&folder);
+    let ours =
+        all.iter().filter_map(|(name, text)| Some((name.strip_prefix("tcp_accecn_")?, text)));
+    let (mut passed, mut surprises) = (0, Vec::new());
+    for (name, text) in ours {
+        let reason = FAIL_HERE.iter().find(|(_, names)| names.contains(&name));
+        match (run(text), reason) {
+            (Ok(()), None) => passed += 1,
+            (Err(what), Some((why, _))) => println!("{name}: {why} ({what})"),
+            (Ok(()), Some(_)) => surprises.push(format!("{name} passes")),
+            (Err(what), None) => surprises.push(format!("{name}: {what}")),
+        }
+    }
+    assert!(passed > 0, "{folder:?} has no such scripts");
+    println!("{passed} pass");
+    assert_eq!(surprises, Vec::<String>::new());
 }

@@ -20,6 +20,7 @@ from .iperf import IperfClients, IperfServers
 from .measurement import Watch
 from .middlebox import Between
 from .offload import offloads_off
+from .qdisc_options import add_qdisc, statistics
 from .socket_diag import SocketDump
 from .system import FIRST, call, enter_namespace, exact_timers, load_modules, mount, power_off
 from .tick_alignment import next_turn
@@ -97,10 +98,7 @@ def _run(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     for host in hosts:
         os.write(host.begin, origin.to_bytes(8, "little"))
     watch.run(origin)
-    shown = [
-        json.loads(call(("tc", "-n", where, "-s", "-j", "qdisc", "show", "dev", interface)))
-        for where, interface in job["shown"]
-    ]
+    shown = [_qdiscs(job, where, interface) for where, interface in job["shown"]]
     for host in hosts:
         host.end(waits=job["traffic"] != "iperf3")
     for switch in switches:
@@ -128,10 +126,25 @@ def _make_network(job: dict[str, Any]) -> None:
         call(("ip", "-n", name, "-batch", "-"), _lines(job["ip"][name]))
     for name, lines in job["tc"].items():
         call(("tc", "-n", name, "-batch", "-"), _lines(lines))
+    for name, given in job.get("options", {}).items():
+        enter_namespace(name)
+        for qdisc in given:
+            add_qdisc(qdisc)
     for name in (*between, FIRST):
         enter_namespace(name)
         for interface in job["interfaces"].get(name, ()):
             offloads_off(interface, job.get("also_off", ()))
+
+
+def _qdiscs(job: dict[str, Any], where: str, interface: str) -> Any:
+    """The counters of an interface's qdiscs; `tc` cannot show those whose options it lacks."""
+    given = [q for q in job.get("options", {}).get(where, ()) if q["device"] == interface]
+    if not given:
+        return json.loads(call(("tc", "-n", where, "-s", "-j", "qdisc", "show", "dev", interface)))
+    enter_namespace(where)
+    counts = [statistics(qdisc) for qdisc in given]
+    enter_namespace(FIRST)
+    return counts
 
 
 def _lines(commands: list[str]) -> str:

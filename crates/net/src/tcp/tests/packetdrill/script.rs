@@ -4,7 +4,7 @@
 //! that open, write and close, and assertions about `tcp_info`. Skips shell commands and other
 //! system calls. Must not depend on connections.
 
-use crate::wire::{Ecn, TcpFlags, TcpOptions, TcpSegment, Timestamps};
+use crate::wire::{AccEcn, Ecn, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use sojourn_packet::Time;
 
 /// One event and the place of its line.
@@ -46,11 +46,17 @@ pub(super) struct Script {
     /// Congestion control and ECN settings from shell commands.
     pub(super) control: &'static str,
     pub(super) ecn: bool,
+    /// Both ends may count marks (RFC 9768), and what they report is compared.
+    pub(super) accurate: bool,
     pub(super) timestamps: bool,
 }
 
 /// packetdrill's own default.
 const TOLERANCE: Time = Time::from_millis(4);
+/// Settings of `tcp_ecn` with which Linux asks for accurate feedback or answers it.
+const ACCURATE: [&str; 3] = ["tcp_ecn=3", "tcp_ecn=4", "tcp_ecn=5"];
+/// The control here that has accurate feedback; in Linux all have it.
+const COUNTS_MARKS: &str = "prague";
 const CONTROLS: [(&str, &str); 3] = [("reno", "newreno"), ("bbr", "bbr"), ("dctcp", "dctcp")];
 
 impl Script {
@@ -59,14 +65,16 @@ impl Script {
         let tolerance = option(text, "--tolerance_usecs=").map_or(TOLERANCE, Time::from_micros);
         let chosen =
             |(theirs, _): &&(&str, &str)| text.contains(&format!("congestion_control={theirs}"));
-        let control = CONTROLS.iter().find(chosen).map_or("cubic", |(_, ours)| *ours);
+        let accurate = ACCURATE.iter().any(|setting| text.contains(setting));
+        let usual = if accurate { COUNTS_MARKS } else { "cubic" };
+        let control = CONTROLS.iter().find(chosen).map_or(usual, |(_, ours)| *ours);
         let (ecn, timestamps) = (text.contains("tcp_ecn=1"), text.contains("TS val"));
         let mut events = Vec::new();
         for (line, statement) in statements(text) {
             let event = event(&statement).map_err(|what| format!("line {line}: {what}"))?;
             events.extend(event.map(|(when, what)| Event { line, when, what }));
         }
-        Ok(Script { events, tolerance, control, ecn, timestamps })
+        Ok(Script { events, tolerance, control, ecn, accurate, timestamps })
     }
 }
 
@@ -104,9 +112,9 @@ fn event(statement: &str) -> Result<Option<(When, What)>, String> {
     let (time, rest) =
         statement.split_once(char::is_whitespace).ok_or("a time and nothing else")?;
     let when = when(time)?;
-    let rest = rest.trim();
+    let rest = after_return(rest.trim());
     let number = || rest.rsplit('=').next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
-    let what = match rest.split(['(', ' ', '\t']).next().unwrap_or_default() {
+    let what = match rest.split(['(', ' ', '\t', '\n']).next().unwrap_or_default() {
         "<" => What::In(segment(&rest[1..])?),
         ">" => What::Out(segment(&rest[1..])?),
         "%{" => What::Assert(assertions(rest)),
@@ -117,6 +125,12 @@ fn event(statement: &str) -> Result<Option<(When, What)>, String> {
         _ => return Ok(None),
     };
     Ok(Some((when, what)))
+}
+
+/// What follows the instant of a call's return, `... 0.052` or behind it, if there is one.
+fn after_return(rest: &str) -> &str {
+    let Some(behind) = rest.strip_prefix("...") else { return rest };
+    behind.trim_start().split_once(char::is_whitespace).map_or(rest, |(_, call)| call.trim())
 }
 
 fn when(text: &str) -> Result<When, String> {
@@ -179,7 +193,14 @@ fn flags(text: &str) -> TcpFlags {
         ('A', TcpFlags::AE),
     ];
     let set = LETTERS.iter().filter(|(letter, _)| text.contains(*letter));
-    set.fold(TcpFlags::default(), |all, (_, flag)| all | *flag)
+    let flags = set.fold(TcpFlags::default(), |all, (_, flag)| all | *flag);
+    // A digit is the number that the three bits of ECN make.
+    let digit = text.chars().find_map(|c| c.to_digit(10)).unwrap_or_default();
+    [TcpFlags::ECE, TcpFlags::CWR, TcpFlags::AE]
+        .into_iter()
+        .enumerate()
+        .filter(|(bit, _)| digit >> bit & 1 == 1)
+        .fold(flags, |all, (_, flag)| all | flag)
 }
 
 fn tcp_options(text: &str) -> Option<TcpOptions> {
@@ -200,10 +221,27 @@ fn tcp_options(text: &str) -> Option<TcpOptions> {
                     options.sack.push(left.parse().ok()?, right.parse().ok()?);
                 }
             }
+            ["ECN", ref counters @ ..] => options.acc_ecn = Some(byte_counters(counters)?),
             _ => {}
         }
     }
     Some(options)
+}
+
+/// `e0b N ceb N e1b N` in any order; a counter may lack.
+fn byte_counters(words: &[&str]) -> Option<AccEcn> {
+    let mut option = AccEcn::default();
+    for pair in words.chunks(2) {
+        let &[name, value] = pair else { return None };
+        let value = Some(value.parse().ok()?);
+        match name {
+            "e0b" => option.ect0 = value,
+            "ceb" => option.ce = value,
+            "e1b" => option.ect1 = value,
+            _ => return None,
+        }
+    }
+    Some(option)
 }
 
 /// `assert field == value` of each line; other Python is skipped.

@@ -310,18 +310,17 @@ def _queue_keys() -> dict[str, Schema]:
         paused={"type": "boolean", "description": "It takes packets and sends none."},
         weight=_whole("Share of the turns among queues of equal level.", 1, 1023),
         level=_whole("Strict priority in the scheduler; a higher one goes first.", 0, 7),
-        limit_cells=_whole("Cells that it holds at most."),
+        limit_cells=_whole("Cells at most."),
         alpha={
             "type": "number",
             "minimum": 0,
             "maximum": 1024,
-            "description": "It holds at most this multiple of its pool's free cells; 0 for no such "
-            "limit.",
+            "description": "At most this multiple of its pool's free cells; 0: any.",
         },
-        base_cells=_whole("Cells of its pool that `alpha` leaves it in any case."),
+        base_cells=_whole("Cells that `alpha` leaves it."),
         pool=_whole("Its pool.", 0, 3),
-        guaranteed_cells=_whole("Cells that it finds whatever others hold."),
-        headroom_cells=_whole("Cells for packets beyond its limit."),
+        guaranteed_cells=_whole("Its own cells."),
+        headroom_cells=_whole("Cells beyond its limit."),
     )
     return {
         "priority_queues": _whole(
@@ -339,7 +338,7 @@ def _queue_keys() -> dict[str, Schema]:
                 "Cells of a pool.",
                 ("pool",),
                 pool=_whole("Its number.", 0, 3),
-                cells=_whole("[default: pool 0: the rest; others: 0]"),
+                cells=_whole("Without: the rest (pool 0), none (others)."),
             ),
             "Pools of the packet buffer.",
         ),

@@ -294,8 +294,8 @@ def _queues(control: Mapping[str, Any]) -> Iterator[str]:
             yield f"set_queue_depth {queue['depth']}{where}"
         if cells := [key for key in queue if key in _OF_CELLS]:
             raise ControlError(
-                f"queues: bmv2's queues count packets and have no {', '.join(cells)}; give --control a "
-                "file with `depth` in their place"
+                f"queues: bmv2's queues count packets and have no {', '.join(cells)}; give "
+                "--control a file with `depth` in their place"
             )
         if queue.get("paused"):
             raise ControlError(

@@ -13,6 +13,8 @@ use tonic::Code;
 
 /// First queues of ports 1 to 3 in their port group of Tofino 1.
 const QUEUES: [u64; 3] = [8, 16, 24];
+/// Cells of the buffer: as many as the limits of its five queues.
+const CELLS: u64 = 5 * 24_250;
 const POOL: &str = "tf1.tm.pool.cfg";
 const BUFFER: &str = "tf1.tm.queue.buffer";
 const SCHEDULING: &str = "tf1.tm.queue.sched_cfg";
@@ -116,13 +118,13 @@ async fn the_buffer_s_tables_read_what_was_written_until_they_are_reset() {
     let mut one = client().await;
     let before = one.read_one(BUFFER, &queue(16)).await;
     let whole = one.read_one(POOL, &pool("EG_APP_POOL_0")).await;
-    assert_eq!(value(&field(&one, POOL, "size_cells", &whole)), 102_400);
+    assert_eq!(value(&field(&one, POOL, "size_cells", &whole)), CELLS);
     let entry = one.entry(POOL, &pool("EG_APP_POOL_1"), "", &[("size_cells", number(2_000, 4))]);
     write(&mut one, Modify, entry.clone()).await.unwrap();
     assert_eq!(one.read_one(POOL, &pool("EG_APP_POOL_1")).await, Entity::TableEntry(entry));
     // The first pool has the rest.
     let rest = one.read_one(POOL, &pool("EG_APP_POOL_0")).await;
-    assert_eq!(value(&field(&one, POOL, "size_cells", &rest)), 100_400);
+    assert_eq!(value(&field(&one, POOL, "size_cells", &rest)), CELLS - 2_000);
     let data = [
         ("guaranteed_cells", number(20, 4)),
         ("hysteresis_cells", number(0, 4)),
@@ -166,15 +168,15 @@ async fn what_the_buffer_cannot_hold_or_the_chip_does_not_know_is_refused_with_w
         (one.entry(POOL, &pool("EG_APP_POOL_9"), "", &size(1)), "is one of IG_APP_POOL_0, "),
         (one.entry(POOL, &pool("IG_APP_POOL_0"), "", &size(1)), "EG_APP_POOL_0 to EG_APP_POOL_3"),
         (
-            one.entry(POOL, &pool("EG_APP_POOL_1"), "", &size(102_401)),
-            "take 102401 cells of a buffer of 102400",
+            one.entry(POOL, &pool("EG_APP_POOL_1"), "", &size(CELLS + 1)),
+            "take 121251 cells of a buffer of 121250",
         ),
         (shared(&one, 16, "EG_APP_POOL_0", 5, "75%"), "50%, 66%, 80%, DISABLE, not `75%`"),
         (shared(&one, 16, "EG_APP_POOL_4", 5, "80%"), "EG_APP_POOL_3, not `EG_APP_POOL_4`"),
         (shared(&one, 7, "EG_APP_POOL_0", 5, "80%"), "no queue [0, 7]"),
         (
-            one.entry(BUFFER, &queue(16), "", &[("guaranteed_cells", number(102_401, 4))]),
-            "take 102401 cells of a buffer of 102400",
+            one.entry(BUFFER, &queue(16), "", &[("guaranteed_cells", number(CELLS + 1, 4))]),
+            "take 121251 cells of a buffer of 121250",
         ),
         (
             one.entry(BUFFER, &queue(16), "", &[("hysteresis_cells", number(1, 4))]),

@@ -89,11 +89,13 @@ impl ControlPlane {
         let sessions = self.mirror_sessions.iter().cloned().map(Operation::SetMirrorSession);
         let groups = self.multicast_groups.iter().cloned().map(Operation::SetMulticastGroup);
         let generators = self.pktgen.iter().cloned().map(Operation::SetPacketGenerator);
+        let pools = self.buffer_pools.iter().cloned().map(Operation::SetBufferPool);
         let queues = self.queues.iter().cloned().map(Operation::SetQueue);
         let deflection = self.deflection.iter().cloned().map(Operation::SetDeflection);
         sessions
             .chain(groups)
             .chain(generators)
+            .chain(pools)
             .chain(queues)
             .chain(deflection)
             .for_each(|operation| batch.item(operation));
@@ -280,6 +282,7 @@ impl Batch {
                 Operation::RemovePacketGenerator { pipe, app } => {
                     left.pktgen.retain(|known| (known.pipe, known.app) != (*pipe, *app));
                 }
+                Operation::SetBufferPool(pool) => left.buffer_pools.push(pool.clone()),
                 Operation::SetQueue(setting) => left.queues.push(setting.clone()),
                 Operation::SetDeflection(queue) => left.deflection.push(queue.clone()),
                 _ => {}

@@ -99,6 +99,9 @@ pub struct ControlPlane {
     /// for a v1model program, where it is its `priority`. bmv2 has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queues: Option<u8>,
+    /// Pools of the packet buffer, for the switch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buffer_pools: Vec<BufferPool>,
     /// Settings of queues, for the switch; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,
@@ -200,8 +203,42 @@ pub struct MulticastNode {
     pub ports: Vec<u16>,
 }
 
+/// Cells of a pool of the packet buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferPool {
+    /// Its number, 0 to 3.
+    pub pool: u8,
+    /// Its cells; without them, pool 0 has the rest of the buffer and another one none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<u32>,
+}
+
+/// A factor in millionths; a plain number as data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Multiple(pub u32);
+
+impl TryFrom<f64> for Multiple {
+    type Error = String;
+
+    fn try_from(factor: f64) -> Result<Multiple, String> {
+        let millionths = (factor * 1e6).round();
+        if (0.0..=1_024e6).contains(&millionths) {
+            return Ok(Multiple(millionths as u32));
+        }
+        Err(format!("{factor} is no multiple of the free cells; allowed is 0 to 1024"))
+    }
+}
+
+impl From<Multiple> for f64 {
+    fn from(multiple: Multiple) -> f64 {
+        f64::from(multiple.0) / 1e6
+    }
+}
+
 /// Rate and depth of queues of the switch, as `set_queue_rate` and `set_queue_depth` of bmv2 set
-/// them, a rate in bit/s, a weight, or whether they send at all.
+/// them, a rate in bit/s, a weight, their part of the packet buffer, or whether they send at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSetting {
@@ -229,6 +266,24 @@ pub struct QueueSetting {
     /// Strict priority in the scheduler, 0 to 7; a higher one goes first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
+    /// Maximum number of cells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_cells: Option<u32>,
+    /// Dynamic threshold: multiple of the cells that its pool has free; 0 takes the threshold away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<Multiple>,
+    /// Cells of its pool that a dynamic threshold leaves it in any case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_cells: Option<u32>,
+    /// Its pool of the packet buffer, 0 to 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<u8>,
+    /// Cells that it finds whatever others hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guaranteed_cells: Option<u32>,
+    /// Cells for packets beyond its limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headroom_cells: Option<u32>,
 }
 
 /// The queue for packets of its port's pipe that have no room in their own and ask for deflection.

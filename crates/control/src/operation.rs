@@ -6,8 +6,8 @@
 //! bmv2.
 
 use super::{
-    DefaultEntry, DeflectionQueue, GeneratorApplication, MatchValue, MirrorSession, MulticastGroup,
-    NamedValues, Number, ProfileEntries, QueueSetting, TableEntry,
+    BufferPool, DefaultEntry, DeflectionQueue, GeneratorApplication, MatchValue, MirrorSession,
+    MulticastGroup, NamedValues, Number, ProfileEntries, QueueSetting, TableEntry,
 };
 use crate::snapshot::{SnapshotRead, SnapshotSetting};
 use serde::{Deserialize, Serialize};
@@ -238,8 +238,10 @@ pub enum Operation {
         /// The application.
         app: u8,
     },
-    /// Sets rate and depth of queues.
+    /// Sets rate, depth, place and part of the packet buffer of queues.
     SetQueue(QueueSetting),
+    /// Sets a pool of the packet buffer.
+    SetBufferPool(BufferPool),
     /// Sets the deflection queue of its port's pipe.
     SetDeflection(DeflectionQueue),
     /// Sets or removes a port's shaper.
@@ -275,6 +277,7 @@ impl Operation {
                 | Operation::SetPacketGenerator(_)
                 | Operation::RemovePacketGenerator { .. }
                 | Operation::SetQueue(_)
+                | Operation::SetBufferPool(_)
                 | Operation::SetDeflection(_)
                 | Operation::ShapePort { .. }
         )

@@ -4,11 +4,13 @@
 //! batch. Servers of control protocols, packet tests and a run's control plane use this module.
 //! Must not depend on a command language or protocol.
 
-use crate::switch_setup::{deflection, generator, group, session};
+use crate::switch_setup::{deflection, dynamic, generator, group, session};
 use sojourn_control::RuntimeControl;
 use sojourn_control::{Checkpoint, ControlError, Operation, Query, QueueSetting, Reply};
 use sojourn_packet::{PortId, Rate, Time};
-use sojourn_switch::{Change, GeneratorChange, QueueChange, Replaced, ShaperConfig, Switch};
+use sojourn_switch::{
+    Change, GeneratorChange, QueueChange, Replaced, ShaperConfig, ShareChange, Switch,
+};
 use sojourn_target::Plane;
 use thiserror::Error;
 
@@ -303,6 +305,7 @@ fn change(operation: &Operation) -> Option<Change> {
             Change::Generator(GeneratorChange::Disable(*pipe, *app))
         }
         Operation::SetQueue(setting) => Change::Queues(queues(setting)),
+        Operation::SetBufferPool(pool) => Change::Pool(pool.pool, pool.cells),
         Operation::SetDeflection(queue) => Change::Deflection(deflection(queue)),
         Operation::ShapePort { port, rate, burst } => {
             let burst = burst.unwrap_or_else(sojourn_net::config::burst);
@@ -323,5 +326,13 @@ fn queues(setting: &QueueSetting) -> QueueChange {
         paused: setting.paused,
         weight: setting.weight,
         level: setting.level,
+        share: ShareChange {
+            limit: setting.limit_cells,
+            alpha: setting.alpha.map(dynamic),
+            floor: setting.base_cells,
+            pool: setting.pool,
+            guaranteed: setting.guaranteed_cells,
+            headroom: setting.headroom_cells,
+        },
     }
 }

@@ -4,8 +4,8 @@
 //! of Tofino's mirror buffer and its single resubmission do not apply to bmv2.
 
 use sojourn_control::{
-    Batch, Bits, ControlError, ControlPlane, GeneratorApplication, GeneratorTrigger, Operation,
-    QueueSetting,
+    Batch, Bits, BufferPool, ControlError, ControlPlane, GeneratorApplication, GeneratorTrigger,
+    Multiple, Operation, QueueSetting,
 };
 use sojourn_packet::{PacketGenerator, Rate, Time};
 use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
@@ -100,6 +100,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
             }
         }
     }
+    control.buffer_pools.iter().for_each(|pool| set_pool(&mut switch.pools, pool));
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
 }
 
@@ -274,6 +275,25 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
         queue.weight = weight;
     }
     queue.priority = setting.level.unwrap_or(queue.priority);
+    queue.limit = setting.limit_cells.unwrap_or(queue.limit);
+    queue.alpha = setting.alpha.map_or(queue.alpha, dynamic);
+    queue.floor = setting.base_cells.unwrap_or(queue.floor);
+    let reserve = &mut queue.reserve;
+    reserve.pool = setting.pool.unwrap_or(reserve.pool);
+    reserve.guaranteed = setting.guaranteed_cells.unwrap_or(reserve.guaranteed);
+    reserve.headroom = setting.headroom_cells.unwrap_or(reserve.headroom);
+}
+
+/// The multiple of a dynamic threshold; none without a threshold.
+pub(crate) fn dynamic(alpha: Multiple) -> Option<u32> {
+    (alpha.0 > 0).then_some(alpha.0)
+}
+
+/// Sets a pool; a number that no switch has is refused when the switch is made.
+fn set_pool(pools: &mut Vec<Option<u32>>, setting: &BufferPool) {
+    let place = usize::from(setting.pool);
+    pools.resize(pools.len().max(place + 1), None);
+    pools[place] = setting.cells;
 }
 
 /// A deflection queue in the switch's form.

@@ -18,6 +18,9 @@ pub const CELL: Bytes = Bytes(80);
 /// Most pools of a buffer, as many as Tofino has for its queues.
 pub const MOST_POOLS: usize = 4;
 
+/// The largest multiple of a pool's free cells in a dynamic threshold: 1024, in millionths.
+pub const MOST_ALPHA: u32 = 1_024_000_000;
+
 /// Number of whole cells of `cell` bytes in `size` bytes of buffer: the tail-drop limit in
 /// cells of a queue whose limit is given in bytes.
 ///
@@ -50,9 +53,10 @@ pub struct SwitchConfig {
     pub set_cells: Option<u32>,
     /// Size of a cell. Default 80 bytes.
     pub cell: Bytes,
-    /// Cells of the pools that queues share, at most four; one pool of the whole buffer if empty.
-    /// What they leave of it is guaranteed to queues, or headroom.
-    pub pools: Vec<u32>,
+    /// Cells of the pools that queues share, at most four. The first has the rest of the buffer
+    /// unless its cells are set, any other none. What pools leave of it is guaranteed to queues, or
+    /// headroom.
+    pub pools: Vec<Option<u32>>,
     /// Registers and clock of the shapers. Default those of Tofino 1.
     pub shapers: ShaperRegisters,
     /// Bytes that the shapers add to each packet's length (`packet_ifg_compensation`). Default 20:
@@ -127,26 +131,34 @@ impl SwitchConfig {
         self.set_cells.unwrap_or(self.cells.max(self.needed_cells))
     }
 
-    /// Cells of the pools, one at least, or the cells that they and the queues' own would take if
-    /// those are more than there are.
-    pub(crate) fn pool_cells(&self) -> Result<Vec<u32>, ConfigError> {
-        let queues = self.ports.iter().flat_map(|port| &port.queues);
-        let own = |queue: &QueueConfig| {
-            u64::from(queue.reserve.guaranteed) + u64::from(queue.reserve.headroom)
-        };
-        let reserved: u64 = queues.map(own).sum();
-        let total = self.buffer_cells();
-        let taken = reserved + self.pools.iter().map(|size| u64::from(*size)).sum::<u64>();
+    /// Cells of the pools, or the cells that they and the queues' own would take if those are more
+    /// than there are.
+    pub(crate) fn pool_cells(&self) -> Result<[u32; MOST_POOLS], ConfigError> {
         if self.pools.len() > MOST_POOLS {
-            Err(ConfigError::Pools(self.pools.len()))
-        } else if taken > u64::from(total) {
-            Err(ConfigError::BufferTooSmall { taken, total })
-        } else if self.pools.is_empty() {
-            Ok(vec![total - reserved as u32])
-        } else {
-            Ok(self.pools.clone())
+            return Err(ConfigError::Pools(self.pools.len()));
         }
+        let queues = self.ports.iter().flat_map(|port| &port.queues);
+        let reserved = queues.map(|queue| queue.reserve.cells()).sum();
+        carve(self.buffer_cells(), reserved, &self.pools)
     }
+}
+
+/// Cells of the pools of a buffer of `total` cells, `reserved` of which are queues' own: those that
+/// are set; the first has the rest unless it is set.
+pub(crate) fn carve(
+    total: u32,
+    reserved: u64,
+    set: &[Option<u32>],
+) -> Result<[u32; MOST_POOLS], ConfigError> {
+    let taken = reserved + set.iter().flatten().map(|cells| u64::from(*cells)).sum::<u64>();
+    let Some(rest) = u64::from(total).checked_sub(taken) else {
+        return Err(ConfigError::BufferTooSmall { taken, total });
+    };
+    let mut pools = [rest as u32, 0, 0, 0];
+    for (pool, cells) in pools.iter_mut().zip(set) {
+        *pool = cells.unwrap_or(*pool);
+    }
+    Ok(pools)
 }
 
 impl Default for SwitchConfig {
@@ -257,9 +269,11 @@ pub struct QueueConfig {
     pub congestion: Option<[u32; 3]>,
     /// Lower limits for yellow and red packets, off if absent.
     pub colors: Option<ColorLimits>,
-    /// Thousandths of its pool's free cells that the queue may hold at most, besides its limit
+    /// Millionths of its pool's free cells that the queue may hold at most, besides its limit
     /// (dynamic threshold), off if absent.
     pub alpha: Option<u32>,
+    /// Cells of its pool that the dynamic threshold leaves the queue in any case. Default 0.
+    pub floor: u32,
     /// Its pool, and cells of its own. Default none in the first pool.
     pub reserve: Reserve,
     /// Tail-drop limit in packets, in addition to the one in cells, off if absent (bmv2).
@@ -284,6 +298,7 @@ impl Default for QueueConfig {
             congestion: None,
             colors: None,
             alpha: None,
+            floor: 0,
             reserve: Reserve::default(),
             packet_limit: None,
             packet_pace: None,
@@ -302,6 +317,13 @@ pub struct Reserve {
     pub guaranteed: u32,
     /// Cells for packets beyond the queue's limit. Default 0.
     pub headroom: u32,
+}
+
+impl Reserve {
+    /// Cells of the queue's own.
+    pub(crate) fn cells(self) -> u64 {
+        u64::from(self.guaranteed) + u64::from(self.headroom)
+    }
 }
 
 /// Tail-drop limits by colour, in eighths of the queue's limit (the hardware's 12.5 % steps).
@@ -518,6 +540,9 @@ pub enum ConfigError {
         /// Its number.
         id: u16,
     },
+    /// No such pool.
+    #[error("there is no pool {0} of the buffer; allowed is 0 to 3")]
+    NoPool(u8),
     /// More pools than there can be.
     #[error("{0} pools of the buffer; at most {MOST_POOLS} are allowed")]
     Pools(usize),

@@ -44,9 +44,9 @@ mod switch;
 pub mod tm;
 
 pub use config::{
-    CELL, ColorLimits, ConfigError, DeflectionQueue, DepthReportConfig, ExclusionSet, MOST_POOLS,
-    MirrorConfig, MirrorSession, MulticastGroup, MulticastNode, PortConfig, QueueConfig, Reserve,
-    RoundLimit, SessionDirection, SwitchConfig, cells_for_bytes,
+    CELL, ColorLimits, ConfigError, DeflectionQueue, DepthReportConfig, ExclusionSet, MOST_ALPHA,
+    MOST_POOLS, MirrorConfig, MirrorSession, MulticastGroup, MulticastNode, PortConfig,
+    QueueConfig, Reserve, RoundLimit, SessionDirection, SwitchConfig, cells_for_bytes,
 };
 pub use crossconnect::CrossConnect;
 pub use generator::{
@@ -64,6 +64,7 @@ pub use statistics::{
     MirrorStatistics, PortStatistics, QueueStatistics, RecirculationStatistics, SetBy, Statistics,
     Unroutable, UnsynchronisedTime,
 };
-pub use switch::{Change, Disciplines, QueueChange, Replaced, Switch};
+pub use switch::{Change, Disciplines, QueueChange, QueueSettings, Replaced, ShareChange, Switch};
+pub use tm::buffer_cells::{Pool, ShareRule, Usage};
 pub use tm::scheduler::MAX_QUEUES;
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};

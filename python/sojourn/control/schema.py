@@ -310,6 +310,17 @@ def _queue_keys() -> dict[str, Schema]:
         paused={"type": "boolean", "description": "It takes packets and sends none."},
         weight=_whole("Share of the turns among queues of equal level.", 1, 1023),
         level=_whole("Strict priority in the scheduler; a higher one goes first.", 0, 7),
+        limit_cells=_whole("Cells at most."),
+        alpha={
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1024,
+            "description": "At most this multiple of its pool's free cells; 0: any.",
+        },
+        base_cells=_whole("Cells that `alpha` leaves it."),
+        pool=_whole("Its pool.", 0, 3),
+        guaranteed_cells=_whole("Its own cells."),
+        headroom_cells=_whole("Cells beyond its limit."),
     )
     return {
         "priority_queues": _whole(
@@ -321,6 +332,15 @@ def _queue_keys() -> dict[str, Schema]:
         ),
         "fair_queues": _whole(
             "Queues of equal weight at each port, served in turns, 1 to 32.", 1, 32
+        ),
+        "buffer_pools": _list(
+            _object(
+                "Cells of a pool.",
+                ("pool",),
+                pool=_whole("Its number.", 0, 3),
+                cells=_whole("Without: the rest (pool 0), none (others)."),
+            ),
+            "Pools of the packet buffer.",
         ),
         "queues": _list(queue, "Settings of queues; a later one wins."),
         "deflection": _list(
@@ -341,6 +361,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "string": (str,),
     "integer": (int,),
+    "number": (int, float),
     "boolean": (bool,),
 }
 _REGISTER = (1 << 32) - 1
@@ -381,9 +402,9 @@ def _problems(value: object, schema: Schema, keys: Keys) -> Iterator[tuple[Keys,
     elif isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
         expected = schema.get("expected", 'a whole number, as 10 or "0x0a000000"')
         yield keys, f"{_short(value)}: must be {expected}"
-    elif isinstance(value, int) and value < schema.get("minimum", value):
+    elif isinstance(value, int | float) and value < schema.get("minimum", value):
         yield keys, f"{value}: must be {schema['minimum']} at least"
-    elif isinstance(value, int) and value > schema.get("maximum", value):
+    elif isinstance(value, int | float) and value > schema.get("maximum", value):
         yield keys, f"{value}: must be {schema['maximum']} at most"
 
 

@@ -105,7 +105,7 @@ fn switch(
     switch.needed_cells = room;
     if let Some(buffer) = given.buffer {
         switch.set_cells = Some(cells_for_bytes(Bytes(buffer.size), cell));
-        switch.pools = pools(buffer, given.ports.len(), cell);
+        switch.pools = pools(buffer, cell);
     }
     let (plane, below) = match plane {
         Some(SwitchPlane { plane, set_up, discipline, .. }) => {
@@ -133,16 +133,15 @@ fn refused(error: &dyn std::fmt::Display) -> ConfigError {
     ConfigError::Switch(error.to_string())
 }
 
-/// The pools of a shared buffer in cells: first that of the queues without a pool of their own.
-fn pools(buffer: &SharedBuffer, queues: usize, cell: Bytes) -> Vec<u32> {
+/// The pools of a shared buffer in cells: first that of the queues without a pool of their own, which
+/// has the rest.
+fn pools(buffer: &SharedBuffer, cell: Bytes) -> Vec<Option<u32>> {
     let cells = |size| cells_for_bytes(Bytes(size), cell);
-    let own = cells(buffer.guaranteed).saturating_add(cells(buffer.headroom));
     let named = buffer.pools.iter().map(|pool| cells(pool.size));
-    let taken = named.clone().fold(own.saturating_mul(queues as u32), u32::saturating_add);
-    std::iter::once(cells(buffer.size).saturating_sub(taken)).chain(named).collect()
+    std::iter::once(None).chain(named.map(Some)).collect()
 }
 
-/// The threshold and the share of a queue towards `towards`.
+/// The threshold (millionths) and the share of a queue towards `towards`.
 fn share_of(buffer: &SharedBuffer, towards: &str, cell: Bytes) -> (u32, Reserve) {
     let cells = |size| cells_for_bytes(Bytes(size), cell);
     let (guaranteed, headroom) = (cells(buffer.guaranteed), cells(buffer.headroom));
@@ -150,7 +149,7 @@ fn share_of(buffer: &SharedBuffer, towards: &str, cell: Bytes) -> (u32, Reserve)
     let place = buffer.pools.iter().position(named);
     let alpha = place.map_or(buffer.alpha, |place| buffer.pools[place].alpha);
     let pool = place.map_or(0, |place| place as u8 + 1);
-    (alpha, Reserve { pool, guaranteed, headroom })
+    (alpha * 1_000, Reserve { pool, guaranteed, headroom })
 }
 
 fn front(

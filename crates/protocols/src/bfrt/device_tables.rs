@@ -5,6 +5,10 @@
 //! are this server's.
 //! `write/` and `read.rs` implement their meaning.
 
+mod buffer;
+
+pub use buffer::FACTORS;
+
 use serde_json::{Value, json};
 use sojourn_target::target::DeviceTables;
 
@@ -35,8 +39,14 @@ pub enum Fixed {
     QueueShaping,
     /// `tm.queue.sched_cfg`: whether queues are shaped.
     QueueScheduling,
+    /// `tm.queue.buffer`: cells of queues.
+    QueueBuffer,
+    /// `tm.pool.cfg`: cells of pools.
+    PoolConfig,
     /// `tm.counter.queue`: occupancy and drops of queues.
     QueueCounter,
+    /// `tm.counter.pool`: occupancy of pools.
+    PoolCounter,
     /// `pktgen.port_cfg`: ports that recirculate, generate packets, or trigger generation.
     GeneratorPort,
     /// `pktgen.app_cfg`: applications of packet generators.
@@ -49,7 +59,7 @@ pub enum Fixed {
     Device,
     /// `tm.pipe.sched_cfg`: whether programs may pause queues.
     PipeScheduling,
-    /// `tm.pipe.cfg`: the depths that queues report.
+    /// `tm.pipe.cfg`: the queue of deflected packets, and the depths that queues report.
     PipeConfig,
     /// `tm.queue.cfg`: the queues that report their depths.
     QueueConfig,
@@ -112,13 +122,34 @@ pub mod field {
     pub const QUEUE_MIN_RATE: u32 = 3;
     pub const QUEUE_RATE: u32 = 5;
     pub const QUEUE_BURST: u32 = 6;
+    pub const QUEUE_MIN_PRIORITY: u32 = 1;
+    pub const QUEUE_GUARANTEED: u32 = 2;
+    pub const QUEUE_WEIGHT: u32 = 3;
+    pub const QUEUE_PRIORITY: u32 = 4;
     pub const QUEUE_SHAPED: u32 = 5;
     pub const QUEUE_SCHEDULED: u32 = 6;
 
     pub const FLOW_CONTROL: u32 = 7;
     pub const FLOW_CONTROL_ENABLE: u32 = 1;
-    pub const REPORT_MODE: u32 = 2;
+    pub const DROPS_GROUP: u32 = 1;
+    pub const DROPS_QUEUE: u32 = 2;
+    pub const DROPS_PORT: u32 = 3;
+    pub const DROPS_PORT_QUEUE: u32 = 4;
+    pub const REPORT_MODE: u32 = 8;
     pub const REPORTS: u32 = 1;
+
+    pub const POOL_SIZE: u32 = 1;
+    pub const POOL_USAGE: u32 = 1;
+    pub const POOL_WATERMARK: u32 = 2;
+
+    pub const GUARANTEED_CELLS: u32 = 1;
+    pub const HYSTERESIS: u32 = 2;
+    pub const TAIL_DROP: u32 = 3;
+    pub const POOL: u32 = 4;
+    pub const POOL_MOST: u32 = 5;
+    pub const POOL_FACTOR: u32 = 6;
+    pub const SHARED_POOL: u32 = 1;
+    pub const BUFFER_ONLY: u32 = 2;
 
     pub const DROPPED: u32 = 1;
     pub const USAGE: u32 = 2;
@@ -195,7 +226,7 @@ const SECOND_PARTS: &str =
 /// Difference of a table of Tofino 2: its size, and columns that it has besides.
 type Change = (Fixed, u32, &'static [Column]);
 
-const CHANGES: [Change; 9] = [
+const CHANGES: [Change; 11] = [
     (
         Fixed::Mirror,
         256,
@@ -220,7 +251,16 @@ const CHANGES: [Change; 9] = [
             (9, "scheduling_speed", FASTER),
         ],
     ),
+    (Fixed::QueueBuffer, 4608, &[]),
     (Fixed::QueueCounter, 1152, &[]),
+    (
+        Fixed::PipeConfig,
+        4,
+        &[
+            (7, "mirror_drop_enable", "bool"),
+            (field::REPORT_MODE, "queue_depth_report_mode", "ANY COLOR"),
+        ],
+    ),
     (Fixed::PortScheduling, 288, &[(2, "l1_nodes_count", "!uint8"), (3, "l1_nodes", "!uint8[]")]),
     (Fixed::Application, 16, &[]),
     (Fixed::SnapshotContainers, 20, &[]),
@@ -228,11 +268,11 @@ const CHANGES: [Change; 9] = [
 ];
 
 /// Tables that only Tofino 2 has, as far as they mean something here.
-const NEW: [TableSpec; 3] = [
+const NEW: [TableSpec; 2] = [
     TableSpec {
         what: Fixed::PipeScheduling,
         name: "tf.tm.pipe.sched_cfg",
-        id: 4_278_517_840,
+        id: 4_278_517_842,
         kind: "TmPipeSchedCfg",
         size: 1,
         keys: &[],
@@ -240,22 +280,9 @@ const NEW: [TableSpec; 3] = [
         actions: &[],
     },
     TableSpec {
-        what: Fixed::PipeConfig,
-        name: "tf.tm.pipe.cfg",
-        id: 4_278_517_841,
-        kind: "TmPipeCfg",
-        size: 1,
-        keys: &[],
-        data: &[
-            (1, "mirror_drop_enable", "bool"),
-            (field::REPORT_MODE, "queue_depth_report_mode", "ANY COLOR"),
-        ],
-        actions: &[],
-    },
-    TableSpec {
         what: Fixed::QueueConfig,
         name: "tf.tm.queue.cfg",
-        id: 4_278_517_842,
+        id: 4_278_517_793,
         kind: "TmQueueCfg",
         size: 4608,
         keys: &[(1, "pg_id", "uint8"), (2, "pg_queue", "uint8")],
@@ -580,12 +607,12 @@ const TABLES: [TableSpec; 18] = [
 /// Each table's part of a chip's document, with its kind.
 pub fn tables(of: &DeviceTables) -> impl Iterator<Item = (Value, Fixed)> {
     let new = if of.generation > 1 { &NEW[..] } else { &[] };
-    TABLES.iter().chain(new).map(move |table| (made(table, of), table.what))
+    TABLES.iter().chain(&buffer::TABLES).chain(new).map(move |table| (made(table, of), table.what))
 }
 
 /// Ids of the tables of all chips.
 pub fn numbers() -> impl Iterator<Item = u32> {
-    TABLES.iter().chain(&NEW).map(|table| table.id)
+    TABLES.iter().chain(&buffer::TABLES).chain(&NEW).map(|table| table.id)
 }
 
 /// The document of a chip's tables.

@@ -158,7 +158,7 @@ pub fn columns(table: &Table, given: &bfrt::TableKey) -> Result<Vec<MatchValue>,
     Ok(table.keys.iter().map(column).collect())
 }
 
-/// Numbers of a key whose elements are all exact.
+/// Numbers of a key whose elements are all exact; a text counts as its place among the choices.
 ///
 /// # Errors
 /// It does not fit the table, or is incomplete.
@@ -196,8 +196,16 @@ fn find_key<'t>(table: &'t Table, field: &bfrt::KeyField) -> Result<&'t Key, Fai
 
 fn exact(table: &Table, key: &Key, field: &bfrt::KeyField) -> Result<BigUint, Failure> {
     let what = || format!("key `{}` of `{}`", key.name, table.name);
-    match &field.match_type {
-        Some(MatchType::Exact(exact)) => number(&exact.value, width(&key.ty), &what()),
+    match (&field.match_type, &key.ty) {
+        (Some(MatchType::Exact(exact)), Type::Text(choices)) => {
+            let place = choices.iter().position(|choice| choice.as_bytes() == exact.value);
+            place.map(BigUint::from).ok_or_else(|| {
+                let given = String::from_utf8_lossy(&exact.value);
+                let why = format!("{} is one of {}, not `{given}`", what(), choices.join(", "));
+                Failure::invalid(why)
+            })
+        }
+        (Some(MatchType::Exact(exact)), ty) => number(&exact.value, width(ty), &what()),
         _ => Err(Failure::invalid(format!("{} is exact, and this is no such match", what()))),
     }
 }
@@ -299,7 +307,13 @@ pub fn key_read(table: &Table, matches: &NamedValues<MatchValue>, priority: u32)
 /// Message form of a row's numeric key.
 pub fn exact_key_read(table: &Table, numbers: &[u64]) -> bfrt::TableKey {
     let field = |(key, number): (&Key, &u64)| {
-        keyed(key, exactly(stream(&BigUint::from(*number), width(&key.ty))))
+        let value = match &key.ty {
+            Type::Text(choices) => {
+                choices.get(*number as usize).map_or(Vec::new(), |choice| choice.clone().into())
+            }
+            ty => stream(&BigUint::from(*number), width(ty)),
+        };
+        keyed(key, exactly(value))
     };
     bfrt::TableKey { fields: table.keys.iter().zip(numbers).map(field).collect() }
 }

@@ -3,6 +3,7 @@
 //! An update becomes operations, which are applied at once. Runs in the switch's thread; must not
 //! depend on the transport.
 
+mod buffers;
 mod cells;
 mod filters;
 mod generators;
@@ -15,6 +16,7 @@ mod profiles;
 mod replication;
 mod snapshots;
 
+pub use buffers::{buffer_read, pool_of};
 pub use cells::{counted, spec_read};
 pub use filters::filter_read;
 pub use generators::application_read;
@@ -300,7 +302,10 @@ impl Writer<'_> {
             if matches!(fixed, Fixed::PipeScheduling | Fixed::PipeConfig) {
                 let data = entry.data.clone().unwrap_or_default();
                 let row = row(&table.name, &fields, &data.fields)?;
-                return self.assumed(table, verb, Vec::new(), row);
+                return match fixed {
+                    Fixed::PipeConfig => self.pipe_config(table, verb, row),
+                    _ => self.assumed(table, verb, Vec::new(), row),
+                };
             }
             if table.keys.is_empty() {
                 return self.keyless(table, verb, entry);
@@ -309,11 +314,15 @@ impl Writer<'_> {
         };
         let key = exact_key(table, key)?;
         let data = entry.data.clone().unwrap_or_default();
-        if data.action_id != 0 {
-            table.action(data.action_id)?;
-        }
+        let own = match data.action_id {
+            0 => &[][..],
+            id => &table.action(id)?.fields,
+        };
+        let fields: Vec<&Field> = own.iter().chain(fields).collect();
         let row = row(&table.name, &fields, &data.fields)?;
         match fixed {
+            Fixed::PoolConfig => self.pool(table, verb, &key, &row),
+            Fixed::QueueBuffer => self.queue_buffer(table, verb, key, data.action_id, &row),
             Fixed::Mirror => self.mirror(table, verb, key, row),
             Fixed::Group => self.multicast_group(table, verb, key, row),
             Fixed::Node => self.node(table, verb, key, row),
@@ -327,6 +336,7 @@ impl Writer<'_> {
             }
             Fixed::Application
             | Fixed::GeneratorBuffer
+            | Fixed::PoolCounter
             | Fixed::PortStatistics
             | Fixed::PortConfig
             | Fixed::QueueMap
@@ -358,6 +368,11 @@ impl Writer<'_> {
     /// Deletes all entries that clients added.
     fn clear_fixed(&mut self, table: &Table, fixed: Fixed, verb: Verb) -> Result<(), Failure> {
         must_delete(table, verb)?;
+        match fixed {
+            Fixed::PoolConfig => return self.clear_pools(),
+            Fixed::QueueBuffer => return self.clear_buffers(table),
+            _ => {}
+        }
         if fixed == Fixed::Port {
             let ports = self.batch.switch().statistics().ports;
             self.store.removed_ports.extend(ports.iter().map(|port| port.port.0));

@@ -3,6 +3,7 @@
 #![allow(deprecated)] // As the protocol's own.
 
 mod bench;
+mod buffers;
 mod hostile;
 mod pipelines;
 mod pipes;

@@ -179,6 +179,11 @@ impl Client {
         self.house.ids[&(table.to_owned(), name.to_owned())]
     }
 
+    /// The id of a name, if the table has it.
+    pub fn find_id(&self, table: &str, name: &str) -> Option<u32> {
+        self.house.ids.get(&(table.to_owned(), name.to_owned())).copied()
+    }
+
     fn key(&self, table: &str, key: &[(&str, MatchType)]) -> Option<At> {
         let field = |(name, found): &(&str, MatchType)| bfrt::KeyField {
             field_id: self.id(table, name),
@@ -499,9 +504,6 @@ async fn ports_and_queues_are_shaped() {
     let queue = [("pg_id", exact(0, 1)), ("pg_queue", exact(16, 1))];
     let map = one.read_one("tf1.tm.queue.map", &queue).await;
     assert_eq!(streams(&map)[0], (one.id("tf1.tm.queue.map", "dev_port"), vec![0, 0, 0, 2]));
-    let weight = [("dwrr_weight", number(5, 2))];
-    let entry = one.entry("tf1.tm.queue.sched_cfg", &queue, "", &weight);
-    assert_eq!(one.write(Modify, entry).await, Code::Unimplemented);
     for on in [false, true] {
         let scheduled = [("scheduling_enable", Datum::BoolVal(on))];
         let entry = one.entry("tf1.tm.queue.sched_cfg", &queue, "", &scheduled);

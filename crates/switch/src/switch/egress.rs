@@ -135,7 +135,7 @@ impl Switch {
             dequeue_depth: queue.share.usage().cells,
             enqueue_congestion: noted.congestion,
             dequeue_congestion: queue.congestion(),
-            // There are no application pools here, so none is ever congested.
+            // Pools have no colour limits here, so none is ever congested.
             pool_congestion: 0,
             enqueue_packets: noted.packets,
             dequeue_packets: queue.packets(),

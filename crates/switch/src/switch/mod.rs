@@ -17,10 +17,13 @@ mod multithreaded;
 mod packet_generators;
 mod reconfigure;
 mod setup;
+mod shares;
 mod transmit_buffer;
 
 pub use reconfigure::{Change, QueueChange, Replaced};
+pub use shares::{QueueSettings, ShareChange};
 
+use crate::config::MOST_POOLS;
 use crate::discipline::{Discipline, Drops};
 use crate::generator::Generators;
 use crate::observation::{CapturedFrame, Observation, PacketObservation, Transmit};
@@ -57,6 +60,8 @@ pub struct Switch {
     /// Index into `ports` by port number, plus one.
     port_index: Vec<u16>,
     buffer: Buffer,
+    /// Cells of the pools as they were set.
+    pools: [Option<u32>; MOST_POOLS],
     /// Registers of shapers that are set later.
     shapers: ShaperRegisters,
     mirror: MirrorBuffer,

@@ -1,4 +1,4 @@
-//! Reconfiguration of a running switch: mirror sessions, multicast groups, port shapers, queues.
+//! Reconfiguration of a running switch: mirror sessions, multicast groups, port shapers, queues, pools.
 //!
 //! Changes pass the same checks as a configuration. A rejected change has no effect. A [`Change`] is
 //! data: the replaced object is saved with its state, so an undo restores it completely. Decisions
@@ -6,10 +6,12 @@
 
 use super::Switch;
 use super::ingress::pipe_of;
+use super::shares::ShareChange;
 use crate::config::{ConfigError, DeflectionQueue, MirrorSession, MulticastGroup};
 use crate::generator::{GeneratorChange, Generators};
 use crate::multipath::SpreadingRoutes;
 use crate::router::Routes;
+use crate::tm::buffer_cells::ShareRule;
 use crate::tm::queue::Queue;
 use crate::tm::queue_pacing::Pace;
 use crate::tm::shaper::{ShaperConfig, TokenBucket};
@@ -33,6 +35,9 @@ pub enum Change {
     Deflection(DeflectionQueue),
     /// Sets rates and depth of queues, pauses and resumes them.
     Queues(QueueChange),
+    /// Sets the cells of a pool; without any, the first pool has the rest of the buffer and another
+    /// one none.
+    Pool(u8, Option<u32>),
     /// Shapes a port, or no longer.
     Shaper(PortId, Option<ShaperConfig>),
     /// Changes a packet generator.
@@ -59,6 +64,8 @@ pub struct QueueChange {
     pub weight: Option<u16>,
     /// Strict priority for bandwidth beyond the guaranteed rate, 0 to 7.
     pub level: Option<u8>,
+    /// Its part of the packet buffer.
+    pub share: ShareChange,
 }
 
 /// The state that a change has replaced.
@@ -72,6 +79,7 @@ enum Previous {
     CpuPort(Option<PortId>),
     Deflection(u16, Option<DeflectionQueue>),
     Queues(Vec<PreviousQueue>),
+    Pool(u8, Option<u32>),
     Shaper(usize, Option<TokenBucket>),
     Generators(Box<Generators>),
 }
@@ -85,6 +93,7 @@ struct PreviousQueue {
     disabled: bool,
     weight: u16,
     level: u8,
+    rule: ShareRule,
 }
 
 impl Switch {
@@ -153,6 +162,7 @@ impl Switch {
                 Previous::Deflection(pipe, self.set_deflection(pipe, Some(*queue)))
             }
             Change::Queues(change) => Previous::Queues(self.change_queues(change)?),
+            Change::Pool(pool, cells) => Previous::Pool(*pool, self.set_pool(*pool, *cells)?),
             Change::Shaper(port, shaper) => {
                 let index = self.find_port(*port).ok_or(ConfigError::NoSuchQueue {
                     what: "a shaper",
@@ -188,14 +198,20 @@ impl Switch {
             Previous::Queues(queues) => {
                 for previous in queues {
                     let PreviousQueue { port, queue, pace, packet_limit, .. } = previous;
-                    let PreviousQueue { weight, level, disabled, .. } = previous;
+                    let PreviousQueue { weight, level, disabled, rule, .. } = previous;
                     self.ports[port].repace(queue, pace);
                     self.ports[port].reweigh(queue, weight);
                     self.ports[port].set_level(queue, level);
                     self.ports[port].disable(queue, disabled);
                     self.ports[port].queues[queue].packet_limit = packet_limit;
+                    self.set_rule(port, queue, rule);
                     self.serve(port);
                 }
+                self.restore_pools();
+            }
+            Previous::Pool(pool, cells) => {
+                self.pools[usize::from(pool)] = cells;
+                self.restore_pools();
             }
             Previous::Shaper(index, shaper) => {
                 self.ports[index].set_shaper(shaper);
@@ -229,6 +245,7 @@ impl Switch {
             let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
             Queue::check_level(port, queue.into(), "level", level)?;
         }
+        self.check_shares(change)?;
         let wanted = |port: PortId| change.port.is_none_or(|only| only == port);
         let mut replaced = Vec::new();
         for index in 0..self.ports.len() {
@@ -241,7 +258,7 @@ impl Switch {
                 }
                 let queue = &mut self.ports[index].queues[number];
                 let (pace, packet_limit) = (queue.pace.clone(), queue.packet_limit);
-                let disabled = queue.disabled;
+                let (disabled, rule) = (queue.disabled, queue.share.rule());
                 queue.packet_limit = change.packet_limit.or(packet_limit);
                 let new = pace.with(change.packet_pace, change.bit_pace);
                 let port = &mut self.ports[index];
@@ -254,14 +271,17 @@ impl Switch {
                     weight,
                     level,
                     disabled,
+                    rule,
                 });
                 port.repace(number, new);
                 port.reweigh(number, change.weight.unwrap_or(weight));
                 port.set_level(number, change.level.unwrap_or(level));
                 port.disable(number, change.paused.unwrap_or(disabled));
+                self.set_rule(index, number, change.share.of(rule));
             }
             self.serve(index);
         }
+        self.restore_pools();
         Ok(replaced)
     }
 }

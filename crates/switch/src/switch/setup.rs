@@ -72,6 +72,7 @@ impl Switch {
             port_index,
             observation_flags,
             ports,
+            pools: std::array::from_fn(|pool| config.pools.get(pool).copied().flatten()),
             buffer: Buffer::new(config.buffer_cells(), config.cell).with_pools(&pools),
             shapers: config.shapers,
             mirror: MirrorBuffer::new(&config.mirror),

@@ -3,11 +3,11 @@
 //! Uses the discipline for order and drops, and cells for space. Must not depend on the other
 //! queues of its port, nor on the consumer of its packets.
 
-use crate::config::{ConfigError, MOST_POOLS, QueueConfig};
+use crate::config::{ConfigError, MOST_ALPHA, MOST_POOLS, QueueConfig};
 use crate::discipline::fifo::Fifo;
 use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
-use crate::tm::buffer_cells::{Buffer, Share};
+use crate::tm::buffer_cells::{Buffer, Share, ShareRule};
 use crate::tm::queue_pacing::Pace;
 use crate::tm::queued_packet::{EnqueueRecord, Queued, counted_length};
 use crate::tm::shaper::{TokenBucket, Unencodable};
@@ -54,9 +54,13 @@ impl Queue {
         Ok(Queue {
             managed: discipline.is_some(),
             discipline: discipline.unwrap_or_else(|| Box::new(Fifo::default())),
-            share: Share::new(config.limit, config.colors)
-                .dynamic(config.alpha)
-                .with_reserve(config.reserve),
+            share: Share::of(ShareRule {
+                limit: config.limit,
+                colors: config.colors,
+                alpha: config.alpha,
+                floor: config.floor,
+                reserve: config.reserve,
+            }),
             congestion: config.congestion,
             min_shaper: bucket(&config.min_shaper)?,
             max_shaper: bucket(&config.max_shaper)?,
@@ -96,9 +100,7 @@ impl Queue {
         if config.bit_pace.is_some_and(|rate| rate.0 == 0) {
             return refused("rate in bit/s", 0, "1 or more");
         }
-        if usize::from(config.reserve.pool) >= MOST_POOLS {
-            return refused("pool", u64::from(config.reserve.pool), "0 to 3");
-        }
+        Queue::check_share(port, queue, config.reserve.pool, config.alpha)?;
         Queue::check_weight(port, queue, config.weight)?;
         if let Some([red, yellow, green]) = config.congestion
             && (red > yellow || yellow > green)
@@ -113,6 +115,27 @@ impl Queue {
             }
         }
         Ok(())
+    }
+
+    /// Checks the pool and the multiple of a dynamic threshold.
+    pub fn check_share(
+        port: PortId,
+        queue: usize,
+        pool: u8,
+        alpha: Option<u32>,
+    ) -> Result<(), ConfigError> {
+        let refused = |what, value: u64, allowed| {
+            Err(ConfigError::QueueValue { port, queue, what, value, allowed })
+        };
+        if usize::from(pool) >= MOST_POOLS {
+            return refused("pool", pool.into(), "0 to 3");
+        }
+        match alpha {
+            Some(alpha) if alpha > MOST_ALPHA => {
+                refused("alpha in millionths", alpha.into(), "up to 1024 times the free cells")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks a weight.

@@ -179,6 +179,11 @@ impl Driver {
         self.collect();
     }
 
+    /// The switch's time.
+    pub fn now(&self) -> Time {
+        self.switch.statistics().now
+    }
+
     /// Runs until nothing is due and collects what `receive_until` has sent without a timer.
     pub fn finish(&mut self) {
         self.run_until(u64::MAX);

@@ -10,5 +10,6 @@ mod link_trace;
 mod loops;
 mod multithreaded;
 mod native;
+mod pools;
 mod queues;
 mod setup;

@@ -279,6 +279,10 @@ def _per_microsecond(per_second: int) -> str:
     return f"{whole}.{rest:06d}".rstrip("0").rstrip(".")
 
 
+_OF_CELLS = ("limit_cells", "alpha", "base_cells", "pool", "guaranteed_cells", "headroom_cells")
+"""Keys of a queue that are about a buffer of cells."""
+
+
 def _queues(control: Mapping[str, Any]) -> Iterator[str]:
     for queue in control.get("queues", []):
         where = "".join(f" {queue[key]}" for key in ("port", "priority") if key in queue)
@@ -288,6 +292,11 @@ def _queues(control: Mapping[str, Any]) -> Iterator[str]:
             yield _bit_rate(queue["bits_per_second"], where)
         if queue.get("depth") is not None:
             yield f"set_queue_depth {queue['depth']}{where}"
+        if cells := [key for key in queue if key in _OF_CELLS]:
+            raise ControlError(
+                f"queues: bmv2's queues count packets and have no {', '.join(cells)}; give "
+                "--control a file with `depth` in their place"
+            )
         if queue.get("paused"):
             raise ControlError(
                 "queues: bmv2 has no command that pauses a queue; give --control a file without "

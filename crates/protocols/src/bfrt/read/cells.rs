@@ -258,6 +258,7 @@ impl Reader<'_> {
                 Fixed::QueueMap
                 | Fixed::QueueShaping
                 | Fixed::QueueScheduling
+                | Fixed::QueueBuffer
                 | Fixed::QueueConfig
                 | Fixed::QueueCounter,
             ) => {
@@ -266,6 +267,10 @@ impl Reader<'_> {
                     (0..place.count).map(move |queue| vec![place.group, place.first + queue])
                 };
                 ports().iter().flat_map(queues).collect()
+            }
+            // The pools of queues.
+            Kind::Fixed(Fixed::PoolConfig | Fixed::PoolCounter) => {
+                (4..8).map(|pool| vec![pool]).collect()
             }
             Kind::Fixed(Fixed::Application) => {
                 let applications = self.switch.generators().applications();

@@ -3,12 +3,12 @@
 use super::Reader;
 use super::messages::absent;
 use crate::bfrt::device_tables::{Fixed, field as fixed_field};
-use crate::bfrt::fields::{Datum, Row};
+use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
 use crate::bfrt::store::Entry;
-use crate::bfrt::write::{application_read, port_and_queue, recirculates};
+use crate::bfrt::write::{application_read, buffer_read, pool_of, port_and_queue, recirculates};
 use crate::failure::Failure;
-use sojourn_switch::{PortStatistics, ShapedRate};
+use sojourn_switch::{PortId, PortStatistics, QueueSettings, ShapedRate};
 use sojourn_target::target::DeviceTables;
 
 impl Reader<'_> {
@@ -38,6 +38,19 @@ impl Reader<'_> {
                 let row = Row::from([(fixed_field::BUFFER, Datum::Numbers(bytes))]);
                 return Ok(Entry { action: 0, row });
             }
+            Fixed::PoolConfig | Fixed::PoolCounter => {
+                let pool = self.switch.pools()[usize::from(pool_of(key)?)];
+                let row = match fixed {
+                    Fixed::PoolConfig => {
+                        Row::from([(fixed_field::POOL_SIZE, Datum::number(pool.size))])
+                    }
+                    _ => Row::from([
+                        (fixed_field::POOL_USAGE, Datum::number(pool.usage.cells)),
+                        (fixed_field::POOL_WATERMARK, Datum::number(pool.usage.peak)),
+                    ]),
+                };
+                return Ok(Entry { action: 0, row });
+            }
             _ => {}
         }
         let ports = self.switch.statistics().ports;
@@ -46,12 +59,25 @@ impl Reader<'_> {
             Fixed::QueueMap
             | Fixed::QueueShaping
             | Fixed::QueueScheduling
+            | Fixed::QueueBuffer
             | Fixed::QueueConfig
             | Fixed::QueueCounter => {
                 let (port, queue) =
                     port_and_queue(&ports, key, &self.schema.chip).ok_or_else(|| absent(table))?;
                 let of = ports.iter().find(|known| known.port.0 == port);
                 let of = of.and_then(|port| port.queues.get(usize::from(queue)));
+                let settings = self.switch.queue_settings(PortId(port), queue);
+                match (fixed, settings) {
+                    (Fixed::QueueBuffer, Some(settings)) => {
+                        return Ok(buffer_read(&settings.share));
+                    }
+                    (Fixed::QueueScheduling, Some(settings)) => {
+                        let mut row = kept.unwrap_or_default().row;
+                        row.extend(scheduling(&settings));
+                        return Ok(Entry { action: 0, row });
+                    }
+                    _ => {}
+                }
                 match (fixed, of) {
                     (Fixed::QueueMap, _) => Row::from([
                         (fixed_field::MAP_PORT, Datum::number(port)),
@@ -69,7 +95,7 @@ impl Reader<'_> {
             Fixed::PipeScheduling => {
                 Row::from([(fixed_field::FLOW_CONTROL_ENABLE, Datum::Bool(true))])
             }
-            Fixed::PipeConfig => Row::from([(fixed_field::REPORT_MODE, Datum::text("ANY"))]),
+            Fixed::PipeConfig => self.pipe_config(table, &ports),
             _ => {
                 let query_of = key.first().copied().unwrap_or(0);
                 let port = ports.iter().find(|port| u64::from(port.port.0) == query_of);
@@ -138,6 +164,24 @@ impl Reader<'_> {
         }
     }
 
+    /// Deflection queue of the first addressed pipe, if one is set; queues report every depth.
+    fn pipe_config(&self, table: &Table, ports: &[PortStatistics]) -> Row {
+        let mut row = Row::from([(fixed_field::REPORT_MODE, Datum::text("ANY"))]);
+        let pipe = self.first_pipe();
+        let Some(entry) = self.store.entry(table.id, &[u64::from(pipe)]) else { return row };
+        let of = |id: u32| number_in(&entry.row, id).unwrap_or(0);
+        let key = [fixed_field::DROPS_GROUP, fixed_field::DROPS_QUEUE].map(of);
+        let is_there =
+            |port: &&PortStatistics| self.count <= 1 || u32::from(port.port.0 >> 7) == pipe;
+        let ports: Vec<PortStatistics> = ports.iter().filter(is_there).cloned().collect();
+        if let Some((port, queue)) = port_and_queue(&ports, &key, &self.schema.chip) {
+            row.insert(fixed_field::DROPS_PORT, Datum::number(port));
+            row.insert(fixed_field::DROPS_PORT_QUEUE, Datum::number(queue));
+        }
+        row.extend(entry.row.clone());
+        row
+    }
+
     pub(super) fn is_removed(&self, port: u16) -> bool {
         self.store.removed_ports.contains(&port)
     }
@@ -154,6 +198,16 @@ fn shaping(port: &PortStatistics) -> Row {
         (fixed_field::UNIT, Datum::text(unit)),
         (fixed_field::PORT_RATE, Datum::number(rate)),
         (fixed_field::PORT_BURST, Datum::number(shaper.burst)),
+    ])
+}
+
+/// Place of a queue in the scheduler.
+fn scheduling(settings: &QueueSettings) -> Row {
+    Row::from([
+        (fixed_field::QUEUE_PRIORITY, Datum::Text(settings.level.to_string())),
+        (fixed_field::QUEUE_WEIGHT, Datum::number(settings.weight)),
+        (fixed_field::QUEUE_GUARANTEED, Datum::Bool(false)),
+        (fixed_field::QUEUE_SCHEDULED, Datum::Bool(!settings.paused)),
     ])
 }
 

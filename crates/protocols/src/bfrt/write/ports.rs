@@ -55,7 +55,7 @@ pub(super) fn find_port(switch: &Switch, key: &[u64]) -> Result<PortStatistics, 
         .ok_or_else(|| Failure::new(Code::NotFound, format!("this switch has no port {wanted}")))
 }
 
-fn no_queue(key: &[u64]) -> Failure {
+pub(super) fn no_queue(key: &[u64]) -> Failure {
     let why = format!("this switch has no queue {key:?} (`pg_id`, `pg_queue`)");
     Failure::new(Code::NotFound, why)
 }
@@ -194,8 +194,21 @@ impl Writer<'_> {
             Fixed::QueueShaping => {
                 &[field::UNIT, field::PROVISIONING, field::QUEUE_RATE, field::QUEUE_BURST][..]
             }
-            _ => &[field::QUEUE_SHAPED, field::QUEUE_SCHEDULED, field::FLOW_CONTROL],
+            _ => &[
+                field::QUEUE_SHAPED,
+                field::QUEUE_SCHEDULED,
+                field::FLOW_CONTROL,
+                field::QUEUE_PRIORITY,
+                field::QUEUE_MIN_PRIORITY,
+                field::QUEUE_WEIGHT,
+                field::QUEUE_GUARANTEED,
+            ],
         };
+        let scheduling = if fixed == Fixed::QueueScheduling { given.clone() } else { Row::new() };
+        if is_set(&scheduling, field::QUEUE_GUARANTEED) == Some(true) {
+            let why = "`min_rate_enable` is false on this switch: queues have no guaranteed rate";
+            return Err(Failure::unimplemented(why));
+        }
         if given.get(&field::FLOW_CONTROL) == Some(&Datum::text("CREDIT")) {
             let why = "programs pause queues in mode XOFF on this switch";
             return Err(Failure::unimplemented(why));
@@ -213,6 +226,8 @@ impl Writer<'_> {
         };
         let mut setting =
             QueueSetting { port: Some(port), priority: Some(queue), ..QueueSetting::default() };
+        setting.weight = number_in(&scheduling, field::QUEUE_WEIGHT).map(|weight| weight as u16);
+        setting.level = level_in(&scheduling);
         setting.paused = is_set(&enables, field::QUEUE_SCHEDULED).map(|scheduled| !scheduled);
         if let Some(enabled) = is_set(&enables, field::QUEUE_SHAPED) {
             let rate = number_in(&rates, field::QUEUE_RATE);
@@ -230,6 +245,16 @@ impl Writer<'_> {
         self.keep(table, key, Some(row));
         Ok(())
     }
+}
+
+/// The strict priority of a row, `LOW` to `HIGH`.
+fn level_in(row: &Row) -> Option<u8> {
+    let Datum::Text(name) = row.get(&field::QUEUE_PRIORITY)? else { return None };
+    Some(match name.as_str() {
+        "LOW" => 0,
+        "HIGH" => 7,
+        number => number.parse().ok()?,
+    })
 }
 
 /// Whether a port recirculates its packets.

@@ -288,10 +288,11 @@ impl Simulation {
     }
 
     /// Answers a query in JSON, as JSON.
-    fn read(&mut self, switch: u16, query: &str) -> PyResult<String> {
+    #[pyo3(signature = (switch, query, pipe=0))]
+    fn read(&mut self, switch: u16, query: &str, pipe: usize) -> PyResult<String> {
         let query: Query = read(query)?;
         self.with_switch(switch, |switch, _| {
-            let reply = control::read(switch, &query).map_err(wrong)?;
+            let reply = control::read_of(switch, pipe, &query).map_err(wrong)?;
             serde_json::to_string(&reply).map_err(wrong)
         })
     }

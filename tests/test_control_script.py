@@ -148,15 +148,31 @@ def test_a_script_gets_packets_of_the_program_and_sends_some_of_its_own(tmp_path
         )
 
 
+TWO_PIPES = """
+duration = "1 s"
+hosts = ["sender", "receiver", "idle"]
+switches = [{ name = "s" }]
+aqms = [{ use = "timer_blue.p4", label = "blue" }]
+control = { script = "controller.py", switch = "s" }
+links = [
+    { between = ["sender", "s"], port = 1 },
+    { between = ["s", "receiver"], port = 2, rate = "10 Mbit/s" },
+    { between = ["s", "idle"], port = 130 },
+]
+flows = [{ kind = "udp", from = "sender", to = "receiver", rate = "20 Mbit/s" }]
+"""
+
+
 def test_a_script_reads_the_pipe_that_it_names_and_knows_the_label_of_its_aqm(
     tmp_path: Path,
 ) -> None:
     examples = Path(__file__).parent.parent / "docs/examples"
-    for name in ("timer.toml", "timer_blue.p4", "timer_blue.toml"):
+    for name in ("timer_blue.p4", "timer_blue.toml"):
         shutil.copyfile(examples / name, tmp_path / name)
-    path = tmp_path / "timer.toml"
-    path.write_text(path.read_text() + '\n[control]\nscript = "controller.py"\naqms = ["blue"]\n')
-    (tmp_path / "controller.py").write_text(
+    path = tmp_path / "pipes.toml"
+    path.write_text(TWO_PIPES)
+    script = tmp_path / "controller.py"
+    script.write_text(
         "def start(switch):\n"
         "    assert switch.aqm == 'blue'\n"
         "    switch.at('900 ms', look)\n"
@@ -164,13 +180,10 @@ def test_a_script_reads_the_pipe_that_it_names_and_knows_the_label_of_its_aqm(
         "    first, second = (switch.pipe(n).register('delay')[2] for n in (0, 1))\n"
         "    assert first == switch.register('delay')[2] > 0 == second\n"
     )
-    blue = {"use": "timer_blue.p4", "label": "blue"}
-    sojourn.run(path, report=False, set={"duration": "1 s", "aqms": [blue]})
-    (tmp_path / "controller.py").write_text(
-        "def start(switch):\n    switch.pipe(9).register('delay')[2]\n"
-    )
+    sojourn.run(path, report=False)
+    script.write_text("def start(switch):\n    switch.pipe(2).register('delay')[2]\n")
     with pytest.raises(ScenarioError, match=r"controller\.py:2"):
-        sojourn.run(path, report=False, set={"duration": "1 s", "aqms": [blue]})
+        sojourn.run(path, report=False)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Slot(NamedTuple):
 
     src: int
     dst: int
-    count: int
+    octets: int
 
 
 def of_16_bits(value: int) -> int:
@@ -97,10 +97,10 @@ class Agent:
         self.port_bytes = sent
         slots = read_flows(switch.pipe(PIPE))
         flows = [
-            Slot(slot.src, slot.dst, (slot.count + before) // 2)
+            Slot(slot.src, slot.dst, (slot.octets + before) // 2)
             for slot, before in zip(slots, self.counts, strict=True)
         ]
-        self.counts = [slot.count for slot in slots]
+        self.counts = [slot.octets for slot in slots]
         if self.saturation(switch, in_round):
             self.tax(switch, flows)
         self.round += 1
@@ -132,15 +132,15 @@ class Agent:
 
     def tax(self, switch: ScriptedSwitch, flows: list[Slot]) -> None:
         """Groups the flows near the largest, and gives both groups their bytes of a round."""
-        most = max(slot.count for slot in flows[:SLOTS])
+        most = max(slot.octets for slot in flows[:SLOTS])
         if most == 0:
             return
         least = most * (1 - self.settings.threshold)
         table, total = switch.table("tiCalcF"), 0
         for slot in flows:
-            key, is_top = (slot.src, slot.dst), slot.count >= least
+            key, is_top = (slot.src, slot.dst), slot.octets >= least
             match = {"hdr.ip.src_addr": slot.src, "hdr.ip.dst_addr": slot.dst}
-            total += slot.count if is_top else 0
+            total += slot.octets if is_top else 0
             if is_top and key not in self.top:
                 self.top.add(key)
                 table.add(match, "aiSetFTop")
@@ -175,7 +175,10 @@ def read_flows(switch: Switch) -> list[Slot]:
     slots = []
     for stage in (1, 2):
         cells = [switch.register(f"flow_{name}{stage}") for name in ("src", "dst", "ct")]
-        slots += [Slot(*(_number(cell[at]) for cell in cells)) for at in range(SLOTS)]
+        for at in range(SLOTS):
+            # A slot without a source is empty.
+            is_taken = _number(cells[0][at]) != 0
+            slots.append(Slot(*(_number(cell[at]) if is_taken else 0 for cell in cells)))
         for cell in cells:
             cell.fill(0)
     return slots

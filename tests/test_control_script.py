@@ -182,7 +182,7 @@ def test_a_script_reads_the_pipe_that_it_names_and_knows_the_label_of_its_aqm(
     )
     sojourn.run(path, report=False)
     script.write_text("def start(switch):\n    switch.pipe(2).register('delay')[2]\n")
-    with pytest.raises(ScenarioError, match=r"controller\.py:2"):
+    with pytest.raises(ScenarioError, match=r"controller\.py:2.*no pipe 2; its pipes are 0 to 1"):
         sojourn.run(path, report=False)
 
 

@@ -1,5 +1,6 @@
 """`[control] script`: a controller in Python that acts on a run's switch, in virtual time."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,44 @@ def test_a_script_gets_packets_of_the_program_and_sends_some_of_its_own(tmp_path
         sojourn.run(
             scenario(tmp_path, "def start(switch):\n    switch.packet_out(b'x')\n"), report=False
         )
+
+
+TWO_PIPES = """
+duration = "1 s"
+hosts = ["sender", "receiver", "idle"]
+switches = [{ name = "s" }]
+aqms = [{ use = "timer_blue.p4", label = "blue" }]
+control = { script = "controller.py", switch = "s" }
+links = [
+    { between = ["sender", "s"], port = 1 },
+    { between = ["s", "receiver"], port = 2, rate = "10 Mbit/s" },
+    { between = ["s", "idle"], port = 130 },
+]
+flows = [{ kind = "udp", from = "sender", to = "receiver", rate = "20 Mbit/s" }]
+"""
+
+
+def test_a_script_reads_the_pipe_that_it_names_and_knows_the_label_of_its_aqm(
+    tmp_path: Path,
+) -> None:
+    examples = Path(__file__).parent.parent / "docs/examples"
+    for name in ("timer_blue.p4", "timer_blue.toml"):
+        shutil.copyfile(examples / name, tmp_path / name)
+    path = tmp_path / "pipes.toml"
+    path.write_text(TWO_PIPES)
+    script = tmp_path / "controller.py"
+    script.write_text(
+        "def start(switch):\n"
+        "    assert switch.aqm == 'blue'\n"
+        "    switch.at('900 ms', look)\n"
+        "def look(switch):\n"
+        "    first, second = (switch.pipe(n).register('delay')[2] for n in (0, 1))\n"
+        "    assert first == switch.register('delay')[2] > 0 == second\n"
+    )
+    sojourn.run(path, report=False)
+    script.write_text("def start(switch):\n    switch.pipe(2).register('delay')[2]\n")
+    with pytest.raises(ScenarioError, match=r"controller\.py:2.*no pipe 2; its pipes are 0 to 1"):
+        sojourn.run(path, report=False)
 
 
 @pytest.mark.parametrize(

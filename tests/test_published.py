@@ -155,7 +155,7 @@ def test_a_scenario_without_sources_and_sources_without_a_recipe_are_refused(
         (("run", "published/pi2-for-p4"), "clone of acnbell/pi2forp4: --sources DIR"),
         (("run", "published/pi2-for-p5", "--sources", "."), 'did you mean "pi2-for-p4"?'),
         (("run", "bufferbloat", "--sources", "."), "--sources is for published/NAME"),
-        (("run", "published/cebinae", "--sources", "."), "published/cebinae cannot be run"),
+        (("run", "published/p4-tas", "--sources", "."), "published/p4-tas cannot be run"),
         (("run", "published/pi2-for-p4", "--sources", "gone"), "--sources gone: no such folder"),
         (("run", "published/pi2-for-p4", "--sources", "."), "no clone of acnbell/pi2forp4"),
         (("paper", "published"), "--sources DIR"),
@@ -278,3 +278,52 @@ def test_the_control_plane_of_pie_cp_computes_as_its_source() -> None:
 
 
 DELAY, DUPLICATE = "Egress.delay_reg", "Ingress.drop_prob_reg_duplicate"
+
+
+def test_the_agent_of_cebinae_computes_as_its_source() -> None:
+    agent = runpy.run_path(str(recipes_folder() / "cebinae" / "agent.py"))
+    assert [agent["of_16_bits"](size) for size in (5, 0xFFFF, 0x12345)] == [
+        5 << 16,
+        0xFFFF << 16,
+        0x2345 << 16,
+    ]
+
+    # The flows of 4 and 3.7 MB are within 10 % of the largest; that of 2.5 MB is not.
+    port, slots = agent["PORT"], agent["SLOTS"]
+    flows = [agent["Slot"](0, 0, 0)] * (2 * slots)
+    flows[7], flows[9] = agent["Slot"](1, 11, 4_000_000), agent["Slot"](2, 12, 2_500_000)
+    flows[slots + 3] = agent["Slot"](3, 13, 3_700_000)
+    for is_repaired in (True, False):
+        tables = Tables()
+        switch = SimpleNamespace(table=tables)
+        loop = agent["Agent"](agent["Settings"](is_repaired=is_repaired))
+        loop.head = 1
+        loop.tax(switch, flows)
+        assert loop.top == {(1, 11), (3, 13)}
+        top = 7_700_000 * 95 // 100
+        assert loop.sizes == {port << 1: top, port: 12_500_000 - top}
+        (args,) = (made[2] for made in tables.made if made[:2] == ("tiGetRates_head", port << 1))
+        rate = top // 1_000_000
+        written = (rate, top) if is_repaired else (rate << 16, (top & 0xFFFF) << 16)
+        assert args == dict(zip(("r_head", "r_head_x_dT"), written, strict=True))
+        # The size that a rotation takes off is that of the round before: none yet.
+        assert [made[2] for made in tables.made if made[0] == "tiReadLastSize"] == [
+            {"lastRate_x_dT": 0}
+        ] * 2
+        loop.tax(
+            switch, [*flows[: slots + 3], agent["Slot"](3, 13, 9_000_000), *flows[slots + 4 :]]
+        )
+        assert loop.top == {(1, 11), (3, 13)}, "the largest is looked for in the first stage alone"
+
+
+class Tables:
+    """Tables that remember what was written: name, group of flows, arguments."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[str, object, object]] = []
+
+    def __call__(self, name: str) -> SimpleNamespace:
+        def write(match: dict[str, int], action: str, args: object = None) -> None:
+            self.made.append((name, match.get("f"), args))
+
+        return SimpleNamespace(add=write, modify=write, delete=write)

@@ -192,8 +192,8 @@ class Simulation:
     def apply(self, switch: int, operations: str | Operations) -> list[int | None]:
         """As `PacketSwitch.apply`, now."""
 
-    def read(self, switch: int, query: str) -> str:
-        """As `PacketSwitch.read`."""
+    def read(self, switch: int, query: str, pipe: int = 0) -> str:
+        """As `PacketSwitch.read`, of one of the chip's pipes."""
 
     def take_digests(self, switch: int) -> list[tuple[str, int, bytes]]:
         """Messages of the program to its control plane since the last call: name, ns, bytes."""

@@ -288,10 +288,17 @@ impl Simulation {
     }
 
     /// Answers a query in JSON, as JSON.
-    fn read(&mut self, switch: u16, query: &str) -> PyResult<String> {
+    #[pyo3(signature = (switch, query, pipe=0))]
+    fn read(&mut self, switch: u16, query: &str, pipe: usize) -> PyResult<String> {
         let query: Query = read(query)?;
         self.with_switch(switch, |switch, _| {
-            let reply = control::read(switch, &query).map_err(wrong)?;
+            let pipes = control::pipes(switch);
+            if pipe >= pipes.max(1) {
+                let last = pipes.saturating_sub(1);
+                let refused = format!("the switch has no pipe {pipe}; its pipes are 0 to {last}");
+                return Err(wrong(refused));
+            }
+            let reply = control::read_of(switch, pipe, &query).map_err(wrong)?;
             serde_json::to_string(&reply).map_err(wrong)
         })
     }

@@ -45,10 +45,10 @@ class PacketIn(NamedTuple):
 
 
 class _Door:
-    """One switch of a run in virtual time."""
+    """One switch of a run in virtual time; what is read is of one pipe of its chip."""
 
-    def __init__(self, simulation: _core.Simulation, place: int) -> None:
-        self._simulation, self._place = simulation, place
+    def __init__(self, simulation: _core.Simulation, place: int, pipe: int = 0) -> None:
+        self._simulation, self._place, self._pipe = simulation, place, pipe
 
     def describe(self) -> str:
         return self._asked(lambda: self._simulation.describe(self._place))
@@ -61,7 +61,7 @@ class _Door:
 
     def read(self, query: dict[str, Any]) -> Any:
         return json.loads(
-            self._asked(lambda: self._simulation.read(self._place, json.dumps(query)))
+            self._asked(lambda: self._simulation.read(self._place, json.dumps(query), self._pipe))
         )
 
     def close(self) -> None:
@@ -78,9 +78,11 @@ class _Door:
 class ScriptedSwitch(Switch):
     """A switch of a run, as a script sees it: a `Switch`, and the run's clock."""
 
-    def __init__(self, simulation: _core.Simulation, place: int) -> None:
+    def __init__(self, simulation: _core.Simulation, place: int, aqm: str) -> None:
         super().__init__(_Door(simulation, place))
         self._simulation, self._place = simulation, place
+        self.aqm = aqm
+        """The label of the AQM whose run this is."""
         self._due: list[tuple[int, int, Call]] = []
         self._order = count()
 
@@ -88,6 +90,10 @@ class ScriptedSwitch(Switch):
     def now(self) -> int:
         """The instant, ns."""
         return self._simulation.now
+
+    def pipe(self, number: int) -> Switch:
+        """The switch with its reads of another pipe than the first; writes are to all of them."""
+        return Switch(_Door(self._simulation, self._place, number))
 
     def at(self, time: int | str, call: Call) -> None:
         """Has `call(switch)` called at an instant of the run: ns, or as in `"2.5 s"`."""
@@ -146,10 +152,12 @@ class Controller:
     ns.
     """
 
-    def __init__(self, script: Path, simulation: _core.Simulation, place: int, poll: int) -> None:
+    def __init__(
+        self, script: Path, simulation: _core.Simulation, place: int, poll: int, aqm: str
+    ) -> None:
         self._script = script
         self._modules = ScriptModules(script)
-        self._switch = ScriptedSwitch(simulation, place)
+        self._switch = ScriptedSwitch(simulation, place, aqm)
         module = self._called(self._modules.load)
         start = getattr(module, "start", None)
         if start is None:

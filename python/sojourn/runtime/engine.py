@@ -210,7 +210,7 @@ def controlled(
         yield None
         return
     if isinstance(planned.work, Path):
-        yield Controller(planned.work, simulation, planned.place, planned.poll)
+        yield Controller(planned.work, simulation, planned.place, planned.poll, run.label)
         return
     aqm = run.aqm_at(planned.place)
     program = compiled(aqm["program"], include_paths=aqm["include_paths"], defines=aqm["defines"])

@@ -96,6 +96,12 @@ pub fn prepare(
         &mut runtime,
     ) {
         Ok(site) => {
+            if let Site::Execute { register, .. }
+            | Site::ReadRegister { register, direct: false }
+            | Site::WriteRegister { register, direct: false } = site
+            {
+                runtime.registers[register as usize].reached_by(call);
+            }
             let prepared = Prepared::new(call, site, &runtime.registers);
             if let Some(place) = runtime.sites.get_mut(call.site.index()) {
                 *place = site;

@@ -5,9 +5,12 @@ use crate::register_action::{CompiledRegister, Row, Shape};
 use crate::salu::{Fetched, OUTPUTS, Ready, Shared, by_unit, execute};
 use sojourn_p4::interp::jit_tier::Cells;
 use sojourn_p4::interp::{Access, Context};
-use sojourn_p4::ir::{Arg, ExternCall, Layout, ObjectId, Value};
+use sojourn_p4::ir::{Arg, ExprKind, ExternCall, Layout, ObjectId, Value};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// Bits of a memory block: 1,024 words of 128 bits.
+const BLOCK_BITS: usize = 1024 * 128;
 
 /// A register while packets pass.
 #[derive(Debug)]
@@ -120,14 +123,14 @@ impl RegisterState {
 
     /// One entry.
     pub fn get(&self, index: usize) -> Option<[u64; 2]> {
-        (index < self.entries).then(|| self.layout().get(&self.memory, index))?
+        (index < self.reach()).then(|| self.layout().get(&self.memory, index))?
     }
 
     /// Sets one entry, cut to the register's width; false if there is no such entry.
     pub fn set(&mut self, index: usize, entry: [u64; 2]) -> bool {
         let mask = self.compiled.shape.mask();
         let entry = entry.map(|word| word & mask);
-        index < self.entries && self.layout().set(&self.memory, index, entry)
+        index < self.reach() && self.layout().set(&self.memory, index, entry)
     }
 
     /// The value of a `RegisterParam`, if this register's actions use it.
@@ -160,6 +163,25 @@ impl RegisterState {
         self.compiled.size.is_none()
     }
 
+    /// The number of cells that an index reaches: on the chip, those of all blocks that the register
+    /// has. Its size for the driver is the same (bf-asm/stateful.cpp, `gen_tbl_cfg`).
+    fn reach(&self) -> usize {
+        if self.is_direct() { self.entries } else { self.memory.len() / self.layout().stride }
+    }
+
+    /// Gives it the rest of its last block, if a call's index may be beyond its entries.
+    pub(super) fn reached_by(&mut self, call: &ExternCall) {
+        let Some(Arg::In(Value::Scalar(index))) = call.args.first() else { return };
+        let is_inside = match index.kind {
+            ExprKind::Const(value) => value < self.entries as u128,
+            _ => index.scalar.width() < 64 && 1_u64 << index.scalar.width() <= self.entries as u64,
+        };
+        if !is_inside && self.entries > 0 {
+            let each = BLOCK_BITS / self.compiled.shape.entry_bits() as usize;
+            self.memory = self.layout().grown(&self.memory, self.entries.next_multiple_of(each));
+        }
+    }
+
     /// Room for the state of a table entry.
     pub(crate) fn grow(&mut self, index: usize) {
         let layout = self.layout();
@@ -171,7 +193,7 @@ impl RegisterState {
 
     /// The entries that an earlier state of it has otherwise, which then has them, too.
     pub(crate) fn differs_from(&self, earlier: &mut RegisterState) -> Vec<usize> {
-        let entries = 0..self.len();
+        let entries = 0..self.reach();
         let changed = |index: &usize| {
             let now = self.get(*index);
             let then = earlier.get(*index).or(Some(earlier.compiled.initial));

@@ -16,8 +16,30 @@ fn a_register_remembers_from_packet_to_packet() {
     let mut plane = parts.loaded().plane;
     let mut ask = |port| finding(plane.egress(&leaving(port, 0), frame()).packet);
     assert_eq!([ask(1), ask(1), ask(2), ask(1)], [41, 42, 41, 43]);
-    assert_eq!(ask(16), 0, "an index beyond the register reads nothing");
     assert_eq!(plane.register_mut("count").unwrap().get(1), Some([43, 0]));
+}
+
+#[test]
+fn an_index_beyond_a_register_reaches_the_rest_of_its_blocks_and_no_more() {
+    let parts = Parts {
+        egress: "Register<bit<32>, bit<16>>(16, 40) count;
+                 RegisterAction<bit<32>, bit<16>, bit<32>>(count) next = {
+                     void apply(inout bit<32> v, out bit<32> r) { v = v + 1; r = v; }
+                 };",
+        apply: "h.ethernet.dst = (bit<48>)next.execute(e.pkt_length);",
+        ..Parts::default()
+    };
+    let mut plane = parts.loaded().plane;
+    let mut ask = |length| {
+        let input = EgressInput { length, ..leaving(0, 0) };
+        finding(plane.egress(&input, frame()).packet)
+    };
+    // A block has 4,096 entries of 32 bits.
+    assert_eq!([ask(16), ask(16), ask(4_095), ask(4_095)], [41, 42, 41, 42]);
+    assert_eq!([ask(4_096), ask(4_096)], [0, 0]);
+    let register = plane.register_mut("count").unwrap();
+    assert_eq!([register.get(16), register.get(4_095)], [Some([42, 0]); 2]);
+    assert_eq!((register.get(4_096), register.len()), (None, 16));
 }
 
 #[test]

@@ -9,6 +9,7 @@ from conftest import Sojourn
 from sojourn.common.resources import programs_folder
 from sojourn.control import ControlError
 from sojourn.control.file import ProgramChoice, with_all_entries
+from sojourn.control.schema import problems
 from sojourn.errors import ControlPlaneError
 from sojourn.tools.emit import TARGETS, Job, Shaper
 
@@ -183,3 +184,17 @@ def test_the_command_writes_the_file_of_the_control_plane_next_to_the_program(
 def test_a_paused_queue_is_refused_because_bmv2_has_no_command_for_it() -> None:
     with pytest.raises(ControlError, match="no command that pauses a queue"):
         TARGETS["bmv2"].files(Job(choice("match_kinds"), {"queues": [{"port": 1, "paused": True}]}))
+
+
+def test_cells_of_a_queue_are_refused_because_bmv2_counts_packets() -> None:
+    queues = [{"port": 1, "pool": 1, "alpha": 0.5}]
+    with pytest.raises(ControlError, match="count packets and have no pool, alpha"):
+        TARGETS["bmv2"].files(Job(choice("match_kinds"), {"queues": queues}))
+
+
+def test_alpha_of_a_queue_is_a_number_in_its_range() -> None:
+    found = problems({"queues": [{"alpha": 0.015625}, {"alpha": 1025.5}, {"alpha": "x"}]}, "c", "")
+    assert [line.partition(": ")[2] for line in found] == [
+        "queues[1].alpha: 1025.5: must be 1024 at most",
+        "queues[2].alpha: 'x': must be number",
+    ]

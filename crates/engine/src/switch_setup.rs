@@ -336,4 +336,24 @@ mod tests {
         assert_eq!(cells(first + 1, None), 256_000, "the limits of its queues fit the chip");
         assert_eq!(cells(300_000, None), 300_000);
     }
+
+    #[test]
+    fn a_control_plane_carves_the_buffer() {
+        let read = |document| serde_json::from_value::<ControlPlane>(document);
+        let queue = serde_json::json!({
+            "pool": 1, "alpha": 0.015625, "base_cells": 4, "guaranteed_cells": 20,
+        });
+        let pools = serde_json::json!([{ "pool": 1, "cells": 900 }]);
+        let control = read(serde_json::json!({ "buffer_pools": pools, "queues": [queue] }));
+        let traits = crate::builtin::TARGETS.named("tofino1").expect("a built-in target").switch();
+        let ports = vec![PortConfig::front(PortId(1), Rate(1))];
+        let mut switch = SwitchConfig { ports, ..SwitchConfig::default() };
+        configure(&mut switch, &control.expect("a control plane"), &traits);
+        let queue = &switch.ports[0].queues[0];
+        assert_eq!(switch.pools, [None, Some(900)]);
+        assert_eq!((queue.alpha, queue.floor, queue.limit), (Some(15_625), 4, 24_250));
+        assert_eq!((queue.reserve.pool, queue.reserve.guaranteed), (1, 20));
+        let wrong = read(serde_json::json!({ "queues": [{ "alpha": -1.0 }] })).unwrap_err();
+        assert!(wrong.to_string().contains("allowed is 0 to 1024"), "{wrong}");
+    }
 }

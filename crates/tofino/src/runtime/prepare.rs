@@ -96,11 +96,13 @@ pub fn prepare(
         &mut runtime,
     ) {
         Ok(site) => {
+            // A register that is refused has no state.
             if let Site::Execute { register, .. }
             | Site::ReadRegister { register, direct: false }
             | Site::WriteRegister { register, direct: false } = site
+                && let Some(state) = runtime.registers.get_mut(register as usize)
             {
-                runtime.registers[register as usize].reached_by(call);
+                state.reached_by(call);
             }
             let prepared = Prepared::new(call, site, &runtime.registers);
             if let Some(place) = runtime.sites.get_mut(call.site.index()) {

@@ -277,7 +277,7 @@ impl Switch {
                 port.reweigh(number, change.weight.unwrap_or(weight));
                 port.set_level(number, change.level.unwrap_or(level));
                 port.disable(number, change.paused.unwrap_or(disabled));
-                self.set_rule(index, number, change.share.of(rule));
+                self.set_rule(index, number, change.share.applied_to(rule));
             }
             self.serve(index);
         }

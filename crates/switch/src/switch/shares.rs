@@ -30,7 +30,7 @@ pub struct ShareChange {
 
 impl ShareChange {
     /// The rule after the change.
-    pub(super) fn of(&self, mut rule: ShareRule) -> ShareRule {
+    pub(super) fn applied_to(&self, mut rule: ShareRule) -> ShareRule {
         rule.limit = self.limit.unwrap_or(rule.limit);
         rule.alpha = self.alpha.unwrap_or(rule.alpha);
         rule.floor = self.floor.unwrap_or(rule.floor);
@@ -130,7 +130,7 @@ impl Switch {
         let of_port = |port: &crate::tm::port::Port| {
             let queues = port.queues.iter().enumerate();
             let own = |(number, queue): (usize, &Queue)| {
-                changed(port.id, number).of(queue.share.rule()).reserve.cells()
+                changed(port.id, number).applied_to(queue.share.rule()).reserve.cells()
             };
             queues.map(own).sum::<u64>()
         };

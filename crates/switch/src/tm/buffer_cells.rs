@@ -128,7 +128,7 @@ pub struct Share {
 
 impl Share {
     /// An empty share with this rule.
-    pub fn of(rule: ShareRule) -> Share {
+    pub fn with_rule(rule: ShareRule) -> Share {
         let (limits, usage) = (limits(&rule), Usage::default());
         Share { limits, rule, usage, in_headroom: 0, pauses: 0 }
     }

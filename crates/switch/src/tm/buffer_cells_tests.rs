@@ -7,7 +7,7 @@ impl Share {
     /// An empty share with `limit` cells, less for colours if configured.
     fn new(limit: u32, colors: Option<ColorLimits>) -> Share {
         let reserve = Reserve::default();
-        Share::of(ShareRule { limit, colors, alpha: None, floor: 0, reserve })
+        Share::with_rule(ShareRule { limit, colors, alpha: None, floor: 0, reserve })
     }
 
     /// The same with a dynamic threshold: the queue holds at most `alpha` millionths of what its

@@ -54,7 +54,7 @@ impl Queue {
         Ok(Queue {
             managed: discipline.is_some(),
             discipline: discipline.unwrap_or_else(|| Box::new(Fifo::default())),
-            share: Share::of(ShareRule {
+            share: Share::with_rule(ShareRule {
                 limit: config.limit,
                 colors: config.colors,
                 alpha: config.alpha,

@@ -1,7 +1,7 @@
 //! Pools of the packet buffer and the shares of queues, while packets are in them.
 //!
-//! What queues have of their own and the cells of pools never exceed the buffer: a change that would is
-//! refused before it has an effect. The first pool has the rest, unless its cells are set. Must not
+//! The cells of queues and of pools together never exceed the buffer: a change that would is refused
+//! before it has an effect. The first pool has the rest, unless its cells are set. Must not
 //! depend on the caller.
 
 use super::Switch;

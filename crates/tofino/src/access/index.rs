@@ -267,8 +267,7 @@ fn filtered_at<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> 
     }
 }
 
-/// What a call lets a low-pass filter or random early detection measure, or the colour that a meter
-/// starts from.
+/// The input of a low-pass filter or of random early detection, or the colour that a meter starts from.
 pub(crate) fn measured<'p>(program: &Program, call: &'p ExternCall) -> Option<&'p Expr> {
     let object = &program.objects[call.object?.index()];
     let place = match (&*object.of, &*call.name, call.args.len()) {

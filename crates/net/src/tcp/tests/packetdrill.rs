@@ -172,7 +172,7 @@ impl Run {
     }
 }
 
-/// What a segment reports of marks, and whether it may be marked itself.
+/// Compares the feedback of a segment, and whether it may be marked itself.
 ///
 /// Linux sends ECT(0), Prague ECT(1). Linux lets acknowledgements be marked, and adds the option to
 /// data that leave room for it; here neither is so, and neither is compared.

@@ -1,4 +1,4 @@
-//! What filters measure and the colours that meters start from (T1029), after `MeterSetup` in
+//! Inputs of filters, and colours that meters start from (T1029), after `MeterSetup` in
 //! `bf-p4c/mau/instruction_selection.cpp`.
 //!
 //! A field of the packet or metadata, the same in all calls of an object. Constants, action data

@@ -127,7 +127,7 @@ fn event(statement: &str) -> Result<Option<(When, What)>, String> {
     Ok(Some((when, what)))
 }
 
-/// What follows the instant of a call's return, `... 0.052` or behind it, if there is one.
+/// The text behind the instant of a call's return (`... 0.052`), if there is one.
 fn after_return(rest: &str) -> &str {
     let Some(behind) = rest.strip_prefix("...") else { return rest };
     behind.trim_start().split_once(char::is_whitespace).map_or(rest, |(_, call)| call.trim())

@@ -57,12 +57,13 @@ def read_samples(path: Path, who: Who, duration: int) -> Samples:
     names = ("time", "flow", "cwnd", "ssthresh", "srtt", "delivered", "retransmits", "in_flight")
     samples = Samples({name: [] for name in names})
     senders: dict[int, dict[str, int]] = {}
+    delivered: dict[int, int] = {}
     last = 0
     for time, side, messages in _records(path.read_bytes()):
         if time > duration + 5_000_000:
             break
         if time != last:
-            _append_all(samples, senders)
+            _append_all(samples, senders, delivered, over=last > duration)
             last = time
         for local, peer, info in _sockets(messages):
             found = who(side, local, peer)
@@ -72,14 +73,23 @@ def read_samples(path: Path, who: Who, duration: int) -> Samples:
             if sends:
                 senders[flow] = {"time": min(time, duration)} | _sender(info)
             else:
-                (delivered,) = struct.unpack_from("Q", info, _BYTES_RECEIVED)
-                samples.totals.setdefault(flow, FlowTotals()).delivered = delivered
-    _append_all(samples, senders)
+                (delivered[flow],) = struct.unpack_from("Q", info, _BYTES_RECEIVED)
+    _append_all(samples, senders, delivered, over=last > duration)
     return samples
 
 
-def _append_all(samples: Samples, senders: dict[int, dict[str, int]]) -> None:
-    """A row for each flow of which both ends have been seen; no sender is left."""
+def _append_all(
+    samples: Samples, senders: dict[int, dict[str, int]], delivered: dict[int, int], *, over: bool
+) -> None:
+    """A row for each flow of which both ends have been seen; takes out the instant's sockets.
+
+    The senders abort when the run is `over`. A late sample can find a receiver without its sender;
+    what that received since is in no row, so it is in no total.
+    """
+    for flow, count in delivered.items():
+        if not over or flow in senders:
+            samples.totals.setdefault(flow, FlowTotals()).delivered = count
+    delivered.clear()
     for flow in sorted(senders.keys() & samples.totals.keys()):
         _append(samples, flow, senders[flow])
     senders.clear()

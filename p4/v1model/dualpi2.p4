@@ -9,7 +9,9 @@
 
 #include "aqm/dualpi2.p4"
 
-struct metadata_t {}
+struct metadata_t {
+    bit<16> number;         // the packet's in its queue
+}
 
 #include "common/router.p4"
 
@@ -20,7 +22,7 @@ control SwitchIngress(
     apply {
         Router.apply(hdr, standard_metadata);
         if (hdr.ipv4.isValid()) {
-            DualPi2Classifier.apply(hdr.ipv4.ecn, standard_metadata);
+            DualPi2Classifier.apply(hdr.ipv4.ecn, md.number, standard_metadata);
         }
     }
 }
@@ -38,7 +40,7 @@ control SwitchEgress(
         if (hdr.ipv4.isValid()) {
             random(one, 0, DUALPI2_ONE - 1);
             random(other, 0, DUALPI2_ONE - 1);
-            DualPi2.apply(hdr.ipv4.ecn, one, other, mark, standard_metadata);
+            DualPi2.apply(hdr.ipv4.ecn, md.number, one, other, mark, standard_metadata);
             if (mark && hdr.ipv4.ecn != 0) {
                 hdr.ipv4.ecn = 3;
             }

@@ -131,7 +131,8 @@ control DualPi2(
         intervals = (bit<48>)((bit<64>)time * DUALPI2_PER_US >> 40);
     }
 
-    // Age of the older head, of which the packet itself is one.
+    // Age of the older head, of which the packet itself is one. Of a queue that nothing has left there is no head: the
+    // switch may not have it.
     action find_age() {
         age = waited;
         queue = DUALPI2_QUEUE(standard_metadata.egress_port, (1 ^ ecn[0:0]));
@@ -139,7 +140,7 @@ control DualPi2(
         left_of.read(left, queue);
         dualpi2_arrival.read(arrival, DUALPI2_PLACE(queue, left + 1));
         arrival = (bit<32>)now - arrival;
-        age = joined != left && arrival > age ? arrival : age;
+        age = left != 0 && joined != left && arrival > age ? arrival : age;
     }
 
     // Updates while nothing waited, of which the first takes back BETA.

@@ -34,6 +34,7 @@ COMMANDS = {
     "intervals.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
     "emit": "Write what a switch needs besides a program: entries, sessions, shapers, steps.",
+    "int": "Collect In-band Network Telemetry: a row for each packet and hop, a table of hops.",
     "link-trace": "Make a link's trace in mahimahi's format: from a CSV of rates, or generated.",
     "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "
     "run.",

@@ -66,7 +66,7 @@ def ints(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 
 
 def agrees(folder: Path, hop: int, found: Collected, *, cells: bool) -> None:
-    """Asserts that each packet has the times, latency and depth of its row in the queue of a hop."""
+    """Asserts that each packet has times, latency and depth of its row at a hop."""
     clock = 1 if cells else 1_000
     rows = pq.read_table(folder / HOPS[hop])
     rows = rows.filter(pc.is_in(rows["verdict"].cast(pa.string()), pa.array(["sent", "mark"])))

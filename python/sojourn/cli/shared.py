@@ -61,6 +61,9 @@ COMMANDS = {
 }
 """Each command, a module of this folder, with its line in the help."""
 
+_MODULES = {"int": "telemetry"}
+"""Modules with other names: a module `int` would hide the type in this package."""
+
 
 class Commands(TyperGroup):
     """The commands by name; one is imported when it is called."""
@@ -83,7 +86,7 @@ class Commands(TyperGroup):
         name, stub, rest = super().resolve_command(ctx, args)
         if name is None or stub is None:
             return name, stub, rest
-        import_module(f"sojourn.cli.{name.replace('-', '_')}")
+        import_module(f"sojourn.cli.{_MODULES.get(name, name.replace('-', '_'))}")
         known = typer.main.get_command(app)
         assert isinstance(known, TyperGroup)
         return name, known.commands[name], rest

@@ -21,6 +21,7 @@
 #include <v1model.p4>
 
 #include "common/headers.p4"
+#include "common/units.p4"
 #include "../int/headers.p4"
 
 const bit<32> REPORT_SESSION = 1;
@@ -288,7 +289,7 @@ control IntReport(
         in bit<32> node,
         inout standard_metadata_t standard_metadata) {
 
-    register<bit<32>>(1) reports;       // sent so far
+    REGISTER(bit<32>)(1) reports;       // sent so far
     bit<32> sequence;
     bit<8>  words;                      // Report Length
 

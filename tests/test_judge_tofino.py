@@ -49,6 +49,7 @@ def stages(program: str, *defines: str, folder: str = "tna") -> tuple[int, int]:
         ("codel_exact", ("CODEL_ECN",), (1, 10)),
         ("dualpi2", (), (3, 11)),
         ("fq_codel", (), (2, 10)),
+        ("int", (), (3, 4)),
         ("pie", (), (1, 10)),
         ("red", (), (1, 6)),
     ],

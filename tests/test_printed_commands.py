@@ -30,6 +30,8 @@ ELSEWHERE = {
     "sojourn run bufferbloat --seeds 1..20": "tests/test_readme.py",
     "sojourn run hardware": "tests/test_readme.py",
     "sojourn run leaf_spine": "tests/test_datacentre.py",
+    "sojourn run int_chain": "tests/test_int.py",
+    "sojourn int run": "tests/test_int.py",
     "sojourn replay bursts --rate": "tests/test_ghost.py",
     "sojourn run docs/examples/ghost.toml": "tests/test_ghost.py",
     "sojourn sweep docs/examples/coexistence.toml": "tests/test_coexistence.py",

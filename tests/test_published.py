@@ -316,6 +316,44 @@ def test_the_agent_of_cebinae_computes_as_its_source() -> None:
         assert loop.top == {(1, 11), (3, 13)}, "the largest is looked for in the first stage alone"
 
 
+def test_the_agent_of_flowtamer_multiplies_by_logarithms_and_moves_the_window() -> None:
+    agent = runpy.run_path(str(recipes_folder() / "flowtamer" / "agent.py"))
+    entries, numbers = agent["logarithms"](), agent["exponentials"]()
+
+    def logarithm(number: int) -> int:
+        (found,) = (log for value, mask, log in entries if number & mask == value)
+        assert isinstance(found, int)
+        return found
+
+    # 6 leading bits: each factor is right to 1/64.
+    for window, multiplier in ((1_751_122, 2), (15_000, 8), (40_000, 30)):
+        product = numbers[logarithm(window) + logarithm(multiplier)]
+        assert product == pytest.approx(window * multiplier, rel=2 / 64)
+
+    loop = agent["Agent"]()
+    registers = {name: Cells() for name in ("working_copy", "new_rwnd")}
+    for name in ("sum_eg_deq_qdepth", "pkt_count"):
+        registers |= {f"{name}{copy}": Cells() for copy in (0, 1)}
+    switch = SimpleNamespace(register=registers.__getitem__)
+    switch.pipe = lambda number: switch
+    windows = []
+    for copy, cells in enumerate((4_000, 100, 2_000)):
+        registers[f"sum_eg_deq_qdepth{copy % 2}"][agent["PORT"]] = 10 * cells
+        registers[f"pkt_count{copy % 2}"][agent["PORT"]] = 10
+        loop.round(switch)
+        windows.append(registers["new_rwnd"][agent["PORT"]])
+    # 320 kB halve it, 8 kB raise it, 160 kB leave it.
+    assert windows == [875_561, 877_061, 877_061]
+
+
+class Cells(dict[int, int]):
+    """A register of a test."""
+
+    def fill(self, value: int) -> None:
+        """Writes its only cell."""
+        self[0] = value
+
+
 class Tables:
     """Tables that remember what was written: name, group of flows, arguments."""
 

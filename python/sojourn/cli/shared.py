@@ -34,6 +34,7 @@ COMMANDS = {
     "intervals.",
     "delays": "Read back the queue delays that queue_measurement.p4 has written into TCP payloads.",
     "emit": "Write what a switch needs besides a program: entries, sessions, shapers, steps.",
+    "int": "Collect In-band Network Telemetry: a row for each packet and hop, a table of hops.",
     "link-trace": "Make a link's trace in mahimahi's format: from a CSV of rates, or generated.",
     "new": "Write a small AQM of your own: program, control plane, scenario and packet tests that "
     "run.",
@@ -60,6 +61,9 @@ COMMANDS = {
 }
 """Each command, a module of this folder, with its line in the help."""
 
+_MODULES = {"int": "telemetry"}
+"""Modules with other names: a module `int` would hide the type in this package."""
+
 
 class Commands(TyperGroup):
     """The commands by name; one is imported when it is called."""
@@ -82,7 +86,7 @@ class Commands(TyperGroup):
         name, stub, rest = super().resolve_command(ctx, args)
         if name is None or stub is None:
             return name, stub, rest
-        import_module(f"sojourn.cli.{name.replace('-', '_')}")
+        import_module(f"sojourn.cli.{_MODULES.get(name, name.replace('-', '_'))}")
         known = typer.main.get_command(app)
         assert isinstance(known, TyperGroup)
         return name, known.commands[name], rest

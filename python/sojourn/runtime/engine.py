@@ -281,8 +281,11 @@ class _Outputs:
         self._exchanges = self._file(EXCHANGES, "exchanges") if kinds & _EXCHANGING else None
         self._datagrams = self._file(DATAGRAMS, "datagrams") if kinds & _VOICES else None
         self._registers = self._file(REGISTERS, "registers") if _traced(run.config) else None
-        captured = run.bottlenecks if run.config["capture"] else ()
-        self._captures = [CaptureWriter(folder / queue.capture) for queue in captured]
+        self._captures = {
+            place: CaptureWriter(folder / queue.capture)
+            for place, queue in enumerate(run.bottlenecks)
+            if run.config["capture"] or queue.captured
+        }
         self._log = _ProgramLog(folder / LOG)
         others = (self._flows, self._exchanges, self._datagrams, self._registers)
         self._writers = [*self._packets, *(writer for writer in others if writer is not None)]
@@ -344,7 +347,7 @@ class _Outputs:
         self._flows.write(samples_before(samples, self._since))
 
     def _take_frames(self) -> None:
-        for bottleneck, capture in enumerate(self._captures):
+        for bottleneck, capture in self._captures.items():
             capture.write(self._simulation.take_capture(bottleneck))
 
     def _write_counters(self) -> None:
@@ -368,7 +371,7 @@ class _Outputs:
             closing.callback(self._write_counters)
             closing.callback(self._write_totals)
             closing.callback(self._log.close)
-            for capture in self._captures:
+            for capture in self._captures.values():
                 closing.callback(capture.close)
             closing.callback(self._take_frames)
             # Those who write rows do that by themselves where the disk is full.

@@ -248,6 +248,9 @@ pub struct LinkSection {
     /// rate.
     #[serde(default = "yes")]
     pub rows: bool,
+    /// Keep a copy of every frame that enters and leaves those queues, whatever the run keeps.
+    #[serde(default)]
+    pub capture: bool,
     /// Changes during the run, in the order of time.
     #[serde(default)]
     pub schedule: Vec<LinkStep>,
@@ -352,6 +355,7 @@ impl LinkSection {
             burst: burst(),
             queue_limit: queue_limit(),
             rows: true,
+            capture: false,
             schedule: Vec::new(),
         }
     }

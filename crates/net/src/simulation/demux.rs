@@ -20,6 +20,8 @@ pub(super) const ELSEWHERE: u16 = u16::MAX;
 pub(super) struct Demux {
     /// Addresses behind each access link.
     access_links: Vec<Addresses>,
+    /// Whether a flow has an end there, by access link.
+    in_use: Vec<bool>,
     /// By flow, both ends of each.
     attached: Vec<[Attachment; 2]>,
     /// The ports of the ends that listen, of flows that give them.
@@ -50,12 +52,18 @@ impl Attachment {
 
 impl Demux {
     pub(super) fn new() -> Demux {
-        Demux { access_links: Vec::new(), attached: Vec::new(), dst_ports: BTreeMap::new() }
+        Demux {
+            access_links: Vec::new(),
+            in_use: Vec::new(),
+            attached: Vec::new(),
+            dst_ports: BTreeMap::new(),
+        }
     }
 
     /// Another access link, behind those that are there.
     pub(super) fn open(&mut self, hosts: Addresses) {
         self.access_links.push(hosts);
+        self.in_use.push(false);
     }
 
     /// The ends of a flow, which come in the order of flows, and the port that it gives.
@@ -63,6 +71,11 @@ impl Demux {
         self.dst_ports.extend(dst_port.map(|port| (flow, port)));
         self.attached.resize(flow as usize, [Attachment::ELSEWHERE; 2]);
         self.attached.push(ends);
+        for end in ends {
+            if let Some(in_use) = self.in_use.get_mut(usize::from(end.access)) {
+                *in_use = true;
+            }
+        }
     }
 
     /// The host that a frame is for, if it is one behind that link, and the delay up to it. The two
@@ -70,6 +83,20 @@ impl Demux {
     #[inline(always)]
     pub(super) fn find(&self, packet: &Packet, access: u16) -> Option<(HostPlace, Time)> {
         self.end(self.flow(packet, access)?, access)
+    }
+
+    /// True if a frame is for the host behind that link and the host has no flow: it only listens, as a
+    /// collector of telemetry does.
+    pub(super) fn listens(&self, packet: &Packet, access: u16) -> bool {
+        let Some(Addresses::Own { ipv4, ipv6 }) = self.access_links.get(usize::from(access)) else {
+            return false;
+        };
+        let is_its = match addressee(packet) {
+            Some((IpAddress::V4(address), _)) => address == *ipv4,
+            Some((IpAddress::V6(address), _)) => address == *ipv6,
+            None => false,
+        };
+        is_its && self.in_use.get(usize::from(access)) == Some(&false)
     }
 
     /// The same for a frame that cannot have been changed or misrouted: the local end of its flow.

@@ -67,6 +67,8 @@ pub(super) struct PortLayout {
     /// The AQM manages its queue.
     pub(super) managed: bool,
     pub(super) observed: bool,
+    /// Its frames are kept, whatever the run keeps.
+    pub(super) captured: bool,
     pub(super) end: End,
     /// One-way, behind the port.
     pub(super) delay: Time,
@@ -332,6 +334,7 @@ impl<'a> Builder<'a> {
             queue_limit: Bytes(link.queue_limit),
             managed,
             observed: managed && link.rows,
+            captured: managed && link.rows && link.capture,
             end,
             delay: direction.delay(),
             towards: link.between[usize::from(!direction.back)].clone(),

@@ -117,6 +117,17 @@ fn each_bottleneck_has_its_own_capture_which_agrees_with_its_rows() {
 }
 
 #[test]
+fn a_link_with_capture_is_captured_alone_and_the_run_stays_the_same() {
+    let mut config = chain(&[udp("h1", "h3", 2_000_000)]);
+    let mut plain = run(&config);
+    config["network"]["links"][3]["capture"] = true.into();
+    let mut captured = run(&config);
+    assert_eq!(captured.take_packets_of(2).dequeued, plain.take_packets_of(2).dequeued);
+    assert!(captured.take_capture_of(0).is_empty());
+    assert!(captured.take_capture_of(2).len() > 800);
+}
+
+#[test]
 fn the_round_trip_is_the_sum_of_the_links_delays() {
     let mut config = chain(&[tcp("h1", "h4")]);
     // Sampled at 30 ms: the handshake is over, no data is acknowledged, so nothing has queued.

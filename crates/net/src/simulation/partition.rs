@@ -407,7 +407,7 @@ impl Partition {
                         }
                     };
                     let Some((host, delay)) = found else {
-                        self.counters.stray += 1;
+                        self.counters.stray += u64::from(!demux.listens(packet, access));
                         continue;
                     };
                     let at = at + delay;

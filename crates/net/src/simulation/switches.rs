@@ -167,7 +167,7 @@ fn front(
         packet_pace: port.packet_pace,
         trace: port.trace.clone(),
         observed: port.observed,
-        capture: capture && port.observed,
+        capture: port.captured || capture && port.observed,
         ..PortConfig::front(port.id, port.speed)
     }
 }
@@ -218,7 +218,8 @@ fn router(given: &SwitchLayout) -> Box<dyn DataPlane> {
 pub(super) fn written(config: &RunConfig, layout: &Layout, nodes: &[Node]) -> FrameDetail {
     let none_controls = layout.switches.iter().all(|switch| switch.cpu.is_none());
     let runs_program = |switch: &SwitchLayout| matches!(switch.aqm, Aqm::SwitchPlane);
-    if config.capture || !none_controls {
+    let mut ports = layout.switches.iter().flat_map(|switch| &switch.ports);
+    if config.capture || !none_controls || ports.any(|port| port.captured) {
         FrameDetail::Whole
     } else if layout.switches.iter().any(runs_program) {
         let ethernet_alone = nodes.iter().all(|node| node.switch.reads_ethernet_alone());

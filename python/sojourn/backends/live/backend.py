@@ -186,10 +186,11 @@ class LiveBackend:
         """The files of every backend, and what a switch has beyond a kernel."""
         config, left = run.config, attempt.left
         found = measure(attempt.raw, attempt.rows, config, workload)
-        plain = replace(run, config=config | {"capture": False})
+        queues = tuple(replace(place, captured=False) for place in run.bottlenecks)
+        plain = replace(run, config=config | {"capture": False}, bottlenecks=queues)
         write(folder, found, attempt.raw, plain, managed_of(config), backend)
-        if config["capture"]:
-            for place, way in zip(run.bottlenecks, left.network.measured, strict=True):
+        for place, way in zip(run.bottlenecks, left.network.measured, strict=True):
+            if config["capture"] or place.captured:
                 shutil.move(left.capture(way), folder / place.capture)
         _join_logs(left, folder)
         counted = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))

@@ -59,7 +59,8 @@ def _orders(
             "ports": [_port(way, switch["port_speed"]) for way in ways],
             "aqm": aqm,
             "seed": seed,
-            "capture": config["capture"],
+            "capture": config["capture"]
+            or any(link["capture"] for link in config["network"]["links"]),
             "routes": [
                 {"to": to, "bits": bits, "port": number(hosts_ways[name].port)}
                 for host, hosts_ways in network.ways.items()

@@ -30,6 +30,8 @@ class Bottleneck:
     """packets/s, if that holds packets up."""
     parallel: int = 1
     """Place among the links between the two nodes, from 1."""
+    captured: bool = False
+    """Whether its frames are captured in any run."""
 
     @property
     def name(self) -> str:
@@ -95,7 +97,17 @@ def bottlenecks(switches: Sequence[NetworkSwitch], links: Sequence[Link]) -> tup
             steps = _steps(link, back=back)
             possible = speeds[near] if rate is None else rate
             found.append(
-                Bottleneck(near, far, ending, possible, steps, aqms[near], packet_rate, number)
+                Bottleneck(
+                    near,
+                    far,
+                    ending,
+                    possible,
+                    steps,
+                    aqms[near],
+                    packet_rate,
+                    number,
+                    captured=link.capture,
+                )
             )
     return tuple(found)
 

@@ -378,6 +378,8 @@ class Link(Queue, Impaired):
     """From the second end to the first; absent: the same."""
     rows: bool = True
     """Whether a link with a rate is measured: a row for each packet."""
+    capture: bool = False
+    """Whether a measured link's frames are captured without `--pcap`, too."""
     schedule: Annotated[list[LinkStep], Field(default_factory=list, max_length=MOST_STEPS)]
     """What changes while the run goes on, in the order of time."""
 

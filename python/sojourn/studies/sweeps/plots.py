@@ -4,6 +4,7 @@ the seeds as boxes.
 Depends on the table, the intervals and matplotlib. What is drawn is `drawings` to say.
 """
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,22 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from sojourn.results.intervals import over_seeds
-from sojourn.results.metrics import METRICS
+from sojourn.results.metrics import GROUP_METRICS, METRICS
 from sojourn.results.plots import as_png, bare
 from sojourn.results.style import COLOURS, DASHES, INK, MUTED, RULE, TARGET_COLOUR
 from sojourn.studies.sweeps.axes import Axis
 from sojourn.studies.sweeps.distributions import pooled
 from sojourn.studies.sweeps.drawings import Drawing
 from sojourn.studies.sweeps.plan import SweepPlan
-from sojourn.studies.sweeps.table import Tables
+from sojourn.studies.sweeps.table import Tables, end_to_end
 
 _MARKERS = "os^Dv*"
 _MOST_PANELS = 12
 """Of one picture; of a sweep with more combinations of its other axes the first ones are drawn."""
+_LEGEND = 1.6
+"""Inches beside the panels, for the legend."""
+_LETTERS = 12
+"""Of a title in an inch."""
 
 
 def write_plots(plan: SweepPlan, tables: Tables, folder: Path) -> list[tuple[str, str]]:
@@ -44,9 +49,7 @@ def figures(
     """All plots: a name, a title and the picture. With `width`, in inches, they are for a paper,
     whose caption has the title."""
     for drawing, table in _drawn(plan, tables):
-        for place, name in enumerate(_bottlenecks(table)):
-            own = table.filter(pa.compute.equal(table.column("bottleneck"), name))
-            where = f" at {name}" if len(_bottlenecks(table)) > 1 else ""
+        for place, (where, own) in enumerate(_places(drawing, table)):
             title, ending = f"{drawing.title}{where}", f"-{place + 1}" if place else ""
             figure = _figure(drawing, plan, own, width)
             yield f"{drawing.name}{ending}", title, _titled(figure, title, width)
@@ -57,7 +60,8 @@ def figures(
 def _titled(figure: Figure, title: str, width: float | None) -> Figure:
     if width is None:
         style = {"color": INK, "fontsize": 11, "parse_math": False}
-        figure.suptitle(title, x=0.01, ha="left", **style)
+        room = int((figure.get_figwidth() - _LEGEND) * _LETTERS)
+        figure.suptitle(textwrap.fill(title, room), x=0.01, ha="left", **style)
     return figure
 
 
@@ -96,8 +100,15 @@ def _over(table: pa.Table, others: pa.Table, metric: str) -> pa.Table:
     return table.set_column(table.schema.get_field_index(metric), metric, column)
 
 
-def _bottlenecks(table: pa.Table) -> list[str]:
-    return list(dict.fromkeys(table.column("bottleneck").to_pylist()))
+def _places(drawing: Drawing, table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """The bottlenecks of which there is a picture each, as a title names them, with their rows."""
+    if drawing.metric.name in GROUP_METRICS:
+        yield "", end_to_end(table)
+        return
+    names = list(dict.fromkeys(table.column("bottleneck").to_pylist()))
+    for name in names:
+        own = table.filter(pa.compute.equal(table.column("bottleneck"), name))
+        yield f" at {name}" if len(names) > 1 else "", own
 
 
 def _figure(
@@ -108,7 +119,9 @@ def _figure(
     panels = list(_panels(drawing, plan, table))
     across = min(len(panels), 3 if width is None or width > 5 else 1)
     down = -(-len(panels) // across)
-    size = (4.2 * across + 1.6, 3.2 * down + 0.5) if width is None else (width, 2.1 * down + 0.4)
+    size = (
+        (4.2 * across + _LEGEND, 3.2 * down + 0.5) if width is None else (width, 2.1 * down + 0.4)
+    )
     figure = Figure(figsize=size, layout="constrained")
     grid = list(figure.subplots(down, across, sharey=True, squeeze=False).flat)
     aqms = list(dict.fromkeys(table.column("aqm").to_pylist()))

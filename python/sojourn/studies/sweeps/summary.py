@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from sojourn.model.scenario.quantities import ALL_FLOWS
 from sojourn.results.intervals import Interval, over_seeds
-from sojourn.results.metrics import SHOWN, SHOWN_OF_GROUPS, Metric
+from sojourn.results.metrics import GROUP_METRICS, SHOWN, SHOWN_OF_GROUPS, Metric
 from sojourn.studies.sweeps.plan import SweepPlan
+from sojourn.studies.sweeps.table import end_to_end
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def group_summaries(plan: SweepPlan, groups: pa.Table | None) -> list[Rows]:
     for title, metrics in SHOWN_OF_GROUPS.items():
         if title == next(iter(SHOWN_OF_GROUPS)) and len(named) < 2:
             continue
-        rows = _rows(plan, groups, ["group", "aqm"], metrics, title)
+        own = end_to_end(groups) if all(one.name in GROUP_METRICS for one in metrics) else groups
+        rows = _rows(plan, own, ["group", "aqm"], metrics, title)
         if rows.found:
             found.append(rows)
     return found
@@ -99,8 +101,9 @@ def group_summaries(plan: SweepPlan, groups: pa.Table | None) -> list[Rows]:
 def _rows(
     plan: SweepPlan, table: pa.Table, of: list[str], metrics: Sequence[Metric], title: str = ""
 ) -> Rows:
-    several = len(set(table.column("bottleneck").to_pylist())) > 1
-    by = [*(axis.name for axis in plan.axes), *of, "bottleneck"]
+    at = "bottleneck"
+    several = at in table.column_names and len(set(table.column(at).to_pylist())) > 1
+    by = [*(axis.name for axis in plan.axes), *of, *([at] if several else [])]
     found = {metric.name: over_seeds(table, by, metric.name) for metric in metrics}
     points = dict.fromkeys(zip(*(table.column(name).to_pylist() for name in by), strict=True))
     if title:
@@ -109,17 +112,16 @@ def _rows(
         points = dict.fromkeys(
             sorted(points, key=lambda p: [c.index(v) for c, v in zip(columns, p, strict=True)])
         )
-    names = by if several else by[:-1]
     rows = (
         Row(
-            tuple(_names(plan, point[: len(names)])),
+            tuple(_names(plan, point)),
             tuple(found[metric.name].get(point) for metric in metrics),
         )
         for point in points
     )
     # Of a table of its own a row has something to say; a cell without packets stays in the first.
     shown = tuple(row for row in rows if not title or row.runs)
-    return Rows(tuple(names), tuple(metrics), shown, title)
+    return Rows(tuple(by), tuple(metrics), shown, title)
 
 
 def _names(plan: SweepPlan, point: tuple[object, ...]) -> Iterator[str]:

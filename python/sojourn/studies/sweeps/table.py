@@ -100,6 +100,16 @@ def read_tables(folder: Path, runs: pa.Table | None = None) -> Tables:
     return Tables(table, groups, distributions)
 
 
+def end_to_end(groups: pa.Table) -> pa.Table:
+    """A row for each run and group: what is measured from end to end, such as completion times, is
+    repeated in the rows of all bottlenecks."""
+    columns = (groups.column(name).to_pylist() for name in ("run", "group"))
+    first: dict[tuple[Any, Any], int] = {}
+    for place, key in enumerate(zip(*columns, strict=True)):
+        first.setdefault(key, place)
+    return groups.take(list(first.values())).drop_columns("bottleneck")
+
+
 def read_list(folder: Path, name: str) -> pa.Table | None:
     """The table `name` of `_LISTS` in a sweep's folder; nothing if no run has a row of it."""
     path = folder / f"{name}.parquet"

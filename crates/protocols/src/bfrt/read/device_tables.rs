@@ -6,7 +6,7 @@ use crate::bfrt::device_tables::{Fixed, field as fixed_field};
 use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
 use crate::bfrt::store::Entry;
-use crate::bfrt::write::{application_read, buffer_read, pool_of, port_and_queue, recirculates};
+use crate::bfrt::write::{application_read, buffer_read, place_of, pool_of, port_and_queue, recirculates};
 use crate::failure::Failure;
 use sojourn_switch::{PortId, PortStatistics, QueueSettings, ShapedRate};
 use sojourn_target::target::DeviceTables;
@@ -109,10 +109,19 @@ impl Reader<'_> {
         Ok(Entry { action: 0, row })
     }
 
+    /// How a port loops back.
+    fn loopback(&self, port: u16) -> &'static str {
+        match recirculates(port, &self.schema.chip) {
+            true => "BF_LPBK_MAC_NEAR",
+            false => "BF_LPBK_NONE",
+        }
+    }
+
     fn port(&self, fixed: Fixed, port: &PortStatistics) -> Row {
         match fixed {
             Fixed::Port => Row::from([
                 (fixed_field::PORT_ENABLE, Datum::Bool(true)),
+                (fixed_field::LOOPBACK, Datum::text(self.loopback(port.port.0))),
                 (fixed_field::PORT_VALID, Datum::Bool(true)),
                 (fixed_field::PORT_UP, Datum::Bool(!self.down.contains(&port.port.0))),
             ]),
@@ -132,10 +141,17 @@ impl Reader<'_> {
             Fixed::PortConfig => {
                 let place = u32::from(port.port.0 & 0x7f);
                 let each = u32::from(self.schema.chip.group_ports);
+                let first = place_of(port, &self.schema.chip).first as u32;
+                let queues = 0..port.queues.len() as u32;
                 Row::from([
                     (fixed_field::PORT_GROUP, Datum::number(place / each)),
                     (fixed_field::PLACE_IN_GROUP, Datum::number(place % each)),
                     (fixed_field::QUEUES, Datum::number(port.queues.len())),
+                    (fixed_field::INGRESS_QUEUES, Datum::Numbers(queues.clone().collect())),
+                    (
+                        fixed_field::EGRESS_QUEUES,
+                        Datum::Numbers(queues.map(|queue| first + queue).collect()),
+                    ),
                 ])
             }
             Fixed::PortScheduling => {

@@ -273,6 +273,8 @@ def _data(out: Any, field: dict[str, Any], value: Any) -> None:
             out.bool_val = value
         case "string":
             out.str_val = value
+        case "bytes" if isinstance(value, bytes):
+            out.stream = value
         case _ if field["repeated"]:
             out.int_arr_val.val.extend(value)
         case _:

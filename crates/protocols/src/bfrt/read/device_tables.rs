@@ -6,7 +6,9 @@ use crate::bfrt::device_tables::{Fixed, field as fixed_field};
 use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
 use crate::bfrt::store::Entry;
-use crate::bfrt::write::{application_read, buffer_read, place_of, pool_of, port_and_queue, recirculates};
+use crate::bfrt::write::{
+    application_read, buffer_read, place_of, pool_of, port_and_queue, recirculates,
+};
 use crate::failure::Failure;
 use sojourn_switch::{PortId, PortStatistics, QueueSettings, ShapedRate};
 use sojourn_target::target::DeviceTables;
@@ -73,7 +75,7 @@ impl Reader<'_> {
                     }
                     (Fixed::QueueScheduling, Some(settings)) => {
                         let mut row = kept.unwrap_or_default().row;
-                        row.extend(scheduling(&settings));
+                        row.extend(scheduling(&settings, &self.schema.chip));
                         return Ok(Entry { action: 0, row });
                     }
                     _ => {}
@@ -217,14 +219,16 @@ fn shaping(port: &PortStatistics) -> Row {
     ])
 }
 
-/// Place of a queue in the scheduler.
-fn scheduling(settings: &QueueSettings) -> Row {
-    Row::from([
+/// Place of a queue in the scheduler; on Tofino 2 its one mode of flow control.
+fn scheduling(settings: &QueueSettings, chip: &DeviceTables) -> Row {
+    let mode = (chip.generation == 2).then(|| (fixed_field::FLOW_CONTROL, Datum::text("XOFF")));
+    let row = Row::from([
         (fixed_field::QUEUE_PRIORITY, Datum::Text(settings.level.to_string())),
         (fixed_field::QUEUE_WEIGHT, Datum::number(settings.weight)),
         (fixed_field::QUEUE_GUARANTEED, Datum::Bool(false)),
         (fixed_field::QUEUE_SCHEDULED, Datum::Bool(!settings.paused)),
-    ])
+    ]);
+    row.into_iter().chain(mode).collect()
 }
 
 /// A queue's reports of its depth: each queue makes them.

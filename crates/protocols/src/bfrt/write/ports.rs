@@ -96,7 +96,8 @@ impl Writer<'_> {
             let loops = recirculates(port, &self.schema.chip);
             if loops != (mode != "BF_LPBK_NONE") {
                 let does = if loops { "loops" } else { "does not loop" };
-                let why = format!("port {port} {does} on this switch, so $LOOPBACK_MODE is not {mode}");
+                let why =
+                    format!("port {port} {does} on this switch, so $LOOPBACK_MODE is not {mode}");
                 return Err(Failure::unimplemented(why));
             }
         }

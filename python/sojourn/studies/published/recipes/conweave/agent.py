@@ -16,8 +16,9 @@ from typing import Any
 from sojourn.control.bfrt_client import Connection
 from sojourn.control.bfrt_script import run_script
 
-FRONT = {(1, 0): 136, (1, 1): 137, (4, 0): 160, (32, 0): 168}
-"""The board's ports by connector and lane; the last two are looped back and unused."""
+FRONT = {(1, 0): 136, (1, 1): 137, (4, 0): 128, (32, 0): 129}
+"""The board's ports by connector and lane; the last two are unused, looped back on the board, here
+recirculation ports."""
 PORT, QUEUE = 137, 0
 AFC = 0x2001
 """The EtherType of a request."""
@@ -61,17 +62,16 @@ class TrafficManager:
 def send(bfrt: Any, credit: int) -> None:
     """One request for the queue: has the packet generator make the frame of `send_afc_pause.py`."""
     request = 1 << 31 | PORT >> 7 << 29 | (PORT % 128) // 8 << 25 | (PORT % 8 * 16) << 15 | credit
-    frame = bytes(6) + AFC.to_bytes(2, "big") + request.to_bytes(4, "big") + b"0" * 42
+    frame = bytes(6) + AFC.to_bytes(2, "big") + request.to_bytes(4, "big") + b"0" * 48
     generator = bfrt.tf2.pktgen
     generator.pkt_buffer.mod(pkt_buffer_offset=0, pkt_buffer_size=len(frame), buffer=frame)
-    generator.app_cfg.mod_with_trigger_timer_one_shot(app_id=APP, app_enable=False)
+    generator.app_cfg.mod_with_trigger_timer_one_shot(app_id=APP, app_enable=False, timer_nanosec=0)
     generator.app_cfg.mod_with_trigger_timer_one_shot(
         app_id=APP,
         app_enable=True,
         pkt_len=len(frame),
         timer_nanosec=0,
         pipe_local_source_port=GENERATOR,
-        assigned_chnl_id=GENERATOR,
     )
     time.sleep(BETWEEN)
 
@@ -91,10 +91,13 @@ def main(folder: Path) -> None:
     # The second waits in the paused queue, before the pings.
     send(bfrt, PAUSE)
     time.sleep(BEGIN + BETWEEN - time.monotonic())
-    print("waiting:", dict(shell["get_queue"](PORT, QUEUE) or {}))
+    pipe, group, queue = shell["get_pg_info"](PORT, QUEUE)
+    counter = bfrt.tf2.tm.counter.queue
+    print("waiting cells:", counter.get(pipe=pipe, pg_id=group, pg_queue=queue)["usage_cells"])
     shell["set_afc_activate"](0)
     shell["set_afc_egress_bypass"](1)
     send(bfrt, RESUME)
+    print("still:", counter.get(pipe=pipe, pg_id=group, pg_queue=queue)["usage_cells"])
 
 
 if __name__ == "__main__":

@@ -59,10 +59,15 @@ class TrafficManager:
         return {"pipe": port >> 7, "pg_id": found["pg_id"], "pg_queue": number}
 
 
+def request(credit: int) -> int:
+    """The word of advanced flow control for the queue."""
+    group, lane = divmod(PORT % 128, 8)
+    return 1 << 31 | PORT >> 7 << 29 | group << 25 | (lane * 16 + QUEUE) << 15 | credit
+
+
 def send(bfrt: Any, credit: int) -> None:
     """One request for the queue: has the packet generator make the frame of `send_afc_pause.py`."""
-    request = 1 << 31 | PORT >> 7 << 29 | (PORT % 128) // 8 << 25 | (PORT % 8 * 16) << 15 | credit
-    frame = bytes(6) + AFC.to_bytes(2, "big") + request.to_bytes(4, "big") + b"0" * 48
+    frame = bytes(6) + AFC.to_bytes(2, "big") + request(credit).to_bytes(4, "big") + b"0" * 48
     generator = bfrt.tf2.pktgen
     generator.pkt_buffer.mod(pkt_buffer_offset=0, pkt_buffer_size=len(frame), buffer=frame)
     generator.app_cfg.mod_with_trigger_timer_one_shot(app_id=APP, app_enable=False, timer_nanosec=0)

@@ -221,7 +221,8 @@ def test_a_controller_may_push_the_program_as_it_does_on_a_switch(tmp_path: Path
 
 BFRT = """
 import os, time
-from bfrt_shell import Connection, Shell
+from sojourn.control.bfrt_client import Connection
+from sojourn.control.bfrt_shell import Shell
 
 me = Connection(os.environ["SOJOURN_CONTROL"])
 pipe = getattr(Shell(me), me.name)
@@ -239,7 +240,6 @@ while True:
 
 
 def test_a_client_of_bfrt_is_as_exact(tmp_path: Path) -> None:
-    (tmp_path / "bfrt_shell.py").write_text((TESTS / "bfrt_shell.py").read_text())
     (tmp_path / "agent.py").write_text(BFRT)
     path = tmp_path / "bfrt.toml"
     path.write_text(

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from bfrt_shell import Connection, Shell
 from conftest import Sojourn, call_sojourn
 from sojourn import ControlError, connect, open_switch
 from sojourn.common.resources import programs_folder
+from sojourn.control.bfrt_client import Connection
+from sojourn.control.bfrt_shell import Shell
 from sojourn.control.p4runtime import P4RuntimeTransport, Tls
 
 pytest.importorskip("grpc", reason="not installed: pip install 'sojourn[control]'")

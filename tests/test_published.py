@@ -365,3 +365,22 @@ class Tables:
             self.made.append((name, match.get("f"), args))
 
         return SimpleNamespace(add=write, modify=write, delete=write)
+
+
+def test_the_fabric_of_openoptics_connects_each_pair_once_in_a_round() -> None:
+    pytest.importorskip("grpc", reason="not installed: pip install 'sojourn[dev]'")
+    agent = runpy.run_path(str(recipes_folder() / "openoptics" / "agent.py"))
+    found = agent["circuits"](4)
+    assert {frozenset(pair) for _, *pair in found} == {
+        frozenset(pair) for pair in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+    }
+    for number in range(3):
+        meets = [node for at, *pair in found if at == number for node in pair]
+        assert sorted(meets) == [0, 1, 2, 3]
+
+
+def test_the_request_of_conweaves_agent_is_the_word_of_its_source() -> None:
+    pytest.importorskip("grpc", reason="not installed: pip install 'sojourn[dev]'")
+    agent = runpy.run_path(str(recipes_folder() / "conweave" / "agent.py"))
+    # 1 bit, pipe 1 of 2 bits, group 1 of 4, 3 bits, queue 16 of 7, credit of 15.
+    assert agent["request"](agent["PAUSE"]) == int("10100010000010000" + "1".zfill(15), 2)

@@ -98,6 +98,7 @@ pub mod field {
     pub const SPEED: u32 = 1;
     pub const FEC: u32 = 2;
     pub const PORT_ENABLE: u32 = 4;
+    pub const LOOPBACK: u32 = 6;
     pub const PORT_VALID: u32 = 21;
     pub const PORT_UP: u32 = 25;
 
@@ -109,6 +110,8 @@ pub mod field {
     pub const PORT_GROUP: u32 = 1;
     pub const PLACE_IN_GROUP: u32 = 2;
     pub const QUEUES: u32 = 3;
+    pub const INGRESS_QUEUES: u32 = 4;
+    pub const EGRESS_QUEUES: u32 = 5;
 
     pub const UNIT: u32 = 1;
     pub const PROVISIONING: u32 = 2;
@@ -217,6 +220,14 @@ const CONTAINERS: u32 = 224;
 
 const SPEEDS: &str = "NONE 1G 10G 25G 40G 50G 100G";
 const FASTER: &str = "NONE 1G 10G 25G 40G 50G 100G 200G 400G";
+
+/// Modes of forward error correction; the last two are short names.
+const ERROR_CORRECTIONS: &str = "BF_FEC_TYP_NONE BF_FEC_TYP_FIRECODE BF_FEC_TYP_REED_SOLOMON \
+     BF_FEC_TYP_FC BF_FEC_TYP_RS";
+
+/// Where a port returns its packets.
+const LOOPBACKS: &str = "BF_LPBK_NONE BF_LPBK_MAC_NEAR BF_LPBK_MAC_FAR BF_LPBK_PCS_NEAR \
+     BF_LPBK_SERDES_NEAR BF_LPBK_SERDES_FAR BF_LPBK_PIPE";
 
 /// Parts of the first and of the second chip.
 const FIRST_PARTS: &str = "!UNKNOWN BFN-T10-064Q BFN-T10-032Q BFN-T10-032D";
@@ -377,10 +388,11 @@ const TABLES: [TableSpec; 18] = [
         keys: &[(1, "$DEV_PORT", "uint32")],
         data: &[
             (field::SPEED, "$SPEED", SPEEDS),
-            (field::FEC, "$FEC", "BF_FEC_TYP_NONE BF_FEC_TYP_FIRECODE BF_FEC_TYP_REED_SOLOMON"),
+            (field::FEC, "$FEC", ERROR_CORRECTIONS),
             (3, "$N_LANES", "uint32"),
             (field::PORT_ENABLE, "$PORT_ENABLE", "bool"),
             (5, "$AUTO_NEGOTIATION", "PM_AN_DEFAULT PM_AN_FORCE_ENABLE PM_AN_FORCE_DISABLE"),
+            (field::LOOPBACK, "$LOOPBACK_MODE", LOOPBACKS),
             (7, "$TX_MTU", "uint32"),
             (8, "$RX_MTU", "uint32"),
             (field::PORT_VALID, "$IS_VALID", "!bool"),
@@ -418,6 +430,8 @@ const TABLES: [TableSpec; 18] = [
             (field::PORT_GROUP, "pg_id", "!uint8"),
             (field::PLACE_IN_GROUP, "pg_port_nr", "!uint8"),
             (field::QUEUES, "port_queues_count", "!uint8"),
+            (field::INGRESS_QUEUES, "ingress_qid_map", "!uint8[]"),
+            (field::EGRESS_QUEUES, "egress_qid_queues", "!uint8[]"),
         ],
         actions: &[],
     },

@@ -555,6 +555,27 @@ async fn tofino_2_has_its_own_fixed_tables_with_its_port_groups() {
         let entry = one.entry(table, &[], "", &[(field, value)]);
         assert_eq!(one.write(Modify, entry).await, code, "{table} {field}");
     }
+    let scheduled = one.read_one("tf2.tm.queue.sched_cfg", &queue).await;
+    let Entity::TableEntry(scheduled) = scheduled else { panic!("{scheduled:?}") };
+    let mode = one.id("tf2.tm.queue.sched_cfg", "advanced_flow_control");
+    let mut fields = scheduled.data.unwrap().fields.into_iter();
+    let xoff = Some(Datum::StrVal("XOFF".into()));
+    assert_eq!(fields.find(|f| f.field_id == mode).and_then(|f| f.value), xoff);
+    // The queues of a port, and no port that loops unless it was started so.
+    let of_port = one.read_one("tf2.tm.port.cfg", &[("dev_port", exact(2, 4))]).await;
+    let queues = one.id("tf2.tm.port.cfg", "egress_qid_queues");
+    let Entity::TableEntry(of_port) = of_port else { panic!("{of_port:?}") };
+    let mut fields = of_port.data.unwrap().fields.into_iter();
+    let Some(Datum::IntArrVal(found)) = fields.find(|f| f.field_id == queues).and_then(|f| f.value)
+    else {
+        panic!("no queues")
+    };
+    assert_eq!(found.val[0], 32);
+    for (mode, code) in [("BF_LPBK_NONE", Code::Ok), ("BF_LPBK_MAC_NEAR", Code::Unimplemented)] {
+        let loopback = [("$LOOPBACK_MODE", Datum::StrVal(mode.into()))];
+        let entry = one.entry("$PORT", &[("$DEV_PORT", exact(2, 4))], "", &loopback);
+        assert_eq!(one.write(Modify, entry).await, code, "{mode}");
+    }
     // 16 bytes of a pattern.
     let app = [("app_id", exact(15, 4))];
     let pattern = [

@@ -301,11 +301,11 @@ _PAPERS_HEAD = (
 _PUBLISHED_HEAD = (
     "# Programs that others have published",
     "",
-    "Made by `make published SOURCES=DIR`, where DIR holds a clone of each repository in the table",
-    "below. `sojourn published` lists them, `sojourn published --sources DIR` says what becomes of",
-    "each program, `sojourn run published/NAME --sources DIR` runs one next to ours. None of their",
-    "text is in this repository: a recipe has a control plane and a scenario of ours, and the hash",
-    "of every file that it is for. Values are means of the seeds with 95 % intervals.",
+    "Made by `make published SOURCES=DIR`; DIR holds clones of the repositories below.",
+    "`sojourn published` lists them, with `--sources DIR` what becomes of each program,",
+    "`sojourn run published/NAME --sources DIR` runs one next to ours. None of their text is here:",
+    "a recipe has a scenario, a control plane unless theirs runs, and the hash of every file that",
+    "it is for. Values are means of the seeds with 95 % intervals.",
     "",
 )
 

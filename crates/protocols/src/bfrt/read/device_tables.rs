@@ -6,7 +6,9 @@ use crate::bfrt::device_tables::{Fixed, field as fixed_field};
 use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
 use crate::bfrt::store::Entry;
-use crate::bfrt::write::{application_read, buffer_read, pool_of, port_and_queue, recirculates};
+use crate::bfrt::write::{
+    application_read, buffer_read, place_of, pool_of, port_and_queue, recirculates,
+};
 use crate::failure::Failure;
 use sojourn_switch::{PortId, PortStatistics, QueueSettings, ShapedRate};
 use sojourn_target::target::DeviceTables;
@@ -73,7 +75,7 @@ impl Reader<'_> {
                     }
                     (Fixed::QueueScheduling, Some(settings)) => {
                         let mut row = kept.unwrap_or_default().row;
-                        row.extend(scheduling(&settings));
+                        row.extend(scheduling(&settings, &self.schema.chip));
                         return Ok(Entry { action: 0, row });
                     }
                     _ => {}
@@ -109,10 +111,19 @@ impl Reader<'_> {
         Ok(Entry { action: 0, row })
     }
 
+    /// How a port loops back.
+    fn loopback(&self, port: u16) -> &'static str {
+        match recirculates(port, &self.schema.chip) {
+            true => "BF_LPBK_MAC_NEAR",
+            false => "BF_LPBK_NONE",
+        }
+    }
+
     fn port(&self, fixed: Fixed, port: &PortStatistics) -> Row {
         match fixed {
             Fixed::Port => Row::from([
                 (fixed_field::PORT_ENABLE, Datum::Bool(true)),
+                (fixed_field::LOOPBACK, Datum::text(self.loopback(port.port.0))),
                 (fixed_field::PORT_VALID, Datum::Bool(true)),
                 (fixed_field::PORT_UP, Datum::Bool(!self.down.contains(&port.port.0))),
             ]),
@@ -132,10 +143,17 @@ impl Reader<'_> {
             Fixed::PortConfig => {
                 let place = u32::from(port.port.0 & 0x7f);
                 let each = u32::from(self.schema.chip.group_ports);
+                let first = place_of(port, &self.schema.chip).first as u32;
+                let queues = 0..port.queues.len() as u32;
                 Row::from([
                     (fixed_field::PORT_GROUP, Datum::number(place / each)),
                     (fixed_field::PLACE_IN_GROUP, Datum::number(place % each)),
                     (fixed_field::QUEUES, Datum::number(port.queues.len())),
+                    (fixed_field::INGRESS_QUEUES, Datum::Numbers(queues.clone().collect())),
+                    (
+                        fixed_field::EGRESS_QUEUES,
+                        Datum::Numbers(queues.map(|queue| first + queue).collect()),
+                    ),
                 ])
             }
             Fixed::PortScheduling => {
@@ -201,14 +219,16 @@ fn shaping(port: &PortStatistics) -> Row {
     ])
 }
 
-/// Place of a queue in the scheduler.
-fn scheduling(settings: &QueueSettings) -> Row {
-    Row::from([
+/// Place of a queue in the scheduler; on Tofino 2 its one mode of flow control.
+fn scheduling(settings: &QueueSettings, chip: &DeviceTables) -> Row {
+    let mode = (chip.generation == 2).then(|| (fixed_field::FLOW_CONTROL, Datum::text("XOFF")));
+    let row = Row::from([
         (fixed_field::QUEUE_PRIORITY, Datum::Text(settings.level.to_string())),
         (fixed_field::QUEUE_WEIGHT, Datum::number(settings.weight)),
         (fixed_field::QUEUE_GUARANTEED, Datum::Bool(false)),
         (fixed_field::QUEUE_SCHEDULED, Datum::Bool(!settings.paused)),
-    ])
+    ]);
+    row.into_iter().chain(mode).collect()
 }
 
 /// A queue's reports of its depth: each queue makes them.

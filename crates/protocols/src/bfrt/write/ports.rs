@@ -92,6 +92,15 @@ impl Writer<'_> {
             let why = format!("port {port} cannot be switched off while this switch runs");
             return Err(Failure::unimplemented(why));
         }
+        if let Some(Datum::Text(mode)) = given.get(&field::LOOPBACK) {
+            let loops = recirculates(port, &self.schema.chip);
+            if loops != (mode != "BF_LPBK_NONE") {
+                let does = if loops { "loops" } else { "does not loop" };
+                let why =
+                    format!("port {port} {does} on this switch, so $LOOPBACK_MODE is not {mode}");
+                return Err(Failure::unimplemented(why));
+            }
+        }
         only_modify(table, verb)?;
         // All ports exist from the start; a client may still add one.
         if verb == Verb::Insert {

@@ -1,71 +1,39 @@
 """A small shell like the vendor's bfrt_python: the tree of a program's tables, over BfRt.
 
-It knows of the program what the server's documents say, and nothing of the engine. Parameters are
-the last parts of dotted names, as in the vendor's shell.
+It knows of the program what the server's documents say. Parameters are the last parts of dotted
+names, as in the vendor's shell. Must not depend on the engine.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from sojourn.control import messages
+from sojourn.control import ControlError
+from sojourn.control.bfrt_client import (
+    ALL_PIPES,
+    DELETE,
+    INSERT,
+    MODIFY,
+    Connection,
+    Front,
+    message,
+)
 
-INSERT, MODIFY, DELETE = 1, 2, 4
-Row = dict[str, Any]
+OPTIONS = ("print_ents", "from_hw", "return_ents", "batch", "table")
+"""What a script may say of how the vendor's shell works; it has no effect here."""
+TYPES = {
+    "MatchAction_Direct": "MATCH_DIRECT",
+    "MatchAction_Indirect": "MATCH_INDIRECT",
+    "MatchAction_Indirect_Selector": "MATCH_INDIRECT_SELECTOR",
+    "Action": "ACTION_PROFILE",
+}
+"""The vendor's shell's names of kinds of tables; others are upper case."""
 
 
-def message(name: str) -> Any:
-    """A new message of the package."""
-    return messages.message(f"bfrt_proto.{name}")()
+class Row(dict[str, Any]):
+    """An entry that was read, by the names of parameters; `data` has the vendor's shell's form."""
 
-
-class Connection:
-    """A client that is bound to the program that runs."""
-
-    def __init__(self, address: str, client: int = 1) -> None:
-        self.channel = messages.grpc().insecure_channel(
-            address, options=[("grpc.max_receive_message_length", 64 << 20)]
-        )
-        self.stub = messages.Stub(self.channel, "bfrt_proto.BfRuntime")
-        self.client = client
-        got = self.stub.GetForwardingPipelineConfig(message("GetForwardingPipelineConfigRequest"))
-        self.name = got.config[0].p4_name
-        documents = (got.config[0].bfruntime_info, got.non_p4_config.bfruntime_info)
-        self.tables = {
-            table["name"].replace("$", ""): table
-            for document in documents
-            for table in json.loads(document)["tables"]
-        }
-        self.batch: list[Any] | None = None
-
-    def write(self, kind: int, entry: Any) -> None:
-        """One update, or one more of the batch."""
-        update = message("Update")
-        update.type = kind
-        update.entity.table_entry.CopyFrom(entry)
-        if self.batch is not None:
-            self.batch.append(update)
-        else:
-            self.flush([update])
-
-    def flush(self, updates: list[Any]) -> None:
-        """Has updates carried out, all or none."""
-        request = message("WriteRequest")
-        request.client_id, request.p4_name, request.atomicity = self.client, self.name, 1
-        request.target.pipe_id = 0xFFFF
-        request.updates.extend(updates)
-        self.stub.Write(request)
-
-    def read(self, entry: Any) -> Iterator[Any]:
-        """Entries."""
-        request = message("ReadRequest")
-        request.client_id, request.p4_name = self.client, self.name
-        request.target.pipe_id = 0xFFFF
-        request.entities.add().table_entry.CopyFrom(entry)
-        for response in self.stub.Read(request):
-            for entity in response.entities:
-                yield entity.table_entry
+    data: dict[bytes, Any]
 
 
 class Shell:
@@ -76,12 +44,34 @@ class Shell:
 
     def __getattr__(self, name: str) -> Any:
         of = self._connection
-        # The program's tables stand below its name, the chip's below the root.
-        path = self._path[1:] if self._path[:1] == (of.name,) else self._path
+        path = self._below
+        if path == ("port", "port_hdl_info"):
+            return Handles(of.front).method(name)
         for shown, table in of.tables.items():
             if shown.split(".") == list(path):
                 return Table(of, table).method(name)
         return Shell(of, (*self._path, name))
+
+    @property
+    def _below(self) -> tuple[str, ...]:
+        # The program's tables stand below its name, the chip's below the root.
+        return self._path[1:] if self._path[:1] == (self._connection.name,) else self._path
+
+    def info(self, return_info: bool = False, print_info: bool = True) -> list[dict[str, Any]]:
+        """The tables at or below a place: full name, type, usage, node."""
+        of, path = self._connection, self._below
+        found = [
+            {
+                "full_name": table["name"],
+                "type": TYPES.get(table["table_type"], table["table_type"].upper()),
+                "node": Shell(of, (*self._path[: len(self._path) - len(path)], *shown.split("."))),
+            }
+            for shown, table in of.tables.items()
+            if tuple(shown.split("."))[: len(path)] == path
+        ]
+        if print_info:
+            print(*(f"{one['type']} {one['full_name']}" for one in found), sep="\n")
+        return found if return_info else []
 
     def batch_begin(self) -> None:
         """What follows is one request."""
@@ -115,26 +105,43 @@ class Table:
         kind, _, action = name.partition("_with_")
         changes = {"add": INSERT, "mod": MODIFY, "delete": DELETE}
         if kind in changes:
-            return lambda **given: self._of.write(changes[kind], self._entry(action, given))
+            return lambda *keys, **given: self._change(changes[kind], action, keys, given)
         if kind == "entry":
             return lambda **given: Entry(
                 lambda: self._of.write(5, self._entry(action, given))  # insert or modify
             )
         if kind == "set_default":
             return lambda **given: self._of.write(MODIFY, self._entry(action, given, default=True))
-        return {"clear": self._clear, "dump": self._dump, "get": self._get}[name]
+        reads: dict[str, Callable[..., Any]] = {"dump": self._dump, "get": self._get}
+        return self._clear if name == "clear" else reads[name]
 
-    def _clear(self) -> None:
-        self._of.write(DELETE, message("TableEntry").__class__(table_id=self._table["id"]))
+    def _change(self, kind: int, action: str, keys: tuple[Any, ...], given: dict[str, Any]) -> None:
+        pipe = self._options(keys, given)
+        self._of.write(kind, self._entry(action, given), pipe)
 
-    def _dump(self) -> list[Row]:
-        asked = message("TableEntry").__class__(table_id=self._table["id"])
-        return [self._row(entry) for entry in self._of.read(asked)]
+    def _options(self, keys: tuple[Any, ...], given: dict[str, Any]) -> int:
+        """The pipe that is meant; names the keys that stand without names."""
+        for name in OPTIONS:
+            given.pop(name, None)
+        names = [_short(key["name"]) for key in self._table["key"]]
+        given.update(zip(names, keys, strict=False))
+        return ALL_PIPES if "pipe" in names else int(given.pop("pipe", ALL_PIPES))
 
-    def _get(self, **given: Any) -> Row:
+    def _all(self, given: dict[str, Any]) -> tuple[Any, int]:
+        pipe = self._options((), given)
+        return message("TableEntry").__class__(table_id=self._table["id"]), pipe
+
+    def _clear(self, **given: Any) -> None:
+        self._of.write(DELETE, *self._all(given))
+
+    def _dump(self, **given: Any) -> list[Row]:
+        return [self._row(entry) for entry in self._of.read(*self._all(given))]
+
+    def _get(self, *keys: Any, **given: Any) -> Row:
+        pipe = self._options(keys, given)
         asked = self._entry("", given)
         asked.ClearField("data")
-        return self._row(next(iter(self._of.read(asked))))
+        return self._row(next(iter(self._of.read(asked, pipe))))
 
     def _fields(self, action: str) -> tuple[int, list[dict[str, Any]]]:
         """The number of an action, and the data that an entry with it has."""
@@ -165,7 +172,8 @@ class Table:
         return entry
 
     def _row(self, entry: Any) -> Row:
-        row: Row = {}
+        row = Row()
+        row.data = {}
         keys = {key["id"]: key for key in self._table["key"]}
         for field in entry.key.fields:
             found = getattr(field, field.WhichOneof("match_type"))
@@ -182,8 +190,36 @@ class Table:
         names = {field["id"]: field["name"] for field in [*(action or {"data": []})["data"], *own]}
         for field in entry.data.fields:
             value = getattr(field, field.WhichOneof("value"))
-            plain = int.from_bytes(value, "big") if isinstance(value, bytes) else value
-            row[_short(names[field.field_id])] = plain
+            if isinstance(value, bytes):
+                value = int.from_bytes(value, "big")
+            elif hasattr(value, "val"):
+                value = list(value.val)
+            name = names[field.field_id]
+            row[_short(name)] = row.data[name.encode()] = value
+        return row
+
+
+class Handles:
+    """`bfrt.port.port_hdl_info`: the numbers of a board's ports, which the chip does not know."""
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+
+    def method(self, name: str) -> Callable[..., Any]:
+        """`get`, of a connector and a lane."""
+        return {"get": self._get}[name]
+
+    def _get(self, CONN_ID: int, CHNL_ID: int, print_ents: bool = True) -> Row:
+        try:
+            port = self._front[CONN_ID, CHNL_ID]
+        except KeyError:
+            known = ", ".join(f"{cage}/{lane}" for cage, lane in self._front) or "none"
+            place = f"{CONN_ID}/{CHNL_ID}"
+            raise ControlError(
+                f"no port is at {place}; there are {known}: give --front {place}=PORT"
+            ) from None
+        row = Row(DEV_PORT=port)
+        row.data = {b"$DEV_PORT": port}
         return row
 
 
@@ -231,10 +267,14 @@ def _key(out: Any, key: dict[str, Any], given: dict[str, Any]) -> None:
 
 def _data(out: Any, field: dict[str, Any], value: Any) -> None:
     match field["type"]["type"]:
+        case "bool" if field["repeated"]:
+            out.bool_arr_val.val.extend(value)
         case "bool":
             out.bool_val = value
         case "string":
             out.str_val = value
+        case "bytes" if isinstance(value, bytes):
+            out.stream = value
         case _ if field["repeated"]:
             out.int_arr_val.val.extend(value)
         case _:

@@ -145,3 +145,50 @@ def test_a_legend_has_every_aqm_whatever_its_name() -> None:
     figure = Figure()
     distributions._legend(figure, ["_mine", "fifo"], None)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["_mine", "fifo"]
+
+
+FABRIC = """
+duration = "20 ms"
+aqms = ["fifo"]
+[topology]
+leaf_spine = { leaves = 2, spines = 2, hosts = 2 }
+host_rate = "100 Mbit/s"
+rate = "200 Mbit/s"
+[[flows]]
+kind = "transfers"
+max_size = "20 kB"
+load = "50 %"
+from = "*"
+to = "*"
+"""
+
+LOADS = """
+scenario = "fabric.toml"
+seeds = "1..2"
+[grid]
+"flows.0.load" = ["30 %", "60 %"]
+[[plots]]
+metric = "slowdown_p99"
+group = "transfers cubic"
+against = ["load"]
+[[plots]]
+metric = "p99"
+against = ["load"]
+"""
+
+
+def test_completion_in_a_fabric_has_one_picture_and_a_queues_delay_one_for_each(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "fabric.toml").write_text(FABRIC)
+    (tmp_path / "loads.toml").write_text(LOADS)
+    done = call_sojourn(tmp_path, "sweep", "loads.toml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    names = sorted(path.name for path in (tmp_path / "out").glob("*.png"))
+    assert [name for name in names if name.startswith("slowdown")] == [
+        "slowdown_p99-transfers-cubic-load.png"
+    ]
+    links = pq.read_table(tmp_path / "out" / "table.parquet")["bottleneck"].unique()
+    assert len([name for name in names if name.startswith("p99")]) == len(links) == 4
+    completions = done.stdout.split("Completion times")[1]
+    assert len(re.findall(r"^ [36]0 % .* ± ", completions, re.MULTILINE)) == 2

@@ -90,20 +90,6 @@ fn summed(call: &ExternCall, found: &mut Vec<Diagnostic>) {
     if let Some(part) = parts.into_iter().find(|part| is_computed(part)) {
         let message = "a computed value in a checksum";
         found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
-        return;
-    }
-    let (Some(Arg::Out(target) | Arg::InOut(target)), true) =
-        (call.args.get(2), call.name.starts_with("update_checksum"))
-    else {
-        return;
-    };
-    let own = |slot: usize| target.range().narrow().any(|at| at == slot);
-    let mut parts = Vec::new();
-    visit::value_expressions(data, &mut parts);
-    let is_own = |part: &&Expr| matches!(part.kind, ExprKind::Slot(slot) if own(slot.index()));
-    if let Some(part) = parts.into_iter().find(is_own) {
-        let message = "a checksum is computed of its own field";
-        found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
     }
 }
 

@@ -33,11 +33,9 @@ type Successors = (BTreeSet<Step>, Span);
 pub(super) fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
     let unit = &program.units[control.index()];
     let Body::Control { stmts, .. } = &unit.body else { return };
-    let ranges = unit.params.iter().map(|param| param.layout.range());
-    let outer = ranges.flat_map(|range| range.narrow()).map(|at| Slot(at as u32)).collect();
     let exits = program.declared.exits.iter().copied().collect();
     let (behind, tables) = (HashMap::new(), BTreeMap::new());
-    let mut walk = Walk { outer, exits, behind, flagged: false, tables };
+    let mut walk = Walk { exits, behind, flagged: false, tables };
     walk.list(stmts, Step::End);
     for (table, places) in walk.tables {
         let Some((first, others)) = places.split_first() else { continue };
@@ -58,8 +56,6 @@ pub(super) fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnost
 }
 
 struct Walk {
-    /// Slots of the control's parameters.
-    outer: HashSet<Slot>,
     /// The `exit` statements outside of actions.
     exits: HashSet<Span>,
     /// The step behind each block.
@@ -119,9 +115,7 @@ impl Walk {
             },
             // Declarations, and copies of parameters that p4c leaves out.
             StmtKind::Copy { .. } => self.first(rest, end),
-            StmtKind::Set(to, value) if value.span == stmt.span && !self.outer.contains(to) => {
-                self.first(rest, end)
-            }
+            StmtKind::Set(_, value) if value.span == stmt.span => self.first(rest, end),
             _ => Step::Statement(stmt),
         }
     }

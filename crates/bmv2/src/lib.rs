@@ -18,6 +18,7 @@
 //! | [`rules`] | what a program cannot ask for |
 
 mod blocks;
+mod calls;
 mod control_plane;
 mod field_list;
 mod fused_pass;

@@ -1,26 +1,27 @@
-//! Limits of the blocks and tables of bmv2 that p4c enforces (V0207 to V0212, V0214 to V0216), after
+//! Limits of the blocks and tables of bmv2 that p4c enforces (V0207 to V0212, V0216, V0219, V0220), after
 //! `backends/bmv2`: `simple_switch/simpleSwitch.cpp`, `common/deparser.cpp`,
 //! `common/controlFlowGraph.cpp`, `common/control.h` and `common/check_unsupported.h`.
 //!
 //! Uses the IR; must not depend on how a block runs.
 
+use super::calls;
 use super::rules;
 use super::successors;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Unit, UnitId,
+    Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Table, Unit, UnitId,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::types::Type;
 use sojourn_p4::visit;
 use sojourn_target::applied_tables::{SharedObject, applied, shared_objects};
 use sojourn_target::table_order::{Cycle, Order};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A diagnostic for each statement or table that a block of the six cannot have.
 pub(super) fn check(
     program: &Program,
-    [_, verify, ingress, egress, compute, deparser]: [UnitId; 6],
+    [parser, verify, ingress, egress, compute, deparser]: [UnitId; 6],
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (unit, function) in [(verify, "verify_checksum"), (compute, "update_checksum")] {
@@ -42,7 +43,9 @@ pub(super) fn check(
     owners(program, &mut found);
     prefixes(program, &mut found);
     ranges(program, &mut found);
-    calls(program, &mut found);
+    action_data(program, &mut found);
+    selectors(program, &mut found);
+    calls::check(program, parser, [ingress, egress], &mut found);
     for param in &program.units[ingress.index()].params {
         variable(&param.ty, &mut found);
     }
@@ -92,7 +95,11 @@ fn summed(call: &ExternCall, found: &mut Vec<Diagnostic>) {
 
 fn is_computed(part: &Expr) -> bool {
     match &part.kind {
-        ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Mux(..) => true,
+        ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Mux(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Cast(..) => true,
         ExprKind::Guarded { read, .. } => is_computed(read),
         _ => false,
     }
@@ -163,34 +170,58 @@ fn ranges(program: &Program, found: &mut Vec<Diagnostic>) {
     found.extend(refused.map(Diagnostic::from));
 }
 
-/// Calls of registers of other cells than numbers, and digests of headers: both run here.
-fn calls(program: &Program, found: &mut Vec<Diagnostic>) {
-    let mut seen = BTreeSet::new();
-    visit::calls(program, &mut |_, call| match call.object {
-        Some(id) => {
-            let object = &program.objects[id.index()];
-            let cell = object.type_args.first();
-            if &*object.of == "register" && !cell.is_none_or(is_number) && seen.insert(id) {
-                let message = format!("`{}` holds no numbers", object.name);
-                found.push(rules::REGISTER_CELL.warning(object.span, message));
+/// Tables whose actions have data that are no numbers.
+fn action_data(program: &Program, found: &mut Vec<Diagnostic>) {
+    for table in applied(program) {
+        for action in &table.actions {
+            let declared = program.declared.actions.iter().find(|known| known.name == action.name);
+            let params = declared.map_or(&[][..], |known| &known.params);
+            if let Some(param) = params.iter().find(|param| !calls::is_number(&param.ty)) {
+                let message =
+                    format!("`{}` of `{}` is no number but {}", param.name, action.name, param.ty);
+                let refused = rules::ACTION_DATA.refuse(action.span, message);
+                found.push(refused.with_place(table.span, "the table").into());
             }
         }
-        None => {
-            let data = call.type_args.first();
-            if &*call.name == "digest" && matches!(data, Some(Type::Header(_))) {
-                let message = "a digest of a header";
-                found.push(rules::DIGEST_STRUCT.warning(call.span, message));
-            }
-        }
-    });
+    }
 }
 
-fn is_number(ty: &Type) -> bool {
-    match ty {
-        Type::Bit(_) | Type::Int(_) | Type::SerializableEnum(_) => true,
-        Type::New(of) => is_number(&of.target),
-        _ => false,
+/// Tables of a selector that choose by other keys.
+fn selectors(program: &Program, found: &mut Vec<Diagnostic>) {
+    let is_selector = |of: &str| of == "action_selector";
+    for SharedObject { object, owner, other } in shared_objects(program, is_selector) {
+        let sides = [(owner, selector_keys(owner)), (other, selector_keys(other))];
+        let [(_, first), (_, second)] = &sides;
+        if first.len() != second.len() || first.iter().zip(second).any(|(a, b)| !same(a, b)) {
+            let message =
+                format!("another selector key of `{}` than in `{}`", object.name, owner.name);
+            let refused = rules::SELECTOR_KEY.refuse(other.span, message);
+            found.push(refused.with_place(owner.span, "the other table").into());
+        }
     }
+}
+
+fn selector_keys(table: &Table) -> Vec<&Expr> {
+    let keys = table.keys.iter().filter(|key| &*key.match_kind == "selector");
+    keys.map(|key| &key.expr).collect()
+}
+
+/// Whether two expressions are the same, wherever they stand.
+fn same(a: &Expr, b: &Expr) -> bool {
+    let parts = |expr| visit::operands(expr).into_iter().cloned().collect::<Vec<_>>();
+    a.scalar == b.scalar
+        && match (&a.kind, &b.kind) {
+            (ExprKind::Slot(a), ExprKind::Slot(b)) => a == b,
+            (ExprKind::WideSlot(a), ExprKind::WideSlot(b)) => a == b,
+            (ExprKind::Const(a), ExprKind::Const(b)) => a == b,
+            (ExprKind::Slice(x, low), ExprKind::Slice(y, other)) => low == other && same(x, y),
+            _ => {
+                let (x, y) = (parts(a), parts(b));
+                std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind)
+                    && x.len() == y.len()
+                    && x.iter().zip(&y).all(|(x, y)| same(x, y))
+            }
+        }
 }
 
 /// Headers with two fields of variable size.

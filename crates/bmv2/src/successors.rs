@@ -2,26 +2,27 @@
 //! `backends/bmv2/common/controlFlowGraph.cpp`.
 //!
 //! bmv2 stores one successor of a table for each outcome, so a table that a control applies in
-//! several places has the same successors in all of them. Uses the IR; must not depend on how a
-//! block runs.
+//! several places has the same successors in all of them. p4c makes an `exit`, and a `return` in a
+//! `switch`, an assignment to a flag; any other `return` leads behind its control. Uses the IR; must
+//! not depend on how a block runs.
 
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
-use sojourn_p4::ir::{Body, ExprKind, Program, Slot, Stmt, StmtKind, TableId, UnitId};
+use sojourn_p4::ir::{Body, Label, Program, Slot, Stmt, StmtKind, TableId, UnitId};
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A step of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// A table.
     Table(TableId),
-    /// The statement that begins at this byte.
-    Statement(u32),
+    /// A statement, by its address: an inlined control has one for each application.
+    Statement(*const Stmt),
     /// The end of the control.
     End,
-    /// What `exit` or `return` leads to, which p4c may rewrite.
+    /// The step behind `break` or `continue`, which p4c may rewrite.
     Unknown,
 }
 
@@ -30,8 +31,11 @@ type Successors = (BTreeSet<Step>, Span);
 
 /// A diagnostic for each table with different successors.
 pub(super) fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
-    let Body::Control { stmts, .. } = &program.units[control.index()].body else { return };
-    let mut walk = Walk::default();
+    let unit = &program.units[control.index()];
+    let Body::Control { stmts, .. } = &unit.body else { return };
+    let exits = program.declared.exits.iter().copied().collect();
+    let (behind, tables) = (HashMap::new(), BTreeMap::new());
+    let mut walk = Walk { exits, behind, flagged: false, tables };
     walk.list(stmts, Step::End);
     for (table, places) in walk.tables {
         let Some((first, others)) = places.split_first() else { continue };
@@ -42,13 +46,22 @@ pub(super) fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnost
             let name = &program.tables[table.index()].name;
             let message = format!("another step follows `{name}` here");
             let refused = rules::ONE_SUCCESSOR.refuse(*at, message);
-            found.push(refused.with_place(first.1, "than here").into());
+            let refused = match first.1 == *at {
+                true => refused,
+                false => refused.with_place(first.1, "than here"),
+            };
+            found.push(refused.into());
         }
     }
 }
 
-#[derive(Default)]
 struct Walk {
+    /// The `exit` statements outside of actions.
+    exits: HashSet<Span>,
+    /// The step behind each block.
+    behind: HashMap<Label, Step>,
+    /// True inside of a `switch`: a `return` sets a flag there.
+    flagged: bool,
     tables: BTreeMap<TableId, Vec<Successors>>,
 }
 
@@ -56,48 +69,75 @@ impl Walk {
     fn list(&mut self, stmts: &[Stmt], end: Step) {
         for (at, stmt) in stmts.iter().enumerate() {
             let rest = &stmts[at + 1..];
-            let next = first(rest, end);
+            let next = self.first(rest, end);
             match &stmt.kind {
                 StmtKind::Apply { table, hit, action } => {
                     let steps = match hit.or(*action) {
                         None => BTreeSet::from([next]),
-                        Some(outcome) => by_outcome(outcome, rest, end),
+                        Some(outcome) => self.by_outcome(outcome, rest, end),
                     };
                     self.tables.entry(*table).or_default().push((steps, stmt.span));
                 }
-                _ => visit::inner_lists(stmt).into_iter().for_each(|list| self.list(list, next)),
+                StmtKind::Block { label, body } => {
+                    self.behind.insert(*label, next);
+                    self.list(body, next);
+                }
+                StmtKind::Loop { label, body } => {
+                    self.behind.insert(*label, Step::Unknown);
+                    self.list(body, Step::Statement(stmt));
+                }
+                _ => {
+                    let is_switch = matches!(stmt.kind, StmtKind::Switch { .. });
+                    let outer = self.flagged;
+                    self.flagged |= is_switch;
+                    visit::inner_lists(stmt).into_iter().for_each(|list| self.list(list, next));
+                    self.flagged = outer;
+                }
             }
         }
     }
-}
 
-/// The first step of a list, or what is behind it.
-fn first(stmts: &[Stmt], end: Step) -> Step {
-    let Some((stmt, rest)) = stmts.split_first() else { return end };
-    match &stmt.kind {
-        StmtKind::Apply { table, .. } => Step::Table(*table),
-        StmtKind::Block { body, .. } => first(body, first(rest, end)),
-        StmtKind::Leave(_) => Step::Unknown,
-        // A declaration without a value.
-        StmtKind::Set(_, value)
-            if matches!(value.kind, ExprKind::Const(0)) && value.span == stmt.span =>
-        {
-            first(rest, end)
+    /// The first step of a list, or what is behind it.
+    fn first(&mut self, stmts: &[Stmt], end: Step) -> Step {
+        let Some((stmt, rest)) = stmts.split_first() else { return end };
+        match &stmt.kind {
+            StmtKind::Apply { table, .. } => Step::Table(*table),
+            StmtKind::Block { label, body } => {
+                let next = self.first(rest, end);
+                self.behind.insert(*label, next);
+                self.first(body, next)
+            }
+            StmtKind::Leave(_) if self.exits.contains(&stmt.span) => Step::Statement(stmt),
+            StmtKind::Leave(label) => match self.behind.get(label) {
+                Some(Step::Unknown) | None => Step::Unknown,
+                Some(_) if self.flagged => Step::Statement(stmt),
+                Some(next) => *next,
+            },
+            // Declarations, and copies of parameters that p4c leaves out.
+            StmtKind::Copy { .. } => self.first(rest, end),
+            StmtKind::Set(_, value) if value.span == stmt.span => self.first(rest, end),
+            _ => Step::Statement(stmt),
         }
-        _ => Step::Statement(stmt.span.start),
     }
-}
 
-/// The steps behind `if (table.apply().hit)` and `switch (table.apply().action_run)`.
-fn by_outcome(outcome: Slot, rest: &[Stmt], end: Step) -> BTreeSet<Step> {
-    let Some((stmt, rest)) = rest.split_first() else { return [Step::Unknown].into() };
-    let (StmtKind::If { condition: by, .. } | StmtKind::Switch { subject: by, .. }) = &stmt.kind
-    else {
-        return [Step::Unknown].into();
-    };
-    if !visit::reads(by, outcome) {
-        return [Step::Unknown].into();
+    /// The steps behind `if (table.apply().hit)` and `switch (table.apply().action_run)`.
+    fn by_outcome(&mut self, outcome: Slot, rest: &[Stmt], end: Step) -> BTreeSet<Step> {
+        let Some((stmt, rest)) = rest.split_first() else { return [Step::Unknown].into() };
+        let (StmtKind::If { condition: by, .. } | StmtKind::Switch { subject: by, .. }) =
+            &stmt.kind
+        else {
+            return [Step::Unknown].into();
+        };
+        if !visit::reads(by, outcome) {
+            return [Step::Unknown].into();
+        }
+        let next = self.first(rest, end);
+        let is_switch = matches!(stmt.kind, StmtKind::Switch { .. });
+        let outer = self.flagged;
+        self.flagged |= is_switch;
+        let steps =
+            visit::inner_lists(stmt).into_iter().map(|list| self.first(list, next)).collect();
+        self.flagged = outer;
+        steps
     }
-    let next = first(rest, end);
-    visit::inner_lists(stmt).into_iter().map(|list| first(list, next)).collect()
 }

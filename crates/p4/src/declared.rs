@@ -25,6 +25,8 @@ pub struct Declared {
     /// Statements in actions, each with the name of its outermost action: the IR has them inlined
     /// at the call, a compiler in an action of its own.
     pub in_actions: HashMap<Span, Span>,
+    /// Each `exit` of a control outside of its actions, once for each time that the IR has it.
+    pub exits: Vec<Span>,
     /// Loops over a list or over numbers without a width, each with the unit that it stands in: the IR
     /// has their rounds, a compiler may refuse the loop.
     pub unrolled: Vec<(UnitId, Span)>,

@@ -117,11 +117,7 @@ impl Order {
                 None
             }
             StmtKind::Block { label, body } | StmtKind::Loop { label, body } => {
-                let mut end = self.list(body, Some(met));
-                if matches!(stmt.kind, StmtKind::Loop { .. }) {
-                    // The second round meets what the first has met.
-                    end = self.list(body, end);
-                }
+                let end = self.list(body, Some(met));
                 join([end, self.leaving.remove(label)])
             }
             StmtKind::Apply { table, .. } => {

@@ -189,17 +189,6 @@ fn a_multicast_copy_keeps_everything_and_knows_that_it_is_one() {
 }
 
 #[test]
-fn a_recirculation_asked_for_in_ingress_happens_behind_egress() {
-    let parts = Parts {
-        ingress: ("", "s.egress_spec = 2; recirculate_preserving_field_list(0);"),
-        ..Parts::default()
-    };
-    let mut pass = parts.load();
-    let out = pass.ingress(&frame(0x800, &[5; 50]));
-    assert!(pass.egress(out).recirculate);
-}
-
-#[test]
 fn a_field_list_may_be_named_by_a_constant_or_an_enum_member() {
     let parts = Parts {
         types: "const bit<8> LIST = 3; enum bit<8> Lists { none = 0, four = 4 }",

@@ -35,6 +35,8 @@ struct Parts<'t> {
     headers: &'t str,
     /// Fields of the metadata.
     metadata: &'t str,
+    /// Controls that others apply.
+    controls: &'t str,
     /// Declarations of the parser.
     locals: &'t str,
     /// Parser statements behind Ethernet.
@@ -54,7 +56,7 @@ struct Parts<'t> {
 impl Parts<'_> {
     fn text(&self) -> String {
         let Parts { types, headers, metadata, locals, parser, states, .. } = self;
-        let Parts { verify, compute, emit, .. } = self;
+        let Parts { verify, compute, emit, controls, .. } = self;
         let ((ig_declared, ig), (eg_declared, eg)) = (self.ingress, self.egress);
         let parser = if parser.is_empty() { "transition accept;" } else { parser };
         format!(
@@ -67,6 +69,7 @@ struct headers_t {{ eth_t eth; note_t note; {headers} }}
 struct meta_t {{
     @field_list(1) bit<8> one; @field_list(1, 2) bit<8> both; bit<8> none; {metadata}
 }}
+{controls}
 parser P(packet_in p, out headers_t h, inout meta_t m, inout standard_metadata_t s) {{
     {locals}
     state start {{ p.extract(h.eth); {parser} }}

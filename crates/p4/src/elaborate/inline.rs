@@ -313,6 +313,9 @@ impl Elaborator<'_> {
     /// `exit`
     pub(super) fn exit(&mut self, span: Span) {
         let Some(target) = self.unit.exit else { return };
+        if self.unit.in_action.is_none() {
+            self.out.declared.exits.push(span);
+        }
         if target.flagged {
             let flag = self.exit_flag(span);
             self.push(StmtKind::Set(flag, value::truth(true, span)), span);

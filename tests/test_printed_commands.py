@@ -32,6 +32,7 @@ ELSEWHERE = {
     "sojourn run leaf_spine": "tests/test_datacentre.py",
     "sojourn run int_chain": "tests/test_int.py",
     "sojourn int run": "tests/test_int.py",
+    "python -m sojourn.control.bfrt_script": "tests/test_bfrt_script.py",
     "sojourn replay bursts --rate": "tests/test_ghost.py",
     "sojourn run docs/examples/ghost.toml": "tests/test_ghost.py",
     "sojourn sweep docs/examples/coexistence.toml": "tests/test_coexistence.py",

@@ -90,6 +90,9 @@ sojourn_target::rules! { with programs:
     MEASURED_FIELD "T1029" "a filter measures one field, and a meter starts from the colour in one"
         "the crossbar of the meters brings it one field of the packet"
         "write the constant, the result or the action data into a metadata field in an earlier action, and give every call this field"
+    SIGN_EXTENDED "T1030" "a sign is repeated over 16 bits at most"
+        "the compiler repeats the sign in a hash, whose result has 16 bits"
+        "compare the number with 0 and write the upper bits as constants in two actions"
 
     STAGES "T1101" "a program has 12 stages, on Tofino 2 20"
         "each stage can use what an earlier one wrote, and the chip has 12 stages (Tofino 2: 20), for ingress and egress together"

@@ -16,6 +16,7 @@
 //! | `casts` | casts of casts |
 //! | `index` | addresses of registers |
 //! | `repeat`, `varbit` | loops; headers of variable size |
+//! | `sign` | signs repeated over more than 16 bits |
 //! | `profile` | tables that share a profile or selector |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
@@ -34,6 +35,7 @@ mod measured;
 mod operations;
 mod profile;
 mod repeat;
+mod sign;
 mod time;
 mod values;
 mod varbit;
@@ -107,6 +109,7 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
             Executor::Instruction(_) => {
                 action_data::check(evaluated, found);
                 instruction::check(unit, evaluated, found);
+                sign::check(unit, evaluated, found);
             }
             Executor::Index => index::check(evaluated, found),
             Executor::Measured(_) | Executor::Input => {}

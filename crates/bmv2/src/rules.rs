@@ -73,4 +73,7 @@ sojourn_target::rules! { without programs:
     EXIT_ONCE "V0221" "a control that exits is applied once"
         "p4c fails at the second copy of an `exit` statement of a control"
         "put the `exit` into an action, or behind the application"
+    HASH_LIST "V0222" "a hash is of a list, a struct or a header"
+        "p4c expects a struct there for bmv2"
+        "write the value in braces: `{ value }`"
 }

@@ -1,4 +1,4 @@
-//! Programs that p4c refuses for bmv2 (V0203, V0207 to V0221), with relatives that it takes.
+//! Programs that p4c refuses for bmv2 (V0203, V0207 to V0222), with relatives that it takes.
 
 use super::Parts;
 
@@ -137,6 +137,22 @@ fn a_digest_sends_a_struct() {
     {
         let parts = Parts { types, ingress: ("", apply), ..Parts::default() };
         assert_eq!(codes(parts), right, "{apply}");
+    }
+}
+
+#[test]
+fn a_hash_is_of_a_list_a_struct_or_a_header() {
+    for (data, right) in [
+        ("{ h.note.a }", &[][..]),
+        ("{ h.note.a, 8w1 }", &[]),
+        ("h.note", &[]),
+        ("h", &[]),
+        ("h.note.a", &["V0222"]),
+        ("32w5", &["V0222"]),
+    ] {
+        let apply = format!("hash(m.both, HashAlgorithm.crc16, 8w0, {data}, 8w16);");
+        let parts = Parts { ingress: ("", &apply), ..Parts::default() };
+        assert_eq!(codes(parts), right, "{data}");
     }
 }
 

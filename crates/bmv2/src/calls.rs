@@ -101,7 +101,7 @@ fn copies(call: &ExternCall, pass: Pass, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What a hash is of: p4c makes a list of the fields of a struct, header or tuple.
+/// The data of a hash: p4c makes a list of the fields of a struct, header or tuple.
 fn hash_input(call: &ExternCall, found: &mut Vec<Diagnostic>) {
     if call.object.is_none()
         && &*call.name == "hash"

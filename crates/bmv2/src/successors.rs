@@ -46,11 +46,10 @@ pub(super) fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnost
             let name = &program.tables[table.index()].name;
             let message = format!("another step follows `{name}` here");
             let refused = rules::ONE_SUCCESSOR.refuse(*at, message);
-            let refused = match first.1 == *at {
-                true => refused,
-                false => refused.with_place(first.1, "than here"),
-            };
-            found.push(refused.into());
+            let elsewhere = first.1 != *at;
+            found.push(
+                if elsewhere { refused.with_place(first.1, "than here") } else { refused }.into(),
+            );
         }
     }
 }
@@ -86,13 +85,9 @@ impl Walk {
                     self.behind.insert(*label, Step::Unknown);
                     self.list(body, Step::Statement(stmt));
                 }
-                _ => {
-                    let is_switch = matches!(stmt.kind, StmtKind::Switch { .. });
-                    let outer = self.flagged;
-                    self.flagged |= is_switch;
-                    visit::inner_lists(stmt).into_iter().for_each(|list| self.list(list, next));
-                    self.flagged = outer;
-                }
+                _ => self.inside(stmt, |walk| {
+                    visit::inner_lists(stmt).into_iter().for_each(|list| walk.list(list, next));
+                }),
             }
         }
     }
@@ -132,12 +127,17 @@ impl Walk {
             return [Step::Unknown].into();
         }
         let next = self.first(rest, end);
-        let is_switch = matches!(stmt.kind, StmtKind::Switch { .. });
+        self.inside(stmt, |walk| {
+            visit::inner_lists(stmt).into_iter().map(|list| walk.first(list, next)).collect()
+        })
+    }
+
+    /// Looks at the lists of a statement; those of a `switch` are `flagged`.
+    fn inside<T>(&mut self, stmt: &Stmt, look: impl FnOnce(&mut Walk) -> T) -> T {
         let outer = self.flagged;
-        self.flagged |= is_switch;
-        let steps =
-            visit::inner_lists(stmt).into_iter().map(|list| self.first(list, next)).collect();
+        self.flagged |= matches!(stmt.kind, StmtKind::Switch { .. });
+        let found = look(self);
         self.flagged = outer;
-        steps
+        found
     }
 }

@@ -134,14 +134,11 @@ def _hops(table: pa.Table) -> list[dict[str, Any]]:
 
 def _figures(column: pa.ChunkedArray) -> dict[str, int] | None:
     """A percentile is the least value that so many are not above."""
-    ordered = np.sort(column.drop_null().to_numpy())
-    if not len(ordered):
+    values = column.drop_null().to_numpy()
+    if not len(values):
         return None
-    ranks = {
-        name: int(ordered[-(-len(ordered) * percent // 100) - 1])
-        for name, percent in _PERCENTILES.items()
-    }
-    return {**ranks, "max": int(ordered[-1])}
+    ranks = np.percentile(values, list(_PERCENTILES.values()), method="inverted_cdf")
+    return {**dict(zip(_PERCENTILES, map(int, ranks), strict=True)), "max": int(values.max())}
 
 
 def _document(found: Collected) -> dict[str, Any]:

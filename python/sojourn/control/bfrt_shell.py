@@ -20,7 +20,7 @@ from sojourn.control.bfrt_client import (
 )
 
 OPTIONS = ("print_ents", "from_hw", "return_ents", "batch", "table")
-"""What a script may say of how the vendor's shell works; it has no effect here."""
+"""Parameters of the vendor's shell about printing and batches, without effect here."""
 TYPES = {
     "MatchAction_Direct": "MATCH_DIRECT",
     "MatchAction_Indirect": "MATCH_INDIRECT",

@@ -284,7 +284,7 @@ class _Outputs:
         self._captures = {
             place: CaptureWriter(folder / queue.capture)
             for place, queue in enumerate(run.bottlenecks)
-            if run.config["capture"] or queue.captured
+            if run.captures(queue)
         }
         self._log = _ProgramLog(folder / LOG)
         others = (self._flows, self._exchanges, self._datagrams, self._registers)

@@ -129,6 +129,10 @@ class PlannedRun:
         text = json.dumps(self.config, default=_empty)
         return _core.Configuration(text, list(_beside(self.config)))
 
+    def captures(self, place: Bottleneck) -> bool:
+        """Whether the frames of a bottleneck are captured: those of all, or its link's alone."""
+        return bool(self.config["capture"]) or place.captured
+
     def aqm_at(self, place: int) -> dict[str, Any]:
         """The AQM in the switch at a place of the network, as the engine's configuration has it."""
         aqm: dict[str, Any] = self.config["network"]["switches"][place].get("aqm")

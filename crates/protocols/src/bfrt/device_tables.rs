@@ -225,7 +225,7 @@ const FASTER: &str = "NONE 1G 10G 25G 40G 50G 100G 200G 400G";
 const ERROR_CORRECTIONS: &str = "BF_FEC_TYP_NONE BF_FEC_TYP_FIRECODE BF_FEC_TYP_REED_SOLOMON \
      BF_FEC_TYP_FC BF_FEC_TYP_RS";
 
-/// Where a port returns its packets.
+/// Loopback modes: the place at which a port returns its packets.
 const LOOPBACKS: &str = "BF_LPBK_NONE BF_LPBK_MAC_NEAR BF_LPBK_MAC_FAR BF_LPBK_PCS_NEAR \
      BF_LPBK_SERDES_NEAR BF_LPBK_SERDES_FAR BF_LPBK_PIPE";
 

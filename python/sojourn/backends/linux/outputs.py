@@ -53,7 +53,7 @@ def write(
         for place, queue in zip(run.bottlenecks, measured.queues, strict=True):
             with RowWriter(folder / place.rows, "packets", ballast) as packets:
                 packets.write(_packet_table(queue.rows))
-            if config["capture"] or place.captured:
+            if run.captures(place):
                 _write_capture(folder / place.capture, queue, origin, duration)
         with RowWriter(folder / FLOWS, "flows", ballast) as flows:
             flows.write(pa.table(measured.samples.columns, schema=FLOW_SCHEMA))

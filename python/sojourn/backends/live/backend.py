@@ -190,7 +190,7 @@ class LiveBackend:
         plain = replace(run, config=config | {"capture": False}, bottlenecks=queues)
         write(folder, found, attempt.raw, plain, managed_of(config), backend)
         for place, way in zip(run.bottlenecks, left.network.measured, strict=True):
-            if config["capture"] or place.captured:
+            if run.captures(place):
                 shutil.move(left.capture(way), folder / place.capture)
         _join_logs(left, folder)
         counted = json.loads((folder / COUNTERS).read_text(encoding="utf-8"))

@@ -82,6 +82,10 @@ def collect(path: Path, int_port: int = INT_PORT, report_port: int = REPORT_PORT
     return _Collector(int_port, report_port).read(read_frames(path))
 
 
+_Half = tuple[Watched, Hop]
+"""Of one of a packet's two reports: the packet, and what the sink measured."""
+
+
 class _Collector:
     """Joins reports to packets."""
 
@@ -90,7 +94,7 @@ class _Collector:
         self._rows = Rows()
         self._found = Collected(SCHEMA.empty_table())
         self._next = dict[int, int]()
-        self._waiting = defaultdict[tuple[Any, ...], deque[Report]](deque)
+        self._waiting = defaultdict[tuple[Any, ...], deque[_Half]](deque)
 
     def read(self, frames: Frames) -> Collected:
         """Everything in a capture."""
@@ -106,10 +110,10 @@ class _Collector:
             except BrokenTelemetry as error:
                 found.broken[str(error)] += 1
         for left in self._waiting.values():
-            for report in left:
+            for packet, _ in left:
                 found.unjoined += 1
-                if report.packet is not None and report.packet.has_stack:
-                    self._add(report.packet, report.packet.hops)
+                if packet.has_stack:
+                    self._add(packet, packet.hops)
         # Where reports are, INT packets in the same capture are those that they are about.
         for packet in stacks if not found.reports else ():
             self._add(packet, packet.hops)
@@ -150,23 +154,19 @@ class _Collector:
         # Identification and time of arrival at the sink: the same in both reports.
         key = report.node, report.own.ingress_time, packet.flow, packet.identification
         waiting = self._waiting[key]
-        if waiting and _has_stack(waiting[0]) != packet.has_stack:
+        half = packet, report.own
+        if waiting and waiting[0][0].has_stack != packet.has_stack:
             other = waiting.popleft()
-            before, last = (report, other) if packet.has_stack else (other, report)
-            if before.packet is not None:
-                self._add(before.packet, (*before.packet.hops, last.own))
+            (before, _), (_, own) = (half, other) if packet.has_stack else (other, half)
+            self._add(before, (*before.hops, own))
         else:
-            waiting.append(report)
+            waiting.append(half)
         if not waiting:
             del self._waiting[key]
 
     def _add(self, packet: Watched, hops: tuple[Hop, ...]) -> None:
         self._found.exceeded += packet.exceeded
         self._rows.add(packet, hops)
-
-
-def _has_stack(report: Report) -> bool:
-    return report.packet is not None and report.packet.has_stack
 
 
 class Rows:

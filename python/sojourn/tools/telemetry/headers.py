@@ -7,7 +7,7 @@ captures.
 """
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 INT_PORT, REPORT_PORT = 5000, 32766
@@ -67,7 +67,7 @@ class Report:
     dropped: bool
     own: Hop
     """The reporting node's."""
-    packet: Watched | None = field(default=None)
+    packet: Watched | None = None
 
 
 def metadata(bits: int, data: bytes, node: int | None = None) -> Hop:
@@ -134,13 +134,15 @@ def _with_stack(data: bytes, near: int, addresses: tuple[str, str], identificati
         )
     hops = [metadata(bits, stack[at : at + length]) for at in range(0, len(stack), length)]
     protocol, far, behind = last & 0xFF, 0, data[4 + 4 * words :]
-    match kind >> 2 & 3:
-        case 2 if protocol in (_UDP, _TCP) and len(behind) >= 4:
-            near, far = struct.unpack_from("!HH", behind)
-        case 1:
-            protocol, far = _UDP, last
-        case other if other not in (_NEW_UDP, _SAME_UDP):
-            raise BrokenTelemetry(f"an INT shim with next protocol type {other}; 1 and 2 are read")
+    next_protocol = kind >> 2 & 3
+    if next_protocol == _SAME_UDP:
+        protocol, far = _UDP, last
+    elif next_protocol != _NEW_UDP:
+        raise BrokenTelemetry(
+            f"an INT shim with next protocol type {next_protocol}; 1 and 2 are read"
+        )
+    elif protocol in (_UDP, _TCP) and len(behind) >= 4:
+        near, far = struct.unpack_from("!HH", behind)
     flow = f"{addresses[0]}:{near} > {addresses[1]}:{far}"
     return Watched(flow, protocol, identification, tuple(hops[::-1]), True, bool(version >> 2 & 1))
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import Sojourn
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -30,3 +32,12 @@ def test_the_percentiles_are_printed_for_each_flow(capsys: pytest.CaptureFixture
 def test_every_example_has_a_test() -> None:
     names = {path.stem for path in EXAMPLES.iterdir() if path.suffix in (".py", ".rs")}
     assert names == {"compare_aqms", "delay_per_flow", "l4s_live", "tcp_over_p4"}
+
+
+@pytest.mark.parametrize("name", ["bbr_beside_cubic", "short_transfers"])
+def test_scenarios_of_the_tcp_page_run(name: str, sojourn: Sojourn, tmp_path: Path) -> None:
+    scenario = EXAMPLES.parent / "docs" / "examples" / f"{name}.toml"
+    shorter = ("--set", "duration=2 s", "--set", "warm_up=500 ms")
+    done = sojourn("run", str(scenario), *shorter, "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "fifo" / "packets.parquet").is_file()

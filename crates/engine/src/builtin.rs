@@ -19,7 +19,11 @@ pub static TARGETS: Targets = Targets(&[
     &PsaSwitch,              // p4/psa
 ]);
 
-/// [`LoadOptions`] with the built-in targets.
+/// [`LoadOptions`] with the built-in targets and the compiler of hot units.
 pub fn load_options() -> LoadOptions {
-    LoadOptions { targets: TARGETS, ..LoadOptions::default() }
+    LoadOptions {
+        targets: TARGETS,
+        compiler: Some(&sojourn_jit::COMPILER),
+        ..LoadOptions::default()
+    }
 }

@@ -16,7 +16,7 @@ const FLOORS: [(&str, &[&str]); 19] = [
     ("externs", &["packet", "p4"]),
     ("analysis", &["p4"]),
     ("control", &["packet", "p4", "externs"]),
-    ("target", &["packet", "p4", "jit", "analysis", "control"]),
+    ("target", &["packet", "p4", "analysis", "control"]),
     ("tofino", &["packet", "p4", "jit", "externs", "control", "target"]),
     ("bmv2", &["packet", "p4", "externs", "control", "target"]),
     ("npu", &["packet", "p4", "externs", "control", "target"]),
@@ -26,8 +26,8 @@ const FLOORS: [(&str, &[&str]); 19] = [
     (
         "engine",
         &[
-            "packet", "p4", "externs", "analysis", "control", "target", "tofino", "bmv2", "npu",
-            "psa", "switch", "net",
+            "packet", "p4", "jit", "externs", "analysis", "control", "target", "tofino", "bmv2",
+            "npu", "psa", "switch", "net",
         ],
     ),
     ("live", &["packet", "switch"]),

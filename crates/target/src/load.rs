@@ -9,6 +9,7 @@ use crate::target::{Target, Targets};
 use sojourn_p4::diagnostic::{Diagnostic, RenderOptions, render_all, to_json_string};
 pub use sojourn_p4::interp::Executor;
 use sojourn_p4::interp::Interpreter;
+use sojourn_p4::interp::jit_tier::Compiler;
 use sojourn_p4::ir;
 use sojourn_p4::preprocess::{FileLoader, SourceLoader};
 use sojourn_p4::source::SourceMap;
@@ -29,6 +30,8 @@ pub struct LoadOptions {
     pub clock: Clock,
     /// Executor of the program's statements.
     pub executor: Executor,
+    /// Compiler of [`Executor::Native`]. Without one, such a program is interpreted.
+    pub compiler: Option<&'static dyn Compiler>,
     /// Seed of random numbers and random hashes.
     pub seed: u64,
     /// Index of the pipeline, if the program has several for the pipes of a chip.
@@ -57,8 +60,8 @@ impl LoadOptions {
     /// Interpreter of an elaborated program.
     pub fn interpreter(&self, program: ir::Program) -> Interpreter {
         let mut interpreter = Interpreter::with_executor(Arc::new(program), self.executor);
-        if self.executor == Executor::Native {
-            interpreter.compile_by(&sojourn_jit::COMPILER);
+        if let (Executor::Native, Some(compiler)) = (self.executor, self.compiler) {
+            interpreter.compile_by(compiler);
         }
         interpreter
     }

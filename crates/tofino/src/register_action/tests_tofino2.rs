@@ -91,7 +91,8 @@ fn a_wide_word_is_copied_whole_and_put_out_by_halves() {
 
 /// Ethernet headers of the frames behind egress, in their order through one switch.
 fn passes(parts: &Parts<'_>, executor: Executor, frames: &[[u8; 14]]) -> Vec<[u8; 14]> {
-    let options = LoadOptions { executor, ..LoadOptions::default() };
+    let compiler = Some(&sojourn_jit::COMPILER as _);
+    let options = LoadOptions { executor, compiler, ..LoadOptions::default() };
     let loaded = load_text_with(&parts.text(), options);
     let mut plane =
         loaded.unwrap_or_else(|error| panic!("{}", error.render(&Default::default()))).plane;

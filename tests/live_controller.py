@@ -21,20 +21,21 @@ PATIENCE = 30
 class Controller:
     """The primary controller of a device, on one stream."""
 
-    def __init__(self, channel: Any) -> None:
+    def __init__(self, channel: Any, device: int = DEVICE) -> None:
+        self._device = device
         self._stub = service.P4RuntimeStub(channel)
         self._asks: SimpleQueue[Any] = SimpleQueue()
         self._stream = self._stub.StreamChannel(iter(self._asks.get, None), timeout=2 * PATIENCE)
         self._info: Any = None
         request = p4.StreamMessageRequest()
-        request.arbitration.device_id = DEVICE
+        request.arbitration.device_id = device
         request.arbitration.election_id.low = 1
         self._asks.put(request)
         assert next(self._stream).arbitration.status.code == 0, "it is primary"
 
     def push(self, program: bytes, info: bytes) -> None:
         """Puts a program in the place of the one that runs."""
-        request = p4.SetForwardingPipelineConfigRequest(device_id=DEVICE)
+        request = p4.SetForwardingPipelineConfigRequest(device_id=self._device)
         request.election_id.low = 1
         request.action = p4.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
         request.config.p4_device_config = program
@@ -48,7 +49,7 @@ class Controller:
 
     def add(self, table: str, key: bytes, action: str, value: bytes) -> None:
         """An entry with one exact key and an action with one parameter."""
-        request = p4.WriteRequest(device_id=DEVICE)
+        request = p4.WriteRequest(device_id=self._device)
         request.election_id.low = 1
         update = request.updates.add(type=p4.Update.INSERT)
         entry = update.entity.table_entry
@@ -60,7 +61,7 @@ class Controller:
 
     def entries(self, table: str) -> int:
         """How many a table has."""
-        request = p4.ReadRequest(device_id=DEVICE)
+        request = p4.ReadRequest(device_id=self._device)
         request.entities.add().table_entry.table_id = self._id("tables", table)
         answers = self._stub.Read(request, timeout=PATIENCE)
         return sum(len(answer.entities) for answer in answers)

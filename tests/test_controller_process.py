@@ -324,6 +324,19 @@ def sweep_of(path: Path) -> Path:
     return sweep
 
 
+def test_a_sweep_gives_a_controller_the_folder_that_its_command_names(
+    tmp_path: Path, sojourn: Sojourn
+) -> None:
+    agent = "forward()\nassert open(sys.argv[1] + '/rates').read() == '7'\n"
+    path = scenario(tmp_path / "s", agent)
+    data = tmp_path / "s" / "data"
+    data.mkdir()
+    (data / "rates").write_text("7")
+    path.write_text(path.read_text().replace('"agent.py"]', f'"agent.py", "{data}"]'))
+    swept = sojourn("sweep", str(sweep_of(path)), "--out", str(tmp_path / "out"))
+    assert swept.returncode == 0, swept.stderr
+
+
 def test_a_sweep_runs_again_when_a_module_of_the_controller_has_changed(
     tmp_path: Path, sojourn: Sojourn
 ) -> None:

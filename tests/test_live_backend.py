@@ -14,10 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -26,8 +28,10 @@ from sojourn.backends.linux.temporary_folders import scratch
 from sojourn.backends.live.backend import live as live_backend
 from sojourn.backends.live.measurements import counters_of
 from sojourn.backends.live.namespaces import NamespacesError, is_root, require
+from sojourn.common.resources import scenarios_folder
 from sojourn.errors import SojournError
 from sojourn.runner import plan_scenario, record
+from sojourn.tools.telemetry.collector import collect
 
 RUN = [sys.executable, "-m", "sojourn", "run"]
 NOBODY = 65_534
@@ -260,6 +264,33 @@ def test_a_program_in_a_network_has_its_control_plane_pace_and_delays(
     counters = json.loads((folder / "counters.json").read_text())
     assert set(counters["live"]) == {"r", "s"}
     assert counters["flows"][0]["delivered"] > 0
+
+
+def test_telemetry_leaves_room_for_hosts_packets_and_reaches_the_collector(
+    namespaces: None, tmp_path: Path
+) -> None:
+    given = tomllib.loads((scenarios_folder() / "int_chain.toml").read_text())
+    given |= {"duration": "1 s", "aqms": given["aqms"][:1]}
+    backend = live_backend(accept_disturbed=True)
+    record(
+        plan_scenario(given, beside=scenarios_folder(), backend=backend),
+        tmp_path / "run",
+        backend=backend,
+    )
+    folder = tmp_path / "run" / "bmv2"
+    counters = json.loads((folder / "counters.json").read_text())
+    ports = [port for switch in counters["live"].values() for port in switch["ports"]]
+    assert not any(port["not_sent"] or port["oversized"] for port in ports)
+    # Segments of 1,500 bytes, with 120 bytes of telemetry at the last hop.
+    assert counters["flows"][0]["delivered"] > 100_000
+    found = collect(folder / "bottleneck-s3-collector.pcapng")
+    assert found.packets > 200 and found.lost == 0 and not found.broken
+    assert set(found.table["hop"].to_pylist()) == {1, 2, 3}
+    # The source's queue is the longest one of the flow; its row has the same wait.
+    rows = pq.read_table(folder / "packets.parquet").to_pydict()
+    longest = max(b - a for a, b in zip(rows["enqueued"], rows["dequeued"], strict=True))
+    first = found.table.filter(pc.equal(found.table["hop"], 1))
+    assert pc.max(first["latency"]).as_py() == pytest.approx(longest, abs=2_000_000)
 
 
 @contextlib.contextmanager

@@ -4,11 +4,13 @@ The mechanism is tested with stand-ins of ours in a temporary folder; SOJOURN_SO
 with real clones, and then they are run.
 """
 
+import csv
 import json
 import os
 import re
 import runpy
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -181,6 +183,31 @@ def test_every_file_that_a_recipe_names_exists() -> None:
         for program in recipe.programs:
             assert program.why_not or program.control, f"{recipe.name}/{program.name}"
             assert program.made_by or program.why_not or program.program in recipe.files
+
+
+def test_each_program_that_runs_has_a_claim_with_its_figure_on_the_page() -> None:
+    page = tomllib.loads((recipes_folder().parent / "paper.toml").read_text())
+    labels = {
+        f"{recipe.name}/{program.name}": program.label
+        for recipe in recipes().values()
+        for program in recipe.programs
+        if not program.why_not
+    }
+    run = {one.get("published") for setup in page["setups"] for one in setup["aqms"]}
+    assert set(labels) <= run
+    judged = {check["of"]["aqm"] for claim in page["claims"] for check in claim["checks"]}
+    judged |= {
+        check["to"]["aqm"] for claim in page["claims"] for check in claim["checks"] if "to" in check
+    }
+    assert set(labels.values()) <= judged
+    # The page's data: a figure, ours and a verdict for each part of each claim.
+    data = Path(__file__).parent.parent / "docs/published/published-parts.csv"
+    with data.open(encoding="utf-8", newline="") as file:
+        parts = list(csv.DictReader(file))
+    assert [(row["claim"], row["part"]) for row in parts] == [
+        (claim["id"], check["says"]) for claim in page["claims"] for check in claim["checks"]
+    ]
+    assert all(row["figure"] and row["ours"] and row["verdict"] for row in parts)
 
 
 def test_the_page_without_a_single_clone_names_the_missing_ones(tmp_path: Path) -> None:

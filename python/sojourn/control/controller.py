@@ -6,7 +6,7 @@ and on the objects of a switch under control. Uses no scenario and no files but 
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
@@ -44,6 +44,14 @@ class PacketIn(NamedTuple):
     """All of it, with the header that the program puts in front."""
 
 
+class Node(NamedTuple):
+    """A switch of a run."""
+
+    place: int
+    """Among the network's switches."""
+    name: str
+
+
 class _Door:
     """One switch of a run in virtual time; what is read is of one pipe of its chip."""
 
@@ -78,11 +86,17 @@ class _Door:
 class ScriptedSwitch(Switch):
     """A switch of a run, as a script sees it: a `Switch`, and the run's clock."""
 
-    def __init__(self, simulation: _core.Simulation, place: int, aqm: str) -> None:
-        super().__init__(_Door(simulation, place))
-        self._simulation, self._place = simulation, place
+    def __init__(
+        self, simulation: _core.Simulation, node: "Node", aqm: str, args: Mapping[str, Any]
+    ) -> None:
+        super().__init__(_Door(simulation, node.place))
+        self._simulation, self._place = simulation, node.place
+        self.name = node.name
+        """Its name in the scenario's network; empty in a scenario without one."""
         self.aqm = aqm
         """The label of the AQM whose run this is."""
+        self.args = args
+        """`[control] args`."""
         self._due: list[tuple[int, int, Call]] = []
         self._order = count()
 
@@ -144,20 +158,26 @@ class ScriptedSwitch(Switch):
 
 
 class Controller:
-    """A script at work on a switch of a run.
+    """A script at work on switches of a run.
 
-    The script has `start(switch)`, called at the run's beginning, and may have
+    The script has `start(switch)`, called for each switch at the run's beginning, and may have
     `digest(switch, message)`, called for each message of the program, and `packet(switch, packet)`,
     called for each packet that has left by the controller's port: they are looked for every `poll`
     ns.
     """
 
     def __init__(
-        self, script: Path, simulation: _core.Simulation, place: int, poll: int, aqm: str
+        self,
+        script: Path,
+        simulation: _core.Simulation,
+        nodes: Sequence[Node],
+        poll: int,
+        aqm: str,
+        args: Mapping[str, Any],
     ) -> None:
-        self._script = script
+        self._script, self._simulation = script, simulation
         self._modules = ScriptModules(script)
-        self._switch = ScriptedSwitch(simulation, place, aqm)
+        self._switches = [ScriptedSwitch(simulation, node, aqm, args) for node in nodes]
         module = self._called(self._modules.load)
         start = getattr(module, "start", None)
         if start is None:
@@ -167,27 +187,35 @@ class Controller:
         hears = self._digest is not None or self._packet is not None
         self._poll = poll if hears else None
         self._looked = 0
-        self._called(lambda: start(self._switch))
+        for switch in self._switches:
+            self._called(lambda one=switch: start(one))  # type: ignore[misc]
         self.act()
 
     def due(self) -> int | None:
         """Up to when the run may go on before the script is to act."""
         looks = None if self._poll is None else self._looked + self._poll
-        waits = [at for at in (looks, self._switch.next_call()) if at is not None]
-        return min(waits, default=None)
+        waits = [looks, *(switch.next_call() for switch in self._switches)]
+        return min((at for at in waits if at is not None), default=None)
 
     def act(self) -> None:
-        """Calls what is due."""
-        if self._poll is not None and self._switch.now >= self._looked + self._poll:
-            self._looked = self._switch.now
-            if self._digest is not None:
-                for message in self._switch.take_digests():
-                    self._called(lambda digest=message: self._digest(self._switch, digest))  # type: ignore[misc]
-            if self._packet is not None:
-                for packet in self._switch.take_packets():
-                    self._called(lambda one=packet: self._packet(self._switch, one))  # type: ignore[misc]
-        while call := self._switch.pop_due():
-            self._called(lambda due=call: due(self._switch))  # type: ignore[misc]
+        """Calls what is due, switch by switch."""
+        now = self._simulation.now
+        if self._poll is not None and now >= self._looked + self._poll:
+            self._looked = now
+            for switch in self._switches:
+                self._hand_over(switch)
+        for switch in self._switches:
+            while call := switch.pop_due():
+                self._called(lambda due=call, one=switch: due(one))  # type: ignore[misc]
+
+    def _hand_over(self, switch: ScriptedSwitch) -> None:
+        """Calls the script for each message and packet of a switch."""
+        if self._digest is not None:
+            for message in switch.take_digests():
+                self._called(lambda digest=message: self._digest(switch, digest))  # type: ignore[misc]
+        if self._packet is not None:
+            for packet in switch.take_packets():
+                self._called(lambda one=packet: self._packet(switch, one))  # type: ignore[misc]
 
     def _called(self, call: Callable[[], T]) -> T:
         """The result of `call`; an error in the script becomes a `ScenarioError` with its line."""

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -22,6 +22,7 @@ from typing import IO
 from sojourn import _core
 from sojourn.common.closing import Closing
 from sojourn.control import process_state
+from sojourn.control.run_servers import RunServers, ServedSwitch
 from sojourn.control.virtual_clock import ClockServer
 from sojourn.errors import ScenarioError
 
@@ -51,25 +52,31 @@ class ProcessSettings:
     poll: int
     """Interval between two looks for messages of the program, ns."""
     port: int
-    """Where the server listens; 0 for a free port."""
+    """Where the first server listens, the others at the next ports; 0 for free ports."""
     device: int
-    """The number of the switch for the controller."""
+    """The number of the first switch for the controller; the others have the next numbers."""
 
     @property
     def shown(self) -> str:
         """The command line."""
         return " ".join(self.command)
 
+    def served(self, switches: Sequence[tuple[int, _core.Program]]) -> list[ServedSwitch]:
+        """The switches with these places and programs, each with its port and number."""
+        return [
+            ServedSwitch(place, program, self.port and self.port + number, self.device + number)
+            for number, (place, program) in enumerate(switches)
+        ]
+
 
 class ControllerProcess(Closing):
-    """A controller process at work on a switch of a run."""
+    """A controller process at work on switches of a run."""
 
     def __init__(
         self,
         settings: ProcessSettings,
         simulation: _core.Simulation,
-        place: int,
-        program: _core.Program,
+        switches: Sequence[tuple[int, _core.Program]],
         *,
         log: Path | None = None,
         stop: Event | None = None,
@@ -78,19 +85,17 @@ class ControllerProcess(Closing):
         self._settings, self._simulation = settings, simulation
         self._stop = stop or Event()
         self._next_poll = settings.poll
-        self._until: int | None = None
-        """The end of the request that has waited longest."""
         self._arrived = self._sent = 0
         """Requests and messages at the last look."""
         self._status: int | None = None
         """Its exit status, once it has ended."""
         with contextlib.ExitStack() as opened:
             self._clock = opened.enter_context(ClockServer())
-            address = f"127.0.0.1:{settings.port}"
-            self._server = _core.VirtualServer(
-                simulation, place, settings.protocol, address, settings.device, program
+            served = settings.served(switches)
+            self._devices = [str(one.device) for one in served]
+            self._servers = opened.enter_context(
+                RunServers(simulation, served, settings.protocol, settings.latency)
             )
-            opened.callback(self._server.close)
             self._log = opened.enter_context(_output(log))
             self._process = self._started()
             opened.callback(self._end_process)
@@ -99,48 +104,45 @@ class ControllerProcess(Closing):
 
     def due(self) -> int | None:
         """Up to when the run may go on before the controller is to act."""
-        if self._status is not None and self._until is None:
+        ends = self._servers.ends
+        if self._status is not None and ends is None:
             return None
-        ends = [at for at in (self._next_poll, self._until, self._clock.wakes) if at is not None]
-        return min(ends)
+        return min(at for at in (self._next_poll, ends, self._clock.wakes) if at is not None)
 
     def act(self) -> None:
         """Executes what is due, and lets the controller work until it waits."""
         now = self._simulation.now
-        acted = False
-        if self._until is not None and now >= self._until:
-            self._server.admit(self._simulation)
-            self._until, acted = None, True
+        acted = self._servers.admit(now)
         acted = self._clock.wake(now) or acted
         if now >= self._next_poll:
             self._next_poll = now + self._settings.poll
-            self._server.poll(self._simulation)
+            self._servers.poll()
         if acted or self._has_moved():
             self._hold()
 
     def finish(self) -> None:
-        """`ScenarioError` at the end of a run in which the controller never connected."""
-        if not self._met:
-            raise self._error(f"has not connected to {self._server.address} during the run")
+        """`ScenarioError` at the end of a run in which the controller never asked a switch."""
+        if unmet := self._servers.unmet:
+            raise self._error(f"has not connected to {', '.join(unmet)} during the run")
 
     @property
     def missed(self) -> int:
         """Messages lost because the controller did not read them."""
-        return self._server.missed
+        return self._servers.missed
 
     def close(self) -> None:
-        """Ends the process and the server."""
+        """Ends the process and the servers."""
         self._closing.close()
 
     @property
     def _met(self) -> bool:
         """True once it has sent a request."""
-        return self._server.requests[0] > 0
+        return self._servers.arrived > 0
 
     def _has_moved(self) -> bool:
         """True if it has sent or received anything since it last waited, or has ended."""
         self._clock.take(self._simulation.now)
-        moved = (self._server.requests[0], self._server.sent) != (self._arrived, self._sent)
+        moved = (self._servers.arrived, self._servers.sent) != (self._arrived, self._sent)
         return moved or (self._status is None and self._exit_status() is not None)
 
     def _hold(self) -> None:
@@ -153,10 +155,8 @@ class ControllerProcess(Closing):
                 raise self._error(self._complaint())
             self._clock.take(self._simulation.now, pause)
             pause = min(2 * pause, _LONGEST)
-        self._arrived, waiting = self._server.requests
-        self._sent = self._server.sent
-        if waiting and self._until is None:
-            self._until = self._simulation.now + self._settings.latency
+        self._arrived, self._sent = self._servers.arrived, self._servers.sent
+        self._servers.begin(self._simulation.now)
 
     def _waits(self) -> bool:
         """True if the controller waits for the run."""
@@ -167,29 +167,29 @@ class ControllerProcess(Closing):
         before = process_state.asleep(pid)
         if before is None:
             return False
-        seen = self._server.requests, self._clock.heard
-        self._server.settle()
-        self._server.execute(self._simulation)
+        seen = self._seen()
+        self._servers.settle()
         self._clock.take(now)
-        if seen != (self._server.requests, self._clock.heard):
-            return False
-        if process_state.are_under_way(self._server.address):
+        if seen != self._seen() or self._servers.are_under_way():
             return False
         if process_state.asleep(pid) != before:
             return False
         # A process that waits for nothing of the run is looked at again, until its time is over.
-        return self._server.requests[1] > 0 or self._clock.wakes is not None or self._is_connected
+        return self._servers.waiting > 0 or self._clock.wakes is not None or self._is_connected
+
+    def _seen(self) -> tuple[int, int, int]:
+        return self._servers.arrived, self._servers.waiting, self._clock.heard
 
     @property
     def _is_connected(self) -> bool:
-        return self._met and process_state.connections(self._server.address) > 0
+        return self._met and self._servers.connections() > 0
 
     def _complaint(self) -> str:
         seconds = f"{self._settings.timeout / 1e9:g} s of real time (control.timeout)"
         if process_state.asleep(self._process.pid) is None:
             return f"works for more than {seconds} and neither asks nor waits"
         if not self._met:
-            return f"has not connected to {self._server.address} within {seconds}"
+            return f"has not connected to {self._addresses} within {seconds}"
         return f"has closed its connection and has not come back within {seconds}"
 
     def _has_ended(self) -> bool:
@@ -197,13 +197,16 @@ class ControllerProcess(Closing):
         if self._status is None:
             self._status = self._exit_status()
             if self._status is not None:
-                self._server.settle()
-                self._server.execute(self._simulation)
+                self._servers.settle()
                 if self._status != 0:
                     raise self._error(f"ended with {_named(self._status)}")
                 if not self._met:
-                    raise self._error(f"ended without connecting to {self._server.address}")
+                    raise self._error(f"ended without connecting to {self._addresses}")
         return self._status is not None
+
+    @property
+    def _addresses(self) -> str:
+        return ",".join(self._servers.addresses)
 
     def _error(self, what: str) -> ScenarioError:
         at = f"at {self._simulation.now / 1e9:.6f} s of the run"
@@ -220,13 +223,15 @@ class ControllerProcess(Closing):
         return ""
 
     def _started(self) -> "subprocess.Popen[bytes]":
-        settings, address = self._settings, self._server.address
+        settings, addresses = self._settings, self._addresses
+        address = self._servers.addresses[0]
         host, _, port = address.rpartition(":")
         values = {
             "address": address,
+            "addresses": addresses,
             "host": host,
             "port": port,
-            "device": str(settings.device),
+            "device": self._devices[0],
             "clock": self._clock.address,
             "python": sys.executable,
         }
@@ -234,8 +239,8 @@ class ControllerProcess(Closing):
         behind = os.environ.get("PYTHONPATH")
         environment = {
             **os.environ,
-            "SOJOURN_CONTROL": address,
-            "SOJOURN_DEVICE": values["device"],
+            "SOJOURN_CONTROL": addresses,
+            "SOJOURN_DEVICE": ",".join(self._devices),
             "SOJOURN_CLOCK": values["clock"],
             "PYTHONPATH": os.pathsep.join([str(_CLOCK), *([behind] if behind else [])]),
             "PYTHONUNBUFFERED": "1",

@@ -201,7 +201,7 @@ def controlled(
     log: Path | None = None,
     stop: Event | None = None,
 ) -> Iterator[Controller | ControllerProcess | None]:
-    """The run's controller at work on its switch, if it has one; a process ends with the block.
+    """The run's controller at work on its switches, if it has one; a process ends with the block.
 
     `log` is the file of what a process prints; once `stop` is set, the process is not waited for.
     """
@@ -210,17 +210,22 @@ def controlled(
         yield None
         return
     if isinstance(planned.work, Path):
-        yield Controller(planned.work, simulation, planned.place, planned.poll, run.label)
+        yield Controller(
+            planned.work, simulation, planned.nodes, planned.poll, run.label, planned.args
+        )
         return
-    aqm = run.aqm_at(planned.place)
-    program = compiled(aqm["program"], include_paths=aqm["include_paths"], defines=aqm["defines"])
-    process = ControllerProcess(
-        planned.work, simulation, planned.place, program, log=log, stop=stop
-    )
+    switches = [(node.place, _program_at(run, node.place)) for node in planned.nodes]
+    process = ControllerProcess(planned.work, simulation, switches, log=log, stop=stop)
     with process:
         yield process
         if simulation.finished:
             process.finish()
+
+
+def _program_at(run: PlannedRun, place: int) -> _core.Program:
+    """The program of the switch at `place`, compiled."""
+    aqm = run.aqm_at(place)
+    return compiled(aqm["program"], include_paths=aqm["include_paths"], defines=aqm["defines"])
 
 
 def advance(

@@ -19,6 +19,7 @@ from sojourn import _core
 from sojourn.common.filenames import names_for
 from sojourn.common.resources import is_own, shown
 from sojourn.common.suggest import did_you_mean
+from sojourn.control.controller import Node
 from sojourn.control.file import ProgramChoice, engine_parts, plain, written_control_plane
 from sojourn.control.process import ProcessSettings
 from sojourn.control.process_files import executable_of, files_of_command
@@ -62,12 +63,12 @@ class PlannedController:
 
     work: Path | ProcessSettings
     """The script's file, or the process."""
-    place: int
-    """Of its switch among the network's."""
+    nodes: tuple[Node, ...]
+    """Its switches."""
     poll: int
     """Interval between polls for messages and packets of the program, ns."""
     cpu_port: int | None = None
-    """The port of its switch by which packets go to it and come from it."""
+    """The port of its switches by which packets go to it and come from it."""
     files: tuple[Path, ...] = ()
     """The script or the files that the command names, and the modules that they import from their
     folders."""
@@ -75,6 +76,8 @@ class PlannedController:
     """The executable of the process."""
     aqms: tuple[str, ...] | None = None
     """Labels of the AQMs whose runs have it; nothing for all."""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    """What the scenario gives the script."""
 
 
 class AqmConfig(NamedTuple):
@@ -302,16 +305,12 @@ def _controller(scenario: Scenario, folder: Path) -> PlannedController:
     """The controller of a scenario in `folder`."""
     control = scenario.control
     assert control is not None
-    names = [node.name for node in scenario.switches]
-    if control.switch is not None and control.switch not in names:
-        hint = did_you_mean(control.switch, names)
-        raise ScenarioError(f"control.switch: there is no switch {control.switch}{hint}")
-    place = 0 if control.switch is None else names.index(control.switch)
-    rest = (place, control.poll, control.cpu_port)
+    rest = (_nodes(scenario, control.switch), control.poll, control.cpu_port)
     aqms = None if control.aqms is None else tuple(control.aqms)
     if control.script is not None:
         path = _script(control.script, folder)
-        return PlannedController(path, *rest, tuple(script_files(path)), aqms=aqms)
+        files = tuple(script_files(path))
+        return PlannedController(path, *rest, files, aqms=aqms, args=control.args)
     command = tuple(control.process or ())
     device = int(control.server == "p4runtime") if control.device is None else control.device
     settings = ProcessSettings(
@@ -329,6 +328,21 @@ def _controller(scenario: Scenario, folder: Path) -> PlannedController:
     return PlannedController(settings, *rest, files, started, aqms)
 
 
+def _nodes(scenario: Scenario, asked: str | list[str] | None) -> tuple[Node, ...]:
+    """The switches that a controller is for."""
+    names = [node.name for node in scenario.switches]
+    if asked is None:
+        return (Node(0, names[0] if names else ""),)
+    wanted = [asked] if isinstance(asked, str) else asked
+    for number, name in enumerate(wanted):
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ScenarioError(f"control.switch: there is no switch {name}{hint}")
+        if name in wanted[:number]:
+            raise ScenarioError(f"control.switch: {name} is named twice")
+    return tuple(Node(names.index(name), name) for name in wanted)
+
+
 def _script(name: str, folder: Path) -> Path:
     """A controller's script, which a scenario has below its own folder."""
     path = absolute(folder / name)
@@ -343,15 +357,17 @@ def _script(name: str, folder: Path) -> Path:
 
 
 def _controlled(run: PlannedRun, controller: PlannedController) -> PlannedController:
-    """The controller, if what the run has in its switch can be controlled."""
-    aqm = run.aqm_at(controller.place)
-    if aqm["kind"] != "p4":
-        raise ScenarioError(
-            f"control: {aqm['name']} is a native discipline, which has no control plane; choose P4 "
-            "programs (--aqm)"
-        )
-    if controller.cpu_port is not None:
-        run.config["network"]["switches"][controller.place]["cpu_port"] = controller.cpu_port
+    """The controller, if what the run has in its switches can be controlled."""
+    for node in controller.nodes:
+        aqm = run.aqm_at(node.place)
+        if aqm["kind"] != "p4":
+            where = f" of {node.name}" if len(controller.nodes) > 1 else ""
+            raise ScenarioError(
+                f"control: {aqm['name']}{where} is a native discipline, which has no control "
+                "plane; choose P4 programs (--aqm)"
+            )
+        if controller.cpu_port is not None:
+            run.config["network"]["switches"][node.place]["cpu_port"] = controller.cpu_port
     return controller
 
 

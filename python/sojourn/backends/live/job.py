@@ -33,6 +33,8 @@ HOSTS_PORT = "p1"
 """The interface of a host, or of a group of them."""
 _SAMPLE = 20_000_000
 _PIECE = 16 * 1024
+_BETWEEN_SWITCHES = 9_000
+"""MTU of links between switches, whose programs may make packets of hosts longer (INT)."""
 _ON_THE_WAY = Qdisc("live", "", (), None, "dequeue")
 
 
@@ -115,7 +117,9 @@ def _links(network: Network, ours: list[str]) -> list[str]:
     for way in network.directions:
         if not way.back:
             one, other = _end(network, way.near, way.port), _end(network, way.far, way.peer)
-            lines.append(f"link add {one} type veth peer name {other}")
+            between = {way.near, way.far} <= set(network.switches)
+            room = f" mtu {_BETWEEN_SWITCHES}" if between else ""
+            lines.append(f"link add {one}{room} type veth peer name {other}{room}")
     return [*lines, *(f"link set {name} up" for name in (*ours, "lo"))]
 
 

@@ -37,7 +37,7 @@ _OF_PROCESS = ("server", "latency", "timeout", "port", "device")
 
 
 class Controller(Strict):
-    """A controller that acts on a switch while the run goes on: a script, or a process."""
+    """A controller that acts on switches while the run goes on: a script, or a process."""
 
     script: FilePath | None = None
     """The file, below the scenario's folder, with `start(switch)` and, for messages of the program,
@@ -53,13 +53,17 @@ class Controller(Strict):
     timeout: PositiveTime = 30_000_000_000
     """Real time after which a process that hangs ends the run."""
     port: Annotated[int, Field(ge=1, le=65_535)] | None = None
-    """Of the server on 127.0.0.1; absent: a free one."""
+    """Of the first switch's server on 127.0.0.1; absent: a free one."""
     device: Annotated[int, Field(ge=0, lt=2**32)] | None = None
-    """The switch's number for the process; absent: 1, for BfRt 0."""
+    """The first switch's number for the process; absent: 1, for BfRt 0."""
     aqms: Annotated[list[Title], Field(min_length=1, max_length=1_000)] | None = None
     """Labels of the AQMs whose runs have it; absent: all."""
-    switch: Name | None = None
-    """The switch; absent: the first."""
+    switch: Name | Annotated[list[Name], Field(min_length=1, max_length=100)] | None = None
+    """The switch, or several; absent: the first."""
+    args: Annotated[dict[str, int | float | str], Field(max_length=100)] = Field(
+        default_factory=dict
+    )
+    """Values for the script: `switch.args`."""
     poll: PositiveTime = 1_000_000
     """How often it is looked for messages and packets of the program."""
     cpu_port: Annotated[int, Field(ge=0, le=511)] | None = None
@@ -70,6 +74,8 @@ class Controller(Strict):
         if (self.script is None) == (self.process is None):
             raise ValueError("give a script or a process")
         given = [key for key in _OF_PROCESS if key in self.model_fields_set]
+        if self.script is None and self.args:
+            raise ValueError("args: of a script; a process has arguments in its command")
         if self.script is not None and given:
             raise ValueError(f"{', '.join(given)}: of a process alone, and this is a script")
         return self

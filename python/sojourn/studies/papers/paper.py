@@ -11,8 +11,9 @@ from sojourn.backends.backend import Backend
 from sojourn.common.resources import shown
 from sojourn.errors import output_error
 from sojourn.studies.papers.assess import assess
+from sojourn.studies.papers.markdown import Document
 from sojourn.studies.papers.model import Paper, folder_of
-from sojourn.studies.papers.page import Document, Report, show_figures, write_page, write_summary
+from sojourn.studies.papers.page import Report, show_figures, write_page, write_summary
 from sojourn.studies.papers.search import run_search
 from sojourn.studies.papers.setups import Tell, run_setup
 from sojourn.studies.sweeps.local import LocalWorkers

@@ -78,8 +78,10 @@ def _scenario(name: str, aqms: list[dict[str, Any]], sources: Path) -> dict[str,
         return base_scenario()
     recipe = find_recipe(name.removeprefix(PREFIX))
     document = published_scenario_without_aqms(recipe)
-    if {aqm.get("label") for aqm in aqms} & set(recipe.controller.get("aqms", ())):
-        document["control"] = published_control(recipe, find_clone(recipe, sources))
+    labels = [aqm.get("label") for aqm in aqms]
+    if own := [label for label in recipe.controller.get("aqms", ()) if label in labels]:
+        control = published_control(recipe, find_clone(recipe, sources))
+        document["control"] = control | {"aqms": own}
     return document
 
 

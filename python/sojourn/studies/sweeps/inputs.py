@@ -35,7 +35,14 @@ class InputFiles:
     def portable(self, path: Path) -> str | None:
         """The name of the file or folder at `path` on another machine; nothing for a folder that
         has none of the files."""
-        return _portable(absolute(path), self.root)
+        path = absolute(path)
+        if is_shipped(path):
+            return _portable(path, self.root)
+        holds = any(own == path or path in own.parents for own in self._own())
+        return _portable(path, self.root) if holds else None
+
+    def _own(self) -> Iterator[Path]:
+        return (self.root / name for name in self.files)
 
 
 def input_files(inputs: Inputs, executables: Inputs) -> InputFiles:

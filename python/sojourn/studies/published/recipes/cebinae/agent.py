@@ -3,7 +3,7 @@
 Source: the loop of `tofino_prototype/main.cpp` of the repository, whose constants and order these
 are, with the port's rate of the scenario. It has no virtual time of its own: what takes the C++
 152 ms (`L_MS`) takes none here. A repaired one writes 32 bits where the C++ writes 16, and sets the
-queues' levels at the bottleneck.
+queues' levels at the bottleneck. `[control] args` has a row's round, ns, and buffer, packets.
 """
 
 from typing import NamedTuple
@@ -13,6 +13,10 @@ from sojourn.control.switch import Switch
 
 PORT, QUEUES = 128, (1, 2)
 """The bottleneck, and the queues A and B."""
+SENDERS, RECEIVERS = 144, range(0x02000A800001, 0x02000A800013)
+"""The port that flows come in by, and the MAC addresses of the hosts behind the bottleneck."""
+GENERATED = "00 01 02 03 04 05 06 07 08 09 10 11 12 34 00 00" + " aa" * 48
+"""The packet of main.py, two of which rotate both groups of flows."""
 PIPE = 1
 """Whose registers are read: `TEST_PIPE`."""
 RATE = 100e6
@@ -36,6 +40,8 @@ class Settings(NamedTuple):
     threshold: float = 0.1
     """Of the port and of the flows."""
     tax: float = 0.05
+    buffer: int = 250
+    """Packets that a queue of the bottleneck holds."""
 
     @property
     def capacity(self) -> int:
@@ -189,8 +195,17 @@ def _number(cell: int | tuple[int, ...]) -> int:
 
 
 def start(switch: ScriptedSwitch) -> None:
-    """Sets the queues' first levels and begins the loop."""
-    agent = Agent(SETTINGS[switch.aqm])
+    """Sets ways, buffers, packet generator and the queues' first levels, and begins the loop."""
+    settings = SETTINGS[switch.aqm]._replace(**switch.args)
+    agent = Agent(settings)
+    forward = switch.table("tiForward")
+    for address in RECEIVERS:
+        match = {"md.ingress_port": SENDERS, "hdr.ethernet.dst_addr": address}
+        forward.add(match, "aiSetEgress", {"egr_port": PORT})
+    switch.apply({"op": "set_queue", "port": PORT, "depth": settings.buffer})
+    generator = {"pipe": PIPE, "app": 1, "packets": 2, "packet": GENERATED}
+    trigger = {"periodic": settings.round}
+    switch.apply({"op": "set_packet_generator", "trigger": trigger} | generator)
     for queue, level in ((0, 7), (QUEUES[0], 1), (QUEUES[1], 0)):
         agent.set_level(switch, queue, level)
     agent.look(switch)

@@ -81,13 +81,13 @@ def send(bfrt: Any, credit: int) -> None:
     time.sleep(BETWEEN)
 
 
-def main(folder: Path) -> None:
+def main(setup: Path, configuration: Path) -> None:
     """The scripts, then the README's steps."""
     socket.gethostname = lambda: "tofino2a"
     connection = Connection(os.environ["SOJOURN_CONTROL"], front=FRONT)
-    shell = run_script(connection, folder / "setup.py")
+    shell = run_script(connection, setup)
     bfrt = shell["bfrt"]
-    run_script(connection, folder / "rpc_afc_config.py", tm=TrafficManager(bfrt))
+    run_script(connection, configuration, tm=TrafficManager(bfrt))
     bfrt.tf2.pktgen.port_cfg.mod(dev_port=GENERATOR, pktgen_enable=True)
     shell["set_afc_forward"](PORT)
     shell["set_afc_activate"](1)
@@ -106,4 +106,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).absolute())
+    main(*(Path(script).absolute() for script in sys.argv[1:]))

@@ -36,7 +36,7 @@ fn blocks_of(of: Option<&str>, function: &str) -> Option<&'static [&'static str]
         "ParserCounter" | "ParserPriority" | "port_metadata_unpack" => &["parser"],
         "is_validated" => &["control", "deparser"],
         "invalidate" | "min" | "max" => &["control"],
-        "sizeInBits" | "sizeInBytes" | "funnel_shift_right" => return None,
+        "funnel_shift_right" => return None,
         _ if of.is_some() => &["control"],
         _ => return None,
     })

@@ -148,6 +148,8 @@ fn a_parser_advances_by_constants_and_whole_bytes() {
     assert_eq!(parsed("p.advance(16); transition accept;", ""), NOTHING);
     assert_eq!(parsed("m.u = 16; p.advance((bit<32>)m.u); transition accept;", ""), NOTHING);
     assert_eq!(parsed("p.advance((bit<32>)h.ethernet.kind); transition accept;", ""), ["T1304"]);
+    let size = "p.advance(64 - sizeInBits(h.tags[0])); p.advance(8 * sizeInBytes(h.ethernet)); transition accept;";
+    assert_eq!(parsed(size, ""), NOTHING);
     assert_eq!(parsed("p.advance(12); transition accept;", ""), ["T1304"]);
     assert_eq!(parsed("p.advance(12); p.advance(4); transition accept;", ""), NOTHING);
 }

@@ -1,5 +1,6 @@
 //! Limits of the blocks and tables of bmv2 that p4c enforces (V0207 to V0212, V0216, V0217, V0219 to
-//! V0221), after `backends/bmv2/simple_switch/simpleSwitch.cpp` and `common/control.h`; those that PSA
+//! V0221), after `backends/bmv2`: `simple_switch/simpleSwitch.cpp`, `common/deparser.cpp`
+//! and `common/control.h`; those that PSA
 //! has too are `common_limits`.
 //!
 //! Uses the IR; must not depend on how a block runs.
@@ -13,11 +14,10 @@ use sojourn_p4::ir::{
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use sojourn_target::applied_tables::{SharedObject, shared_objects};
-use sojourn_target::common_limits::{self, CommonBlocks, CommonRules};
+use sojourn_target::common_limits::{self, CommonRules};
 
 /// The rules of limits that PSA has too.
 const COMMON: CommonRules = CommonRules {
-    deparser_block: &rules::DEPARSER_BLOCK,
     apply_order: &rules::APPLY_ORDER,
     one_successor: &rules::ONE_SUCCESSOR,
     for_in: &rules::FOR_IN,
@@ -39,8 +39,10 @@ pub(super) fn check(
             checksums(unit, list, function, &mut found);
         }
     }
-    let blocks = CommonBlocks { controls: &[ingress, egress], deparsers: &[deparser] };
-    found.extend(common_limits::check(program, blocks, COMMON));
+    for list in visit::unit_lists(&program.units[deparser.index()]) {
+        emits(list, &mut found);
+    }
+    found.extend(common_limits::check(program, &[ingress, egress], COMMON));
     owners(program, &mut found);
     selectors(program, &mut found);
     calls::check(program, parser, [ingress, egress], &mut found);
@@ -97,6 +99,20 @@ fn is_computed(part: &Expr) -> bool {
         | ExprKind::Cast(..) => true,
         ExprKind::Guarded { read, .. } => is_computed(read),
         _ => false,
+    }
+}
+
+/// Conditions and loops in a deparser.
+fn emits(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Block { body, .. } => emits(body, found),
+            StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Loop { .. } => {
+                let message = "a condition or loop in a deparser";
+                found.push(rules::DEPARSER_BLOCK.refuse(stmt.span, message).into());
+            }
+            _ => {}
+        }
     }
 }
 

@@ -10,14 +10,13 @@ use sojourn_p4::interp::Interpreter;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_target::applied_tables::shared_objects;
 use sojourn_target::arithmetic::{self, ArithmeticRules};
-use sojourn_target::common_limits::{self, CommonBlocks, CommonRules};
+use sojourn_target::common_limits::{self, CommonRules};
 use sojourn_target::header_bytes::ragged;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::{profile_defaults, validity_checks};
 
 /// The rules of limits that v1model has too.
 const COMMON: CommonRules = CommonRules {
-    deparser_block: &rules::DEPARSER_BLOCK,
     apply_order: &rules::APPLY_ORDER,
     one_successor: &rules::ONE_SUCCESSOR,
     for_in: &rules::FOR_IN,
@@ -43,12 +42,8 @@ pub(crate) fn build(
             return None;
         }
     };
-    let [_, ingress, ingress_deparser, _, egress, egress_deparser] = units;
-    let blocks = CommonBlocks {
-        controls: &[ingress, egress],
-        deparsers: &[ingress_deparser, egress_deparser],
-    };
-    diagnostics.extend(common_limits::check(&program, blocks, COMMON));
+    let [_, ingress, _, _, egress, _] = units;
+    diagnostics.extend(common_limits::check(&program, &[ingress, egress], COMMON));
     let runtime = match prepare(&program, options) {
         Ok(runtime) => runtime,
         Err(mut refused) => {

@@ -1,4 +1,4 @@
-//! Limits that p4c enforces for every switch of bmv2, after `backends/bmv2/common`: `deparser.cpp`,
+//! Limits that p4c enforces for every switch of bmv2, after `backends/bmv2/common`:
 //! `controlFlowGraph.cpp`, `control.h` and `check_unsupported.h`.
 //!
 //! Uses the IR; must not depend on an architecture, which passes its own rules.
@@ -17,8 +17,6 @@ use std::collections::{BTreeMap, HashSet};
 /// The rules that such a program breaks.
 #[derive(Clone, Copy, Debug)]
 pub struct CommonRules {
-    /// On conditions and loops in a deparser.
-    pub deparser_block: &'static Rule,
     /// On the order in which a packet meets tables.
     pub apply_order: &'static Rule,
     /// On the steps behind a table.
@@ -35,25 +33,11 @@ pub struct CommonRules {
     pub exit_once: &'static Rule,
 }
 
-/// The blocks of a program that are looked at.
-#[derive(Clone, Copy, Debug)]
-pub struct CommonBlocks<'b> {
-    /// The controls with tables.
-    pub controls: &'b [UnitId],
-    /// The deparsers.
-    pub deparsers: &'b [UnitId],
-}
-
-/// A diagnostic for each statement, table or header that breaks one of the rules. Headers are those
+/// A diagnostic for each statement, table or header of `controls` that breaks one of the rules. Headers are those
 /// of the controls' parameters.
-pub fn check(program: &Program, blocks: CommonBlocks<'_>, rules: CommonRules) -> Vec<Diagnostic> {
+pub fn check(program: &Program, controls: &[UnitId], rules: CommonRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for deparser in blocks.deparsers {
-        for list in visit::unit_lists(&program.units[deparser.index()]) {
-            emits(list, rules.deparser_block, &mut found);
-        }
-    }
-    for control in blocks.controls {
+    for control in controls {
         match cycle(program, *control, rules.apply_order) {
             Some(diagnostic) => found.push(diagnostic),
             None => successors::check(program, *control, rules.one_successor, &mut found),
@@ -62,7 +46,7 @@ pub fn check(program: &Program, blocks: CommonBlocks<'_>, rules: CommonRules) ->
     prefixes(program, rules.one_lpm, &mut found);
     ranges(program, rules.for_in, &mut found);
     action_data(program, rules.action_data, &mut found);
-    variable_sizes(program, blocks.controls, rules.one_varbit, &mut found);
+    variable_sizes(program, controls, rules.one_varbit, &mut found);
     exits(program, rules.exit_once, &mut found);
     found
 }
@@ -73,20 +57,6 @@ pub fn is_number(ty: &Type) -> bool {
         Type::Bit(_) | Type::Int(_) | Type::SerializableEnum(_) | Type::Enum(_) => true,
         Type::New(of) => is_number(&of.target),
         _ => false,
-    }
-}
-
-/// Conditions and loops in a deparser.
-fn emits(stmts: &[Stmt], rule: &'static Rule, found: &mut Vec<Diagnostic>) {
-    for stmt in stmts {
-        match &stmt.kind {
-            StmtKind::Block { body, .. } => emits(body, rule, found),
-            StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Loop { .. } => {
-                let message = "a condition or loop in a deparser";
-                found.push(rule.refuse(stmt.span, message).into());
-            }
-            _ => {}
-        }
     }
 }
 

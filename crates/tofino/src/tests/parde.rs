@@ -204,6 +204,13 @@ fn the_length_of_a_varbit_is_a_function_of_one_narrow_field() {
 }
 
 #[test]
+fn a_deparser_requests_generated_packets() {
+    let deparser = ("Pktgen() made;", "made.emit({ 16w5 });");
+    let text = Parts { second_chip: true, deparser, ..Parts::default() }.text();
+    assert_eq!(codes(&text), ["T0804"]);
+}
+
+#[test]
 fn a_register_is_not_reached_from_a_parser() {
     let text = Parts::default().text().replace(
         &format!("state start {{ {PARSER} }}"),

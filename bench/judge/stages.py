@@ -113,6 +113,7 @@ def main() -> int:
         print("no judge: name the folder of p4c-tofino with --judge or SOJOURN_JUDGE")
         return 2
     defines = dict(define.partition("=")[::2] for define in args.defines)
+    defines["__TARGET_TOFINO__"] = "2" if args.target.startswith("tofino2") else "1"
     kept = {}
     if args.keep and args.keep.is_file():
         kept = dict(json.loads(line) for line in args.keep.read_text().splitlines())

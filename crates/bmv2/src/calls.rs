@@ -1,5 +1,5 @@
 //! Blocks and arguments of extern calls that p4c enforces for bmv2 (V0203, V0214, V0215, V0218,
-//! V0221, V0222), after `backends/bmv2/simple_switch/simpleSwitch.cpp` and `common/parser.cpp`.
+//! V0222), after `backends/bmv2/simple_switch/simpleSwitch.cpp` and `common/parser.cpp`.
 //!
 //! Uses the IR; must not depend on how a call runs.
 
@@ -9,7 +9,7 @@ use sojourn_p4::ir::{Arg, Expr, ExprKind, ExternCall, Program, StmtKind, UnitId,
 use sojourn_p4::source::Span;
 use sojourn_p4::types::Type;
 use sojourn_p4::visit;
-use std::collections::HashSet;
+use sojourn_target::common_limits::is_number;
 
 /// Checks the calls of the parser, of ingress and egress, and the objects of the program.
 pub(super) fn check(
@@ -33,7 +33,6 @@ pub(super) fn check(
             found.push(rules::REGISTER_CELL.refuse(object.span, message).into());
         }
     }
-    exits(program, found);
 }
 
 /// A pass of the switch.
@@ -125,25 +124,5 @@ fn scalar(call: &ExternCall, at: usize) -> Option<&Expr> {
     match call.args.get(at)? {
         Arg::In(Value::Scalar(expr)) => Some(expr),
         _ => None,
-    }
-}
-
-/// True for a type that bmv2 has as one number.
-pub(super) fn is_number(ty: &Type) -> bool {
-    match ty {
-        Type::Bit(_) | Type::Int(_) | Type::SerializableEnum(_) | Type::Enum(_) => true,
-        Type::New(of) => is_number(&of.target),
-        _ => false,
-    }
-}
-
-/// An `exit` of a control that the program applies a second time.
-fn exits(program: &Program, found: &mut Vec<Diagnostic>) {
-    let (mut once, mut twice) = (HashSet::new(), HashSet::new());
-    for span in &program.declared.exits {
-        if !once.insert(*span) && twice.insert(*span) {
-            let message = "an `exit` of a control that is applied twice";
-            found.push(rules::EXIT_ONCE.refuse(*span, message).into());
-        }
     }
 }

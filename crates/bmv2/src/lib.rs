@@ -29,7 +29,6 @@ mod restrictions;
 pub mod rules;
 mod runtime;
 mod standard;
-mod successors;
 mod target;
 #[cfg(test)]
 mod tests;

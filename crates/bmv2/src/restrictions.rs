@@ -1,22 +1,31 @@
-//! Limits of the blocks and tables of bmv2 that p4c enforces (V0207 to V0212, V0216, V0219, V0220), after
-//! `backends/bmv2`: `simple_switch/simpleSwitch.cpp`, `common/deparser.cpp`,
-//! `common/controlFlowGraph.cpp`, `common/control.h` and `common/check_unsupported.h`.
+//! Limits of the blocks and tables of bmv2 that p4c enforces (V0207 to V0212, V0216, V0217, V0219 to
+//! V0221), after `backends/bmv2`: `simple_switch/simpleSwitch.cpp`, `common/deparser.cpp`
+//! and `common/control.h`; those that PSA
+//! has too are `common_limits`.
 //!
 //! Uses the IR; must not depend on how a block runs.
 
 use super::calls;
 use super::rules;
-use super::successors;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
     Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Table, Unit, UnitId,
 };
 use sojourn_p4::source::Span;
-use sojourn_p4::types::Type;
 use sojourn_p4::visit;
-use sojourn_target::applied_tables::{SharedObject, applied, shared_objects};
-use sojourn_target::table_order::{Cycle, Order};
-use std::collections::BTreeMap;
+use sojourn_target::applied_tables::{SharedObject, shared_objects};
+use sojourn_target::common_limits::{self, CommonRules};
+
+/// The rules of limits that PSA has too.
+const COMMON: CommonRules = CommonRules {
+    apply_order: &rules::APPLY_ORDER,
+    one_successor: &rules::ONE_SUCCESSOR,
+    for_in: &rules::FOR_IN,
+    one_lpm: &rules::ONE_LPM,
+    action_data: &rules::ACTION_DATA,
+    one_varbit: &rules::ONE_VARBIT,
+    exit_once: &rules::EXIT_ONCE,
+};
 
 /// A diagnostic for each statement or table that a block of the six cannot have.
 pub(super) fn check(
@@ -33,22 +42,10 @@ pub(super) fn check(
     for list in visit::unit_lists(&program.units[deparser.index()]) {
         emits(list, &mut found);
     }
-    for control in [ingress, egress] {
-        let before = found.len();
-        found.extend(cycle(program, control));
-        if found.len() == before {
-            successors::check(program, control, &mut found);
-        }
-    }
+    found.extend(common_limits::check(program, &[ingress, egress], COMMON));
     owners(program, &mut found);
-    prefixes(program, &mut found);
-    ranges(program, &mut found);
-    action_data(program, &mut found);
     selectors(program, &mut found);
     calls::check(program, parser, [ingress, egress], &mut found);
-    for param in &program.units[ingress.index()].params {
-        variable(&param.ty, &mut found);
-    }
     found
 }
 
@@ -119,18 +116,6 @@ fn emits(stmts: &[Stmt], found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The first table of a control that a packet can meet twice, or before and behind another one.
-fn cycle(program: &Program, control: UnitId) -> Option<Diagnostic> {
-    let order = Order::new(program, control);
-    let cycle = order.repeated().or_else(|| order.cycles().into_iter().next())?;
-    let Cycle { first, second, .. } = cycle;
-    let refused = rules::APPLY_ORDER.refuse(second, cycle.message(program));
-    Some(match first == second {
-        true => refused.into(),
-        false => refused.with_place(first, "applied before").into(),
-    })
-}
-
 /// Direct counters and meters of two tables.
 fn owners(program: &Program, found: &mut Vec<Diagnostic>) {
     for SharedObject { object, owner, other } in
@@ -139,50 +124,6 @@ fn owners(program: &Program, found: &mut Vec<Diagnostic>) {
         let message = format!("`{}` belongs to two tables", object.name);
         let refused = rules::DIRECT_OF_ONE.refuse(other.span, message);
         found.push(refused.with_place(owner.span, "the other table").into());
-    }
-}
-
-/// Tables with two lpm keys.
-fn prefixes(program: &Program, found: &mut Vec<Diagnostic>) {
-    for table in applied(program) {
-        let mut keys = table.keys.iter().filter(|key| &*key.match_kind == "lpm");
-        if let (Some(first), Some(second)) = (keys.next(), keys.next()) {
-            let refused = rules::ONE_LPM.refuse(second.span, "a second lpm key");
-            found.push(refused.with_place(first.span, "the first").into());
-        }
-    }
-}
-
-/// Loops over ranges and lists. The IR has a loop over a range in an `if` of the same place.
-fn ranges(program: &Program, found: &mut Vec<Diagnostic>) {
-    let mut places: BTreeMap<u32, Span> =
-        program.declared.unrolled.iter().map(|(_, span)| (span.start, *span)).collect();
-    for unit in 0..program.units.len() {
-        visit::unit_statements(program, UnitId(unit as u32), &mut |stmt| {
-            let StmtKind::If { then, .. } = &stmt.kind else { return };
-            let is_loop = |inner: &Stmt| matches!(inner.kind, StmtKind::Loop { .. });
-            if then.iter().any(|inner| is_loop(inner) && inner.span == stmt.span) {
-                places.insert(stmt.span.start, stmt.span);
-            }
-        });
-    }
-    let refused = places.into_values().map(|span| rules::FOR_IN.refuse(span, "a loop with `in`"));
-    found.extend(refused.map(Diagnostic::from));
-}
-
-/// Tables whose actions have data that are no numbers.
-fn action_data(program: &Program, found: &mut Vec<Diagnostic>) {
-    for table in applied(program) {
-        for action in &table.actions {
-            let declared = program.declared.actions.iter().find(|known| known.name == action.name);
-            let params = declared.map_or(&[][..], |known| &known.params);
-            if let Some(param) = params.iter().find(|param| !calls::is_number(&param.ty)) {
-                let message =
-                    format!("`{}` of `{}` is no number but {}", param.name, action.name, param.ty);
-                let refused = rules::ACTION_DATA.refuse(action.span, message);
-                found.push(refused.with_place(table.span, "the table").into());
-            }
-        }
     }
 }
 
@@ -222,22 +163,4 @@ fn same(a: &Expr, b: &Expr) -> bool {
                     && x.iter().zip(&y).all(|(x, y)| same(x, y))
             }
         }
-}
-
-/// Headers with two fields of variable size.
-fn variable(ty: &Type, found: &mut Vec<Diagnostic>) {
-    match ty {
-        Type::Struct(of) | Type::HeaderUnion(of) => {
-            of.fields.iter().for_each(|field| variable(&field.ty, found));
-        }
-        Type::Stack(element, _) => variable(element, found),
-        Type::Header(of) => {
-            let fields = of.fields.iter().filter(|field| matches!(field.ty, Type::VarBit(_)));
-            if fields.count() > 1 {
-                let message = format!("`{}` has two fields of variable size", of.name);
-                found.push(rules::ONE_VARBIT.refuse(of.span, message).into());
-            }
-        }
-        _ => {}
-    }
 }

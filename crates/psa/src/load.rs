@@ -10,9 +10,21 @@ use sojourn_p4::interp::Interpreter;
 use sojourn_p4::ir::{Program, UnitId};
 use sojourn_target::applied_tables::shared_objects;
 use sojourn_target::arithmetic::{self, ArithmeticRules};
+use sojourn_target::common_limits::{self, CommonRules};
 use sojourn_target::header_bytes::ragged;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::{profile_defaults, validity_checks};
+
+/// The rules of limits that v1model has too.
+const COMMON: CommonRules = CommonRules {
+    apply_order: &rules::APPLY_ORDER,
+    one_successor: &rules::ONE_SUCCESSOR,
+    for_in: &rules::FOR_IN,
+    one_lpm: &rules::ONE_LPM,
+    action_data: &rules::ACTION_DATA,
+    one_varbit: &rules::ONE_VARBIT,
+    exit_once: &rules::EXIT_ONCE,
+};
 
 /// Builds a data plane of an elaborated program; `None` if there is an error.
 pub(crate) fn build(
@@ -30,6 +42,8 @@ pub(crate) fn build(
             return None;
         }
     };
+    let [_, ingress, _, _, egress, _] = units;
+    diagnostics.extend(common_limits::check(&program, &[ingress, egress], COMMON));
     let runtime = match prepare(&program, options) {
         Ok(runtime) => runtime,
         Err(mut refused) => {

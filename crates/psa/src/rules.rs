@@ -1,6 +1,6 @@
 //! Rules that a PSA program must follow, each with its code, its reason and its cure.
 //!
-//! Codes: `S01` the package, `S02` externs, tables, arithmetic and headers.
+//! Codes: `S01` the package, `S02` externs, tables, arithmetic and what the blocks hold.
 
 pub use sojourn_target::rule::Refusal;
 
@@ -33,4 +33,25 @@ sojourn_target::rules! { without programs:
     DIRECT_CALL "S0208" "a direct counter or meter is called in an action of the table that names it"
         "the call means the cell of the entry that was hit"
         "name the object in `psa_direct_counter` or `psa_direct_meter` of the table, or declare an indexed one"
+    APPLY_ORDER "S0209" "a packet meets a table once, and tables in the same order on all paths"
+        "psa_switch has one node for each table, and p4c refuses a path from a table back to itself"
+        "declare a second table"
+    ONE_SUCCESSOR "S0210" "the same step follows a table wherever it is applied"
+        "psa_switch has one node for each table, with one next node for each outcome"
+        "move the steps that differ in front of the table, or declare a second table"
+    FOR_IN "S0211" "a loop counts by itself"
+        "psa_switch has jumps for `for (init; condition; update)`, and p4c refuses `for (x in ...)`"
+        "write `for (bit<8> i = 0; i < n; i = i + 1)`"
+    ONE_LPM "S0212" "a table has one lpm key"
+        "the longest prefix is that of one field"
+        "make the other keys ternary, and give the entries priorities"
+    ACTION_DATA "S0213" "action data are numbers"
+        "p4c takes `bit` and `int` there for psa_switch"
+        "declare the parameter as `bit<1>`, or each field as a parameter"
+    ONE_VARBIT "S0214" "a header has one field of variable size"
+        "psa_switch computes the length of one field from the length of the header"
+        "put the second field into a header of its own"
+    EXIT_ONCE "S0215" "a control that exits is applied once"
+        "p4c fails at the second copy of an `exit` statement of a control"
+        "put the `exit` into an action, or behind the application"
 }

@@ -12,7 +12,7 @@
 //! | [`rule`] | codes, reasons and cures of what a target refuses |
 //! | [`faults`] | counts of what a running program did that its target cannot do |
 //! | [`trace_json`], [`observer`] | one packet followed step by step |
-//! | [`def_use`], [`validity_checks`], [`fields`], [`applied_tables`], [`table_order`] | analyses of the IR that architectures share |
+//! | [`def_use`], [`validity_checks`], [`fields`], [`applied_tables`], [`table_order`], [`common_limits`] | analyses of the IR that architectures share |
 
 #[macro_use]
 pub mod applied_tables;
@@ -21,6 +21,7 @@ pub mod rule;
 pub mod arguments;
 pub mod arithmetic;
 mod chip_settings;
+pub mod common_limits;
 pub mod def_use;
 pub mod deparser_output;
 pub mod faults;
@@ -36,6 +37,7 @@ pub mod plane;
 pub mod profile_defaults;
 pub mod program;
 mod sources;
+mod successors;
 pub mod table_order;
 pub mod target;
 pub mod trace_json;

@@ -4,19 +4,34 @@
 //! a path from a table back to itself cannot be run. Conditions are not looked at: both branches of
 //! an `if` are paths. Uses the IR; must not depend on an architecture.
 
-use sojourn_p4::ir::{Body, Label, Program, Stmt, StmtKind, TableId, UnitId};
+use sojourn_p4::ir::{
+    Body, Expr, ExprKind, Label, Program, Slot, Stmt, StmtKind, TableId, Unary, UnitId,
+};
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Tables that a packet may have met, each with its first application.
-type Met = BTreeMap<TableId, Span>;
+/// Tables that a packet may have met.
+type Met = BTreeMap<TableId, Place>;
+
+/// What a path knows of a table that it has met.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The first application.
+    span: Span,
+    /// False if the table was missed on this path.
+    may_have_hit: bool,
+}
 
 /// Pairs of tables in the order of some path.
 #[derive(Debug, Default)]
 pub struct Order {
     /// Each table with those behind it, and the two applications.
     behind: BTreeMap<TableId, BTreeMap<TableId, (Span, Span)>>,
+    /// Pairs of tables of which a path meets the second after a hit in the first.
+    behind_hit: BTreeSet<(TableId, TableId)>,
+    /// The table of which a variable tells whether it was hit.
+    hits: HashMap<Slot, TableId>,
     /// Paths that have left a block and go on behind it.
     leaving: HashMap<Label, Met>,
 }
@@ -67,11 +82,14 @@ impl Order {
         })
     }
 
-    /// Whether a path meets both tables.
-    pub fn meets_both(&self, one: TableId, other: TableId) -> bool {
-        let behind =
-            |first, second| self.behind.get(&first).is_some_and(|b| b.contains_key(&second));
-        behind(one, other) || behind(other, one)
+    /// Whether a path meets `second` behind `first`.
+    pub fn meets_behind(&self, first: TableId, second: TableId) -> bool {
+        self.behind.get(&first).is_some_and(|behind| behind.contains_key(&second))
+    }
+
+    /// Whether a path meets `second` after a hit in `first`.
+    pub fn meets_behind_hit(&self, first: TableId, second: TableId) -> bool {
+        self.behind_hit.contains(&(first, second))
     }
 
     /// Each table that is met before another one and, on another path, behind it; each pair once.
@@ -102,6 +120,12 @@ impl Order {
         false
     }
 
+    /// The table whose outcome a condition asks, and whether it is true for a hit.
+    fn outcome(&self, condition: &Expr) -> Option<(TableId, bool)> {
+        let (slot, hit) = asked(condition)?;
+        self.hits.get(&slot).map(|table| (*table, hit))
+    }
+
     fn list(&mut self, stmts: &[Stmt], mut met: Option<Met>) -> Option<Met> {
         for stmt in stmts {
             met = self.statement(stmt, met?);
@@ -120,13 +144,25 @@ impl Order {
                 let end = self.list(body, Some(met));
                 join([end, self.leaving.remove(label)])
             }
-            StmtKind::Apply { table, .. } => {
-                for (before, first) in &met {
+            StmtKind::Apply { table, hit, .. } => {
+                for (before, place) in &met {
                     let behind = self.behind.entry(*before).or_default();
-                    behind.entry(*table).or_insert((*first, stmt.span));
+                    behind.entry(*table).or_insert((place.span, stmt.span));
+                    if place.may_have_hit {
+                        self.behind_hit.insert((*before, *table));
+                    }
                 }
-                met.entry(*table).or_insert(stmt.span);
+                self.hits.extend(hit.map(|slot| (slot, *table)));
+                met.entry(*table).or_insert(Place { span: stmt.span, may_have_hit: true });
                 Some(met)
+            }
+            StmtKind::If { condition, then, otherwise } if self.outcome(condition).is_some() => {
+                let (table, when_true) = self.outcome(condition)?;
+                let mut missed = met.clone();
+                missed.entry(table).and_modify(|place| place.may_have_hit = false);
+                let (of_then, of_else) = if when_true { (met, missed) } else { (missed, met) };
+                let then = self.list(then, Some(of_then));
+                join([then, self.list(otherwise, Some(of_else))])
             }
             StmtKind::If { .. } | StmtKind::Switch { .. } => {
                 let lists = visit::inner_lists(stmt);
@@ -139,11 +175,21 @@ impl Order {
     }
 }
 
+/// True for a hit, false for a miss, behind the number of the variable that is asked.
+fn asked(condition: &Expr) -> Option<(Slot, bool)> {
+    match &condition.kind {
+        ExprKind::Slot(slot) => Some((*slot, true)),
+        ExprKind::Unary(Unary::Not, inner) => asked(inner).map(|(slot, hit)| (slot, !hit)),
+        _ => None,
+    }
+}
+
 /// Union of the tables that several paths have met.
 fn join(ends: impl IntoIterator<Item = Option<Met>>) -> Option<Met> {
     ends.into_iter().flatten().reduce(|mut a, b| {
-        b.into_iter().for_each(|(table, span)| {
-            a.entry(table).or_insert(span);
+        b.into_iter().for_each(|(table, place)| {
+            let may_have_hit = place.may_have_hit;
+            a.entry(table).and_modify(|known| known.may_have_hit |= may_have_hit).or_insert(place);
         });
         a
     })

@@ -42,6 +42,7 @@ mod resubmit_header;
 pub mod rules;
 mod runtime;
 pub mod salu;
+mod size_functions;
 mod snapshots;
 mod target;
 #[cfg(test)]

@@ -24,6 +24,7 @@ use super::register_action::{self, CompiledRegister};
 use super::resubmit_header;
 use super::rules;
 use super::runtime;
+use super::size_functions;
 use super::target::{TOFINO1, TOFINO2, TOFINO2M};
 use super::validity;
 use sojourn_p4::diagnostic::{Diagnostic, Severity};
@@ -79,6 +80,7 @@ pub fn build(
     options: &LoadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Tofino> {
+    size_functions::fold(&mut program);
     validity::mask_reads(&mut program, chip);
     let pipelines = match find_blocks(chip, &program) {
         Ok(pipelines) => pipelines,

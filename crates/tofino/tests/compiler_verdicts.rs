@@ -551,6 +551,18 @@ fn the_tables_of_a_selector_have_the_same_selector_keys_and_actions() {
     assert_eq!(codes(&tables("hdr.ipv4.src_addr", "mark"), apply), [""; 0]);
     let both = "t.apply(); u.apply();";
     assert_eq!(codes(&tables("hdr.ipv4.src_addr", "mark"), both), ["T1028"]);
+    // On a miss the first table reads no member, unless its default action may have data.
+    let second = "if (!t.apply().hit) { u.apply(); }";
+    let fixed = |text: String| {
+        text.replace(
+            "actions = { mark; }",
+            "actions = { mark; NoAction; } const default_action = NoAction;",
+        )
+    };
+    assert_eq!(codes(&fixed(tables("hdr.ipv4.src_addr", "mark")), second), [""; 0]);
+    assert_eq!(codes(&tables("hdr.ipv4.src_addr", "mark"), second), ["T1028"]);
+    let behind_hit = "if (t.apply().hit) { u.apply(); }";
+    assert_eq!(codes(&fixed(tables("hdr.ipv4.src_addr", "mark")), behind_hit), ["T1028"]);
     assert_eq!(codes(&tables("hdr.ipv4.dst_addr", "mark"), apply), ["T1024"]);
     assert_eq!(codes(&tables("hdr.ipv4.src_addr", "judge"), apply), ["T1027"]);
     assert_eq!(codes(&tables("hdr.ipv4.dst_addr", "judge"), "t.apply();"), [""; 0]);

@@ -23,6 +23,7 @@ use sojourn_p4::types::Type;
 use sojourn_p4::visit;
 use sojourn_packet::SplitMix64;
 use sojourn_target::arguments::{self, ArgumentError};
+use sojourn_target::common_limits::is_number;
 use sojourn_target::load::LoadOptions;
 use sojourn_target::memory_budget::MemoryBudget;
 use std::collections::BTreeMap;
@@ -151,7 +152,8 @@ impl Made<'_> {
     fn register(&mut self, object: &Object) -> Result<RegisterArray, ArgumentError> {
         let element = object.type_args.first().unwrap_or(&Type::Bit(32));
         if !is_number(element) {
-            // p4c: "functions or methods returning structures are not supported on this target".
+            // p4c: "functions or methods returning structures", and "registers with types other than
+            // bit<> or int<>".
             return Err(ArgumentError(format!("a cell is a {element}; a cell is a number")));
         }
         let size = self.cells(object, "size", RegisterArray::cell_bytes(element))?;
@@ -177,17 +179,6 @@ impl Made<'_> {
         }
         let generator = SplitMix64::new(self.seed ^ name_number(&object.name));
         Ok(RandomRange { least, most, generator })
-    }
-}
-
-/// True for a type whose values are one number.
-fn is_number(ty: &Type) -> bool {
-    match ty {
-        Type::Bool | Type::Bit(_) | Type::Int(_) | Type::SerializableEnum(_) | Type::Enum(_) => {
-            true
-        }
-        Type::New(new) => is_number(&new.target),
-        _ => false,
     }
 }
 

@@ -117,6 +117,33 @@ fn each_rule_is_broken_by_a_program_and_kept_without_the_fault() {
 }
 
 #[test]
+fn a_program_keeps_within_what_p4c_accepts_for_psa_switch() {
+    let tables = "action go() { h.h.a = 1; }
+        table t { key = { h.h.a: exact; } actions = { go; } }
+        table u { key = { h.h.b: exact; } actions = { go; } }";
+    let with = |ingress| Parts { locals: tables, ingress, ..Parts::default() }.codes();
+    assert_eq!(with("t.apply(); u.apply();"), [] as [&str; 0]);
+    assert_eq!(with("t.apply(); t.apply();"), ["S0209"]);
+    assert_eq!(with("if (h.h.a == 3) { t.apply(); u.apply(); } else { t.apply(); }"), ["S0210"]);
+    assert_eq!(with("for (bit<16> i in 0 .. 3) { h.h.a = h.h.a + i; }"), ["S0211"]);
+    let locals = |locals, ingress| Parts { locals, ingress, ..Parts::default() }.codes();
+    let two = "action go() {} table t { key = { h.h.a: lpm; h.h.b: lpm; } actions = { go; } }";
+    assert_eq!(locals(two, "t.apply();"), ["S0212"]);
+    let truth = "action go(bool x) { if (x) { h.h.a = 1; } }
+        table t { key = { h.h.a: exact; } actions = { go; NoAction; } }";
+    assert_eq!(locals(truth, "t.apply();"), ["S0213"]);
+    assert_eq!(locals("Register<bool, bit<8>>(8) r;", ""), ["S0202"]);
+    let text = Parts::default().text();
+    let more = "header two_h { varbit<32> x; varbit<16> y; } struct hs { two_h two; h_t h; }";
+    assert_eq!(codes(&text.replace("struct hs { h_t h; }", more)), ["S0214"]);
+    let sub = "control Sub(inout hs h) { apply { if (h.h.a == 4) { exit; } h.h.b = 9; } }\n";
+    let text =
+        Parts { locals: "Sub() sub;", ingress: "sub.apply(h); sub.apply(h);", ..Parts::default() };
+    let text = text.text().replace("control I(", &format!("{sub}control I("));
+    assert_eq!(codes(&text), ["S0215"]);
+}
+
+#[test]
 fn a_package_of_another_form_is_refused_and_never_runs() {
     let six = "C a, C b, C c, C d, C e, C f";
     for (parameters, arguments) in [("C c", "X()"), (six, "X(), X(), X(), X(), X(), X()")] {

@@ -31,12 +31,12 @@ pub fn check(program: &Program, pass: &[UnitId], found: &mut Vec<Diagnostic>) {
 /// Blocks in which an object or function may be called; none if there is no limit.
 fn blocks_of(of: Option<&str>, function: &str) -> Option<&'static [&'static str]> {
     Some(match of.unwrap_or(function) {
-        "Mirror" | "Resubmit" | "Digest" => &["deparser"],
+        "Mirror" | "Resubmit" | "Digest" | "Pktgen" => &["deparser"],
         "Checksum" => &["parser", "deparser"],
         "ParserCounter" | "ParserPriority" | "port_metadata_unpack" => &["parser"],
         "is_validated" => &["control", "deparser"],
         "invalidate" | "min" | "max" => &["control"],
-        "sizeInBits" | "sizeInBytes" | "funnel_shift_right" => return None,
+        "funnel_shift_right" => return None,
         _ if of.is_some() => &["control"],
         _ => return None,
     })

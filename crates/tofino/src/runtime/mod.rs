@@ -132,9 +132,6 @@ pub(crate) enum Site {
     FunnelShift,
     Invalidate,
     IsValid,
-    Size {
-        value: u32,
-    },
     PortMetadata {
         bytes: u32,
     },
@@ -397,7 +394,6 @@ impl Runtime {
             Site::FunnelShift => arithmetic::funnel_shift(call, ctx),
             Site::Invalidate => field_validity::invalidate(call, ctx),
             Site::IsValid => field_validity::is_validated(call, ctx),
-            Site::Size { value } => answer(call, ctx, value.into()),
             Site::PortMetadata { bytes } => parser_externs::port_metadata(bytes, call, ctx),
             _ => {}
         }

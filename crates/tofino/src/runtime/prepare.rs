@@ -461,8 +461,6 @@ fn function(chip: &Chip, call: &ExternCall) -> Result<Site, Refusal> {
         "funnel_shift_right" => Site::FunnelShift,
         "invalidate" => Site::Invalidate,
         "is_validated" => Site::IsValid,
-        "sizeInBits" => Site::Size { value: argument_bits(call, 0) },
-        "sizeInBytes" => Site::Size { value: argument_bits(call, 0).div_ceil(8) },
         "port_metadata_unpack" => Site::PortMetadata { bytes: chip.front.port_metadata as u32 },
         name => {
             let message = format!("the function {name} is not simulated");

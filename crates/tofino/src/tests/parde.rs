@@ -148,6 +148,8 @@ fn a_parser_advances_by_constants_and_whole_bytes() {
     assert_eq!(parsed("p.advance(16); transition accept;", ""), NOTHING);
     assert_eq!(parsed("m.u = 16; p.advance((bit<32>)m.u); transition accept;", ""), NOTHING);
     assert_eq!(parsed("p.advance((bit<32>)h.ethernet.kind); transition accept;", ""), ["T1304"]);
+    let size = "p.advance(64 - sizeInBits(h.tags[0])); p.advance(8 * sizeInBytes(h.ethernet)); transition accept;";
+    assert_eq!(parsed(size, ""), NOTHING);
     assert_eq!(parsed("p.advance(12); transition accept;", ""), ["T1304"]);
     assert_eq!(parsed("p.advance(12); p.advance(4); transition accept;", ""), NOTHING);
 }
@@ -199,6 +201,13 @@ fn the_length_of_a_varbit_is_a_function_of_one_narrow_field() {
     ] {
         assert_eq!(with(bits), ["T1306"], "{bits}");
     }
+}
+
+#[test]
+fn a_deparser_requests_generated_packets() {
+    let deparser = ("Pktgen() made;", "made.emit({ 16w5 });");
+    let text = Parts { second_chip: true, deparser, ..Parts::default() }.text();
+    assert_eq!(codes(&text), ["T0804"]);
 }
 
 #[test]

@@ -18,8 +18,11 @@ pub fn check(program: &Program, found: &mut Vec<Diagnostic>) {
     let mut by_selector: BTreeMap<ObjectId, &Table> = BTreeMap::new();
     for table in applied(program) {
         let Some(id) = implementation(table) else { continue };
+        if !is_selector(program, id) && !is_profile(program, id) {
+            continue;
+        }
         let object = &program.objects[id.index()];
-        if &*object.of == "ActionSelector" {
+        if is_selector(program, id) {
             check_selector(object, table, found);
             let first = *by_selector.entry(id).or_insert(table);
             if selector_keys(first) != selector_keys(table) {
@@ -36,19 +39,39 @@ pub fn check(program: &Program, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Two tables of a profile have the same actions, and no path meets both.
+/// Two tables of a profile have the same actions, and no packet reads members for both.
 fn check_pair(program: &Program, first: &Table, table: &Table, found: &mut Vec<Diagnostic>) {
     let order = Order::new(program, table.unit);
     let refused = if actions(first) != actions(table) {
         let message = format!("other actions than in `{}`, with the same profile", first.name);
         rules::PROFILE_ACTIONS.refuse(table.span, message)
-    } else if order.meets_both(id_of(program, first), id_of(program, table)) {
+    } else if reads_both(&order, program, first, table) || reads_both(&order, program, table, first)
+    {
         let message = format!("a packet can meet `{}`, too, with the same profile", first.name);
         rules::PROFILE_ONCE.refuse(table.span, message)
     } else {
         return;
     };
     found.push(refused.with_place(first.span, "the other table").into());
+}
+
+/// Whether a path reads a member for `first` and then meets `second`.
+fn reads_both(order: &Order, program: &Program, first: &Table, second: &Table) -> bool {
+    let (first_id, second_id) = (id_of(program, first), id_of(program, second));
+    order.meets_behind_hit(first_id, second_id)
+        || order.meets_behind(first_id, second_id) && reads_on_a_miss(first)
+}
+
+/// Whether an action with data may be the default action, which bf-p4c calls not `hit_only`.
+fn reads_on_a_miss(table: &Table) -> bool {
+    let default = table.default_action.as_ref().map(|(at, _)| *at as usize);
+    table.actions.iter().enumerate().any(|(at, action)| {
+        let possible = match table.const_default_action {
+            true => default == Some(at),
+            false => !action.table_only,
+        };
+        possible && !action.data.is_empty()
+    })
 }
 
 fn id_of(program: &Program, table: &Table) -> TableId {
@@ -61,6 +84,10 @@ fn implementation(table: &Table) -> Option<ObjectId> {
         ObjectArg::Object(id) if &**name == "implementation" => Some(*id),
         _ => None,
     })
+}
+
+fn is_selector(program: &Program, id: ObjectId) -> bool {
+    &*program.objects[id.index()].of == "ActionSelector"
 }
 
 fn is_profile(program: &Program, id: ObjectId) -> bool {

@@ -1,12 +1,12 @@
-//! The steps behind each application of a table (V0217), after
+//! The steps behind each application of a table, after
 //! `backends/bmv2/common/controlFlowGraph.cpp`.
 //!
 //! bmv2 stores one successor of a table for each outcome, so a table that a control applies in
 //! several places has the same successors in all of them. p4c makes an `exit`, and a `return` in a
 //! `switch`, an assignment to a flag; any other `return` leads behind its control. Uses the IR; must
-//! not depend on how a block runs.
+//! not depend on an architecture, which passes its rule.
 
-use super::rules;
+use crate::rule::Rule;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{Body, Label, Program, Slot, Stmt, StmtKind, TableId, UnitId};
 use sojourn_p4::source::Span;
@@ -29,8 +29,8 @@ enum Step {
 /// Successors of a table at one of its applications.
 type Successors = (BTreeSet<Step>, Span);
 
-/// A diagnostic for each table with different successors.
-pub(super) fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
+/// A diagnostic for each table with different successors, which break `rule`.
+pub fn check(program: &Program, control: UnitId, rule: &'static Rule, found: &mut Vec<Diagnostic>) {
     let unit = &program.units[control.index()];
     let Body::Control { stmts, .. } = &unit.body else { return };
     let exits = program.declared.exits.iter().copied().collect();
@@ -45,7 +45,7 @@ pub(super) fn check(program: &Program, control: UnitId, found: &mut Vec<Diagnost
         if let Some((_, at)) = others.iter().find(|(steps, _)| *steps != first.0) {
             let name = &program.tables[table.index()].name;
             let message = format!("another step follows `{name}` here");
-            let refused = rules::ONE_SUCCESSOR.refuse(*at, message);
+            let refused = rule.refuse(*at, message);
             let elsewhere = first.1 != *at;
             found.push(
                 if elsewhere { refused.with_place(first.1, "than here") } else { refused }.into(),

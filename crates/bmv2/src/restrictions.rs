@@ -9,7 +9,7 @@ use super::rules;
 use super::successors;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Table, Unit, UnitId,
+    Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Table, Unit, UnitId, Value,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::types::Type;
@@ -87,10 +87,27 @@ fn summed(call: &ExternCall, found: &mut Vec<Diagnostic>) {
     let Some(Arg::In(data)) = call.args.get(1) else { return };
     let mut parts = Vec::new();
     visit::value_expressions(data, &mut parts);
-    if let Some(part) = parts.into_iter().find(|part| is_computed(part)) {
+    if let Some(part) = parts.iter().find(|part| is_computed(part)) {
         let message = "a computed value in a checksum";
         found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
+    } else if let Some(part) = own_field(call, data) {
+        // The compiler copies the fields to variables in front of the call.
+        let message = "a checksum over the field that gets it";
+        found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
     }
+}
+
+/// The field that `update_checksum` writes, in its list of fields.
+fn own_field<'c>(call: &'c ExternCall, data: &'c Value) -> Option<&'c Expr> {
+    let Some(Arg::Out(target) | Arg::InOut(target)) = call.args.get(2) else { return None };
+    let Value::Struct { fields, .. } = data else { return None };
+    let field = |value: &'c Value| match value {
+        Value::Scalar(expr) => Some(expr),
+        _ => None,
+    };
+    let parts: Vec<&Expr> = fields.iter().map(field).collect::<Option<_>>()?;
+    let own = |part: &&Expr| target.range().narrow().any(|at| visit::reads(part, Slot(at as u32)));
+    parts.into_iter().find(own).filter(|_| &*call.name == "update_checksum")
 }
 
 fn is_computed(part: &Expr) -> bool {
@@ -192,7 +209,8 @@ fn selectors(program: &Program, found: &mut Vec<Diagnostic>) {
     for SharedObject { object, owner, other } in shared_objects(program, is_selector) {
         let sides = [(owner, selector_keys(owner)), (other, selector_keys(other))];
         let [(_, first), (_, second)] = &sides;
-        if first.len() != second.len() || first.iter().zip(second).any(|(a, b)| !same(a, b)) {
+        let unit = &program.units[other.unit.index()];
+        if first.len() != second.len() || first.iter().zip(second).any(|(a, b)| !same(unit, a, b)) {
             let message =
                 format!("another selector key of `{}` than in `{}`", object.name, owner.name);
             let refused = rules::SELECTOR_KEY.refuse(other.span, message);
@@ -206,22 +224,18 @@ fn selector_keys(table: &Table) -> Vec<&Expr> {
     keys.map(|key| &key.expr).collect()
 }
 
-/// Whether two expressions are the same, wherever they stand.
-fn same(a: &Expr, b: &Expr) -> bool {
-    let parts = |expr| visit::operands(expr).into_iter().cloned().collect::<Vec<_>>();
-    a.scalar == b.scalar
-        && match (&a.kind, &b.kind) {
-            (ExprKind::Slot(a), ExprKind::Slot(b)) => a == b,
-            (ExprKind::WideSlot(a), ExprKind::WideSlot(b)) => a == b,
-            (ExprKind::Const(a), ExprKind::Const(b)) => a == b,
-            (ExprKind::Slice(x, low), ExprKind::Slice(y, other)) => low == other && same(x, y),
-            _ => {
-                let (x, y) = (parts(a), parts(b));
-                std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind)
-                    && x.len() == y.len()
-                    && x.iter().zip(&y).all(|(x, y)| same(x, y))
-            }
-        }
+/// True for one field of a header or of metadata. p4c copies every other key to a variable of its
+/// table, and compares the elements of stacks and validities by their place in the text.
+fn same(unit: &Unit, a: &Expr, b: &Expr) -> bool {
+    let named = |slot: Slot| {
+        let info = unit.slots.get(slot.index());
+        info.is_some_and(|info| !info.name.contains('[') && !info.name.ends_with(".$valid$"))
+    };
+    match (&a.kind, &b.kind) {
+        (ExprKind::Slot(a), ExprKind::Slot(b)) => a == b && named(*a),
+        (ExprKind::WideSlot(a), ExprKind::WideSlot(b)) => a == b,
+        _ => false,
+    }
 }
 
 /// Headers with two fields of variable size.

@@ -16,7 +16,7 @@ use sojourn_p4::types::Type;
 use sojourn_p4::visit;
 use sojourn_target::applied_tables::{SharedObject, applied, shared_objects};
 use sojourn_target::table_order::{Cycle, Order};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A diagnostic for each statement or table that a block of the six cannot have.
 pub(super) fn check(
@@ -54,10 +54,16 @@ pub(super) fn check(
 
 /// Statements of a control that updates or verifies checksums.
 fn checksums(unit: &Unit, stmts: &[Stmt], function: &str, found: &mut Vec<Diagnostic>) {
+    let mut copies = HashMap::new();
     for stmt in stmts {
+        if let StmtKind::Set(to, Expr { kind: ExprKind::Slot(from), .. }) = &stmt.kind {
+            copies.insert(*to, *from);
+        }
         match &stmt.kind {
             StmtKind::Block { body, .. } => checksums(unit, body, function, found),
-            StmtKind::Call(call) if call.name.starts_with(function) => summed(call, found),
+            StmtKind::Call(call) if call.name.starts_with(function) => {
+                summed(call, &copies, found);
+            }
             StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Loop { .. } => {
                 other(stmt.span, "a condition or loop", found);
             }
@@ -82,15 +88,15 @@ fn other(span: Span, what: &str, found: &mut Vec<Diagnostic>) {
     found.push(rules::CHECKSUM_BLOCK.refuse(span, message).into());
 }
 
-/// The data of a checksum: fields and constants.
-fn summed(call: &ExternCall, found: &mut Vec<Diagnostic>) {
+/// The data of a checksum: fields and constants. `copies` has the variables that hold one.
+fn summed(call: &ExternCall, copies: &HashMap<Slot, Slot>, found: &mut Vec<Diagnostic>) {
     let Some(Arg::In(data)) = call.args.get(1) else { return };
     let mut parts = Vec::new();
     visit::value_expressions(data, &mut parts);
     if let Some(part) = parts.iter().find(|part| is_computed(part)) {
         let message = "a computed value in a checksum";
         found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
-    } else if let Some(part) = own_field(call, data) {
+    } else if let Some(part) = own_field(call, data, copies) {
         // The compiler copies the fields to variables in front of the call.
         let message = "a checksum over the field that gets it";
         found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
@@ -98,7 +104,11 @@ fn summed(call: &ExternCall, found: &mut Vec<Diagnostic>) {
 }
 
 /// The field that `update_checksum` writes, in its list of fields.
-fn own_field<'c>(call: &'c ExternCall, data: &'c Value) -> Option<&'c Expr> {
+fn own_field<'c>(
+    call: &ExternCall,
+    data: &'c Value,
+    copies: &HashMap<Slot, Slot>,
+) -> Option<&'c Expr> {
     let Some(Arg::Out(target) | Arg::InOut(target)) = call.args.get(2) else { return None };
     let Value::Struct { fields, .. } = data else { return None };
     let field = |value: &'c Value| match value {
@@ -106,7 +116,11 @@ fn own_field<'c>(call: &'c ExternCall, data: &'c Value) -> Option<&'c Expr> {
         _ => None,
     };
     let parts: Vec<&Expr> = fields.iter().map(field).collect::<Option<_>>()?;
-    let own = |part: &&Expr| target.range().narrow().any(|at| visit::reads(part, Slot(at as u32)));
+    let original = |slot: Slot| copies.get(&slot).copied().unwrap_or(slot);
+    let own = |part: &&Expr| {
+        let ExprKind::Slot(read) = part.kind else { return false };
+        target.range().narrow().any(|at| original(Slot(at as u32)) == original(read))
+    };
     parts.into_iter().find(own).filter(|_| &*call.name == "update_checksum")
 }
 

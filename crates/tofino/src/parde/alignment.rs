@@ -49,11 +49,10 @@ impl Walk<'_, '_> {
     /// Notes the places of the fields of headers.
     fn fields(&mut self, layout: &Layout) {
         match layout {
-            Layout::Header { fields, ty, .. } => {
-                // The compiler places the fields of a flexible header.
-                if !matches!(ty, Type::Header(of) if of.is_flexible()) {
-                    fields.iter().fold(0, |at, field| self.place(field, at));
-                }
+            // The compiler places the fields of a flexible header.
+            Layout::Header { ty: Type::Header(of), .. } if of.is_flexible() => {}
+            Layout::Header { fields, .. } => {
+                fields.iter().fold(0, |at, field| self.place(field, at));
             }
             Layout::Union { members: parts, .. }
             | Layout::Struct { fields: parts, .. }

@@ -9,12 +9,13 @@ use super::calls;
 use super::rules;
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::ir::{
-    Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Table, Unit, UnitId,
+    Arg, Expr, ExprKind, ExternCall, Program, Slot, Stmt, StmtKind, Table, Unit, UnitId, Value,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
 use sojourn_target::applied_tables::{SharedObject, shared_objects};
 use sojourn_target::common_limits::{self, CommonRules};
+use std::collections::HashMap;
 
 /// The rules of limits that PSA has too.
 const COMMON: CommonRules = CommonRules {
@@ -51,10 +52,16 @@ pub(super) fn check(
 
 /// Statements of a control that updates or verifies checksums.
 fn checksums(unit: &Unit, stmts: &[Stmt], function: &str, found: &mut Vec<Diagnostic>) {
+    let mut copies = HashMap::new();
     for stmt in stmts {
+        if let StmtKind::Set(to, Expr { kind: ExprKind::Slot(from), .. }) = &stmt.kind {
+            copies.insert(*to, *from);
+        }
         match &stmt.kind {
             StmtKind::Block { body, .. } => checksums(unit, body, function, found),
-            StmtKind::Call(call) if call.name.starts_with(function) => summed(call, found),
+            StmtKind::Call(call) if call.name.starts_with(function) => {
+                summed(call, &copies, found);
+            }
             StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Loop { .. } => {
                 other(stmt.span, "a condition or loop", found);
             }
@@ -79,15 +86,40 @@ fn other(span: Span, what: &str, found: &mut Vec<Diagnostic>) {
     found.push(rules::CHECKSUM_BLOCK.refuse(span, message).into());
 }
 
-/// The data of a checksum: fields and constants.
-fn summed(call: &ExternCall, found: &mut Vec<Diagnostic>) {
+/// The data of a checksum: fields and constants. `copies` has the variables that hold one.
+fn summed(call: &ExternCall, copies: &HashMap<Slot, Slot>, found: &mut Vec<Diagnostic>) {
     let Some(Arg::In(data)) = call.args.get(1) else { return };
     let mut parts = Vec::new();
     visit::value_expressions(data, &mut parts);
-    if let Some(part) = parts.into_iter().find(|part| is_computed(part)) {
+    if let Some(part) = parts.iter().find(|part| is_computed(part)) {
         let message = "a computed value in a checksum";
         found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
+    } else if let Some(part) = own_field(call, data, copies) {
+        // The compiler copies the fields to variables in front of the call.
+        let message = "a checksum over the field that gets it";
+        found.push(rules::CHECKSUM_BLOCK.refuse(part.span, message).into());
     }
+}
+
+/// The field that `update_checksum` writes, in its list of fields.
+fn own_field<'c>(
+    call: &ExternCall,
+    data: &'c Value,
+    copies: &HashMap<Slot, Slot>,
+) -> Option<&'c Expr> {
+    let Some(Arg::Out(target) | Arg::InOut(target)) = call.args.get(2) else { return None };
+    let Value::Struct { fields, .. } = data else { return None };
+    let field = |value: &'c Value| match value {
+        Value::Scalar(expr) => Some(expr),
+        _ => None,
+    };
+    let parts: Vec<&Expr> = fields.iter().map(field).collect::<Option<_>>()?;
+    let original = |slot: Slot| copies.get(&slot).copied().unwrap_or(slot);
+    let own = |part: &&Expr| {
+        let ExprKind::Slot(read) = part.kind else { return false };
+        target.range().narrow().any(|at| original(Slot(at as u32)) == original(read))
+    };
+    parts.into_iter().find(own).filter(|_| &*call.name == "update_checksum")
 }
 
 fn is_computed(part: &Expr) -> bool {
@@ -133,7 +165,8 @@ fn selectors(program: &Program, found: &mut Vec<Diagnostic>) {
     for SharedObject { object, owner, other } in shared_objects(program, is_selector) {
         let sides = [(owner, selector_keys(owner)), (other, selector_keys(other))];
         let [(_, first), (_, second)] = &sides;
-        if first.len() != second.len() || first.iter().zip(second).any(|(a, b)| !same(a, b)) {
+        let unit = &program.units[other.unit.index()];
+        if first.len() != second.len() || first.iter().zip(second).any(|(a, b)| !same(unit, a, b)) {
             let message =
                 format!("another selector key of `{}` than in `{}`", object.name, owner.name);
             let refused = rules::SELECTOR_KEY.refuse(other.span, message);
@@ -147,20 +180,16 @@ fn selector_keys(table: &Table) -> Vec<&Expr> {
     keys.map(|key| &key.expr).collect()
 }
 
-/// Whether two expressions are the same, wherever they stand.
-fn same(a: &Expr, b: &Expr) -> bool {
-    let parts = |expr| visit::operands(expr).into_iter().cloned().collect::<Vec<_>>();
-    a.scalar == b.scalar
-        && match (&a.kind, &b.kind) {
-            (ExprKind::Slot(a), ExprKind::Slot(b)) => a == b,
-            (ExprKind::WideSlot(a), ExprKind::WideSlot(b)) => a == b,
-            (ExprKind::Const(a), ExprKind::Const(b)) => a == b,
-            (ExprKind::Slice(x, low), ExprKind::Slice(y, other)) => low == other && same(x, y),
-            _ => {
-                let (x, y) = (parts(a), parts(b));
-                std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind)
-                    && x.len() == y.len()
-                    && x.iter().zip(&y).all(|(x, y)| same(x, y))
-            }
-        }
+/// True for one field of a header or of metadata. p4c copies every other key to a variable of its
+/// table, and compares the elements of stacks and validities by their place in the text.
+fn same(unit: &Unit, a: &Expr, b: &Expr) -> bool {
+    let named = |slot: Slot| {
+        let info = unit.slots.get(slot.index());
+        info.is_some_and(|info| !info.name.contains('[') && !info.name.ends_with(".$valid$"))
+    };
+    match (&a.kind, &b.kind) {
+        (ExprKind::Slot(a), ExprKind::Slot(b)) => a == b && named(*a),
+        (ExprKind::WideSlot(a), ExprKind::WideSlot(b)) => a == b,
+        _ => false,
+    }
 }

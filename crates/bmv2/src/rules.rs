@@ -69,7 +69,7 @@ sojourn_target::rules! { without programs:
         "declare the parameter as `bit<1>`, or each field as a parameter"
     SELECTOR_KEY "V0220" "the tables of an action selector have the same selector keys"
         "a hash of the selector keys chooses the member of a group"
-        "give each table the same selector keys in the same order, or declare a selector for each"
+        "give each table the same fields as selector keys in the same order, or declare a selector for each; a computed key is another one in each table"
     EXIT_ONCE "V0221" "a control that exits is applied once"
         "p4c fails at the second copy of an `exit` statement of a control"
         "put the `exit` into an action, or behind the application"

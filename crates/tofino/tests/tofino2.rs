@@ -183,27 +183,6 @@ fn egress_sees_the_time_in_the_queue_with_32_bits_and_the_queue_of_the_port_grou
 }
 
 #[test]
-fn the_mask_of_a_parser_counter_is_given_as_bits() {
-    // The byte is 5.
-    for (mask, is_zero) in [(2, true), (4, false), (7, false)] {
-        let text = text("apply { h.h.delay = (bit<32>)m.session; }").replace(
-            "state start { p.extract(e); p.extract(h.h); transition accept; }",
-            &format!(
-                "ParserCounter() counter;
-                 state start {{
-                     p.extract(e); p.extract(h.h); m.session = 0;
-                     counter.set(h.h.queue[7:0], 255, 0, {mask}, 0);
-                     transition select(counter.is_zero()) {{ true: accept; false: more; }}
-                 }}
-                 state more {{ m.session = 1; transition accept; }}"
-            ),
-        );
-        let sent = egress_of("counter", &text).packet.expect("it is sent");
-        assert_eq!(sent.bytes[3], u8::from(!is_zero), "mask {mask}");
-    }
-}
-
-#[test]
 fn a_packet_sets_port_queue_and_form_of_its_copy_and_the_length_that_the_deparser_leaves() {
     let mirror = "m.session = 5; d.mirror_type = 1;";
     let copy = egress("session", mirror).mirror.expect("a copy");

@@ -23,6 +23,16 @@ fn checksum_controls_call_checksum_functions_only() {
         (&conditional, &["V0207"]),
         (&assigned, &["V0207"]),
         (computed, &["V0207"]),
+        (
+            "update_checksum(true, {h.note.a, h.note.c}, h.note.c, HashAlgorithm.csum16);",
+            &["V0207"],
+        ),
+        (
+            "update_checksum_with_payload(true, {h.note.a, h.note.c}, h.note.c,
+                HashAlgorithm.csum16);",
+            &[],
+        ),
+        ("update_checksum(true, {h.note, h.note.c}, h.note.c, HashAlgorithm.csum16);", &[]),
         ("update_checksum(true, {h.note.d[15:0]}, h.note.c, HashAlgorithm.csum16);", &["V0207"]),
         ("update_checksum(true, {(bit<16>)h.note.a}, h.note.c, HashAlgorithm.csum16);", &["V0207"]),
     ] {
@@ -240,13 +250,22 @@ fn action_data_are_numbers() {
 
 #[test]
 fn tables_of_a_selector_choose_by_the_same_keys() {
-    for (key, right) in [("h.note.b", &[][..]), ("h.note.c", &["V0220"])] {
+    for (one, key, right) in [
+        ("h.note.b", "h.note.b", &[][..]),
+        ("h.note.b", "h.note.c", &["V0220"]),
+        // A copy of a computed key belongs to its table.
+        ("h.note.c + 1", "h.note.c + 1", &["V0220"]),
+        ("h.note.c[7:0]", "h.note.c[7:0]", &["V0220"]),
+        ("h.note.isValid()", "h.note.isValid()", &["V0220"]),
+    ] {
+        let (one, key) =
+            (format!("{one}: selector @name(\"k\")"), format!("{key}: selector @name(\"k\")"));
         let declared = format!(
             "action go() {{ m.none = 1; }}
             action_selector(HashAlgorithm.crc16, 32w16, 32w14) s;
-            table t {{ key = {{ h.note.a: exact; h.note.b: selector; }} actions = {{ go; }}
+            table t {{ key = {{ h.note.a: exact; {one}; }} actions = {{ go; }}
                 implementation = s; }}
-            table u {{ key = {{ h.note.a: exact; {key}: selector; }} actions = {{ go; }}
+            table u {{ key = {{ h.note.a: exact; {key}; }} actions = {{ go; }}
                 implementation = s; }}"
         );
         let parts = Parts { ingress: (&declared, "t.apply(); u.apply();"), ..Parts::default() };

@@ -6,8 +6,10 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `alignment` | bits of a byte from which a field is filled |
 //! | `copy_propagation` | values that a variable is known to hold, constants folded |
 //! | `fields` | expressions that need no ALU |
+//! | `generics` | headers with type parameters |
 //! | `state_merging` | states that the compiler joins |
 //! | `stacks` | elements of stacks in controls and deparsers |
 //! | `states` | statements of parser states |
@@ -19,11 +21,13 @@
 //! | `deparser` | emits, assignments, checksums |
 //! | `checksum_fields` | fields and places of checksums |
 
+mod alignment;
 mod checksum_fields;
 mod copy_propagation;
 mod deparser;
 mod externs;
 mod fields;
+mod generics;
 mod key_sources;
 mod select;
 mod stacks;
@@ -47,12 +51,14 @@ pub fn check(chip: &Chip, program: &Program, blocks: [UnitId; 6]) -> Vec<Diagnos
     let mut found = Vec::new();
     for pass in [&blocks[..3], &blocks[3..]] {
         states::check(chip, program, pass[0], &mut found);
+        alignment::check(program, pass[0], &mut found);
         check_casts(program, pass[0], &mut found);
         deparser::check(program, pass[2], &mut found);
         externs::check(program, pass, &mut found);
         pass[1..].iter().for_each(|unit| stacks::check(program, *unit, &mut found));
     }
     unions::check(program, blocks, &mut found);
+    generics::check(program, &mut found);
     for header in ragged(program).into_iter().filter(|header| !header.flexible) {
         let message = format!("the header `{}` has {} bits", header.name, header.bits);
         found.push(rules::HEADER_BYTES.refuse(header.span, message).into());

@@ -1,4 +1,4 @@
-//! Statements of parser states (T1301, T1302, T1304, T1305, T1307, T1308, T1312).
+//! Statements of parser states (T1301, T1302, T1304, T1305, T1307, T1308, T1312, T1313).
 //!
 //! A state that the compiler creates for an `if` begins without known values. Uses `copy_propagation`,
 //! `fields` and the checks of `select` and `varbit`.
@@ -331,10 +331,9 @@ impl<'p> Walk<'p> {
             (Some("ParserCounter"), "set") => {
                 if let Some(Arg::In(Value::Scalar(value))) = call.args.first() {
                     let value = self.read(value, point);
-                    if let Some(part) = computed(&value) {
-                        let message = "a parser counter is set to a computed value";
-                        let refused = rules::PARSER_ARITHMETIC.refuse(part.span, message);
-                        self.found.push(refused.into());
+                    if constant(&value).is_none() {
+                        let message = "a parser counter is set to a value from the packet";
+                        self.found.push(rules::COUNTER_START.refuse(value.span, message).into());
                     }
                 }
             }

@@ -93,6 +93,9 @@ sojourn_target::rules! { with programs:
     SIGN_EXTENDED "T1030" "a sign is repeated over 16 bits at most"
         "the compiler repeats the sign in a hash, whose result has 16 bits"
         "compare the number with 0 and write the upper bits as constants in two actions"
+    VALIDITY_OPERAND "T1031" "an instruction takes no validity beside a field"
+        "a valid bit lies in a container with others, which the instruction would take in; the compiler fails at `+` with it and finds no place for `&`, `|` and `^`"
+        "ask with `if (hdr.isValid())` and add a constant"
 
     STAGES "T1101" "a program has 12 stages, on Tofino 2 20"
         "each stage can use what an earlier one wrote, and the chip has 12 stages (Tofino 2: 20), for ingress and egress together"

@@ -59,19 +59,16 @@ pub fn page(severity: impl Fn(&Rule) -> Severity) -> String {
 const PAGE_HEAD: &str = "\
 # The rules of Tofino
 
-The rules that `sojourn check` holds against a program, each with what `sojourn check` prints for its
-example: the fault, the reason on the chip and what to write instead. `sojourn check --explain CODE`
-prints one in a terminal, `sojourn check --explain` lists the codes.
+Each rule of `sojourn check` with what it prints for its example: the fault, the reason on the chip and
+what to write instead. `sojourn check --explain CODE` prints one, `--explain` lists the codes.
 
-An error is a program that the chip cannot run, or would run otherwise than its text says. A warning
-is a program that the compiler accepts although its author probably means something else, or one of
-which only the compiler knows whether it fits.
+An error is a program that the chip cannot run, or would run otherwise than its text says; a warning
+one whose author probably means something else, or of which only the compiler knows whether it fits.
 
-[Messages of the Tofino compiler](compiler-messages.md) lists what the compiler refuses, with the rules
-that know it.
+[Messages of the Tofino compiler](compiler-messages.md) names the rules for what the compiler refuses.
 
 The example of a rule is one program, `crates/tofino/rules/CODE.p4`: with `-D BROKEN` it breaks its
-rule and no other, without it keeps all. The tests load both. This page is written by
+rule and no other, without it keeps all. This page is written by
 
     cargo run -p sojourn-tofino --example rules > docs/rules.md
 ";

@@ -38,4 +38,10 @@ sojourn_target::rules! { with programs:
     LOOK_AHEAD "T1312" "a state looks 32 bytes ahead"
         "the input buffer shows a state 32 bytes of the packet"
         "extract or skip what is before those bytes in a state of its own"
+    COUNTER_START "T1313" "a parser counter starts from a constant"
+        "the compiler assigns no match register to a field that the counter is loaded from"
+        "choose with `select` between states that set constants"
+    ALIGNMENT "T1314" "a parser fills a field from the same bit of a byte"
+        "a parser copies bytes into containers and does not shift them"
+        "write each part into a field of its own and put them together in the control"
 }

@@ -68,6 +68,9 @@ sojourn_target::rules! { with programs:
     HEADER_UNION "T0809" "a program has no header unions"
         "the compiler gives each header containers of its own and has no layout for a union"
         "put the headers into the struct and let the parser extract one of them"
+    GENERIC_HEADER "T0810" "a header has no type parameters"
+        "the compiler asks a header for its size before it knows the arguments"
+        "declare a header for each type; a struct may have parameters"
 
     MIRROR_HEADER "T0901" "a mirror header is at most 32 bytes"
         "the mirror unit has 32 bytes for it"

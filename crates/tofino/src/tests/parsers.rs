@@ -53,7 +53,7 @@ fn an_explicit_reject_drops_in_both_passes() {
 
 #[test]
 fn the_parser_counter_walks_a_list_of_tags() {
-    // The last byte of the addresses says how many two-byte tags follow them; each is 7.
+    // Three tags of two bytes.
     let text = Parts {
         types: "header tag_h { bit<16> value; } ",
         apply: "h.ethernet.dst = (bit<48>)h.tags[2].value; h.tags.pop_front(3);",
@@ -66,7 +66,7 @@ fn the_parser_counter_walks_a_list_of_tags() {
         "ParserCounter() counter;
          state start {
              p.extract(e); p.extract(h.ethernet);
-             counter.set(h.ethernet.src[7:0], 255, 0, 7, 0);
+             counter.set(8w3);
              transition next;
          }
          state next { transition select(counter.is_zero()) { true: accept; false: tag; } }
@@ -77,7 +77,6 @@ fn the_parser_counter_walks_a_list_of_tags() {
     let mut plane = load_text(&text).unwrap_or_else(|e| panic!("{e}")).plane;
     let mut bytes = frame().bytes;
     bytes.truncate(14);
-    bytes[11] = 3;
     bytes.extend_from_slice(&[0, 1, 0, 2, 0, 3, 0xff]);
     let out = plane.egress(&leaving(1, 0), Packet { bytes, ..Packet::default() });
     let packet = out.packet.unwrap();
@@ -86,40 +85,53 @@ fn the_parser_counter_walks_a_list_of_tags() {
 }
 
 #[test]
-fn a_parser_counter_takes_the_whole_byte_of_a_narrow_field() {
-    // The byte is 0x35: its upper half alone, with the bits behind it, with the bits in front of
-    // it.
-    for (set, tags) in [
-        ("counter.set(h.ethernet.src[7:4], 255, 4, 3, 0);", 3),
-        ("counter.set(h.ethernet.src[7:4], 255, 0, 7, -0x32);", 3),
-        ("counter.set(h.ethernet.src[3:0], 255, 0, 3, -4);", 1),
-        ("counter.set(h.ethernet.src[3:0], 255, 0, 7, -0x33);", 2),
+fn a_parser_counter_starts_from_a_constant() {
+    for (set, right) in [
+        ("8w3", None),
+        ("h.ethernet.src[7:0]", Some("T1313")),
+        ("h.ethernet.kind", Some("T1313")),
+        ("h.ethernet.kind, 255, 0, 7, 0", Some("T1313")),
+        ("p.lookahead<bit<8>>()", Some("T1313")),
     ] {
-        let text = Parts {
-            types: "header tag_h { bit<16> value; } ",
-            apply: "h.ethernet.dst = (bit<48>)h.tags[3].value; h.tags.pop_front(4);",
-            ..Parts::default()
-        }
-        .text()
-        .replace("struct headers_t { ethernet_h", "struct headers_t { tag_h[4] tags; ethernet_h")
-        .replace(
-            "state start { p.extract(e); p.extract(h.ethernet); transition accept; }",
-            &format!(
-                "ParserCounter() counter;
-                 state start {{ p.extract(e); p.extract(h.ethernet); {set} transition next; }}
-                 state next {{ transition select(counter.is_zero()) {{ true: accept; false: tag; }} }}
-                 state tag {{ p.extract(h.tags.next); counter.decrement(1); transition next; }}"
-            ),
-        )
-        .replace("h.ethernet.dst = (bit<48>)h.tags[3].value;", "");
-        let mut plane = load_text(&text).unwrap_or_else(|e| panic!("{e}")).plane;
-        let mut bytes = frame().bytes;
-        bytes.truncate(14);
-        bytes[11] = 0x35;
-        bytes.extend_from_slice(&[0, 1, 0, 2, 0, 3, 0, 4]);
-        let out = plane.egress(&leaving(1, 0), Packet { bytes, ..Packet::default() });
-        assert_eq!(out.packet.unwrap().bytes.len(), 22 - 2 * tags, "{set}");
+        let state = format!(
+            "ParserCounter() counter;
+             state start {{ p.extract(e); p.extract(h.ethernet); counter.set({set}); transition next; }}
+             state next {{ transition select(counter.is_zero()) {{ true: accept; false: more; }} }}
+             state more {{ counter.decrement(1); transition next; }}"
+        );
+        assert_eq!(refusal(&state), right, "{set}");
     }
+}
+
+#[test]
+fn a_field_is_filled_from_one_bit_of_a_byte() {
+    // Bits 23:16 and 7:0 begin bytes; 11:4 begins at bit 4 of one.
+    for (statements, right) in [
+        ("m.e = h.ethernet.src[7:0];", None),
+        ("m.e = h.ethernet.src[11:4];", None),
+        ("m.e = (bit<8>)h.ethernet.src[7:4];", None),
+        ("m.e = h.ethernet.src[11:4]; m.e = h.ethernet.src[7:0];", None),
+        ("m.e = h.ethernet.src[7:4] ++ h.ethernet.dst[3:0];", Some("T1314")),
+        ("m.e[3:0] = h.ethernet.src[3:0]; m.e[7:4] = h.ethernet.dst[7:4];", Some("T1314")),
+        ("h.ethernet.kind = h.ethernet.src[27:12];", Some("T1314")),
+        ("h.ethernet.kind = h.ethernet.src[31:16];", None),
+        ("m.e = p.lookahead<bit<8>>();", None),
+        ("m.e = p.lookahead<bit<12>>()[7:4] ++ h.ethernet.dst[7:4];", Some("T1314")),
+    ] {
+        let state = format!(
+            "state start {{ p.extract(e); p.extract(h.ethernet); {statements} transition accept; }}"
+        );
+        assert_eq!(refusal(&state), right, "{statements}");
+    }
+}
+
+/// The first refusal of a program with these states of the egress parser.
+fn refusal(states: &str) -> Option<&'static str> {
+    let text = Parts::default()
+        .text()
+        .replace("state start { p.extract(e); p.extract(h.ethernet); transition accept; }", states);
+    let error = load_text(&text).err()?;
+    error.diagnostics.iter().find(|found| found.is_error()).map(|found| found.code)
 }
 
 #[test]

@@ -17,6 +17,7 @@
 //! | `index` | addresses of registers |
 //! | `repeat`, `varbit` | loops; headers of variable size |
 //! | `sign` | signs repeated over more than 16 bits |
+//! | `valid` | validities beside fields |
 //! | `profile` | tables that share a profile or selector |
 //! | `hashed`, `key`, `time` | hashes in actions, keys, clocks |
 
@@ -37,6 +38,7 @@ mod profile;
 mod repeat;
 mod sign;
 mod time;
+mod valid;
 mod values;
 mod varbit;
 mod wide;
@@ -109,12 +111,13 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
             Executor::Instruction(_) => {
                 action_data::check(evaluated, found);
                 instruction::check(unit, evaluated, found);
-                sign::check(unit, evaluated, found);
+                valid::check(unit, evaluated, found);
             }
             Executor::Index => index::check(evaluated, found),
             Executor::Measured(_) | Executor::Input => {}
         }
     }
+    sign::check(unit, &all, found);
     measured::check(&all, found);
     container::check(unit, &all, &extremes, found);
     choices.iter().for_each(|taken| choice::check_if(taken, found));

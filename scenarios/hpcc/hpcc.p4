@@ -54,6 +54,9 @@ struct headers_t {
 struct metadata_t {
     bit<32> length;                     // of the frame, with this hop
     bit<32> sent;
+    bit<32> cells;                      // in the queue
+    bit<32> by_64;
+    bit<32> by_16;
 }
 
 // ---- Ingress ----------------------------------------------------------------------------------
@@ -190,7 +193,7 @@ control Egress(
     action push_hop() {
         hdr.hop.setValid();
         hdr.hop.queue = (bit<8>)eg_intr_md.egress_qid;
-        hdr.hop.occupancy = (bit<24>)eg_intr_md.deq_qdepth << 6;
+        hdr.hop.occupancy = md.by_64[23:0];
         hdr.hop.egress_time_high = 0;
         hdr.hop.egress_time = eg_prsr_md.global_tstamp;
         hdr.hop.rate = hdr.bridge.rate;
@@ -200,24 +203,38 @@ control Egress(
         hdr.ipv4.total_length = hdr.ipv4.total_length + HPCC_BYTES;
     }
     // A cell has 80 bytes: 64 and 16 for each.
-    action add_rest() {
-        hdr.hop.occupancy = hdr.hop.occupancy + ((bit<24>)eg_intr_md.deq_qdepth << 4);
+    action read_queue() {
+        md.cells = (bit<32>)eg_intr_md.deq_qdepth;
+        md.length = (bit<32>)hdr.ipv4.total_length;
+    }
+    action multiply() {
+        md.by_64 = md.cells << 6;
+        md.by_16 = md.cells << 4;
+        md.length = md.length + 38;
+    }
+    action add_up() {
+        md.by_64 = md.by_64 + md.by_16;
+    }
+    action add_hop() {
+        md.length = md.length + 20;
     }
 
     apply {
+        read_queue();
+        multiply();
+        add_up();
         if (hdr.int_md.isValid() && hdr.int_shim.type == INT_TYPE_MD) {
             if (hdr.int_md.remaining_hops == 0) {
                 hdr.int_md.exceeded = 1;
             } else if (hdr.int_md.version == INT_VERSION
-                    && hdr.int_md.instructions == HPCC_INSTRUCTIONS
-                    && hdr.int_md.domain == HPCC_DOMAIN
-                    && hdr.int_md.domain_instructions == HPCC_DOMAIN_INSTRUCTIONS) {
-                push_hop();
-                add_rest();
+                    && hdr.int_md.instructions == HPCC_INSTRUCTIONS) {
+                if (hdr.int_md.domain == HPCC_DOMAIN
+                        && hdr.int_md.domain_instructions == HPCC_DOMAIN_INSTRUCTIONS) {
+                    push_hop();
+                    add_hop();
+                }
             }
         }
-        md.length = (bit<32>)hdr.ipv4.total_length;
-        md.length = md.length + 38;
         md.sent = count.execute(eg_intr_md.egress_port);
         if (hdr.hop.isValid()) {
             hdr.hop.sent = md.sent;

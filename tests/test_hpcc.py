@@ -1,6 +1,7 @@
 """HPCC over telemetry that a P4 program writes: flows fill 95 % of a link, and nothing waits.
 
-The arithmetic is tested in crates/net/src/tcp/congestion/hpcc.rs, the headers in crates/net/src/wire/telemetry.rs.
+The arithmetic is tested in `crates/net/src/tcp/congestion/hpcc.rs`, the headers in
+`crates/net/src/wire/telemetry.rs`.
 """
 
 import json

@@ -1,10 +1,14 @@
 """Packet-hops a second and memory of two fabrics, switches native.
 
 Usage: bench/fabric.py [FABRIC ...]
+       bench/fabric.py --write CONFIG.json MICROSECONDS
 
 A packet-hop is a data packet or an acknowledgement that a switch's port has sent. Each run is a
 process of its own with one thread for the engine; seconds are those of the processor, of the engine
 and the row writers. Memory is the peak less that of a run without traffic.
+
+`--write` makes the configuration of the fat tree with tail drop and NewReno for
+`crates/net/examples/configured.rs`, which compares it with another simulator.
 """
 
 import json
@@ -75,6 +79,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--one"]:
         print(json.dumps(measure(json.loads(sys.argv[2]))))
         return
+    if sys.argv[1:2] == ["--write"]:
+        write(Path(sys.argv[2]), int(sys.argv[3]))
+        return
     print(machine())
     print(
         f"{'fabric':40}{'hops':>12}{'seconds':>9}{'hops/s':>12}{'finished':>10}{'live':>7}{'MB':>8}"
@@ -89,6 +96,16 @@ def main() -> None:
     ]
     few, many = map(in_process, runs)
     show_growth("live", few | {"live": 1_440}, many | {"live": 7_200})
+
+
+def write(path: Path, microseconds: int) -> None:
+    """The fat tree with tail drop and NewReno over so many us, as the engine reads it."""
+    fabric = FABRICS["fat tree, 128 hosts, 100 Gbit/s"]
+    topology = fabric["topology"] | {"queue_limit": "150 kB"}
+    flows = [fabric["flows"][0] | {"congestion_control": "newreno"}]
+    changes = {"duration": f"{microseconds} us", "aqms": ["fifo"]}
+    plan = make_plan(scenario_from_dict(fabric | changes | {"topology": topology, "flows": flows}))
+    path.write_text(json.dumps(plan.runs[0].config), encoding="utf-8")
 
 
 def show_growth(kind: str, few: dict[str, Any], many: dict[str, Any]) -> None:

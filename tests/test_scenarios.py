@@ -94,7 +94,7 @@ def test_a_p4_run_names_its_sources_with_their_hashes() -> None:
             "count = 3",
             'congestion_control = "cubik"',
             ':10: flows[0].congestion_control: "cubik": must be "cubic", "newreno", "bbr", '
-            '"dctcp" or "prague"; '
+            '"dctcp", "prague" or "hpcc"; '
             'did you mean "cubic"?',
         ),
         ('["5 ms", "10 ms"]', '["9 ms", "5 ms"]', ":11: flows[0].rtt: "),

@@ -163,7 +163,7 @@ def _tcp(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[s
 
 
 def _choices(group: TcpFlows | TransferFlows | RequestFlows | IncastFlows) -> dict[str, Any]:
-    keys = ("min_rto", "initial_window", "delayed_ack", "dscp")
+    keys = ("min_rto", "initial_window", "delayed_ack", "base_rtt", "dscp")
     given = {key: value for key in keys if (value := getattr(group, key)) is not None}
     if isinstance(group, TransferFlows) and group.rank is not None:
         given["rank"] = True

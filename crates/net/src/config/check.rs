@@ -3,8 +3,8 @@
 use super::network::place_of;
 use super::validate::{FASTEST, LONGEST, invalid, within};
 use super::{
-    Addresses, Aqm, ArrivalProcess, ConfigError, FlowConfig, IpVersion, NativeAqm, PacingSetting,
-    RequestsFlow, RunConfig, TcpChoices, TcpFlow, TransfersFlow, UdpFlow,
+    Addresses, Aqm, ArrivalProcess, ConfigError, CongestionControlName, FlowConfig, IpVersion,
+    NativeAqm, PacingSetting, RequestsFlow, RunConfig, TcpChoices, TcpFlow, TransfersFlow, UdpFlow,
 };
 use crate::app::{ALL, Pareto, SizeTable, Sizes, interval};
 use crate::wire::EPHEMERAL;
@@ -127,6 +127,7 @@ fn check_flow(i: usize, flow: &FlowConfig, duration: u64) -> Result<(), ConfigEr
     match flow {
         FlowConfig::Tcp(tcp) => {
             check_choices(&key, &tcp.tcp)?;
+            check_control(&key, tcp.congestion_control, tcp.ip_version, &tcp.tcp)?;
             check_tcp(&key, tcp)
         }
         FlowConfig::Udp(udp) => check_udp(&key, udp),
@@ -145,6 +146,30 @@ fn check_choices(key: &dyn Fn(&str) -> String, choices: &TcpChoices) -> Result<(
     within(&key("initial_window"), choices.initial_window.unwrap_or(1).into(), 1..=1_000)?;
     within(&key("dscp"), choices.dscp.unwrap_or(0).into(), 0..=63)?;
     within(&key("delayed_ack"), choices.delayed_ack.unwrap_or(0), 0..=200_000_000)
+}
+
+/// A control that reads telemetry needs to know the path's round-trip time, and INT stands behind IPv4.
+fn check_control(
+    key: &dyn Fn(&str) -> String,
+    control: CongestionControlName,
+    ip_version: IpVersion,
+    choices: &TcpChoices,
+) -> Result<(), ConfigError> {
+    within(&key("base_rtt"), choices.base_rtt.unwrap_or(1_000), 1_000..=1_000_000_000)?;
+    if !control.reads_telemetry() {
+        return Ok(());
+    }
+    if ip_version != IpVersion::V4 {
+        let allowed = "ip_version = 4: telemetry is read behind IPv4";
+        return Err(invalid(&key("congestion_control"), <&str>::from(control), allowed));
+    }
+    match choices.base_rtt {
+        Some(_) => Ok(()),
+        None => {
+            let allowed = "the round-trip time without queues, which this congestion control needs";
+            Err(invalid(&key("base_rtt"), "absent", allowed))
+        }
+    }
 }
 
 fn check_tcp(key: &dyn Fn(&str) -> String, tcp: &TcpFlow) -> Result<(), ConfigError> {
@@ -185,6 +210,7 @@ fn check_transfers(
 ) -> Result<(), ConfigError> {
     within(&key("load"), transfers.load, 1_000..=FASTEST)?;
     check_choices(key, &transfers.tcp)?;
+    check_control(key, transfers.congestion_control, transfers.ip_version, &transfers.tcp)?;
     if transfers.tcp.rank && transfers.ip_version != IpVersion::V4 {
         return Err(invalid(&key("rank"), "given", "ranks with ip_version = 4 only"));
     }
@@ -233,6 +259,7 @@ fn check_requests(
     requests: &RequestsFlow,
 ) -> Result<(), ConfigError> {
     check_choices(key, &requests.tcp)?;
+    check_control(key, requests.congestion_control, requests.ip_version, &requests.tcp)?;
     within(&key("request"), requests.request, 1..=1 << 40)?;
     within(&key("response"), requests.response, 1..=1 << 40)?;
     match (requests.think, requests.every) {

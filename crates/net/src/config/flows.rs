@@ -244,6 +244,16 @@ impl FlowConfig {
             FlowConfig::Voip(flow) => flow.common(),
         }
     }
+
+    /// True if its ends read the telemetry of switches.
+    pub(crate) fn reads_telemetry(&self) -> bool {
+        match self {
+            FlowConfig::Tcp(flow) => flow.congestion_control.reads_telemetry(),
+            FlowConfig::Transfers(flow) => flow.congestion_control.reads_telemetry(),
+            FlowConfig::Requests(flow) => flow.congestion_control.reads_telemetry(),
+            FlowConfig::Udp(_) | FlowConfig::Voip(_) => false,
+        }
+    }
 }
 
 /// The ECN field of datagrams; JSON has the name.
@@ -305,6 +315,9 @@ pub struct TcpChoices {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<u64>,
+    /// Round-trip time of the path without queues, ns, for a control that needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_rtt: Option<u64>,
     /// Differentiated services code point of each packet (RFC 2474).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<u8>,
@@ -364,6 +377,11 @@ impl CongestionControlName {
     /// ECN feedback that it needs.
     pub(crate) fn ecn_feedback(self) -> congestion::EcnFeedback {
         self.0.ecn_feedback
+    }
+
+    /// True if it reads the telemetry of switches.
+    pub(crate) fn reads_telemetry(self) -> bool {
+        self.0.telemetry
     }
 
     /// A fresh control.

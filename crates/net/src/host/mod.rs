@@ -13,7 +13,7 @@ pub(crate) use udp::{UdpApp, UdpSink, UdpSource};
 
 use crate::report::FlowReport;
 use crate::tcp::SegmentForm;
-use crate::wire::{Frame, FrameDetail, Transport};
+use crate::wire::{Frame, FrameDetail, Telemetry, Transport};
 use sojourn_packet::{HeaderBytes, Time};
 
 /// The receiver of a host's frames.
@@ -89,13 +89,32 @@ impl Host {
     /// A frame for this host arrived.
     pub(crate) fn receive(&mut self, now: Time, frame: &Frame) -> Received {
         match (self, &frame.transport) {
-            (host, Transport::Tcp(segment)) => host.receive_tcp(now, frame.ports, segment),
+            (host, Transport::Tcp(segment)) => {
+                let received = host.receive_tcp(now, frame.ports, segment);
+                if let Some(telemetry) = frame.telemetry.as_ref().filter(|_| received.matched) {
+                    host.on_telemetry(telemetry);
+                }
+                received
+            }
             (Host::UdpSink(host), Transport::Udp(datagram)) => {
                 let matched = host.receive(now, frame.ports, datagram);
                 Received { matched, completed: host.has_completed() }
             }
             _ => Received::default(),
         }
+    }
+
+    /// INT was in front of the last segment.
+    #[cold]
+    fn on_telemetry(&mut self, telemetry: &Telemetry) {
+        let socket = match self {
+            Host::TcpClient(host) => host.socket_mut(),
+            Host::TcpServer(host) => host.socket_mut(),
+            Host::Requester(host) => host.socket_mut(),
+            Host::Responder(host) => host.socket_mut(),
+            Host::UdpSource(_) | Host::UdpSink(_) | Host::Idle => return,
+        };
+        socket.on_telemetry(telemetry);
     }
 
     /// The same of a segment.

@@ -70,6 +70,10 @@ impl Requester {
         mine
     }
 
+    pub(super) fn socket_mut(&mut self) -> &mut Socket {
+        &mut self.socket
+    }
+
     pub(super) fn next_timer(&self) -> Option<Time> {
         if !self.connected {
             return Some(self.start);
@@ -151,6 +155,10 @@ impl Responder {
         let requests = connection.receiver().delivered() / self.sizes.request;
         connection.set_written(requests * self.sizes.response);
         mine
+    }
+
+    pub(super) fn socket_mut(&mut self) -> &mut Socket {
+        &mut self.socket
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {

@@ -6,7 +6,7 @@ use crate::report::FlowReport;
 use crate::tcp::{Connection, SegmentForm, Segments, TcpConfig, earliest};
 use crate::wire::{
     Endpoint, FrameDetail, FrameTemplate, PredictedHeader, Protocol, SackBlocks, TcpSegment,
-    write_predicted, write_tcp,
+    Telemetry, add_telemetry, write_predicted, write_tcp,
 };
 use sojourn_packet::Time;
 
@@ -16,6 +16,8 @@ pub(super) struct Socket {
     template: FrameTemplate,
     /// Ours and the peer's.
     ports: (u16, u16),
+    /// Of a connection whose data collect telemetry: what is returned with the next acknowledgement.
+    telemetry: Option<Box<Telemetry>>,
 }
 
 impl Socket {
@@ -25,7 +27,8 @@ impl Socket {
         if let Some(bytes) = config.ranked {
             template = template.ranked(config.initial_sequence.wrapping_add(1), bytes);
         }
-        Socket { connection, template, ports: (local.port, remote.port) }
+        let telemetry = config.uses_telemetry().then(Box::default);
+        Socket { connection, template, ports: (local.port, remote.port), telemetry }
     }
 
     #[inline(never)]
@@ -40,6 +43,17 @@ impl Socket {
             self.connection.receive(now, segment);
         }
         mine
+    }
+
+    /// INT was in front of the last segment.
+    #[cold]
+    pub(super) fn on_telemetry(&mut self, telemetry: &Telemetry) {
+        if let Some(owed) = self.telemetry.as_deref_mut() {
+            if !telemetry.returned {
+                *owed = Telemetry::new(true, telemetry.hops());
+            }
+            self.connection.on_telemetry(telemetry);
+        }
     }
 
     /// Sends all that is to be sent at `now`.
@@ -71,14 +85,17 @@ impl Socket {
 
     #[inline(never)]
     fn send_data(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
-        let Socket { connection, template, ports } = self;
-        connection.send_data(now, &mut Frames { template, ports: *ports, written, out });
+        let Socket { connection, template, ports, telemetry } = self;
+        let telemetry = telemetry.as_deref_mut();
+        connection.send_data(now, &mut Frames { template, ports: *ports, telemetry, written, out });
     }
 
     #[inline(never)]
     fn acknowledge(&mut self, now: Time, written: FrameDetail, out: &mut impl FrameSink) {
-        let Socket { connection, template, ports } = self;
-        connection.acknowledge(now, &mut Frames { template, ports: *ports, written, out });
+        let Socket { connection, template, ports, telemetry } = self;
+        let telemetry = telemetry.as_deref_mut();
+        connection
+            .acknowledge(now, &mut Frames { template, ports: *ports, telemetry, written, out });
     }
 
     /// Sends the next segment; false if there is none.
@@ -89,8 +106,9 @@ impl Socket {
         out: &mut impl FrameSink,
     ) -> bool {
         let Some(segment) = self.connection.poll_transmit(now) else { return false };
-        let Socket { template, ports, .. } = self;
-        Frames { template, ports: *ports, written, out }.take(&segment);
+        let Socket { template, ports, telemetry, .. } = self;
+        let telemetry = telemetry.as_deref_mut();
+        Frames { template, ports: *ports, telemetry, written, out }.take(&segment);
         true
     }
 }
@@ -99,18 +117,48 @@ impl Socket {
 struct Frames<'a, O> {
     template: &'a mut FrameTemplate,
     ports: (u16, u16),
+    telemetry: Option<&'a mut Telemetry>,
     written: FrameDetail,
     out: &'a mut O,
+}
+
+impl<O: FrameSink> Frames<'_, O> {
+    /// Sends a segment with INT: data collect it, an acknowledgement returns what there is.
+    #[cold]
+    fn send_measured(&mut self, segment: &TcpSegment, owed: Telemetry) {
+        let mut headers = self.out.buffer();
+        write_tcp(self.template, self.ports, segment, self.written, &mut headers);
+        let collects = segment.payload > 0;
+        let telemetry = if collects { Telemetry::default() } else { owed };
+        if collects || telemetry.returned {
+            let entropy = self.ports.0.max(self.ports.1);
+            add_telemetry(&mut headers, &telemetry, entropy);
+        }
+        self.out.send(headers, segment.payload);
+    }
+
+    /// What is to be returned, once; nothing of a connection without telemetry.
+    #[inline(always)]
+    fn owed(&mut self, payload: u32) -> Option<Telemetry> {
+        let owed = self.telemetry.as_deref_mut()?;
+        Some(if payload > 0 { *owed } else { std::mem::take(owed) })
+    }
 }
 
 impl<O: FrameSink> Segments for Frames<'_, O> {
     #[inline(always)]
     fn take(&mut self, segment: &TcpSegment) {
+        if let Some(owed) = self.owed(segment.payload) {
+            return self.send_measured(segment, owed);
+        }
         send_whole(self.template, self.ports, segment, self.written, self.out);
     }
 
     #[inline(always)]
     fn take_usual(&mut self, segment: &PredictedHeader, sack: Option<&SackBlocks>) {
+        if let Some(owed) = self.owed(segment.payload) {
+            return self.send_measured(&segment.with_ranges(sack), owed);
+        }
         let segment = PredictedHeader { ports: self.ports, ..*segment };
         let mut headers = self.out.buffer();
         let zeros = write_predicted(self.template, &segment, sack, self.written, &mut headers);
@@ -183,6 +231,10 @@ impl TcpClient {
         segment: impl SegmentForm,
     ) -> bool {
         self.socket.receive(now, ports, segment)
+    }
+
+    pub(super) fn socket_mut(&mut self) -> &mut Socket {
+        &mut self.socket
     }
 
     fn stopped(&self, now: Time) -> bool {
@@ -325,6 +377,10 @@ impl TcpServer {
             self.socket.connection.close();
         }
         mine
+    }
+
+    pub(super) fn socket_mut(&mut self) -> &mut Socket {
+        &mut self.socket
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {

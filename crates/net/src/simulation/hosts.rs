@@ -5,15 +5,15 @@ use crate::app::{
     Cap, ConstantRate, OnOff, Pace, RandomStream, RequestSchedule, Spans, StreamPurpose,
 };
 use crate::config::{
-    Addresses, EcnField, FlowConfig, IpVersion, NetemPlace, RequestsFlow, RunConfig, START_JITTER,
-    TcpChoices, TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
+    Addresses, CongestionControlName, EcnField, FlowConfig, IpVersion, NetemPlace, RequestsFlow,
+    RunConfig, START_JITTER, TcpChoices, TcpFlow, TransfersFlow, UdpFlow, VoipFlow, place_of,
 };
 use crate::host::{
     ClientPlan, ExchangeSizes, ExpectedTransfer, Host, Requester, Responder, TcpClient, TcpServer,
     UdpApp, UdpSink, UdpSource,
 };
 use crate::tcp::TcpConfig;
-use crate::wire::{Ecn, Endpoint, Endpoints, MTU, endpoints};
+use crate::wire::{Ecn, Endpoint, Endpoints, MTU, TELEMETRY_ROOM, endpoints};
 use sojourn_packet::{Bytes, Time};
 
 /// IP and TCP headers without options.
@@ -127,6 +127,7 @@ impl StartDraws {
 /// The settings of a TCP end, but for what is drawn.
 fn tcp_config(
     ip_version: IpVersion,
+    congestion_control: CongestionControlName,
     choices: &TcpChoices,
     (sequence, offset): (u32, u32),
 ) -> TcpConfig {
@@ -134,9 +135,12 @@ fn tcp_config(
         IpVersion::V4 => IPV4_TCP,
         IpVersion::V6 => IPV6_TCP,
     };
+    let room = if congestion_control.reads_telemetry() { TELEMETRY_ROOM } else { 0 };
     let usual = TcpConfig::default();
     TcpConfig {
-        mss: (MTU - headers) as u16,
+        mss: (MTU - headers - room) as u16,
+        congestion_control,
+        base_rtt: choices.base_rtt.map(Time),
         initial_sequence: sequence,
         timestamp_offset: offset,
         min_rto: choices.min_rto.map_or(usual.min_rto, Time),
@@ -151,10 +155,9 @@ fn tcp_config(
 fn bulk(tcp: &TcpFlow, mut numbers: StartDraws, ends: &Endpoints) -> (Host, Host) {
     let mut end = || TcpConfig {
         ecn: tcp.ecn,
-        congestion_control: tcp.congestion_control,
         segmentation_offload: tcp.segmentation_offload,
         pacing: tcp.pacing,
-        ..tcp_config(tcp.ip_version, &tcp.tcp, numbers.end())
+        ..tcp_config(tcp.ip_version, tcp.congestion_control, &tcp.tcp, numbers.end())
     };
     let (client, server) = (end(), end());
     let plan = ClientPlan {
@@ -191,9 +194,13 @@ pub(super) fn short_transfer(
     let mut draws = RandomStream::new(seed, flow, StreamPurpose::Start);
     let mut end = || TcpConfig {
         ecn: settings.ecn,
-        congestion_control: settings.congestion_control,
         segmentation_offload: settings.segmentation_offload,
-        ..tcp_config(settings.ip_version, &settings.tcp, (draws.word(), draws.word()))
+        ..tcp_config(
+            settings.ip_version,
+            settings.congestion_control,
+            &settings.tcp,
+            (draws.word(), draws.word()),
+        )
     };
     let (client, server) = (end(), end());
     let client = TcpConfig { ranked: settings.tcp.rank.then_some(size), ..client };
@@ -264,9 +271,8 @@ fn exchange(
 ) -> (Host, Host) {
     let mut end = || TcpConfig {
         ecn: settings.ecn,
-        congestion_control: settings.congestion_control,
         segmentation_offload: settings.segmentation_offload,
-        ..tcp_config(settings.ip_version, &settings.tcp, numbers.end())
+        ..tcp_config(settings.ip_version, settings.congestion_control, &settings.tcp, numbers.end())
     };
     let (asks, answers) = (end(), end());
     let opens = Time(settings.start) + numbers.jitter;

@@ -6,7 +6,8 @@ use super::node::{AccessLink, LinkEnd, Node, PortLink, PortRef, Scheduled};
 use super::random_links::RandomWay;
 use super::{SwitchAction, SwitchPlane};
 use crate::config::{
-    Aqm, BufferPool, ConfigError, Multipath, MultipathMode, NetemSection, RunConfig, SharedBuffer,
+    Aqm, BufferPool, ConfigError, FlowConfig, Multipath, MultipathMode, NetemSection, RunConfig,
+    SharedBuffer,
 };
 use crate::link::Link;
 use crate::wire::FrameDetail;
@@ -212,14 +213,15 @@ fn router(given: &SwitchLayout) -> Box<dyn DataPlane> {
     Box::new(SpreadingRoutes::new(routes, spreading))
 }
 
-/// Hosts leave checksums out where no program, no capture and no controller reads frames, and all that
+/// Hosts leave checksums out where no program, no telemetry, no capture and no controller reads frames, and all that
 /// need not be on a wire where no switch does; before programs that read Ethernet headers alone they have
 /// those in front.
 pub(super) fn written(config: &RunConfig, layout: &Layout, nodes: &[Node]) -> FrameDetail {
     let none_controls = layout.switches.iter().all(|switch| switch.cpu.is_none());
     let runs_program = |switch: &SwitchLayout| matches!(switch.aqm, Aqm::SwitchPlane);
     let mut ports = layout.switches.iter().flat_map(|switch| &switch.ports);
-    if config.capture || !none_controls || ports.any(|port| port.captured) {
+    let measured = config.flows.iter().any(FlowConfig::reads_telemetry);
+    if measured || config.capture || !none_controls || ports.any(|port| port.captured) {
         FrameDetail::Whole
     } else if layout.switches.iter().any(runs_program) {
         let ethernet_alone = nodes.iter().all(|node| node.switch.reads_ethernet_alone());

@@ -26,6 +26,8 @@ pub struct TcpConfig {
     /// Longest delay of an acknowledgement, zero for none; if absent Linux's 40 to 200 ms, as they
     /// adapt.
     pub delayed_ack: Option<Time>,
+    /// Round-trip time of the path without queues, if a control needs it.
+    pub base_rtt: Option<Time>,
     /// The sender's congestion control.
     pub congestion_control: CongestionControlName,
     /// Bursts of segmentation offload.
@@ -53,6 +55,7 @@ impl Default for TcpConfig {
             initial_window: 10,
             min_rto: Time::from_millis(200),
             delayed_ack: None,
+            base_rtt: None,
             congestion_control: CongestionControlName::default(),
             segmentation_offload: SegmentationOffload::Off,
             pacing: PacingSetting::Control,
@@ -73,6 +76,11 @@ impl TcpConfig {
     /// True if ECN is offered.
     pub fn offers_ecn(&self) -> bool {
         self.ecn || self.ecn_feedback() != EcnFeedback::Classic
+    }
+
+    /// True if data segments collect the telemetry of switches and acknowledgements return it.
+    pub fn uses_telemetry(&self) -> bool {
+        self.congestion_control.reads_telemetry()
     }
 
     /// Feedback of marks that its congestion control needs.

@@ -17,7 +17,7 @@ use super::sender::{FIRST_BYTE, Sender, SenderSettings};
 use super::sequence::SequenceSpace;
 use super::syn_options::Negotiated;
 use super::syn_retransmission::SynRetransmission;
-use crate::wire::{Ecn, PredictedHeader, SackBlocks, TcpFlags, TcpSegment};
+use crate::wire::{Ecn, PredictedHeader, SackBlocks, TcpFlags, TcpSegment, Telemetry};
 use sojourn_packet::Time;
 
 /// The states of RFC 9293 section 3.3.2 up to the open connection; closing is the halves' own.
@@ -83,6 +83,7 @@ fn settings(config: &TcpConfig, now: Time) -> SenderSettings {
         control: config.congestion_control,
         initial_window: config.initial_window,
         min_rto: config.min_rto,
+        base_rtt: config.base_rtt,
         rtt: None,
         peer_window: 0,
         sack: false,
@@ -180,6 +181,16 @@ impl Connection {
     pub fn advance(&mut self, now: Time) {
         self.syn.on_timer(now);
         self.sender.on_timer(now);
+    }
+
+    /// Telemetry arrived: of a data segment, which is acknowledged at once, or returned to its sender.
+    #[cold]
+    pub(crate) fn on_telemetry(&mut self, telemetry: &Telemetry) {
+        if telemetry.returned {
+            self.sender.on_telemetry(telemetry);
+        } else {
+            self.receiver.acknowledge_at_once();
+        }
     }
 
     /// True if each mark is reported, and every packet may be marked.

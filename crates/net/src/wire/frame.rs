@@ -7,6 +7,7 @@ use super::frame_detail::FrameDetail;
 use super::header_prediction::{self, PredictedHeader};
 use super::ip::{Ecn, IPV4_FRONT_LEN, IPV4_HEADER_LEN, IPV6_HEADER_LEN, Protocol};
 use super::tcp::{TcpSegment, read_tcp};
+use super::telemetry::{self, Telemetry};
 use super::udp::{UdpDatagram, read_udp};
 use sojourn_packet::{ETHERTYPE_IPV4, IpHeader, OnesComplementSum, Packet};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -22,6 +23,8 @@ pub struct Frame {
     pub ports: (u16, u16),
     /// Payload of the IP header.
     pub transport: Transport,
+    /// INT in front of the transport.
+    pub telemetry: Option<Telemetry>,
 }
 
 /// Payload of a frame.
@@ -70,18 +73,24 @@ pub fn read_frame(packet: &Packet) -> Result<Frame, WireError> {
     }
     let stored = &after[ip.header_len..];
     // Ethernet padding is behind the transport's length.
-    let stored = &stored[..stored.len().min(ip.transport_len)];
-    let pseudo = ip.addresses.word(u16::from(ip.protocol)).word(ip.transport_len as u16);
-    let (ports, transport) = if ip.protocol == Protocol::Tcp as u8 {
-        let (ports, segment) = read_tcp(stored, ip.transport_len, pseudo, ip.ecn)?;
+    let mut stored = &stored[..stored.len().min(ip.transport_len)];
+    let (mut protocol, mut len, mut telemetry) = (ip.protocol, ip.transport_len, None);
+    if let Some(stack) = telemetry::find(stored, protocol) {
+        stored = &stored[stack.len..];
+        (protocol, len, telemetry) = (stack.protocol, len - stack.len, stack.telemetry);
+    }
+    let pseudo = ip.addresses.word(u16::from(protocol)).word(len as u16);
+    let (ports, transport) = if protocol == Protocol::Tcp as u8 {
+        let (ports, segment) = read_tcp(stored, len, pseudo, ip.ecn)?;
         (ports, Transport::Tcp(segment))
-    } else if ip.protocol == Protocol::Udp as u8 {
-        let (ports, datagram) = read_udp(stored, ip.transport_len, pseudo, ip.ecn)?;
+    } else if protocol == Protocol::Udp as u8 {
+        let (ports, datagram) = read_udp(stored, len, pseudo, ip.ecn)?;
         (ports, Transport::Udp(datagram))
     } else {
         return Err(WireError::Protocol);
     };
-    Ok(Frame { source: ip.source, destination: ip.destination, ports, transport })
+    let Ip { source, destination, .. } = ip;
+    Ok(Frame { source, destination, ports, transport, telemetry })
 }
 
 /// Destination of a frame of IPv4 without tags, the usual form; no other check.
@@ -106,13 +115,18 @@ pub fn destination(packet: &Packet) -> Option<IpAddress> {
     })
 }
 
-/// Destination of a frame by its IP header, and its source and destination port; no other check.
+/// Destination of a frame by its IP header, and its source and destination port, behind INT if there is
+/// some; no other check.
 pub fn addressee(packet: &Packet) -> Option<(IpAddress, (u16, u16))> {
     let address = destination(packet)?;
-    let at = match IpHeader::find(packet)? {
-        IpHeader::V4(at) => at + usize::from(packet.bytes.get(at)? & 0xf) * 4,
-        IpHeader::V6(at) => at + IPV6_HEADER_LEN,
+    let (at, protocol) = match IpHeader::find(packet)? {
+        IpHeader::V4(at) => {
+            (at + usize::from(packet.bytes.get(at)? & 0xf) * 4, *packet.bytes.get(at + 9)?)
+        }
+        IpHeader::V6(at) => (at + IPV6_HEADER_LEN, *packet.bytes.get(at + 6)?),
     };
+    let behind = packet.bytes.get(at..)?;
+    let at = at + telemetry::find(behind, protocol).map_or(0, |stack| stack.len);
     let ports = packet.bytes.get(at..at + 4)?;
     let port = |at: usize| u16::from_be_bytes([ports[at], ports[at + 1]]);
     Some((address, (port(0), port(2))))

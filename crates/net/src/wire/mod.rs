@@ -15,6 +15,7 @@ mod header_prediction;
 mod ip;
 mod options;
 mod tcp;
+mod telemetry;
 mod udp;
 
 pub use abstract_segment::AbstractSegment;
@@ -32,6 +33,7 @@ pub use ip::{Ecn, FrameTemplate, Protocol};
 pub use options::{AccEcn, SackBlocks, TcpOptions, Timestamps};
 pub use sojourn_packet::ETHERNET_HEADER_LEN;
 pub use tcp::{TcpFlags, TcpSegment, write_predicted, write_tcp};
+pub use telemetry::{Hop, INT_PORT, MAX_HOPS, TELEMETRY_ROOM, Telemetry, add_telemetry};
 pub use udp::{RTP_HEADER_LEN, Rtp, UDP_HEADER_LEN, UdpDatagram, write_udp};
 
 /// The largest IP packet on our links (Ethernet's usual MTU), in bytes.

@@ -97,6 +97,8 @@ class _TcpEnds(Strict):
     """Longest delay of an acknowledgement, up to 200 ms; `"0 ms"` for none. Absent: Linux's 40 to
     200 ms, as they adapt."""
 
+    base_rtt: PositiveTime | None = None
+    """Round-trip time without queues, 1 us to 1 s, for `"hpcc"`."""
     dscp: Annotated[int, Field(ge=0, le=63)] | None = None
     """Differentiated services code point of each packet. Absent: 0."""
 
@@ -106,6 +108,10 @@ class _TcpEnds(Strict):
             raise ValueError("min_rto is 1 ms to 60 s")
         if self.delayed_ack is not None and self.delayed_ack > 200_000_000:
             raise ValueError("delayed_ack is 0 ms to 200 ms")
+        if self.base_rtt is not None and not 1_000 <= self.base_rtt <= 1_000_000_000:
+            raise ValueError("base_rtt is 1 us to 1 s")
+        if (self.base_rtt is None) == (self.congestion_control == "hpcc"):
+            raise ValueError('congestion_control = "hpcc" needs base_rtt, which no other reads')
         return self
 
 

@@ -14,6 +14,7 @@ pub const REGISTRATION: Registered = Registered {
     summary: "CUBIC (RFC 9438): grows with the cube of the time since its last reduction",
     linux: Some("cubic"),
     ecn_feedback: EcnFeedback::Classic,
+    telemetry: false,
     start: |_| Box::new(Cubic::new()),
 };
 

@@ -15,6 +15,7 @@ pub const REGISTRATION: Registered = Registered {
     summary: "DCTCP (RFC 8257): shrinks by the share of what was marked; for networks that mark early",
     linux: Some("dctcp"),
     ecn_feedback: EcnFeedback::Dctcp,
+    telemetry: false,
     start: |_| Box::new(Dctcp::default()),
 };
 

@@ -11,6 +11,7 @@ mod bbr;
 mod cube_root;
 mod cubic;
 mod dctcp;
+mod hpcc;
 mod hystart;
 mod new_reno;
 mod prague;
@@ -19,11 +20,13 @@ mod window;
 pub use bbr::Bbr;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
+pub use hpcc::Hpcc;
 pub use new_reno::NewReno;
 pub use prague::Prague;
 pub use window::Window;
 
 use crate::tcp::PacingRate;
+use crate::wire::Telemetry;
 use sojourn_packet::{Named, Registry, Time};
 use std::fmt::Debug;
 
@@ -174,6 +177,17 @@ pub struct Marked {
     pub marked: u64,
 }
 
+/// Telemetry that an acknowledgement returned, and the state of the sequence numbers then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// The hops of the packet that was acknowledged.
+    pub telemetry: Telemetry,
+    /// The oldest offset not acknowledged, and the next to be sent.
+    pub una: u64,
+    /// See `una`.
+    pub next: u64,
+}
+
 /// A congestion control.
 pub trait CongestionControl: Debug + Send {
     /// New data were acknowledged and the window is not being reduced: it may grow.
@@ -186,6 +200,9 @@ pub trait CongestionControl: Debug + Send {
     /// Linux's `in_ack_event`; with [`EcnFeedback::AccEcn`] all of it is, and the window has grown, as in
     /// `cong_control`.
     fn on_marked(&mut self, _window: &Window, _seen: &Marked) {}
+
+    /// An acknowledgement returned the telemetry of a data packet.
+    fn on_telemetry(&mut self, _window: &mut Window, _seen: &Measured) {}
 
     /// True if [`CongestionControl::reduce`] answers marks and the window goes on to grow by unmarked
     /// segments; else the reduction is spread over a round trip in which nothing grows.
@@ -263,6 +280,8 @@ pub struct Start {
     pub window: u32,
     /// The round-trip time of the handshake, if it was measured.
     pub rtt: Option<Time>,
+    /// The round-trip time of the path without queues, if it is known.
+    pub base_rtt: Option<Time>,
     /// Seed of random choices.
     pub seed: u64,
 }
@@ -278,6 +297,8 @@ pub struct Registered {
     pub linux: Option<&'static str>,
     /// Feedback of marks that it needs.
     pub ecn_feedback: EcnFeedback,
+    /// It reads what switches write into data packets, which the receiver returns.
+    pub telemetry: bool,
     /// A fresh one.
     pub start: fn(&Start) -> Box<dyn CongestionControl>,
 }
@@ -296,4 +317,5 @@ pub static REGISTRY: Registry<Registered> = Registry::new(&[
     bbr::REGISTRATION,
     dctcp::REGISTRATION,
     prague::REGISTRATION,
+    hpcc::REGISTRATION,
 ]);

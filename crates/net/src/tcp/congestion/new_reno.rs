@@ -12,6 +12,7 @@ pub const REGISTRATION: Registered = Registered {
     summary: "NewReno (RFC 5681, RFC 6582): halves its window, adds one segment each round trip",
     linux: Some("reno"),
     ecn_feedback: EcnFeedback::Classic,
+    telemetry: false,
     start: |_| Box::new(NewReno),
 };
 

@@ -24,6 +24,7 @@ pub const REGISTRATION: Registered = Registered {
     summary: "TCP Prague (L4S): counts every mark, shrinks by their share; for dualpi2 and the like",
     linux: None,
     ecn_feedback: EcnFeedback::AccEcn,
+    telemetry: false,
     start: |start| Box::new(Prague::new(start)),
 };
 
@@ -191,7 +192,7 @@ mod tests {
 
     fn fresh() -> Prague {
         let rtt = Some(Time::from_millis(25));
-        Prague::new(&Start { now: Time::ZERO, mss: 1448, window: 10, rtt, seed: 0 })
+        Prague::new(&Start { now: Time::ZERO, mss: 1448, window: 10, rtt, base_rtt: None, seed: 0 })
     }
 
     /// A flow whose share is this part of one, and that behaves as one of 25 ms.

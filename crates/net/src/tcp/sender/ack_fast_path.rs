@@ -81,6 +81,7 @@ mod tests {
             control: CongestionControlName::default(),
             initial_window: 10,
             min_rto: Time::from_millis(200),
+            base_rtt: None,
             rtt: Some(Time::from_millis(20)),
             peer_window: WINDOW,
             sack: true,

@@ -7,8 +7,11 @@ use super::prr::Progress;
 use super::rate::AckDelivery;
 use super::recovery::Retransmit;
 use super::{Acknowledgement, Sender};
-use crate::tcp::congestion::{Ack, EcnFeedback, Flow, Marked, RateSample, RttSample, State};
+use crate::tcp::congestion::{
+    Ack, EcnFeedback, Flow, Marked, Measured, RateSample, RttSample, State,
+};
 use crate::tcp::jiffies::{Echo, TICK};
+use crate::wire::Telemetry;
 use sojourn_packet::Time;
 
 /// Contents of an acknowledgement that was read.
@@ -424,6 +427,17 @@ impl Sender {
         if verdict.unwrap_or_default().ignore_flight {
             self.rate.limit(self.scoreboard.in_flight());
         }
+        if let Some(rate) = self.control.pacing_rate() {
+            self.pacing.set_rate(rate);
+        }
+    }
+
+    /// The telemetry of a data segment was returned.
+    #[cold]
+    pub(crate) fn on_telemetry(&mut self, telemetry: &Telemetry) {
+        let (una, next) = (self.scoreboard.una(), self.scoreboard.next());
+        let seen = Measured { telemetry: *telemetry, una, next };
+        self.control.on_telemetry(&mut self.window, &seen);
         if let Some(rate) = self.control.pacing_rate() {
             self.pacing.set_rate(rate);
         }

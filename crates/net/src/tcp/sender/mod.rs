@@ -120,6 +120,8 @@ pub(crate) struct SenderSettings {
     /// In segments.
     pub(crate) initial_window: u32,
     pub(crate) min_rto: Time,
+    /// Of the path without queues, if it is known.
+    pub(crate) base_rtt: Option<Time>,
     /// The round-trip time of the handshake, if it was measured.
     pub(crate) rtt: Option<Time>,
     /// In bytes.
@@ -189,9 +191,9 @@ pub struct Sender {
 impl Sender {
     /// A sender at the first byte of its stream.
     pub(crate) fn new(settings: &SenderSettings) -> Sender {
-        let SenderSettings { now, mss, rtt, seed, .. } = *settings;
+        let SenderSettings { now, mss, rtt, base_rtt, seed, .. } = *settings;
         let window = settings.initial_window;
-        let control = settings.control.start(&Start { now, mss, window, rtt, seed });
+        let control = settings.control.start(&Start { now, mss, window, rtt, base_rtt, seed });
         let together = settings.offload.largest_burst(mss);
         let mut buffer = SendBuffer::new(FIRST_BYTE, mss, together, control.buffered_windows());
         buffer.see_window(settings.peer_window);

@@ -157,7 +157,14 @@ struct Shipped {
 impl Shipped {
     fn new(cwnd: u32, rtt: Time) -> Shipped {
         let control = CongestionControlName::new("prague").expect("it ships");
-        let start = Start { now: Time::ZERO, mss: MSS, window: cwnd, rtt: Some(rtt), seed: 0 };
+        let start = Start {
+            now: Time::ZERO,
+            mss: MSS,
+            window: cwnd,
+            rtt: Some(rtt),
+            base_rtt: None,
+            seed: 0,
+        };
         Shipped { control: control.start(&start), window: Window::with_threshold(cwnd, cwnd) }
     }
 }

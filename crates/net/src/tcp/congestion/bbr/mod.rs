@@ -27,6 +27,7 @@ pub const REGISTRATION: Registered = Registered {
     summary: "BBR version 1: paces by the path's bandwidth and least round-trip time",
     linux: Some("bbr"),
     ecn_feedback: EcnFeedback::Classic,
+    telemetry: false,
     start: |start| Box::new(Bbr::new(start)),
 };
 

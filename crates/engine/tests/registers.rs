@@ -67,6 +67,7 @@ static CONSTANT: congestion::Registered = congestion::Registered {
     summary: "a window that never changes",
     linux: None,
     ecn_feedback: congestion::EcnFeedback::Classic,
+    telemetry: false,
     start: |_| Box::new(Constant),
 };
 

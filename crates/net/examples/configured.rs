@@ -4,19 +4,19 @@
 //!
 //! Prints the frames that all links carried, in both directions. `bench/fabric.py --write` makes such a
 //! configuration: a fat tree of 128 hosts, 100 Gbit/s, a permutation of endless NewReno flows, tail drop at
-//! 150 kB. Measured on 2026-11-28 beside other work on two cores, as the difference of runs of 500 and 1500 us
-//! (`perf stat`; instructions of 60 and 160 us by callgrind), for each frame that a link carried:
+//! 150 kB. Measured on 2026-11-28 beside other work on two cores, as the difference of runs of 500 and 1500 us,
+//! the median of three in turn (instructions of 60 and 160 us by callgrind), for each frame that a link carried:
 //!
 //! | simulator | instructions | processor time |
 //! |---|---|---|
-//! | this | 3,040 | 0.92 us |
-//! | csg-htsim | 2,010 | 0.51 us |
+//! | this | 1,830 | 0.78 us |
+//! | csg-htsim | 2,010 | 0.60 us |
 //!
 //! csg-htsim is Broadcom/csg-htsim at 841d9e7 (`make` with its -O3), `datacenter/htsim_tcp -nodes 128 -conns
 //! 128 -sub 1 UNCOUPLED`, whose end, seed and buffer (100 packets) were set in `main_tcp.cpp` and whose served
 //! packets were counted in `queue.cpp`. Its sources hold the route, its packets have no bytes, its permutation
-//! is random. Here `perf` finds 29 % of the time in `Partition::run`, which compares the timers of all 80
-//! switches after each event (`look_at_timers`), and 19 % in the look-up of routes.
+//! is random. Here `perf` finds 24 % of the time in `Routes::ports_for`, which executes 3 % of the instructions:
+//! it is the first to read a frame's bytes at a switch, and waits for the memory.
 
 use sojourn_net::{RunConfig, Simulation};
 use sojourn_packet::Time;

@@ -5,9 +5,10 @@
 //! on where an IP header lies in a frame; must not know hosts, links or who chose the ports.
 
 use crate::discipline::flow_hash;
-use sojourn_packet::{Forwarder, IpHeader, Packet, PortId};
-use std::collections::BTreeMap;
-use std::net::IpAddr;
+use sojourn_packet::{Forwarder, IpHeader, Packet, PortId, mix};
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A port for each address.
 ///
@@ -22,14 +23,44 @@ use std::net::IpAddr;
 /// assert_eq!(routes.port_for(&frame), Some(PortId(2)));
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Routes {
-    v4: BTreeMap<[u8; 4], Way>,
-    v6: BTreeMap<[u8; 16], Way>,
+    /// The index of each address's way.
+    v4: ByAddress<u32>,
+    v6: ByAddress<u128>,
+    /// Few, since many addresses share one.
+    ways: Vec<Way>,
     /// Few, and no two overlap.
     networks: Vec<Network>,
     /// Of the hash that chooses among several ports.
     pub(crate) seed: u64,
+}
+
+type ByAddress<A> = HashMap<A, u32, BuildHasherDefault<AddressHasher>>;
+
+/// Hash of an address. The tables have the addresses of the network's hosts, which nobody chooses to
+/// make them slow.
+#[derive(Clone, Copy, Debug, Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = mix(self.0 ^ u64::from(*byte)));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, address: u32) {
+        self.0 = mix(u64::from(address));
+    }
+
+    #[inline]
+    fn write_u128(&mut self, address: u128) {
+        self.0 = mix(mix((address >> 64) as u64) ^ address as u64);
+    }
 }
 
 /// The ports that lead to a destination at equal cost.
@@ -89,10 +120,20 @@ impl Routes {
     /// if there is none.
     pub fn set_equal(&mut self, to: IpAddr, ports: &[PortId]) {
         let Some(way) = Way::new(ports) else { return };
+        let way = self.index_of(way);
         match to {
-            IpAddr::V4(address) => self.v4.insert(address.octets(), way),
-            IpAddr::V6(address) => self.v6.insert(address.octets(), way),
+            IpAddr::V4(address) => self.v4.insert(address.to_bits(), way),
+            IpAddr::V6(address) => self.v6.insert(address.to_bits(), way),
         };
+    }
+
+    /// The index of a way, which is added if no address has had it.
+    fn index_of(&mut self, way: Way) -> u32 {
+        let index = self.ways.iter().position(|known| *known == way).unwrap_or(self.ways.len());
+        if index == self.ways.len() {
+            self.ways.push(way);
+        }
+        index as u32
     }
 
     /// Sets the seed of the hash that chooses among several ports. Switches in a row that share one
@@ -116,17 +157,28 @@ impl Routes {
         self.networks.iter().find(|network| network.holds(address)).map(|network| &network.way)
     }
 
+    /// The way at an index, else that of the address's network.
+    #[inline]
+    fn way(&self, index: Option<&u32>, address: impl FnOnce() -> IpAddr) -> Option<&Way> {
+        match index {
+            Some(index) => self.ways.get(*index as usize),
+            None => self.network_of(address()),
+        }
+    }
+
     /// The ports of equal cost for a frame's destination; none if it has no IP header or no host has
     /// the address.
     pub fn ports_for(&self, frame: &Packet) -> Option<&[PortId]> {
         let way = match IpHeader::find(frame)? {
             IpHeader::V4(at) => {
-                let address: &[u8; 4] = frame.bytes.get(at + 16..at + 20)?.try_into().ok()?;
-                self.v4.get(address).or_else(|| self.network_of((*address).into()))
+                let address = frame.bytes.get(at + 16..at + 20)?.try_into().ok()?;
+                let address = u32::from_be_bytes(address);
+                self.way(self.v4.get(&address), || Ipv4Addr::from_bits(address).into())
             }
             IpHeader::V6(at) => {
-                let address: &[u8; 16] = frame.bytes.get(at + 24..at + 40)?.try_into().ok()?;
-                self.v6.get(address).or_else(|| self.network_of((*address).into()))
+                let address = frame.bytes.get(at + 24..at + 40)?.try_into().ok()?;
+                let address = u128::from_be_bytes(address);
+                self.way(self.v6.get(&address), || Ipv6Addr::from_bits(address).into())
             }
         };
         way.map(Way::ports)
@@ -140,11 +192,13 @@ impl Routes {
         }
     }
 
-    /// Every port that leads anywhere.
+    /// Every port that leads anywhere, each once, in order.
     fn all_ports(&self) -> Vec<PortId> {
         let networks = self.networks.iter().map(|network| &network.way);
-        let ways = self.v4.values().chain(self.v6.values()).chain(networks);
-        ways.flat_map(Way::ports).copied().collect()
+        let addresses = self.v4.values().chain(self.v6.values());
+        let ways = addresses.filter_map(|index| self.ways.get(*index as usize)).chain(networks);
+        let ports: BTreeSet<PortId> = ways.flat_map(Way::ports).copied().collect();
+        ports.into_iter().collect()
     }
 }
 
@@ -166,7 +220,7 @@ impl Forwarder for Routes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::{Ipv4Addr, Ipv6Addr};
+    use std::collections::BTreeMap;
 
     fn frame(ethertype: u16, header: &[u8]) -> Packet {
         let mut bytes = vec![0; 12];

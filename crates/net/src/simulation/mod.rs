@@ -30,6 +30,7 @@ mod records;
 mod report;
 mod schedule;
 mod slab;
+mod switch_timers;
 mod switches;
 mod transfers;
 mod workload;

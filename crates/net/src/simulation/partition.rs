@@ -15,6 +15,7 @@ use super::random_links::OntoLink;
 use super::records::{BATCH, Delivered, FlowSample};
 use super::schedule::{Change, RefusedActions};
 use super::slab::{PacketSlab, Slot};
+use super::switch_timers::SwitchTimers;
 use super::transfers::Planned;
 use super::{FOR_CONTROLLER, SAMPLE_INTERVAL, SwitchAction};
 use crate::event::EventQueue;
@@ -64,6 +65,8 @@ pub(super) struct Partition {
     pub(super) refused: Option<RefusedActions>,
     /// Transfers that will begin, the next last.
     pub(super) transfers: Vec<Scheduled<Planned>>,
+    /// When each switch has something to do.
+    timers: SwitchTimers,
     /// The first switch that has something to do, and when.
     pub(super) soonest: (Time, u16),
     pub(super) events: EventQueue<Event>,
@@ -103,6 +106,7 @@ impl Partition {
             actions: Vec::new(),
             refused: None,
             transfers: Vec::new(),
+            timers: SwitchTimers::new(),
             soonest: (Time::MAX, 0),
             events: EventQueue::new(),
             end: Time::ZERO,
@@ -154,7 +158,9 @@ impl Partition {
         self.schedule_change();
         self.schedule_act();
         self.schedule_arrival();
-        self.look_at_timers();
+        for (node, switch) in self.nodes.iter().zip(0..) {
+            self.soonest = self.timers.attach(switch, node.switch.next_timer());
+        }
     }
 
     /// Runs up to and including `end`, until `max_rows` packet rows wait, or until a discipline ends the
@@ -240,20 +246,14 @@ impl Partition {
         self.counters.shared += u64::from(!first);
     }
 
-    /// Notes which switch has something to do first, and when.
+    /// Notes when a switch has something to do next, and which switch has first.
     #[inline]
-    pub(super) fn look_at_timers(&mut self) {
-        if let [node] = &self.nodes[..] {
-            self.soonest = (node.switch.next_timer().unwrap_or(Time::MAX), 0);
-            return;
-        }
-        let mut soonest = (Time::MAX, 0);
-        for (node, place) in self.nodes.iter().zip(0..) {
-            if let Some(at) = node.switch.next_timer().filter(|at| *at < soonest.0) {
-                soonest = (at, place);
-            }
-        }
-        self.soonest = soonest;
+    fn look_at_timer(&mut self, switch: u16) {
+        let next = self.nodes[usize::from(switch)].switch.next_timer();
+        self.soonest = match self.nodes.len() {
+            1 => (next.unwrap_or(Time::MAX), 0),
+            _ => self.timers.set(switch, next),
+        };
     }
 
     /// A switch does what is due.
@@ -360,7 +360,7 @@ impl Partition {
         if self.nodes[usize::from(switch)].switch.halted().is_some() {
             self.max_rows = 0;
         }
-        self.look_at_timers();
+        self.look_at_timer(switch);
     }
 
     #[inline(never)]

@@ -25,6 +25,7 @@ mod action_data;
 mod applied;
 mod casts;
 mod choice;
+mod colour;
 mod condition;
 mod container;
 mod gateway;
@@ -91,7 +92,8 @@ pub fn check(
 
 /// The expressions of a control, each by the unit that has to execute it.
 fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
-    let Evaluations { all, choices, extremes, live } = values::evaluations(program, control);
+    let Evaluations { all, choices, extremes, live, colours } =
+        values::evaluations(program, control);
     let unit = &program.units[control.index()];
     // The compiler drops what is computed into a variable that is read nowhere.
     let needed = |evaluated: &&Evaluated| match evaluated.by {
@@ -119,6 +121,7 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
     }
     sign::check(unit, &all, found);
     measured::check(&all, found);
+    colour::check(unit, &all, &colours, found);
     container::check(unit, &all, &extremes, found);
     choices.iter().for_each(|taken| choice::check_if(taken, found));
 }

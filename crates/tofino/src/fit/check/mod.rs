@@ -75,7 +75,7 @@ pub fn check(
             hashed::check_table(chip, program, table, &mut found);
         }
         casts::check(program, control, &mut found);
-        applied::check(program, control, &mut found);
+        applied::check(chip, program, control, &mut found);
         repeat::check_unrolled(program, control, &mut found);
         time::check(chip, program, control, &mut found);
         varbit::check(program, control, &mut found);
@@ -108,7 +108,6 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
         wide::check(unit, evaluated, found);
         match evaluated.by {
             Executor::Gateway => condition::check(unit, evaluated, found),
-            Executor::Switch => condition::check_subject(evaluated, found),
             Executor::Operand => hashed::check_operand(unit, evaluated, found),
             Executor::Instruction(_) => {
                 action_data::check(evaluated, found);
@@ -116,7 +115,7 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
                 valid::check(unit, evaluated, found);
             }
             Executor::Index => index::check(evaluated, found),
-            Executor::Measured(_) | Executor::Input => {}
+            Executor::Measured(_) | Executor::Switch | Executor::Input => {}
         }
     }
     sign::check(unit, &all, found);

@@ -32,6 +32,8 @@ pub struct Chip {
     pub stages: u32,
     /// Constants that an instruction word holds in addition to two containers.
     pub small_constants: RangeInclusive<i128>,
+    /// True if a table of which an action exits can be asked for its hit.
+    pub hit_beside_exit: bool,
     /// Capabilities of a stateful ALU.
     pub stateful_alu: StatefulAlu,
     /// Requests to deparser and traffic manager have valid bits of their own, apart from those of headers.
@@ -156,6 +158,7 @@ pub const TOFINO1: Chip = Chip {
     macros: &[("__TARGET_TOFINO__", "1")],
     stages: 12,
     small_constants: -8..=7,
+    hit_beside_exit: false,
     stateful_alu: StatefulAlu {
         comparisons: 2,
         outputs: 1,
@@ -221,6 +224,7 @@ pub const TOFINO2: Chip = Chip {
     macros: &[("__TARGET_TOFINO__", "2")],
     stages: 20,
     small_constants: -4..=7,
+    hit_beside_exit: true,
     stateful_alu: StatefulAlu {
         comparisons: 4,
         outputs: 4,

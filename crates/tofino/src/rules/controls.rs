@@ -10,7 +10,7 @@ sojourn_target::rules! { with programs:
         "subtract in an action with |-| and ask whether the difference is 0, compare in a stateful ALU, or compare a slice of the upper bits"
     CONDITION_ARITHMETIC "T1003" "a condition does not compute"
         "a gateway has no adder and no shifter: it compares fields, slices of them and fields under constant masks; a value that `apply` computes before is written into the condition"
-        "compute it in an action and call that by name"
+        "compute it in an action and call that by name; ask for values with `if` and for actions with `switch`"
     DEPENDENT_STEPS "T1004" "an action does everything at once"
         "the instructions of an action run in one stage, and each combines two sources: no result is there for another one"
         "split the action in two; the second takes a stage of its own"

@@ -48,15 +48,6 @@ fn counts_validity(unit: &Unit, expr: &Expr) -> bool {
     visit::operands(expr).into_iter().any(|operand| counts_validity(unit, operand))
 }
 
-/// Checks the value of a `switch`, which is a key of a table without a place for an instruction
-/// before it.
-pub fn check_subject(evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
-    if evaluated.waits || !is_field(&evaluated.expr) {
-        let message = "a `switch` on a computed value";
-        found.push(rules::CONDITION_ARITHMETIC.refuse(evaluated.at, message).into());
-    }
-}
-
 /// Checks the condition of an `if` in `apply`.
 pub fn check(unit: &Unit, evaluated: &Evaluated, found: &mut Vec<Diagnostic>) {
     let condition = &evaluated.expr;

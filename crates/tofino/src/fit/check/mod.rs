@@ -25,6 +25,7 @@ mod action_data;
 mod applied;
 mod casts;
 mod choice;
+mod colour;
 mod condition;
 mod container;
 mod gateway;
@@ -74,7 +75,7 @@ pub fn check(
             hashed::check_table(chip, program, table, &mut found);
         }
         casts::check(program, control, &mut found);
-        applied::check(program, control, &mut found);
+        applied::check(chip, program, control, &mut found);
         repeat::check_unrolled(program, control, &mut found);
         time::check(chip, program, control, &mut found);
         varbit::check(program, control, &mut found);
@@ -91,7 +92,8 @@ pub fn check(
 
 /// The expressions of a control, each by the unit that has to execute it.
 fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnostic>) {
-    let Evaluations { all, choices, extremes, live } = values::evaluations(program, control);
+    let Evaluations { all, choices, extremes, live, colours } =
+        values::evaluations(program, control);
     let unit = &program.units[control.index()];
     // The compiler drops what is computed into a variable that is read nowhere.
     let needed = |evaluated: &&Evaluated| match evaluated.by {
@@ -106,7 +108,6 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
         wide::check(unit, evaluated, found);
         match evaluated.by {
             Executor::Gateway => condition::check(unit, evaluated, found),
-            Executor::Switch => condition::check_subject(evaluated, found),
             Executor::Operand => hashed::check_operand(unit, evaluated, found),
             Executor::Instruction(_) => {
                 action_data::check(evaluated, found);
@@ -114,11 +115,12 @@ fn check_evaluations(program: &Program, control: UnitId, found: &mut Vec<Diagnos
                 valid::check(unit, evaluated, found);
             }
             Executor::Index => index::check(evaluated, found),
-            Executor::Measured(_) | Executor::Input => {}
+            Executor::Measured(_) | Executor::Switch | Executor::Input => {}
         }
     }
     sign::check(unit, &all, found);
     measured::check(&all, found);
+    colour::check(unit, &all, &colours, found);
     container::check(unit, &all, &extremes, found);
     choices.iter().for_each(|taken| choice::check_if(taken, found));
 }

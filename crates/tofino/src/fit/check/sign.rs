@@ -46,7 +46,7 @@ fn repeats(expr: &Expr) -> bool {
 }
 
 /// True if a control reads all bits of a variable, other than to write it again.
-fn is_read_whole(all: &[&Evaluated], place: Place) -> bool {
+pub fn is_read_whole(all: &[&Evaluated], place: Place) -> bool {
     let Place::Narrow(slot) = place else { return false };
     all.iter().any(|evaluated| {
         let writes = matches!(evaluated.by, Executor::Instruction(Some(to)) if to.place == place);

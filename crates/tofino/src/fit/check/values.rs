@@ -99,6 +99,8 @@ pub struct Evaluations<'p> {
     pub choices: Vec<Choice<'p>>,
     /// Every call of `min` or `max`.
     pub extremes: Vec<Extreme>,
+    /// Results of meters that are operands of an expression.
+    pub colours: HashSet<Slot>,
     /// Variables that are read where their value is not known, or seen behind the control.
     pub live: HashSet<Slot>,
 }
@@ -495,10 +497,15 @@ impl<'p> Walk<'p> {
             "Hash" => Some(Source::Hash),
             _ => index.map(|_| Source::Memory),
         };
-        if let (Some(source), Some(Layout::Narrow(result, _))) = (source, &call.result)
-            && self.program.units[self.unit.index()].slots[result.index()].temporary
-        {
-            self.results.insert(*result, source);
+        if let Some(Layout::Narrow(result, _)) = call.result {
+            let info = &self.program.units[self.unit.index()].slots[result.index()];
+            if info.temporary {
+                self.results.extend(source.map(|source| (result, source)));
+            }
+            let of_action = self.action.is_some_and(|action| action.end <= info.span.start);
+            if (info.temporary || of_action) && matches!(of, "Meter" | "DirectMeter") {
+                self.found.colours.insert(result);
+            }
         }
         let both = call.args.iter().filter_map(|arg| match arg {
             Arg::InOut(layout) => Some(layout),
@@ -658,7 +665,7 @@ fn written(stmts: &[Stmt], see: &mut dyn FnMut(Slot)) {
     visit::statements(stmts, &mut |stmt| visit::written(stmt, see));
 }
 
-fn slots(layout: &Layout) -> Vec<Slot> {
+pub(super) fn slots(layout: &Layout) -> Vec<Slot> {
     let narrow = |place| match place {
         Place::Narrow(slot) => Some(slot),
         Place::Wide(_) => None,

@@ -569,9 +569,9 @@ fn the_tables_of_a_selector_have_the_same_selector_keys_and_actions() {
 }
 
 #[test]
-fn a_switch_looks_at_a_field() {
+fn a_switch_looks_at_no_value() {
     check(&[
-        ("a field", "", "switch (n) { 1: { z = 1; } default: { z = 2; } }", None),
+        ("a field", "", "switch (n) { 1: { z = 1; } default: { z = 2; } }", Some("T1003")),
         ("a mask", "", "switch (n & 3) { 1: { z = 1; } default: { z = 2; } }", Some("T1003")),
     ]);
 }

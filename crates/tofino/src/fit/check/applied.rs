@@ -2,7 +2,7 @@
 //! `bf-p4c/common/extract_maupipe.cpp` and `bf-p4c/midend/simplify_nested_if.cpp`: the compiler takes
 //! `if (table.apply().hit)` alone, of a table whose actions do not exit, and `switch` on `action_run`.
 //!
-//! The IR stores the parts of a condition in temporary variables. An action that exits sets a flag.
+//! The IR stores the parts of a condition in temporary variables.
 
 use crate::chip::Chip;
 use crate::rules;
@@ -11,7 +11,7 @@ use sojourn_p4::ir::{Expr, ExprKind, Program, Slot, Stmt, StmtKind, Table, Unary
 use sojourn_p4::visit;
 use std::collections::HashSet;
 
-/// The variable that the IR sets at `exit`.
+/// The variable that the IR sets at an `exit` of a sub-control.
 const EXIT_FLAG: &str = "$exit$";
 
 /// Refuses what the compiler has no table for.
@@ -45,16 +45,24 @@ fn check_outcomes(chip: &Chip, program: &Program, control: UnitId, found: &mut V
     });
 }
 
-/// True if an action of a table exits.
+/// True if an action of a table exits: it leaves a block that it stands in, or, in a sub-control,
+/// sets the flag of that.
 fn exits(program: &Program, table: &Table) -> bool {
     let slots = &program.units[table.unit.index()].slots;
-    let mut exits = false;
-    for action in &table.actions {
+    table.actions.iter().any(|action| {
+        let (mut own, mut left, mut flagged) = (HashSet::new(), HashSet::new(), false);
         visit::statements(&action.body, &mut |stmt| {
-            visit::written(stmt, &mut |slot| exits |= slots[slot.index()].name.contains(EXIT_FLAG));
+            match &stmt.kind {
+                StmtKind::Block { label, .. } => _ = own.insert(*label),
+                StmtKind::Leave(label) => _ = left.insert(*label),
+                _ => {}
+            }
+            visit::written(stmt, &mut |slot| {
+                flagged |= slots[slot.index()].name.contains(EXIT_FLAG);
+            });
         });
-    }
-    exits
+        flagged || !left.is_subset(&own)
+    })
 }
 
 /// Refuses an outcome of a table among the parts of a condition.

@@ -21,7 +21,7 @@ from sojourn.results.compare import Setup
 from sojourn.results.plots import Picture, plain_text
 from sojourn.results.result import AqmResult
 from sojourn.results.statistics import Distribution
-from sojourn.results.style import COLOURS, DELAY_FLOOR, RULE
+from sojourn.results.style import COLOURS, RULE, delay_floor
 
 _KINDS = ("png", "svg", "pdf")
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -54,31 +54,33 @@ def comparison(found: Sequence[Setup]) -> Figure:
         sharex="all",
         height_ratios=[3.0, 0.5 + 0.5 * len(found)],
     )
+    floor = delay_floor(*(r.scenario.target for setup in found for r in setup.results))
     for column, label in enumerate(labels):
         curves, boxes = panels[0][column], panels[1][column]
         for place, setup in enumerate(found):
             colour = COLOURS[place % len(COLOURS)]
             runs = [result.aqms[label] for result in setup.results if label in result.aqms]
             for number, run in enumerate(runs):
-                _curve(curves, run, colour, setup.name if not number and not column else "")
+                name = setup.name if not number and not column else ""
+                _curve(curves, run, colour, name, floor)
             for run in runs:
-                _box(boxes, run, place, colour, 1 / max(len(runs), 1))
+                _box(boxes, run, place, colour, 1 / max(len(runs), 1), floor)
         _dress(curves, boxes, label, [setup.name for setup in found], first=not column)
     figure.tight_layout(rect=(0, 0.02, 1, 1))
     return figure
 
 
-def _curve(axes: Axes, run: AqmResult, colour: str, name: str) -> None:
+def _curve(axes: Axes, run: AqmResult, colour: str, name: str, floor: float) -> None:
     curve = run.findings.distribution
-    delay = np.maximum(curve.delay / 1e6, DELAY_FLOOR)
+    delay = np.maximum(curve.delay / 1e6, floor)
     axes.plot(delay, 100 * curve.share, color=colour, linewidth=1.4, alpha=0.9, label=name or None)
 
 
-def _box(axes: Axes, run: AqmResult, place: int, colour: str, alpha: float) -> None:
+def _box(axes: Axes, run: AqmResult, place: int, colour: str, alpha: float, floor: float) -> None:
     found = quantiles(run.findings.distribution)
     if found is None:
         return
-    low, first, middle, third, high = np.maximum(np.array(found) / 1e6, DELAY_FLOOR)
+    low, first, middle, third, high = np.maximum(np.array(found) / 1e6, floor)
     axes.plot([low, high], [place, place], color=colour, linewidth=1, alpha=max(alpha, 0.3))
     axes.barh(place, third - first, 0.6, first, color=colour, alpha=max(0.35 * alpha, 0.08))
     axes.plot([middle, middle], [place - 0.3, place + 0.3], color=colour, linewidth=2)

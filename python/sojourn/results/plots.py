@@ -26,12 +26,12 @@ from sojourn.model.units import RATE
 from sojourn.results.queues import Queue, QueueRun, heading, plotted, rates
 from sojourn.results.result import Result
 from sojourn.results.style import (
-    DELAY_FLOOR,
     INK,
     MUTED,
     RULE,
     TARGET_COLOUR,
     Look,
+    delay_floor,
     looks,
     milliseconds,
 )
@@ -110,7 +110,7 @@ def delay_over_time(result: Result, queue: Queue) -> Figure:
     steps = rates(result, queue)
     for panel, run in zip(panels, shown, strict=True):
         _delay_panel(panel, run, look[run.label], target, steps)
-    panels[0].set_ylim(DELAY_FLOOR, 1.6 * max(queue.highest, 2 * target))
+    panels[0].set_ylim(delay_floor(result.scenario.target), 1.6 * max(queue.highest, 2 * target))
     panels[0].set_xlim(0, result.scenario.duration / 1e9)
     panels[0].annotate(
         f"target {target:g} ms",
@@ -143,7 +143,7 @@ def _delay_panel(
     over_time = run.findings.over_time
     time = over_time.time / 1e9
     low, mean, high = (
-        np.maximum(values / 1e6, DELAY_FLOOR)
+        np.maximum(values / 1e6, delay_floor(target * 1e6))
         for values in (over_time.low, over_time.mean, over_time.high)
     )
     panel.set_yscale("log")
@@ -187,9 +187,9 @@ def distribution(result: Result, queue: Queue) -> Figure:
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     shown = sorted(queue.runs, key=lambda run: run.summary.median or 0)
-    lines = [line for run in shown for line in _cumulative(panel, run, look[run.label])]
+    lines = [line for run in shown for line in _cumulative(panel, run, look[run.label], target)]
     _mark_target(panel, target)
-    panel.set_xlim(DELAY_FLOOR, 1.3 * max(queue.highest, 2 * target))
+    panel.set_xlim(delay_floor(result.scenario.target), 1.3 * max(queue.highest, 2 * target))
     panel.set_ylim(0, 101)
     bare(panel)
     panel.grid(axis="x", color=RULE, linewidth=0.6)
@@ -223,11 +223,11 @@ def distribution(result: Result, queue: Queue) -> Figure:
     return figure
 
 
-def _cumulative(panel: Axes, run: QueueRun, look: Look) -> list[Line2D]:
-    """The curve of a run's distribution."""
+def _cumulative(panel: Axes, run: QueueRun, look: Look, target: float) -> list[Line2D]:
+    """The curve of a run's distribution; `target` is in ms."""
     curve = run.findings.distribution
     return panel.plot(
-        np.maximum(curve.delay / 1e6, DELAY_FLOOR),
+        np.maximum(curve.delay / 1e6, delay_floor(target * 1e6)),
         100 * curve.share,
         color=look.colour,
         linestyle=_LINES[look.dash],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sojourn.model.scenario.bottleneck import Bottleneck
 from sojourn.results.result import Result
 from sojourn.results.statistics import Findings, Summary
-from sojourn.results.style import DELAY_FLOOR
+from sojourn.results.style import SHORT_DELAY
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,10 @@ def queues(result: Result) -> tuple[Queue, ...]:
 
 def plotted(result: Result) -> tuple[Queue, ...]:
     """The queues that plots are of: the first one, and those in which a packet waited for longer
-    than can be drawn."""
+    than a short delay, which the target may be."""
     first, *others = queues(result)
-    return (first, *(queue for queue in others if queue.highest > DELAY_FLOOR))
+    short = min(SHORT_DELAY, result.scenario.target / 1e6)
+    return (first, *(queue for queue in others if queue.highest > short))
 
 
 def heading(result: Result, queue: Queue) -> str:

@@ -4,6 +4,7 @@ The colours are Okabe and Ito's, which readers who are blind to red or green can
 not depend on a plotting library.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,9 @@ MUTED = "#6b7280"
 RULE = "#d9dee3"
 TARGET_COLOUR = "#111827"
 
-DELAY_FLOOR = 0.2
-"""ms; shorter delays are drawn here, as a logarithmic scale has no zero."""
+SHORT_DELAY = 0.2
+"""ms; of no interest where the target is above it."""
+_FLOOR_OF_TARGET = 1 / 25
 
 DASHES: tuple[Any, ...] = (
     "-",
@@ -31,6 +33,19 @@ DASHES: tuple[Any, ...] = (
 _PLAIN = "#7a7f87"
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _DASHES = ("solid", "dashed", "dotted", "dashdot")
+
+
+def delay_floor(*targets: float) -> float:
+    """Delay, ms, at which shorter ones are drawn, as a logarithmic scale has no zero.
+
+    It is 0.2 ms, or less for a target below 5 ms. `targets` are in ns.
+    """
+    return min(SHORT_DELAY, *(_FLOOR_OF_TARGET * target / 1e6 for target in targets))
+
+
+def decimals(floor: float) -> int:
+    """Digits after the point that tell delays, ms, above `floor` apart."""
+    return 1 - math.floor(math.log10(floor))
 
 
 @dataclass(frozen=True)
@@ -69,4 +84,6 @@ def milliseconds(nanoseconds: float | None) -> str:
     if nanoseconds is None:
         return "-"
     value = nanoseconds / 1e6
+    if 0 < value < 0.01:
+        return f"{value:.{decimals(value)}f}"
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

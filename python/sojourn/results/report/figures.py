@@ -12,7 +12,7 @@ from sojourn.results.queues import Queue, QueueRun, rates
 from sojourn.results.report.panels import Entry, Figure, Panel, Reading, Scale
 from sojourn.results.result import Result
 from sojourn.results.statistics import Floats
-from sojourn.results.style import DELAY_FLOOR, INK, MUTED, looks, milliseconds
+from sojourn.results.style import INK, MUTED, decimals, delay_floor, looks, milliseconds
 from sojourn.results.traffic.curves import Curve
 
 _DROP, _MARK = "#b91c1c", "#7c3aed"
@@ -25,13 +25,14 @@ def over_time(result: Result, queue: Queue) -> Figure:
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     highest = 1.6 * max(queue.highest, 2 * target)
+    floor = delay_floor(result.scenario.target)
     time = Scale(0, result.scenario.duration / 1e9, "time, s")
     figure = Figure(time, panel_height=165, decimals=3)
     for run in queue.runs:
         entry = Entry(run.label, look[run.label].colour)
-        delay = Scale(DELAY_FLOOR, highest, logarithmic=True)
+        delay = Scale(floor, highest, logarithmic=True)
         panel = figure.add_panel(_panel_title(run), delay, colour=entry.colour)
-        _add_delay(panel, run, entry)
+        _add_delay(panel, run, entry, floor)
         panel.add_rule("width", target)
     _mark_steps(figure, result, queue, highest)
     return figure
@@ -53,17 +54,17 @@ def _panel_title(run: QueueRun) -> str:
     )
 
 
-def _add_delay(panel: Panel, run: QueueRun, entry: Entry) -> None:
+def _add_delay(panel: Panel, run: QueueRun, entry: Entry, floor: float) -> None:
     over_time = run.findings.over_time
     time = np.round(over_time.time / 1e9, 6)
-    low, mean, high = (_drawn(v) for v in (over_time.low, over_time.mean, over_time.high))
+    low, mean, high = (_drawn(v, floor) for v in (over_time.low, over_time.mean, over_time.high))
     panel.add_band(*_outline(time, low, high), entry)
-    panel.add_line(time, mean, entry, Reading("ms", 2), low=low, high=high)
-    _add_events(panel, run, time)
+    panel.add_line(time, mean, entry, _reading(floor), low=low, high=high)
+    _add_events(panel, run, time, 1.25 * floor)
 
 
-def _add_events(panel: Panel, run: QueueRun, time: Floats) -> None:
-    """A stroke at the foot of the panel for each bin in which packets were dropped or marked."""
+def _add_events(panel: Panel, run: QueueRun, time: Floats, foot: float) -> None:
+    """A stroke at `foot`, ms, for each bin in which packets were dropped or marked."""
     over_time = run.findings.over_time
     within = (time[1] - time[0]) / 2 if len(time) > 1 else None
     for event, counts, colour in (
@@ -74,7 +75,7 @@ def _add_events(panel: Panel, run: QueueRun, time: Floats) -> None:
         if some.any():
             entry = Entry(f"{run.label}, {event}", colour)
             reading = Reading("packets", 0, within=within)
-            panel.add_strokes(time[some], 1.25 * DELAY_FLOOR, counts[some], entry, reading)
+            panel.add_strokes(time[some], foot, counts[some], entry, reading)
 
 
 def _outline(time: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -92,8 +93,10 @@ def distribution(result: Result, queue: Queue) -> Figure:
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     highest = 1.3 * max(queue.highest, 2 * target)
-    delay = Scale(DELAY_FLOOR, highest, "queue delay, ms (log scale)", logarithmic=True)
-    figure = Figure(delay, panel_height=380, at="at most {} ms", decimals=2, zoom="both")
+    floor = delay_floor(result.scenario.target)
+    delay = Scale(floor, highest, "queue delay, ms (log scale)", logarithmic=True)
+    digits = _reading(floor).decimals
+    figure = Figure(delay, panel_height=380, at="at most {} ms", decimals=digits, zoom="both")
     panel = figure.add_panel("", Scale(0, _ABOVE, "packets with at most this delay, %"))
     for run in sorted(queue.runs, key=lambda run: run.summary.median or 0):
         curve = run.findings.distribution
@@ -101,7 +104,7 @@ def distribution(result: Result, queue: Queue) -> Figure:
         entry = Entry(run.label, look[run.label].colour, look[run.label].dash, note)
         share = np.round(100 * curve.share, 4)
         reading = Reading("% of packets", 1, last=True)
-        panel.add_line(_drawn(curve.delay), share, entry, reading, width=2.2)
+        panel.add_line(_drawn(curve.delay, floor), share, entry, reading, width=2.2)
         figure.legend.append(entry)
     panel.add_rule("height", target)
     panel.add_text(target, _ABOVE, f"target {target:g} ms", INK)
@@ -112,7 +115,8 @@ def traffic(result: Result, groups: Sequence[tuple[str, list[Curve]]], axis: str
     """The share of each group's times up to a time, a panel a group, a curve an AQM."""
     look = looks(result.folder.runs)
     times = [time for _, curves in groups for _, time, _ in curves]
-    low = max(0.8 * min(float(time[0]) for time in times), DELAY_FLOOR)
+    floor = delay_floor(result.scenario.target)
+    low = max(0.8 * min(float(time[0]) for time in times), floor)
     high = 1.3 * max(float(time[-1]) for time in times)
     scale = Scale(low, max(high, 2 * low), f"{axis}, ms (log scale)", logarithmic=True)
     figure = Figure(scale, panel_height=240, at="at most {} ms", zoom="both")
@@ -120,7 +124,7 @@ def traffic(result: Result, groups: Sequence[tuple[str, list[Curve]]], axis: str
         panel = figure.add_panel(f"{name}, %", Scale(0, _ABOVE))
         for label, time, share in curves:
             entry = Entry(label, look[label].colour, look[label].dash)
-            delay = np.maximum(time, DELAY_FLOOR).round(4)
+            delay = _drawn(time * 1e6, floor)
             reading = Reading(f"% of {name}", 1, last=True)
             panel.add_line(delay, np.round(share, 4), entry, reading, width=2)
             if entry not in figure.legend:
@@ -128,6 +132,10 @@ def traffic(result: Result, groups: Sequence[tuple[str, list[Curve]]], axis: str
     return figure
 
 
-def _drawn(values: Floats) -> Floats:
-    """ns to ms, rounded to what can be seen, so that the page stays small."""
-    return np.maximum(values / 1e6, DELAY_FLOOR).round(4)
+def _drawn(values: Floats, floor: float) -> Floats:
+    """ns to ms, rounded to what can be seen above `floor`, so that the page stays small."""
+    return np.maximum(values / 1e6, floor).round(decimals(floor) + 2)
+
+
+def _reading(floor: float) -> Reading:
+    return Reading("ms", decimals(floor))

@@ -70,7 +70,7 @@ class Scale:
         return Model.of(
             kind,
             ticker=ticker,
-            formatter=Model.of("BasicTickFormatter"),
+            formatter=Model.of("BasicTickFormatter", use_scientific=False),
             axis_label=self.label,
             axis_label_text_color=INK,
             axis_label_text_font=_FONT,

@@ -11,16 +11,18 @@ from sojourn.results.queues import Queue
 from sojourn.results.report.panels import Entry, Figure, Reading, Scale
 from sojourn.results.result import Result
 from sojourn.results.statistics import Floats, QueueOverTime
-from sojourn.results.style import DELAY_FLOOR, looks
+from sojourn.results.style import decimals, delay_floor, looks
 
-_Row = tuple[str, Callable[[QueueOverTime], Floats], Reading, bool]
-"""A panel: its title, its values, their reading, whether its scale is logarithmic."""
+_Row = tuple[str, Callable[[QueueOverTime], Floats], Reading]
+"""A panel: its title, its values, their reading."""
 
+_DELAYS: tuple[tuple[str, Callable[[QueueOverTime], Floats]], ...] = (
+    ("median queue delay, ms (log scale)", lambda q: q.median),
+    ("99th percentile of it, ms (log scale)", lambda q: q.p99),
+)
 _ROWS: tuple[_Row, ...] = (
-    ("median queue delay, ms (log scale)", lambda q: _ms(q.median), Reading("ms", 2), True),
-    ("99th percentile of it, ms (log scale)", lambda q: _ms(q.p99), Reading("ms", 2), True),
-    ("in the queue, kB", lambda q: q.backlog / 1e3, Reading("kB", 1), False),
-    ("utilisation, %", lambda q: 100 * q.utilisation, Reading("%", 1), False),
+    ("in the queue, kB", lambda q: q.backlog / 1e3, Reading("kB", 1)),
+    ("utilisation, %", lambda q: 100 * q.utilisation, Reading("%", 1)),
 )
 
 
@@ -32,17 +34,21 @@ def queue_course(result: Result, queue: Queue) -> Figure:
     figure.legend = [
         Entry(run.label, look[run.label].colour, look[run.label].dash) for run in queue.runs
     ]
-    for title, values, reading, is_log in _ROWS:
-        scale = Scale(logarithmic=True) if is_log else Scale(low=0)
-        panel = figure.add_panel(title, scale)
+    floor = delay_floor(result.scenario.target)
+    for title, delay in _DELAYS:
+        panel = figure.add_panel(title, Scale(logarithmic=True))
         for run, entry in zip(queue.runs, figure.legend, strict=True):
             course = run.findings.queue
-            time = np.round(course.time / 1e9, 4)
-            panel.add_line(time, np.round(values(course), 3), entry, reading)
-        if is_log:
-            panel.add_rule("width", target)
+            drawn = np.maximum(delay(course) / 1e6, floor).round(decimals(floor) + 1)
+            panel.add_line(_seconds(course), drawn, entry, Reading("ms", decimals(floor)))
+        panel.add_rule("width", target)
+    for title, values, reading in _ROWS:
+        panel = figure.add_panel(title, Scale(low=0))
+        for run, entry in zip(queue.runs, figure.legend, strict=True):
+            course = run.findings.queue
+            panel.add_line(_seconds(course), np.round(values(course), 3), entry, reading)
     return figure
 
 
-def _ms(delay: Floats) -> Floats:
-    return np.maximum(delay / 1e6, DELAY_FLOOR)
+def _seconds(course: QueueOverTime) -> Floats:
+    return np.round(course.time / 1e9, 4)

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from sojourn.model.scenario.quantities import ALL_FLOWS
 from sojourn.results.plots import bare, delay_axis, named_legend
 from sojourn.results.statistics import EDGES, Floats
-from sojourn.results.style import COLOURS, DASHES, DELAY_FLOOR, INK, MUTED, TARGET_COLOUR
+from sojourn.results.style import COLOURS, DASHES, INK, MUTED, TARGET_COLOUR, delay_floor
 from sojourn.studies.sweeps.plan import SweepPlan
 
 _MOST_PANELS = 12
@@ -60,10 +60,10 @@ def pool(rows: Sequence[dict[str, Any]]) -> Pooled:
     return together, curves.min(axis=0), curves.max(axis=0)
 
 
-def quantiles(share: Floats) -> Floats:
-    """The delays of `_SHARES`, ms."""
+def quantiles(share: Floats, floor: float) -> Floats:
+    """The delays of `_SHARES`, at least `floor`, ms."""
     places = np.minimum(np.searchsorted(share, _SHARES), len(EDGES) - 1)
-    return np.maximum(EDGES[places] / 1e6, DELAY_FLOOR)
+    return np.maximum(EDGES[places] / 1e6, floor)
 
 
 def _figure(plan: SweepPlan, table: pa.Table, width: float | None) -> Figure:
@@ -119,7 +119,8 @@ def _looks(aqms: Sequence[str]) -> list[tuple[str, Any]]:
 
 
 def _panel(curves: Axes, boxes: Axes, table: pa.Table, aqms: Sequence[str], target: float) -> None:
-    delays = np.maximum(EDGES / 1e6, DELAY_FLOOR)
+    floor = delay_floor(1e6 * target)
+    delays = np.maximum(EDGES / 1e6, floor)
     highest = 2 * target
     for place, (aqm, (colour, dash)) in enumerate(zip(aqms, _looks(aqms), strict=True)):
         rows = _where(table, "aqm", aqm).to_pylist()
@@ -129,11 +130,11 @@ def _panel(curves: Axes, boxes: Axes, table: pa.Table, aqms: Sequence[str], targ
         highest = max(highest, float(delays[min(int((share < 0.9999).sum()), len(delays) - 1)]))
         curves.fill_between(delays, 100 * low, 100 * high, color=colour, alpha=0.2, linewidth=0)
         curves.plot(delays, 100 * share, color=colour, linestyle=dash, linewidth=1.5)
-        first, lower, middle, upper, last = quantiles(share)
+        first, lower, middle, upper, last = quantiles(share, floor)
         boxes.plot([first, last], [place, place], color=colour, linewidth=1)
         boxes.barh(place, upper - lower, 0.55, lower, color=colour, alpha=0.35)
         boxes.plot([middle, middle], [place - 0.28, place + 0.28], color=colour, linewidth=2)
-        seeds = [quantiles(pool([row])[0])[2] for row in rows]
+        seeds = [quantiles(pool([row])[0], floor)[2] for row in rows]
         boxes.plot(seeds, [place + 0.4] * len(seeds), ".", color=INK, markersize=2.5)
     boxes.set_yticks(range(len(aqms)), aqms, fontsize=7)
     boxes.set_ylim(len(aqms) - 0.4, -0.6)
@@ -143,7 +144,7 @@ def _panel(curves: Axes, boxes: Axes, table: pa.Table, aqms: Sequence[str], targ
     for panel in (curves, boxes):
         bare(panel)
         panel.set_xscale("log")
-        panel.set_xlim(DELAY_FLOOR, 1.3 * highest)
+        panel.set_xlim(floor, 1.3 * highest)
         panel.axvline(target, color=TARGET_COLOUR, linewidth=0.8, linestyle=(0, (5, 3)))
         delay_axis(panel.xaxis)
     curves.tick_params(labelbottom=False)

@@ -29,6 +29,8 @@ from sojourn.runtime.run_files import COUNTERS
 from sojourn.tools.replay.decisions import decide
 from sojourn.tools.replay.trace import SyntheticTrace
 
+ROOT = Path(__file__).resolve().parent.parent
+
 EVERYTHING = "bufferbloat"
 """The scenario in which all AQMs run."""
 
@@ -86,9 +88,13 @@ def has_verilator() -> bool:
 
 
 def said(file: Path) -> bytes:
-    """What a file says, however it is written: its schema and each column's values, or counters."""
+    """What a file says, however it is written: its schema and each column's values, or counters.
+
+    Counters name the places of faults, in whichever folder the programs are.
+    """
     if file.suffix != ".parquet":
-        return json.dumps(json.loads(file.read_bytes()), sort_keys=True).encode()
+        counters = json.dumps(json.loads(file.read_bytes()), sort_keys=True)
+        return counters.replace(f"{ROOT}/", "").encode()
     table = rows_table(file)
     values = [column.to_numpy() for column in table.columns]
     plain = [" ".join(one).encode() if one.dtype == object else one.tobytes() for one in values]

@@ -14,7 +14,7 @@ use sojourn_packet::Time;
 /// HPCC, as scenarios name it.
 pub const REGISTRATION: Registered = Registered {
     name: "hpcc",
-    summary: "HPCC (SIGCOMM 2019): keeps hops at 95 % by the telemetry that P4 programs write (INT)",
+    summary: "HPCC (SIGCOMM 2019): keeps hops at 95 % by telemetry that switches write (INT)",
     linux: None,
     ecn_feedback: EcnFeedback::Classic,
     telemetry: true,

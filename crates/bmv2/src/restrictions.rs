@@ -1,7 +1,6 @@
 //! Limits of the blocks and tables of bmv2 that p4c enforces (V0207 to V0212, V0216, V0217, V0219 to
-//! V0221), after `backends/bmv2`: `simple_switch/simpleSwitch.cpp`, `common/deparser.cpp`
-//! and `common/control.h`; those that PSA
-//! has too are `common_limits`.
+//! V0221), after `backends/bmv2`: `simple_switch/simpleSwitch.cpp`, `common/deparser.cpp` and
+//! `common/control.h`. Those that PSA has too are in `common_limits`.
 //!
 //! Uses the IR; must not depend on how a block runs.
 

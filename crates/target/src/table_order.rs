@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Tables that a packet may have met.
 type Met = BTreeMap<TableId, Place>;
 
-/// What a path knows of a table that it has met.
+/// A table on a path: its first application, and whether it may have hit.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// The first application.

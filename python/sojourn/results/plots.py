@@ -107,10 +107,11 @@ def delay_over_time(result: Result, queue: Queue) -> Figure:
     )[:, 0]
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
+    floor = delay_floor(result.scenario.target)
     steps = rates(result, queue)
     for panel, run in zip(panels, shown, strict=True):
-        _delay_panel(panel, run, look[run.label], target, steps)
-    panels[0].set_ylim(delay_floor(result.scenario.target), 1.6 * max(queue.highest, 2 * target))
+        _delay_panel(panel, run, look[run.label], target, floor, steps)
+    panels[0].set_ylim(floor, 1.6 * max(queue.highest, 2 * target))
     panels[0].set_xlim(0, result.scenario.duration / 1e9)
     panels[0].annotate(
         f"target {target:g} ms",
@@ -138,12 +139,17 @@ def delay_over_time(result: Result, queue: Queue) -> Figure:
 
 
 def _delay_panel(
-    panel: Axes, run: QueueRun, look: Look, target: float, steps: list[tuple[int, int]]
+    panel: Axes,
+    run: QueueRun,
+    look: Look,
+    target: float,
+    floor: float,
+    steps: list[tuple[int, int]],
 ) -> None:
     over_time = run.findings.over_time
     time = over_time.time / 1e9
     low, mean, high = (
-        np.maximum(values / 1e6, delay_floor(target * 1e6))
+        np.maximum(values / 1e6, floor)
         for values in (over_time.low, over_time.mean, over_time.high)
     )
     panel.set_yscale("log")
@@ -187,9 +193,10 @@ def distribution(result: Result, queue: Queue) -> Figure:
     look = looks(result.folder.runs)
     target = result.scenario.target / 1e6
     shown = sorted(queue.runs, key=lambda run: run.summary.median or 0)
-    lines = [line for run in shown for line in _cumulative(panel, run, look[run.label], target)]
+    floor = delay_floor(result.scenario.target)
+    lines = [line for run in shown for line in _cumulative(panel, run, look[run.label], floor)]
     _mark_target(panel, target)
-    panel.set_xlim(delay_floor(result.scenario.target), 1.3 * max(queue.highest, 2 * target))
+    panel.set_xlim(floor, 1.3 * max(queue.highest, 2 * target))
     panel.set_ylim(0, 101)
     bare(panel)
     panel.grid(axis="x", color=RULE, linewidth=0.6)
@@ -223,11 +230,11 @@ def distribution(result: Result, queue: Queue) -> Figure:
     return figure
 
 
-def _cumulative(panel: Axes, run: QueueRun, look: Look, target: float) -> list[Line2D]:
-    """The curve of a run's distribution; `target` is in ms."""
+def _cumulative(panel: Axes, run: QueueRun, look: Look, floor: float) -> list[Line2D]:
+    """The curve of a run's distribution; shorter delays than `floor`, ms, are drawn there."""
     curve = run.findings.distribution
     return panel.plot(
-        np.maximum(curve.delay / 1e6, delay_floor(target * 1e6)),
+        np.maximum(curve.delay / 1e6, floor),
         100 * curve.share,
         color=look.colour,
         linestyle=_LINES[look.dash],

@@ -31,7 +31,7 @@ const VERSION: u8 = 2 << 4;
 /// Queue, egress time; of the domain: bytes sent, rate of the link.
 const INSTRUCTIONS: [u8; 6] = [0x14, 0x00, b'H', b'P', 0xc0, 0x00];
 
-/// What one switch measured of a packet's way.
+/// Measurements of one switch on a packet's way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
     /// Bytes in the queue.

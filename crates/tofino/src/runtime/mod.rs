@@ -7,7 +7,6 @@
 mod arithmetic;
 mod codegen;
 mod constant_arguments;
-mod counter_byte;
 mod deparser;
 mod field_validity;
 mod hashes;
@@ -20,7 +19,6 @@ mod salu_code;
 mod symmetric_hash;
 
 pub use codegen::Stateless;
-use counter_byte::ByteOf;
 pub use deparser::{CopyTypes, MirrorRequest};
 pub(crate) use hashes::SettableHash;
 pub use prepare::prepare;
@@ -104,10 +102,7 @@ pub(crate) enum Site {
     ChecksumUpdate {
         bits: u32,
     },
-    /// From a field of a few bits: the fields of its byte.
-    CounterSet {
-        byte: Option<u32>,
-    },
+    CounterSet,
     CounterAdd {
         negative: bool,
     },
@@ -205,8 +200,6 @@ pub struct Runtime {
     pub(crate) settable: Vec<SettableHash>,
     /// The pairs of fields that calls of symmetric hashes exchange.
     pub(crate) symmetric: Vec<Vec<Pair>>,
-    /// The bytes of the packet that parser counters are set from.
-    pub(crate) counter_bytes: Vec<Vec<ByteOf>>,
     pub(crate) randoms: Vec<Random>,
     pub(crate) counters: Vec<(Arc<str>, Counter)>,
     pub(crate) meters: Vec<(Arc<str>, Meter)>,
@@ -378,7 +371,7 @@ impl Runtime {
             }
             Site::ChecksumDeposit(checksum) => self.deposit_later(checksum, call, ctx),
             Site::ChecksumUpdate { bits } => self.update_checksum(bits, call, ctx),
-            Site::CounterSet { byte } => self.set_parser_counter(byte, call, ctx),
+            Site::CounterSet => self.set_parser_counter(call, ctx),
             Site::CounterAdd { negative } => self.add_to_parser_counter(negative, call, ctx),
             Site::CounterIsZero => {
                 answer(call, ctx, u128::from(self.pass.parser_counter == 0));

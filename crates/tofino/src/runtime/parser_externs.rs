@@ -1,6 +1,6 @@
 //! Externs of the parsers and deparsers: checksums, the parser counter, port metadata.
 
-use super::{ResidualChecksum, Runtime, answer, counter_byte, scalar};
+use super::{ResidualChecksum, Runtime, answer, scalar};
 use sojourn_externs::checksum::OnesComplement;
 use sojourn_p4::interp::Context;
 use sojourn_p4::ir::{Arg, ExternCall, Layout};
@@ -56,20 +56,10 @@ impl Runtime {
         }
     }
 
-    /// `counter.set(value)` or `counter.set(field, max, rotate, mask, add)`
-    ///
-    /// The counter is set from a whole byte of the packet, including the bits next to a narrower
-    /// field.
-    pub(super) fn set_parser_counter(
-        &mut self,
-        byte: Option<u32>,
-        call: &ExternCall,
-        ctx: &mut Context<'_>,
-    ) {
-        let byte = match byte {
-            Some(byte) => counter_byte::read(&self.counter_bytes[byte as usize], ctx),
-            None => scalar(call, 0, ctx) as u8,
-        };
+    /// `counter.set(value)` or `counter.set(value, max, rotate, mask, add)`; the value is a constant
+    /// (T1313)
+    pub(super) fn set_parser_counter(&mut self, call: &ExternCall, ctx: &mut Context<'_>) {
+        let byte = scalar(call, 0, ctx) as u8;
         if call.args.len() < 5 {
             self.pass.parser_counter = i32::from(byte as i8);
             return;

@@ -4,8 +4,7 @@
 //! that are not simulated, headers that are too long for the mirror or resubmit path.
 
 use super::{
-    Pass, Prepared, RegisterState, Runtime, SettableHash, Site, constant_arguments, counter_byte,
-    symmetric_hash,
+    Pass, Prepared, RegisterState, Runtime, SettableHash, Site, constant_arguments, symmetric_hash,
 };
 use crate::arguments::{self, ArgumentError};
 use crate::chip::Chip;
@@ -66,7 +65,6 @@ pub fn prepare(
         set_hashes: Vec::new(),
         settable: Vec::new(),
         symmetric: Vec::new(),
-        counter_bytes: Vec::new(),
         randoms: Vec::new(),
         counters: Vec::new(),
         meters: Vec::new(),
@@ -374,10 +372,7 @@ fn site(
             Site::Filter { filter: place(), direct: of.starts_with("Direct") }
         }
         ("Checksum", _) => checksum(call, place(), argument_bits(call, 0))?,
-        ("ParserCounter", "set") => {
-            let byte = counter_byte::of_argument(program, unit, call);
-            Site::CounterSet { byte: byte.map(|byte| push(&mut runtime.counter_bytes, byte)) }
-        }
+        ("ParserCounter", "set") => Site::CounterSet,
         ("ParserCounter", "increment") => Site::CounterAdd { negative: false },
         ("ParserCounter", "decrement") => Site::CounterAdd { negative: true },
         ("ParserCounter", "is_zero") => Site::CounterIsZero,

@@ -1,4 +1,4 @@
-//! What is asked of tables, and what `switch` looks at (T1003), after `bf-p4c/mau`,
+//! Limits of `hit`, `miss` and `switch` (T1003), after `bf-p4c/mau`,
 //! `bf-p4c/common/extract_maupipe.cpp` and `bf-p4c/midend/simplify_nested_if.cpp`: the compiler takes
 //! `if (table.apply().hit)` alone, of a table whose actions do not exit, and `switch` on `action_run`.
 //!

@@ -1,7 +1,7 @@
 """Bench of fq_codel_queue.sv: frames cycle by cycle, for cocotb; run by hardware/bench.py.
 
-FQ-CoDel as its RFC has it (fq_model.py) runs beside the module. It is told what the module's own
-FQ-CoDel is told, which has to be what came in, and says what has to become of each packet; and each
+FQ-CoDel as in its RFC (fq_model.py) runs beside the module. It is given what the module's own
+FQ-CoDel is given, which has to be what came in, and says what has to become of each packet; each
 frame that leaves has to be the next of those, byte for byte.
 """
 
@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import cocotb
-from backpressure import WIDTH, Ready, at_random, wire
-from clocks import clock
+from backpressure import WIDTH, at_random, wire
 from cocotb.triggers import RisingEdge
 from fq_model import DROPPED, MARKED, SENT, Fate, FqCodel, Packet, Parameters
-from frames import codepoint, flow_frame, flow_header, marked
+from frames import codepoint, flow_frame, flow_header
+from streams import BEHIND_MEMORY, Leaving, Streams, words
 
 FLOWS = int(os.environ["FLOWS"])
 CELLS = int(os.environ["CELLS"])
@@ -25,8 +25,6 @@ ROOM = int(os.environ["ROOM"])
 PACKETS = int(os.environ["PACKETS"])
 LEAD = 16
 """Words of the frames before that may still be to be read when it is asked which is next."""
-BEHIND_MEMORY = 3
-"""Words that are read, and have not left: of fq_queue.sv's registers."""
 WAITING = 32
 """Frames that may wait to be put."""
 CYCLE = 5
@@ -39,10 +37,6 @@ FlowOf = Callable[[random.Random, list[Flow]], Callable[[], Flow]]
 """Which flow is next, of these."""
 
 
-def words(frame: bytes) -> int:
-    return (len(frame) + WIDTH - 1) // WIDTH
-
-
 @dataclass
 class Held:
     """A frame that is whole, and its flow."""
@@ -53,19 +47,10 @@ class Held:
 
 
 @dataclass
-class Bench:
+class Bench(Streams[Flow]):
     """The module, the model, and what was seen."""
 
-    dut: Any
-    ready: Ready
     model: FqCodel = field(default_factory=lambda: FqCodel(FLOWS, Parameters()))
-    cycle: int = 0
-    coming: deque[tuple[int, Flow, bytes]] = field(default_factory=deque)
-    """Frames to come: not before that cycle, of that flow."""
-    at: int = 0
-    """Bytes of the first one that are in."""
-    whole: Held | None = None
-    """The frame whose last word has just gone in."""
     come: deque[Held] = field(default_factory=deque)
     """Frames that wait to be put."""
     waited: int = 0
@@ -76,18 +61,10 @@ class Bench:
     """What it has to say next."""
     for_room: bool = False
     """Those drops are not CoDel's."""
-    leaving: deque[tuple[Held, bool]] = field(default_factory=deque)
-    out: bytearray = field(default_factory=bytearray)
-    taken: int = 0
-    """Bytes that have left, with 24 for each frame: FCS, gap and preamble."""
     hashes: dict[Flow, int] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     order: list[Flow] = field(default_factory=list)
     """Of what frames were sent, the flows."""
-    busy: list[bool] = field(default_factory=list)
-    """For each cycle, whether a word was offered."""
-    idle: int = 0
-    """Cycles in which nothing was offered although a frame could have been."""
 
     def __post_init__(self) -> None:
         names = ("dropped", "marked", "for_room", "sent", "queued", "refused")
@@ -95,119 +72,48 @@ class Bench:
 
     async def start(self, parameters: Parameters, seed: int = 1) -> None:
         dut = self.dut
-        for name in ("s_axis_tvalid", "m_axis_tready", "s_axil_awvalid", "s_axil_wvalid"):
-            getattr(dut, name).value = 0
-        for name in ("s_axil_arvalid", "s_axil_bready", "s_axil_rready"):
-            getattr(dut, name).value = 0
-        dut.rst.value = 1
-        cocotb.start_soon(clock(dut))
-        for _ in range(4):
-            await RisingEdge(dut.clk)
-        dut.rst.value = 0
+        await self.reset()
         self.model = FqCodel(FLOWS, parameters)
         values = (parameters.target, parameters.interval, parameters.maxpacket, parameters.ecn)
         values += (parameters.quantum, parameters.limit, seed)
-        for number, value in enumerate(values):
-            await self.write(4 * number, int(value))
-            assert await self.read(4 * number) == value
+        await self.set({4 * number: int(value) for number, value in enumerate(values)})
         while not (dut.s_axis_tready.value and dut.ready.value):
             await RisingEdge(dut.clk)
         assert int(dut.fq_queue.free.value) == CELLS
 
-    async def write(self, address: int, value: int) -> None:
-        dut = self.dut
-        dut.s_axil_awaddr.value, dut.s_axil_wdata.value = address, value
-        dut.s_axil_awvalid.value = dut.s_axil_wvalid.value = dut.s_axil_bready.value = 1
-        await RisingEdge(dut.clk)
-        while not dut.s_axil_awready.value:
-            await RisingEdge(dut.clk)
-        dut.s_axil_awvalid.value = dut.s_axil_wvalid.value = 0
-        await RisingEdge(dut.clk)
+    def summary(self) -> object:
+        return self.counts
 
-    async def read(self, address: int) -> int:
-        dut = self.dut
-        dut.s_axil_araddr.value, dut.s_axil_arvalid.value, dut.s_axil_rready.value = address, 1, 1
-        await RisingEdge(dut.clk)
-        dut.s_axil_arvalid.value = 0
-        await RisingEdge(dut.clk)
-        while not dut.s_axil_rvalid.value:
-            await RisingEdge(dut.clk)
-        return int(dut.s_axil_rdata.value)
+    def waiting(self) -> bool:
+        return bool(self.held)
 
-    async def run(self, until: Callable[[], bool], most: int) -> None:
-        """Cycles until `until`; a module that hangs fails after `most`."""
-        end = self.cycle + most
-        while not until():
-            assert self.cycle < end, f"nothing more happens in {most} cycles: {self.counts}"
-            await self.step()
-
-    async def step(self) -> None:
-        self.offer()
-        self.dut.m_axis_tready.value = int(self.ready(self))
-        await RisingEdge(self.dut.clk)
-        self.seen()
-        self.cycle += 1
-
-    def offer(self) -> None:
-        """Puts the next word at the module's entrance."""
-        dut = self.dut
-        if not self.coming or self.coming[0][0] > self.cycle:
-            dut.s_axis_tvalid.value = 0
-            return
-        frame = self.coming[0][2]
-        word = frame[self.at : self.at + WIDTH]
-        dut.s_axis_tvalid.value = 1
-        # Bytes that are not there may be anything.
-        dut.s_axis_tdata.value = int.from_bytes(word.ljust(WIDTH, b"\xa5"), "little")
-        dut.s_axis_tkeep.value = (1 << len(word)) - 1
-        dut.s_axis_tlast.value = int(self.at + WIDTH >= len(frame))
-
-    def seen(self) -> None:
-        """What happened at this edge, against the model."""
+    def decided(self) -> None:
         dut = self.dut
         self.waited = len(self.come)
         if dut.answer.value:
-            self.said()
+            self.answered()
         if dut.ready.value:
-            self.was_told()
-        if self.whole is not None:
-            self.arrived(self.whole)
-            self.whole = None
-        if dut.s_axis_tvalid.value and dut.s_axis_tready.value:
-            self.entered()
-        offered = bool(dut.m_axis_tvalid.value)
-        self.busy.append(offered)
-        self.idle += not offered and bool(self.held)
-        if offered and dut.m_axis_tready.value:
-            self.left()
-
-    def entered(self) -> None:
-        self.at += WIDTH
-        _, flow, frame = self.coming[0]
-        if self.at >= len(frame):
-            self.coming.popleft()
-            self.at = 0
-            self.whole = Held(frame, flow)
+            self.asked()
 
     def cells_used(self) -> int:
         """At most: of a frame that leaves, all until it has left."""
-        there = [*self.come, *self.held.values(), *(held for held, _ in self.leaving)]
+        frames = [held.frame for held in (*self.come, *self.held.values())]
+        frames += [expected.frame for expected in self.leaving]
         if self.whole is not None:
-            there.append(self.whole)
-        return sum(words(held.frame) for held in there) + (self.at + WIDTH - 1) // WIDTH
+            frames.append(self.whole[1])
+        return sum(map(words, frames)) + (self.at + WIDTH - 1) // WIDTH
 
-    def arrived(self, whole: Held) -> None:
-        """A cycle later it is known whether there was room."""
+    def arrived(self, to: Flow, frame: bytes) -> None:
         if self.dut.was_queued.value:
-            self.come.append(whole)
+            self.come.append(Held(frame, to))
             self.counts["queued"] += 1
             return
         assert self.dut.was_refused.value
-        full = self.cells_used() + words(whole.frame) >= CELLS - 1
+        full = self.cells_used() + words(frame) >= CELLS - 1
         assert full or self.waited == WAITING, "there was room"
         self.counts["refused"] += 1
 
-    def was_told(self) -> None:
+    def asked(self) -> None:
         """A packet is put, or one is asked for, or room is wanted."""
         dut = self.dut
         put, ask, shed = (bool(wire.value) for wire in (dut.put, dut.ask, dut.shed))
@@ -226,8 +132,7 @@ class Bench:
             packet = Packet(number, len(held.frame), capable, now)
             self.expect(self.model.put(hashed % FLOWS, packet), room=True)
         elif ask:
-            ahead = sum(words(other.frame) for other, _ in self.leaving)
-            assert ahead - len(self.out) // WIDTH <= LEAD + BEHIND_MEMORY, "before it was needed"
+            assert self.ahead() <= LEAD + BEHIND_MEMORY, "before it was needed"
             self.expect(self.model.take(now), room=False)
         elif shed:
             assert CELLS - self.cells_used() < ROOM, "there is room"
@@ -237,7 +142,8 @@ class Bench:
         self.fates.extend(fates)
         self.for_room = room
 
-    def said(self) -> None:
+    def answered(self) -> None:
+        """The module's FQ-CoDel says what becomes of a packet: the model's next fate."""
         dut = self.dut
         assert self.fates, "nothing was to be said"
         number, fate = self.fates.popleft()
@@ -246,26 +152,8 @@ class Bench:
         held = self.held.pop(number)
         self.counts["for_room" if fate == DROPPED and self.for_room else fate] += 1
         if fate != DROPPED:
-            self.leaving.append((held, fate == MARKED))
+            self.leaving.append(Leaving(held.frame, held.enqueued, fate == MARKED, None))
             self.order.append(held.flow)
-
-    def left(self) -> None:
-        """A word has left: its frame is the next that was let through, byte for byte."""
-        dut = self.dut
-        keep = int(dut.m_axis_tkeep.value)
-        count = keep.bit_length()
-        self.taken += count + 24 * int(dut.m_axis_tlast.value)
-        assert keep == (1 << count) - 1
-        self.out += int(dut.m_axis_tdata.value).to_bytes(WIDTH, "little")[:count]
-        held, mark = self.leaving[0]
-        assert int(dut.m_axis_tuser.value) == held.enqueued
-        if not dut.m_axis_tlast.value:
-            assert count == WIDTH
-            return
-        expected = marked(held.frame) if mark else held.frame
-        assert bytes(self.out) == expected, (self.out.hex(), expected.hex())
-        self.leaving.popleft()
-        self.out.clear()
 
     def quiet(self) -> bool:
         return not (self.coming or self.whole or self.come or self.held or self.leaving)
@@ -377,7 +265,7 @@ async def there_is_no_bubble_between_frames_of_words_enough(dut: Any) -> None:
     held_back[0] = False
     begin = bench.cycle
     await bench.run(bench.quiet, 10_000)
-    assert bench.cycle - begin == sum((size + WIDTH - 1) // WIDTH for size in sizes)
+    assert bench.cycle - begin == sum(words(bytes(size)) for size in sizes)
     await bench.finish("no_bubble")
 
 

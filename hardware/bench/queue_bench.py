@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
-from backpressure import WIDTH, Ready, at_random, wire
-from clocks import clock
-from cocotb.triggers import RisingEdge, Timer
-from frames import codepoint, make_frame, marked
+from backpressure import at_random, wire
+from cocotb.triggers import Timer
+from frames import codepoint, make_frame
+from streams import BEHIND_MEMORY, Leaving, Streams, words
 
 QUEUES = int(os.environ["QUEUES"])
 WORDS = int(os.environ["WORDS"])
@@ -26,8 +26,6 @@ PACKETS = int(os.environ["PACKETS"])
 OUT = Path(os.environ["OUT"])
 LEAD = 4
 """Words of the frames before that may still be to be read when CoDel is asked."""
-BEHIND_MEMORY = 3
-"""Words that are read, and have not left: of queue.sv's registers."""
 
 
 @dataclass
@@ -37,32 +35,13 @@ class Held:
 
 
 @dataclass
-class Bench:
+class Bench(Streams[int]):
     """The module, a model of its queues, and what was seen."""
 
-    dut: Any
-    ready: Ready
-    cycle: int = 0
-    coming: deque[tuple[int, int, bytes]] = field(default_factory=deque)
-    """Frames to come: not before that cycle, into that queue."""
-    at: int = 0
-    """Bytes of the first one that are in."""
-    whole: tuple[int, bytes] | None = None
-    """The frame whose last word has just gone in."""
     held: list[deque[Held]] = field(default_factory=lambda: [deque() for _ in range(QUEUES)])
     asked: tuple[int, Held, int, int] | None = None
-    leaving: deque[tuple[int, Held, bool]] = field(default_factory=deque)
-    out: bytearray = field(default_factory=bytearray)
-    taken: int = 0
-    """Bytes that have left, with 24 for each frame: FCS, gap and preamble."""
     decisions: list[list[int]] = field(default_factory=list)
     counts: dict[str, list[int]] = field(default_factory=dict)
-    busy: list[bool] = field(default_factory=list)
-    """For each cycle, whether a word was offered."""
-    could: bool = False
-    """In this cycle a word could have been taken."""
-    idle: int = 0
-    """Cycles in which nothing was offered although a packet waited."""
 
     def __post_init__(self) -> None:
         names = ("queued", "refused", "sent", "dropped", "marked")
@@ -71,106 +50,35 @@ class Bench:
     def note(self, what: str, queue: int) -> None:
         self.counts[what][queue] += 1
 
-    async def start(self) -> None:
-        dut = self.dut
-        for name in ("s_axis_tvalid", "m_axis_tready", "s_axil_awvalid", "s_axil_wvalid"):
-            getattr(dut, name).value = 0
-        for name in ("s_axil_arvalid", "s_axil_bready", "s_axil_rready", "s_axis_tdest"):
-            getattr(dut, name).value = 0
-        dut.rst.value = 1
-        cocotb.start_soon(clock(dut))
-        for _ in range(4):
-            await RisingEdge(dut.clk)
-        dut.rst.value = 0
+    async def start(self, target: int, interval: int, maxpacket: int, ecn: bool) -> None:
+        """Resets the module and sets CoDel's parameters, in nanoseconds and bytes."""
+        self.dut.s_axis_tdest.value = 0
+        await self.reset()
+        await self.set({0: target, 4: interval, 8: maxpacket, 12: int(ecn)})
 
-    async def write(self, address: int, value: int) -> None:
-        dut = self.dut
-        dut.s_axil_awaddr.value, dut.s_axil_wdata.value = address, value
-        dut.s_axil_awvalid.value = dut.s_axil_wvalid.value = dut.s_axil_bready.value = 1
-        await RisingEdge(dut.clk)
-        while not dut.s_axil_awready.value:
-            await RisingEdge(dut.clk)
-        dut.s_axil_awvalid.value = dut.s_axil_wvalid.value = 0
-        await RisingEdge(dut.clk)
+    def summary(self) -> object:
+        return self.counts
 
-    async def read(self, address: int) -> int:
-        dut = self.dut
-        dut.s_axil_araddr.value, dut.s_axil_arvalid.value, dut.s_axil_rready.value = address, 1, 1
-        await RisingEdge(dut.clk)
-        dut.s_axil_arvalid.value = 0
-        await RisingEdge(dut.clk)
-        while not dut.s_axil_rvalid.value:
-            await RisingEdge(dut.clk)
-        return int(dut.s_axil_rdata.value)
+    def waiting(self) -> bool:
+        return any(self.held)
 
-    async def parameters(self, target: int, interval: int, maxpacket: int, ecn: bool) -> None:
-        for address, value in ((0, target), (4, interval), (8, maxpacket), (12, int(ecn))):
-            await self.write(address, value)
-            assert await self.read(address) == value
+    def direct(self, to: int) -> None:
+        self.dut.s_axis_tdest.value = to
 
-    async def run(self, until: Callable[[], bool], most: int) -> None:
-        """Cycles until `until`; a module that hangs fails after `most`."""
-        end = self.cycle + most
-        while not until():
-            assert self.cycle < end, f"nothing more happens in {most} cycles: {self.counts}"
-            await self.step()
-
-    async def step(self) -> None:
-        self.offer()
-        self.could = self.ready(self)
-        self.dut.m_axis_tready.value = int(self.could)
-        await RisingEdge(self.dut.clk)
-        self.seen()
-        self.cycle += 1
-
-    def offer(self) -> None:
-        """Puts the next word at the module's entrance."""
-        dut = self.dut
-        if not self.coming or self.coming[0][0] > self.cycle:
-            dut.s_axis_tvalid.value = 0
-            return
-        _, queue, frame = self.coming[0]
-        word = frame[self.at : self.at + WIDTH]
-        dut.s_axis_tvalid.value = 1
-        dut.s_axis_tdest.value = queue
-        dut.s_axis_tdata.value = int.from_bytes(word, "little")
-        dut.s_axis_tkeep.value = (1 << len(word)) - 1
-        dut.s_axis_tlast.value = int(self.at + WIDTH >= len(frame))
-
-    def seen(self) -> None:
-        """What happened at this edge, against the model."""
+    def decided(self) -> None:
         dut = self.dut
         if dut.answer.value:
             self.answered(bool(dut.drop.value), bool(dut.mark.value))
         if dut.ask.value and dut.ready.value:
             self.was_asked()
-        if self.whole is not None:
-            self.arrived(*self.whole)
-            self.whole = None
-        if dut.s_axis_tvalid.value and dut.s_axis_tready.value:
-            self.entered()
-        offered = bool(dut.m_axis_tvalid.value)
-        self.busy.append(offered)
-        self.idle += not offered and any(self.held)
-        if offered and dut.m_axis_tready.value:
-            self.left()
 
-    def entered(self) -> None:
-        self.at += WIDTH
-        _, queue, frame = self.coming[0]
-        if self.at >= len(frame):
-            self.coming.popleft()
-            self.at = 0
-            self.whole = queue, frame
-
-    def arrived(self, queue: int, frame: bytes) -> None:
-        """A cycle later it is known whether there was room."""
+    def arrived(self, to: int, frame: bytes) -> None:
         if self.dut.was_queued.value:
-            self.held[queue].append(Held(frame, int(self.dut.now.value)))
-            self.note("queued", queue)
+            self.held[to].append(Held(frame, int(self.dut.now.value)))
+            self.note("queued", to)
         else:
             assert self.dut.was_refused.value
-            self.note("refused", queue)
+            self.note("refused", to)
 
     def was_asked(self) -> None:
         dut = self.dut
@@ -183,8 +91,7 @@ class Bench:
         assert int(dut.ask_backlog.value) == backlog
         assert bool(dut.ask_capable.value) == (codepoint(held.frame) != 0)
         assert self.asked is None, "a question before the answer"
-        ahead = sum((len(other.frame) + WIDTH - 1) // WIDTH for _, other, _ in self.leaving)
-        assert ahead - len(self.out) // WIDTH <= LEAD + BEHIND_MEMORY, "asked before it was needed"
+        assert self.ahead() <= LEAD + BEHIND_MEMORY, "asked before it was needed"
         self.asked = queue, held, now, backlog
 
     def answered(self, drop: bool, mark: bool) -> None:
@@ -197,26 +104,7 @@ class Bench:
             self.note("dropped", queue)
             return
         self.note("marked" if mark else "sent", queue)
-        self.leaving.append((queue, held, mark))
-
-    def left(self) -> None:
-        """A word has left: its frame is the next that was let through, byte for byte."""
-        dut = self.dut
-        keep = int(dut.m_axis_tkeep.value)
-        count = keep.bit_length()
-        self.taken += count + 24 * int(dut.m_axis_tlast.value)
-        assert keep == (1 << count) - 1
-        self.out += int(dut.m_axis_tdata.value).to_bytes(WIDTH, "little")[:count]
-        queue, held, mark = self.leaving[0]
-        assert int(dut.m_axis_tdest.value) == queue
-        assert int(dut.m_axis_tuser.value) == held.enqueued
-        if not dut.m_axis_tlast.value:
-            assert count == WIDTH
-            return
-        expected = marked(held.frame) if mark else held.frame
-        assert bytes(self.out) == expected, (self.out.hex(), expected.hex())
-        self.leaving.popleft()
-        self.out.clear()
+        self.leaving.append(Leaving(held.frame, held.enqueued, mark, queue))
 
     def quiet(self) -> bool:
         return not (self.coming or self.whole or any(self.held) or self.asked or self.leaving)
@@ -267,9 +155,8 @@ def mixed(rng: random.Random) -> int:
 async def frames_pass_or_are_dropped_whole_at_any_back_pressure(dut: Any) -> None:
     rng = random.Random(1)
     bench = Bench(dut, at_random(rng))
-    await bench.start()
     # One queue has one CoDel, which signals less often than several.
-    await bench.parameters(2_000, 10_000 if QUEUES > 1 else 5_000, 1514, ecn=True)
+    await bench.start(2_000, 10_000 if QUEUES > 1 else 5_000, 1514, ecn=True)
 
     def size() -> int:
         return 9000 if rng.random() < 0.01 else mixed(rng)
@@ -287,8 +174,7 @@ async def there_is_no_bubble_between_frames_of_any_size(dut: Any) -> None:
     rng = random.Random(2)
     held_back = [True]
     bench = Bench(dut, lambda _: not held_back[0])
-    await bench.start()
-    await bench.parameters(1_000_000_000, 1_000_000_000, 1514, ecn=False)
+    await bench.start(1_000_000_000, 1_000_000_000, 1514, ecn=False)
     sizes = [60, 64, 64, 65, 96, 97, 128, 129, 1514, 64, 64, 64, 200, 64, 9000]
     sizes += [rng.choice((64, rng.randrange(60, 300))) for _ in range(40)]
     if WORDS < 512:
@@ -299,8 +185,7 @@ async def there_is_no_bubble_between_frames_of_any_size(dut: Any) -> None:
     held_back[0] = False
     begin = bench.cycle
     await bench.run(bench.quiet, 10_000)
-    words = sum((size + WIDTH - 1) // WIDTH for size in sizes)
-    assert bench.cycle - begin == words, "a word in every cycle"
+    assert bench.cycle - begin == sum(words(bytes(size)) for size in sizes), "a word in every cycle"
     # And at full rate through and through: in as fast as out.
     bench.coming.extend((0, 0, make_frame(rng, 64)) for _ in range(200))
     await bench.run(lambda: any(bench.leaving), 100)
@@ -316,8 +201,7 @@ async def there_is_no_bubble_between_frames_of_any_size(dut: Any) -> None:
 async def a_port_of_10_gbits_is_never_idle_while_64_byte_frames_wait(dut: Any) -> None:
     rng = random.Random(3)
     bench = Bench(dut, wire(10.0))
-    await bench.start()
-    await bench.parameters(1_000, 5_000, 128, ecn=False)
+    await bench.start(1_000, 5_000, 128, ecn=False)
     arrivals = frames(rng, 2 * PACKETS, lambda n: 5 if n // 300 % 2 else 10, lambda: 64)
     bench.coming.extend(arrivals)
     slots = 0
@@ -328,7 +212,7 @@ async def a_port_of_10_gbits_is_never_idle_while_64_byte_frames_wait(dut: Any) -
         # From the end of a frame's arrival to its first word on the wire it takes ten cycles.
         oldest = min(held[0].enqueued for held in bench.held if held) if any(bench.held) else None
         waits = oldest is not None and int(dut.now.value) - oldest > 10 * 5
-        slots += bench.could and waits and bench.idle > before
+        slots += bool(dut.m_axis_tready.value) and waits and bench.idle > before
     assert slots == 0, f"{slots} cycles of the wire were lost"
     assert sum(bench.counts["dropped"]) > 5, bench.counts
     await bench.finish("line_rate")
@@ -340,8 +224,7 @@ async def recorded_arrivals_are_decided_upon(dut: Any) -> None:
     shorter still, so that a short record has drops."""
     rng = random.Random(4)
     bench = Bench(dut, wire(10.0))
-    await bench.start()
-    await bench.parameters(2_000, 20_000, 1514, ecn=False)
+    await bench.start(2_000, 20_000, 1514, ecn=False)
     arrivals = json.loads(Path(os.environ["ARRIVALS"]).read_text())
     bench.coming.extend((at // 500, 0, make_frame(rng, max(60, size))) for at, size in arrivals)
     await bench.finish("recorded")

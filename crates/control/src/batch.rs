@@ -299,81 +299,8 @@ impl Batch {
     pub fn left_in(&self, program: &mut dyn RuntimeControl) -> Result<ControlPlane, ControlError> {
         let mut left = self.for_switch()?;
         for operation in self.operations() {
-            match operation {
-                Operation::AddEntry { table, .. }
-                | Operation::AddEntries { table, .. }
-                | Operation::AddComputed { table, .. }
-                | Operation::ModifyEntry { table, .. }
-                | Operation::DeleteEntry { table, .. }
-                | Operation::ClearTable { table } => {
-                    table_left(&mut left.tables, table);
-                }
-                Operation::SetDefault { table, .. } => {
-                    let default = read(program, &Query::Default { table: table.clone() })?;
-                    let Reply::Default(default) = default else { continue };
-                    table_left(&mut left.tables, table).default = default;
-                }
-                Operation::ResetDefault { table } => {
-                    table_left(&mut left.tables, table).default = None
-                }
-                Operation::SetProfile(ProfileEntries { name, .. })
-                | Operation::DeleteMember { profile: name, .. }
-                | Operation::DeleteGroup { profile: name, .. } => {
-                    let known = left.action_profiles.iter().any(|profile| profile.name == *name);
-                    let reply = read(program, &Query::Profile { name: name.clone() })?;
-                    if let (false, Reply::Profile(entries)) = (known, reply) {
-                        left.action_profiles.push(entries);
-                    }
-                }
-                Operation::SetMeter { name, index, spec } => {
-                    left.meters.retain(|cell| (&cell.name, cell.index) != (name, *index));
-                    left.meters.push(MeterCell { name: name.clone(), index: *index, spec: *spec });
-                }
-                Operation::SetPortMetadata { port, value } => {
-                    left.port_metadata.retain(|known| known.port != *port);
-                    left.port_metadata.push(PortMetadata { port: *port, value: *value });
-                }
-                Operation::SetFilter { name, index, spec } => {
-                    left.filters.retain(|cell| (&cell.name, cell.index) != (name, *index));
-                    left.filters.push(FilterCell {
-                        name: name.clone(),
-                        index: *index,
-                        spec: *spec,
-                    });
-                }
-                Operation::AddToValueSet { name, member } => {
-                    let member = member.clone();
-                    match left.value_sets.iter_mut().find(|set| set.name == *name) {
-                        Some(set) => set.members.push(member),
-                        None => left
-                            .value_sets
-                            .push(ValueSetMembers { name: name.clone(), members: vec![member] }),
-                    }
-                }
-                Operation::ClearValueSet { name } => {
-                    left.value_sets.retain(|set| set.name != *name)
-                }
-                Operation::SetParameter { name, value } => {
-                    left.register_params.retain(|known| known.name != *name);
-                    let (name, value) = (name.clone(), value.clone());
-                    left.register_params.push(ParameterValue { name, value });
-                }
-                Operation::WriteRegister { name, index, value } => {
-                    let replaced = |known: &RegisterValue| {
-                        known.name == *name && (index.is_none() || known.index == *index)
-                    };
-                    left.registers.retain(|known| !replaced(known));
-                    let value = value.first().cloned().unwrap_or_default();
-                    // A value of 0 in every cell is the default of a register.
-                    if index.is_some() || value.0 != BigUint::ZERO {
-                        left.registers.push(RegisterValue {
-                            name: name.clone(),
-                            index: *index,
-                            value,
-                        });
-                    }
-                }
-                _ => {}
+            if !note_setting(&mut left, operation) {
+                note_entries(&mut left, program, operation)?;
             }
         }
         for table in &mut left.tables {
@@ -385,6 +312,89 @@ impl Batch {
         }
         Ok(left)
     }
+}
+
+/// Notes the tables and profiles that an operation changed, whose content is read from `program`.
+fn note_entries(
+    left: &mut ControlPlane,
+    program: &mut dyn RuntimeControl,
+    operation: &Operation,
+) -> Result<(), ControlError> {
+    match operation {
+        Operation::AddEntry { table, .. }
+        | Operation::AddEntries { table, .. }
+        | Operation::AddComputed { table, .. }
+        | Operation::ModifyEntry { table, .. }
+        | Operation::DeleteEntry { table, .. }
+        | Operation::ClearTable { table } => {
+            table_left(&mut left.tables, table);
+        }
+        Operation::SetDefault { table, .. } => {
+            let default = read(program, &Query::Default { table: table.clone() })?;
+            if let Reply::Default(default) = default {
+                table_left(&mut left.tables, table).default = default;
+            }
+        }
+        Operation::ResetDefault { table } => table_left(&mut left.tables, table).default = None,
+        Operation::SetProfile(ProfileEntries { name, .. })
+        | Operation::DeleteMember { profile: name, .. }
+        | Operation::DeleteGroup { profile: name, .. } => {
+            let known = left.action_profiles.iter().any(|profile| profile.name == *name);
+            let reply = read(program, &Query::Profile { name: name.clone() })?;
+            if let (false, Reply::Profile(entries)) = (known, reply) {
+                left.action_profiles.push(entries);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Notes the value that an operation sets, in place of the one before; false for other operations.
+fn note_setting(left: &mut ControlPlane, operation: &Operation) -> bool {
+    match operation {
+        Operation::SetMeter { name, index, spec } => {
+            left.meters.retain(|cell| (&cell.name, cell.index) != (name, *index));
+            left.meters.push(MeterCell { name: name.clone(), index: *index, spec: *spec });
+        }
+        Operation::SetPortMetadata { port, value } => {
+            left.port_metadata.retain(|known| known.port != *port);
+            left.port_metadata.push(PortMetadata { port: *port, value: *value });
+        }
+        Operation::SetFilter { name, index, spec } => {
+            left.filters.retain(|cell| (&cell.name, cell.index) != (name, *index));
+            left.filters.push(FilterCell { name: name.clone(), index: *index, spec: *spec });
+        }
+        Operation::AddToValueSet { name, member } => {
+            let member = member.clone();
+            match left.value_sets.iter_mut().find(|set| set.name == *name) {
+                Some(set) => set.members.push(member),
+                None => left
+                    .value_sets
+                    .push(ValueSetMembers { name: name.clone(), members: vec![member] }),
+            }
+        }
+        Operation::ClearValueSet { name } => left.value_sets.retain(|set| set.name != *name),
+        Operation::SetParameter { name, value } => {
+            left.register_params.retain(|known| known.name != *name);
+            let (name, value) = (name.clone(), value.clone());
+            left.register_params.push(ParameterValue { name, value });
+        }
+        Operation::WriteRegister { name, index, value } => {
+            let replaced = |known: &RegisterValue| {
+                known.name == *name && (index.is_none() || known.index == *index)
+            };
+            left.registers.retain(|known| !replaced(known));
+            let value = value.first().cloned().unwrap_or_default();
+            // A value of 0 in every cell is the default of a register.
+            if index.is_some() || value.0 != BigUint::ZERO {
+                let (name, index) = (name.clone(), *index);
+                left.registers.push(RegisterValue { name, index, value });
+            }
+        }
+        _ => return false,
+    }
+    true
 }
 
 fn table_left<'l>(tables: &'l mut Vec<TableEntries>, name: &str) -> &'l mut TableEntries {

@@ -11,8 +11,8 @@ use crate::ids::{asked, hash, of_parts};
 use crate::p4info::DEFAULT_SIZE;
 use serde_json::{Value, json};
 use sojourn_control::schema::{
-    Annotation, Body, Cells, DataType, Field, Filter, Named, Pipeline, PortMetadata, Register,
-    RegisterParameter, Schema, Table, Unit, ValueSet,
+    Annotation, Body, Cells, DataType, Field, Filter, Named, Pipeline, PortMetadata, Profile,
+    Register, RegisterParameter, Schema, Table, Unit, ValueSet,
 };
 
 /// Kinds of numbered objects: the first byte of each id.
@@ -286,52 +286,56 @@ impl Maker<'_> {
         let default = if schema.architecture == TNA { TOFINO_SIZE } else { DEFAULT_SIZE };
         let size = given.size.filter(|size| *size > 0).unwrap_or(default);
         let mut made = self.table(of, kind::TABLE, &given.named, size);
-        let ids = of_parts(given.keys.iter().map(|key| &key.named.annotations[..]));
-        let shown = given.keys.iter().zip(ids).filter(|(key, _)| key.match_kind != "selector");
-        let mut keys = Vec::new();
-        let mut ordered = false;
-        for (key, id) in shown {
-            ordered |= matches!(key.match_kind.as_str(), "ternary" | "range" | "optional");
-            let name = key_name(&key.named.name);
-            let mut annotations = notes(&key.named.annotations);
-            if let (true, Some(all)) = (is_slice(&key.named.name), annotations.as_array_mut()) {
-                all.push(json!({ "name": "isFieldSlice", "value": "true" }));
-            }
-            keys.push(json!({
-                "id": id,
-                "name": name,
-                "repeated": false,
-                "annotations": annotations,
-                "mandatory": false,
-                "match_type": match_type(&key.match_kind),
-                "type": bytes(key.width),
-            }));
-        }
-        if ordered {
-            let mut priority = index(field::MATCH_PRIORITY, "$MATCH_PRIORITY");
-            priority["mandatory"] = Value::from(false);
-            keys.push(priority);
-        }
-        made["key"] = Value::from(keys);
+        made["key"] = Value::from(key_fields(given));
         made["has_const_default_action"] = Value::from(given.const_default_action);
-        let (mut data, mut operations, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
-        let member = common(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32(), None);
+        let mut data = Vec::new();
         match profile {
             None => made["action_specs"] = actions(schema, given),
-            Some(profile) if profile.selector => {
-                let group = common(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID", uint32(), None);
-                let choice = [member, group];
-                data.push(json!({ "mandatory": true, "read_only": false, "oneof": choice }));
-                let members = profile.members.as_ref();
-                let members = members.map(|(named, _)| self.id(kind::PROFILE, named));
-                let all = std::iter::once(self.id(kind::SELECTOR, &profile.named)).chain(members);
-                made["depends_on"] = Value::from(all.collect::<Vec<_>>());
-            }
             Some(profile) => {
-                data.push(json!({ "mandatory": true, "read_only": false, "singleton": member }));
-                made["depends_on"] = json!([self.id(kind::PROFILE, &profile.named)]);
+                data.push(choice_of_profile(profile));
+                made["depends_on"] = Value::from(self.parts_of_profile(profile));
             }
         }
+        let (mut operations, mut attributes) = (Vec::new(), Vec::new());
+        self.direct_data(given, &mut data, &mut operations, &mut attributes);
+        attributes.push("EntryScope");
+        let masks = "dynamic_table_key_masks";
+        if given.named.annotations.iter().any(|a| a.name == masks && a.number() == Some(1)) {
+            attributes.push("DynamicKeyMask");
+        }
+        if given.const_entries {
+            attributes.push("ConstTable");
+        }
+        if given.idle_timeout {
+            operations.push("UpdateHitState");
+            attributes.push("IdleTimeout");
+            data.extend(idle_fields());
+        }
+        made["data"] = Value::from(data);
+        made["supported_operations"] = Value::from(operations);
+        made["attributes"] = Value::from(attributes);
+        made
+    }
+
+    /// Ids of the tables that an indirect table depends on: the selector before its members.
+    fn parts_of_profile(&self, profile: &Profile) -> Vec<u32> {
+        if !profile.selector {
+            return vec![self.id(kind::PROFILE, &profile.named)];
+        }
+        let members = profile.members.as_ref();
+        let members = members.map(|(named, _)| self.id(kind::PROFILE, named));
+        std::iter::once(self.id(kind::SELECTOR, &profile.named)).chain(members).collect()
+    }
+
+    /// Adds the fields of a table's direct counters, meters, register and filter.
+    fn direct_data(
+        &self,
+        given: &Table,
+        data: &mut Vec<Value>,
+        operations: &mut Vec<&str>,
+        attributes: &mut Vec<&str>,
+    ) {
+        let schema = self.schema;
         for name in &given.direct {
             if let Some(counter) = schema.counters.iter().find(|known| known.named.name == *name) {
                 data.extend(counter_fields(counter.unit));
@@ -354,39 +358,10 @@ impl Maker<'_> {
         if let Some(filter) = filter.filter(|filter| matches!(filter.cells, Cells::Direct(_))) {
             data.extend(filter_fields(filter.drops));
         }
-        attributes.push("EntryScope");
-        if given
-            .named
-            .annotations
-            .iter()
-            .any(|a| a.name == "dynamic_table_key_masks" && a.number() == Some(1))
-        {
-            attributes.push("DynamicKeyMask");
-        }
-        if given.const_entries {
-            attributes.push("ConstTable");
-        }
-        if given.idle_timeout {
-            operations.push("UpdateHitState");
-            attributes.push("IdleTimeout");
-            let states = json!({ "type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"] });
-            data.push(single(
-                field::ENTRY_HIT_STATE,
-                "$ENTRY_HIT_STATE",
-                states,
-                FieldPlacement::default(),
-            ));
-            let time = json!({ "type": "uint32", "default_value": 0 });
-            data.push(single(field::ENTRY_TTL, "$ENTRY_TTL", time, FieldPlacement::default()));
-        }
-        made["data"] = Value::from(data);
-        made["supported_operations"] = Value::from(operations);
-        made["attributes"] = Value::from(attributes);
-        made
     }
 
     /// An action profile, and its groups if it is a selector.
-    fn action_profile(&self, profile: &sojourn_control::schema::Profile) -> Vec<Value> {
+    fn action_profile(&self, profile: &Profile) -> Vec<Value> {
         let schema = self.schema;
         let user =
             schema.tables.iter().find(|table| Some(&table.named.name) == profile.tables.first());
@@ -557,6 +532,54 @@ fn is_slice(name: &str) -> bool {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         inside.split_once(':').is_some_and(|(high, low)| digits(high) && digits(low))
     })
+}
+
+/// Key fields of a match table, with `$MATCH_PRIORITY` where entries have an order.
+fn key_fields(given: &Table) -> Vec<Value> {
+    let ids = of_parts(given.keys.iter().map(|key| &key.named.annotations[..]));
+    let shown = given.keys.iter().zip(ids).filter(|(key, _)| key.match_kind != "selector");
+    let mut keys = Vec::new();
+    let mut ordered = false;
+    for (key, id) in shown {
+        ordered |= matches!(key.match_kind.as_str(), "ternary" | "range" | "optional");
+        let mut annotations = notes(&key.named.annotations);
+        if let (true, Some(all)) = (is_slice(&key.named.name), annotations.as_array_mut()) {
+            all.push(json!({ "name": "isFieldSlice", "value": "true" }));
+        }
+        keys.push(json!({
+            "id": id,
+            "name": key_name(&key.named.name),
+            "repeated": false,
+            "annotations": annotations,
+            "mandatory": false,
+            "match_type": match_type(&key.match_kind),
+            "type": bytes(key.width),
+        }));
+    }
+    if ordered {
+        let mut priority = index(field::MATCH_PRIORITY, "$MATCH_PRIORITY");
+        priority["mandatory"] = Value::from(false);
+        keys.push(priority);
+    }
+    keys
+}
+
+/// The data field by which an entry chooses a member, or a member or a group.
+fn choice_of_profile(profile: &Profile) -> Value {
+    let member = common(field::ACTION_MEMBER_ID, "$ACTION_MEMBER_ID", uint32(), None);
+    if !profile.selector {
+        return json!({ "mandatory": true, "read_only": false, "singleton": member });
+    }
+    let group = common(field::SELECTOR_GROUP_ID, "$SELECTOR_GROUP_ID", uint32(), None);
+    json!({ "mandatory": true, "read_only": false, "oneof": [member, group] })
+}
+
+/// Data fields of a table whose entries age.
+fn idle_fields() -> [Value; 2] {
+    let states = json!({ "type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"] });
+    let time = json!({ "type": "uint32", "default_value": 0 });
+    [(field::ENTRY_HIT_STATE, "$ENTRY_HIT_STATE", states), (field::ENTRY_TTL, "$ENTRY_TTL", time)]
+        .map(|(id, name, of)| single(id, name, of, FieldPlacement::default()))
 }
 
 fn actions(schema: &Schema, table: &Table) -> Value {

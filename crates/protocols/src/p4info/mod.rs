@@ -9,8 +9,8 @@ use crate::ids::{Aliases, Ids, asked, of_parts};
 use crate::wire::p4::config::v1 as p4;
 use p4::p4_ids::Prefix;
 use sojourn_control::schema::{
-    Action, Annotation, Body, Cells, Key, Literal, Named, PacketHeader, Parameter, Profile, Schema,
-    Table, Unit,
+    Action, Annotation, Body, Cells, Digest, Key, Literal, Named, PacketHeader, Parameter, Profile,
+    Register, Schema, Table, Unit,
 };
 use std::collections::BTreeMap;
 
@@ -99,60 +99,8 @@ impl<'s> Maker<'s> {
 
     fn info(&self) -> p4::P4Info {
         let schema = self.schema;
-        // The direct counters and meters of a hidden table are hidden, too.
-        let shown = |name: &String| {
-            let table = schema.tables.iter().find(|table| table.named.name == *name);
-            table.is_none_or(|table| !hidden(&table.named.annotations))
-        };
-        let (mut counters, mut direct_counters) = (Vec::new(), Vec::new());
-        for counter in &schema.counters {
-            let unit = match counter.unit {
-                Some(Unit::Packets) => p4::counter_spec::Unit::Packets,
-                Some(Unit::Bytes) => p4::counter_spec::Unit::Bytes,
-                Some(Unit::Both) => p4::counter_spec::Unit::Both,
-                None => p4::counter_spec::Unit::Unspecified,
-            };
-            let spec = Some(p4::CounterSpec { unit: unit as i32 });
-            match &counter.cells {
-                Cells::Indexed(size, index) => counters.push(p4::Counter {
-                    preamble: self.preamble(Prefix::Counter, &counter.named, &[]),
-                    spec,
-                    size: *size as i64,
-                    index_type_name: index.as_ref().and_then(types::name),
-                }),
-                Cells::Direct(Some(table)) if shown(table) => {
-                    direct_counters.push(p4::DirectCounter {
-                        preamble: self.preamble(Prefix::DirectCounter, &counter.named, &[]),
-                        spec,
-                        direct_table_id: self.id(Prefix::Table, table),
-                    })
-                }
-                Cells::Direct(_) => {}
-            }
-        }
-        let (mut meters, mut direct_meters) = (Vec::new(), Vec::new());
-        for meter in &schema.meters {
-            let unit = match meter.unit {
-                Some(Unit::Packets) => p4::meter_spec::Unit::Packets,
-                Some(Unit::Bytes) => p4::meter_spec::Unit::Bytes,
-                _ => p4::meter_spec::Unit::Unspecified,
-            };
-            let spec = Some(p4::MeterSpec { unit: unit as i32, ..Default::default() });
-            match &meter.cells {
-                Cells::Indexed(size, index) => meters.push(p4::Meter {
-                    preamble: self.preamble(Prefix::Meter, &meter.named, &[]),
-                    spec,
-                    size: *size as i64,
-                    index_type_name: index.as_ref().and_then(types::name),
-                }),
-                Cells::Direct(Some(table)) if shown(table) => direct_meters.push(p4::DirectMeter {
-                    preamble: self.preamble(Prefix::DirectMeter, &meter.named, &[]),
-                    spec,
-                    direct_table_id: self.id(Prefix::Table, table),
-                }),
-                Cells::Direct(_) => {}
-            }
-        }
+        let (counters, direct_counters) = self.counters();
+        let (meters, direct_meters) = self.meters();
         let tables = schema.tables.iter().filter(|table| !hidden(&table.named.annotations));
         let actions = schema.actions.iter().filter(|action| !hidden(&action.named.annotations));
         let headers = schema.packet_headers.iter().filter(|h| !hidden(&h.ty.annotations));
@@ -167,26 +115,87 @@ impl<'s> Maker<'s> {
             direct_meters,
             controller_packet_metadata: headers.map(|header| self.packet_header(header)).collect(),
             value_sets: schema.value_sets.iter().map(|set| self.value_set(set)).collect(),
-            registers: schema
-                .registers
-                .iter()
-                .map(|register| p4::Register {
-                    preamble: self.preamble(Prefix::Register, &register.named, &[]),
-                    type_spec: Some(types::spec(&register.ty)),
-                    size: register.size as i32,
-                    index_type_name: register.index.as_ref().and_then(types::name),
-                })
-                .collect(),
-            digests: schema
-                .digests
-                .iter()
-                .map(|digest| p4::Digest {
-                    preamble: self.preamble(Prefix::Digest, &digest.named, &[]),
-                    type_spec: Some(types::spec(&digest.ty)),
-                })
-                .collect(),
+            registers: schema.registers.iter().map(|register| self.register(register)).collect(),
+            digests: schema.digests.iter().map(|digest| self.digest(digest)).collect(),
             externs: Vec::new(),
             type_info: schema.has_types.then(|| types::info(&schema.types)),
+        }
+    }
+
+    /// Whether a table is shown: direct counters and meters of a hidden one are hidden, too.
+    fn shows(&self, name: &str) -> bool {
+        let table = self.schema.tables.iter().find(|table| table.named.name == name);
+        table.is_none_or(|table| !hidden(&table.named.annotations))
+    }
+
+    fn counters(&self) -> (Vec<p4::Counter>, Vec<p4::DirectCounter>) {
+        let (mut indexed, mut direct) = (Vec::new(), Vec::new());
+        for counter in &self.schema.counters {
+            let unit = match counter.unit {
+                Some(Unit::Packets) => p4::counter_spec::Unit::Packets,
+                Some(Unit::Bytes) => p4::counter_spec::Unit::Bytes,
+                Some(Unit::Both) => p4::counter_spec::Unit::Both,
+                None => p4::counter_spec::Unit::Unspecified,
+            };
+            let spec = Some(p4::CounterSpec { unit: unit as i32 });
+            match &counter.cells {
+                Cells::Indexed(size, index) => indexed.push(p4::Counter {
+                    preamble: self.preamble(Prefix::Counter, &counter.named, &[]),
+                    spec,
+                    size: *size as i64,
+                    index_type_name: index.as_ref().and_then(types::name),
+                }),
+                Cells::Direct(Some(table)) if self.shows(table) => direct.push(p4::DirectCounter {
+                    preamble: self.preamble(Prefix::DirectCounter, &counter.named, &[]),
+                    spec,
+                    direct_table_id: self.id(Prefix::Table, table),
+                }),
+                Cells::Direct(_) => {}
+            }
+        }
+        (indexed, direct)
+    }
+
+    fn meters(&self) -> (Vec<p4::Meter>, Vec<p4::DirectMeter>) {
+        let (mut indexed, mut direct) = (Vec::new(), Vec::new());
+        for meter in &self.schema.meters {
+            let unit = match meter.unit {
+                Some(Unit::Packets) => p4::meter_spec::Unit::Packets,
+                Some(Unit::Bytes) => p4::meter_spec::Unit::Bytes,
+                _ => p4::meter_spec::Unit::Unspecified,
+            };
+            let spec = Some(p4::MeterSpec { unit: unit as i32, ..Default::default() });
+            match &meter.cells {
+                Cells::Indexed(size, index) => indexed.push(p4::Meter {
+                    preamble: self.preamble(Prefix::Meter, &meter.named, &[]),
+                    spec,
+                    size: *size as i64,
+                    index_type_name: index.as_ref().and_then(types::name),
+                }),
+                Cells::Direct(Some(table)) if self.shows(table) => direct.push(p4::DirectMeter {
+                    preamble: self.preamble(Prefix::DirectMeter, &meter.named, &[]),
+                    spec,
+                    direct_table_id: self.id(Prefix::Table, table),
+                }),
+                Cells::Direct(_) => {}
+            }
+        }
+        (indexed, direct)
+    }
+
+    fn register(&self, register: &Register) -> p4::Register {
+        p4::Register {
+            preamble: self.preamble(Prefix::Register, &register.named, &[]),
+            type_spec: Some(types::spec(&register.ty)),
+            size: register.size as i32,
+            index_type_name: register.index.as_ref().and_then(types::name),
+        }
+    }
+
+    fn digest(&self, digest: &Digest) -> p4::Digest {
+        p4::Digest {
+            preamble: self.preamble(Prefix::Digest, &digest.named, &[]),
+            type_spec: Some(types::spec(&digest.ty)),
         }
     }
 

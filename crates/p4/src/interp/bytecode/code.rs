@@ -593,37 +593,44 @@ impl UnitCode {
     }
 }
 
+/// Pattern of the operations that need more than slots: the packet, a table, an extern, the path of
+/// execution. It lists them, so that a new operation does not compile before somebody has decided
+/// where it belongs.
+macro_rules! beyond_slots {
+    () => {
+        Op::Eval { .. }
+            | Op::Note { .. }
+            | Op::Check
+            | Op::Fail { .. }
+            | Op::Round
+            | Op::State
+            | Op::Select { .. }
+            | Op::SelectWide { .. }
+            | Op::NoMatch
+            | Op::Skip { .. }
+            | Op::Advance { .. }
+            | Op::Read { .. }
+            | Op::Extract { .. }
+            | Op::Stay { .. }
+            | Op::Emit { .. }
+            | Op::EmitEach { .. }
+            | Op::EmitRest { .. }
+            | Op::Apply { .. }
+            | Op::Applied { .. }
+            | Op::Call { .. }
+            | Op::Statement { .. }
+            | Op::Accept
+            | Op::Reject
+            | Op::Done
+    };
+}
+pub(in crate::interp::bytecode) use beyond_slots;
+
 impl Op {
     /// True for an operation that uses slots only.
     #[inline]
     pub fn is_on_slots(&self) -> bool {
-        !matches!(
-            self,
-            Op::Eval { .. }
-                | Op::Note { .. }
-                | Op::Check
-                | Op::Fail { .. }
-                | Op::Round
-                | Op::State
-                | Op::Select { .. }
-                | Op::SelectWide { .. }
-                | Op::NoMatch
-                | Op::Skip { .. }
-                | Op::Advance { .. }
-                | Op::Read { .. }
-                | Op::Extract { .. }
-                | Op::Stay { .. }
-                | Op::Emit { .. }
-                | Op::EmitEach { .. }
-                | Op::EmitRest { .. }
-                | Op::Apply { .. }
-                | Op::Applied { .. }
-                | Op::Call { .. }
-                | Op::Statement { .. }
-                | Op::Accept
-                | Op::Reject
-                | Op::Done
-        )
+        !matches!(self, beyond_slots!())
     }
 
     /// Explicit jump target of the operation.

@@ -3,7 +3,7 @@
 //! Operations on slots run in an inner loop over the slots; an operation that needs the rest of the
 //! context leaves the loop.
 
-use super::code::{At, Emitted, End, Function, Op, Site, To, UnitCode};
+use super::code::{At, Emitted, End, Function, Op, Site, To, UnitCode, beyond_slots};
 use crate::interp::context::{Context, Externs};
 use crate::interp::exec::{Applied, Flow};
 use crate::interp::jit_tier::{Ends, MachineCode};
@@ -206,31 +206,8 @@ fn on_slots<'c>(
             | Op::JumpNotEqualConst { .. }
             | Op::JumpLessConst { .. }
             | Op::JumpNotLessConst { .. } => {}
-            // Listed one by one, so that no default branch needs a test.
-            Op::Eval { .. }
-            | Op::Note { .. }
-            | Op::Check
-            | Op::Fail { .. }
-            | Op::Round
-            | Op::State
-            | Op::Select { .. }
-            | Op::SelectWide { .. }
-            | Op::NoMatch
-            | Op::Skip { .. }
-            | Op::Advance { .. }
-            | Op::Read { .. }
-            | Op::Extract { .. }
-            | Op::Stay { .. }
-            | Op::Emit { .. }
-            | Op::EmitEach { .. }
-            | Op::EmitRest { .. }
-            | Op::Apply { .. }
-            | Op::Applied { .. }
-            | Op::Call { .. }
-            | Op::Statement { .. }
-            | Op::Accept
-            | Op::Reject
-            | Op::Done => return (op, at),
+            // No default: it would need a test.
+            beyond_slots!() => return (op, at),
         }
     }
 }

@@ -84,28 +84,9 @@ impl Writer<'_> {
         let data = entry.data.as_ref().map_or(&[][..], |data| &data.fields);
         let mut row = row(&table.name, &fields, data)?;
         let given = self.given(table, &row)?;
-        // As in the vendor's driver: 0 keeps the previous size.
-        match (room(&row), largest) {
-            (Some(0), _) if before.is_some() => drop(row.remove(&field::MAX_GROUP_SIZE)),
-            (Some(asked), Some(most)) if asked == 0 || asked > most => {
-                let why =
-                    format!("a group of `{}` has room for 1 to {most}, not {asked}", table.name);
-                return Err(Failure::invalid(why));
-            }
-            _ => {}
-        }
-        match verb {
-            Verb::Add => {
-                members.retain(|(known, _)| given.iter().all(|(member, _)| member != known));
-                members.extend(given);
-            }
-            Verb::Remove => {
-                members.retain(|(known, _)| given.iter().all(|(member, _)| member != known));
-            }
-            Verb::Reset => return Err(Failure::invalid("a group is not reset")),
-            _ if row.contains_key(&field::ACTION_MEMBER_ID) => members = given,
-            _ => {}
-        }
+        keep_or_check_room(table, &mut row, largest, before.is_some())?;
+        let replaces = row.contains_key(&field::ACTION_MEMBER_ID);
+        change_members(&mut members, given, verb, replaces)?;
         row = self.merged(table, &key, row);
         row.insert(
             field::ACTION_MEMBER_ID,
@@ -127,20 +108,36 @@ impl Writer<'_> {
             let why = format!("the members of a group of `{}` run the same action", table.name);
             return Err(Failure::invalid(why));
         }
-        if !before_is_absent && self.is_referred(&profile, group | GROUP)? {
-            let nobody = !members.iter().any(|(_, is_up)| *is_up);
-            if nobody || action != action_before {
-                let what = if nobody { "has no member that is up" } else { "runs another action" };
-                let why =
-                    format!("entries lead to group {group} of `{}`, which then {what}", table.name);
-                return Err(Failure::invalid(why));
-            }
+        if !before_is_absent {
+            self.check_referred_group(table, group, &members, action != action_before)?;
         }
         let groups = vec![(group, members)];
         let entries = ProfileEntries { name: profile, members: Vec::new(), groups };
         self.apply(&Operation::SetProfile(entries))?;
         self.store.set(table.id, key, Some(Entry { action: 0, row }));
         Ok(())
+    }
+
+    /// A group that entries refer to keeps its action and a member that is up.
+    fn check_referred_group(
+        &mut self,
+        table: &Table,
+        group: u32,
+        members: &[(u32, bool)],
+        changes_action: bool,
+    ) -> Result<(), Failure> {
+        if !self.is_referred(&table.inner, group | GROUP)? {
+            return Ok(());
+        }
+        let what = if !members.iter().any(|(_, is_up)| *is_up) {
+            "has no member that is up"
+        } else if changes_action {
+            "runs another action"
+        } else {
+            return Ok(());
+        };
+        let why = format!("entries lead to group {group} of `{}`, which then {what}", table.name);
+        Err(Failure::invalid(why))
     }
 
     fn delete_member(&mut self, table: &Table, key: &[u64], member: u32) -> Result<(), Failure> {
@@ -288,4 +285,47 @@ fn members(row: &Row) -> Vec<(u32, bool)> {
     };
     let state = |at: usize| states.get(at).copied().unwrap_or(true);
     members.iter().enumerate().map(|(at, member)| (*member, state(at))).collect()
+}
+
+/// Removes a size of 0 from a known group's row, which keeps its size as in the vendor's driver.
+///
+/// # Errors
+/// Another size is outside 1 to `largest`.
+fn keep_or_check_room(
+    table: &Table,
+    row: &mut Row,
+    largest: Option<u64>,
+    is_known: bool,
+) -> Result<(), Failure> {
+    match (room(row), largest) {
+        (Some(0), _) if is_known => drop(row.remove(&field::MAX_GROUP_SIZE)),
+        (Some(asked), Some(most)) if asked == 0 || asked > most => {
+            let why = format!("a group of `{}` has room for 1 to {most}, not {asked}", table.name);
+            return Err(Failure::invalid(why));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Adds, removes or, if the request names members at all, replaces the members of a group.
+fn change_members(
+    members: &mut Vec<(u32, bool)>,
+    given: Vec<(u32, bool)>,
+    verb: Verb,
+    replaces: bool,
+) -> Result<(), Failure> {
+    match verb {
+        Verb::Add => {
+            members.retain(|(known, _)| given.iter().all(|(member, _)| member != known));
+            members.extend(given);
+        }
+        Verb::Remove => {
+            members.retain(|(known, _)| given.iter().all(|(member, _)| member != known));
+        }
+        Verb::Reset => return Err(Failure::invalid("a group is not reset")),
+        _ if replaces => *members = given,
+        _ => {}
+    }
+    Ok(())
 }

@@ -77,31 +77,17 @@ impl Writer<'_> {
                 && (known.first, known.last, known.pipe) == (first, last, pipe)
         };
         let at = self.store.snapshots.iter().position(is_it);
-        match (verb, at) {
-            (Verb::Delete | Verb::Reset, None) => return Ok(()),
-            (Verb::Delete | Verb::Reset, Some(at)) => {
-                if !self.store.snapshots[at].trigger.is_empty() {
-                    let why = "the snapshot has a trigger, which goes first";
-                    return Err(Failure::invalid(why));
-                }
-                self.disarm(table, at)?;
-                self.store.snapshots.remove(at);
-                return Ok(());
+        match verb {
+            Verb::Delete | Verb::Reset => {
+                return at.map_or(Ok(()), |at| self.remove_snapshot(table, at));
             }
-            (Verb::Add | Verb::Remove, _) => {
+            Verb::Add | Verb::Remove => {
                 return Err(Failure::invalid("snapshots are added, modified or deleted"));
             }
-            _ => {}
+            Verb::Insert | Verb::Modify | Verb::Set => {}
         }
         verb.check(at.is_some(), || format!("snapshot of stages {first} to {last}"))?;
-        if is_set(given, number::TIMER_ENABLE) == Some(true) {
-            let why =
-                "`timer_enable`: which packet a snapshot shows whose time is over is nowhere said";
-            return Err(Failure::unimplemented(why));
-        }
-        if text(given, number::INGRESS_MODE).is_some_and(|mode| mode != "INGRESS") {
-            return Err(Failure::invalid("`ingress_trigger_mode`: this chip has `INGRESS` only"));
-        }
+        check_settings(given)?;
         let egress = match (text(given, number::THREAD), at) {
             (Some("INGRESS"), _) => false,
             (Some("EGRESS"), _) => true,
@@ -131,6 +117,15 @@ impl Writer<'_> {
         let (trigger, enabled) = (Row::new(), false);
         let made = Snapshot { pipeline, pipe, first, last, egress, timer, trigger, enabled };
         self.store.snapshots.push(made);
+        Ok(())
+    }
+
+    fn remove_snapshot(&mut self, table: &Table, at: usize) -> Result<(), Failure> {
+        if !self.store.snapshots[at].trigger.is_empty() {
+            return Err(Failure::invalid("the snapshot has a trigger, which goes first"));
+        }
+        self.disarm(table, at)?;
+        self.store.snapshots.remove(at);
         Ok(())
     }
 
@@ -259,4 +254,17 @@ fn text(row: &Row, id: u32) -> Option<&str> {
         Some(Datum::Text(text)) => Some(text),
         _ => None,
     }
+}
+
+/// Refuses settings that no source describes or that the chip does not have.
+fn check_settings(given: &Row) -> Result<(), Failure> {
+    if is_set(given, number::TIMER_ENABLE) == Some(true) {
+        let why =
+            "`timer_enable`: which packet a snapshot shows whose time is over is nowhere said";
+        return Err(Failure::unimplemented(why));
+    }
+    if text(given, number::INGRESS_MODE).is_some_and(|mode| mode != "INGRESS") {
+        return Err(Failure::invalid("`ingress_trigger_mode`: this chip has `INGRESS` only"));
+    }
+    Ok(())
 }

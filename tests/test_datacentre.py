@@ -252,18 +252,79 @@ def test_queues_of_each_pool_settle_by_that_pool_with_their_own_cells_on_top(
     # The switch `right` has four queues. Its other pool is what the rest takes nothing of.
     rest = 800_000 - 200_000 - 4 * 24_000
     settled = [2 * 200_000 / (1 + 2 * 2)] * 2 + [0.5 * rest / (1 + 0.5)]
-    counters = json.loads((aqm.folder / "counters.json").read_text())
-    pauses = {one["to"]: one.get("pauses", 0) for one in counters["link_loads"]}
     for receiver, shared in enumerate(settled, 1):
         found = aqm.bottlenecks[f"right>right{receiver}"].summary
         frames = (shared + 24_000) / (19 * 80)
         assert found.max == pytest.approx(frames * 1538 * 8, rel=0.05)
-        assert pauses[f"right{receiver}"] > 0
+
+
+FLOOD: dict[str, Any] = {
+    "kind": "udp", "rate": "900 Mbit/s", "from": "left*", "to": "right*", "start_jitter": "0 ms",
+}  # fmt: skip
+"""Six senders of 900 Mbit/s for three receivers of 1 Gbit/s each."""
+
+
+def test_congested_queues_settle_by_active_buffer_managements_closed_form(tmp_path: Path) -> None:
+    buffer, alpha = 400_000, 0.5
+    topology = {
+        "dumbbell": {"senders": 6, "receivers": 3},
+        "rate": "10 Gbit/s", "host_rate": "1 Gbit/s", "measure": ["right*"],
+        "shared_buffer": f"{buffer} B", "alpha": alpha, "sharing": "abm",
+    }  # fmt: skip
+    (aqm,) = run(tmp_path, document(topology, FLOOD)).aqms.values()
+    settled = alpha * buffer / (3 * (1 + alpha))
+    for receiver in (1, 2, 3):
+        found = aqm.bottlenecks[f"right>right{receiver}"].summary
+        frames = settled / (19 * 80)
+        assert found.median == pytest.approx(frames * 1538 * 8, rel=0.04)
+
+
+def test_priority_flow_control_is_counted_at_the_links_that_it_would_pause(tmp_path: Path) -> None:
+    topology = {
+        "dumbbell": {"senders": 6, "receivers": 3},
+        "rate": "10 Gbit/s", "host_rate": "1 Gbit/s", "shared_buffer": "1 MB", "alpha": 8,
+        "pfc": {"xoff": "100 kB", "headroom": "20 kB", "resume_below": "30 kB"},
+    }  # fmt: skip
+    path = tmp_path / "scenario.toml"
+    path.write_text(_toml(document(topology, FLOOD)))
+    ran = call_sojourn(tmp_path, "run", "scenario.toml", "--out", "out", "--no-report")
+    assert ran.returncode == 0, ran.stderr
+    assert "Would have paused" in ran.stdout and "left>right" in ran.stdout
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    (pauses,) = summary["aqms"][0]["pauses"]
+    # The queues are at the switch `right`, and all that is in them came by one link.
+    assert (pauses["link"], pauses["pauses"]) == ("left>right", 1)
+    # 2.4 Gbit/s more come than go: 100 kB are there after 0.33 ms of the 20.
+    assert pauses["paused"] == pytest.approx(20e6 - 0.33e6, rel=0.02)
+    assert pauses["beyond_headroom"] > 1_000
+    # Nobody was paused: the queues overflow.
+    assert summary["aqms"][0]["bottlenecks"]["right>right1"]["tail_drops"] > 0
+
+
+def test_short_bursts_pause_and_resume_by_a_part_of_what_is_free(tmp_path: Path) -> None:
+    topology = {
+        "dumbbell": 4, "host_rate": "1 Gbit/s", "rate": "1 Gbit/s", "shared_buffer": "200 kB",
+        "pfc": {"alpha": 0.25, "headroom": "200 kB"},
+    }  # fmt: skip
+    bursts: dict[str, Any] = {
+        "kind": "incast", "from": "left*", "to": "right1", "response": "20 kB", "every": "2 ms",
+        "min_rto": "1 ms",
+    }  # fmt: skip
+    (aqm,) = run(tmp_path, document(topology, bursts)).aqms.values()
+    assert aqm.pauses is not None
+    rounds = round(aqm.pauses.simulated / 2e6)
+    for one in aqm.pauses.links:
+        assert one.link.endswith(">left"), one
+        assert 1 <= one.pauses <= 3 * rounds and one.paused < aqm.pauses.simulated / 2
+        assert one.beyond_headroom == 0
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"pfc": {"xoff": "9 kB", "headroom": "9 kB"}}, "pfc is of a shared buffer: give"),
+        ({"shared_buffer": "1 MB", "pfc": {"headroom": "9 kB"}}, "give one of xoff, in bytes, and"),
+        ({"shared_buffer": "1 MB", "sharing": "amb"}, "sharing: "),
         ({"guaranteed": "8 kB"}, "guaranteed is of a shared buffer: give shared_buffer, too"),
         (
             {"shared_buffer": "1 MB", "pools": [{"towards": ["x*"], "size": "1 kB"}]},

@@ -18,44 +18,17 @@
 #ifndef INT_HEADERS_P4
 #define INT_HEADERS_P4
 
-// The specifications name no UDP ports: all switches of a network and its collector agree on them.
-#ifndef INT_PORT
-#define INT_PORT    5000
-#endif
+#include "md.p4"
+
 #ifndef REPORT_PORT
 #define REPORT_PORT 32766
 #endif
 
-const bit<4>  INT_VERSION      = 2;
-const bit<4>  INT_TYPE_MD      = 1;
 const bit<2>  NPT_NEW_UDP      = 2;         // the original transport follows the stack
 const bit<8>  INT_MD_WORDS     = 3;         // of 32 bits: int_md_h
 const bit<8>  HOP_WORDS        = 8;         // int_node_h and int_hop_h
 // Node, interfaces, hop latency, queue, ingress and egress time: bits 0 to 5 from the left.
 const bit<16> HOP_INSTRUCTIONS = 0xfc00;
-
-header int_shim_h {                         // 4 bytes
-    bit<4>  type;                           // INT_TYPE_MD
-    bit<2>  npt;
-    bit<2>  reserved;
-    bit<8>  length;                         // words behind this header: INT-MD and stack
-    bit<8>  reserved_too;
-    bit<8>  protocol;                       // the packet's own, with NPT 2
-}
-
-header int_md_h {                           // 12 bytes
-    bit<4>  version;
-    bit<1>  discard;                        // D: the sink drops the packet
-    bit<1>  exceeded;                       // E: a hop found no hops remaining
-    bit<1>  mtu_exceeded;                   // M
-    bit<12> reserved;
-    bit<5>  hop_words;                      // Hop ML: what each hop pushes
-    bit<8>  remaining_hops;
-    bit<16> instructions;                   // what a hop pushes, a bit each
-    bit<16> domain;                         // 0: nothing specific to a domain
-    bit<16> domain_instructions;
-    bit<16> domain_flags;
-}
 
 header int_node_h {                         // 4 bytes
     bit<32> node;

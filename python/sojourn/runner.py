@@ -156,6 +156,10 @@ def _optional_figures(aqm: "AqmResult") -> dict[str, Any]:
         summary["completion_times"] = [
             asdict(one) | {"what": one.what.strip()} for one in aqm.times
         ]
+    if aqm.slowdowns:
+        summary["slowdowns"] = [asdict(one) for one in aqm.slowdowns]
+    if aqm.pauses:
+        summary["pauses"] = [asdict(one) for one in aqm.pauses.links]
     if aqm.voices:
         summary["voices"] = [asdict(one) for one in aqm.voices]
     return summary

@@ -11,7 +11,7 @@
 #include "common/chip.p4"
 #include "common/headers.p4"
 #include "common/ip.p4"
-#include "../int/headers.p4"
+#include "../int/md.p4"
 
 const bit<16> HPCC_INSTRUCTIONS = 0x1400;       // queue, egress time
 const bit<16> HPCC_DOMAIN = 0x4850;             // "HP"

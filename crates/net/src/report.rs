@@ -72,6 +72,9 @@ pub struct RunReport {
     pub malformed_frames: u64,
     /// Frames that reached no host: their addresses are unknown.
     pub stray_frames: u64,
+    /// What hosts with telemetry got back from their receivers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<TelemetryReport>,
     /// Frames that were sent into links which were down.
     #[serde(skip_serializing_if = "is_zero")]
     pub frames_into_down_links: u64,
@@ -141,9 +144,24 @@ pub struct LinkLoad {
     pub frames: u64,
     /// Their bytes without FCS.
     pub bytes: u64,
-    /// Times that a frame came into the empty headroom of its queue.
+    /// How often priority flow control of the switch at its end would have paused it.
     #[serde(skip_serializing_if = "is_zero")]
     pub pauses: u64,
+    /// For how long together, ns.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub paused: u64,
+    /// Frames that found the headroom full.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub beyond_headroom: u64,
+}
+
+/// INT that was returned to senders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TelemetryReport {
+    /// Segments that had it.
+    pub returned: u64,
+    /// Hops in them: none if no switch wrote any.
+    pub hops: u64,
 }
 
 /// Spans of one kind: how many, how long together, the longest.

@@ -6,6 +6,7 @@
 
 use crate::generator::{GeneratorError, GeneratorSetting, SettingError};
 use crate::tm::link_trace::LinkTrace;
+use crate::tm::pause_counter::PauseRule;
 use crate::tm::shaper::ShaperConfig;
 use sojourn_packet::{Bytes, Rate, ShaperRegisters, Time};
 use sojourn_packet::{MirrorDirection, PacketGenerator, PortId, WordOrder};
@@ -57,6 +58,8 @@ pub struct SwitchConfig {
     /// unless its cells are set, any other none. What pools leave of it is guaranteed to queues, or
     /// headroom.
     pub pools: Vec<Option<u32>>,
+    /// When priority flow control would pause senders, counted if given.
+    pub pause: Option<PauseRule>,
     /// Registers and clock of the shapers. Default those of Tofino 1.
     pub shapers: ShaperRegisters,
     /// Bytes that the shapers add to each packet's length (`packet_ifg_compensation`). Default 20:
@@ -171,6 +174,7 @@ impl Default for SwitchConfig {
             needed_cells: 0,
             set_cells: None,
             pools: Vec::new(),
+            pause: None,
             cell: CELL,
             shapers: ShaperRegisters::default(),
             ifg_compensation: 20,
@@ -272,6 +276,9 @@ pub struct QueueConfig {
     /// Millionths of its pool's free cells that the queue may hold at most, besides its limit
     /// (dynamic threshold), off if absent.
     pub alpha: Option<u32>,
+    /// Active buffer management divides the multiple by the congested queues of the same number, and
+    /// gives the queue a part of it as of its port. Default false.
+    pub active: bool,
     /// Cells of its pool that the dynamic threshold leaves the queue in any case. Default 0.
     pub floor: u32,
     /// Its pool, and cells of its own. Default none in the first pool.
@@ -298,6 +305,7 @@ impl Default for QueueConfig {
             congestion: None,
             colors: None,
             alpha: None,
+            active: false,
             floor: 0,
             reserve: Reserve::default(),
             packet_limit: None,

@@ -66,5 +66,6 @@ pub use statistics::{
 };
 pub use switch::{Change, Disciplines, QueueChange, QueueSettings, Replaced, ShareChange, Switch};
 pub use tm::buffer_cells::{Pool, ShareRule, Usage};
+pub use tm::pause_counter::{PauseRule, PauseStatistics, PauseThreshold};
 pub use tm::scheduler::MAX_QUEUES;
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};

@@ -4,6 +4,7 @@
 //! dropped under one of the names here, or still held. Shares are computed here from integers, and
 //! the engine does not read them.
 
+use crate::tm::pause_counter::PauseStatistics;
 use crate::tm::shaper::EffectiveShaper;
 use serde::{Serialize, Serializer};
 use sojourn_packet::{Bytes, Time};
@@ -172,6 +173,9 @@ pub struct PortStatistics {
     pub sent: Count,
     /// Port shaper as the hardware implements it.
     pub shaper: Option<EffectiveShaper>,
+    /// Pauses of its sender that priority flow control would have made.
+    #[serde(skip)]
+    pub pauses: PauseStatistics,
     /// Whether its packets come back to ingress.
     #[serde(skip)]
     pub recirculates: bool,
@@ -202,8 +206,6 @@ pub struct QueueStatistics {
     pub cells: u32,
     /// Most cells in use at any time.
     pub peak_cells: u32,
-    /// Times that a packet came into its empty headroom: with priority flow control, a pause.
-    pub pauses: u64,
     /// Guaranteed rate as the hardware implements it.
     pub min_shaper: Option<EffectiveShaper>,
     /// Maximum rate as the hardware implements it.

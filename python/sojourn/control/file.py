@@ -20,6 +20,7 @@ from sojourn import _core
 from sojourn.common.resources import shown
 from sojourn.common.textfile import read_text
 from sojourn.control.description import ProgramDescription, read_description
+from sojourn.control.route_entries import with_default_routes
 from sojourn.control.schema import problems
 from sojourn.errors import ConfigError, ControlPlaneError
 from sojourn.model.programs import compiled
@@ -219,6 +220,7 @@ def with_all_entries(control: dict[str, Any], choice: ProgramChoice) -> dict[str
 
     `ControlPlaneError` if they cannot be had.
     """
+    control = with_default_routes(control)
     tables = control.get("tables", [])
     computed = isinstance(tables, list) and any("entries_from" in table for table in tables)
     if not computed and "commands" not in control:

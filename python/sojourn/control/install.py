@@ -6,7 +6,8 @@ The switch stands alone: no link is connected and no packet enters it. Uses no s
 import json
 
 from sojourn import _core
-from sojourn.control.file import ProgramChoice, as_plain, at_its_line, written_control_plane
+from sojourn.control.file import ProgramChoice, at_its_line, plain, written_control_plane
+from sojourn.control.route_entries import with_default_routes
 from sojourn.errors import ConfigError, ControlPlaneError
 
 
@@ -17,7 +18,7 @@ def configured_switch(choice: ProgramChoice) -> _core.PacketSwitch:
     """
     switch = _core.PacketSwitch(choice.compiled)
     try:
-        switch.configure(json.dumps(written_control_plane(choice), default=as_plain))
+        switch.configure(json.dumps(with_default_routes(plain(written_control_plane(choice)))))
     except ConfigError as error:
         file = choice.control_file or choice.program
         raise ControlPlaneError(at_its_line(str(error), file)) from error

@@ -25,8 +25,6 @@ class LinkLoad:
     """Frames that passed it."""
     bytes: int
     """Their bytes without FCS."""
-    pauses: int
-    """Frames that came into an empty headroom."""
     utilisation: float | None
     """Share of its rate, with FCS, preamble and gaps; `None` if its rate is not constant."""
 
@@ -41,7 +39,7 @@ def link_loads(scenario: Scenario, counters: Mapping[str, Any]) -> list[LinkLoad
         rate = rates[ends].popleft() if rates[ends] else None
         known = rate is not None and rate > 0 and simulated > 0
         share = 8 * (size + _FRAMING * frames) / (rate * simulated) if known and rate else None
-        found.append(LinkLoad(*ends, frames, size, one.get("pauses", 0), share))
+        found.append(LinkLoad(*ends, frames, size, share))
     return found
 
 

@@ -17,7 +17,7 @@ _READINGS = ("vendor", "paper")
 def remarks(result: Result) -> list[str]:
     """The faults of a result."""
     lines = [f"{label}: left no rows; the run ended before." for label in result.missing]
-    remarks = {**blocked(result), **ingress_drops(result)}
+    remarks = {**blocked(result), **ingress_drops(result), **unmeasured(result)}
     first = [
         *warm_up(result),
         *interruptions(result),
@@ -54,6 +54,20 @@ def random_links(result: Result) -> list[str]:
                     f"{frames} packets at random"
                 )
     return sentences
+
+
+def unmeasured(result: Result) -> dict[str, str]:
+    """For each run whose senders asked for telemetry and got none: what is missing."""
+    found = {}
+    for label, aqm in result.aqms.items():
+        telemetry = aqm.findings.counters.get("telemetry")
+        if telemetry and not telemetry["hops"]:
+            found[label] = (
+                f"hpcc: {telemetry['returned']} acknowledgements returned no hop, and windows "
+                "stayed as they began: a program in the switches must write INT, as v1model/hpcc "
+                "and scenarios/hpcc/hpcc.p4 do"
+            )
+    return found
 
 
 def reader_note(result: Result) -> str:

@@ -19,6 +19,7 @@ from sojourn.model.scenario import Scenario
 from sojourn.results.faults import faults
 from sojourn.results.groups import Grouped, GroupFigures, GroupTally, OwnFigures, grouped
 from sojourn.results.link_phases import Phase, read_phases
+from sojourn.results.pauses import Pauses, read_pauses
 from sojourn.results.slowdown_bins import SlowdownBin, read_slowdowns
 from sojourn.results.statistics import Findings, Summary, read_findings
 from sojourn.results.totals import read_totals
@@ -62,6 +63,8 @@ class AqmResult:
     """The groups of flows at every measured queue, by its name."""
     slowdowns: tuple[SlowdownBin, ...] = ()
     """Slowdown by size, of groups of transfers whose sizes are those of a table."""
+    pauses: Pauses | None = None
+    """Those of priority flow control, if the scenario counts them."""
     complete: bool = True
     """Whether it ran to the scenario's end."""
     has_rows: bool = True
@@ -211,6 +214,7 @@ def _read_run(folder: RunFolder, run: RecordedRun, until: int | None) -> AqmResu
         MappingProxyType(phases),
         MappingProxyType(groups),
         slowdowns=slow,
+        pauses=read_pauses(scenario, first.counters),
         complete=first.counters["simulated"] >= scenario.duration,
         has_rows=scenario.rows,
         ran=first.counters["simulated"],

@@ -23,6 +23,7 @@ from sojourn.control.controller import Node
 from sojourn.control.file import ProgramChoice, engine_parts, plain, written_control_plane
 from sojourn.control.process import ProcessSettings
 from sojourn.control.process_files import executable_of, files_of_command
+from sojourn.control.route_entries import takes_routes, with_routes
 from sojourn.errors import ScenarioError
 from sojourn.model.aqms import HARDWARE, PYTHON, Aqm, find_aqm, is_path
 from sojourn.model.hardware import modules
@@ -30,17 +31,17 @@ from sojourn.model.inputs import Inputs, absolute, hashed, named
 from sojourn.model.programs import doubt_of, inputs_of, refuse_unread_macros, with_own_folder
 from sojourn.model.scenario.aqm_spec import Ghost
 from sojourn.model.scenario.bottleneck import Bottleneck
+from sojourn.model.scenario.buffering import Buffering
 from sojourn.model.scenario.flows import TransferFlows
 from sojourn.model.scenario.link_trace import read_trace
 from sojourn.model.scenario.model import AqmChoice, Scenario, choose
-from sojourn.model.scenario.network import Buffering, Link, NetworkSwitch, addresses
+from sojourn.model.scenario.network import Link, NetworkSwitch, addresses
 from sojourn.model.scenario.read import messages
 from sojourn.model.scenario.routes import Routes
 from sojourn.model.scenario.workloads import WORKLOADS
 from sojourn.model.scenario_code import admit, admit_command
 from sojourn.model.script_modules import script_files
 from sojourn.runtime.engine_flows import engine_flows
-from sojourn.runtime.route_entries import takes_routes, with_routes
 from sojourn.runtime.run_files import top_names
 
 _P4_OPTIONS = (

@@ -25,8 +25,9 @@ pub use link_netem::{CERTAIN, DelayDistribution, LinkNetem};
 pub(crate) use network::place_of;
 pub use network::{
     Addresses, BufferPool, HostSection, HostShaper, LinkSection, LinkStep, Multipath,
-    MultipathMode, NetemPlace, NetemSection, NetworkSection, PIPE_PORTS, SharedBuffer, SwitchNode,
-    burst, port_speed, queue_limit, recirculates, recirculation_ports,
+    MultipathMode, NetemPlace, NetemSection, NetworkSection, PIPE_PORTS, PauseSection,
+    SharedBuffer, Sharing, SwitchNode, burst, port_speed, queue_limit, recirculates,
+    recirculation_ports,
 };
 pub use validate::{invalid, within};
 

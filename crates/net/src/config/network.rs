@@ -181,6 +181,39 @@ pub struct SharedBuffer {
     /// Pools of some queues; the others share what is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<BufferPool>,
+    /// What divides a pool among its queues.
+    #[serde(default)]
+    pub sharing: Sharing,
+    /// When priority flow control would pause senders, if that is to be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pfc: Option<PauseSection>,
+}
+
+/// Rule by which a pool is divided among its queues; JSON has the name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sharing {
+    /// Dynamic thresholds.
+    #[default]
+    Dynamic,
+    /// Active buffer management.
+    Abm,
+}
+
+/// When the sender into a port would be paused. Sizes are bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PauseSection {
+    /// What its packets hold at most before that; `alpha` if absent.
+    #[serde(default)]
+    pub xoff: Option<u64>,
+    /// Thousandths of what the buffer has free, likewise.
+    #[serde(default)]
+    pub alpha: u32,
+    /// How much less than that lets it go on.
+    pub resume_below: u64,
+    /// Room beyond that for packets on their way.
+    pub headroom: u64,
 }
 
 /// A part of a buffer that some queues share.

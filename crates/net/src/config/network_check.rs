@@ -5,7 +5,7 @@
 
 use super::network::{
     Addresses, LinkSection, LinkStep, Multipath, MultipathMode, NetemPlace, NetworkSection,
-    PIPE_PORTS, SharedBuffer, SwitchNode, place_of, recirculates,
+    PIPE_PORTS, PauseSection, SharedBuffer, SwitchNode, place_of, recirculates,
 };
 use super::routes::Graph;
 use super::validate::{FASTEST, LONGEST, invalid, within};
@@ -159,6 +159,10 @@ impl NetworkSection {
                     within(&key("shared_buffer.alpha (thousandths)"), alpha, 1..=1_024_000)?;
                 }
                 self.check_pools(switch, buffer)?;
+                if let Some(PauseSection { xoff: None, alpha, .. }) = buffer.pfc {
+                    let key = key("shared_buffer.pfc.alpha (thousandths)");
+                    within(&key, alpha.into(), 1..=1_024_000)?;
+                }
             }
         }
         Ok(())

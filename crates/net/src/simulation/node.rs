@@ -9,6 +9,8 @@ use super::random_links::RandomWay;
 use crate::host::Host;
 use crate::link::Link;
 use crate::records::{CapturedFrame, PacketRows};
+use crate::report::TelemetryReport;
+use crate::wire::Telemetry;
 use sojourn_packet::{Packet, Time};
 use sojourn_switch::{PortId, Switch, Transmit};
 
@@ -134,6 +136,18 @@ pub(super) struct Counters {
     pub(super) stray: u64,
     /// Frames sent into links that were down.
     pub(super) into_down_links: u64,
+    /// Segments that returned INT to a sender, and the hops in them.
+    pub(super) telemetry: TelemetryReport,
+}
+
+impl Counters {
+    /// A host has read a frame with this in front of its transport.
+    pub(super) fn note_telemetry(&mut self, telemetry: Option<&Telemetry>) {
+        if let Some(returned) = telemetry.filter(|telemetry| telemetry.returned) {
+            self.telemetry.returned += 1;
+            self.telemetry.hops += returned.hops().len() as u64;
+        }
+    }
 }
 
 impl PortLink {

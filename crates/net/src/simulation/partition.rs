@@ -462,6 +462,7 @@ impl Partition {
         match &read_frame(&packet) {
             Err(_) => self.counters.malformed += 1,
             Ok(frame) => {
+                self.counters.note_telemetry(frame.telemetry.as_ref());
                 let receiver = &mut self.host_states[host.0 as usize].host;
                 let received = receiver.receive(self.now, frame);
                 self.note_received(host, received);

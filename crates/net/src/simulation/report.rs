@@ -4,9 +4,11 @@ use super::Simulation;
 use super::layout::{End, Layout, PortLayout};
 use super::node::{Counters, Node};
 use super::partition::Partition;
-use crate::report::{BottleneckReport, FlowReport, LinkLoad, RunReport, SpanReport};
+use crate::report::{
+    BottleneckReport, FlowReport, LinkLoad, RunReport, SpanReport, TelemetryReport,
+};
 use sojourn_packet::FaultReport;
-use sojourn_switch::{Count, PortId, PortStatistics, ShapedRate, Statistics};
+use sojourn_switch::{Count, PauseStatistics, PortId, PortStatistics, ShapedRate, Statistics};
 
 /// An observed port, as a report names it.
 pub(super) struct Observed {
@@ -26,8 +28,8 @@ pub(super) struct LinkPort {
     switch: u16,
     port: PortId,
     towards: String,
-    /// Hosts are there: the port counts both directions.
-    has_hosts: bool,
+    /// The port there; none of hosts, whose direction this port counts, too.
+    far: Option<(u16, PortId)>,
 }
 
 /// The ports of all links, if there are several switches.
@@ -38,7 +40,10 @@ pub(super) fn link_ports(layout: &Layout) -> Vec<LinkPort> {
         switch,
         port: port.id,
         towards: port.towards.clone(),
-        has_hosts: matches!(port.end, End::Hosts(_)),
+        far: match port.end {
+            End::Switch(switch, port) => Some((switch, port)),
+            End::Hosts(_) => None,
+        },
     };
     ports.map(link_port).collect()
 }
@@ -83,6 +88,7 @@ impl Simulation {
             reverse_drops: reverse.queues.iter().map(|queue| queue.tail_drops.packets).sum(),
             malformed_frames: sum(|counters| counters.malformed),
             stray_frames: sum(|counters| counters.stray),
+            telemetry: self.telemetry(),
             frames_into_down_links: sum(|counters| counters.into_down_links),
             host_drops: self.partitions.iter().map(|partition| partition.send_path.dropped).sum(),
             bottlenecks: self.observed.iter().map(|o| self.bottleneck_report(&all, o)).collect(),
@@ -105,6 +111,16 @@ impl Simulation {
         report.recirculated_share = recirculating.share_of_traffic();
         report.recirculation_utilisation = recirculating.share_of_capacity();
         report
+    }
+
+    /// What senders learnt of hops, if any has asked.
+    fn telemetry(&self) -> Option<TelemetryReport> {
+        let counted = self.partitions.iter().map(|partition| partition.counters.telemetry);
+        let add = |sum: TelemetryReport, one: TelemetryReport| TelemetryReport {
+            returned: sum.returned + one.returned,
+            hops: sum.hops + one.hops,
+        };
+        Some(counted.fold(TelemetryReport::default(), add)).filter(|of| of.returned > 0)
     }
 
     /// All switches, in the order of the network.
@@ -146,17 +162,19 @@ impl Simulation {
         for link in &self.link_ports {
             let port = port_of(all, link.switch, link.port);
             let (switch, far) = (names[usize::from(link.switch)], link.towards.as_str());
-            let load = |from: &str, to: &str, count: Count, pauses| LinkLoad {
+            let load = |from: &str, to: &str, count: Count, there: PauseStatistics| LinkLoad {
                 from: from.into(),
                 to: to.into(),
                 frames: count.packets,
                 bytes: count.bytes,
-                pauses,
+                pauses: there.pauses,
+                paused: there.paused.0,
+                beyond_headroom: there.beyond_headroom,
             };
-            let pauses = port.queues.iter().map(|queue| queue.pauses).sum();
-            loads.push(load(switch, far, port.sent, pauses));
-            if link.has_hosts {
-                loads.push(load(far, switch, port.received, 0));
+            let there = link.far.map(|(switch, port)| port_of(all, switch, port).pauses);
+            loads.push(load(switch, far, port.sent, there.unwrap_or_default()));
+            if link.far.is_none() {
+                loads.push(load(far, switch, port.received, port.pauses));
             }
         }
         loads

@@ -6,16 +6,16 @@ use super::node::{AccessLink, LinkEnd, Node, PortLink, PortRef, Scheduled};
 use super::random_links::RandomWay;
 use super::{SwitchAction, SwitchPlane};
 use crate::config::{
-    Aqm, BufferPool, ConfigError, FlowConfig, Multipath, MultipathMode, NetemSection, RunConfig,
-    SharedBuffer,
+    Aqm, BufferPool, ConfigError, FlowConfig, Multipath, MultipathMode, NetemSection, PauseSection,
+    RunConfig, SharedBuffer, Sharing,
 };
 use crate::link::Link;
 use crate::wire::FrameDetail;
 use sojourn_packet::{Bytes, DataPlane, Time};
 use sojourn_switch::tm::shaper::TokenBucket;
 use sojourn_switch::{
-    CELL, Disciplines, PortConfig, QueueConfig, Reserve, Spreading, SpreadingRoutes, Switch,
-    SwitchConfig, cells_for_bytes,
+    CELL, Disciplines, PauseRule, PauseThreshold, PortConfig, QueueConfig, Reserve, Spreading,
+    SpreadingRoutes, Switch, SwitchConfig, cells_for_bytes,
 };
 
 type Planes<'a> = &'a mut dyn Iterator<Item = SwitchPlane>;
@@ -107,6 +107,7 @@ fn switch(
     if let Some(buffer) = given.buffer {
         switch.set_cells = Some(cells_for_bytes(Bytes(buffer.size), cell));
         switch.pools = pools(buffer, cell);
+        switch.pause = buffer.pfc.map(|pfc| pause_rule(pfc, cell));
     }
     let (plane, below) = match plane {
         Some(SwitchPlane { plane, set_up, discipline, .. }) => {
@@ -142,6 +143,17 @@ fn pools(buffer: &SharedBuffer, cell: Bytes) -> Vec<Option<u32>> {
     std::iter::once(None).chain(named.map(Some)).collect()
 }
 
+/// When senders into a switch's ports would be paused.
+fn pause_rule(given: PauseSection, cell: Bytes) -> PauseRule {
+    let cells = |size| cells_for_bytes(Bytes(size), cell);
+    let free = PauseThreshold::Free(given.alpha * 1_000);
+    PauseRule {
+        threshold: given.xoff.map_or(free, |xoff| PauseThreshold::Cells(cells(xoff))),
+        resume_below: cells(given.resume_below),
+        headroom: cells(given.headroom),
+    }
+}
+
 /// The threshold (millionths) and the share of a queue towards `towards`.
 fn share_of(buffer: &SharedBuffer, towards: &str, cell: Bytes) -> (u32, Reserve) {
     let cells = |size| cells_for_bytes(Bytes(size), cell);
@@ -162,8 +174,9 @@ fn front(
     let limit = cells_for_bytes(port.queue_limit, cell);
     let share = buffer.map(|buffer| share_of(buffer, &port.towards, cell));
     let (alpha, reserve) = share.map_or((None, Reserve::default()), |(a, r)| (Some(a), r));
+    let active = buffer.is_some_and(|buffer| buffer.sharing == Sharing::Abm);
     PortConfig {
-        queues: vec![QueueConfig { limit, alpha, reserve, ..QueueConfig::default() }],
+        queues: vec![QueueConfig { limit, alpha, active, reserve, ..QueueConfig::default() }],
         shaper: port.shaper,
         packet_pace: port.packet_pace,
         trace: port.trace.clone(),

@@ -54,6 +54,10 @@ impl Switch {
         queue.dequeued(taken.as_ref(), &mut self.buffer, &self.drops);
         port.note_backlog(turn.queue);
         if let Some(packet) = &taken {
+            port.note_drain(turn.queue, packet.length());
+            if let Some(pauses) = &mut self.pauses {
+                pauses.note_exit(now, packet, &self.buffer);
+            }
             port.charge(now, turn, packet);
             if port.recirculation.is_some() {
                 self.recirculation.dequeued.add(packet.size());

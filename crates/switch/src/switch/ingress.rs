@@ -29,7 +29,7 @@ impl Switch {
             return;
         };
         self.ports[index].received.add(packet.len());
-        let queued = self.come_in(packet, PacketMetadata::default(), true);
+        let queued = self.come_in(packet, PacketMetadata::default(), Some(index));
         let Some(admitted) = self.ingress_pass((port, self.now, 0), queued) else { return };
         let due = self.now + self.ingress_latency;
         if due <= quiet && self.events.next().is_none_or(|next| due < next) {
@@ -48,6 +48,7 @@ impl Switch {
             self.ingress_statistics.unknown_port.add(packet.len());
             return;
         };
+        let came_in = index;
         let entered = &mut self.ports[index];
         entered.received.add(packet.len());
         self.ingress_statistics.passes += 1;
@@ -62,7 +63,7 @@ impl Switch {
         if port.is_free(self.now) && port.queues[0].pass_through(&packet, GREEN, &mut self.buffer) {
             return self.send_through(index, packet);
         }
-        let queued = self.come_in(packet, PacketMetadata::default(), true);
+        let queued = self.come_in(packet, PacketMetadata::default(), Some(came_in));
         self.enqueue_at(index, usize::from(Admission::default().queue), queued);
     }
 
@@ -125,21 +126,22 @@ impl Switch {
 
     /// A packet enters ingress as if it were a new one.
     pub(super) fn enter(&mut self, port: PortId, packet: Packet, packet_metadata: PacketMetadata) {
-        let queued = self.come_in(packet, packet_metadata, false);
+        let queued = self.come_in(packet, packet_metadata, None);
         self.enter_pass((port, self.now, 0), queued);
     }
 
-    /// A packet that comes to ingress gets a place.
+    /// A packet that comes to ingress gets a place; it may come from the wire of a port.
     #[inline(always)]
     fn come_in(
         &mut self,
         packet: Packet,
         packet_metadata: PacketMetadata,
-        from_wire: bool,
+        port: Option<usize>,
     ) -> Queued {
         let mut queued = self.places.enter(packet, packet_metadata);
         let Contents { packet, tag, .. } = &mut *queued;
-        note_arrival(tag, packet, from_wire, self.observation_flags);
+        note_arrival(tag, packet, port.is_some(), self.observation_flags);
+        tag.came_by = port.map_or(0, |index| index as u16 + 1);
         queued
     }
 
@@ -342,6 +344,9 @@ impl Switch {
             }
             QueueSpace::None => self.drops.push(packet, DropKind::Tail),
             room => {
+                if let Some(pauses) = &mut self.pauses {
+                    pauses.note_entry(now, &packet, &self.buffer);
+                }
                 queue.discipline.enqueue(now, packet, &mut self.drops);
                 queue.enqueued(room, &mut self.drops);
             }

@@ -9,6 +9,7 @@ use crate::observation::{CapturePoint, CapturedFrame, PacketObservation, Verdict
 use crate::statistics::{
     BufferStatistics, Count, PortStatistics, QueueStatistics, RecirculationStatistics, Statistics,
 };
+use crate::tm::pause_counter::PauseStatistics;
 use crate::tm::port::Port;
 use crate::tm::queued_packet::Queued;
 use crate::tm::shaper::TokenBucket;
@@ -18,7 +19,12 @@ use sojourn_packet::{Bytes, FaultReport, Time};
 impl Switch {
     /// Everything counted so far.
     pub fn statistics(&self) -> Statistics {
-        let ports: Vec<PortStatistics> = self.ports.iter().map(port_statistics).collect();
+        let pauses = |place| self.pauses.as_ref().map(|pauses| pauses.statistics(self.now, place));
+        let statistics = |(place, port)| PortStatistics {
+            pauses: pauses(place).unwrap_or_default(),
+            ..port_statistics(port)
+        };
+        let ports: Vec<PortStatistics> = self.ports.iter().enumerate().map(statistics).collect();
         let front = || self.ports.iter().filter(|p| p.recirculation.is_none());
         let received = front().fold(Count::default(), |sum, p| sum.plus(p.received));
         let sent = front().fold(Count::default(), |sum, p| sum.plus(p.sent));
@@ -93,6 +99,9 @@ impl Switch {
         for (mut packet, kind) in drops.drain() {
             let queue = &mut self.ports[index].queues[number];
             queue.settle(&packet, kind, &mut self.buffer);
+            if let Some(pauses) = &mut self.pauses {
+                pauses.note_exit(self.now, &packet, &self.buffer);
+            }
             if kind == DropKind::Tail {
                 // A packet that was never queued spent no time there.
                 packet.enqueued = self.now;
@@ -243,7 +252,6 @@ fn port_statistics(port: &Port) -> PortStatistics {
         packets: q.discipline.packets() as u64,
         cells: q.share.usage().cells,
         peak_cells: q.share.usage().peak,
-        pauses: q.share.pauses(),
         min_shaper: effective(&q.min_shaper),
         max_shaper: effective(&q.max_shaper),
         paused: q.is_paused(),
@@ -256,6 +264,7 @@ fn port_statistics(port: &Port) -> PortStatistics {
         shaper: effective(&port.shaper),
         recirculates: port.recirculation.is_some(),
         queues: port.queues.iter().map(queue).collect(),
+        pauses: PauseStatistics::default(),
         discipline: port.queues[0].discipline.counters(),
     }
 }

@@ -30,6 +30,7 @@ use crate::observation::{CapturedFrame, Observation, PacketObservation, Transmit
 use crate::statistics::{Count, IngressStatistics, RecirculationStatistics};
 use crate::tm::buffer_cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
+use crate::tm::pause_counter::PauseCounter;
 use crate::tm::port::Port;
 use crate::tm::queued_packet::{Places, Queued};
 use crate::tm::replication::ReplicationEngine;
@@ -98,6 +99,8 @@ pub struct Switch {
     /// Reports of queue depths, if the data plane takes them.
     reports: Option<Box<DepthReports>>,
     flow_control: FlowControlRequests,
+    /// Pauses that priority flow control would make, if they are counted.
+    pauses: Option<Box<PauseCounter>>,
 }
 
 /// The observations of arriving packets that a departure row needs.

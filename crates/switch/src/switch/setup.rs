@@ -15,6 +15,7 @@ use crate::statistics::{Count, IngressStatistics, RecirculationStatistics};
 use crate::switch::events::Events;
 use crate::tm::buffer_cells::Buffer;
 use crate::tm::mirror::MirrorBuffer;
+use crate::tm::pause_counter::PauseCounter;
 use crate::tm::port::Port;
 use crate::tm::queued_packet::Places;
 use crate::tm::replication::ReplicationEngine;
@@ -71,6 +72,7 @@ impl Switch {
             plane,
             port_index,
             observation_flags,
+            pauses: config.pause.map(|rule| Box::new(PauseCounter::new(rule, ports.len()))),
             ports,
             pools: std::array::from_fn(|pool| config.pools.get(pool).copied().flatten()),
             buffer: Buffer::new(config.buffer_cells(), config.cell).with_pools(&pools),

@@ -5,12 +5,14 @@
 //! what its pool has free (Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998). Pools and limits may change
 //! while packets are in the queues. Tail drop is decided here and
 //! nowhere else; this file must not know what a packet is beyond its length.
+//! Active buffer management changes the multiple of a dynamic limit (`active_sharing.rs`).
 
+use super::active_sharing::{Class, Congestion};
 use crate::config::{ColorLimits, MOST_POOLS, Reserve};
 use sojourn_packet::Bytes;
 
 /// The unit of a multiple in millionths.
-const ONE: u64 = 1_000_000;
+pub(super) const ONE: u64 = 1_000_000;
 
 /// Cells in use, and the most that ever were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,13 +53,16 @@ pub struct Buffer {
     cell: u32,
     usage: Usage,
     pools: [Pool; MOST_POOLS],
+    congestion: Congestion,
 }
 
 impl Buffer {
     /// An empty buffer of `total` cells of `cell` bytes, in one pool.
     pub fn new(total: u32, cell: Bytes) -> Buffer {
         let cell = u32::try_from(cell.0).unwrap_or(u32::MAX).max(1);
-        let buffer = Buffer { total, cell, usage: Usage::default(), pools: Default::default() };
+        let congestion = Congestion::new(cell);
+        let (usage, pools) = (Usage::default(), Default::default());
+        let buffer = Buffer { total, cell, usage, pools, congestion };
         buffer.with_pools(&[total])
     }
 
@@ -96,6 +101,11 @@ impl Buffer {
     pub fn usage(&self) -> Usage {
         self.usage
     }
+
+    /// Cells that are not in use.
+    pub fn free(&self) -> u32 {
+        self.total.saturating_sub(self.usage.cells)
+    }
 }
 
 /// The cells that a queue may hold.
@@ -111,6 +121,8 @@ pub struct ShareRule {
     pub floor: u32,
     /// Its pool, and cells of its own.
     pub reserve: Reserve,
+    /// The queues among which active buffer management counts it, if that decides.
+    pub class: Option<Class>,
 }
 
 /// One queue's part of the buffer: its limits and what it uses.
@@ -122,15 +134,15 @@ pub struct Share {
     usage: Usage,
     /// Of those in use, the cells of the headroom.
     in_headroom: u32,
-    /// Times that a packet was the first one in the headroom.
-    pauses: u64,
+    /// Millionths of what its port sends, as active buffer management measured it.
+    drain: u32,
 }
 
 impl Share {
     /// An empty share with this rule.
     pub fn with_rule(rule: ShareRule) -> Share {
         let (limits, usage) = (limits(&rule), Usage::default());
-        Share { limits, rule, usage, in_headroom: 0, pauses: 0 }
+        Share { limits, rule, usage, in_headroom: 0, drain: ONE as u32 }
     }
 
     /// The rule of the queue.
@@ -141,8 +153,10 @@ impl Share {
     /// Gives the queue another rule. Its packets stay; their cells become those of the new pool.
     pub fn set_rule(&mut self, buffer: &mut Buffer, rule: ShareRule) {
         buffer.pools[self.pool()].usage.cells -= self.pooled(self.regular());
+        self.note_congestion(buffer, self.usage.cells, 0);
         (self.limits, self.rule) = (limits(&rule), rule);
         buffer.pools[self.pool()].usage.take(self.pooled(self.regular()));
+        self.note_congestion(buffer, 0, self.usage.cells);
     }
 
     /// The cells that a packet's queue may hold now without its headroom.
@@ -150,8 +164,25 @@ impl Share {
         let fixed = u64::from(self.limits[usize::from(color & 3)]);
         let Some(alpha) = self.rule.alpha else { return fixed };
         let free = buffer.pools[self.pool()].free();
-        let shared = u64::from(free) * u64::from(alpha) / ONE;
+        let mut shared = u64::from(free) * u64::from(alpha) / ONE;
+        if let Some(class) = self.rule.class {
+            let drained = shared * u64::from(self.drain) / ONE;
+            shared = buffer.congestion.part(self.pool(), class, drained);
+        }
         fixed.min(u64::from(self.rule.reserve.guaranteed) + shared.max(self.rule.floor.into()))
+    }
+
+    /// Sets the part of what its port sends, in millionths.
+    pub fn set_drain(&mut self, drain: u32) {
+        self.drain = drain;
+    }
+
+    /// Its cells have changed.
+    #[inline]
+    fn note_congestion(&self, buffer: &mut Buffer, before: u32, now: u32) {
+        if let Some(class) = self.rule.class {
+            buffer.congestion.change(self.pool(), class, before, now);
+        }
     }
 
     #[inline]
@@ -188,15 +219,8 @@ impl Share {
         if self.in_headroom + cells > self.rule.reserve.headroom {
             return false;
         }
-        self.pauses += u64::from(self.in_headroom == 0);
         self.in_headroom += cells;
         true
-    }
-
-    /// Times that a packet came into an empty headroom: a switch with priority flow control would
-    /// have paused its senders.
-    pub fn pauses(&self) -> u64 {
-        self.pauses
     }
 
     /// Cells in use.
@@ -213,6 +237,7 @@ impl Share {
         }
         self.usage.take(cells);
         buffer.usage.take(cells);
+        self.note_congestion(buffer, self.usage.cells - cells, self.usage.cells);
         true
     }
 
@@ -227,6 +252,7 @@ impl Share {
         // No peak: others make room for them at the same instant.
         self.usage.cells += cells;
         buffer.usage.cells += cells;
+        self.note_congestion(buffer, self.usage.cells - cells, self.usage.cells);
         true
     }
 
@@ -242,6 +268,7 @@ impl Share {
         self.in_headroom -= cells.min(self.in_headroom);
         self.usage.cells -= cells;
         buffer.usage.cells -= cells;
+        self.note_congestion(buffer, self.usage.cells + cells, self.usage.cells);
         buffer.pools[self.pool()].usage.cells -= before - self.pooled(self.regular());
     }
 }

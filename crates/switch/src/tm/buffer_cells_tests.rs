@@ -7,7 +7,7 @@ impl Share {
     /// An empty share with `limit` cells, less for colours if configured.
     fn new(limit: u32, colors: Option<ColorLimits>) -> Share {
         let reserve = Reserve::default();
-        Share::with_rule(ShareRule { limit, colors, alpha: None, floor: 0, reserve })
+        Share::with_rule(ShareRule { limit, colors, alpha: None, floor: 0, reserve, class: None })
     }
 
     /// The same with a dynamic threshold: the queue holds at most `alpha` millionths of what its
@@ -121,13 +121,78 @@ fn saturated_queues_of_each_pool_settle_by_that_pool_alone() {
     for (share, settled) in shares.iter().zip(settled) {
         assert!(share.usage().cells.abs_diff(settled) <= 8, "{share:?} {settled}");
     }
-    let paused: Vec<bool> = shares.iter().map(|share| share.pauses() > 0).collect();
-    assert_eq!(paused, [false, false, false, true, true]);
     for share in &mut shares {
         share.release(&mut buffer, share.usage().cells);
     }
     assert_eq!(buffer.usage().cells, 0);
     assert!(buffer.pools.iter().all(|pool| pool.usage.cells == 0));
+}
+
+/// Shares of active buffer management with packets in them all the time: two cells come for each that goes.
+fn saturate(buffer: &mut Buffer, shares: &mut [Share]) {
+    for _ in 0..3 * buffer.total() {
+        for share in &mut *shares {
+            share.admit(buffer, 1, 0);
+            share.admit(buffer, 1, 0);
+            share.release(buffer, share.usage().cells.min(1));
+        }
+    }
+}
+
+fn active(class: Class, alpha: u32) -> Share {
+    let share = Share::new(u32::MAX, None).dynamic(Some(alpha));
+    Share { rule: ShareRule { class: Some(class), ..share.rule }, ..share }
+}
+
+#[test]
+fn congested_queues_of_active_buffer_management_settle_at_alpha_b_over_n_times_one_plus_alpha() {
+    for (queues, alpha) in [(1, 1_000_000), (4, 1_000_000), (8, 500_000), (3, 8_000_000)] {
+        let mut buffer = Buffer::new(20_000, CELL);
+        let mut shares = vec![active(0, alpha); queues];
+        saturate(&mut buffer, &mut shares);
+        let alpha = f64::from(alpha) / 1e6;
+        let all = alpha * 20_000.0 / (1.0 + alpha);
+        for share in &shares {
+            let cells = f64::from(share.usage().cells);
+            // A cell moves a threshold by alpha.
+            assert!(
+                (cells - all / queues as f64).abs() <= 1.0 + alpha,
+                "{queues} {alpha}: {cells}"
+            );
+        }
+        // Dynamic thresholds would leave B / (1 + n alpha) free.
+        let free = f64::from(buffer.free());
+        assert!((free - 20_000.0 / (1.0 + alpha)).abs() <= (1.0 + alpha) * queues as f64, "{free}");
+        shares.iter_mut().for_each(|share| share.release(&mut buffer, share.usage().cells));
+        assert_eq!(buffer.congestion.part(0, 0, 100), 100, "none is congested");
+    }
+}
+
+#[test]
+fn queues_of_another_number_are_not_counted_and_slow_ones_get_their_part() {
+    let mut buffer = Buffer::new(20_000, CELL);
+    let mut shares = vec![active(0, 500_000), active(1, 500_000), active(1, 500_000)];
+    shares[0].set_drain(250_000);
+    saturate(&mut buffer, &mut shares);
+    // T of the three: 1/8, 1/4 and 1/4 of what is free, which is B / (1 + 5/8).
+    let free = 20_000.0 / 1.625;
+    for (share, part) in shares.iter().zip([0.125, 0.25, 0.25]) {
+        let cells = f64::from(share.usage().cells);
+        assert!((cells - part * free).abs() <= 2.0, "{cells} {}", part * free);
+    }
+}
+
+#[test]
+fn a_queue_that_ends_active_buffer_management_is_no_longer_counted() {
+    let mut buffer = Buffer::new(20_000, CELL);
+    let mut share = active(3, 1_000_000);
+    assert!(share.admit(&mut buffer, 700, 0));
+    assert_eq!(buffer.congestion.part(0, 3, 100), 100);
+    let mut other = active(3, 1_000_000);
+    assert!(other.admit(&mut buffer, 700, 0));
+    assert_eq!(buffer.congestion.part(0, 3, 100), 50);
+    share.set_rule(&mut buffer, ShareRule { class: None, ..share.rule() });
+    assert_eq!(buffer.congestion.part(0, 3, 100), 100);
 }
 
 #[test]
@@ -141,7 +206,7 @@ fn a_guaranteed_cell_is_there_when_the_pool_is_full_and_headroom_is_free_again_f
     // The fourth finds no room in the pool and goes into the headroom.
     assert!(small.admit(&mut buffer, 2, 0) && small.admit(&mut buffer, 2, 0));
     assert!(!small.admit(&mut buffer, 1, 0));
-    assert_eq!((small.usage().cells, small.pauses()), (7, 1));
+    assert_eq!(small.usage().cells, 7);
     small.release(&mut buffer, 4);
     assert_eq!((small.regular(), small.in_headroom), (3, 0));
     greedy.release(&mut buffer, 2);

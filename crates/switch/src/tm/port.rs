@@ -6,6 +6,7 @@
 use crate::config::{ConfigError, PortConfig};
 use crate::discipline::Discipline;
 use crate::statistics::Count;
+use crate::tm::active_sharing::Drain;
 use crate::tm::link_trace::Opportunities;
 use crate::tm::queue::Queue;
 use crate::tm::queue_pacing::Pace;
@@ -61,21 +62,26 @@ pub(crate) struct Port {
     pub wake: Option<Time>,
     pub received: Count,
     pub sent: Count,
+    /// Parts of its queues, if active buffer management needs them.
+    drain: Option<Box<Drain>>,
 }
 
 impl Port {
     /// A port whose queues have the disciplines given, or drop from the tail.
     pub fn new(
         config: &PortConfig,
-        disciplines: impl FnMut(u8) -> Option<Box<dyn Discipline>>,
+        mut disciplines: impl FnMut(u8) -> Option<Box<dyn Discipline>>,
         shapers: ShaperRegisters,
         compensation: u32,
     ) -> Result<Port, ConfigError> {
         Port::check(config)?;
         let refused = |unencodable| refused(config.id, unencodable);
-        let with_discipline = config.queues.iter().zip((0..).map(disciplines));
-        let queues = with_discipline
-            .map(|(queue, discipline)| Queue::new(queue, discipline, shapers).map_err(refused))
+        let make =
+            |(number, queue): (u8, &_)| Queue::new(number, queue, disciplines(number), shapers);
+        let queues = (0..)
+            .zip(&config.queues)
+            .map(make)
+            .map(|made| made.map_err(refused))
             .collect::<Result<Vec<_>, _>>()?;
         let shaper = config.shaper.as_ref().map(|s| TokenBucket::new(s, shapers));
         let ranks: Vec<_> =
@@ -101,7 +107,11 @@ impl Port {
             wake: None,
             received: Count::default(),
             sent: Count::default(),
+            drain: None,
         };
+        let is_active = config.queues.iter().any(|queue| queue.active);
+        port.drain = (is_active && config.queues.len() > 1)
+            .then(|| Box::new(Drain::new(config.queues.len())));
         port.update_fast_path();
         Ok(port)
     }
@@ -121,6 +131,14 @@ impl Port {
             && self.recirculation.is_none()
             && !self.capture;
         self.held_until = Time::ZERO;
+    }
+
+    /// A queue has sent a packet of so many bytes.
+    #[inline]
+    pub fn note_drain(&mut self, queue: usize, bytes: u32) {
+        if let Some(drain) = &mut self.drain {
+            drain.sent(queue, bytes, self.queues.iter_mut().map(|queue| &mut queue.share));
+        }
     }
 
     /// True if a discipline here may mark packets.

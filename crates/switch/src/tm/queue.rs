@@ -45,7 +45,9 @@ pub(crate) enum QueueSpace {
 }
 
 impl Queue {
+    /// Queue `number` of a port.
     pub fn new(
+        number: u8,
         config: &QueueConfig,
         discipline: Option<Box<dyn Discipline>>,
         shapers: ShaperRegisters,
@@ -60,6 +62,7 @@ impl Queue {
                 alpha: config.alpha,
                 floor: config.floor,
                 reserve: config.reserve,
+                class: config.active.then_some(number),
             }),
             congestion: config.congestion,
             min_shaper: bucket(&config.min_shaper)?,

@@ -34,6 +34,8 @@ pub struct Tag {
     pub(crate) from_wire: bool,
     /// It arrived with Congestion Experienced set.
     pub(crate) arrived_marked: bool,
+    /// The place of the port by which it came in from a wire, plus one; else zero.
+    pub(crate) came_by: u16,
     /// The frame as it arrived, stored only if some port captures.
     pub(crate) arrived: Option<Box<Packet>>,
     /// Of a copy made by a mirror session.

@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 use sojourn_packet::Time;
-use sojourn_switch::{Change, QueueChange, QueueConfig, ShareChange, SwitchConfig};
+use sojourn_switch::{
+    Change, PauseRule, PauseStatistics, PauseThreshold, QueueChange, QueueConfig, ShareChange,
+    SwitchConfig,
+};
 
 /// A switch whose packets choose one of `queues` paused queues at port 2 by their number.
 fn paused(queues: u64, cells: u32) -> Driver {
@@ -90,4 +93,48 @@ fn more_cells_than_the_buffer_has_are_refused_and_change_nothing() {
     let settings = driver.switch.queue_settings(OUT, 1).unwrap();
     assert_eq!((settings.share.reserve.guaranteed, settings.share.alpha), (0, None));
     assert!(settings.paused && driver.switch.queue_settings(OUT, 2).is_none());
+}
+
+#[test]
+fn pauses_are_counted_at_the_port_by_which_packets_come() {
+    let threshold = PauseThreshold::Cells(3 * 19);
+    let rule = PauseRule { threshold, resume_below: 19, headroom: 19 };
+    let mut driver = Driver::p4(SwitchConfig { pause: Some(rule), ..config() }, Fake::new());
+    // One is on the wire; of the others the fourth is in the headroom, the fifth beyond it.
+    (1..=6).for_each(|id| driver.receive(0, IN, packet(id, 1514)));
+    driver.run_until(600);
+    let counted = |driver: &Driver| driver.switch.statistics().ports[0].pauses;
+    let pauses = PauseStatistics { pauses: 1, paused: Time::ZERO, beyond_headroom: 1 };
+    assert_eq!(counted(&driver), pauses);
+    driver.finish();
+    // Two packets are left when three have gone, a slot of 1,230.4 ns each, to the next whole ns.
+    assert_eq!(counted(&driver), PauseStatistics { paused: Time(3 * 1_230 + 2), ..pauses });
+    assert_eq!(driver.switch.statistics().ports[1].pauses, PauseStatistics::default());
+    driver.receive(100_000, IN, packet(7, 1514));
+    driver.finish();
+    assert_eq!(counted(&driver).pauses, 1);
+}
+
+#[test]
+fn saturated_queues_of_active_buffer_management_hold_by_what_they_send() {
+    let mut config = SwitchConfig { cells: 30_000, ..config() };
+    let queue = |weight| QueueConfig {
+        weight,
+        limit: u32::MAX,
+        alpha: Some(1_000_000),
+        active: true,
+        ..QueueConfig::default()
+    };
+    config.ports[1].queues = vec![queue(250), queue(750)];
+    let ingress = |_: &_, packet: sojourn_packet::Packet| to(OUT, (packet.id.0 % 2) as u8, packet);
+    let mut driver = Driver::p4(config, Fake::new().ingress(ingress));
+    // Twice what the port sends.
+    (0..9_000).for_each(|id| {
+        driver.run_until(id * 615);
+        driver.receive(id * 615, IN, packet(id, 1514));
+    });
+    // alpha B / (1 + alpha), a quarter of it the first queue's.
+    for (cells, settled) in cells(&driver).into_iter().zip([3_750.0, 11_250.0]) {
+        assert!((f64::from(cells) / settled - 1.0).abs() < 0.08, "{cells} {settled}");
+    }
 }

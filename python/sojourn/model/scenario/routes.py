@@ -31,7 +31,12 @@ class Routes:
         self._links = {
             host.name: _links_to(self._near, host.name, switches) for host in scenario.hosts
         }
+        self._rates = _rates(scenario)
         self._addresses = {host["name"]: host["addresses"] for host in addresses(scenario.hosts)}
+
+    def rate(self, switch: str, port: int) -> int:
+        """bit/s at which a port of a switch sends, at the start of the run."""
+        return self._rates[switch, port]
 
     def of(self, switch: str, version: int) -> Iterator[tuple[str, int, int]]:
         """Address, length of its prefix and port, for each host that the switch has a way to."""
@@ -80,6 +85,21 @@ def _links_to(
                 links[there] = links[here] + 1
                 waiting.append(there)
     return links
+
+
+def _rates(scenario: Scenario) -> dict[tuple[str, int], int]:
+    """The rate of each port of a switch, by its number."""
+    speeds = {node.name: node.port_speed for node in scenario.switches}
+    rates, ports = {}, dict.fromkeys(speeds, 0)
+    for link in scenario.links:
+        back = link.rate if link.rate_back is None else link.rate_back
+        given = [link.port, link.port_back]
+        for here, rate in zip(link.between, (link.rate, back), strict=True):
+            if here in speeds:
+                ports[here] += 1
+                own = given.pop(0)
+                rates[here, ports[here] if own is None else own] = rate or speeds[here]
+    return rates
 
 
 def _neighbours(scenario: Scenario) -> dict[str, list[tuple[int, str]]]:

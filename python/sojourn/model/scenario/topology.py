@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from sojourn.model.scenario.aqm_spec import Choice
+from sojourn.model.scenario.buffering import Buffering
 from sojourn.model.scenario.model import Common, Scenario
 from sojourn.model.scenario.network import (
-    Buffering,
     Host,
     Link,
     LinkStep,

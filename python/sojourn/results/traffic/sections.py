@@ -11,6 +11,7 @@ from sojourn.model.scenario.bottleneck import Bottleneck
 from sojourn.model.units import RATE
 from sojourn.results.groups import GroupFigures
 from sojourn.results.link_phases import Phase
+from sojourn.results.pauses import pause_rows
 from sojourn.results.result import AqmResult, Result
 from sojourn.results.slowdown_bins import class_of
 from sojourn.results.style import milliseconds
@@ -46,6 +47,10 @@ def sections(result: Result) -> list[Section]:
     slow = _rows({label: list(_slowdown_rows(aqm)) for label, aqm in aqms.items()})
     if slow:
         found.append(Section("Slowdown by size", _SLOWDOWN_TEXT, _SLOWDOWN_HEADS, slow))
+    paused = {label: aqm.pauses for label, aqm in aqms.items() if aqm.pauses is not None}
+    if paused:
+        rows = _rows({label: list(pause_rows(one)) for label, one in paused.items()})
+        found.append(Section("Would have paused", _PAUSES_TEXT, _PAUSES_HEADS, rows))
     if voices:
         found.append(Section("Voice", _VOICE_TEXT, _VOICE_HEADS, voices))
     return found
@@ -153,6 +158,20 @@ _SLOWDOWN_TEXT = (
     "with headers at the slowest link's rate; below 1 counts as 1. A handshake adds a round trip."
 )
 _SLOWDOWN_HEADS = ("what", "AQM", "number\n", "mean\n", "median\n", "p95\n", "p99\n", "p99.9\n")
+_PAUSES_TEXT = (
+    "How often and how long priority flow control would have paused the senders of links, and the "
+    "link that it would have paused the longest. Nobody was paused: what came then is counted "
+    "beyond the headroom, too, if that was full."
+)
+_PAUSES_HEADS = (
+    "link",
+    "AQM",
+    "links\n",
+    "pauses\n",
+    "paused\nms",
+    "paused\n%",
+    "beyond\nheadroom",
+)
 _GROUPS_TEXT = (
     "Queue delay, goodput and losses of each group of flows, below those of all flows. Fairness is "
     "Jain's index of the goodputs within the row's flows: 1 if each got the same, 1/n if one of n "

@@ -2,13 +2,14 @@
 //!
 //! `buffer_cells`: space in the buffer; `shaper`: token buckets; `queue_pacing`: exact rates; `scheduler`:
 //! selection of the next queue; `serializer`: time of a packet on the wire; `mirror`: copies on
-//! their way to a queue; `replication`: multicast; `queue` and `port` combine the first four. Must
+//! their way to a queue; `replication`: multicast; `nodes`: scheduling between queues and port; `queue` and `port` combine the first four. Must
 //! not depend on the data plane or on pipelines: those are the switch's. Serializer and shaper are
 //! useful elsewhere and therefore public; the other modules are private to this crate.
 
 pub(crate) mod buffer_cells;
 pub mod link_trace;
 pub(crate) mod mirror;
+pub mod nodes;
 pub(crate) mod port;
 pub(crate) mod queue;
 pub(crate) mod queue_pacing;

@@ -90,12 +90,14 @@ impl ControlPlane {
         let groups = self.multicast_groups.iter().cloned().map(Operation::SetMulticastGroup);
         let generators = self.pktgen.iter().cloned().map(Operation::SetPacketGenerator);
         let pools = self.buffer_pools.iter().cloned().map(Operation::SetBufferPool);
+        let nodes = self.scheduler_nodes.iter().cloned().map(Operation::SetSchedulerNode);
         let queues = self.queues.iter().cloned().map(Operation::SetQueue);
         let deflection = self.deflection.iter().cloned().map(Operation::SetDeflection);
         sessions
             .chain(groups)
             .chain(generators)
             .chain(pools)
+            .chain(nodes)
             .chain(queues)
             .chain(deflection)
             .for_each(|operation| batch.item(operation));
@@ -283,6 +285,7 @@ impl Batch {
                     left.pktgen.retain(|known| (known.pipe, known.app) != (*pipe, *app));
                 }
                 Operation::SetBufferPool(pool) => left.buffer_pools.push(pool.clone()),
+                Operation::SetSchedulerNode(node) => left.scheduler_nodes.push(node.clone()),
                 Operation::SetQueue(setting) => left.queues.push(setting.clone()),
                 Operation::SetDeflection(queue) => left.deflection.push(queue.clone()),
                 _ => {}

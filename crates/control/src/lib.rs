@@ -105,6 +105,9 @@ pub struct ControlPlane {
     /// Settings of queues, for the switch; a later one wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueSetting>,
+    /// Scheduler nodes between queues and ports, on Tofino 2; set before the queues.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scheduler_nodes: Vec<SchedulerNode>,
     /// Queues for packets that are deflected on drop, one for a pipe, on Tofino.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deflection: Vec<DeflectionQueue>,
@@ -284,6 +287,64 @@ pub struct QueueSetting {
     /// Cells for packets beyond its limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headroom_cells: Option<u32>,
+    /// Eighths of its limit for yellow packets, 1 to 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yellow_eighths: Option<u8>,
+    /// Eighths of its limit for red packets, 1 to 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub red_eighths: Option<u8>,
+    /// Its scheduler node, on Tofino 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<u8>,
+    /// Whether it reports its depth to a ghost thread, on Tofino 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reports: Option<bool>,
+}
+
+/// A scheduler node between the queues and a port of Tofino 2; what is absent stays as it is. A node
+/// that was free comes into use with weight 0 and without rates.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SchedulerNode {
+    /// Its port.
+    pub port: u16,
+    /// Its number in the port group, 0 to 31; that of the port's place in the group is the port's own.
+    pub node: u8,
+    /// Strict priority, 0 to 7; a higher one goes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
+    /// Strict priority within the guaranteed rate, 0 to 7.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_level: Option<u8>,
+    /// Share of the turns among nodes of equal priority, 1 to 1023; with 0 they take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u16>,
+    /// It has the highest priority of its queues in place of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority_propagation: Option<bool>,
+    /// True: its queues send nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<bool>,
+    /// Most on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rate: Option<NodeRate>,
+    /// Guaranteed on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rate: Option<NodeRate>,
+}
+
+/// A rate of a scheduler node, with its burst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeRate {
+    /// bit/s, or packets/s; 0 takes the rate away.
+    pub rate: u64,
+    /// Bytes, or packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u64>,
+    /// It counts packets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub packets: bool,
 }
 
 /// The queue for packets of its port's pipe that have no room in their own and ask for deflection.

@@ -7,7 +7,7 @@
 
 use super::{
     BufferPool, DefaultEntry, DeflectionQueue, GeneratorApplication, MatchValue, MirrorSession,
-    MulticastGroup, NamedValues, Number, ProfileEntries, QueueSetting, TableEntry,
+    MulticastGroup, NamedValues, Number, ProfileEntries, QueueSetting, SchedulerNode, TableEntry,
 };
 use crate::snapshot::{SnapshotRead, SnapshotSetting};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ use sojourn_externs::hash_setting::{HashFunction, HashSetting};
 use sojourn_externs::meter::MeterSpec;
 use sojourn_externs::selector::{GroupId, MemberId};
 use sojourn_p4::interp::tables::Rows;
+use sojourn_packet::ReportMode;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -240,6 +241,23 @@ pub enum Operation {
     },
     /// Sets rate, depth, place and part of the packet buffer of queues.
     SetQueue(QueueSetting),
+    /// Sets a scheduler node of a port, and puts it in use.
+    SetSchedulerNode(SchedulerNode),
+    /// Frees a scheduler node without queues.
+    FreeSchedulerNode {
+        /// Its port.
+        port: u16,
+        /// Its number in the port group.
+        node: u8,
+    },
+    /// Chooses the changes of depths that queues report to a ghost thread.
+    SetDepthReports {
+        /// Those of this pipe; of every one if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pipe: Option<u16>,
+        /// The changes.
+        mode: ReportMode,
+    },
     /// Sets a pool of the packet buffer.
     SetBufferPool(BufferPool),
     /// Sets the deflection queue of its port's pipe.
@@ -277,6 +295,9 @@ impl Operation {
                 | Operation::SetPacketGenerator(_)
                 | Operation::RemovePacketGenerator { .. }
                 | Operation::SetQueue(_)
+                | Operation::SetSchedulerNode(_)
+                | Operation::FreeSchedulerNode { .. }
+                | Operation::SetDepthReports { .. }
                 | Operation::SetBufferPool(_)
                 | Operation::SetDeflection(_)
                 | Operation::ShapePort { .. }

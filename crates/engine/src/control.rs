@@ -4,7 +4,7 @@
 //! batch. Servers of control protocols, packet tests and a run's control plane use this module.
 //! Must not depend on a command language or protocol.
 
-use crate::switch_setup::{deflection, dynamic, generator, group, session};
+use crate::switch_setup::{colors, deflection, dynamic, generator, group, scheduler_node, session};
 use sojourn_control::RuntimeControl;
 use sojourn_control::{Checkpoint, ControlError, Operation, Query, QueueSetting, Reply};
 use sojourn_packet::{PortId, Rate, Time};
@@ -305,6 +305,9 @@ fn change(operation: &Operation) -> Option<Change> {
             Change::Generator(GeneratorChange::Disable(*pipe, *app))
         }
         Operation::SetQueue(setting) => Change::Queues(queues(setting)),
+        Operation::SetSchedulerNode(given) => Change::Node(scheduler_node(given)),
+        Operation::FreeSchedulerNode { port, node } => Change::NoNode(PortId(*port), *node),
+        Operation::SetDepthReports { pipe, mode } => Change::Reports(*pipe, *mode),
         Operation::SetBufferPool(pool) => Change::Pool(pool.pool, pool.cells),
         Operation::SetDeflection(queue) => Change::Deflection(deflection(queue)),
         Operation::ShapePort { port, rate, burst } => {
@@ -326,6 +329,8 @@ fn queues(setting: &QueueSetting) -> QueueChange {
         paused: setting.paused,
         weight: setting.weight,
         level: setting.level,
+        node: setting.node,
+        reports: setting.reports,
         share: ShareChange {
             limit: setting.limit_cells,
             alpha: setting.alpha.map(dynamic),
@@ -333,6 +338,7 @@ fn queues(setting: &QueueSetting) -> QueueChange {
             pool: setting.pool,
             guaranteed: setting.guaranteed_cells,
             headroom: setting.headroom_cells,
+            colors: colors(setting),
         },
     }
 }

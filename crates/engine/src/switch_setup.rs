@@ -5,14 +5,14 @@
 
 use sojourn_control::{
     Batch, Bits, BufferPool, ControlError, ControlPlane, GeneratorApplication, GeneratorTrigger,
-    Multiple, Operation, QueueSetting,
+    Multiple, NodeRate, Operation, QueueSetting, SchedulerNode,
 };
 use sojourn_packet::{PacketGenerator, Rate, Time};
 use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
 use sojourn_switch::{
-    ConfigError, DeflectionQueue, GeneratorSetting, Generators, MAX_QUEUES, MirrorConfig,
-    MirrorSession, MulticastGroup, MulticastNode, PortConfig, PortId, QueueConfig,
-    SessionDirection, ShapedRate, ShaperConfig, SwitchConfig, Trigger,
+    ColorLimits, ConfigError, DeflectionQueue, GeneratorSetting, Generators, MAX_QUEUES,
+    MirrorConfig, MirrorSession, MulticastGroup, MulticastNode, NodeChange, PortConfig, PortId,
+    QueueConfig, SessionDirection, ShapedRate, ShaperConfig, SwitchConfig, Trigger,
 };
 use sojourn_target::target::{Copies, SwitchTraits};
 use std::collections::BTreeSet;
@@ -22,6 +22,8 @@ const LAST_SESSION: u16 = 0x7fff;
 /// As many queues as a port of `simple_switch` can have: it was seen to run with 32, and to crash with
 /// 33. A packet's `priority` has three bits, unless the architecture's file is configured otherwise.
 const PRIORITIES: u8 = 32;
+/// Eighths of a queue's limit that packets of a colour may take at most.
+const EIGHTHS: u8 = 8;
 /// The highest priority of a queue of the chip.
 const LAST_PRIORITY: u8 = 7;
 
@@ -101,6 +103,7 @@ pub(crate) fn configure(switch: &mut SwitchConfig, control: &ControlPlane, trait
         }
     }
     control.buffer_pools.iter().for_each(|pool| set_pool(&mut switch.pools, pool));
+    switch.node_changes = control.scheduler_nodes.iter().map(scheduler_node).collect();
     control.queues.iter().for_each(|setting| set_queues(&mut switch.ports, setting));
 }
 
@@ -113,6 +116,7 @@ pub(crate) fn adopt(switch: &mut SwitchConfig, traits: &SwitchTraits) {
         let (first, last) = manager.mirror_sessions;
         switch.mirror.numbers = first..=last;
         switch.shapers = manager.shapers;
+        switch.nodes = manager.nodes;
     }
     move_recirculation(switch, traits);
 }
@@ -282,6 +286,44 @@ fn set_queue(queue: &mut QueueConfig, setting: &QueueSetting) {
     reserve.pool = setting.pool.unwrap_or(reserve.pool);
     reserve.guaranteed = setting.guaranteed_cells.unwrap_or(reserve.guaranteed);
     reserve.headroom = setting.headroom_cells.unwrap_or(reserve.headroom);
+    queue.colors = colors(setting).unwrap_or(queue.colors);
+    queue.node = setting.node.or(queue.node);
+    queue.reports = setting.reports.unwrap_or(queue.reports);
+}
+
+/// The limits by colour that a setting changes; both of 8 eighths are those of every packet.
+pub(crate) fn colors(setting: &QueueSetting) -> Option<Option<ColorLimits>> {
+    let (yellow, red) = (setting.yellow_eighths, setting.red_eighths);
+    let all = |eighths: Option<u8>| eighths.unwrap_or(EIGHTHS);
+    match (yellow, red) {
+        (None, None) => None,
+        _ if all(yellow) == EIGHTHS && all(red) == EIGHTHS => Some(None),
+        _ => Some(Some(ColorLimits { yellow: all(yellow), red: all(red) })),
+    }
+}
+
+/// A scheduler node in the switch's form.
+pub(crate) fn scheduler_node(given: &SchedulerNode) -> NodeChange {
+    let shaper = |rate: NodeRate| {
+        let burst = rate.burst.unwrap_or_else(sojourn_net::config::burst);
+        let per_second = match rate.packets {
+            true => ShapedRate::Packets(rate.rate),
+            false => ShapedRate::Bits(Rate(rate.rate)),
+        };
+        let shaper = ShaperConfig { rate: per_second, ..ShaperConfig::bits(Rate(0), burst) };
+        (rate.rate > 0).then_some(shaper)
+    };
+    NodeChange {
+        port: PortId(given.port),
+        node: given.node,
+        level: given.level,
+        min_level: given.min_level,
+        weight: given.weight,
+        propagates: given.priority_propagation,
+        paused: given.paused,
+        min_shaper: given.min_rate.map(shaper),
+        max_shaper: given.max_rate.map(shaper),
+    }
 }
 
 /// The multiple of a dynamic threshold; none without a threshold.

@@ -151,6 +151,17 @@ pub enum WordOrder {
     Model,
 }
 
+/// Changes of a queue's depth that a traffic manager reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReportMode {
+    /// Each.
+    #[default]
+    Any,
+    /// Those across a limit of the queue for packets of a colour.
+    Color,
+}
+
 /// Decision of an ingress pass about its packet, which the pass has modified in place.
 #[derive(Clone, Debug, Default)]
 pub struct IngressDecision {

@@ -30,7 +30,7 @@ pub use checksum::OnesComplementSum;
 pub use dataplane::{
     Admission, DataPlane, DepthReport, EgressDecision, EgressFate, EgressInput, FaultReport,
     FlowControl, IngressDecision, IngressInput, Mirror, MirrorDirection, MirrorOverrides, PortId,
-    Replication, WordOrder,
+    Replication, ReportMode, WordOrder,
 };
 pub use forwarder::Forwarder;
 pub use generator::{GENERATED_HEADER, PacketGenerator};
@@ -42,6 +42,6 @@ pub use pass_output::{EgressOutput, IngressOutput};
 pub use program_log::{LogLine, ProgramLog};
 pub use queue_growth::make_room;
 pub use registry::{NameTaken, Named, Registry};
-pub use shaper_registers::ShaperRegisters;
+pub use shaper_registers::{SchedulerNodes, ShaperRegisters};
 pub use split_mix::{SplitMix64, mix};
 pub use units::{Bytes, Rate, Time};

@@ -5,11 +5,12 @@
 //! derives from them. This file must not depend on how a queue or a shaper works.
 
 use crate::generator::{GeneratorError, GeneratorSetting, SettingError};
+use crate::switch::NodeChange;
 use crate::tm::link_trace::LinkTrace;
 use crate::tm::pause_counter::PauseRule;
 use crate::tm::shaper::ShaperConfig;
-use sojourn_packet::{Bytes, Rate, ShaperRegisters, Time};
-use sojourn_packet::{MirrorDirection, PacketGenerator, PortId, WordOrder};
+use sojourn_packet::{Bytes, Rate, SchedulerNodes, ShaperRegisters, Time};
+use sojourn_packet::{MirrorDirection, PacketGenerator, PortId, ReportMode, WordOrder};
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
@@ -62,6 +63,10 @@ pub struct SwitchConfig {
     pub pause: Option<PauseRule>,
     /// Registers and clock of the shapers. Default those of Tofino 1.
     pub shapers: ShaperRegisters,
+    /// Scheduler nodes between queues and ports, off if absent.
+    pub nodes: Option<SchedulerNodes>,
+    /// The nodes that differ from the chip's at the start.
+    pub node_changes: Vec<NodeChange>,
     /// Bytes that the shapers add to each packet's length (`packet_ifg_compensation`). Default 20:
     /// preamble and inter-frame gap, so that a shaped rate is the rate on the wire.
     pub ifg_compensation: u32,
@@ -100,7 +105,7 @@ pub struct DeflectionQueue {
     pub queue: u8,
 }
 
-/// Reports of queue depths from the traffic manager to the data plane: one for each change.
+/// Reports of queue depths from the traffic manager to the data plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthReportConfig {
     /// From a change to the ghost thread's pass. Default 1 us; the real figure is not published.
@@ -114,6 +119,8 @@ pub struct DepthReportConfig {
     pub cells: u32,
     /// Bit order of the word.
     pub order: WordOrder,
+    /// Changes that are reported. Default each; on the chip those across a limit for a colour.
+    pub mode: ReportMode,
 }
 
 impl Default for DepthReportConfig {
@@ -124,6 +131,7 @@ impl Default for DepthReportConfig {
             waiting: 16,
             cells: 2,
             order: WordOrder::default(),
+            mode: ReportMode::default(),
         }
     }
 }
@@ -177,6 +185,8 @@ impl Default for SwitchConfig {
             pause: None,
             cell: CELL,
             shapers: ShaperRegisters::default(),
+            nodes: None,
+            node_changes: Vec::new(),
             ifg_compensation: 20,
             mirror: MirrorConfig::default(),
             resubmit_limit: 1,
@@ -291,6 +301,10 @@ pub struct QueueConfig {
     pub bit_pace: Option<Rate>,
     /// The queue takes packets and gives none until the control plane resumes it. Default false.
     pub paused: bool,
+    /// Its scheduler node. Default its port's own.
+    pub node: Option<u8>,
+    /// It reports its depth. Default true.
+    pub reports: bool,
 }
 
 impl Default for QueueConfig {
@@ -312,7 +326,35 @@ impl Default for QueueConfig {
             packet_pace: None,
             bit_pace: None,
             paused: false,
+            node: None,
+            reports: true,
         }
+    }
+}
+
+/// A scheduler node between the queues and the port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeConfig {
+    /// Strict priority for the bandwidth above the guaranteed one: 0 (low) to 7. Default 0.
+    pub level: u8,
+    /// Strict priority for the guaranteed bandwidth: 0 (low) to 7. Default 0.
+    pub min_level: u8,
+    /// Weight among nodes of equal priority, 1 to 1023; with 0, the default, nodes take turns.
+    pub weight: u16,
+    /// It has the highest priority of its queues that may send, in place of its own. Default false.
+    pub propagates: bool,
+    /// Its queues send nothing. Default false.
+    pub paused: bool,
+    /// Guaranteed rate, off if absent.
+    pub min_shaper: Option<ShaperConfig>,
+    /// Maximum rate, off if absent.
+    pub max_shaper: Option<ShaperConfig>,
+}
+
+impl NodeConfig {
+    /// A port's own node at the start, as the vendor's driver sets it.
+    pub fn own() -> NodeConfig {
+        NodeConfig { weight: 1023, ..NodeConfig::default() }
     }
 }
 
@@ -509,6 +551,37 @@ pub enum ConfigError {
         value: u64,
         /// Allowed values.
         allowed: String,
+    },
+    /// The chip has no scheduler nodes between queues and ports.
+    #[error("this switch has no scheduler nodes between queues and ports; Tofino 2 has")]
+    NoNodes,
+    /// A node that the port does not have.
+    #[error("port {} has no scheduler node {node} in use; {help}", .port.0)]
+    NoNode {
+        /// The port.
+        port: PortId,
+        /// The node.
+        node: u8,
+        /// What would be right.
+        help: &'static str,
+    },
+    /// A node of another port of the group.
+    #[error("scheduler node {node} is that of port {}; port {} has others or it is freed first", .of.0, .port.0)]
+    NodeOfOther {
+        /// The node.
+        node: u8,
+        /// The port that has it.
+        of: PortId,
+        /// The port that wants it.
+        port: PortId,
+    },
+    /// A node that has queues cannot be freed.
+    #[error("scheduler node {node} of port {} has queues; they go to other nodes first", .port.0)]
+    NodeHasQueues {
+        /// The port.
+        port: PortId,
+        /// The node.
+        node: u8,
     },
     /// No mirror session has the number.
     #[error("there is no mirror session {0}")]

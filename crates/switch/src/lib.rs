@@ -45,7 +45,7 @@ pub mod tm;
 
 pub use config::{
     CELL, ColorLimits, ConfigError, DeflectionQueue, DepthReportConfig, ExclusionSet, MOST_ALPHA,
-    MOST_POOLS, MirrorConfig, MirrorSession, MulticastGroup, MulticastNode, PortConfig,
+    MOST_POOLS, MirrorConfig, MirrorSession, MulticastGroup, MulticastNode, NodeConfig, PortConfig,
     QueueConfig, Reserve, RoundLimit, SessionDirection, SwitchConfig, cells_for_bytes,
 };
 pub use crossconnect::CrossConnect;
@@ -64,8 +64,11 @@ pub use statistics::{
     MirrorStatistics, PortStatistics, QueueStatistics, RecirculationStatistics, SetBy, Statistics,
     Unroutable, UnsynchronisedTime,
 };
-pub use switch::{Change, Disciplines, QueueChange, QueueSettings, Replaced, ShareChange, Switch};
+pub use switch::{
+    Change, Disciplines, NodeChange, QueueChange, QueueSettings, Replaced, ShareChange, Switch,
+};
 pub use tm::buffer_cells::{Pool, ShareRule, Usage};
+pub use tm::nodes::NodeSettings;
 pub use tm::pause_counter::{PauseRule, PauseStatistics, PauseThreshold};
 pub use tm::scheduler::MAX_QUEUES;
 pub use tm::shaper::{EffectiveShaper, Provisioning, ShapedRate, ShaperConfig};

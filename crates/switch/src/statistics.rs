@@ -8,7 +8,7 @@ use crate::tm::pause_counter::PauseStatistics;
 use crate::tm::shaper::EffectiveShaper;
 use serde::{Serialize, Serializer};
 use sojourn_packet::{Bytes, Time};
-use sojourn_packet::{FaultReport, PortId, WordOrder};
+use sojourn_packet::{FaultReport, PortId, ReportMode, WordOrder};
 use std::fmt;
 
 /// Packets and their bytes (frames without FCS).
@@ -326,6 +326,8 @@ pub struct DepthReportStatistics {
     pub cells: u32,
     /// Bit order of the word.
     pub order: WordOrder,
+    /// Changes that are reported.
+    pub mode: ReportMode,
 }
 
 /// Requests to pause or resume queues.

@@ -14,7 +14,7 @@ use sojourn_p4::elaborate::Fresh;
 use sojourn_p4::interp::trace::Trace;
 use sojourn_p4::ir::Program;
 use sojourn_p4::source::SourceMap;
-use sojourn_packet::{Bytes, DataPlane, PacketGenerator, ShaperRegisters};
+use sojourn_packet::{Bytes, DataPlane, PacketGenerator, SchedulerNodes, ShaperRegisters};
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -187,6 +187,8 @@ pub struct TrafficManager {
     pub mirror_sessions: (u16, u16),
     /// Registers of the shapers.
     pub shapers: ShaperRegisters,
+    /// Its scheduler nodes between queues and ports, if it has any.
+    pub nodes: Option<SchedulerNodes>,
 }
 
 /// Means of a target for copies and second passes of packets.

@@ -5,7 +5,7 @@
 //! specifications, the driver's defaults and the vendor's public documents; `docs/tofino2.md`
 //! lists what is an assumption. This file must not depend on programs or packets.
 
-use sojourn_packet::{Bytes, PacketGenerator, ShaperRegisters};
+use sojourn_packet::{Bytes, PacketGenerator, SchedulerNodes, ShaperRegisters};
 use sojourn_target::target::TrafficManager;
 use std::ops::RangeInclusive;
 
@@ -209,6 +209,7 @@ pub const TOFINO1: Chip = Chip {
             burst_bits: 4,
             shortened_to_nearest: false,
         },
+        nodes: None,
     },
 };
 
@@ -275,6 +276,7 @@ pub const TOFINO2: Chip = Chip {
             burst_bits: 8,
             shortened_to_nearest: true,
         },
+        nodes: Some(SchedulerNodes { group_ports: 8, count: 32 }),
     },
 };
 

@@ -321,6 +321,10 @@ def _queue_keys() -> dict[str, Schema]:
         pool=_whole("Its pool.", 0, 3),
         guaranteed_cells=_whole("Its own cells."),
         headroom_cells=_whole("Cells beyond its limit."),
+        yellow_eighths=_whole("Eighths of its limit for yellow packets.", 1, 8),
+        red_eighths=_whole("Eighths of its limit for red packets.", 1, 8),
+        node=_whole("Tofino 2: its scheduler node. [default: its port's own]", 0, 31),
+        reports={"type": "boolean", "description": "It reports its depth. [default: true]"},
     )
     return {
         "priority_queues": _whole(
@@ -343,6 +347,7 @@ def _queue_keys() -> dict[str, Schema]:
             "Pools of the packet buffer.",
         ),
         "queues": _list(queue, "Settings of queues; a later one wins."),
+        "scheduler_nodes": _list(_node(), "Tofino 2: nodes between queues and ports."),
         "deflection": _list(
             _object(
                 "The queue for packets of its port's pipe that have no room in their own and set "
@@ -354,6 +359,34 @@ def _queue_keys() -> dict[str, Schema]:
             "Tofino: queues for packets that are deflected on drop, one for a pipe.",
         ),
     }
+
+
+def _node() -> Schema:
+    def rate(what: str) -> Schema:
+        return _object(
+            what,
+            ("rate",),
+            rate=_whole("bit/s on the wire; 0 takes it away."),
+            burst=_whole("Bytes."),
+            packets={"type": "boolean", "description": "Both count packets."},
+        )
+
+    return _object(
+        "A scheduler node (L1 node); unset it takes turns without rates.",
+        ("port", "node"),
+        port=_whole("Its port."),
+        node=_whole("Its number in the port group.", 0, 31),
+        level=_whole("Strict priority among nodes; a higher one goes first.", 0, 7),
+        min_level=_whole("The same within `min_rate`.", 0, 7),
+        weight=_whole("Share of the turns among nodes of equal level.", 0, 1023),
+        priority_propagation={
+            "type": "boolean",
+            "description": "It has the highest level of its queues.",
+        },
+        paused={"type": "boolean", "description": "Its queues send nothing."},
+        max_rate=rate("Most."),
+        min_rate=rate("Guaranteed."),
+    )
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -19,6 +19,14 @@ def assumptions(result: Result) -> dict[str, list[str]]:
     return found
 
 
+_CHANGES = {
+    "any": (
+        "each queue reports each change (on the chip only with depth_report_enable and mode ANY)"
+    ),
+    "color": "assumed that mode COLOR reports changes across a queue's limit for a colour",
+}
+
+
 def of_counters(counters: Mapping[str, Any]) -> list[str]:
     """The assumptions that a run with these counters used."""
     return [*_of_ghost(counters), *_of_flow_control(counters)]
@@ -31,7 +39,7 @@ def _of_ghost(counters: Mapping[str, Any]) -> Iterator[str]:
     delay, interval = (TIME.format(reports[key]) for key in ("delay", "interval"))
     yield (
         f"ghost: {reports['delivered']} depth reports reached it, {reports['lost']} were lost; "
-        "each queue reports each change (on the chip only with depth_report_enable and mode ANY)"
+        f"{_CHANGES[reports['mode']]}"
     )
     yield f"ghost: assumed that a report takes {delay} and follows the one before by {interval}"
     yield (

@@ -8,7 +8,7 @@ use sojourn_control::ControlPlane;
 use sojourn_control::Operation;
 use sojourn_net::ConfigError;
 use sojourn_net::config::{NativeAqm, invalid, within};
-use sojourn_packet::{Time, WordOrder};
+use sojourn_packet::{ReportMode, Time, WordOrder};
 use sojourn_switch::DepthReportConfig;
 use sojourn_target::observer::TraceRequest;
 use sojourn_target::{Executor, ExponentParity, LoadOptions, ProgramText};
@@ -89,23 +89,25 @@ pub struct Ghost {
     pub cells: u32,
     /// Bit order of the word.
     pub order: WordOrder,
+    /// Changes that are reported.
+    pub mode: ReportMode,
 }
 
 impl Default for Ghost {
     fn default() -> Ghost {
-        let DepthReportConfig { delay, interval, waiting, cells, order } =
+        let DepthReportConfig { delay, interval, waiting, cells, order, mode } =
             DepthReportConfig::default();
         let (delay, interval, waiting) = (delay.0, interval.0, waiting as u32);
-        Ghost { delay, interval, waiting, cells, order }
+        Ghost { delay, interval, waiting, cells, order, mode }
     }
 }
 
 impl Ghost {
     /// The same as the switch takes it.
     pub fn depth_reports(self) -> DepthReportConfig {
-        let Ghost { delay, interval, waiting, cells, order } = self;
+        let Ghost { delay, interval, waiting, cells, order, mode } = self;
         let (delay, interval, waiting) = (Time(delay), Time(interval), waiting as usize);
-        DepthReportConfig { delay, interval, waiting, cells, order }
+        DepthReportConfig { delay, interval, waiting, cells, order, mode }
     }
 
     fn check(&self) -> Result<(), ConfigError> {

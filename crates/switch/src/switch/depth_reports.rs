@@ -1,12 +1,14 @@
-//! Reports of queue depths: the traffic manager reports each change to the data plane.
+//! Reports of queue depths: the traffic manager reports changes to the data plane, each or those across
+//! a limit of the queue for packets of a colour.
 //!
 //! A report waits for its turn in a short FIFO and reaches the data plane a fixed delay later. Must
 //! not depend on the use that the data plane makes of a report.
 
+use super::ingress::pipe_of;
 use super::{Event, Switch};
 use crate::config::DepthReportConfig;
 use crate::statistics::DepthReportStatistics;
-use sojourn_packet::{DepthReport, Time};
+use sojourn_packet::{DepthReport, ReportMode, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The reports under way.
@@ -17,16 +19,16 @@ pub(super) struct DepthReports {
     under_way: VecDeque<DepthReport>,
     /// Earliest time at which the next one may leave the FIFO.
     free_at: Time,
-    /// Cells of each queue, by port and queue, in its last report.
-    reported: BTreeMap<(usize, usize), u32>,
+    /// Cells of each queue, by port and queue, and the limits that it has reached, after its last change.
+    seen: BTreeMap<(usize, usize), (u32, usize)>,
     delivered: u64,
     lost: u64,
 }
 
 impl DepthReports {
     pub fn new(config: DepthReportConfig) -> DepthReports {
-        let (under_way, reported) = (VecDeque::new(), BTreeMap::new());
-        DepthReports { config, under_way, free_at: Time::ZERO, reported, delivered: 0, lost: 0 }
+        let (under_way, seen) = (VecDeque::new(), BTreeMap::new());
+        DepthReports { config, under_way, free_at: Time::ZERO, seen, delivered: 0, lost: 0 }
     }
 
     /// Accepts a report of a change at `now`; the time at which it reaches the data plane, unless
@@ -47,9 +49,9 @@ impl DepthReports {
     }
 
     pub fn statistics(&self) -> DepthReportStatistics {
-        let DepthReportConfig { delay, interval, cells, order, .. } = self.config;
+        let DepthReportConfig { delay, interval, cells, order, mode, .. } = self.config;
         let (delivered, lost) = (self.delivered, self.lost);
-        DepthReportStatistics { delivered, lost, delay, interval, cells, order }
+        DepthReportStatistics { delivered, lost, delay, interval, cells, order, mode }
     }
 }
 
@@ -66,8 +68,15 @@ impl Switch {
     fn send_report(&mut self, index: usize, number: usize) {
         let Some(reports) = &mut self.reports else { return };
         let port = &self.ports[index];
-        let cells = port.queues[number].share.usage().cells;
-        if reports.reported.insert((index, number), cells).unwrap_or(0) == cells {
+        let queue = &port.queues[number];
+        let (cells, reached) = (queue.share.usage().cells, queue.share.limits_reached());
+        let before = reports.seen.insert((index, number), (cells, reached)).unwrap_or_default();
+        let mode = self.report_modes.get(&pipe_of(port.id)).unwrap_or(&reports.config.mode);
+        let is_reported = match mode {
+            ReportMode::Any => before.0 != cells,
+            ReportMode::Color => before.1 != reached,
+        };
+        if !queue.reports || !is_reported {
             return;
         }
         let report = DepthReport {
@@ -80,6 +89,25 @@ impl Switch {
         if let Some(at) = reports.accept(self.now, report) {
             self.events.set(at, Event::DepthReport);
         }
+    }
+
+    /// Chooses the changes that the queues of a pipe report, or of every pipe; the choices before.
+    pub(super) fn set_report_mode(
+        &mut self,
+        pipe: Option<u16>,
+        mode: ReportMode,
+    ) -> BTreeMap<u16, ReportMode> {
+        let before = self.report_modes.clone();
+        let pipes: Vec<u16> = self.ports.iter().map(|port| pipe_of(port.id)).collect();
+        let chosen = pipes.into_iter().filter(|of| pipe.is_none_or(|only| only == *of));
+        self.report_modes.extend(chosen.map(|pipe| (pipe, mode)));
+        before
+    }
+
+    /// The changes that the queues of a pipe report.
+    pub fn report_mode(&self, pipe: u16) -> ReportMode {
+        let of_all = self.reports.as_ref().map(|reports| reports.config.mode);
+        self.report_modes.get(&pipe).copied().or(of_all).unwrap_or_default()
     }
 
     /// The oldest report reaches the data plane.

@@ -14,12 +14,14 @@ mod ingress;
 mod loop_guard;
 mod measurement;
 mod multithreaded;
+mod nodes;
 mod packet_generators;
 mod reconfigure;
 mod setup;
 mod shares;
 mod transmit_buffer;
 
+pub use nodes::NodeChange;
 pub use reconfigure::{Change, QueueChange, Replaced};
 pub use shares::{QueueSettings, ShareChange};
 
@@ -40,7 +42,9 @@ use flow_control::FlowControlRequests;
 use loop_guard::LoopGuard;
 use measurement::Observations;
 use multithreaded::Passes;
-use sojourn_packet::{DataPlane, PacketMetadata, PortId, Replication, ShaperRegisters};
+use sojourn_packet::{
+    DataPlane, PacketMetadata, PortId, Replication, ReportMode, SchedulerNodes, ShaperRegisters,
+};
 use sojourn_packet::{Packet, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Drain;
@@ -65,6 +69,10 @@ pub struct Switch {
     pools: [Option<u32>; MOST_POOLS],
     /// Registers of shapers that are set later.
     shapers: ShaperRegisters,
+    /// Pipes whose queues report other changes of their depths than the configuration says.
+    report_modes: BTreeMap<u16, ReportMode>,
+    /// Scheduler nodes of the chip.
+    node_numbers: Option<SchedulerNodes>,
     mirror: MirrorBuffer,
     replication: ReplicationEngine,
     /// At most one for a pipe.

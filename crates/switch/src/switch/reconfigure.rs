@@ -6,17 +6,20 @@
 
 use super::Switch;
 use super::ingress::pipe_of;
+use super::nodes::NodeChange;
 use super::shares::ShareChange;
 use crate::config::{ConfigError, DeflectionQueue, MirrorSession, MulticastGroup};
 use crate::generator::{GeneratorChange, Generators};
 use crate::multipath::SpreadingRoutes;
 use crate::router::Routes;
 use crate::tm::buffer_cells::ShareRule;
+use crate::tm::nodes::Nodes;
 use crate::tm::queue::Queue;
 use crate::tm::queue_pacing::Pace;
 use crate::tm::shaper::{ShaperConfig, TokenBucket};
-use sojourn_packet::{PortId, Rate, Time};
+use sojourn_packet::{PortId, Rate, ReportMode, Time};
 use std::any::Any;
+use std::collections::BTreeMap;
 
 /// A change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +38,12 @@ pub enum Change {
     Deflection(DeflectionQueue),
     /// Sets rates and depth of queues, pauses and resumes them.
     Queues(QueueChange),
+    /// Chooses the changes of depths that the queues of a pipe report; of every pipe if absent.
+    Reports(Option<u16>, ReportMode),
+    /// Sets a scheduler node, and puts it in use.
+    Node(NodeChange),
+    /// Frees a scheduler node of a port.
+    NoNode(PortId, u8),
     /// Sets the cells of a pool; without any, the first pool has the rest of the buffer and another
     /// one none.
     Pool(u8, Option<u32>),
@@ -64,6 +73,10 @@ pub struct QueueChange {
     pub weight: Option<u16>,
     /// Strict priority for bandwidth beyond the guaranteed rate, 0 to 7.
     pub level: Option<u8>,
+    /// Its scheduler node, one that its port has in use.
+    pub node: Option<u8>,
+    /// Whether it reports its depth.
+    pub reports: Option<bool>,
     /// Its part of the packet buffer.
     pub share: ShareChange,
 }
@@ -78,11 +91,16 @@ enum Previous {
     Group(u16, Option<MulticastGroup>),
     CpuPort(Option<PortId>),
     Deflection(u16, Option<DeflectionQueue>),
-    Queues(Vec<PreviousQueue>),
+    Queues(Vec<PreviousQueue>, Vec<PreviousNodes>),
+    Nodes(usize, Option<Box<Nodes>>),
+    Reports(BTreeMap<u16, ReportMode>),
     Pool(u8, Option<u32>),
     Shaper(usize, Option<TokenBucket>),
     Generators(Box<Generators>),
 }
+
+/// The nodes of a port, by its place.
+type PreviousNodes = (usize, Option<Box<Nodes>>);
 
 #[derive(Debug)]
 struct PreviousQueue {
@@ -91,6 +109,7 @@ struct PreviousQueue {
     pace: Pace,
     packet_limit: Option<u32>,
     disabled: bool,
+    reports: bool,
     weight: u16,
     level: u8,
     rule: ShareRule,
@@ -161,7 +180,25 @@ impl Switch {
                 let pipe = pipe_of(queue.port);
                 Previous::Deflection(pipe, self.set_deflection(pipe, Some(*queue)))
             }
-            Change::Queues(change) => Previous::Queues(self.change_queues(change)?),
+            Change::Queues(change) => {
+                let nodes = self.change_node_of_queues(change)?;
+                match self.change_queues(change) {
+                    Ok(queues) => Previous::Queues(queues, nodes),
+                    Err(why) => {
+                        self.restore_nodes(nodes);
+                        return Err(why);
+                    }
+                }
+            }
+            Change::Reports(pipe, mode) => Previous::Reports(self.set_report_mode(*pipe, *mode)),
+            Change::Node(change) => {
+                let (port, before) = self.change_node(change)?;
+                Previous::Nodes(port, before)
+            }
+            Change::NoNode(port, node) => {
+                let (port, before) = self.free_node(*port, *node)?;
+                Previous::Nodes(port, before)
+            }
             Change::Pool(pool, cells) => Previous::Pool(*pool, self.set_pool(*pool, *cells)?),
             Change::Shaper(port, shaper) => {
                 let index = self.find_port(*port).ok_or(ConfigError::NoSuchQueue {
@@ -195,10 +232,14 @@ impl Switch {
             Previous::Deflection(pipe, queue) => {
                 self.set_deflection(pipe, queue);
             }
-            Previous::Queues(queues) => {
+            Previous::Reports(modes) => self.report_modes = modes,
+            Previous::Nodes(port, nodes) => self.restore_nodes(vec![(port, nodes)]),
+            Previous::Queues(queues, nodes) => {
+                self.restore_nodes(nodes);
                 for previous in queues {
                     let PreviousQueue { port, queue, pace, packet_limit, .. } = previous;
-                    let PreviousQueue { weight, level, disabled, rule, .. } = previous;
+                    let PreviousQueue { weight, level, disabled, reports, rule, .. } = previous;
+                    self.ports[port].queues[queue].reports = reports;
                     self.ports[port].repace(queue, pace);
                     self.ports[port].reweigh(queue, weight);
                     self.ports[port].set_level(queue, level);
@@ -259,6 +300,8 @@ impl Switch {
                 let queue = &mut self.ports[index].queues[number];
                 let (pace, packet_limit) = (queue.pace.clone(), queue.packet_limit);
                 let (disabled, rule) = (queue.disabled, queue.share.rule());
+                let reports = queue.reports;
+                queue.reports = change.reports.unwrap_or(reports);
                 queue.packet_limit = change.packet_limit.or(packet_limit);
                 let new = pace.with(change.packet_pace, change.bit_pace);
                 let port = &mut self.ports[index];
@@ -271,6 +314,7 @@ impl Switch {
                     weight,
                     level,
                     disabled,
+                    reports,
                     rule,
                 });
                 port.repace(number, new);

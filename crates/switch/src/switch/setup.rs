@@ -20,7 +20,7 @@ use crate::tm::port::Port;
 use crate::tm::queued_packet::Places;
 use crate::tm::replication::ReplicationEngine;
 use sojourn_packet::{DataPlane, PacketGenerator, PortId, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 impl Switch {
     /// A switch at rest at time zero whose queues drop from the tail.
@@ -77,6 +77,8 @@ impl Switch {
             pools: std::array::from_fn(|pool| config.pools.get(pool).copied().flatten()),
             buffer: Buffer::new(config.buffer_cells(), config.cell).with_pools(&pools),
             shapers: config.shapers,
+            node_numbers: config.nodes,
+            report_modes: BTreeMap::new(),
             mirror: MirrorBuffer::new(&config.mirror),
             recirculation: RecirculationStatistics {
                 capacity: recirculating.map(|p| p.speed.0).sum(),
@@ -104,6 +106,7 @@ impl Switch {
             reports,
             flow_control: FlowControlRequests::new(config.flow_control_delay),
         };
+        switch.set_nodes(&config.node_changes, &config.ports)?;
         switch.expect_generated();
         Ok(switch)
     }

@@ -6,7 +6,7 @@
 
 use super::Switch;
 use super::reconfigure::QueueChange;
-use crate::config::{ConfigError, MOST_POOLS, carve};
+use crate::config::{ColorLimits, ConfigError, MOST_POOLS, carve};
 use crate::tm::buffer_cells::{Pool, ShareRule};
 use crate::tm::queue::Queue;
 use sojourn_packet::PortId;
@@ -26,6 +26,8 @@ pub struct ShareChange {
     pub guaranteed: Option<u32>,
     /// Cells for packets beyond its limit.
     pub headroom: Option<u32>,
+    /// Lower limits for yellow and red packets; `Some(None)` takes them away.
+    pub colors: Option<Option<ColorLimits>>,
 }
 
 impl ShareChange {
@@ -33,6 +35,7 @@ impl ShareChange {
     pub(super) fn applied_to(&self, mut rule: ShareRule) -> ShareRule {
         rule.limit = self.limit.unwrap_or(rule.limit);
         rule.alpha = self.alpha.unwrap_or(rule.alpha);
+        rule.colors = self.colors.unwrap_or(rule.colors);
         rule.floor = self.floor.unwrap_or(rule.floor);
         let reserve = &mut rule.reserve;
         reserve.pool = self.pool.unwrap_or(reserve.pool);
@@ -51,6 +54,10 @@ pub struct QueueSettings {
     pub weight: u16,
     /// The control plane has paused it.
     pub paused: bool,
+    /// Its scheduler node, where the chip has some.
+    pub node: Option<u8>,
+    /// It reports its depth.
+    pub reports: bool,
     /// Cells that it may hold.
     pub share: ShareRule,
 }
@@ -72,6 +79,11 @@ impl Switch {
         *self.buffer.pools()
     }
 
+    /// Bytes of a cell of the buffer.
+    pub fn cell_bytes(&self) -> u32 {
+        self.buffer.cell()
+    }
+
     /// Settings of a queue, if there is one.
     pub fn queue_settings(&self, port: PortId, queue: u8) -> Option<QueueSettings> {
         let (port, queue) = (&self.ports[self.find_port(port)?], usize::from(queue));
@@ -80,6 +92,8 @@ impl Switch {
             level: port.level(queue),
             weight: port.weight(queue),
             paused: found.disabled,
+            node: self.node_of(port, queue),
+            reports: found.reports,
             share: found.share.rule(),
         })
     }
@@ -104,6 +118,7 @@ impl Switch {
         let share = change.share;
         let (port, queue) = (change.port.unwrap_or(PortId(0)), change.queue.unwrap_or(0));
         Queue::check_share(port, queue.into(), share.pool.unwrap_or(0), share.alpha.flatten())?;
+        Queue::check_colors(port, queue.into(), share.colors.flatten())?;
         let changed = |port: PortId, queue: usize| {
             let is_wanted = change.port.is_none_or(|only| only == port)
                 && change.queue.is_none_or(|only| usize::from(only) == queue);

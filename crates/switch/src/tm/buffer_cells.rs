@@ -92,6 +92,11 @@ impl Buffer {
         length.div_ceil(self.cell)
     }
 
+    /// Bytes of a cell.
+    pub fn cell(&self) -> u32 {
+        self.cell
+    }
+
     /// Cells in all.
     pub fn total(&self) -> u32 {
         self.total
@@ -226,6 +231,11 @@ impl Share {
     /// Cells in use.
     pub fn usage(&self) -> Usage {
         self.usage
+    }
+
+    /// How many of the limits by colour the queue has reached; a dynamic limit is not one of them.
+    pub fn limits_reached(&self) -> usize {
+        self.limits.iter().filter(|limit| self.usage.cells >= **limit).count()
     }
 
     /// Takes the cells from both, or takes nothing and returns false: tail drop.

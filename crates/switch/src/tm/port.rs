@@ -8,6 +8,7 @@ use crate::discipline::Discipline;
 use crate::statistics::Count;
 use crate::tm::active_sharing::Drain;
 use crate::tm::link_trace::Opportunities;
+use crate::tm::nodes::Nodes;
 use crate::tm::queue::Queue;
 use crate::tm::queue_pacing::Pace;
 use crate::tm::queued_packet::Queued;
@@ -39,6 +40,8 @@ pub(crate) struct Port {
     /// something as soon as it is there; zero if it is to be found out, which a packet that goes makes so.
     held_until: Time,
     scheduler: Scheduler,
+    /// Scheduling between queues and port, if it was ever set.
+    pub nodes: Option<Box<Nodes>>,
     /// There is one queue, and nothing of its own holds it back: whenever the port may send, it is
     /// its turn.
     single: bool,
@@ -92,6 +95,7 @@ impl Port {
             backlog: 0,
             held_until: Time::ZERO,
             scheduler: Scheduler::new(&ranks),
+            nodes: None,
             single: false,
             plain: false,
             shaper: shaper.transpose().map_err(refused)?,
@@ -117,9 +121,11 @@ impl Port {
     }
 
     /// Looks what is to be decided here; to be called after each change of what holds packets back.
-    fn update_fast_path(&mut self) {
+    pub fn update_fast_path(&mut self) {
         let alone = match &self.queues[..] {
-            [queue] => (queue.is_unshaped() && !queue.is_paused()).then_some(queue),
+            [queue] if self.nodes.is_none() => {
+                (queue.is_unshaped() && !queue.is_paused()).then_some(queue)
+            }
             _ => None,
         };
         self.single = alone.is_some() && self.scheduler.serves_first();
@@ -220,6 +226,9 @@ impl Port {
     /// Changes a queue's weight.
     pub fn reweigh(&mut self, queue: usize, weight: u16) {
         self.scheduler.set_weight(queue, weight);
+        if let Some(nodes) = &mut self.nodes {
+            nodes.reweigh(queue, weight);
+        }
         self.update_fast_path();
     }
 
@@ -231,6 +240,16 @@ impl Port {
     /// Changes a queue's strict priority.
     pub fn set_level(&mut self, queue: usize, level: u8) {
         self.scheduler.set_level(queue, level);
+        if let Some(nodes) = &mut self.nodes {
+            nodes.set_level(queue, level);
+        }
+    }
+
+    /// The nodes of the port, to be changed; made now if there were none, `home` its own.
+    pub fn nodes_from(&mut self, home: u8) -> (&mut Nodes, &Scheduler) {
+        let (count, scheduler) = (self.queues.len(), &self.scheduler);
+        let made = || Box::new(Nodes::new(home, count, scheduler));
+        (self.nodes.get_or_insert_with(made), scheduler)
     }
 
     /// Advanced flow control pauses or resumes a queue.
@@ -276,7 +295,7 @@ impl Port {
             return Decision::Wait(self.held_until);
         }
         if self.single {
-            return Decision::Serve(Turn { queue: 0, band: Band::Remaining });
+            return Decision::Serve(Turn { queue: 0, band: Band::Remaining, node: None });
         }
         self.choose(now)
     }
@@ -303,7 +322,17 @@ impl Port {
                 guaranteed |= bit;
             }
         }
-        match self.scheduler.pick(guaranteed, remaining) {
+        let picked = match &mut self.nodes {
+            None => self.scheduler.pick(guaranteed, remaining),
+            Some(nodes) => match nodes.pick(now, guaranteed, remaining) {
+                Ok(turn) => Some(turn),
+                Err(ready) => {
+                    soonest = soonest.min(ready);
+                    None
+                }
+            },
+        };
+        match picked {
             Some(turn) => Decision::Serve(turn),
             None if soonest < Time::MAX => Decision::Wait(soonest),
             None => Decision::Idle,
@@ -336,7 +365,11 @@ impl Port {
         queue.pace.charge(now, shaped);
         self.pace.charge(now, shaped);
         let empty = queue.is_empty();
-        self.scheduler.served(turn, length, empty);
+        let Some(nodes) = &mut self.nodes else {
+            return self.scheduler.served(turn, length, empty);
+        };
+        let backlog = if empty { self.backlog & !(1 << turn.queue) } else { self.backlog };
+        nodes.served(now, turn, length, shaped, backlog);
     }
 }
 

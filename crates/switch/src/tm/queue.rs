@@ -3,7 +3,7 @@
 //! Uses the discipline for order and drops, and cells for space. Must not depend on the other
 //! queues of its port, nor on the consumer of its packets.
 
-use crate::config::{ConfigError, MOST_ALPHA, MOST_POOLS, QueueConfig};
+use crate::config::{ColorLimits, ConfigError, MOST_ALPHA, MOST_POOLS, QueueConfig};
 use crate::discipline::fifo::Fifo;
 use crate::discipline::{Discipline, DropKind, Drops};
 use crate::statistics::QueueStatistics;
@@ -30,6 +30,8 @@ pub(crate) struct Queue {
     pub paused: bool,
     /// The control plane has paused it.
     pub disabled: bool,
+    /// It reports its depth.
+    pub reports: bool,
     /// Packets that the discipline holds.
     packets: u32,
     pub statistics: QueueStatistics,
@@ -71,6 +73,7 @@ impl Queue {
             packet_limit: config.packet_limit,
             paused: false,
             disabled: config.paused,
+            reports: config.reports,
             packets: 0,
             statistics: QueueStatistics::default(),
         })
@@ -104,17 +107,28 @@ impl Queue {
             return refused("rate in bit/s", 0, "1 or more");
         }
         Queue::check_share(port, queue, config.reserve.pool, config.alpha)?;
+        Queue::check_colors(port, queue, config.colors)?;
         Queue::check_weight(port, queue, config.weight)?;
         if let Some([red, yellow, green]) = config.congestion
             && (red > yellow || yellow > green)
         {
             return refused("congestion threshold", u64::from(yellow), "an ascending list");
         }
-        if let Some(colors) = config.colors {
-            for eighths in [colors.yellow, colors.red] {
-                if !(1..=8).contains(&eighths) {
-                    return refused("colour limit", u64::from(eighths), "1 to 8 eighths");
-                }
+        Ok(())
+    }
+
+    /// Checks limits by colour.
+    pub fn check_colors(
+        port: PortId,
+        queue: usize,
+        colors: Option<ColorLimits>,
+    ) -> Result<(), ConfigError> {
+        let of_colors = colors.map(|colors| [colors.yellow, colors.red]);
+        for eighths in of_colors.into_iter().flatten() {
+            if !(1..=8).contains(&eighths) {
+                let (what, value) = ("colour limit", u64::from(eighths));
+                let allowed = "1 to 8 eighths";
+                return Err(ConfigError::QueueValue { port, queue, what, value, allowed });
             }
         }
         Ok(())

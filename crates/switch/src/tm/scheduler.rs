@@ -27,6 +27,17 @@ pub struct Turn {
     pub queue: usize,
     /// The bandwidth it is served from.
     pub band: Band,
+    /// The turn of the node above it, where its port has nodes.
+    pub node: Option<NodeTurn>,
+}
+
+/// A decision for a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeTurn {
+    /// The node.
+    pub node: u8,
+    /// The bandwidth it is served from.
+    pub band: Band,
 }
 
 /// The scheduler of one port.
@@ -45,6 +56,33 @@ impl Scheduler {
             guaranteed: RoundRobin::new(queues.iter().map(|q| (q.0, q.2))),
             remaining: RoundRobin::new(queues.iter().map(|q| (q.1, q.2))),
         }
+    }
+
+    /// The same; those of weight 0 take turns of one packet instead of being left out.
+    pub fn turns(queues: &[(u8, u8, u16)]) -> Scheduler {
+        let all = Scheduler::new(queues);
+        let with = |of: RoundRobin| of.with_turns();
+        Scheduler { guaranteed: with(all.guaranteed), remaining: with(all.remaining) }
+    }
+
+    /// Those that may have a turn at all.
+    pub fn members(&self) -> QueueSet {
+        self.remaining.all
+    }
+
+    /// The highest strict priority among some in the remaining band, 0 if there is none.
+    pub fn highest_level(&self, of: QueueSet) -> u8 {
+        self.remaining.highest(of)
+    }
+
+    /// The same in the guaranteed band.
+    pub fn highest_min_level(&self, of: QueueSet) -> u8 {
+        self.guaranteed.highest(of)
+    }
+
+    /// Changes a strict priority in the guaranteed band.
+    pub fn set_min_level(&mut self, queue: usize, level: u8) {
+        self.guaranteed.set_priority(queue, level);
     }
 
     /// Strict priority of a queue in the remaining band, 0 to 7.
@@ -77,9 +115,13 @@ impl Scheduler {
     pub fn pick(&mut self, guaranteed: QueueSet, remaining: QueueSet) -> Option<Turn> {
         let first = self.guaranteed.pick(guaranteed);
         if let Some(queue) = first {
-            return Some(Turn { queue, band: Band::Guaranteed });
+            return Some(Turn { queue, band: Band::Guaranteed, node: None });
         }
-        self.remaining.pick(remaining).map(|queue| Turn { queue, band: Band::Remaining })
+        self.remaining.pick(remaining).map(|queue| Turn {
+            queue,
+            band: Band::Remaining,
+            node: None,
+        })
     }
 
     /// A packet of `length` bytes was served in that turn; `empty` if it was the queue's last.
@@ -108,6 +150,8 @@ struct RoundRobin {
     all: QueueSet,
     /// Position of the round of each priority.
     cursor: [u8; 8],
+    /// Lanes of weight 0 take turns.
+    turns: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +174,29 @@ impl RoundRobin {
             members[lane.priority] |= 1 << i;
         }
         let all = members.iter().fold(0, |all, set| all | set);
-        RoundRobin { lanes, members, all, cursor: [0; 8] }
+        RoundRobin { lanes, members, all, cursor: [0; 8], turns: false }
+    }
+
+    /// The same, in which lanes of weight 0 take turns.
+    fn with_turns(mut self) -> RoundRobin {
+        self.turns = true;
+        for (i, lane) in self.lanes.iter().enumerate() {
+            self.members[lane.priority] |= 1 << i;
+            self.all |= 1 << i;
+        }
+        self
+    }
+
+    /// Those of weight 0.
+    fn weightless(&self, set: QueueSet) -> QueueSet {
+        if !self.turns {
+            return 0;
+        }
+        in_set(set).filter(|q| self.lanes[*q].weight == 0).fold(0, |set, q| set | 1 << q)
+    }
+
+    fn highest(&self, of: QueueSet) -> u8 {
+        (0..8).rev().find(|&p| self.members[p] & of != 0).unwrap_or(0) as u8
     }
 
     fn set_weight(&mut self, queue: usize, weight: u16) {
@@ -138,7 +204,7 @@ impl RoundRobin {
         lane.weight = i64::from(weight);
         let (priority, bit) = (lane.priority, 1 << queue);
         for set in [&mut self.members[priority], &mut self.all] {
-            *set = if weight > 0 { *set | bit } else { *set & !bit };
+            *set = if weight > 0 || self.turns { *set | bit } else { *set & !bit };
         }
     }
 
@@ -147,7 +213,7 @@ impl RoundRobin {
         let (before, after) = (lane.priority, usize::from(priority & 7));
         lane.priority = after;
         self.members[before] &= !(1 << queue);
-        if lane.weight > 0 {
+        if lane.weight > 0 || self.turns {
             self.members[after] |= 1 << queue;
         }
     }
@@ -169,12 +235,14 @@ impl RoundRobin {
         // The queue whose turn it is goes on while it has credit; then it is the next one's turn.
         let current = usize::from(self.cursor[priority]);
         let from = if self.lanes[current].credit > 0 { current } else { current + 1 };
-        if !in_set(set).any(|q| self.lanes[q].credit > 0) {
-            self.next_round(set);
+        let weightless = self.weightless(set);
+        let weighted = set & !weightless;
+        if weighted != 0 && !in_set(weighted).any(|q| self.lanes[q].credit > 0) {
+            self.next_round(weighted);
         }
         let queue = in_set(set.rotate_right(from as u32))
             .map(|bit| (bit + from) % MAX_QUEUES)
-            .find(|&q| self.lanes[q].credit > 0)?;
+            .find(|&q| self.lanes[q].credit > 0 || weightless >> q & 1 == 1)?;
         self.cursor[priority] = queue as u8;
         Some(queue)
     }
@@ -190,6 +258,10 @@ impl RoundRobin {
 
     fn served(&mut self, queue: usize, length: u32) {
         let lane = &mut self.lanes[queue];
+        if lane.weight == 0 {
+            lane.credit = 0;
+            return;
+        }
         // A queue that is alone pays nothing beyond one packet's debt: it competes with no other.
         lane.credit = (lane.credit - i64::from(length)).max(-i64::from(length));
     }
@@ -284,7 +356,7 @@ mod tests {
     fn guaranteed_bandwidth_goes_before_any_priority() {
         let mut scheduler = Scheduler::new(&[(0, 0, 1), (0, 7, 1023)]);
         let turn = scheduler.pick(0b01, 0b11).unwrap();
-        assert_eq!(turn, Turn { queue: 0, band: Band::Guaranteed });
+        assert_eq!(turn, Turn { queue: 0, band: Band::Guaranteed, node: None });
         assert_eq!(scheduler.pick(0, 0b11).unwrap().queue, 1);
     }
 
@@ -292,6 +364,19 @@ mod tests {
     fn weight_zero_takes_a_queue_out() {
         let mut scheduler = Scheduler::new(&[(0, 0, 0)]);
         assert_eq!(scheduler.pick(1, 1), None);
+    }
+
+    #[test]
+    fn among_those_of_weight_zero_that_take_turns_each_sends_one_packet() {
+        let mut scheduler = Scheduler::turns(&[(0, 0, 0), (0, 0, 0), (0, 3, 0)]);
+        let mut served = |set| {
+            let turn = scheduler.pick(0, set).unwrap();
+            scheduler.served(turn, 1518, false);
+            turn.queue
+        };
+        let order: Vec<usize> = (0..4).map(|_| served(0b011)).collect();
+        assert!(order.windows(2).all(|pair| pair[0] != pair[1]), "{order:?}");
+        assert_eq!(served(0b111), 2);
     }
 
     #[test]

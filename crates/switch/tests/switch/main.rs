@@ -10,6 +10,7 @@ mod link_trace;
 mod loops;
 mod multithreaded;
 mod native;
+mod nodes;
 mod pools;
 mod queues;
 mod setup;

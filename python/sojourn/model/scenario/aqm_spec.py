@@ -53,6 +53,8 @@ class Ghost(Strict):
     order: Literal["compiler", "model"] = "compiler"
     """Bit order of the report's word: that of the compiler, or that of the reference model, which a
     compiled program misreads."""
+    mode: Literal["any", "color"] = "any"
+    """Changes that are reported: `any`, or `color`, those across a queue's limit for a colour."""
 
 
 class AqmChoice(Strict):

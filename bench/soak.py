@@ -69,7 +69,7 @@ def main() -> int:
 
 def shipped() -> list[str]:
     """The programs, and a native discipline below none."""
-    folders = ("tna", "v1model", "npu")
+    folders = ("tna", "v1model", "npu", "psa")
     names = [f"{one}/{path.stem}" for one in folders for path in (ROOT / "p4" / one).glob("*.p4")]
     return [*sorted(names), "fq_codel", "dualpi2"]
 

@@ -76,8 +76,32 @@ def test_packets_are_dropped_before_the_queue_and_a_run_names_its_assumptions(
     ghost = {run["label"]: run["aqm"].get("ghost") for run in described}
     assert ghost["codel"] is None
     assert ghost["ghost_pi2 1 us"] == {
-        "delay": 1_000, "interval": 2, "waiting": 16, "cells": 2, "order": "compiler"
+        "delay": 1_000, "interval": 2, "waiting": 16, "cells": 2, "order": "compiler", "mode": "any"
     }  # fmt: skip
+
+
+def test_mode_color_reports_the_depths_that_cross_a_limit_of_the_queue_for_a_colour(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    shipped = (T2NA / "ghost_codel.toml").read_text()
+    limits = "[[queues]]\nport = 2\nlimit_cells = 400\nyellow_eighths = 1\nred_eighths = 4\n"
+    (tmp_path / "limits.toml").write_text(shipped + limits)
+    (tmp_path / "silent.toml").write_text(f"{shipped}{limits}reports = false\n")
+    modes = {"any": "limits", "color": "limits", "off": "silent"}
+    aqms = [
+        f'{{ use = "t2na/ghost_codel", label = "{label}", control = "{control}.toml", '
+        f'ghost = {{ mode = "{"color" if label == "color" else "any"}" }} }}'
+        for label, control in modes.items()
+    ]
+    said = _run(sojourn, tmp_path, *aqms)
+    delivered = {
+        label: int(texts[0].removeprefix("ghost: ").split()[0])
+        for label, texts in said["assumptions"].items()
+    }
+    # Some at the other port, to which the acknowledgements go.
+    assert 0 < delivered["color"] < delivered["any"] / 10, delivered
+    assert delivered["off"] < delivered["any"], delivered
+    assert "mode COLOR reports" in "\n".join(said["assumptions"]["color"])
 
 
 def test_a_run_is_the_same_twice_and_another_word_order_is_another_run(

@@ -89,7 +89,7 @@ def shipped() -> list[str]:
     """The programs, by the paths that are their names, and the native disciplines."""
     programs = sorted(
         f"{folder}/{path.stem}"
-        for folder in ("tna", "v1model", "npu")
+        for folder in ("tna", "v1model", "npu", "psa")
         for path in (P4 / folder).glob("*.p4")
     )
     # One with an `@` is a reference of another test's, and not on the list that users see.

@@ -1,6 +1,8 @@
 """Tofino 2 on the command line: detection, check, run, template."""
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +60,40 @@ def test_aqms_for_tofino_2_run_and_their_copies_come_back(sojourn: Sojourn) -> N
         assert said["aqm_drops"] > 0 and said["mean"] < 30e6, said
         if said["aqm"] in ("t2na/codel", "t2na/codel_act"):
             assert said["recirculated"] == said["mirrored"] > 0, said
+
+
+NODES = """
+[[scheduler_nodes]]
+port = 2
+node = {node}
+weight = 1023
+max_rate = 10_000_000
+
+[[queues]]
+port = 2
+priority = 0
+node = {node}
+"""
+
+
+def test_a_control_plane_puts_a_queue_below_a_scheduler_node_with_a_rate(
+    sojourn: Sojourn, tmp_path: Path
+) -> None:
+    def run(name: str, node: int) -> subprocess.CompletedProcess[str]:
+        chip = programs_folder() / name.split("/")[0]
+        control = (chip / f"{name.split('/')[1]}.toml").read_text()
+        (tmp_path / "nodes.toml").write_text(control + NODES.format(node=node))
+        scenario = tmp_path / "scenario.toml"
+        scenario.write_text(
+            f'duration = "2 s"\naqms = [{{ use = "{name}", control = "nodes.toml" }}]\n'
+            '[switch]\nrate = "100 Mbit/s"\n[[flows]]\nrtt = "5 ms"\n'
+        )
+        return sojourn("run", scenario, "--out", tmp_path / "out", "--json")
+
+    done = run("t2na/red", 8)
+    assert done.returncode == 0, done.stderr
+    (said,) = json.loads(done.stdout)["aqms"]
+    assert 8e6 < said["goodput"] < 10e6, said
+    # Node 1 is port 1's own, and Tofino 1 has none.
+    assert "scheduler node 1 is that of port 1" in run("t2na/red", 1).stderr
+    assert "no scheduler nodes between queues and ports" in run("tna/red", 8).stderr

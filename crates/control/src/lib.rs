@@ -325,25 +325,20 @@ pub struct SchedulerNode {
     /// True: its queues send nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
-    /// Most on the wire.
+    /// Most on the wire, bit/s or packets/s; 0 takes the limit away.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_rate: Option<NodeRate>,
-    /// Guaranteed on the wire.
+    pub max_rate: Option<u64>,
+    /// Burst of that rate in bytes, or in packets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_rate: Option<NodeRate>,
-}
-
-/// A rate of a scheduler node, with its burst.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NodeRate {
-    /// bit/s, or packets/s; 0 takes the rate away.
-    pub rate: u64,
-    /// Bytes, or packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub burst: Option<u64>,
-    /// It counts packets.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub max_burst: Option<u64>,
+    /// Guaranteed on the wire; 0 takes the guarantee away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rate: Option<u64>,
+    /// Burst of that rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_burst: Option<u64>,
+    /// Rates and bursts count packets.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub packets: bool,
 }
 

@@ -347,6 +347,31 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_for_the_recirculation_port_of_psa_comes_back_with_what_egress_sends_along() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let path = |name: &str| root.join(name).display().to_string();
+        let mut switch = built(&serde_json::json!({
+            "ports": [{"id": 1}, {"id": 4}],
+            "aqm": {
+                "kind": "p4", "program": path("tests/stf/psa/paths.p4"),
+                "include_paths": [path("p4/include")],
+            },
+        }))
+        .expect("a switch");
+        let mut bytes = vec![0; 60];
+        bytes[13] = 4;
+        switch.receive(Time::ZERO, PortId(1), Packet { bytes, ..Packet::default() });
+        while let Some(due) = switch.next_timer() {
+            switch.advance(due);
+        }
+        let out: Vec<_> = switch.take_transmits().collect();
+        assert_eq!(out.iter().map(|sent| sent.port.0).collect::<Vec<_>>(), [4]);
+        // Its path in ingress, that in egress, and the metadata of the recirculation.
+        assert_eq!(out[0].packet.bytes[14..18], [6, 1, 0x55, 0x55]);
+        assert_eq!(switch.statistics().recirculation.recirculated.packets, 1);
+    }
+
+    #[test]
     fn a_discipline_for_three_ports_and_a_rate_above_the_speed_are_refused_by_name() {
         let refused = |text| built(&text).err().expect("refused").to_string();
         let three = serde_json::json!({

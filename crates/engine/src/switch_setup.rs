@@ -5,7 +5,7 @@
 
 use sojourn_control::{
     Batch, Bits, BufferPool, ControlError, ControlPlane, GeneratorApplication, GeneratorTrigger,
-    Multiple, NodeRate, Operation, QueueSetting, SchedulerNode,
+    Multiple, Operation, QueueSetting, SchedulerNode,
 };
 use sojourn_packet::{PacketGenerator, Rate, Time};
 use sojourn_switch::tm::shaper::{TokenBucket, Unencodable};
@@ -304,14 +304,14 @@ pub(crate) fn colors(setting: &QueueSetting) -> Option<Option<ColorLimits>> {
 
 /// A scheduler node in the switch's form.
 pub(crate) fn scheduler_node(given: &SchedulerNode) -> NodeChange {
-    let shaper = |rate: NodeRate| {
-        let burst = rate.burst.unwrap_or_else(sojourn_net::config::burst);
-        let per_second = match rate.packets {
-            true => ShapedRate::Packets(rate.rate),
-            false => ShapedRate::Bits(Rate(rate.rate)),
+    let shaper = |rate: u64, burst: Option<u64>| {
+        let burst = burst.unwrap_or_else(sojourn_net::config::burst);
+        let per_second = match given.packets {
+            true => ShapedRate::Packets(rate),
+            false => ShapedRate::Bits(Rate(rate)),
         };
         let shaper = ShaperConfig { rate: per_second, ..ShaperConfig::bits(Rate(0), burst) };
-        (rate.rate > 0).then_some(shaper)
+        (rate > 0).then_some(shaper)
     };
     NodeChange {
         port: PortId(given.port),
@@ -321,8 +321,8 @@ pub(crate) fn scheduler_node(given: &SchedulerNode) -> NodeChange {
         weight: given.weight,
         propagates: given.priority_propagation,
         paused: given.paused,
-        min_shaper: given.min_rate.map(shaper),
-        max_shaper: given.max_rate.map(shaper),
+        min_shaper: given.min_rate.map(|rate| shaper(rate, given.min_burst)),
+        max_shaper: given.max_rate.map(|rate| shaper(rate, given.max_burst)),
     }
 }
 

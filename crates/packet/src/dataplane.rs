@@ -111,6 +111,8 @@ pub struct MirrorOverrides {
     pub queue: Option<u8>,
     /// Class of service.
     pub cos: Option<u8>,
+    /// It asks for deflection if its queue has no room.
+    pub deflect_on_drop: Option<bool>,
 }
 
 /// A request to pause or resume a queue (advanced flow control of Tofino 2, mode XOFF).

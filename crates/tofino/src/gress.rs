@@ -28,8 +28,9 @@ pub struct PassFields {
     mirror: IntrinsicField,
     resubmit: IntrinsicField,
     digest: IntrinsicField,
-    /// `mirror_egress_port`, `mirror_qid`, `mirror_ingress_cos`, `mirror_io_select`.
-    overrides: [IntrinsicField; 4],
+    /// `mirror_egress_port`, `mirror_qid`, `mirror_ingress_cos`, `mirror_io_select`,
+    /// `mirror_deflect_on_drop`.
+    overrides: [IntrinsicField; 5],
     cut_to: IntrinsicField,
     /// `drop_ctl`, where it cancels a resubmit.
     cancels: IntrinsicField,
@@ -52,6 +53,7 @@ impl PassFields {
                 copied("mirror_qid"),
                 copied("mirror_ingress_cos"),
                 copied("mirror_io_select"),
+                copied("mirror_deflect_on_drop"),
             ],
             cut_to: copied("mtu_trunc_len"),
             cancels: IntrinsicField(None),
@@ -231,7 +233,7 @@ impl Gress {
     pub fn chosen_copies(&self) -> CopyTypes {
         let frame = &self.frames[self.control_at];
         let chosen = |field: IntrinsicField| field.get(frame).map(|value| value as u8);
-        let [port, queue, cos, deparsed] = self.fields.overrides;
+        let [port, queue, cos, deparsed, deflect] = self.fields.overrides;
         let cancelled = self.fields.cancels.or_zero(frame) & 1 != 0;
         CopyTypes {
             mirror: chosen(self.fields.mirror),
@@ -241,6 +243,7 @@ impl Gress {
                 port: port.get(frame).map(|port| PortId(port as u16)),
                 queue: chosen(queue),
                 cos: chosen(cos),
+                deflect_on_drop: chosen(deflect).map(|bit| bit != 0),
             },
             as_deparsed: chosen(deparsed).map(|bit| bit != 0),
             cut_to: self.fields.cut_to.get(frame).map(|length| length as u16),

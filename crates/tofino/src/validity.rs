@@ -26,7 +26,8 @@ const FIELDS: [(&str, u32); 6] = [
 ];
 
 /// Further such fields of chips whose requests to the deparser all have valid bits.
-const REQUESTS: [(&str, u32); 6] = [
+const REQUESTS: [(&str, u32); 7] = [
+    ("mirror_deflect_on_drop", 1),
     ("mirror_io_select", 1),
     ("mirror_ingress_cos", 3),
     ("mirror_egress_port", 9),

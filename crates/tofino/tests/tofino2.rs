@@ -188,12 +188,13 @@ fn a_packet_sets_port_queue_and_form_of_its_copy_and_the_length_that_the_deparse
     let copy = egress("session", mirror).mirror.expect("a copy");
     assert_eq!(copy.overrides, MirrorOverrides::default());
     assert_eq!((copy.packet.bytes[4..6].to_vec(), copy.packet.len().0), (vec![0, 19], 100));
-    let own =
-        format!("{mirror} d.mirror_egress_port = 7; d.mirror_qid = 2; d.mirror_io_select = 0;");
+    let own = format!(
+        "{mirror} d.mirror_egress_port = 7; d.mirror_qid = 2; d.mirror_io_select = 0; d.mirror_deflect_on_drop = 1;"
+    );
     let out = egress("own", &own);
     let copy = out.mirror.expect("a copy");
     assert_eq!(copy.overrides.port, Some(PortId(7)));
-    assert_eq!(copy.overrides.queue, Some(2));
+    assert_eq!((copy.overrides.queue, copy.overrides.deflect_on_drop), (Some(2), Some(true)));
     assert_eq!(copy.packet.bytes[4..6], [4, 5], "the packet as it was received");
     assert_eq!(out.packet.expect("it is sent").bytes[4..6], [0, 19]);
     let cut = egress("cut", "d.mtu_trunc_len = 64;");
@@ -202,11 +203,11 @@ fn a_packet_sets_port_queue_and_form_of_its_copy_and_the_length_that_the_deparse
 
 #[test]
 fn stateful_alu_features_that_are_not_simulated_pass_the_check_with_a_warning() {
-    let action = "Register<bit<128>, bit<9>>(512) r;
-    RegisterAction<bit<128>, bit<9>, bit<32>>(r) act = {
-        void apply(inout bit<128> v, out bit<32> rv) { rv = v[31:0]; }
+    let action = "Register<bit<32>, bit<9>>(512) r;
+    RegisterAction<bit<32>, bit<9>, bit<32>>(r) act = {
+        void apply(inout bit<32> v, out bit<32> rv) { rv = v; }
     };
-    apply { h.h.delay = act.execute(e.egress_port); }";
+    apply { h.h.delay = act.execute_log(); }";
     let program = Program::read(file("third", &text(action)), &options(None)).expect("it is P4");
     let checked = program.check();
     assert!(checked.ok);

@@ -244,4 +244,41 @@ extern MinMaxAction4<T, H, U1, U2, U3, U4> {
     SOJOURN_WORD_EXTREMES(int<9>)
 }
 
+// ---- Learning -----------------------------------------------------------------------------
+
+// An action that also sees what the other stateful ALUs of its stage have matched: `digest` from the
+// packet, `learn` if none of them knows it. Not simulated.
+extern LearnAction<T, H, D, U> {
+    LearnAction(Register<T, H> reg);
+    U execute(in H index, @optional out U rv2, @optional out U rv3, @optional out U rv4);
+    @synchronous(execute)
+    abstract void apply(inout T value, in D digest, in bool learn, @optional out U rv1,
+                        @optional out U rv2, @optional out U rv3, @optional out U rv4);
+    SOJOURN_OUTPUTS_OF_ONE_TYPE
+}
+
+extern LearnAction2<T, H, D, U1, U2> {
+    LearnAction2(Register<T, H> reg);
+    U1 execute(in H index, out U2 rv2);
+    @synchronous(execute)
+    abstract void apply(inout T value, in D digest, in bool learn, out U1 rv1, out U2 rv2);
+    SOJOURN_OUTPUTS_OF_SEVERAL_TYPES
+}
+
+extern LearnAction3<T, H, D, U1, U2, U3> {
+    LearnAction3(Register<T, H> reg);
+    U1 execute(in H index, out U2 rv2, out U3 rv3);
+    @synchronous(execute)
+    abstract void apply(inout T value, in D digest, in bool learn, out U1 rv1, out U2 rv2, out U3 rv3);
+    SOJOURN_OUTPUTS_OF_SEVERAL_TYPES
+}
+
+extern LearnAction4<T, H, D, U1, U2, U3, U4> {
+    LearnAction4(Register<T, H> reg);
+    U1 execute(in H index, out U2 rv2, out U3 rv3, out U4 rv4);
+    @synchronous(execute)
+    abstract void apply(inout T value, in D digest, in bool learn, out U1 rv1, out U2 rv2, out U3 rv3, out U4 rv4);
+    SOJOURN_OUTPUTS_OF_SEVERAL_TYPES
+}
+
 #endif

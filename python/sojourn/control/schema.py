@@ -362,15 +362,6 @@ def _queue_keys() -> dict[str, Schema]:
 
 
 def _node() -> Schema:
-    def rate(what: str) -> Schema:
-        return _object(
-            what,
-            ("rate",),
-            rate=_whole("bit/s on the wire; 0 takes it away."),
-            burst=_whole("Bytes."),
-            packets={"type": "boolean", "description": "Both count packets."},
-        )
-
     return _object(
         "A scheduler node (L1 node); unset it takes turns without rates.",
         ("port", "node"),
@@ -384,8 +375,11 @@ def _node() -> Schema:
             "description": "It has the highest level of its queues.",
         },
         paused={"type": "boolean", "description": "Its queues send nothing."},
-        max_rate=rate("Most."),
-        min_rate=rate("Guaranteed."),
+        max_rate=_whole("Most, bit/s; 0: any."),
+        max_burst=_whole("Its burst, bytes."),
+        min_rate=_whole("Guaranteed, bit/s; 0: none."),
+        min_burst=_whole("Its burst, bytes."),
+        packets={"type": "boolean", "description": "Rates and bursts count packets."},
     )
 
 

@@ -6,6 +6,7 @@
 //! `write/` and `read.rs` implement their meaning.
 
 mod buffer;
+mod nodes;
 
 pub use buffer::FACTORS;
 
@@ -63,6 +64,14 @@ pub enum Fixed {
     PipeConfig,
     /// `tm.queue.cfg`: the queues that report their depths.
     QueueConfig,
+    /// `tm.queue.color`: limits of queues for packets of a colour.
+    QueueColor,
+    /// `tm.l1_node.sched_cfg`: scheduler nodes between queues and ports.
+    NodeScheduling,
+    /// `tm.l1_node.sched_shaping`: their rates.
+    NodeShaping,
+    /// `tm.cfg`: the packet buffer.
+    Buffer,
 }
 
 /// Ids of the fields, table by table.
@@ -138,6 +147,32 @@ pub mod field {
     pub const DROPS_QUEUE: u32 = 2;
     pub const DROPS_PORT: u32 = 3;
     pub const DROPS_PORT_QUEUE: u32 = 4;
+    pub const QUEUE_NODE: u32 = 8;
+    pub const NODES_COUNT: u32 = 2;
+    pub const PORT_NODES: u32 = 3;
+    pub const IN_USE: u32 = 1;
+    pub const FREE: u32 = 2;
+    pub const CHILDREN_COUNT: u32 = 1;
+    pub const CHILDREN: u32 = 2;
+    pub const PROPAGATION: u32 = 3;
+    pub const NODE_WEIGHT: u32 = 4;
+    pub const NODE_MIN_PRIORITY: u32 = 5;
+    pub const NODE_GUARANTEED: u32 = 6;
+    pub const NODE_PRIORITY: u32 = 7;
+    pub const NODE_SHAPED: u32 = 8;
+    pub const NODE_PORT: u32 = 9;
+    pub const NODE_SCHEDULED: u32 = 10;
+    pub const FREE_PORT: u32 = 11;
+    pub const NODE_MIN_RATE: u32 = 2;
+    pub const NODE_MIN_BURST: u32 = 3;
+    pub const NODE_RATE: u32 = 4;
+    pub const NODE_BURST: u32 = 5;
+    pub const COLOR_DROPS: u32 = 1;
+    pub const YELLOW_LIMIT: u32 = 2;
+    pub const RED_LIMIT: u32 = 3;
+    pub const CELL_BYTES: u32 = 2;
+    pub const BUFFER_CELLS: u32 = 3;
+    pub const DROPS_ENABLE: u32 = 7;
     pub const REPORT_MODE: u32 = 8;
     pub const REPORTS: u32 = 1;
 
@@ -237,7 +272,7 @@ const SECOND_PARTS: &str =
 /// Difference of a table of Tofino 2: its size, and columns that it has besides.
 type Change = (Fixed, u32, &'static [Column]);
 
-const CHANGES: [Change; 11] = [
+const CHANGES: [Change; 12] = [
     (
         Fixed::Mirror,
         256,
@@ -258,21 +293,29 @@ const CHANGES: [Change; 11] = [
         4608,
         &[
             (field::FLOW_CONTROL, "advanced_flow_control", "CREDIT XOFF"),
-            (8, "pg_l1_node", "uint8"),
+            (field::QUEUE_NODE, "pg_l1_node", "uint8"),
             (9, "scheduling_speed", FASTER),
         ],
     ),
     (Fixed::QueueBuffer, 4608, &[]),
+    (Fixed::QueueColor, 4608, &[]),
     (Fixed::QueueCounter, 1152, &[]),
     (
         Fixed::PipeConfig,
         4,
         &[
-            (7, "mirror_drop_enable", "bool"),
+            (field::DROPS_ENABLE, "mirror_drop_enable", "bool"),
             (field::REPORT_MODE, "queue_depth_report_mode", "ANY COLOR"),
         ],
     ),
-    (Fixed::PortScheduling, 288, &[(2, "l1_nodes_count", "!uint8"), (3, "l1_nodes", "!uint8[]")]),
+    (
+        Fixed::PortScheduling,
+        288,
+        &[
+            (field::NODES_COUNT, "l1_nodes_count", "!uint8"),
+            (field::PORT_NODES, "l1_nodes", "!uint8[]"),
+        ],
+    ),
     (Fixed::Application, 16, &[]),
     (Fixed::SnapshotContainers, 20, &[]),
     (Fixed::Port, 288, &[]),
@@ -620,13 +663,16 @@ const TABLES: [TableSpec; 18] = [
 
 /// Each table's part of a chip's document, with its kind.
 pub fn tables(of: &DeviceTables) -> impl Iterator<Item = (Value, Fixed)> {
-    let new = if of.generation > 1 { &NEW[..] } else { &[] };
+    let new: [&[TableSpec]; 2] =
+        if of.generation > 1 { [&NEW, &nodes::TABLES] } else { [&[], &[]] };
+    let new = new.into_iter().flatten();
     TABLES.iter().chain(&buffer::TABLES).chain(new).map(move |table| (made(table, of), table.what))
 }
 
 /// Ids of the tables of all chips.
 pub fn numbers() -> impl Iterator<Item = u32> {
-    TABLES.iter().chain(&buffer::TABLES).chain(&NEW).map(|table| table.id)
+    let new = NEW.iter().chain(&nodes::TABLES);
+    TABLES.iter().chain(&buffer::TABLES).chain(new).map(|table| table.id)
 }
 
 /// The document of a chip's tables.

@@ -8,6 +8,7 @@ mod device_tables;
 mod handles;
 mod match_entries;
 mod messages;
+mod nodes;
 mod snapshots;
 mod value_sets;
 

@@ -10,6 +10,7 @@ mod generators;
 mod hashes;
 mod idle;
 mod match_entries;
+mod nodes;
 mod port_metadata;
 mod ports;
 mod profiles;
@@ -22,6 +23,7 @@ pub use filters::filter_read;
 pub use generators::application_read;
 pub use hashes::{algorithm_read, inputs_read};
 pub use idle::last_hit;
+pub use nodes::{color_read, holder, ports_of_group};
 pub use ports::{place_of, port_and_queue, recirculates};
 
 use super::device_tables::Fixed;
@@ -304,7 +306,7 @@ impl Writer<'_> {
                 let row = row(&table.name, &fields, &data.fields)?;
                 return match fixed {
                     Fixed::PipeConfig => self.pipe_config(table, verb, row),
-                    _ => self.assumed(table, verb, Vec::new(), row),
+                    _ => self.assumed(table, verb, row),
                 };
             }
             if table.keys.is_empty() {
@@ -323,6 +325,10 @@ impl Writer<'_> {
         match fixed {
             Fixed::PoolConfig => self.pool(table, verb, &key, &row),
             Fixed::QueueBuffer => self.queue_buffer(table, verb, key, data.action_id, &row),
+            Fixed::QueueColor => self.queue_color(table, verb, &key, &row),
+            Fixed::NodeScheduling => self.scheduler_node(table, verb, key, data.action_id, row),
+            Fixed::NodeShaping => self.node_rates(table, verb, key, row),
+            Fixed::QueueConfig => self.queue_reports(table, verb, &key, &row),
             Fixed::Mirror => self.mirror(table, verb, key, row),
             Fixed::Group => self.multicast_group(table, verb, key, row),
             Fixed::Node => self.node(table, verb, key, row),
@@ -331,10 +337,9 @@ impl Writer<'_> {
             Fixed::PortShaping | Fixed::PortScheduling => self.shape(table, fixed, verb, key, row),
             Fixed::QueueShaping | Fixed::QueueScheduling => self.pace(table, fixed, verb, key, row),
             Fixed::GeneratorPort => self.generator_port(verb, &key, &row),
-            Fixed::PipeScheduling | Fixed::PipeConfig | Fixed::QueueConfig => {
-                self.assumed(table, verb, key, row)
-            }
-            Fixed::Application
+            Fixed::PipeScheduling | Fixed::PipeConfig => self.assumed(table, verb, row),
+            Fixed::Buffer
+            | Fixed::Application
             | Fixed::GeneratorBuffer
             | Fixed::PoolCounter
             | Fixed::PortStatistics

@@ -252,3 +252,79 @@ async fn the_queue_of_deflected_packets_is_that_of_a_pipe() {
     let one = client().await;
     assert!(one.find_id("tf1.tm.pipe.cfg", "mirror_drop_enable").is_none());
 }
+
+const NODE: &str = "tf2.tm.l1_node.sched_cfg";
+
+fn node(number: u64) -> [(&'static str, MatchType); 2] {
+    [("pg_id", exact(0, 1)), ("pg_l1_node", exact(number, 1))]
+}
+
+async fn node_field(one: &mut Client, number: u64, action: &str, name: &str) -> Option<Datum> {
+    let read = one.read_one(NODE, &node(number)).await;
+    let Entity::TableEntry(entry) = read else { panic!("{read:?}") };
+    let data = entry.data.unwrap();
+    let of = |name: &str| one.find_id(NODE, name);
+    let wanted = of(&format!("{action}.{name}")).or_else(|| of(name));
+    assert_eq!(Some(data.action_id), of(action), "node {number}");
+    data.fields.into_iter().find(|field| Some(field.field_id) == wanted)?.value
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queues_of_tofino_2_are_put_below_scheduler_nodes() {
+    let mut one = client_with("../../../p4/t2na/red", 1).await;
+    let one = &mut one;
+    // Port 2 has queues 32 to 47 of its group, and node 2.
+    assert_eq!(node_field(one, 2, "in_use", "dev_port").await, Some(number(2, 4)));
+    assert_eq!(node_field(one, 2, "in_use", "dwrr_weight").await, Some(number(1023, 2)));
+    assert_eq!(node_field(one, 9, "free", "dwrr_weight").await, Some(number(0, 2)));
+    let rates = [("unit", text("BPS")), ("max_rate", number(2_000_000, 4))];
+    let shaping = one.entry("tf2.tm.l1_node.sched_shaping", &node(9), "", &rates);
+    assert_eq!(write(one, Modify, shaping).await, Ok(()));
+    let weight = [("dwrr_weight", number(300, 2))];
+    let free = one.entry(NODE, &node(9), "", &weight);
+    assert!(write(one, Modify, free).await.unwrap_err().contains("action `in_use` with"));
+    let data = [
+        ("dev_port", number(2, 4)),
+        ("dwrr_weight", number(300, 2)),
+        ("max_priority", text("HIGH")),
+        ("max_rate_enable", Datum::BoolVal(true)),
+    ];
+    let used = one.entry(NODE, &node(9), "in_use", &data);
+    assert_eq!(write(one, Modify, used).await, Ok(()));
+    let scheduling = "tf2.tm.queue.sched_cfg";
+    let below = |one: &Client, number_of: u64| {
+        one.entry(scheduling, &queue(32), "", &[("pg_l1_node", number(number_of, 1))])
+    };
+    assert_eq!(write(one, Modify, below(one, 9)).await, Ok(()));
+    let nowhere = below(one, 12);
+    assert!(write(one, Modify, nowhere).await.unwrap_err().contains("no scheduler node 12"));
+    let read = one.read_one(scheduling, &queue(32)).await;
+    assert_eq!(field(one, scheduling, "pg_l1_node", &read), number(9, 1));
+    let held = one.entry(NODE, &node(9), "free", &[]);
+    assert!(write(one, Modify, held).await.unwrap_err().contains("has queues"));
+    let (answer, answered) = std::sync::mpsc::channel();
+    one.house.bench.submit(Box::new(move |switch, _| {
+        answer.send(switch.nodes(sojourn_switch::PortId(2))).unwrap();
+    }));
+    let nodes = answered.recv().unwrap();
+    let found = nodes.iter().find(|node| node.number == 9).unwrap();
+    assert_eq!((found.config.weight, found.config.level, &found.queues[..]), (300, 7, &[0][..]));
+    assert_eq!(found.max_shaper.unwrap().rate.per_second(), 2_000_000_000);
+    let port = one.read_one("tf2.tm.port.sched_cfg", &[("dev_port", exact(2, 4))]).await;
+    assert_eq!(field(one, "tf2.tm.port.sched_cfg", "l1_nodes_count", &port), number(2, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queues_have_limits_for_packets_of_a_colour() {
+    let mut one = client_with("../../../p4/t2na/red", 1).await;
+    let one = &mut one;
+    let table = "tf2.tm.queue.color";
+    let data = [("drop_enable", Datum::BoolVal(true)), ("drop_limit_yellow", text("62.5%"))];
+    let entry = one.entry(table, &queue(32), "", &data);
+    assert_eq!(write(one, Modify, entry).await, Ok(()));
+    let read = one.read_one(table, &queue(32)).await;
+    assert_eq!(field(one, table, "drop_limit_yellow", &read), text("62.5%"));
+    assert_eq!(field(one, table, "drop_limit_red", &read), text("100%"));
+    let size = one.read_one("tf2.tm.cfg", &[]).await;
+    assert_eq!(field(one, "tf2.tm.cfg", "cell_size_bytes", &size), number(176, 4));
+}

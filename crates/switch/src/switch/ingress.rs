@@ -280,8 +280,12 @@ impl Switch {
         if !self.goes_on(copy.packet.id, copy.packet.len(), Loop::Copy(session.id)) {
             return;
         }
-        let noted =
-            EnqueueRecord { cos: session.cos, color: session.color, ..EnqueueRecord::default() };
+        let noted = EnqueueRecord {
+            cos: session.cos,
+            color: session.color,
+            deflect_on_drop: copy.deflect_on_drop,
+            ..EnqueueRecord::default()
+        };
         let mut tag = copy.tag;
         tag.arrived = self.observation_flags.frames.then(|| Box::new(copy.packet.clone()));
         let (packet, packet_metadata) = (copy.packet, copy.packet_metadata);

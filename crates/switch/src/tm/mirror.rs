@@ -23,6 +23,7 @@ pub(crate) struct Copy {
     pub packet: Packet,
     pub packet_metadata: PacketMetadata,
     pub tag: Tag,
+    pub deflect_on_drop: bool,
     slot: usize,
     entries: u32,
 }
@@ -116,7 +117,8 @@ impl MirrorBuffer {
             mirror_requested: Requested::at(request_time),
             ..Tag::default()
         };
-        let MirrorOverrides { port, queue, cos } = mirror.overrides;
+        let MirrorOverrides { port, queue, cos, deflect_on_drop } = mirror.overrides;
+        let deflect_on_drop = deflect_on_drop.unwrap_or(false);
         let config = session.config;
         let session = MirrorSession {
             port: port.or(config.port),
@@ -125,7 +127,15 @@ impl MirrorBuffer {
             ..config
         };
         let packet_metadata = mirror.packet_metadata;
-        self.waiting.push_back(Copy { session, packet, packet_metadata, tag, slot, entries });
+        self.waiting.push_back(Copy {
+            session,
+            packet,
+            packet_metadata,
+            tag,
+            deflect_on_drop,
+            slot,
+            entries,
+        });
         Some(arrival)
     }
 

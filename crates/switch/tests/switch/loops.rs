@@ -7,8 +7,8 @@ use sojourn_packet::{
     MirrorOverrides, PacketMetadata, PortId, Replication,
 };
 use sojourn_switch::{
-    ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig, RoundLimit,
-    SessionDirection, SwitchConfig,
+    DeflectionQueue, ExclusionSet, MirrorSession, MulticastGroup, MulticastNode, PortConfig,
+    RoundLimit, SessionDirection, SwitchConfig,
 };
 
 fn copy_of(packet: &Packet, direction: MirrorDirection) -> Option<Mirror> {
@@ -137,6 +137,30 @@ fn a_full_session_queue_drops_copies_at_the_tail() {
     // 104 bytes need two cells.
     assert_eq!((s.mirror.tail_drops, s.mirror.mirrored.packets), (1, 0));
     assert_eq!(s.ports[2].queues[0].tail_drops.packets, 1);
+}
+
+#[test]
+fn a_copy_without_room_goes_to_the_deflection_queue_if_its_packet_asks_for_that() {
+    for (asks, deflected) in [(None, 0), (Some(false), 0), (Some(true), 1)] {
+        let mut config = mirroring();
+        config.ports[2].queues[0].limit = 1;
+        config.deflection = vec![DeflectionQueue { port: IN, queue: 0 }];
+        let egress = move |input: &EgressInput, packet: Packet| {
+            let copy = (!input.mirrored).then(|| copy_of(&packet, MirrorDirection::Egress));
+            let mut mirror = copy.flatten();
+            if let Some(mirror) = &mut mirror {
+                mirror.overrides.deflect_on_drop = asks;
+            }
+            EgressOutput { packet: Some(packet), mirror, ..EgressOutput::default() }
+        };
+        let mut driver = Driver::p4(config, mirroring_plane().egress(egress));
+        driver.receive(0, IN, packet(1, 1514));
+        driver.finish();
+        let s = driver.switch.statistics();
+        assert_eq!(s.ingress.deflected.packets, deflected);
+        assert_eq!(s.ports[2].queues[0].tail_drops.packets, 1 - deflected);
+        assert_eq!(driver.sent.iter().filter(|sent| sent.port == IN).count() as u64, deflected);
+    }
 }
 
 #[test]

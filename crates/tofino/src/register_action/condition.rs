@@ -198,7 +198,7 @@ pub fn fit(comparison: &Comparison<'_>, shared: &mut Resources<'_>) -> Result<Co
         None => masks(&sum, constant, shared)?,
     };
     if shared.shape.wide && ternary.is_none() {
-        let message = format!("this looks at 32 of the word's {} bits", shared.shape.word_bits());
+        let message = format!("this looks at 32 of the word's {} bits", shared.shape.value_bits());
         shared.warn(rules::WIDE_WORDS.warning(comparison.span, message));
     }
     let (mem, mem_negate) = match sum.memory {

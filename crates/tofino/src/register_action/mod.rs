@@ -297,10 +297,6 @@ fn compile_action<'p>(
         return Err(rules::UNSUPPORTED.refuse(other.span, message));
     }
     let is_search = action_name(&action.of) == SEARCH;
-    if shape.joined && !is_search {
-        let message = format!("a register action on entries of `{entry}` is not simulated");
-        return Err(rules::UNSUPPORTED.refuse(action.span, message));
-    }
     shared.unit = unit;
     let effects = effects(program, &program.units[unit.index()], id, method, shape, shared)?;
     let mut instruction = Instruction::idle(shape.width, shape.dual);
@@ -332,7 +328,7 @@ fn fit(
     for number in 0..(method.params.len().max(2) - 1) {
         let fitted = fit_output(outcomes, method, number, !shape.dual, shared)?;
         instruction.outputs[number] = fitted.output;
-        words.add(fitted.output.as_ref(), fitted.format, method.span)?;
+        words.add(fitted.output.as_ref(), fitted.format, shape, method.span)?;
         if !fitted.second_half.is_empty() && !hi.is_empty() {
             let message = "a second output that needs an ALU of its own";
             return Err(rules::OUTPUT_FORM.refuse(fitted.second_half[0].term.span, message));

@@ -4,6 +4,7 @@
 //! the comparisons) or, where the register has one word only, through the free second half.
 
 use super::resources::Resources;
+use super::shape::Shape;
 use super::term::{Half, Term, TermKind};
 use super::update::Value;
 use crate::rules::{self, Refusal};
@@ -58,7 +59,8 @@ pub struct Fitted {
 #[derive(Debug, Default)]
 pub struct Words {
     all: usize,
-    halves: [Vec<OutputSource>; 2],
+    /// Sources of each half, with the first bit.
+    halves: [Vec<(OutputSource, u32)>; 2],
     predicate: Option<PredicateMask>,
 }
 
@@ -68,6 +70,7 @@ impl Words {
         &mut self,
         output: Option<&Output>,
         format: OutputFormat,
+        shape: Shape,
         span: Span,
     ) -> Result<(), Refusal> {
         let Some(output) = output else { return Ok(()) };
@@ -81,12 +84,22 @@ impl Words {
                 let message = "two outputs of one action come from different conditions";
                 return Err(rules::OUTPUT_WORDS.refuse(span, message));
             }
-        } else if low > 0 || width > 32 {
-            let halves =
-                if width > 32 { 0..2 } else { (low / 32) as usize..(low / 32) as usize + 1 };
+        } else if low > 0 || width > 32 || (shape.joined && is_second(output.source)) {
+            // Bits of the second half of one number leave by the units of high halves.
+            let above = low >= 32 || (shape.joined && is_second(output.source));
+            let halves = match (width > 32, above) {
+                (true, _) => 0..2,
+                (false, true) => 1..2,
+                (false, false) => 0..1,
+            };
             for half in halves {
-                if !self.halves[half].contains(&output.source) {
-                    self.halves[half].push(output.source);
+                let place = (output.source, low);
+                let known = self.halves[half].iter();
+                let mut same = known.filter(|(source, from)| {
+                    *source == place.0 && (!shape.joined || *from / 32 == low / 32)
+                });
+                if same.next().is_none() {
+                    self.halves[half].push(place);
                 }
             }
         }
@@ -97,6 +110,12 @@ impl Words {
         }
         Ok(())
     }
+}
+
+/// True for a word of the second half of an entry.
+fn is_second(source: OutputSource) -> bool {
+    use OutputSource::{Alu, Memory};
+    matches!(source, Memory(MemoryOperand::Hi) | Alu(MemoryOperand::Hi))
 }
 
 /// Fits the return values of an action in the four outcomes.

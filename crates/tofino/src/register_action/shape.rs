@@ -64,6 +64,11 @@ impl Shape {
         self.width.bits() + if self.wide { 32 } else { 0 }
     }
 
+    /// Bits of what an action calls one value.
+    pub fn value_bits(self) -> u32 {
+        if self.joined { self.entry_bits() } else { self.word_bits() }
+    }
+
     /// All bits of a word set.
     pub fn mask(self) -> u64 {
         u64::MAX >> (64 - self.word_bits())

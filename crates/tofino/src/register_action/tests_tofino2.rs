@@ -143,6 +143,87 @@ fn the_upper_half_of_a_word_of_64_bits_is_copied_and_not_carried_into() {
 }
 
 #[test]
+fn a_number_of_128_bits_is_set_whole_and_counted_in_its_lowest_32_bits() {
+    let egress = "Register<bit<128>, bit<9>>(512, 0x500000006000000007ffffffff) reg;
+        RegisterAction3<bit<128>, bit<9>, bit<32>, bit<32>, bit<32>>(reg) act = {
+            void apply(inout bit<128> v, out bit<32> w, out bit<32> x, out bit<32> y) {
+                if (h.ethernet.kind == 1) { v = v + 1; } else { v = (bit<128>)h.ethernet.src; }
+                w = v[31:0]; x = v[95:64]; y = v[127:96];
+            }
+        };";
+    let apply = "m.a = act.execute(0, m.b, m.c);
+        h.ethernet.dst = m.a[15:0] ++ m.b; h.ethernet.src = 16w0 ++ m.c;";
+    let parts = parts(egress, apply);
+    let warned: Vec<_> = parts.loaded().warnings.iter().map(|warning| warning.code).collect();
+    // The comparison of `kind` and the sum see 32 bits.
+    assert_eq!(warned, ["T0352", "T0352"]);
+    let frames = [frame([0; 6], 1), frame([1, 2, 3, 4, 5, 6], 0), frame([0; 6], 1)];
+    let seen = everywhere(&parts, &frames).into_iter().map(|bytes| bytes[..12].to_vec());
+    // No carry: the lowest word wraps around and the others stay.
+    assert_eq!(
+        seen.collect::<Vec<_>>(),
+        [
+            [0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 5],
+            [5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [5, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        ]
+    );
+}
+
+#[test]
+fn a_number_of_128_bits_has_the_instructions_and_the_refusals_of_the_compiler() {
+    let on = |body: &str| instruction(&one("bit<128>", body), CALL);
+    assert_eq!(
+        on("r = v[127:96]; v = 0x10000000000000005;"),
+        "lo1: alu_a 5\nhi1: alu_a 1\noutput: mem_hi"
+    );
+    assert_eq!(on("r = v[31:0]; v = v | (bit<128>)m.a;"), "lo1: or lo phv_lo\noutput: mem_lo");
+    let compared = on("r = v[31:0]; if (v == 0) { v = 7; }");
+    assert_eq!(
+        compared,
+        "cmplo: equ lo\nlo1: alu_a 7 if cmplo\nhi1: alu_a 0 if cmplo\noutput: mem_lo"
+    );
+    for (body, code) in [
+        ("r = v[39:8]; v = 5;", "T0408"),
+        ("r = v[31:0]; v = ~v;", "T0313"),
+        ("r = v[31:0]; if (v[31:0] > m.a) { v = 1; }", "T0204"),
+    ] {
+        let refused = parts(&one("bit<128>", body), CALL).refused();
+        let codes: Vec<_> = refused.iter().map(|(code, _)| *code).collect();
+        assert_eq!(codes, [code], "{body}: {refused:?}");
+    }
+}
+
+#[test]
+fn an_action_that_learns_is_refused_by_its_name() {
+    let egress = "Register<bit<32>, bit<9>>(512, 3) reg;
+        LearnAction<bit<32>, bit<9>, bit<32>, bit<32>>(reg) act = {
+            void apply(inout bit<32> v, in bit<32> digest, in bool learn, out bit<32> r) {
+                if (learn) { v = digest; } r = v;
+            }
+        };";
+    let refused = parts(egress, "m.a = act.execute(0);").refused();
+    assert_eq!(refused[0], ("T0804", "LearnAction.execute is not simulated".to_owned()));
+}
+
+#[test]
+fn clear_sets_all_entries_to_a_constant() {
+    let egress = "Register<bit<32>, bit<9>>(512, 3) reg;
+        RegisterAction<bit<32>, bit<9>, bit<32>>(reg) act = {
+            void apply(inout bit<32> v, out bit<32> r) { v = v + 1; r = v; }
+        };";
+    let apply = "if (h.ethernet.kind == 1) { reg.clear(20, 0); }
+        else { m.a = act.execute(h.ethernet.kind[8:0]); h.ethernet.dst = 16w0 ++ m.a; }";
+    let frames = [2, 2, 9, 1, 2, 9].map(|kind| frame([0; 6], kind));
+    let seen = everywhere(&parts(egress, apply), &frames);
+    let found: Vec<_> = seen.iter().map(|bytes| bytes[5]).collect();
+    assert_eq!(found, [4, 5, 4, 0, 21, 21]);
+    let other = "if (h.ethernet.kind == 1) { reg.clear(m.a); } m.a = act.execute(0);";
+    let refused = parts(egress, other).refused();
+    assert!(refused[0].1.contains("no constant"), "{refused:?}");
+}
+
+#[test]
 fn a_search_finds_the_least_of_16_entries_and_changes_it() {
     let egress = "Register<bit<8>, bit<13>>(64, 9) reg;
         RegisterAction<bit<8>, bit<13>, bit<8>>(reg) fill = {

@@ -81,13 +81,13 @@ fn check_wide(term: &Term, shared: &mut Resources<'_>) -> Result<(), Refusal> {
         {
             let message = format!(
                 "this changes 32 bits of the word's {}, without a carry",
-                shared.shape.word_bits()
+                shared.shape.value_bits()
             );
             shared.warn(rules::WIDE_WORDS.warning(term.span, message));
             Ok(())
         }
         TermKind::Operation(..) | TermKind::Complement(_) | TermKind::Negate(_) => {
-            let message = format!("this operation on {} bits", shared.shape.word_bits());
+            let message = format!("this operation on {} bits", shared.shape.value_bits());
             Err(rules::WIDE_OPERATION.refuse(term.span, message))
         }
         TermKind::Constant(value) if i32::try_from(*value).is_err() => {

@@ -69,6 +69,7 @@ pub(crate) enum Site {
         register: u32,
         direct: bool,
     },
+    ClearRegister(u32),
     Hash {
         hash: u32,
         bits: u32,
@@ -302,6 +303,7 @@ impl Externs for Runtime {
             Site::WriteRegister { register, direct } => {
                 self.write_register(register, direct, call, ctx);
             }
+            Site::ClearRegister(register) => self.clear_register(register, call, ctx),
             Site::Hash { hash, bits, symmetric } => self.hash(hash, bits, symmetric, call, ctx),
             Site::Random(random) => {
                 let number = self.randoms[random as usize].get();

@@ -27,7 +27,9 @@ use sojourn_externs::random::Random;
 use sojourn_externs::selector::{Selector, SelectorMode};
 use sojourn_p4::diagnostic::Diagnostic;
 use sojourn_p4::interp::PacketOut;
-use sojourn_p4::ir::{ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId, Value};
+use sojourn_p4::ir::{
+    Arg, ExprKind, ExternCall, Object, ObjectArg, ObjectId, Program, TableId, UnitId, Value,
+};
 use sojourn_p4::visit;
 use sojourn_packet::SplitMix64;
 use sojourn_target::faults::Faults;
@@ -350,6 +352,17 @@ fn site(
         }
         ("Register" | "DirectRegister", "write") => {
             Site::WriteRegister { register: place(), direct: of == "DirectRegister" }
+        }
+        ("Register" | "DirectRegister", "clear") => {
+            let is_constant = |arg: &Arg| {
+                let Arg::In(Value::Scalar(expr)) = arg else { return matches!(arg, Arg::Absent) };
+                matches!(expr.kind, ExprKind::Const(_) | ExprKind::WideConst(_))
+            };
+            if !call.args.iter().all(is_constant) {
+                let message = "`clear` with a value that is no constant";
+                return Err(rules::EXTERN_ARGUMENT.refuse(call.span, message));
+            }
+            Site::ClearRegister(place())
         }
         ("Hash", "get") => {
             let algorithm = runtime.hashes.get(place() as usize).map(|hash| &hash.algorithm);

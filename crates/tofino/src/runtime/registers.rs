@@ -557,6 +557,26 @@ impl Runtime {
         }
     }
 
+    /// `register.clear(value, busy)`: all entries at once, so that no access is busy.
+    pub(super) fn clear_register(
+        &mut self,
+        register: u32,
+        call: &ExternCall,
+        ctx: &mut Context<'_>,
+    ) {
+        let Some(Arg::In(value)) = call.args.first() else { return };
+        let value = ctx.eval_value(value);
+        let Some(state) = self.registers.get(register as usize) else { return };
+        let (layout, mask) = (state.layout(), state.compiled.shape.mask());
+        let entry = match state.compiled.shape.joined {
+            true => [value as u64, (value >> 64) as u64],
+            false => [value as u64 & mask, 0],
+        };
+        for index in 0..state.memory.len() / layout.stride {
+            layout.set(&state.memory, index, entry);
+        }
+    }
+
     /// `register.write(index, value)`
     pub(super) fn write_register(
         &mut self,

@@ -30,7 +30,24 @@ pub const FACTORS: [(&str, u32); 9] = [
     ("80%", 4_000_000),
 ];
 
-pub(super) const TABLES: [TableSpec; 4] = [
+/// Limits of a queue for packets of a colour, in parts of its own.
+const LIMITS: &str = "12.5% 25% 37.5% 50% 62.5% 75% 87.5% 100%";
+
+pub(super) const TABLES: [TableSpec; 5] = [
+    TableSpec {
+        what: Fixed::QueueColor,
+        name: "tf.tm.queue.color",
+        id: 4_278_517_795,
+        kind: "TmQueueColor",
+        size: 2304,
+        keys: &[(1, "pg_id", "uint8"), (2, "pg_queue", "uint8")],
+        data: &[
+            (field::COLOR_DROPS, "drop_enable", "bool"),
+            (field::YELLOW_LIMIT, "drop_limit_yellow", LIMITS),
+            (field::RED_LIMIT, "drop_limit_red", LIMITS),
+        ],
+        actions: &[],
+    },
     TableSpec {
         what: Fixed::PoolConfig,
         name: "tf.tm.pool.cfg",

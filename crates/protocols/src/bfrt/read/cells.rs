@@ -260,6 +260,7 @@ impl Reader<'_> {
                 | Fixed::QueueScheduling
                 | Fixed::QueueBuffer
                 | Fixed::QueueConfig
+                | Fixed::QueueColor
                 | Fixed::QueueCounter,
             ) => {
                 let queues = |port: &PortStatistics| {
@@ -268,6 +269,7 @@ impl Reader<'_> {
                 };
                 ports().iter().flat_map(queues).collect()
             }
+            Kind::Fixed(Fixed::NodeScheduling | Fixed::NodeShaping) => self.node_keys(),
             // The pools of queues.
             Kind::Fixed(Fixed::PoolConfig | Fixed::PoolCounter) => {
                 (4..8).map(|pool| vec![pool]).collect()
@@ -279,7 +281,9 @@ impl Reader<'_> {
             Kind::Fixed(Fixed::SnapshotContainers) => {
                 (0..table.size).map(|stage| vec![stage]).collect()
             }
-            Kind::Fixed(Fixed::Device | Fixed::PipeScheduling | Fixed::PipeConfig)
+            Kind::Fixed(
+                Fixed::Device | Fixed::PipeScheduling | Fixed::PipeConfig | Fixed::Buffer,
+            )
             | Kind::Parameter(_)
             | Kind::HashInputs
             | Kind::HashAlgorithm => vec![Vec::new()],

@@ -7,9 +7,10 @@ use crate::bfrt::fields::{Datum, Row, number_in};
 use crate::bfrt::schema::Table;
 use crate::bfrt::store::Entry;
 use crate::bfrt::write::{
-    application_read, buffer_read, place_of, pool_of, port_and_queue, recirculates,
+    application_read, buffer_read, color_read, place_of, pool_of, port_and_queue, recirculates,
 };
 use crate::failure::Failure;
+use sojourn_packet::ReportMode;
 use sojourn_switch::{PortId, PortStatistics, QueueSettings, ShapedRate};
 use sojourn_target::target::DeviceTables;
 
@@ -58,11 +59,22 @@ impl Reader<'_> {
         let ports = self.switch.statistics().ports;
         let mut row = match fixed {
             Fixed::Device => device(&ports, self.count, &self.schema.chip),
+            Fixed::NodeScheduling | Fixed::NodeShaping => {
+                return self.scheduler_node(table, fixed, key, &ports);
+            }
+            Fixed::Buffer => Row::from([
+                (fixed_field::CELL_BYTES, Datum::number(self.switch.cell_bytes())),
+                (
+                    fixed_field::BUFFER_CELLS,
+                    Datum::number(self.switch.statistics().buffer.total_cells),
+                ),
+            ]),
             Fixed::QueueMap
             | Fixed::QueueShaping
             | Fixed::QueueScheduling
             | Fixed::QueueBuffer
             | Fixed::QueueConfig
+            | Fixed::QueueColor
             | Fixed::QueueCounter => {
                 let (port, queue) =
                     port_and_queue(&ports, key, &self.schema.chip).ok_or_else(|| absent(table))?;
@@ -72,6 +84,15 @@ impl Reader<'_> {
                 match (fixed, settings) {
                     (Fixed::QueueBuffer, Some(settings)) => {
                         return Ok(buffer_read(&settings.share));
+                    }
+                    (Fixed::QueueColor, Some(settings)) => {
+                        let row = color_read(settings.share.colors);
+                        return Ok(Entry { action: 0, row });
+                    }
+                    (Fixed::QueueConfig, Some(settings)) => {
+                        let row =
+                            Row::from([(fixed_field::REPORTS, Datum::Bool(settings.reports))]);
+                        return Ok(Entry { action: 0, row });
                     }
                     (Fixed::QueueScheduling, Some(settings)) => {
                         let mut row = kept.unwrap_or_default().row;
@@ -90,7 +111,6 @@ impl Reader<'_> {
                         (fixed_field::USAGE, Datum::number(queue.cells)),
                         (fixed_field::WATERMARK, Datum::number(queue.peak_cells)),
                     ]),
-                    (Fixed::QueueConfig, _) => reports(),
                     _ => Row::new(),
                 }
             }
@@ -157,7 +177,8 @@ impl Reader<'_> {
                 ])
             }
             Fixed::PortScheduling => {
-                Row::from([(fixed_field::PORT_SHAPED, Datum::Bool(port.shaper.is_some()))])
+                let shaped = (fixed_field::PORT_SHAPED, Datum::Bool(port.shaper.is_some()));
+                self.nodes_of(port.port).into_iter().chain([shaped]).collect()
             }
             Fixed::ReplicationPort => Row::from([
                 (fixed_field::BACKUP_PORT, Datum::number(port.port.0)),
@@ -182,10 +203,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Deflection queue of the first addressed pipe, if one is set; queues report every depth.
+    /// Deflection queue of the first addressed pipe, if one is set, and the depths that queues report.
     fn pipe_config(&self, table: &Table, ports: &[PortStatistics]) -> Row {
-        let mut row = Row::from([(fixed_field::REPORT_MODE, Datum::text("ANY"))]);
         let pipe = self.first_pipe();
+        let mode = match self.switch.report_mode(pipe as u16) {
+            ReportMode::Any => "ANY",
+            ReportMode::Color => "COLOR",
+        };
+        let mut row = Row::from([(fixed_field::REPORT_MODE, Datum::text(mode))]);
         let Some(entry) = self.store.entry(table.id, &[u64::from(pipe)]) else { return row };
         let of = |id: u32| number_in(&entry.row, id).unwrap_or(0);
         let key = [fixed_field::DROPS_GROUP, fixed_field::DROPS_QUEUE].map(of);
@@ -228,12 +253,8 @@ fn scheduling(settings: &QueueSettings, chip: &DeviceTables) -> Row {
         (fixed_field::QUEUE_GUARANTEED, Datum::Bool(false)),
         (fixed_field::QUEUE_SCHEDULED, Datum::Bool(!settings.paused)),
     ]);
-    row.into_iter().chain(mode).collect()
-}
-
-/// A queue's reports of its depth: each queue makes them.
-fn reports() -> Row {
-    Row::from([(fixed_field::REPORTS, Datum::Bool(true))])
+    let node = settings.node.map(|node| (fixed_field::QUEUE_NODE, Datum::number(node)));
+    row.into_iter().chain(mode).chain(node).collect()
 }
 
 /// Properties of the chip, as far as this switch models them.

@@ -215,7 +215,10 @@ impl Writer<'_> {
     ) -> Result<(), Failure> {
         let own = [field::DROPS_GROUP, field::DROPS_QUEUE];
         let chosen: Row = own.iter().filter_map(|id| given.remove_entry(id)).collect();
-        self.assumed(table, verb, Vec::new(), given)?;
+        if let Some(mode) = given.remove(&field::REPORT_MODE) {
+            self.report_mode(&mode)?;
+        }
+        self.assumed(table, verb, given)?;
         if chosen.is_empty() {
             return Ok(());
         }

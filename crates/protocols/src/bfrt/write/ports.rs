@@ -1,5 +1,6 @@
 //! Updates of ports, their shapers and their queues.
 
+use super::nodes::level;
 use super::{Verb, Writer};
 use crate::bfrt::device_tables::{Fixed, field};
 use crate::bfrt::fields::{Datum, Row, is_set, number_in};
@@ -114,7 +115,7 @@ impl Writer<'_> {
     }
 
     /// Row of the same key in another fixed table.
-    fn of_other(&self, wanted: Fixed, key: &[u64]) -> Row {
+    pub(super) fn row_of(&self, wanted: Fixed, key: &[u64]) -> Row {
         let entry = self.store.entry(self.other(wanted), key);
         entry.map(|entry| entry.row.clone()).unwrap_or_default()
     }
@@ -131,8 +132,8 @@ impl Writer<'_> {
         let port = find_port(self.batch.switch(), &key)?;
         let row = self.merged(table, &key, given);
         let (rates, enables) = match fixed {
-            Fixed::PortShaping => (row.clone(), self.of_other(Fixed::PortScheduling, &key)),
-            _ => (self.of_other(Fixed::PortShaping, &key), row.clone()),
+            Fixed::PortShaping => (row.clone(), self.row_of(Fixed::PortScheduling, &key)),
+            _ => (self.row_of(Fixed::PortShaping, &key), row.clone()),
         };
         if rates.get(&field::UNIT) == Some(&Datum::text("PPS")) {
             let why = "a port's shaper counts bytes on this switch: `unit` is BPS";
@@ -162,28 +163,16 @@ impl Writer<'_> {
     }
 
     /// A setting of Tofino 2 that has one value on this switch: a client may ask for that one.
-    pub(super) fn assumed(
-        &mut self,
-        table: &Table,
-        verb: Verb,
-        key: Vec<u64>,
-        given: Row,
-    ) -> Result<(), Failure> {
+    pub(super) fn assumed(&mut self, table: &Table, verb: Verb, given: Row) -> Result<(), Failure> {
         only_modify(table, verb)?;
-        if !table.keys.is_empty() {
-            let ports = self.batch.switch().statistics().ports;
-            port_and_queue(&ports, &key, &self.schema.chip).ok_or_else(|| no_queue(&key))?;
-        }
-        let other = given.iter().find(|(_, value)| {
-            !matches!(value, Datum::Bool(true)) && **value != Datum::text("ANY")
-        });
+        let other = given.iter().find(|(_, value)| !matches!(value, Datum::Bool(true)));
         if let Some((id, _)) = other {
             let name = table.fields.iter().find(|field| field.id == *id);
             let name = name.map_or("", |field| field.name.as_str());
             let why = format!("`{name}` of `{}` has one value on this switch", table.name);
             return Err(Failure::unimplemented(why));
         }
-        self.keep(table, key, Some(given));
+        self.keep(table, Vec::new(), Some(given));
         Ok(())
     }
 
@@ -211,6 +200,7 @@ impl Writer<'_> {
                 field::QUEUE_MIN_PRIORITY,
                 field::QUEUE_WEIGHT,
                 field::QUEUE_GUARANTEED,
+                field::QUEUE_NODE,
             ],
         };
         let scheduling = if fixed == Fixed::QueueScheduling { given.clone() } else { Row::new() };
@@ -219,7 +209,8 @@ impl Writer<'_> {
             return Err(Failure::unimplemented(why));
         }
         if given.get(&field::FLOW_CONTROL) == Some(&Datum::text("CREDIT")) {
-            let why = "programs pause queues in mode XOFF on this switch";
+            let why = "mode CREDIT is documented nowhere outside the vendor (unit of a credit, whether \
+                       it adds or replaces, what an underrun does): `advanced_flow_control` is XOFF";
             return Err(Failure::unimplemented(why));
         }
         if let Some(id) = given.keys().find(|id| !known.contains(id)) {
@@ -230,13 +221,14 @@ impl Writer<'_> {
         }
         let row = self.merged(table, &key, given);
         let (rates, enables) = match fixed {
-            Fixed::QueueShaping => (row.clone(), self.of_other(Fixed::QueueScheduling, &key)),
-            _ => (self.of_other(Fixed::QueueShaping, &key), row.clone()),
+            Fixed::QueueShaping => (row.clone(), self.row_of(Fixed::QueueScheduling, &key)),
+            _ => (self.row_of(Fixed::QueueShaping, &key), row.clone()),
         };
         let mut setting =
             QueueSetting { port: Some(port), priority: Some(queue), ..QueueSetting::default() };
         setting.weight = number_in(&scheduling, field::QUEUE_WEIGHT).map(|weight| weight as u16);
-        setting.level = level_in(&scheduling);
+        setting.level = level(&scheduling, field::QUEUE_PRIORITY);
+        setting.node = number_in(&scheduling, field::QUEUE_NODE).map(|node| node as u8);
         setting.paused = is_set(&enables, field::QUEUE_SCHEDULED).map(|scheduled| !scheduled);
         if let Some(enabled) = is_set(&enables, field::QUEUE_SHAPED) {
             let rate = number_in(&rates, field::QUEUE_RATE);
@@ -254,16 +246,6 @@ impl Writer<'_> {
         self.keep(table, key, Some(row));
         Ok(())
     }
-}
-
-/// The strict priority of a row, `LOW` to `HIGH`.
-fn level_in(row: &Row) -> Option<u8> {
-    let Datum::Text(name) = row.get(&field::QUEUE_PRIORITY)? else { return None };
-    Some(match name.as_str() {
-        "LOW" => 0,
-        "HIGH" => 7,
-        number => number.parse().ok()?,
-    })
 }
 
 /// Whether a port recirculates its packets.

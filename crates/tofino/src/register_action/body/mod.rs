@@ -19,7 +19,8 @@ use super::shape::Shape;
 use super::term::{Half, Term, TermKind};
 use crate::rules::{self, Refusal};
 use sojourn_p4::ir::{
-    Expr, Label, Layout, Method, ObjectId, Param, Program, Scalar, Slot, Stmt, StmtKind, Unit,
+    Expr, ExprKind, Label, Layout, Method, ObjectId, Param, Program, Scalar, Slot, Stmt, StmtKind,
+    Unit,
 };
 use sojourn_p4::source::Span;
 use sojourn_p4::visit;
@@ -169,6 +170,38 @@ fn slots_of(layout: &Layout) -> Vec<Slot> {
     }
 }
 
+/// What the upper 64 bits of one number become; none for an operation, which changes the lower ones.
+fn upper_half(term: &Term) -> Option<Term> {
+    let make = |kind| Term { kind, width: HALF, span: term.span };
+    Some(match &term.kind {
+        TermKind::Field(field) if field.scalar.width() > HALF => {
+            make(TermKind::Field(Box::new(bits(field, HALF, field.scalar.width() - HALF))))
+        }
+        TermKind::Field(_) => make(TermKind::Constant(0)),
+        TermKind::Constant(value) => make(TermKind::Constant(value >> HALF)),
+        _ => return None,
+    })
+}
+
+fn lower_half(term: Term) -> Term {
+    let kind = match term.kind {
+        TermKind::Field(field) if field.scalar.width() > HALF => {
+            TermKind::Field(Box::new(bits(&field, 0, HALF)))
+        }
+        TermKind::Constant(value) => TermKind::Constant(value & i128::from(u64::MAX)),
+        kind => kind,
+    };
+    Term { kind, ..term }
+}
+
+fn bits(of: &Expr, low: u32, width: u32) -> Expr {
+    let kind = ExprKind::Slice(Box::new(of.clone()), low);
+    Expr { kind, scalar: Scalar::Bit(width), span: of.span }
+}
+
+/// Bits of each half of an entry that is one number.
+const HALF: u32 = 64;
+
 impl<'p> Body<'_, 'p> {
     /// Numbers the statements in the order of the text and notes which write memory first.
     fn number(&mut self, stmts: &'p [Stmt]) {
@@ -189,6 +222,9 @@ impl<'p> Body<'_, 'p> {
             {
                 if let Some(half) = self.memory.iter().position(|known| *known == slot) {
                     self.first_write[half].get_or_insert(number);
+                    if self.shape.joined {
+                        self.first_write[1].get_or_insert(number);
+                    }
                 }
                 self.declared.insert(slot);
             }
@@ -351,7 +387,16 @@ impl<'p> Body<'_, 'p> {
             // A half that no ALU drives keeps its word.
             return Ok(());
         }
-        self.assignments.push(Assignment { to, term, statement: self.statement });
+        let statement = self.statement;
+        if self.shape.joined
+            && to == Destination::Memory(Half::Lo)
+            && let Some(upper) = upper_half(&term)
+        {
+            let to = Destination::Memory(Half::Hi);
+            self.assignments.push(Assignment { to, term: upper, statement });
+        }
+        let term = if self.shape.joined { lower_half(term) } else { term };
+        self.assignments.push(Assignment { to, term, statement });
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Expressions inside a register action as terms.
 
 use super::{Binding, Body, Result, Role};
-use crate::register_action::term::{Operation, Term, TermKind};
+use crate::register_action::term::{Half, Operation, Term, TermKind};
 use crate::rules;
 use sojourn_p4::ir::{Binary, Expr, ExprKind, Scalar, Slot, Unary};
 use sojourn_p4::source::Span;
@@ -162,7 +162,18 @@ impl Body<'_, '_> {
         if self.is_gathered(inner) {
             return Ok(Term { kind: TermKind::Field(Box::new(whole.clone())), width, span });
         }
-        let term = self.term(inner)?;
+        let mut term = self.term(inner)?;
+        let mut low = low;
+        if self.shape.joined && low >= super::HALF {
+            // One number has its upper bits in the second half.
+            term.kind = match term.kind {
+                TermKind::Memory(Half::Lo) => {
+                    low -= super::HALF;
+                    TermKind::Memory(Half::Hi)
+                }
+                kind => kind,
+            };
+        }
         match term.kind {
             TermKind::Constant(value) => {
                 let pattern = (value >> low) as u128 & (u128::MAX >> (128 - width.clamp(1, 128)));
